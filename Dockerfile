@@ -1,0 +1,41 @@
+# syntax=docker/dockerfile:1
+
+FROM rust:1.95-bookworm AS builder
+WORKDIR /build
+COPY . .
+# The SQL is checked against .sqlx, so no database is needed. Dependencies live in cache mounts: a change of the
+# code compiles the code alone. Copied files keep their times, by which cargo could take an older build in the
+# cache for a build of these sources; hence the touch.
+ENV SQLX_OFFLINE=true
+RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
+    --mount=type=cache,target=/usr/local/cargo/git,sharing=locked \
+    --mount=type=cache,target=/build/target,sharing=locked \
+    touch src/lib.rs src/main.rs \
+    && cargo build --release --locked --bin keymeter \
+    && install -D target/release/keymeter /out/keymeter
+
+FROM debian:bookworm-slim AS runtime
+# The newest certificates are the right ones, so no version is named.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends ca-certificates \
+    && rm -rf /var/lib/apt/lists/* \
+    && groupadd --gid 10001 keymeter \
+    && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin keymeter \
+    && install -d -o 10001 -g 10001 -m 0700 /data
+COPY --from=builder /out/keymeter /usr/local/bin/keymeter
+
+# Everything that lasts is in /data: the embedded database (unless DATABASE_URL names another one), the master key
+# (unless KEYMETER_SECRETS__MASTER_KEY is set), and a cache.
+ENV HOME=/data \
+    XDG_CACHE_HOME=/data/.cache \
+    KEYMETER_DATA_DIR=/data \
+    KEYMETER_SERVER__LISTEN=0.0.0.0:3000
+WORKDIR /data
+USER 10001:10001
+VOLUME /data
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["keymeter", "health"]
+ENTRYPOINT ["keymeter"]
+CMD ["serve"]

@@ -1,0 +1,89 @@
+# What there is to do with Keymeter; `make` alone lists it.
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+WITH_POSTGRES := scripts/with-postgres.sh
+SCRIPTS := scripts/*.sh .ci/run
+
+# Further arguments: make run ARGS="--config my.toml", make test TEST_ARGS="s3_states", make bench BENCH_ARGS=…
+ARGS ?=
+TEST_ARGS ?=
+BENCH_ARGS ?=
+
+.PHONY: help
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: run
+run: ## Start the service (ARGS: further arguments of `keymeter serve`)
+	cargo run --release --locked -- serve $(ARGS)
+
+.PHONY: test
+test: ## Run all tests beside a throwaway PostgreSQL (TEST_ARGS: arguments of `cargo test`)
+	@echo "Running all tests beside a throwaway PostgreSQL (KEYMETER_TEST_DATABASE_URL names another one)."
+	$(WITH_POSTGRES) cargo test --locked $(TEST_ARGS)
+
+.PHONY: check
+check: check-format check-code check-docs check-scripts sqlx-check ## Everything a change must pass besides the tests
+
+.PHONY: check-format
+check-format: ## Is the code formatted?
+	cargo fmt --all --check
+
+.PHONY: check-code
+check-code: ## Does clippy agree, with and without the embedded database?
+	cargo clippy --all-targets --locked -- -D warnings
+	cargo clippy --no-default-features --locked -- -D warnings
+
+.PHONY: check-docs
+check-docs: ## Does the documentation build without a warning?
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --document-private-items
+
+.PHONY: check-scripts
+check-scripts: ## Does shellcheck agree with the scripts?
+	@if command -v shellcheck >/dev/null; then \
+		echo "shellcheck $(SCRIPTS)"; shellcheck $(SCRIPTS); \
+	else \
+		echo "shellcheck is not installed: the scripts were not checked"; \
+	fi
+
+.PHONY: sqlx
+sqlx: ## Write .sqlx anew, after a change of SQL or of migrations
+	scripts/sqlx-prepare.sh
+
+.PHONY: sqlx-check
+sqlx-check: ## Does .sqlx fit the code and the migrations?
+	scripts/sqlx-prepare.sh --check
+
+.PHONY: bench
+bench: ## Measure the service over HTTP, with a PostgreSQL that writes durably (BENCH_ARGS)
+	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- $(BENCH_ARGS)
+
+.PHONY: bench-growth
+bench-growth: ## Measure how the service behaves as its tables grow (BENCH_ARGS)
+	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- --growth $(BENCH_ARGS)
+
+.PHONY: lint-ops
+lint-ops: ## Check Dockerfile, compose.yaml and the workflow with the tools that are there
+	@if command -v hadolint >/dev/null; then \
+		echo "hadolint Dockerfile"; hadolint Dockerfile; \
+	else \
+		echo "hadolint is not installed: skipped Dockerfile"; \
+	fi
+	@if command -v actionlint >/dev/null; then \
+		echo "actionlint"; actionlint; \
+	else \
+		echo "actionlint is not installed: skipped .github/workflows"; \
+	fi
+	@if docker compose version >/dev/null 2>&1; then \
+		echo "docker compose config"; \
+		KEYMETER_SECRETS__MASTER_KEY=x KEYMETER_ROOT__PASSWORD=x POSTGRES_PASSWORD=x \
+			docker compose -f compose.yaml config --quiet; \
+	else \
+		echo "docker compose is not installed: skipped compose.yaml"; \
+	fi
+
+.PHONY: clean
+clean: ## Remove what was built
+	cargo clean

@@ -1,0 +1,287 @@
+#!/usr/bin/env bash
+# Runs a command beside a private PostgreSQL that is gone when the command is.
+#
+#   scripts/with-postgres.sh CMD [ARG…]
+#
+# CMD sees DATABASE_URL (user `postgres`, database `postgres`, 127.0.0.1 at a free port) and PG_BIN (the
+# directory of the server's programs). Its exit code is passed through. Its standard output is its own: what
+# this script has to say goes to standard error.
+#
+# Settings, all by environment:
+#   KEYMETER_TEST_DATABASE_URL  use this database and start none; its user must be allowed to create databases
+#   KEYMETER_TEST_FSYNC=on      write as durably as in production (for benchmarks); default off
+#   PG_BIN                      take the server from this directory instead of searching
+#   TMPDIR                      where the cluster lives; default /tmp (/var/tmp when fsync is on)
+set -euo pipefail
+
+readonly least_version=14
+readonly start_attempts=10
+
+say() { printf 'with-postgres: %s\n' "$*" >&2; }
+die() {
+    say "$*"
+    exit 1
+}
+
+if (($# == 0)); then
+    die 'nothing to run; usage: scripts/with-postgres.sh CMD [ARG…]'
+fi
+
+if [[ -n ${KEYMETER_TEST_DATABASE_URL:-} ]]; then
+    export DATABASE_URL=$KEYMETER_TEST_DATABASE_URL
+    exec "$@"
+fi
+
+# --- Find the server's programs -------------------------------------------------------------------------------
+
+# Whether directory $1 holds a complete server that is new enough.
+serves() {
+    local program version
+    for program in postgres initdb pg_ctl; do
+        [[ -x $1/$program ]] || return 1
+    done
+    version=$("$1/postgres" --version 2>/dev/null) || return 1
+    [[ $version =~ \)\ ([0-9]+) ]] && ((BASH_REMATCH[1] >= least_version))
+}
+
+# Prints the directories worth a look, the best first.
+candidates() {
+    local on_path resolved
+    if [[ -n ${PG_BIN:-} ]]; then
+        printf '%s\n' "$PG_BIN"
+        return
+    fi
+    if on_path=$(command -v postgres); then
+        # A link on the PATH may stand alone; the directory it leads to has the other programs too.
+        resolved=$(readlink -f "$on_path" 2>/dev/null) || resolved=$on_path
+        dirname "$resolved"
+        dirname "$on_path"
+    fi
+    printf '%s\n' \
+        /usr/lib/postgresql/*/bin \
+        /usr/pgsql-*/bin \
+        /opt/homebrew/opt/postgresql*/bin \
+        /usr/local/opt/postgresql*/bin \
+        /home/linuxbrew/.linuxbrew/opt/postgresql*/bin \
+        /opt/local/lib/postgresql*/bin \
+        /Library/PostgreSQL/*/bin \
+        /usr/local/pgsql/bin | LC_ALL=C sort -Vr
+}
+
+find_server() {
+    local directory
+    while IFS= read -r directory; do
+        if serves "$directory"; then
+            printf '%s\n' "$directory"
+            return
+        fi
+    done < <(candidates)
+    return 1
+}
+
+# Installs Debian's package, without the cluster and the service that normally come with it.
+install_server() {
+    local as_root=() no_cluster=/etc/postgresql-common/createcluster.d/keymeter.conf outcome=0
+    if ! command -v apt-get >/dev/null; then
+        return 1
+    fi
+    if ((EUID != 0)); then
+        if ! sudo -n true 2>/dev/null; then
+            return 1
+        fi
+        as_root=(sudo -n)
+    fi
+    as_root+=(env DEBIAN_FRONTEND=noninteractive)
+    say 'no PostgreSQL server here; installing the package postgresql'
+    {
+        "${as_root[@]}" mkdir -p "${no_cluster%/*}" &&
+            printf 'create_main_cluster = false\n' | "${as_root[@]}" tee "$no_cluster" &&
+            "${as_root[@]}" apt-get update -qq &&
+            "${as_root[@]}" apt-get install -y -qq --no-install-recommends postgresql </dev/null
+    } >&2 || outcome=1
+    "${as_root[@]}" rm -f "$no_cluster"
+    return "$outcome"
+}
+
+if ! bin=$(find_server); then
+    if [[ -n ${PG_BIN:-} ]]; then
+        die "PG_BIN=$PG_BIN holds no PostgreSQL server of version $least_version or newer"
+    fi
+    if ! install_server || ! bin=$(find_server); then
+        die "PostgreSQL $least_version or newer is needed: install it (Debian and Ubuntu: apt-get install postgresql;" \
+            'macOS: brew install postgresql), or set KEYMETER_TEST_DATABASE_URL to a database'
+    fi
+fi
+
+# What the caller's environment says about PostgreSQL is meant for another server.
+for name in "${!PG@}"; do
+    unset "$name"
+done
+
+# --- Choose the cluster's owner and its place ------------------------------------------------------------------
+
+# PostgreSQL refuses to run as root.
+owner=
+if ((EUID == 0)); then
+    for candidate in postgres nobody; do
+        if id -u "$candidate" >/dev/null 2>&1; then
+            owner=$candidate
+            break
+        fi
+    done
+    [[ -n $owner ]] || die 'PostgreSQL does not run as root, and neither of the users postgres and nobody exists'
+fi
+
+# Runs a program as the cluster's owner, from a directory that everybody may enter.
+as_owner() (
+    cd /
+    if [[ -z $owner ]]; then
+        exec "$@"
+    elif command -v runuser >/dev/null; then
+        exec runuser -u "$owner" -- "$@"
+    elif command -v setpriv >/dev/null; then
+        exec setpriv --reuid="$owner" --regid="$(id -g "$owner")" --clear-groups -- "$@"
+    else
+        exec su -s /bin/sh "$owner" -c "$(printf '%q ' "$@")"
+    fi
+)
+
+home=
+child=
+status=0
+
+# Stops the cluster and removes it. Runs at every way out, and no signal interrupts it.
+# shellcheck disable=SC2317,SC2329 # called by a trap
+clean_up() {
+    local code=$?
+    trap '' INT TERM HUP
+    trap - EXIT
+    if [[ -n $home ]]; then
+        if [[ -f $home/data/postmaster.pid ]]; then
+            as_owner "$bin/pg_ctl" stop -D "$home/data" -m immediate -t 20 >/dev/null 2>&1 || true
+        fi
+        rm -rf "$home"
+    fi
+    exit "$code"
+}
+trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+durable=off
+places=("${TMPDIR:-/tmp}" /tmp)
+if [[ ${KEYMETER_TEST_FSYNC:-off} == on ]]; then
+    durable=on
+    places=("${TMPDIR:-/var/tmp}" /var/tmp /tmp)
+fi
+
+for place in "${places[@]}"; do
+    home=$(mktemp -d "${place%/}/keymeter-pg.XXXXXX" 2>/dev/null) || continue
+    if [[ -n $owner ]]; then
+        chown "$owner:$(id -g "$owner")" "$home"
+    fi
+    # The owner must be able to walk there, and the name of a unix socket is at most 103 bytes long.
+    if as_owner test -w "$home" 2>/dev/null && ((${#home} + ${#start_attempts} + 18 <= 103)); then
+        break
+    fi
+    rm -rf "$home"
+    home=
+done
+[[ -n $home ]] || die "no directory for the cluster: tried ${places[*]}"
+
+if [[ $durable == on && $(stat -f -c %T "$home" 2>/dev/null) == tmpfs ]]; then
+    say "fsync is on, but $home is in memory; set TMPDIR to a directory on a disk to measure that disk"
+fi
+
+# --- Make and start the cluster ---------------------------------------------------------------------------------
+
+make_cluster() {
+    as_owner "$bin/initdb" -D "$home/data" -U postgres --auth=trust --encoding=UTF8 --no-sync "$@" >"$home/log" 2>&1
+}
+
+# Shows what PostgreSQL said before it gave up. The server writes its own log, as its own user.
+show_log() { tail -q -n 20 "$home/log" "$home/server.log" >&2 2>/dev/null || true; }
+
+# Not every system knows C.UTF-8; C orders the same way.
+if ! make_cluster --locale=C.UTF-8 && ! make_cluster --locale=C; then
+    show_log
+    die 'initdb failed; its last words are above'
+fi
+
+as_owner tee -a "$home/data/postgresql.conf" >/dev/null <<CONF
+listen_addresses = '127.0.0.1'
+unix_socket_directories = '$home'
+max_connections = 300
+fsync = $durable
+synchronous_commit = $durable
+full_page_writes = $durable
+timezone = 'UTC'
+log_timezone = 'UTC'
+CONF
+
+# Whether somebody listens on 127.0.0.1:$1. A race is lost to PostgreSQL, which then tries the next port.
+taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+port=
+for ((attempt = 0; attempt < start_attempts; attempt++)); do
+    # Below the range from which systems take the ports of outgoing connections.
+    trial=$((15432 + RANDOM % 16000))
+    if taken "$trial"; then
+        continue
+    fi
+    if as_owner "$bin/pg_ctl" start -D "$home/data" -l "$home/server.log" -w -t 60 -o "-p $trial" \
+        >"$home/log" 2>&1 </dev/null; then
+        port=$trial
+        break
+    fi
+done
+if [[ -z $port ]]; then
+    show_log
+    die 'PostgreSQL did not start; its last words are above'
+fi
+
+export DATABASE_URL="postgres://postgres@127.0.0.1:$port/postgres"
+export PG_BIN=$bin
+
+# --- Run the command --------------------------------------------------------------------------------------------
+
+# The shell acts on a signal only between commands, so CMD runs beside it and the shell waits. A terminal gives
+# Ctrl-C to CMD itself; any other signal reaches only this script, and is handed on. The second one ends CMD.
+signals=0
+# shellcheck disable=SC2317,SC2329 # called by a trap
+pass_on() {
+    signals=$((signals + 1))
+    if ((signals > 1)); then
+        kill -s KILL "$child" 2>/dev/null || true
+    elif [[ $1 != INT ]] || ! (: >/dev/tty) 2>/dev/null; then
+        kill -s "$1" "$child" 2>/dev/null || true
+    fi
+}
+trap 'pass_on HUP' HUP
+trap 'pass_on INT' INT
+trap 'pass_on TERM' TERM
+
+# Beside the shell, a command would read nothing and ignore Ctrl-C: give both back.
+(
+    trap - HUP INT QUIT TERM EXIT
+    exec "$@"
+) <&0 &
+child=$!
+if ((signals > 0)); then
+    kill -s TERM "$child" 2>/dev/null || true # it came before there was anybody to pass it on to
+fi
+
+while true; do
+    before=$signals
+    code=0
+    wait "$child" || code=$?
+    # 127 also says that the shell has told this end before.
+    if ((code != 127 || status == 0)); then
+        status=$code
+    fi
+    if ((signals == before)); then
+        break
+    fi
+done
+exit "$status"

@@ -1,0 +1,286 @@
+//! Secrets that callers hold: API keys, access tokens, gateway credentials. Made here, read here,
+//! never printed: `Debug` shows nothing, and what is stored is a keyed digest.
+
+use hmac::{Hmac, KeyInit, Mac};
+use rand::{CryptoRng, RngExt};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+const PREFIX: &str = "sk-";
+const RANDOM_CHARS: usize = 42;
+const CHECKSUM_CHARS: usize = 6;
+const KEY_CHARS: usize = RANDOM_CHARS + CHECKSUM_CHARS;
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// An API key: `sk-` and 48 letters and digits, the last six a checksum of the rest (spec §2.1, §8).
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(Zeroizing<String>);
+
+/// The text is not one of our keys: wrong length, wrong characters, or a wrong checksum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an API key: `sk-` and 48 letters and digits, copied whole")]
+pub struct KeyMalformed;
+
+impl ApiKey {
+    /// A new key from `dice`: 42 unbiased characters, more than 249 bits.
+    #[must_use]
+    pub fn generate(dice: &mut impl CryptoRng) -> Self {
+        let random = random_base62(dice, RANDOM_CHARS);
+        let mut key = Zeroizing::new(String::with_capacity(PREFIX.len() + KEY_CHARS));
+        key.push_str(PREFIX);
+        key.push_str(&random);
+        let sum = checksum(&key);
+        key.push_str(&sum);
+        Self(key)
+    }
+
+    /// Reads a key as callers send it: `sk-` absent, once or repeated. The checksum is verified,
+    /// so that a typo or a guess is refused before anything is looked up.
+    ///
+    /// # Errors
+    /// Whatever is not a whole key with the right checksum.
+    pub fn parse(text: &str) -> Result<Self, KeyMalformed> {
+        let bare = without_prefixes(text.trim());
+        if bare.len() != KEY_CHARS || !bare.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Err(KeyMalformed);
+        }
+        let key = Zeroizing::new(format!("{PREFIX}{bare}"));
+        let (body, sum) = key.split_at(PREFIX.len() + RANDOM_CHARS);
+        if checksum(body) != sum {
+            return Err(KeyMalformed);
+        }
+        Ok(Self(key))
+    }
+
+    /// A key that was made here and comes back from the vault, whatever its checksum.
+    #[must_use]
+    pub fn from_vault(key: Zeroizing<String>) -> Self {
+        Self(key)
+    }
+
+    /// The key in plain. Only for sealing, comparing, and the answer to its owner.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The few characters that lists may show.
+    #[must_use]
+    pub fn hint(&self) -> KeyHint {
+        let bare = without_prefixes(&self.0);
+        let tail = bare.len().saturating_sub(4);
+        KeyHint(format!("{}{}", bare.get(..4).unwrap_or(""), bare.get(tail..).unwrap_or("")))
+    }
+}
+
+impl std::fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+/// Drops every leading `sk-`; the rest may be a whole key or a part of one.
+#[must_use]
+pub fn without_prefixes(text: &str) -> &str {
+    let mut rest = text;
+    while let Some(shorter) = rest.strip_prefix(PREFIX) {
+        rest = shorter;
+    }
+    rest
+}
+
+/// The first and last four characters of a key, which lists show as `masked_key`.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct KeyHint(String);
+
+impl KeyHint {
+    /// `sk-ab12**********wxyz`.
+    #[must_use]
+    pub fn masked(&self) -> String {
+        let (head, tail) = self.0.split_at_checked(4).unwrap_or((&self.0, ""));
+        format!("{PREFIX}{head}**********{tail}")
+    }
+}
+
+/// A user's access token (spec §5.1): `kma_` and 43 letters and digits, more than 256 bits.
+pub struct AccessToken(Zeroizing<String>);
+
+impl AccessToken {
+    /// A new one from `dice`.
+    #[must_use]
+    pub fn generate(dice: &mut impl CryptoRng) -> Self {
+        Self(prefixed(dice, "kma_"))
+    }
+
+    /// What arrived in `Authorization`. Any text may be asked about.
+    #[must_use]
+    pub fn claimed(text: &str) -> Self {
+        Self(Zeroizing::new(text.to_owned()))
+    }
+
+    /// In plain, for the one answer that shows it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A gateway's credential: `kmg_` and 43 letters and digits.
+pub struct GatewayCredential(Zeroizing<String>);
+
+impl GatewayCredential {
+    /// A new one from `dice`.
+    #[must_use]
+    pub fn generate(dice: &mut impl CryptoRng) -> Self {
+        Self(prefixed(dice, "kmg_"))
+    }
+
+    /// In plain, for the one answer that shows it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A password that people can type, for the first start: 24 letters and digits, 142 bits.
+#[must_use]
+pub fn random_password(dice: &mut impl CryptoRng) -> Zeroizing<String> {
+    random_base62(dice, 24)
+}
+
+/// The secret with which digests are made; derived from the master key.
+#[derive(Clone)]
+pub struct DigestKey(Zeroizing<[u8; 32]>);
+
+impl DigestKey {
+    /// From 32 derived bytes.
+    #[must_use]
+    pub fn new(bytes: Zeroizing<[u8; 32]>) -> Self {
+        Self(bytes)
+    }
+
+    /// HMAC-SHA-256 of `secret`: the same secret always gives the same digest, and without this
+    /// key nobody can tell which secret a digest belongs to.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
+    pub fn digest(&self, secret: &str) -> Digest {
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_ref()).expect("any length is a key");
+        mac.update(secret.as_bytes());
+        Digest(mac.finalize().into_bytes().to_vec())
+    }
+}
+
+/// How a secret is found in the database: 32 bytes that do not give it away.
+#[derive(Clone, PartialEq, Eq, Hash, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct Digest(Vec<u8>);
+
+impl Digest {
+    /// The 32 bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Digest(…)")
+    }
+}
+
+fn prefixed(dice: &mut impl CryptoRng, prefix: &str) -> Zeroizing<String> {
+    let random = random_base62(dice, 43);
+    Zeroizing::new(format!("{prefix}{}", *random))
+}
+
+fn random_base62(dice: &mut impl CryptoRng, chars: usize) -> Zeroizing<String> {
+    let mut text = Zeroizing::new(String::with_capacity(chars));
+    for _ in 0..chars {
+        text.push(char::from(BASE62[dice.random_range(0..BASE62.len())]));
+    }
+    text
+}
+
+/// Six base-62 digits of the CRC-32 of `text`, most significant first.
+fn checksum(text: &str) -> String {
+    let mut rest = crc32fast::hash(text.as_bytes());
+    let mut digits = [b'0'; CHECKSUM_CHARS];
+    for digit in digits.iter_mut().rev() {
+        *digit = BASE62[usize::try_from(rest % 62).unwrap_or(0)];
+        rest /= 62;
+    }
+    digits.into_iter().map(char::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+
+    fn key(seed: u64) -> ApiKey {
+        ApiKey::generate(&mut StdRng::seed_from_u64(seed))
+    }
+
+    #[test]
+    fn the_checksum_is_the_crc32_of_zlib_in_base62() {
+        // zlib.crc32(b"sk-" + b"0" * 42), worked out with Python.
+        let body = format!("sk-{}", "0".repeat(42));
+        assert_eq!(crc32fast::hash(body.as_bytes()), 2_423_012_704);
+        assert_eq!(checksum(&body), "2dyiI4");
+        assert!(ApiKey::parse(&format!("{body}2dyiI4")).is_ok());
+    }
+
+    #[test]
+    fn nothing_that_prints_a_key_shows_it() {
+        let key = key(1);
+        let digest = DigestKey::new(Zeroizing::new([7; 32])).digest(key.expose());
+        let printed = format!("{key:?} {digest:?} {:?}", key.hint());
+        let secret = &key.expose()[7..47];
+        assert!(!printed.contains(secret));
+        assert!(!key.hint().masked().contains(secret));
+        assert_eq!(key.hint().masked().len(), "sk-ab12**********wxyz".len());
+    }
+
+    #[test]
+    fn digests_depend_on_the_digest_key() {
+        let (a, b) = (DigestKey::new(Zeroizing::new([1; 32])), DigestKey::new(Zeroizing::new([2; 32])));
+        assert_eq!(a.digest("x"), a.digest("x"));
+        assert_ne!(a.digest("x"), b.digest("x"));
+        assert_ne!(a.digest("x"), a.digest("y"));
+    }
+
+    proptest! {
+        #[test]
+        fn every_key_has_the_shape_of_the_spec(seed: u64) {
+            let key = key(seed);
+            let bare = key.expose().strip_prefix("sk-").unwrap();
+            prop_assert_eq!(bare.len(), 48);
+            prop_assert!(bare.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        }
+
+        #[test]
+        fn the_prefix_may_be_absent_or_repeated(seed: u64, times in 0_usize..4) {
+            let key = key(seed);
+            let sent = format!("{}{}", "sk-".repeat(times), without_prefixes(key.expose()));
+            prop_assert_eq!(ApiKey::parse(&sent), Ok(key));
+        }
+
+        #[test]
+        fn one_wrong_character_is_noticed(seed: u64, at in 3_usize..51, to in 0_usize..62) {
+            let key = key(seed);
+            let mut bytes = key.expose().as_bytes().to_vec();
+            prop_assume!(bytes[at] != BASE62[to]);
+            bytes[at] = BASE62[to];
+            prop_assert_eq!(ApiKey::parse(&String::from_utf8(bytes).unwrap()), Err(KeyMalformed));
+        }
+
+        #[test]
+        fn any_text_is_read_without_a_panic(text: String) {
+            let _ = ApiKey::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The nouns and the rules. Pure: no SQL, no HTTP, no clock of its own, no dice of its own.
+//!
+//! Every type here is built through one fallible constructor, so what exists is valid.
+
+pub mod access;
+pub mod audit;
+pub mod id;
+pub mod key;
+pub mod money;
+pub mod page;
+pub mod policy;
+pub mod search;
+pub mod status;
+pub mod time;
+pub mod token;
+pub mod usage;
+pub mod user;

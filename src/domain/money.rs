@@ -1,0 +1,141 @@
+//! Quota and dollars. Integers only: 1 USD = 500,000 quota (spec §1), so 1 quota is exactly
+//! 2 millionths of a dollar and no amount ever needs a float.
+
+use super::policy;
+
+/// An amount of quota units, never negative, with checked arithmetic.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, sqlx::Type,
+)]
+#[serde(transparent)]
+#[sqlx(transparent)]
+pub struct Quota(i64);
+
+/// Why an amount was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a whole number from 0 to {}", policy::MAX_QUOTA)]
+pub struct QuotaInvalid;
+
+impl Quota {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// An amount that may be granted: 0 to 1,000,000,000 × `QuotaPerUnit` (spec §8).
+    ///
+    /// # Errors
+    /// Negative amounts and amounts above that.
+    pub const fn grant(units: i64) -> Result<Self, QuotaInvalid> {
+        if units < 0 || units > policy::MAX_QUOTA {
+            return Err(QuotaInvalid);
+        }
+        Ok(Self(units))
+    }
+
+    /// The quota units.
+    #[must_use]
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The sum, if it can be counted.
+    #[must_use]
+    pub const fn checked_add(self, more: Self) -> Option<Self> {
+        match self.0.checked_add(more.0) {
+            Some(sum) => Some(Self(sum)),
+            None => None,
+        }
+    }
+
+    /// What is left after taking `less`, if there is that much.
+    #[must_use]
+    pub const fn checked_sub(self, less: Self) -> Option<Self> {
+        match self.0.checked_sub(less.0) {
+            Some(rest) if rest >= 0 => Some(Self(rest)),
+            _ => None,
+        }
+    }
+
+    /// The same amount in dollars, exactly.
+    #[must_use]
+    pub fn usd(self) -> Usd {
+        Usd { micros: i128::from(self.0) * policy::MICRO_USD_PER_QUOTA }
+    }
+}
+
+/// Dollars, counted in millionths. Its `Display` is an exact decimal of at most six places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Usd {
+    micros: i128,
+}
+
+impl std::ops::Add for Usd {
+    type Output = Self;
+
+    /// Exact: the sum of any two amounts of quota fits many times over.
+    fn add(self, more: Self) -> Self {
+        Self { micros: self.micros + more.micros }
+    }
+}
+
+impl std::fmt::Display for Usd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (whole, part) = (self.micros / 1_000_000, self.micros % 1_000_000);
+        if part == 0 {
+            return write!(f, "{whole}");
+        }
+        let places = format!("{part:06}");
+        write!(f, "{whole}.{}", places.trim_end_matches('0'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn one_dollar_is_500_000_quota() {
+        let shown = |units| Quota(units).usd().to_string();
+        assert_eq!(shown(500_000), "1");
+        assert_eq!(shown(0), "0");
+        assert_eq!(shown(1), "0.000002");
+        assert_eq!(shown(250_000), "0.5");
+        assert_eq!(shown(617_283), "1.234566");
+        assert_eq!(shown(policy::MAX_QUOTA), "1000000000");
+        assert_eq!(shown(i64::MAX), "18446744073709.551614");
+    }
+
+    #[test]
+    fn grants_are_bounded_by_the_spec() {
+        assert_eq!(Quota::grant(-1), Err(QuotaInvalid));
+        assert_eq!(Quota::grant(500_000_000_000_000).map(Quota::get), Ok(500_000_000_000_000));
+        assert_eq!(Quota::grant(500_000_000_000_001), Err(QuotaInvalid));
+    }
+
+    proptest! {
+        #[test]
+        fn dollars_are_exact(units in 0..=i64::MAX) {
+            let shown = Quota(units).usd().to_string();
+            let (whole, part) = shown.split_once('.').unwrap_or((&shown, ""));
+            prop_assert!(part.len() <= 6);
+            let micros: i128 = format!("{whole}{part:0<6}").parse().unwrap();
+            prop_assert_eq!(micros, i128::from(units) * 2);
+        }
+
+        #[test]
+        fn what_is_added_can_be_taken_again(a in 0..=i64::MAX, b in 0..=i64::MAX) {
+            match Quota(a).checked_add(Quota(b)) {
+                Some(sum) => prop_assert_eq!(sum.checked_sub(Quota(b)), Some(Quota(a))),
+                None => prop_assert!(a.checked_add(b).is_none()),
+            }
+            prop_assert_eq!(Quota(a).checked_sub(Quota(b)).is_some(), a >= b);
+        }
+    }
+}

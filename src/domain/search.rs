@@ -1,0 +1,181 @@
+//! Search texts (spec §4.2, §8).
+
+use super::key;
+use super::policy;
+
+/// What to look for: literal pieces with anything between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchPattern {
+    /// The pieces between the wildcards, in order. An empty first or last piece leaves that end open.
+    pieces: Vec<String>,
+}
+
+/// Why a search text was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SearchInvalid {
+    /// Spec §8.
+    #[error("a search needs at least {} characters beside `%`", policy::MIN_SEARCH_CHARS)]
+    TooShort,
+    /// Spec §8.
+    #[error("a search may contain at most {} wildcards (`%`)", policy::MAX_SEARCH_WILDCARDS)]
+    TooManyWildcards,
+    /// Two in a row mean no more than one; a client that sends them means something else.
+    #[error("a search may not contain `%%`")]
+    DoubleWildcard,
+    /// No name and no key contains it, and no database takes a NUL.
+    #[error("a search may not contain control characters")]
+    Control,
+}
+
+impl SearchPattern {
+    /// A part of a name, in any case. Empty means no filter.
+    ///
+    /// # Errors
+    /// See [`SearchInvalid`].
+    pub fn of_name(text: &str) -> Result<Option<Self>, SearchInvalid> {
+        Self::parse(&text.to_lowercase())
+    }
+
+    /// A part of a key; case counts, and `sk-` may be repeated. Empty means no filter.
+    ///
+    /// # Errors
+    /// See [`SearchInvalid`].
+    pub fn of_key(text: &str) -> Result<Option<Self>, SearchInvalid> {
+        let text = text.trim();
+        let bare = key::without_prefixes(text);
+        if bare.len() == text.len() {
+            Self::parse(text)
+        } else {
+            Self::parse(&format!("sk-{bare}"))
+        }
+    }
+
+    fn parse(text: &str) -> Result<Option<Self>, SearchInvalid> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(SearchInvalid::Control);
+        }
+        if text.contains("%%") {
+            return Err(SearchInvalid::DoubleWildcard);
+        }
+        let wildcards = text.matches('%').count();
+        if wildcards > policy::MAX_SEARCH_WILDCARDS {
+            return Err(SearchInvalid::TooManyWildcards);
+        }
+        if text.chars().count() - wildcards < policy::MIN_SEARCH_CHARS {
+            return Err(SearchInvalid::TooShort);
+        }
+        let pieces = if wildcards == 0 {
+            vec![String::new(), text.to_owned(), String::new()]
+        } else {
+            text.split('%').map(str::to_owned).collect()
+        };
+        Ok(Some(Self { pieces }))
+    }
+
+    /// The pattern for SQL's `like … escape '\'`: everything but our wildcards is literal.
+    #[must_use]
+    pub fn like(&self) -> String {
+        let literal = |piece: &String| {
+            piece.replace('\\', r"\\").replace('_', r"\_").replace('%', r"\%")
+        };
+        self.pieces.iter().map(literal).collect::<Vec<_>>().join("%")
+    }
+
+    /// Whether `text` fits, by the same meaning as [`SearchPattern::like`].
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        let [first, middle @ .., last] = self.pieces.as_slice() else {
+            return self.pieces.first().is_none_or(|only| only == text);
+        };
+        let Some(mut rest) = text.strip_prefix(first.as_str()) else {
+            return false;
+        };
+        for piece in middle {
+            let Some(at) = rest.find(piece.as_str()) else {
+                return false;
+            };
+            rest = &rest[at + piece.len()..];
+        }
+        rest.ends_with(last.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pattern(text: &str) -> SearchPattern {
+        SearchPattern::of_name(text).unwrap().unwrap()
+    }
+
+    #[test]
+    fn the_rules_of_spec_8() {
+        use SearchInvalid::{Control, DoubleWildcard, TooManyWildcards, TooShort};
+        let table = [
+            ("", Ok(false)), ("  ", Ok(false)),
+            ("ab", Ok(true)), ("é1", Ok(true)), ("a%b", Ok(true)), ("%ab%", Ok(true)), ("a%b%", Ok(true)),
+            ("a", Err(TooShort)), ("a%", Err(TooShort)), ("%", Err(TooShort)), ("%a%", Err(TooShort)),
+            ("%a%b%", Err(TooManyWildcards)), ("a%%b", Err(DoubleWildcard)), ("%%", Err(DoubleWildcard)),
+            ("a\0b", Err(Control)),
+        ];
+        for (text, expected) in table {
+            assert_eq!(SearchPattern::of_name(text).map(|p| p.is_some()), expected, "{text:?}");
+            assert_eq!(SearchPattern::of_key(text).map(|p| p.is_some()), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_wildcard_it_contains_and_with_one_it_is_anchored() {
+        assert!(pattern("ROD").matches("my prod key"));
+        assert!(pattern("prod%").matches("prod 1"));
+        assert!(!pattern("prod%").matches("my prod"));
+        assert!(pattern("%prod").matches("my prod"));
+        assert!(pattern("my%key").matches("my prod key"));
+        assert!(!pattern("my%my").matches("my"));
+    }
+
+    #[test]
+    fn all_else_is_literal() {
+        assert_eq!(pattern(r"a_b\").like(), r"%a\_b\\%");
+        assert_eq!(pattern("a%_c").like(), r"a%\_c");
+    }
+
+    #[test]
+    fn a_part_of_a_key_may_carry_the_prefix_more_than_once() {
+        let part = |text: &str| SearchPattern::of_key(text).unwrap().unwrap();
+        assert!(part("sk-sk-Ab1").matches("sk-Ab1xyz"));
+        assert!(part("b1x").matches("sk-Ab1xyz"));
+        assert!(!part("B1x").matches("sk-Ab1xyz"));
+    }
+
+    proptest! {
+        /// A slow, obvious reading of the same meaning, to hold the quick one against.
+        #[test]
+        fn matching_agrees_with_its_definition(search in "[ab%]{2,6}", text in "[ab]{0,8}") {
+            fn fits(pattern: &[u8], text: &[u8]) -> bool {
+                match pattern {
+                    [] => text.is_empty(),
+                    [b'%', rest @ ..] => (0..=text.len()).any(|at| fits(rest, &text[at..])),
+                    [c, rest @ ..] => text.first() == Some(c) && fits(rest, &text[1..]),
+                }
+            }
+            if let Ok(Some(pattern)) = SearchPattern::of_name(&search) {
+                let full = if search.contains('%') { search } else { format!("%{search}%") };
+                prop_assert_eq!(pattern.matches(&text), fits(full.as_bytes(), text.as_bytes()));
+            }
+        }
+
+        #[test]
+        fn any_text_is_read_without_a_panic(text: String, other: String) {
+            if let Ok(Some(pattern)) = SearchPattern::of_name(&text) {
+                let _ = (pattern.matches(&other), pattern.like());
+            }
+        }
+    }
+}

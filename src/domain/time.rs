@@ -1,0 +1,244 @@
+//! Moments, lifetimes and days. Nothing outside this file reads a clock.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use chrono::{NaiveDate, TimeDelta};
+use chrono_tz::Tz;
+
+/// Seconds since 1970-01-01 UTC, the only form of time on the wire.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash,
+    serde::Serialize, serde::Deserialize, sqlx::Type,
+)]
+#[serde(transparent)]
+#[sqlx(transparent)]
+pub struct UnixTime(i64);
+
+impl UnixTime {
+    /// Any second before or after 1970.
+    #[must_use]
+    pub const fn new(seconds: i64) -> Self {
+        Self(seconds)
+    }
+
+    /// The seconds.
+    #[must_use]
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    /// This moment, moved by `seconds`; the end of time stays where it is.
+    #[must_use]
+    pub const fn plus(self, seconds: i64) -> Self {
+        Self(self.0.saturating_add(seconds))
+    }
+
+    /// Seconds from `earlier` to this moment.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// The calendar day of this moment in `zone`.
+    #[must_use]
+    pub fn day_in(self, zone: Tz) -> Day {
+        let utc = chrono::DateTime::from_timestamp(self.0, 0).unwrap_or_default();
+        Day(utc.with_timezone(&zone).date_naive())
+    }
+}
+
+/// How long a token lives (spec §2.1 `expired_time`). The wire's -1 and 0 stop here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lifetime {
+    /// Never expires.
+    Forever,
+    /// Expires when this moment comes.
+    Until(UnixTime),
+}
+
+/// Why an `expired_time` was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("`expired_time` must be a Unix timestamp in seconds, or -1 for never")]
+pub struct LifetimeInvalid;
+
+impl Lifetime {
+    /// From the wire's `expired_time`: -1 and 0 mean never, a past time is allowed.
+    ///
+    /// # Errors
+    /// Any other negative number.
+    pub const fn from_wire(expired_time: i64) -> Result<Self, LifetimeInvalid> {
+        match expired_time {
+            -1 | 0 => Ok(Self::Forever),
+            seconds if seconds > 0 => Ok(Self::Until(UnixTime(seconds))),
+            _ => Err(LifetimeInvalid),
+        }
+    }
+
+    /// `expired_time` of the Token object: -1 for never (spec §2.1).
+    #[must_use]
+    pub const fn expired_time(self) -> i64 {
+        match self {
+            Self::Forever => -1,
+            Self::Until(end) => end.0,
+        }
+    }
+
+    /// `expires_at` of the usage object: 0 for never (spec §2.3).
+    #[must_use]
+    pub const fn expires_at(self) -> i64 {
+        match self {
+            Self::Forever => 0,
+            Self::Until(end) => end.0,
+        }
+    }
+
+    /// Whether the end has come.
+    #[must_use]
+    pub fn is_over(self, now: UnixTime) -> bool {
+        match self {
+            Self::Forever => false,
+            Self::Until(end) => end <= now,
+        }
+    }
+}
+
+impl From<Option<UnixTime>> for Lifetime {
+    fn from(end: Option<UnixTime>) -> Self {
+        end.map_or(Self::Forever, Self::Until)
+    }
+}
+
+impl From<Lifetime> for Option<UnixTime> {
+    fn from(lifetime: Lifetime) -> Self {
+        match lifetime {
+            Lifetime::Forever => None,
+            Lifetime::Until(end) => Some(end),
+        }
+    }
+}
+
+/// A calendar day of `usage.time_zone`, written `YYYY-MM-DD`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct Day(NaiveDate);
+
+/// Why a date was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a date of the calendar written YYYY-MM-DD, such as 2026-01-05")]
+pub struct DayInvalid;
+
+impl Day {
+    /// Reads exactly `YYYY-MM-DD`: ten characters, a day that exists.
+    ///
+    /// # Errors
+    /// Any other spelling (`2026-1-5`) and days that do not exist.
+    pub fn parse(text: &str) -> Result<Self, DayInvalid> {
+        let well_written = text.len() == 10
+            && text.bytes().enumerate().all(|(at, byte)| match at {
+                4 | 7 => byte == b'-',
+                _ => byte.is_ascii_digit(),
+            });
+        if !well_written {
+            return Err(DayInvalid);
+        }
+        NaiveDate::parse_from_str(text, "%Y-%m-%d")
+            .map(Self)
+            .map_err(|_| DayInvalid)
+    }
+
+    /// This day, moved by whole days; the end of the calendar stays where it is.
+    #[must_use]
+    pub fn plus_days(self, days: i64) -> Self {
+        let moved = TimeDelta::try_days(days).and_then(|by| self.0.checked_add_signed(by));
+        moved.map_or(self, Self)
+    }
+
+    /// Whole days from `earlier` to this day.
+    #[must_use]
+    pub fn days_since(self, earlier: Self) -> i64 {
+        self.0.signed_duration_since(earlier.0).num_days()
+    }
+}
+
+impl std::fmt::Display for Day {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Where "now" comes from.
+pub trait Clock: Send + Sync {
+    /// The present second.
+    fn now(&self) -> UnixTime;
+}
+
+/// The clock on the wall.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
+    fn now(&self) -> UnixTime {
+        UnixTime(chrono::Utc::now().timestamp())
+    }
+}
+
+/// A clock that stands still until a test moves it.
+#[derive(Debug)]
+pub struct ManualClock(AtomicI64);
+
+impl ManualClock {
+    /// Stands at `start`.
+    #[must_use]
+    pub const fn at(start: UnixTime) -> Self {
+        Self(AtomicI64::new(start.0))
+    }
+
+    /// Lets `seconds` pass.
+    pub fn advance(&self, seconds: i64) {
+        self.0.fetch_add(seconds, Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> UnixTime {
+        UnixTime(self.0.load(Ordering::SeqCst))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minus_one_and_zero_mean_never_and_other_negatives_are_refused() {
+        assert_eq!(Lifetime::from_wire(-1), Ok(Lifetime::Forever));
+        assert_eq!(Lifetime::from_wire(0), Ok(Lifetime::Forever));
+        assert_eq!(Lifetime::from_wire(7), Ok(Lifetime::Until(UnixTime(7))));
+        assert_eq!(Lifetime::from_wire(-2), Err(LifetimeInvalid));
+        assert_eq!(Lifetime::from_wire(i64::MIN), Err(LifetimeInvalid));
+    }
+
+    #[test]
+    fn a_lifetime_is_over_in_the_very_second_it_names() {
+        let life = Lifetime::Until(UnixTime(100));
+        assert!(!life.is_over(UnixTime(99)));
+        assert!(life.is_over(UnixTime(100)));
+        assert!(!Lifetime::Forever.is_over(UnixTime(i64::MAX)));
+    }
+
+    #[test]
+    fn only_well_written_days_that_exist_are_read() {
+        assert_eq!(Day::parse("2024-02-29").map(|d| d.to_string()), Ok("2024-02-29".into()));
+        for bad in ["2026-1-5", "2026-02-29", "20260105", "2026-01-05 ", "+026-01-05", "", "2026-13-01", "２026-01-0"] {
+            assert_eq!(Day::parse(bad), Err(DayInvalid), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_day_is_that_of_the_zone() {
+        let late_evening_utc = UnixTime(1_767_222_000); // 2025-12-31 23:00 UTC
+        assert_eq!(late_evening_utc.day_in(Tz::UTC).to_string(), "2025-12-31");
+        assert_eq!(late_evening_utc.day_in(Tz::Europe__Berlin).to_string(), "2026-01-01");
+    }
+}

@@ -1,0 +1,163 @@
+//! Usage by day (spec §2.4, §4.9, §8).
+
+use super::id::TokenId;
+use super::money::Quota;
+use super::policy;
+use super::time::{Day, DayInvalid};
+use super::token::TokenName;
+
+/// The days an answer covers, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct UsageRange {
+    first: Day,
+    last: Day,
+}
+
+/// Why a range was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RangeInvalid {
+    /// `start_date` is not a date.
+    #[error("`start_date` {0}")]
+    Start(DayInvalid),
+    /// `end_date` is not a date.
+    #[error("`end_date` {0}")]
+    End(DayInvalid),
+    /// Nothing lies between.
+    #[error("`start_date` is after `end_date`")]
+    Backwards,
+    /// Only a start, and it has not come yet.
+    #[error("`start_date` is in the future")]
+    Future,
+}
+
+impl UsageRange {
+    /// No dates: today alone. Only a start: from there to today. Only an end: that day. Whatever
+    /// is longer than 7 days ends at the start + 7 days (spec §8).
+    ///
+    /// # Errors
+    /// Dates that are none, and a start after the end.
+    pub fn resolve(start: Option<&str>, end: Option<&str>, today: Day) -> Result<Self, RangeInvalid> {
+        let start = given(start).map(Day::parse).transpose().map_err(RangeInvalid::Start)?;
+        let end = given(end).map(Day::parse).transpose().map_err(RangeInvalid::End)?;
+        let (first, last) = match (start, end) {
+            (None, None) => (today, today),
+            (None, Some(end)) => (end, end),
+            (Some(start), None) if start > today => return Err(RangeInvalid::Future),
+            (Some(start), None) => (start, today),
+            (Some(start), Some(end)) if start > end => return Err(RangeInvalid::Backwards),
+            (Some(start), Some(end)) => (start, end),
+        };
+        Ok(Self { first, last: last.min(first.plus_days(policy::MAX_USAGE_DAYS)) })
+    }
+
+    /// The first day.
+    #[must_use]
+    pub const fn first(self) -> Day {
+        self.first
+    }
+
+    /// The last day, included.
+    #[must_use]
+    pub const fn last(self) -> Day {
+        self.last
+    }
+
+    /// Every day of the range, ascending.
+    pub fn days(self) -> impl Iterator<Item = Day> {
+        (0..=self.last.days_since(self.first)).map(move |n| self.first.plus_days(n))
+    }
+}
+
+/// An empty parameter is an absent one.
+fn given(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !text.is_empty())
+}
+
+/// What a token spent on one day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayUsage {
+    /// The day.
+    pub day: Day,
+    /// Charged.
+    pub quota: Quota,
+    /// Number of charges.
+    pub requests: i64,
+    /// Input tokens.
+    pub prompt_tokens: i64,
+    /// Output tokens.
+    pub completion_tokens: i64,
+}
+
+impl DayUsage {
+    /// A day on which nothing happened.
+    #[must_use]
+    pub const fn none(day: Day) -> Self {
+        Self { day, quota: Quota::ZERO, requests: 0, prompt_tokens: 0, completion_tokens: 0 }
+    }
+}
+
+/// Spec §2.4: one entry for every day of the range.
+#[derive(Debug, Clone)]
+pub struct DailyUsage {
+    /// The token.
+    pub token_id: TokenId,
+    /// Its name.
+    pub token_name: TokenName,
+    /// The range really used.
+    pub range: UsageRange,
+    /// Ascending, without gaps.
+    pub daily: Vec<DayUsage>,
+}
+
+impl DailyUsage {
+    /// Puts what is recorded into the range; days without a record are zero.
+    #[must_use]
+    pub fn new(token_id: TokenId, token_name: TokenName, range: UsageRange, recorded: &[DayUsage]) -> Self {
+        let daily = range
+            .days()
+            .map(|day| recorded.iter().find(|entry| entry.day == day).copied().unwrap_or(DayUsage::none(day)))
+            .collect();
+        Self { token_id, token_name, range, daily }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn resolve(start: Option<&str>, end: Option<&str>) -> Result<(String, String), RangeInvalid> {
+        let today = Day::parse("2026-03-10").unwrap();
+        UsageRange::resolve(start, end, today).map(|r| (r.first().to_string(), r.last().to_string()))
+    }
+
+    #[test]
+    fn the_range_rules_of_spec_8() {
+        let days = |a: &str, b: &str| Ok((a.to_owned(), b.to_owned()));
+        assert_eq!(resolve(None, None), days("2026-03-10", "2026-03-10"));
+        assert_eq!(resolve(Some(""), Some("")), days("2026-03-10", "2026-03-10"));
+        assert_eq!(resolve(Some("2026-03-08"), None), days("2026-03-08", "2026-03-10"));
+        assert_eq!(resolve(Some("2026-02-01"), None), days("2026-02-01", "2026-02-08"));
+        assert_eq!(resolve(None, Some("2026-02-01")), days("2026-02-01", "2026-02-01"));
+        assert_eq!(resolve(Some("2026-03-01"), Some("2026-03-08")), days("2026-03-01", "2026-03-08"));
+        assert_eq!(resolve(Some("2026-03-01"), Some("2026-03-09")), days("2026-03-01", "2026-03-08"));
+        assert_eq!(resolve(Some("2026-03-02"), Some("2026-03-01")), Err(RangeInvalid::Backwards));
+        assert_eq!(resolve(Some("2026-03-11"), None), Err(RangeInvalid::Future));
+        assert_eq!(resolve(Some("2026-3-1"), None), Err(RangeInvalid::Start(DayInvalid)));
+        assert_eq!(resolve(None, Some("2026-02-30")), Err(RangeInvalid::End(DayInvalid)));
+    }
+
+    proptest! {
+        #[test]
+        fn every_range_has_one_to_eight_days_without_gaps(start in 0_i64..4000, length in 0_i64..4000) {
+            let epoch = Day::parse("2020-01-01").unwrap();
+            let (start, end) = (epoch.plus_days(start), epoch.plus_days(start + length));
+            let range = UsageRange::resolve(Some(&start.to_string()), Some(&end.to_string()), epoch).unwrap();
+            let days: Vec<_> = range.days().collect();
+            prop_assert_eq!(days.len() as i64, length.min(7) + 1);
+            prop_assert_eq!((days.first(), days.last()), (Some(&range.first()), Some(&range.last())));
+            prop_assert!(days.windows(2).all(|pair| pair[1].days_since(pair[0]) == 1));
+        }
+    }
+}

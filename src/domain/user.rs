@@ -1,0 +1,315 @@
+//! Accounts: who may do what (spec §1, §5).
+
+use super::id::UserId;
+use super::money::Quota;
+use super::policy;
+use super::time::UnixTime;
+
+/// An account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// Its number.
+    pub id: UserId,
+    /// What it signs in with.
+    pub username: Username,
+    /// What others see; the username if it has set none.
+    pub display_name: String,
+    /// May be empty.
+    pub email: String,
+    /// What it may do.
+    pub role: Role,
+    /// Whether it may do anything at all.
+    pub status: UserStatus,
+    /// The group its tokens use unless they name another.
+    pub group: String,
+    /// The wallet: what all its tokens together may still spend.
+    pub quota: Quota,
+    /// What all its tokens together have spent.
+    pub used_quota: Quota,
+    /// Charges so far.
+    pub request_count: i64,
+    /// Whether an administrator enabled it for the token API (spec §1).
+    pub token_api_enabled: bool,
+    /// Its own limit of live tokens, if it differs from the setting.
+    pub max_tokens: Option<i64>,
+    /// When it was made.
+    pub created_time: UnixTime,
+}
+
+impl User {
+    /// Whether the token-control API works for it (spec §5.3): enabled by an administrator, or one
+    /// itself, or the gate is off.
+    #[must_use]
+    pub const fn may_use_token_api(&self, gate_is_off: bool) -> bool {
+        gate_is_off || self.token_api_enabled || self.role.is_admin()
+    }
+}
+
+/// What an account may do. The numbers are those of this API family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, sqlx::Type)]
+#[repr(i16)]
+pub enum Role {
+    /// 1: its own tokens.
+    User = 1,
+    /// 10: other people's accounts too.
+    Admin = 10,
+    /// 100: administrators too.
+    Root = 100,
+}
+
+impl Role {
+    /// The number of the wire and of the database.
+    #[must_use]
+    pub const fn code(self) -> i16 {
+        match self {
+            Self::User => 1,
+            Self::Admin => 10,
+            Self::Root => 100,
+        }
+    }
+
+    /// The role of a number, if it is one.
+    #[must_use]
+    pub const fn from_code(code: i64) -> Option<Self> {
+        match code {
+            1 => Some(Self::User),
+            10 => Some(Self::Admin),
+            100 => Some(Self::Root),
+            _ => None,
+        }
+    }
+
+    /// Administrators and root.
+    #[must_use]
+    pub const fn is_admin(self) -> bool {
+        match self {
+            Self::User => false,
+            Self::Admin | Self::Root => true,
+        }
+    }
+
+    /// Whether this role may change accounts of role `other`: only those below, and root all.
+    #[must_use]
+    pub fn may_manage(self, other: Self) -> bool {
+        self == Self::Root || (self.is_admin() && other < self)
+    }
+}
+
+/// Whether an account may do anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
+#[repr(i16)]
+pub enum UserStatus {
+    /// 1.
+    Enabled = 1,
+    /// 2: every credential of it is refused.
+    Disabled = 2,
+}
+
+impl UserStatus {
+    /// The number of the wire and of the database.
+    #[must_use]
+    pub const fn code(self) -> i16 {
+        match self {
+            Self::Enabled => 1,
+            Self::Disabled => 2,
+        }
+    }
+
+    /// The status of a number, if it is one.
+    #[must_use]
+    pub const fn from_code(code: i64) -> Option<Self> {
+        match code {
+            1 => Some(Self::Enabled),
+            2 => Some(Self::Disabled),
+            _ => None,
+        }
+    }
+}
+
+/// What an account signs in with: no white space, unique in any case.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct Username(String);
+
+/// A new password, within its bounds. Never printed.
+pub struct NewPassword(zeroize::Zeroizing<String>);
+
+/// Why a part of an account was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AccountInvalid {
+    /// Username.
+    #[error(
+        "`username` must have {} to {} characters, without white space",
+        policy::USERNAME_CHARS.start(), policy::USERNAME_CHARS.end()
+    )]
+    Username,
+    /// Password.
+    #[error(
+        "the password must have {} to {} characters",
+        policy::PASSWORD_CHARS.start(), policy::PASSWORD_CHARS.end()
+    )]
+    Password,
+    /// E-mail.
+    #[error("`email` is not an e-mail address")]
+    Email,
+    /// Display name, name of a credential.
+    #[error("`{0}` must have at most {max} characters, without control characters", max = policy::MAX_LABEL_CHARS)]
+    Label(&'static str),
+    /// A label that may not be empty.
+    #[error("`{0}` is required")]
+    Missing(&'static str),
+    /// Reason, note.
+    #[error("`{0}` must have at most {max} characters", max = policy::MAX_REASON_CHARS)]
+    Text(&'static str),
+}
+
+impl Username {
+    /// Checks a name that is to be given.
+    ///
+    /// # Errors
+    /// Wrong length, white space, control characters.
+    pub fn parse(text: &str) -> Result<Self, AccountInvalid> {
+        let name = text.trim();
+        let fits = policy::USERNAME_CHARS.contains(&name.chars().count());
+        if !fits || name.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return Err(AccountInvalid::Username);
+        }
+        Ok(Self(name.to_owned()))
+    }
+
+    /// As it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The form that makes it unique in any case.
+    #[must_use]
+    pub fn folded(&self) -> String {
+        self.0.to_lowercase()
+    }
+}
+
+impl NewPassword {
+    /// Checks the length, in characters.
+    ///
+    /// # Errors
+    /// Too short, too long.
+    pub fn parse(text: &str) -> Result<Self, AccountInvalid> {
+        if !policy::PASSWORD_CHARS.contains(&text.chars().count()) {
+            return Err(AccountInvalid::Password);
+        }
+        Ok(Self(zeroize::Zeroizing::new(text.to_owned())))
+    }
+
+    /// In plain, for hashing.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An e-mail address good enough to write to, or empty.
+///
+/// # Errors
+/// Anything else.
+pub fn email(text: &str) -> Result<String, AccountInvalid> {
+    let text = text.trim();
+    let well_formed = text.split_once('@').is_some_and(|(local, domain)| {
+        !local.is_empty() && domain.contains('.') && !domain.contains('@') && !domain.ends_with('.')
+    });
+    let clean = !text.chars().any(|c| c.is_whitespace() || c.is_control());
+    if text.is_empty() || (well_formed && clean && text.chars().count() <= policy::MAX_EMAIL_CHARS) {
+        return Ok(text.to_owned());
+    }
+    Err(AccountInvalid::Email)
+}
+
+/// A short text of one line, such as a display name; trimmed, may be empty.
+///
+/// # Errors
+/// Too long, control characters.
+pub fn label(field: &'static str, text: &str) -> Result<String, AccountInvalid> {
+    let text = text.trim();
+    if text.chars().count() > policy::MAX_LABEL_CHARS || text.chars().any(char::is_control) {
+        return Err(AccountInvalid::Label(field));
+    }
+    Ok(text.to_owned())
+}
+
+/// A longer text, such as a reason; trimmed, may have lines. NUL is dropped: no database takes it.
+///
+/// # Errors
+/// Too long.
+pub fn prose(field: &'static str, text: &str) -> Result<String, AccountInvalid> {
+    let text = text.trim().replace('\0', "");
+    if text.chars().count() > policy::MAX_REASON_CHARS {
+        return Err(AccountInvalid::Text(field));
+    }
+    Ok(text)
+}
+
+/// The state of a request to be enabled for the token API (spec §1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "lowercase")]
+pub enum RequestState {
+    /// Waits for an administrator.
+    Pending,
+    /// The account was enabled.
+    Approved,
+    /// It was not.
+    Refused,
+}
+
+impl RequestState {
+    /// The word of the wire and of the database.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Refused => "refused",
+        }
+    }
+
+    /// The state of a word, if it is one.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Pending, Self::Approved, Self::Refused].into_iter().find(|state| state.word() == word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_manage_only_those_below_and_root_manages_all() {
+        use Role::{Admin, Root, User};
+        let table = [
+            (User, User, false), (User, Admin, false), (User, Root, false),
+            (Admin, User, true), (Admin, Admin, false), (Admin, Root, false),
+            (Root, User, true), (Root, Admin, true), (Root, Root, true),
+        ];
+        for (who, whom, may) in table {
+            assert_eq!(who.may_manage(whom), may, "{who:?} {whom:?}");
+        }
+    }
+
+    #[test]
+    fn accounts_are_checked() {
+        assert!(Username::parse("ana").is_ok());
+        assert_eq!(Username::parse("ana maria"), Err(AccountInvalid::Username));
+        assert_eq!(Username::parse(""), Err(AccountInvalid::Username));
+        assert_eq!(Username::parse(&"x".repeat(51)), Err(AccountInvalid::Username));
+        assert!(NewPassword::parse("12345678").is_ok());
+        assert!(NewPassword::parse("1234567").is_err());
+        assert!(NewPassword::parse(&"ü".repeat(128)).is_ok());
+        assert!(NewPassword::parse(&"ü".repeat(129)).is_err());
+        assert_eq!(email(""), Ok(String::new()));
+        assert!(email("ana@example.org").is_ok());
+        for bad in ["ana", "@example.org", "ana@", "a na@example.org", "a@b@example.org"] {
+            assert_eq!(email(bad), Err(AccountInvalid::Email), "{bad}");
+        }
+    }
+}

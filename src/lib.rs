@@ -1,0 +1,3 @@
+//! Keymeter.
+pub mod domain;
+pub mod storage;

@@ -1,0 +1,94 @@
+//! The table `access_tokens`: only digests, so what it holds opens nothing.
+
+use super::{Conn, StorageError};
+use crate::domain::id::{AccessTokenId, UserId};
+use crate::domain::key::Digest;
+use crate::domain::time::UnixTime;
+
+/// An access token as its owner sees it later.
+#[derive(Debug, Clone)]
+pub struct AccessTokenRow {
+    /// Its number.
+    pub id: AccessTokenId,
+    /// As its owner called it.
+    pub name: String,
+    /// When it was made.
+    pub created_time: UnixTime,
+    /// When it ends; never if absent.
+    pub expires_at: Option<UnixTime>,
+}
+
+/// Whose access token this is, and when it ends.
+pub async fn find_owner(
+    conn: &mut Conn,
+    digest: &Digest,
+) -> Result<Option<(UserId, Option<UnixTime>)>, StorageError> {
+    let row = sqlx::query!("select user_id, expires_at from access_tokens where digest = $1", digest as &Digest)
+        .fetch_optional(conn)
+        .await?;
+    Ok(row.map(|row| (row.user_id, row.expires_at)))
+}
+
+/// All of a user's, newest first.
+pub async fn list(conn: &mut Conn, owner: UserId) -> Result<Vec<AccessTokenRow>, StorageError> {
+    let rows = sqlx::query_as!(
+        AccessTokenRow,
+        "select id, name, created_time, expires_at from access_tokens where user_id = $1 order by id desc",
+        owner as UserId
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows)
+}
+
+/// How many a user has.
+pub async fn count(conn: &mut Conn, owner: UserId) -> Result<i64, StorageError> {
+    let count = sqlx::query_scalar!(
+        r#"select count(*) as "count!" from access_tokens where user_id = $1"#,
+        owner as UserId
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(count)
+}
+
+/// A new one.
+pub async fn insert(
+    conn: &mut Conn,
+    owner: UserId,
+    name: &str,
+    digest: &Digest,
+    expires_at: Option<UnixTime>,
+    now: UnixTime,
+) -> Result<AccessTokenId, StorageError> {
+    let id = sqlx::query_scalar!(
+        "insert into access_tokens (user_id, name, digest, expires_at, created_time) \
+         values ($1, $2, $3, $4, $5) returning id",
+        owner as UserId,
+        name,
+        digest as &Digest,
+        expires_at as Option<UnixTime>,
+        now as UnixTime
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(id)
+}
+
+/// Removes one of the owner's; tells whether it was there.
+pub async fn remove(conn: &mut Conn, owner: UserId, id: AccessTokenId) -> Result<bool, StorageError> {
+    let done = sqlx::query!(
+        "delete from access_tokens where user_id = $1 and id = $2",
+        owner as UserId,
+        id as AccessTokenId
+    )
+    .execute(conn)
+    .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+/// Removes all of a user's.
+pub async fn remove_all_of(conn: &mut Conn, owner: UserId) -> Result<(), StorageError> {
+    sqlx::query!("delete from access_tokens where user_id = $1", owner as UserId).execute(conn).await?;
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! The table `audit_log`. Lines are added and read, never changed.
+
+use sqlx::types::Json;
+
+use super::tokens::total_seen;
+use super::{Conn, StorageError};
+use crate::domain::audit::{AuditEntry, AuditFilter, AuditLine, Details};
+use crate::domain::id::{AuditId, UserId};
+use crate::domain::page::{Page, PageRequest};
+use crate::domain::time::UnixTime;
+
+/// Adds a line, in the transaction of what it tells.
+pub async fn insert(conn: &mut Conn, entry: &AuditEntry<'_>) -> Result<(), StorageError> {
+    sqlx::query!(
+        "insert into audit_log (at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, \
+         request_id, details) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        entry.at as UnixTime,
+        entry.actor.map(|actor| actor.id) as Option<UserId>,
+        entry.actor.map_or("", |actor| actor.username.as_str()),
+        entry.action.word(),
+        entry.subject.kind,
+        entry.subject.id,
+        entry.subject.user_id as Option<UserId>,
+        entry.origin.ip.map_or_else(String::new, |ip| ip.to_string()),
+        entry.origin.request_id,
+        Json(&entry.details) as Json<&Details>
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Adds lines that differ only in the id of their subject, in one statement.
+pub async fn insert_each(conn: &mut Conn, entry: &AuditEntry<'_>, subject_ids: &[i64]) -> Result<(), StorageError> {
+    sqlx::query!(
+        "insert into audit_log (at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, \
+         request_id, details) \
+         select $1, $2, $3, $4, $5, subject, $7, $8, $9, $10 from unnest($6::bigint[]) as subject",
+        entry.at as UnixTime,
+        entry.actor.map(|actor| actor.id) as Option<UserId>,
+        entry.actor.map_or("", |actor| actor.username.as_str()),
+        entry.action.word(),
+        entry.subject.kind,
+        subject_ids,
+        entry.subject.user_id as Option<UserId>,
+        entry.origin.ip.map_or_else(String::new, |ip| ip.to_string()),
+        entry.origin.request_id,
+        Json(&entry.details) as Json<&Details>
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+struct Row {
+    id: AuditId,
+    at: UnixTime,
+    actor_id: Option<UserId>,
+    actor_name: String,
+    action: String,
+    subject_kind: String,
+    subject_id: Option<i64>,
+    user_id: Option<i64>,
+    ip: String,
+    request_id: String,
+    details: Json<std::collections::BTreeMap<String, String>>,
+}
+
+/// A page of the lines that fit, newest first.
+pub async fn list(
+    conn: &mut Conn,
+    filter: &AuditFilter,
+    page: PageRequest,
+) -> Result<Page<AuditLine>, StorageError> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"select id, at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, request_id,
+           details as "details: Json<std::collections::BTreeMap<String, String>>"
+           from audit_log
+           where ($1::bigint is null or actor_id = $1) and ($2::text is null or action = $2)
+             and ($3::text is null or subject_kind = $3) and ($4::bigint is null or subject_id = $4)
+             and ($5::bigint is null or user_id = $5)
+           order by id desc limit $6 offset $7"#,
+        filter.actor_id as Option<UserId>,
+        filter.action.as_deref(),
+        filter.subject_kind.as_deref(),
+        filter.subject_id,
+        filter.user_id as Option<UserId>,
+        page.size(),
+        page.offset()
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let total = match total_seen(page, rows.len()) {
+        Some(total) => total,
+        None => sqlx::query_scalar!(
+            r#"select count(*) as "count!" from audit_log
+               where ($1::bigint is null or actor_id = $1) and ($2::text is null or action = $2)
+                 and ($3::text is null or subject_kind = $3) and ($4::bigint is null or subject_id = $4)
+                 and ($5::bigint is null or user_id = $5)"#,
+            filter.actor_id as Option<UserId>,
+            filter.action.as_deref(),
+            filter.subject_kind.as_deref(),
+            filter.subject_id,
+            filter.user_id as Option<UserId>
+        )
+        .fetch_one(conn)
+        .await?,
+    };
+    let lines = rows.into_iter().map(|row| AuditLine {
+        id: row.id,
+        at: row.at,
+        actor_id: row.actor_id,
+        actor_name: row.actor_name,
+        action: row.action,
+        subject_kind: row.subject_kind,
+        subject_id: row.subject_id,
+        user_id: row.user_id,
+        ip: row.ip,
+        request_id: row.request_id,
+        details: row.details.0,
+    });
+    Ok(page.holding(lines.collect(), total))
+}

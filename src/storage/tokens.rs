@@ -1,0 +1,368 @@
+//! The table `tokens`. Deleted rows stay, and nothing here sees them.
+
+use super::{Conn, StorageError};
+use crate::domain::access::{Group, IpAllowlist, ModelLimits};
+use crate::domain::id::{TokenId, UserId};
+use crate::domain::key::{Digest, KeyHint};
+use crate::domain::money::Quota;
+use crate::domain::page::{Page, PageRequest};
+use crate::domain::time::{Lifetime, UnixTime};
+use crate::domain::token::{Budget, NewToken, Switch, Token, TokenName};
+
+/// The columns of a token, in one place; `$tail` says which tokens.
+macro_rules! select_tokens {
+    ($row:ident, $tail:tt $(, $bind:expr)* $(,)?) => {
+        sqlx::query_as!(
+            $row,
+            "select id, user_id, key_hint, switched_on, name, created_time, accessed_time, expires_at, \
+             remain_quota, unlimited_quota, used_quota, model_limits_enabled, model_limits, allow_ips, \
+             group_name, cross_group_retry " + $tail
+            $(, $bind)*
+        )
+    };
+}
+
+struct Row {
+    id: TokenId,
+    user_id: UserId,
+    key_hint: KeyHint,
+    switched_on: bool,
+    name: TokenName,
+    created_time: UnixTime,
+    accessed_time: UnixTime,
+    expires_at: Option<UnixTime>,
+    remain_quota: Quota,
+    unlimited_quota: bool,
+    used_quota: Quota,
+    model_limits_enabled: bool,
+    model_limits: ModelLimits,
+    allow_ips: IpAllowlist,
+    group_name: String,
+    cross_group_retry: bool,
+}
+
+impl From<Row> for Token {
+    fn from(row: Row) -> Self {
+        Self {
+            id: row.id,
+            user_id: row.user_id,
+            key_hint: row.key_hint,
+            switch: Switch::from(row.switched_on),
+            name: row.name,
+            created_time: row.created_time,
+            accessed_time: row.accessed_time,
+            lifetime: Lifetime::from(row.expires_at),
+            budget: Budget::new(row.remain_quota, row.unlimited_quota),
+            used_quota: row.used_quota,
+            model_limits_enabled: row.model_limits_enabled,
+            model_limits: row.model_limits,
+            allow_ips: row.allow_ips,
+            group: Group::read(&row.group_name),
+            cross_group_retry: row.cross_group_retry,
+        }
+    }
+}
+
+/// A key as it lies in the database: where it is found, what opens to it, what may be shown.
+#[derive(Debug)]
+pub struct SealedKey {
+    /// For look-up.
+    pub digest: Digest,
+    /// For reading it back, with the vault's help.
+    pub sealed: Vec<u8>,
+    /// For lists.
+    pub hint: KeyHint,
+}
+
+/// One of the owner's live tokens.
+pub async fn find(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<Token>, StorageError> {
+    let row = select_tokens!(
+        Row,
+        "from tokens where user_id = $1 and id = $2 and deleted_time is null",
+        owner as UserId,
+        id as TokenId
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(Token::from))
+}
+
+/// Like [`find`], and holds the row until the transaction ends.
+pub async fn lock(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<Token>, StorageError> {
+    let row = select_tokens!(
+        Row,
+        "from tokens where user_id = $1 and id = $2 and deleted_time is null for no key update",
+        owner as UserId,
+        id as TokenId
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(Token::from))
+}
+
+/// Whose live token this is: for administrators, who see everyone's.
+pub async fn owner_of(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, StorageError> {
+    let owner = sqlx::query_scalar!(
+        "select user_id from tokens where id = $1 and deleted_time is null",
+        id as TokenId
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(owner)
+}
+
+/// The live token with this key, whoever owns it.
+pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Token>, StorageError> {
+    let row = select_tokens!(
+        Row,
+        "from tokens where key_digest = $1 and deleted_time is null",
+        digest as &Digest
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(Token::from))
+}
+
+/// The digest and the sealed key of those of `ids` that are the owner's live tokens.
+pub async fn sealed_keys(
+    conn: &mut Conn,
+    owner: UserId,
+    ids: &[TokenId],
+) -> Result<Vec<(TokenId, Digest, Vec<u8>)>, StorageError> {
+    let rows = sqlx::query!(
+        "select id, key_digest, key_sealed from tokens \
+         where user_id = $1 and id = any($2) and deleted_time is null",
+        owner as UserId,
+        ids as &[TokenId]
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
+}
+
+/// The same of all the owner's live tokens whose folded name is like `pattern`, newest first.
+pub async fn sealed_keys_like(
+    conn: &mut Conn,
+    owner: UserId,
+    pattern: &str,
+) -> Result<Vec<(TokenId, Digest, Vec<u8>)>, StorageError> {
+    let rows = sqlx::query!(
+        r"select id, key_digest, key_sealed from tokens
+          where user_id = $1 and deleted_time is null and name_folded like $2 escape '\'
+          order by id desc",
+        owner as UserId,
+        pattern
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
+}
+
+/// A page of the owner's live tokens, newest first.
+pub async fn list(conn: &mut Conn, owner: UserId, page: PageRequest) -> Result<Page<Token>, StorageError> {
+    let rows = select_tokens!(
+        Row,
+        "from tokens where user_id = $1 and deleted_time is null order by id desc limit $2 offset $3",
+        owner as UserId,
+        page.size(),
+        page.offset()
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let total = match total_seen(page, rows.len()) {
+        Some(total) => total,
+        None => count(conn, owner).await?,
+    };
+    Ok(page.holding(rows.into_iter().map(Token::from).collect(), total))
+}
+
+/// A page of the owner's live tokens whose folded name is like `pattern`, newest first.
+pub async fn list_like(
+    conn: &mut Conn,
+    owner: UserId,
+    pattern: &str,
+    page: PageRequest,
+) -> Result<Page<Token>, StorageError> {
+    let rows = select_tokens!(
+        Row,
+        r"from tokens where user_id = $1 and deleted_time is null and name_folded like $2 escape '\'
+          order by id desc limit $3 offset $4",
+        owner as UserId,
+        pattern,
+        page.size(),
+        page.offset()
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let total = match total_seen(page, rows.len()) {
+        Some(total) => total,
+        None => sqlx::query_scalar!(
+            r#"select count(*) as "count!" from tokens
+               where user_id = $1 and deleted_time is null and name_folded like $2 escape '\'"#,
+            owner as UserId,
+            pattern
+        )
+        .fetch_one(conn)
+        .await?,
+    };
+    Ok(page.holding(rows.into_iter().map(Token::from).collect(), total))
+}
+
+/// The owner's live tokens among `ids`, newest first.
+pub async fn list_among(conn: &mut Conn, owner: UserId, ids: &[TokenId]) -> Result<Vec<Token>, StorageError> {
+    let rows = select_tokens!(
+        Row,
+        "from tokens where user_id = $1 and id = any($2) and deleted_time is null order by id desc",
+        owner as UserId,
+        ids as &[TokenId]
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(Token::from).collect())
+}
+
+/// A page of everybody's live tokens whose folded name is like `pattern`, newest first.
+pub async fn list_everyones(
+    conn: &mut Conn,
+    owner: Option<UserId>,
+    pattern: &str,
+    page: PageRequest,
+) -> Result<Page<Token>, StorageError> {
+    let rows = select_tokens!(
+        Row,
+        r"from tokens where deleted_time is null and name_folded like $1 escape '\'
+          and ($2::bigint is null or user_id = $2) order by id desc limit $3 offset $4",
+        pattern,
+        owner as Option<UserId>,
+        page.size(),
+        page.offset()
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let total = match total_seen(page, rows.len()) {
+        Some(total) => total,
+        None => sqlx::query_scalar!(
+            r#"select count(*) as "count!" from tokens
+               where deleted_time is null and name_folded like $1 escape '\'
+               and ($2::bigint is null or user_id = $2)"#,
+            pattern,
+            owner as Option<UserId>
+        )
+        .fetch_one(conn)
+        .await?,
+    };
+    Ok(page.holding(rows.into_iter().map(Token::from).collect(), total))
+}
+
+/// How many live tokens the owner has.
+pub async fn count(conn: &mut Conn, owner: UserId) -> Result<i64, StorageError> {
+    let count = sqlx::query_scalar!(
+        r#"select count(*) as "count!" from tokens where user_id = $1 and deleted_time is null"#,
+        owner as UserId
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(count)
+}
+
+/// A new token.
+pub async fn insert(
+    conn: &mut Conn,
+    owner: UserId,
+    key: &SealedKey,
+    new: &NewToken,
+    now: UnixTime,
+) -> Result<TokenId, StorageError> {
+    let id = sqlx::query_scalar!(
+        "insert into tokens (user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, \
+         created_time, accessed_time, expires_at, remain_quota, unlimited_quota, used_quota, \
+         model_limits_enabled, model_limits, allow_ips, group_name, cross_group_retry) \
+         values ($1, $2, $3, $4, true, $5, $6, $7, $7, $8, $9, $10, 0, $11, $12, $13, $14, $15) returning id",
+        owner as UserId,
+        &key.digest as &Digest,
+        key.sealed,
+        &key.hint as &KeyHint,
+        new.name.as_str(),
+        new.name.folded(),
+        now as UnixTime,
+        Option::<UnixTime>::from(new.lifetime) as Option<UnixTime>,
+        new.budget.remain() as Quota,
+        new.budget.is_unlimited(),
+        new.model_limits_enabled,
+        new.model_limits.as_str(),
+        new.allow_ips.as_str(),
+        new.group.as_str(),
+        new.cross_group_retry
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(id)
+}
+
+/// Writes what an owner can change back: the switch and the fields of spec §4.5a. The row is
+/// locked; what is charged to it (`used_quota`, `accessed_time`) is not touched.
+pub async fn save(conn: &mut Conn, token: &Token) -> Result<(), StorageError> {
+    sqlx::query!(
+        "update tokens set switched_on = $3, name = $4, name_folded = $5, expires_at = $6, \
+         remain_quota = $7, unlimited_quota = $8, model_limits_enabled = $9, model_limits = $10, \
+         allow_ips = $11, group_name = $12, cross_group_retry = $13 \
+         where user_id = $1 and id = $2 and deleted_time is null",
+        token.user_id as UserId,
+        token.id as TokenId,
+        token.switch == Switch::On,
+        token.name.as_str(),
+        token.name.folded(),
+        Option::<UnixTime>::from(token.lifetime) as Option<UnixTime>,
+        token.budget.remain() as Quota,
+        token.budget.is_unlimited(),
+        token.model_limits_enabled,
+        token.model_limits.as_str(),
+        token.allow_ips.as_str(),
+        token.group.as_str(),
+        token.cross_group_retry
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Softly deletes those of `ids` that are the owner's live tokens, and says which (spec §4.6, §4.7).
+/// Locks in the order of ids, so that two batches cannot wait for each other.
+pub async fn remove(
+    conn: &mut Conn,
+    owner: UserId,
+    ids: &[TokenId],
+    now: UnixTime,
+) -> Result<Vec<TokenId>, StorageError> {
+    let removed = sqlx::query_scalar!(
+        "with doomed as (select id from tokens \
+           where user_id = $1 and id = any($2) and deleted_time is null order by id for update) \
+         update tokens set deleted_time = $3 from doomed where tokens.id = doomed.id returning tokens.id",
+        owner as UserId,
+        ids as &[TokenId],
+        now as UnixTime
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(removed)
+}
+
+/// The same for all of the owner's tokens.
+pub async fn remove_all_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<(), StorageError> {
+    sqlx::query!(
+        "update tokens set deleted_time = $2 where user_id = $1 and deleted_time is null",
+        owner as UserId,
+        now as UnixTime
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// The total, where the page itself tells it: a page that is not full, unless it is empty for
+/// being past the end, is the last one. Saves most lists a count.
+pub(super) fn total_seen(page: PageRequest, rows: usize) -> Option<i64> {
+    let rows = i64::try_from(rows).ok()?;
+    let last = rows < page.size() && (rows > 0 || page.offset() == 0);
+    if last { page.offset().checked_add(rows) } else { None }
+}

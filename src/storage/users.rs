@@ -1,0 +1,181 @@
+//! The table `users`. Deleted rows stay, and nothing here sees them.
+
+use super::tokens::total_seen;
+use super::{Conn, StorageError};
+use crate::domain::id::UserId;
+use crate::domain::money::Quota;
+use crate::domain::page::{Page, PageRequest};
+use crate::domain::time::UnixTime;
+use crate::domain::user::{Role, User, UserStatus, Username};
+
+/// The columns of a user, in one place; `$tail` says which users.
+macro_rules! select_users {
+    ($tail:tt $(, $bind:expr)* $(,)?) => {
+        sqlx::query_as!(
+            User,
+            "select id, username, display_name, email, role, status, group_name as \"group\", quota, \
+             used_quota, request_count, token_api_enabled, max_tokens, created_time " + $tail
+            $(, $bind)*
+        )
+    };
+}
+
+/// A live account.
+pub async fn find(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageError> {
+    let user = select_users!("from users where id = $1 and deleted_time is null", id as UserId)
+        .fetch_optional(conn)
+        .await?;
+    Ok(user)
+}
+
+/// Like [`find`], and holds the row until the transaction ends. Before any token is locked.
+pub async fn lock(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageError> {
+    let user = select_users!(
+        "from users where id = $1 and deleted_time is null for no key update",
+        id as UserId
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(user)
+}
+
+/// The live account of this name, in any case.
+pub async fn find_by_name(conn: &mut Conn, name: &str) -> Result<Option<User>, StorageError> {
+    let user = select_users!(
+        "from users where username_folded = $1 and deleted_time is null",
+        name.trim().to_lowercase()
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(user)
+}
+
+/// The password hash of a live account.
+pub async fn password_hash(conn: &mut Conn, id: UserId) -> Result<Option<String>, StorageError> {
+    let hash =
+        sqlx::query_scalar!("select password_hash from users where id = $1 and deleted_time is null", id as UserId)
+            .fetch_optional(conn)
+            .await?;
+    Ok(hash)
+}
+
+/// A page of accounts of which some name is like `pattern`, newest first.
+pub async fn list(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<Page<User>, StorageError> {
+    let users = select_users!(
+        r"from users where deleted_time is null
+          and (username_folded like $1 escape '\' or lower(display_name) like $1 escape '\'
+               or lower(email) like $1 escape '\')
+          order by id desc limit $2 offset $3",
+        pattern,
+        page.size(),
+        page.offset()
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let total = match total_seen(page, users.len()) {
+        Some(total) => total,
+        None => sqlx::query_scalar!(
+            r#"select count(*) as "count!" from users where deleted_time is null
+               and (username_folded like $1 escape '\' or lower(display_name) like $1 escape '\'
+                    or lower(email) like $1 escape '\')"#,
+            pattern
+        )
+        .fetch_one(conn)
+        .await?,
+    };
+    Ok(page.holding(users, total))
+}
+
+/// Whether there is any account at all.
+pub async fn exist(conn: &mut Conn) -> Result<bool, StorageError> {
+    let exist = sqlx::query_scalar!(r#"select exists (select 1 from users) as "exist!""#)
+        .fetch_one(conn)
+        .await?;
+    Ok(exist)
+}
+
+/// What a new account consists of.
+#[derive(Debug)]
+pub struct NewUser<'a> {
+    /// Its name.
+    pub username: &'a Username,
+    /// May be empty.
+    pub display_name: &'a str,
+    /// May be empty.
+    pub email: &'a str,
+    /// In PHC form.
+    pub password_hash: &'a str,
+    /// What it may do.
+    pub role: Role,
+    /// Its group.
+    pub group: &'a str,
+    /// Its wallet to begin with.
+    pub quota: Quota,
+    /// Enabled for the token API from the start.
+    pub token_api_enabled: bool,
+    /// Its own limit of tokens.
+    pub max_tokens: Option<i64>,
+}
+
+/// A new account.
+pub async fn insert(conn: &mut Conn, new: &NewUser<'_>, now: UnixTime) -> Result<UserId, StorageError> {
+    let id = sqlx::query_scalar!(
+        "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
+         group_name, quota, used_quota, request_count, token_api_enabled, max_tokens, created_time) \
+         values ($1, $2, $3, $4, $5, $6, 1, $7, $8, 0, 0, $9, $10, $11) returning id",
+        new.username.as_str(),
+        new.username.folded(),
+        new.display_name,
+        new.email,
+        new.password_hash,
+        new.role as Role,
+        new.group,
+        new.quota as Quota,
+        new.token_api_enabled,
+        new.max_tokens,
+        now as UnixTime
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(id)
+}
+
+/// Writes what can be edited back. The row is locked; what is charged to it is not touched.
+pub async fn save(conn: &mut Conn, user: &User) -> Result<(), StorageError> {
+    sqlx::query!(
+        "update users set display_name = $2, email = $3, role = $4, status = $5, group_name = $6, \
+         quota = $7, token_api_enabled = $8, max_tokens = $9 where id = $1 and deleted_time is null",
+        user.id as UserId,
+        user.display_name,
+        user.email,
+        user.role as Role,
+        user.status as UserStatus,
+        user.group,
+        user.quota as Quota,
+        user.token_api_enabled,
+        user.max_tokens
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// A new password hash.
+pub async fn save_password(conn: &mut Conn, id: UserId, hash: &str) -> Result<(), StorageError> {
+    sqlx::query!("update users set password_hash = $2 where id = $1 and deleted_time is null", id as UserId, hash)
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Softly deletes the account; its name is free again.
+pub async fn remove(conn: &mut Conn, id: UserId, now: UnixTime) -> Result<(), StorageError> {
+    sqlx::query!(
+        "update users set deleted_time = $2 where id = $1 and deleted_time is null",
+        id as UserId,
+        now as UnixTime
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}

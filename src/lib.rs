@@ -1,3 +1,4 @@
 //! Keymeter.
 pub mod domain;
+pub mod service;
 pub mod storage;

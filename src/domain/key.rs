@@ -24,7 +24,7 @@ pub struct KeyMalformed;
 impl ApiKey {
     /// A new key from `dice`: 42 unbiased characters, more than 249 bits.
     #[must_use]
-    pub fn generate(dice: &mut impl CryptoRng) -> Self {
+    pub fn generate(dice: &mut (impl CryptoRng + ?Sized)) -> Self {
         let random = random_base62(dice, RANDOM_CHARS);
         let mut key = Zeroizing::new(String::with_capacity(PREFIX.len() + KEY_CHARS));
         key.push_str(PREFIX);
@@ -109,7 +109,7 @@ pub struct AccessToken(Zeroizing<String>);
 impl AccessToken {
     /// A new one from `dice`.
     #[must_use]
-    pub fn generate(dice: &mut impl CryptoRng) -> Self {
+    pub fn generate(dice: &mut (impl CryptoRng + ?Sized)) -> Self {
         Self(prefixed(dice, "kma_"))
     }
 
@@ -132,7 +132,7 @@ pub struct GatewayCredential(Zeroizing<String>);
 impl GatewayCredential {
     /// A new one from `dice`.
     #[must_use]
-    pub fn generate(dice: &mut impl CryptoRng) -> Self {
+    pub fn generate(dice: &mut (impl CryptoRng + ?Sized)) -> Self {
         Self(prefixed(dice, "kmg_"))
     }
 
@@ -145,7 +145,7 @@ impl GatewayCredential {
 
 /// A password that people can type, for the first start: 24 letters and digits, 142 bits.
 #[must_use]
-pub fn random_password(dice: &mut impl CryptoRng) -> Zeroizing<String> {
+pub fn random_password(dice: &mut (impl CryptoRng + ?Sized)) -> Zeroizing<String> {
     random_base62(dice, 24)
 }
 
@@ -190,12 +190,12 @@ impl std::fmt::Debug for Digest {
     }
 }
 
-fn prefixed(dice: &mut impl CryptoRng, prefix: &str) -> Zeroizing<String> {
+fn prefixed(dice: &mut (impl CryptoRng + ?Sized), prefix: &str) -> Zeroizing<String> {
     let random = random_base62(dice, 43);
     Zeroizing::new(format!("{prefix}{}", *random))
 }
 
-fn random_base62(dice: &mut impl CryptoRng, chars: usize) -> Zeroizing<String> {
+fn random_base62(dice: &mut (impl CryptoRng + ?Sized), chars: usize) -> Zeroizing<String> {
     let mut text = Zeroizing::new(String::with_capacity(chars));
     for _ in 0..chars {
         text.push(char::from(BASE62[dice.random_range(0..BASE62.len())]));

@@ -1,10 +1,12 @@
 //! Usage by day (spec §2.4, §4.9, §8).
 
+use super::access::ModelLimits;
 use super::id::TokenId;
 use super::money::Quota;
 use super::policy;
-use super::time::{Day, DayInvalid};
-use super::token::TokenName;
+use super::time::{Day, DayInvalid, Lifetime};
+use super::token::{Budget, TokenName};
+use super::user::UserStatus;
 
 /// The days an answer covers, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,6 +73,27 @@ impl UsageRange {
 /// An empty parameter is an absent one.
 fn given(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.is_empty())
+}
+
+/// What a key is told about itself (spec §2.3).
+#[derive(Debug, Clone)]
+pub struct KeyUsage {
+    /// The token's name.
+    pub name: TokenName,
+    /// What it may still spend.
+    pub budget: Budget,
+    /// What it has spent.
+    pub used_quota: Quota,
+    /// Whether `model_limits` applies.
+    pub model_limits_enabled: bool,
+    /// The models it may use.
+    pub model_limits: ModelLimits,
+    /// How long it lives.
+    pub lifetime: Lifetime,
+    /// What its owner's wallet holds.
+    pub wallet: Quota,
+    /// Whether its owner may do anything.
+    pub owner_status: UserStatus,
 }
 
 /// What a token spent on one day.

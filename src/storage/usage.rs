@@ -1,10 +1,35 @@
-//! The table `usage_daily`: what tokens spent, by day and model.
+//! What tokens have used: the table `usage_daily`, by day and model, and what a key asks about itself.
 
 use super::{Conn, StorageError};
 use crate::domain::id::TokenId;
+use crate::domain::key::Digest;
 use crate::domain::money::Quota;
-use crate::domain::time::Day;
-use crate::domain::usage::{DayUsage, UsageRange};
+use crate::domain::time::{Day, Lifetime};
+use crate::domain::token::Budget;
+use crate::domain::usage::{DayUsage, KeyUsage, UsageRange};
+
+/// What the live token with this key has used, and what its live owner has left.
+pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<KeyUsage>, StorageError> {
+    let row = sqlx::query!(
+        "select t.name, t.remain_quota, t.unlimited_quota, t.used_quota, t.model_limits_enabled, \
+         t.model_limits, t.expires_at, u.quota as wallet, u.status as owner_status \
+         from tokens t join users u on u.id = t.user_id \
+         where t.key_digest = $1 and t.deleted_time is null and u.deleted_time is null",
+        digest as &Digest
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|row| KeyUsage {
+        name: row.name,
+        budget: Budget::new(row.remain_quota, row.unlimited_quota),
+        used_quota: row.used_quota,
+        model_limits_enabled: row.model_limits_enabled,
+        model_limits: row.model_limits,
+        lifetime: Lifetime::from(row.expires_at),
+        wallet: row.wallet,
+        owner_status: row.owner_status,
+    }))
+}
 
 /// What was recorded for a token in a range: days with a record only, ascending.
 pub async fn list(conn: &mut Conn, token: TokenId, range: UsageRange) -> Result<Vec<DayUsage>, StorageError> {

@@ -1,0 +1,408 @@
+//! What people do with their own account: sign in, change it, make access tokens, ask to be
+//! enabled for the token API (spec §1, §5).
+
+use std::sync::Arc;
+
+use secrecy::{ExposeSecret, SecretString};
+use zeroize::Zeroizing;
+
+use super::callers::Callers;
+use super::dice::Dice;
+use super::limiter::{Limiter, TooOften};
+use super::passwords::Passwords;
+use super::vault::Vault;
+use crate::domain::audit::{Action, AuditEntry, Caller, Details, Origin, Subject};
+use crate::domain::id::{AccessTokenId, UserId};
+use crate::domain::key::{self, AccessToken};
+use crate::domain::money::Quota;
+use crate::domain::policy;
+use crate::domain::time::{Clock, UnixTime};
+use crate::domain::user::{AccountInvalid, NewPassword, Role, User, UserStatus, Username};
+use crate::storage::access_tokens::AccessTokenRow;
+use crate::storage::api_requests::ApiRequest;
+use crate::storage::users::NewUser;
+use crate::storage::{self, Constraint, Db, StorageError, access_tokens, api_requests, audit, sessions, users};
+
+/// What an operator decides about accounts.
+#[derive(Debug, Clone)]
+pub struct AccountRules {
+    /// Whether anyone may register.
+    pub registration_open: bool,
+    /// Whether every account may use the token API without being enabled.
+    pub token_api_open: bool,
+    /// Where to ask for enablement.
+    pub contact: String,
+    /// The wallet of a new account.
+    pub initial_quota: Quota,
+    /// The group of a new account.
+    pub initial_group: String,
+}
+
+/// Why a verb was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum AccountsError {
+    /// Unknown name or wrong password; nobody can tell which.
+    #[error("the username or the password is wrong")]
+    WrongCredentials,
+    /// Switched off.
+    #[error("this account is disabled; ask your administrator")]
+    Disabled,
+    /// The operator makes the accounts.
+    #[error("registration is closed; ask your administrator for an account")]
+    RegistrationClosed,
+    /// Another live account has it.
+    #[error("this username is taken")]
+    UsernameTaken,
+    /// Not a change without it.
+    #[error("the old password is wrong; send it as `original_password`")]
+    WrongPassword,
+    /// An input that does not fit.
+    #[error(transparent)]
+    Invalid(#[from] AccountInvalid),
+    /// Absent or somebody else's; nobody can tell which.
+    #[error("there is no such {0}")]
+    NotFound(&'static str),
+    /// A bound that keeps lists readable.
+    #[error("you have {0} access tokens, which is the limit; revoke one first")]
+    TooManyAccessTokens(i64),
+    /// Nothing to ask for.
+    #[error("the token API is enabled for this account already")]
+    AlreadyEnabled,
+    /// One at a time.
+    #[error("a request for this account is waiting for an administrator already")]
+    AlreadyRequested,
+    /// Only for oneself.
+    #[error("`account` must be your own username; others have to ask for themselves")]
+    ForeignAccount,
+    /// Not now.
+    #[error(transparent)]
+    TooOften(#[from] TooOften),
+    /// The database.
+    #[error(transparent)]
+    Storage(StorageError),
+}
+
+impl From<StorageError> for AccountsError {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::Constraint(Constraint::UsernameUnique) => Self::UsernameTaken,
+            StorageError::Constraint(Constraint::OnePendingRequest) => Self::AlreadyRequested,
+            StorageError::Unavailable(_) | StorageError::Broken(_) => Self::Storage(error),
+        }
+    }
+}
+
+/// What a person may change about the own account. What is absent stays as it is.
+#[derive(Default)]
+pub struct SelfPatch {
+    /// New display name.
+    pub display_name: Option<String>,
+    /// New e-mail address.
+    pub email: Option<String>,
+    /// New password, together with the old one.
+    pub password: Option<(NewPassword, SecretString)>,
+}
+
+/// The accounts service.
+#[derive(Debug)]
+pub struct Accounts {
+    db: Db,
+    vault: Vault,
+    dice: Dice,
+    clock: Arc<dyn Clock>,
+    limiter: Arc<Limiter>,
+    passwords: Passwords,
+    callers: Arc<Callers>,
+    rules: AccountRules,
+}
+
+impl Accounts {
+    /// A service on `db`.
+    #[must_use]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a service, named once, in `app`")]
+    pub const fn new(
+        db: Db,
+        vault: Vault,
+        dice: Dice,
+        clock: Arc<dyn Clock>,
+        limiter: Arc<Limiter>,
+        passwords: Passwords,
+        callers: Arc<Callers>,
+        rules: AccountRules,
+    ) -> Self {
+        Self { db, vault, dice, clock, limiter, passwords, callers, rules }
+    }
+
+    /// What the operator decided.
+    #[must_use]
+    pub const fn rules(&self) -> &AccountRules {
+        &self.rules
+    }
+
+    /// Makes `root` if there is no account at all. Returns the password if one had to be made up.
+    ///
+    /// # Errors
+    /// The given password does not fit; the database.
+    pub async fn ensure_root(&self, given: Option<&SecretString>) -> Result<Option<Zeroizing<String>>, AccountsError> {
+        {
+            let mut conn = self.db.acquire().await?;
+            if users::exist(&mut conn).await? {
+                return Ok(None);
+            }
+        }
+        let made_up = given.is_none().then(|| self.dice.roll(|dice| key::random_password(dice)));
+        let password = match (given, &made_up) {
+            (Some(given), _) => NewPassword::parse(given.expose_secret())?,
+            (None, Some(made_up)) => NewPassword::parse(made_up)?,
+            (None, None) => return Err(AccountInvalid::Password.into()),
+        };
+        let password_hash = self.passwords.hash(&password).await;
+        let root = NewUser {
+            username: &Username::parse("root")?,
+            display_name: "Root",
+            email: "",
+            password_hash: &password_hash,
+            role: Role::Root,
+            group: &self.rules.initial_group,
+            quota: self.rules.initial_quota,
+            token_api_enabled: true,
+            max_tokens: None,
+        };
+        let mut conn = self.db.acquire().await?;
+        match users::insert(&mut conn, &root, self.clock.now()).await {
+            Ok(_) => Ok(made_up),
+            // Another replica was first, and printed its password.
+            Err(StorageError::Constraint(Constraint::UsernameUnique)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Spec §5.1: who signs in.
+    ///
+    /// # Errors
+    /// Wrong name or password, a disabled account, too many tries.
+    pub async fn sign_in(&self, username: &str, password: &str, origin: &Origin) -> Result<User, AccountsError> {
+        self.limiter.may_sign_in(username, origin.ip)?;
+        let (user, hash) = {
+            let mut conn = self.db.acquire().await?;
+            match users::find_by_name(&mut conn, username).await? {
+                Some(user) => {
+                    let hash = users::password_hash(&mut conn, user.id).await?;
+                    (Some(user), hash)
+                }
+                None => (None, None),
+            }
+        };
+        let fits = self.passwords.verify(hash, password).await;
+        let Some(user) = user else {
+            return Err(AccountsError::WrongCredentials);
+        };
+        let action = if fits { Action::SignedIn } else { Action::SignInFailed };
+        {
+            let mut conn = self.db.acquire().await?;
+            let entry = self.entry(fits.then_some(&user), origin, action, of_user(user.id), Details::new());
+            audit::insert(&mut conn, &entry).await?;
+        }
+        match (fits, user.status) {
+            (false, _) => Err(AccountsError::WrongCredentials),
+            (true, UserStatus::Disabled) => Err(AccountsError::Disabled),
+            (true, UserStatus::Enabled) => Ok(user),
+        }
+    }
+
+    /// A new account by its owner, where the operator allows it.
+    ///
+    /// # Errors
+    /// Closed; a taken name; too many from one address.
+    pub async fn register(
+        &self,
+        username: &Username,
+        password: &NewPassword,
+        email: &str,
+        origin: &Origin,
+    ) -> Result<UserId, AccountsError> {
+        if !self.rules.registration_open {
+            return Err(AccountsError::RegistrationClosed);
+        }
+        self.limiter.may_register(origin.ip)?;
+        let password_hash = self.passwords.hash(password).await;
+        let new = NewUser {
+            username,
+            display_name: username.as_str(),
+            email,
+            password_hash: &password_hash,
+            role: Role::User,
+            group: &self.rules.initial_group,
+            quota: self.rules.initial_quota,
+            token_api_enabled: false,
+            max_tokens: None,
+        };
+        let mut tx = self.db.begin().await?;
+        let id = users::insert(&mut tx, &new, self.clock.now()).await?;
+        let entry = self.entry(None, origin, Action::AccountCreated, of_user(id), Details::new());
+        audit::insert(&mut tx, &entry).await?;
+        storage::commit(tx).await?;
+        Ok(id)
+    }
+
+    /// The caller's account as it is now.
+    ///
+    /// # Errors
+    /// Deleted meanwhile; the database.
+    pub async fn show(&self, caller: &Caller) -> Result<User, AccountsError> {
+        let mut conn = self.db.acquire().await?;
+        users::find(&mut conn, caller.user.id).await?.ok_or(AccountsError::NotFound("account"))
+    }
+
+    /// Changes the caller's account. A new password ends all its sessions.
+    ///
+    /// # Errors
+    /// A wrong old password; too many tries of it; the database.
+    pub async fn edit(&self, caller: &Caller, patch: SelfPatch) -> Result<User, AccountsError> {
+        let id = caller.user.id;
+        let new_hash = match &patch.password {
+            Some((new, old)) => {
+                self.limiter.may_sign_in(caller.user.username.as_str(), caller.origin.ip)?;
+                let hash = {
+                    let mut conn = self.db.acquire().await?;
+                    users::password_hash(&mut conn, id).await?
+                };
+                if !self.passwords.verify(hash, old.expose_secret()).await {
+                    return Err(AccountsError::WrongPassword);
+                }
+                Some(self.passwords.hash(new).await)
+            }
+            None => None,
+        };
+        let mut tx = self.db.begin().await?;
+        let mut user = users::lock(&mut tx, id).await?.ok_or(AccountsError::NotFound("account"))?;
+        user.display_name = patch.display_name.unwrap_or(user.display_name);
+        user.email = patch.email.unwrap_or(user.email);
+        users::save(&mut tx, &user).await?;
+        let mut action = Action::AccountEdited;
+        if let Some(hash) = new_hash {
+            users::save_password(&mut tx, id, &hash).await?;
+            sessions::remove_all_of(&mut tx, id).await?;
+            action = Action::PasswordChanged;
+        }
+        let entry = self.entry(Some(&user), &caller.origin, action, of_user(id), Details::new());
+        audit::insert(&mut tx, &entry).await?;
+        storage::commit(tx).await?;
+        self.callers.forget();
+        Ok(user)
+    }
+
+    /// A new access token, shown this once.
+    ///
+    /// # Errors
+    /// Too many already; the database.
+    pub async fn mint_access_token(
+        &self,
+        caller: &Caller,
+        name: &str,
+        expires_at: Option<UnixTime>,
+    ) -> Result<(AccessTokenId, AccessToken), AccountsError> {
+        let token = self.dice.roll(|dice| AccessToken::generate(dice));
+        let digest = self.vault.digests().digest(token.expose());
+        let owner = caller.user.id;
+        let mut tx = self.db.begin().await?;
+        users::lock(&mut tx, owner).await?.ok_or(AccountsError::NotFound("account"))?;
+        if access_tokens::count(&mut tx, owner).await? >= policy::MAX_ACCESS_TOKENS {
+            return Err(AccountsError::TooManyAccessTokens(policy::MAX_ACCESS_TOKENS));
+        }
+        let id = access_tokens::insert(&mut tx, owner, name, &digest, expires_at, self.clock.now()).await?;
+        let entry =
+            self.entry(Some(&caller.user), &caller.origin, Action::AccessTokenCreated, of_access_token(id, owner), Details::new());
+        audit::insert(&mut tx, &entry).await?;
+        storage::commit(tx).await?;
+        Ok((id, token))
+    }
+
+    /// The caller's access tokens, newest first.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn list_access_tokens(&self, caller: &Caller) -> Result<Vec<AccessTokenRow>, AccountsError> {
+        let mut conn = self.db.acquire().await?;
+        Ok(access_tokens::list(&mut conn, caller.user.id).await?)
+    }
+
+    /// Ends one of the caller's access tokens, at once.
+    ///
+    /// # Errors
+    /// Not the caller's; the database.
+    pub async fn revoke_access_token(&self, caller: &Caller, id: AccessTokenId) -> Result<(), AccountsError> {
+        let owner = caller.user.id;
+        let mut tx = self.db.begin().await?;
+        if !access_tokens::remove(&mut tx, owner, id).await? {
+            return Err(AccountsError::NotFound("access token"));
+        }
+        let entry =
+            self.entry(Some(&caller.user), &caller.origin, Action::AccessTokenRevoked, of_access_token(id, owner), Details::new());
+        audit::insert(&mut tx, &entry).await?;
+        storage::commit(tx).await?;
+        self.callers.forget();
+        Ok(())
+    }
+
+    /// Spec §1: asks that the own account be enabled for the token API.
+    ///
+    /// # Errors
+    /// No reason, somebody else's account, enabled or asked already.
+    pub async fn request_token_api(
+        &self,
+        caller: &Caller,
+        reason: &str,
+        account: Option<&str>,
+    ) -> Result<ApiRequest, AccountsError> {
+        if reason.is_empty() {
+            return Err(AccountInvalid::Missing("reason").into());
+        }
+        let mut tx = self.db.begin().await?;
+        let user = users::lock(&mut tx, caller.user.id).await?.ok_or(AccountsError::NotFound("account"))?;
+        let own = [user.username.as_str().to_lowercase(), user.email.to_lowercase(), user.id.to_string()];
+        if account.is_some_and(|account| !account.trim().is_empty() && !own.contains(&account.trim().to_lowercase())) {
+            return Err(AccountsError::ForeignAccount);
+        }
+        if user.may_use_token_api(self.rules.token_api_open) {
+            return Err(AccountsError::AlreadyEnabled);
+        }
+        let id = api_requests::insert(&mut tx, user.id, user.id, reason, self.clock.now()).await?;
+        let subject = Subject { kind: "token_api_request", id: Some(id.get()), user_id: Some(user.id) };
+        let entry = self.entry(Some(&user), &caller.origin, Action::ApiRequested, subject, Details::new());
+        audit::insert(&mut tx, &entry).await?;
+        let request = api_requests::find(&mut tx, id).await?.ok_or(AccountsError::NotFound("request"))?;
+        storage::commit(tx).await?;
+        Ok(request)
+    }
+
+    /// The newest request for the caller's account, and whether it is enabled now.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn token_api_request(&self, caller: &Caller) -> Result<(bool, Option<ApiRequest>), AccountsError> {
+        let user = self.show(caller).await?;
+        let mut conn = self.db.acquire().await?;
+        let request = api_requests::find_newest(&mut conn, user.id).await?;
+        Ok((user.may_use_token_api(self.rules.token_api_open), request))
+    }
+
+    fn entry<'a>(
+        &self,
+        actor: Option<&'a User>,
+        origin: &'a Origin,
+        action: Action,
+        subject: Subject,
+        details: Details,
+    ) -> AuditEntry<'a> {
+        AuditEntry { at: self.clock.now(), actor, origin, action, subject, details }
+    }
+}
+
+const fn of_user(id: UserId) -> Subject {
+    Subject { kind: "user", id: Some(id.get()), user_id: Some(id) }
+}
+
+const fn of_access_token(id: AccessTokenId, owner: UserId) -> Subject {
+    Subject { kind: "access_token", id: Some(id.get()), user_id: Some(owner) }
+}

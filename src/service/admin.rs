@@ -1,0 +1,436 @@
+//! What administrators do: accounts of others, requests for enablement, wallets, gateway
+//! credentials, the audit log.
+
+use std::sync::Arc;
+
+use super::callers::Callers;
+use super::dice::Dice;
+use super::passwords::Passwords;
+use super::vault::Vault;
+use crate::domain::access::Groups;
+use crate::domain::audit::{Action, AuditEntry, AuditFilter, AuditLine, Caller, Details, Subject};
+use crate::domain::id::{ApiRequestId, GatewayId, UserId};
+use crate::domain::key::GatewayCredential;
+use crate::domain::money::Quota;
+use crate::domain::page::{Page, PageRequest};
+use crate::domain::policy;
+use crate::domain::search::SearchPattern;
+use crate::domain::time::Clock;
+use crate::domain::user::{AccountInvalid, NewPassword, RequestState, Role, User, UserStatus, Username};
+use crate::storage::api_requests::ApiRequest;
+use crate::storage::gateways::GatewayRow;
+use crate::storage::users::NewUser;
+use crate::storage::{
+    self, Conn, Constraint, Db, StorageError, access_tokens, api_requests, audit, gateways, sessions, tokens, users,
+};
+
+/// Why a verb was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum AdminError {
+    /// Absent or deleted.
+    #[error("there is no such {0}")]
+    NotFound(&'static str),
+    /// The account, or the role to be given, is not below one's own.
+    #[error("your role does not allow this: administrators manage users, root manages everyone")]
+    RoleTooLow,
+    /// Nobody can lock themselves out.
+    #[error("you cannot change the role or status of your own account, or delete it")]
+    OwnAccount,
+    /// Another live account has it.
+    #[error("this username is taken")]
+    UsernameTaken,
+    /// An input that does not fit.
+    #[error(transparent)]
+    Invalid(#[from] AccountInvalid),
+    /// Not configured.
+    #[error("`group` must be one of: {0}")]
+    UnknownGroup(String),
+    /// Not a limit.
+    #[error("`max_tokens` must be a whole number from 0 to {max}, or -1 for the general limit", max = policy::MAX_TOKENS_OVERRIDE)]
+    MaxTokens,
+    /// Below 0 or above what can be granted.
+    #[error("the wallet would be outside 0 to {max}; it holds {0} quota units", max = policy::MAX_QUOTA)]
+    WalletRange(i64),
+    /// Answered already.
+    #[error("this request has been answered already")]
+    AlreadyDecided,
+    /// The database.
+    #[error(transparent)]
+    Storage(StorageError),
+}
+
+impl From<StorageError> for AdminError {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::Constraint(Constraint::UsernameUnique) => Self::UsernameTaken,
+            StorageError::Constraint(Constraint::OnePendingRequest)
+            | StorageError::Unavailable(_)
+            | StorageError::Broken(_) => Self::Storage(error),
+        }
+    }
+}
+
+/// A new account as an administrator asks for it.
+pub struct Admission {
+    /// Its name.
+    pub username: Username,
+    /// Its first password.
+    pub password: NewPassword,
+    /// May be empty.
+    pub display_name: String,
+    /// May be empty.
+    pub email: String,
+    /// What it may do; a user unless said.
+    pub role: Role,
+    /// The configured first group unless said.
+    pub group: Option<String>,
+    /// The configured first wallet unless said.
+    pub quota: Option<Quota>,
+    /// Enabled for the token API from the start.
+    pub token_api_enabled: bool,
+    /// Its own limit of tokens: -1 or absent for the general one.
+    pub max_tokens: Option<i64>,
+}
+
+/// What an administrator may change. What is absent stays as it is.
+#[derive(Default)]
+pub struct UserPatch {
+    /// New display name.
+    pub display_name: Option<String>,
+    /// New e-mail address.
+    pub email: Option<String>,
+    /// New status.
+    pub status: Option<UserStatus>,
+    /// New role.
+    pub role: Option<Role>,
+    /// New group.
+    pub group: Option<String>,
+    /// Enabled for the token API or not.
+    pub token_api_enabled: Option<bool>,
+    /// New limit of tokens; -1 for the general one.
+    pub max_tokens: Option<i64>,
+    /// New password; ends all sessions.
+    pub password: Option<NewPassword>,
+}
+
+/// How a wallet is changed.
+#[derive(Debug, Clone, Copy)]
+pub enum Grant {
+    /// By so many units, up or down.
+    By(i64),
+    /// To so many units.
+    To(i64),
+}
+
+/// The administration service.
+#[derive(Debug)]
+pub struct Admin {
+    db: Db,
+    vault: Vault,
+    dice: Dice,
+    clock: Arc<dyn Clock>,
+    passwords: Passwords,
+    callers: Arc<Callers>,
+    groups: Groups,
+    initial: (String, Quota),
+}
+
+impl Admin {
+    /// A service on `db`; `initial` is the group and the wallet of accounts made without them.
+    #[must_use]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a service, named once, in `app`")]
+    pub const fn new(
+        db: Db,
+        vault: Vault,
+        dice: Dice,
+        clock: Arc<dyn Clock>,
+        passwords: Passwords,
+        callers: Arc<Callers>,
+        groups: Groups,
+        initial: (String, Quota),
+    ) -> Self {
+        Self { db, vault, dice, clock, passwords, callers, groups, initial }
+    }
+
+    /// A page of accounts, all or those of which some name fits.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn list_users(&self, name: Option<SearchPattern>, page: PageRequest) -> Result<Page<User>, AdminError> {
+        let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
+        let mut conn = self.db.acquire().await?;
+        Ok(users::list(&mut conn, &like, page).await?)
+    }
+
+    /// A new account.
+    ///
+    /// # Errors
+    /// A role not below one's own, a taken name, an unknown group.
+    pub async fn create_user(&self, admin: &Caller, new: Admission) -> Result<User, AdminError> {
+        if !admin.user.role.may_manage(new.role) {
+            return Err(AdminError::RoleTooLow);
+        }
+        let group = new.group.unwrap_or_else(|| self.initial.0.clone());
+        self.check_group(&group)?;
+        let max_tokens = checked_max_tokens(new.max_tokens.unwrap_or(-1))?;
+        let password_hash = self.passwords.hash(&new.password).await;
+        let row = NewUser {
+            username: &new.username,
+            display_name: &new.display_name,
+            email: &new.email,
+            password_hash: &password_hash,
+            role: new.role,
+            group: &group,
+            quota: new.quota.unwrap_or(self.initial.1),
+            token_api_enabled: new.token_api_enabled,
+            max_tokens,
+        };
+        let mut tx = self.db.begin().await?;
+        let id = users::insert(&mut tx, &row, self.clock.now()).await?;
+        let details = Details::from([("role", new.role.code().to_string())]);
+        self.note(&mut tx, admin, Action::AccountCreated, of_user(id), details).await?;
+        let user = users::find(&mut tx, id).await?.ok_or(AdminError::NotFound("user"))?;
+        storage::commit(tx).await?;
+        Ok(user)
+    }
+
+    /// Changes an account. Re-enabling one ends the sessions it had before.
+    ///
+    /// # Errors
+    /// A role not below one's own, one's own role or status, an unknown group.
+    pub async fn edit_user(&self, admin: &Caller, id: UserId, patch: UserPatch) -> Result<User, AdminError> {
+        if id == admin.user.id && (patch.role.is_some() || patch.status.is_some()) {
+            return Err(AdminError::OwnAccount);
+        }
+        if let Some(group) = &patch.group {
+            self.check_group(group)?;
+        }
+        let max_tokens = patch.max_tokens.map(checked_max_tokens).transpose()?;
+        let details = changed_fields(&patch);
+        let new_hash = match &patch.password {
+            Some(password) => Some(self.passwords.hash(password).await),
+            None => None,
+        };
+        let mut tx = self.db.begin().await?;
+        let mut user = self.lock_below(&mut tx, admin, id).await?;
+        if patch.role.is_some_and(|role| !admin.user.role.may_manage(role)) {
+            return Err(AdminError::RoleTooLow);
+        }
+        let sessions_end =
+            new_hash.is_some() || (user.status, patch.status) == (UserStatus::Disabled, Some(UserStatus::Enabled));
+        user.display_name = patch.display_name.unwrap_or(user.display_name);
+        user.email = patch.email.unwrap_or(user.email);
+        user.status = patch.status.unwrap_or(user.status);
+        user.role = patch.role.unwrap_or(user.role);
+        user.group = patch.group.unwrap_or(user.group);
+        user.token_api_enabled = patch.token_api_enabled.unwrap_or(user.token_api_enabled);
+        user.max_tokens = max_tokens.unwrap_or(user.max_tokens);
+        users::save(&mut tx, &user).await?;
+        if let Some(hash) = new_hash {
+            users::save_password(&mut tx, id, &hash).await?;
+        }
+        if sessions_end {
+            sessions::remove_all_of(&mut tx, id).await?;
+        }
+        self.note(&mut tx, admin, Action::AccountEdited, of_user(id), details).await?;
+        storage::commit(tx).await?;
+        self.callers.forget();
+        Ok(user)
+    }
+
+    /// Softly deletes an account with its tokens, and ends all its credentials.
+    ///
+    /// # Errors
+    /// A role not below one's own, one's own account.
+    pub async fn delete_user(&self, admin: &Caller, id: UserId) -> Result<(), AdminError> {
+        if id == admin.user.id {
+            return Err(AdminError::OwnAccount);
+        }
+        let now = self.clock.now();
+        let mut tx = self.db.begin().await?;
+        self.lock_below(&mut tx, admin, id).await?;
+        tokens::remove_all_of(&mut tx, id, now).await?;
+        access_tokens::remove_all_of(&mut tx, id).await?;
+        sessions::remove_all_of(&mut tx, id).await?;
+        users::remove(&mut tx, id, now).await?;
+        self.note(&mut tx, admin, Action::AccountDeleted, of_user(id), Details::new()).await?;
+        storage::commit(tx).await?;
+        self.callers.forget();
+        Ok(())
+    }
+
+    /// Tops a wallet up, takes from it, or sets it.
+    ///
+    /// # Errors
+    /// A role not below one's own; a wallet below 0 or beyond what can be granted.
+    pub async fn grant(&self, admin: &Caller, id: UserId, grant: Grant) -> Result<User, AdminError> {
+        let mut tx = self.db.begin().await?;
+        // Root may fill its own wallet; administrators only those of users.
+        let mut user = self.lock_below(&mut tx, admin, id).await?;
+        let held = user.quota.get();
+        let wanted = match grant {
+            Grant::By(delta) => held.checked_add(delta),
+            Grant::To(units) => Some(units),
+        };
+        let wanted = wanted.and_then(|units| Quota::grant(units).ok());
+        user.quota = wanted.ok_or(AdminError::WalletRange(held))?;
+        users::save(&mut tx, &user).await?;
+        let details = Details::from([("from", held.to_string()), ("to", user.quota.get().to_string())]);
+        self.note(&mut tx, admin, Action::QuotaGranted, of_user(id), details).await?;
+        storage::commit(tx).await?;
+        self.callers.forget();
+        Ok(user)
+    }
+
+    /// A page of requests for enablement.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn list_requests(
+        &self,
+        state: Option<RequestState>,
+        page: PageRequest,
+    ) -> Result<Page<ApiRequest>, AdminError> {
+        let mut conn = self.db.acquire().await?;
+        Ok(api_requests::list(&mut conn, state, page).await?)
+    }
+
+    /// Spec §1: enables the requesting account, or does not. Counts at the next request.
+    ///
+    /// # Errors
+    /// Absent, answered already.
+    pub async fn decide(
+        &self,
+        admin: &Caller,
+        id: ApiRequestId,
+        approve: bool,
+        note: &str,
+    ) -> Result<ApiRequest, AdminError> {
+        let (state, action) = if approve {
+            (RequestState::Approved, Action::ApiRequestApproved)
+        } else {
+            (RequestState::Refused, Action::ApiRequestRefused)
+        };
+        let mut tx = self.db.begin().await?;
+        let request = api_requests::find(&mut tx, id).await?.ok_or(AdminError::NotFound("request"))?;
+        let mut user = users::lock(&mut tx, request.user_id).await?.ok_or(AdminError::NotFound("user"))?;
+        if !api_requests::decide(&mut tx, id, state, admin.user.id, note, self.clock.now()).await? {
+            return Err(AdminError::AlreadyDecided);
+        }
+        if approve {
+            user.token_api_enabled = true;
+            users::save(&mut tx, &user).await?;
+        }
+        let subject = Subject { kind: "token_api_request", id: Some(id.get()), user_id: Some(user.id) };
+        self.note(&mut tx, admin, action, subject, Details::new()).await?;
+        let request = api_requests::find(&mut tx, id).await?.ok_or(AdminError::NotFound("request"))?;
+        storage::commit(tx).await?;
+        self.callers.forget();
+        Ok(request)
+    }
+
+    /// All gateway credentials, without their secrets.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn list_gateways(&self) -> Result<Vec<GatewayRow>, AdminError> {
+        let mut conn = self.db.acquire().await?;
+        Ok(gateways::list(&mut conn).await?)
+    }
+
+    /// A new gateway credential, shown this once.
+    ///
+    /// # Errors
+    /// No name; the database.
+    pub async fn create_gateway(&self, admin: &Caller, name: &str) -> Result<(GatewayId, GatewayCredential), AdminError> {
+        if name.is_empty() {
+            return Err(AccountInvalid::Missing("name").into());
+        }
+        let credential = self.dice.roll(|dice| GatewayCredential::generate(dice));
+        let digest = self.vault.digests().digest(credential.expose());
+        let mut tx = self.db.begin().await?;
+        let id = gateways::insert(&mut tx, name, &digest, Some(admin.user.id), self.clock.now()).await?;
+        self.note(&mut tx, admin, Action::GatewayCreated, of_gateway(id), Details::new()).await?;
+        storage::commit(tx).await?;
+        Ok((id, credential))
+    }
+
+    /// Ends a gateway credential.
+    ///
+    /// # Errors
+    /// Absent; the database.
+    pub async fn revoke_gateway(&self, admin: &Caller, id: GatewayId) -> Result<(), AdminError> {
+        let mut tx = self.db.begin().await?;
+        if !gateways::remove(&mut tx, id).await? {
+            return Err(AdminError::NotFound("gateway"));
+        }
+        self.note(&mut tx, admin, Action::GatewayRevoked, of_gateway(id), Details::new()).await?;
+        storage::commit(tx).await?;
+        Ok(())
+    }
+
+    /// A page of the audit log.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn list_audit(&self, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditLine>, AdminError> {
+        let mut conn = self.db.acquire().await?;
+        Ok(audit::list(&mut conn, filter, page).await?)
+    }
+
+    /// Locks an account whose role is below the administrator's; root may manage its own too.
+    async fn lock_below(&self, conn: &mut Conn, admin: &Caller, id: UserId) -> Result<User, AdminError> {
+        let user = users::lock(conn, id).await?.ok_or(AdminError::NotFound("user"))?;
+        if admin.user.role.may_manage(user.role) { Ok(user) } else { Err(AdminError::RoleTooLow) }
+    }
+
+    fn check_group(&self, group: &str) -> Result<(), AdminError> {
+        if self.groups.contains(group) { Ok(()) } else { Err(AdminError::UnknownGroup(self.groups.names())) }
+    }
+
+    async fn note(
+        &self,
+        conn: &mut Conn,
+        admin: &Caller,
+        action: Action,
+        subject: Subject,
+        details: Details,
+    ) -> Result<(), StorageError> {
+        let (actor, origin) = (Some(&admin.user), &admin.origin);
+        audit::insert(conn, &AuditEntry { at: self.clock.now(), actor, origin, action, subject, details }).await
+    }
+}
+
+fn checked_max_tokens(asked: i64) -> Result<Option<i64>, AdminError> {
+    match asked {
+        -1 => Ok(None),
+        limit if (0..=policy::MAX_TOKENS_OVERRIDE).contains(&limit) => Ok(Some(limit)),
+        _ => Err(AdminError::MaxTokens),
+    }
+}
+
+/// The names of the fields a patch changes, for the audit log.
+fn changed_fields(patch: &UserPatch) -> Details {
+    let named = [
+        ("display_name", patch.display_name.is_some()),
+        ("email", patch.email.is_some()),
+        ("status", patch.status.is_some()),
+        ("role", patch.role.is_some()),
+        ("group", patch.group.is_some()),
+        ("token_api_enabled", patch.token_api_enabled.is_some()),
+        ("max_tokens", patch.max_tokens.is_some()),
+        ("password", patch.password.is_some()),
+    ];
+    let names: Vec<_> = named.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect();
+    let status = patch.status.map(|status| ("status", status.code().to_string()));
+    let role = patch.role.map(|role| ("role", role.code().to_string()));
+    [("fields", names.join(","))].into_iter().chain(status).chain(role).collect()
+}
+
+const fn of_user(id: UserId) -> Subject {
+    Subject { kind: "user", id: Some(id.get()), user_id: Some(id) }
+}
+
+const fn of_gateway(id: GatewayId) -> Subject {
+    Subject { kind: "gateway", id: Some(id.get()), user_id: None }
+}

@@ -1,0 +1,39 @@
+//! Where randomness comes from: the operating system, or a seed in tests.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rand::rand_core::UnwrapErr;
+use rand::rngs::{StdRng, SysRng};
+use rand::{CryptoRng, SeedableRng};
+
+/// A source of randomness that services share.
+#[derive(Clone, Debug)]
+pub struct Dice(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    System,
+    Seeded(Arc<Mutex<StdRng>>),
+}
+
+impl Dice {
+    /// The operating system's. Panics where the system has none, which no supported one does.
+    #[must_use]
+    pub const fn system() -> Self {
+        Self(Source::System)
+    }
+
+    /// The same rolls every time, for tests.
+    #[must_use]
+    pub fn seeded(seed: u64) -> Self {
+        Self(Source::Seeded(Arc::new(Mutex::new(StdRng::seed_from_u64(seed)))))
+    }
+
+    /// Rolls as often as `throw` likes.
+    pub fn roll<T>(&self, throw: impl FnOnce(&mut dyn CryptoRng) -> T) -> T {
+        match &self.0 {
+            Source::System => throw(&mut UnwrapErr(SysRng)),
+            Source::Seeded(seeded) => throw(&mut *seeded.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+}

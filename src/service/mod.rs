@@ -1,0 +1,14 @@
+//! Use cases: the order of steps, transactions, caches, limits. A service fetches, asks a rule of
+//! `domain`, saves and commits. It knows no HTTP.
+//!
+//! Sideways, a column may use the ones before it: accounts ← tokens ← usage. Never back.
+
+pub mod accounts;
+pub mod admin;
+pub mod callers;
+pub mod dice;
+pub mod limiter;
+pub mod passwords;
+pub mod tokens;
+pub mod usage;
+pub mod vault;

@@ -1,0 +1,372 @@
+//! The verbs of the token API (spec §4.1–4.7).
+
+use std::sync::Arc;
+
+use super::dice::Dice;
+use super::limiter::{Limiter, TooOften};
+use super::vault::{Unopenable, Vault};
+use crate::domain::access::{Group, GroupRefused, Groups};
+use crate::domain::audit::{Action, AuditEntry, Caller, Details, Subject};
+use crate::domain::id::{TokenId, UserId};
+use crate::domain::key::{ApiKey, Digest};
+use crate::domain::money::QuotaInvalid;
+use crate::domain::page::{Page, PageRequest};
+use crate::domain::search::SearchPattern;
+use crate::domain::status::EnableRefused;
+use crate::domain::time::Clock;
+use crate::domain::token::{NewToken, Switch, Token, TokenPatch, TokenWithKey};
+use crate::storage::{self, Conn, Db, StorageError, audit, tokens, users};
+
+/// What an operator decides about tokens.
+#[derive(Debug)]
+pub struct TokenRules {
+    /// Live tokens a user may have, unless the user has a limit of its own.
+    pub max_tokens: i64,
+    /// The groups there are.
+    pub groups: Groups,
+}
+
+/// Why a verb was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum TokensError {
+    /// Absent, deleted or somebody else's; nobody can tell which.
+    #[error("there is no such token")]
+    NotFound,
+    /// Spec §7.2.
+    #[error("you have reached your limit of {0} tokens; delete one first")]
+    LimitReached(i64),
+    /// Spec §3.
+    #[error(transparent)]
+    Enable(#[from] EnableRefused),
+    /// Not one of the owner's groups.
+    #[error(transparent)]
+    Group(#[from] GroupRefused),
+    /// Out of range.
+    #[error("`remain_quota` {0}")]
+    Quota(#[from] QuotaInvalid),
+    /// Spec §7.2.
+    #[error(transparent)]
+    TooOften(#[from] TooOften),
+    /// A row that does not open.
+    #[error(transparent)]
+    Vault(#[from] Unopenable),
+    /// The database.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// What to search for (spec §4.2). Both absent is a list.
+#[derive(Debug)]
+pub struct Search {
+    /// A part of the name.
+    pub name: Option<SearchPattern>,
+    /// The key or a part of it.
+    pub key: Option<KeySearch>,
+}
+
+/// A whole key is looked up; a part is looked for in every key of the owner.
+#[derive(Debug)]
+pub enum KeySearch {
+    /// Found by digest.
+    Whole(ApiKey),
+    /// Found by opening the owner's keys, a bounded number.
+    Part(SearchPattern),
+}
+
+/// The token service.
+#[derive(Debug)]
+pub struct Tokens {
+    db: Db,
+    vault: Vault,
+    dice: Dice,
+    clock: Arc<dyn Clock>,
+    limiter: Arc<Limiter>,
+    rules: TokenRules,
+}
+
+impl std::fmt::Debug for dyn Clock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Clock({})", self.now().get())
+    }
+}
+
+impl Tokens {
+    /// A service on `db`.
+    #[must_use]
+    pub const fn new(
+        db: Db,
+        vault: Vault,
+        dice: Dice,
+        clock: Arc<dyn Clock>,
+        limiter: Arc<Limiter>,
+        rules: TokenRules,
+    ) -> Self {
+        Self { db, vault, dice, clock, limiter, rules }
+    }
+
+    /// The groups there are.
+    #[must_use]
+    pub const fn groups(&self) -> &Groups {
+        &self.rules.groups
+    }
+
+    /// Spec §4.1.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn list(&self, caller: &Caller, page: PageRequest) -> Result<Page<Token>, TokensError> {
+        let mut conn = self.db.acquire().await?;
+        Ok(tokens::list(&mut conn, caller.user.id, page).await?)
+    }
+
+    /// Spec §4.2. Counts against the caller's searches.
+    ///
+    /// # Errors
+    /// Too many searches; the database.
+    pub async fn search(&self, caller: &Caller, search: Search, page: PageRequest) -> Result<Page<Token>, TokensError> {
+        let owner = caller.user.id;
+        self.limiter.may_search(owner)?;
+        let mut conn = self.db.acquire().await?;
+        match (search.name, search.key) {
+            (None, None) => Ok(tokens::list(&mut conn, owner, page).await?),
+            (Some(name), None) => Ok(tokens::list_like(&mut conn, owner, &name.like(), page).await?),
+            (name, Some(KeySearch::Whole(key))) => {
+                let found = tokens::find_by_key(&mut conn, &self.vault.digest(&key)).await?;
+                let fits = |token: &Token| {
+                    token.user_id == owner && name.as_ref().is_none_or(|name| name.matches(&token.name.folded()))
+                };
+                Ok(paged(page, found.into_iter().filter(fits).collect()))
+            }
+            (name, Some(KeySearch::Part(part))) => {
+                let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
+                let sealed = tokens::sealed_keys_like(&mut conn, owner, &like).await?;
+                let mut found = Vec::new();
+                for (id, digest, sealed) in sealed {
+                    if part.matches(self.vault.open(&digest, &sealed)?.expose()) {
+                        found.push(id);
+                    }
+                }
+                let ids = paged(page, found);
+                let items = tokens::list_among(&mut conn, owner, &ids.items).await?;
+                Ok(page.holding(items, ids.total))
+            }
+        }
+    }
+
+    /// Spec §4.3: with its key, and so with a line in the audit log.
+    ///
+    /// # Errors
+    /// Not the caller's; the database.
+    pub async fn show(&self, caller: &Caller, id: TokenId) -> Result<TokenWithKey, TokensError> {
+        let mut tx = self.db.begin().await?;
+        let token = tokens::find(&mut tx, caller.user.id, id).await?.ok_or(TokensError::NotFound)?;
+        let mut keys = self.open(&mut tx, caller, &[id]).await?;
+        let (_, key) = keys.pop().ok_or(TokensError::NotFound)?;
+        storage::commit(tx).await?;
+        Ok(TokenWithKey { token, key })
+    }
+
+    /// The keys of those of `ids` that are the caller's, each with a line in the audit log.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn reveal(&self, caller: &Caller, ids: &[TokenId]) -> Result<Vec<(TokenId, ApiKey)>, TokensError> {
+        let mut tx = self.db.begin().await?;
+        let keys = self.open(&mut tx, caller, ids).await?;
+        storage::commit(tx).await?;
+        Ok(keys)
+    }
+
+    /// Spec §4.4. The owner's row is locked while counting, so parallel creates cannot pass the limit.
+    ///
+    /// # Errors
+    /// The limit; a group that is not the owner's; the database.
+    pub async fn create(&self, caller: &Caller, mut new: NewToken) -> Result<TokenWithKey, TokensError> {
+        new.cross_group_retry = new.group.retry_allowed(new.cross_group_retry);
+        self.rules.groups.admit(&caller.user.group, &new.group)?;
+        let key = self.dice.roll(|dice| ApiKey::generate(dice));
+        let sealed = self.dice.roll(|dice| self.vault.seal(&key, dice));
+        let now = self.clock.now();
+        let mut tx = self.db.begin().await?;
+        let owner = users::lock(&mut tx, caller.user.id).await?.ok_or(TokensError::NotFound)?;
+        let limit = owner.max_tokens.unwrap_or(self.rules.max_tokens);
+        if tokens::count(&mut tx, owner.id).await? >= limit {
+            return Err(TokensError::LimitReached(limit));
+        }
+        let id = tokens::insert(&mut tx, owner.id, &sealed, &new, now).await?;
+        let token = tokens::find(&mut tx, owner.id, id).await?.ok_or(TokensError::NotFound)?;
+        self.note(&mut tx, caller, Action::TokenCreated, &token, Details::new()).await?;
+        storage::commit(tx).await?;
+        Ok(TokenWithKey { token, key })
+    }
+
+    /// Spec §4.5a: what `patch` leaves out stays as it is.
+    ///
+    /// # Errors
+    /// Not the caller's; a group or a quota that does not fit; the database.
+    pub async fn edit(&self, caller: &Caller, id: TokenId, patch: TokenPatch) -> Result<Token, TokensError> {
+        if let Some(group) = &patch.group {
+            self.rules.groups.admit(&caller.user.group, group)?;
+        }
+        let details = changed_fields(&patch);
+        let mut tx = self.db.begin().await?;
+        users::lock(&mut tx, caller.user.id).await?;
+        let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(TokensError::NotFound)?;
+        let token = token.edited(patch)?;
+        tokens::save(&mut tx, &token).await?;
+        self.note(&mut tx, caller, Action::TokenEdited, &token, details).await?;
+        storage::commit(tx).await?;
+        Ok(token)
+    }
+
+    /// Spec §4.5b, for the owner.
+    ///
+    /// # Errors
+    /// Not the caller's; expired or exhausted; the database.
+    pub async fn switch(&self, caller: &Caller, id: TokenId, to: Switch) -> Result<Token, TokensError> {
+        self.switch_of(caller, caller.user.id, id, to).await
+    }
+
+    /// The same for an administrator, on anybody's token.
+    ///
+    /// # Errors
+    /// Absent; expired or exhausted; the database.
+    pub async fn switch_anyones(&self, admin: &Caller, id: TokenId, to: Switch) -> Result<Token, TokensError> {
+        let owner = {
+            let mut conn = self.db.acquire().await?;
+            tokens::owner_of(&mut conn, id).await?.ok_or(TokensError::NotFound)?
+        };
+        self.switch_of(admin, owner, id, to).await
+    }
+
+    /// A page of everybody's tokens, without their keys, for administrators.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn list_everyones(
+        &self,
+        owner: Option<UserId>,
+        name: Option<SearchPattern>,
+        page: PageRequest,
+    ) -> Result<Page<Token>, TokensError> {
+        let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
+        let mut conn = self.db.acquire().await?;
+        Ok(tokens::list_everyones(&mut conn, owner, &like, page).await?)
+    }
+
+    /// Spec §4.6.
+    ///
+    /// # Errors
+    /// Not the caller's, also the second time; the database.
+    pub async fn delete(&self, caller: &Caller, id: TokenId) -> Result<(), TokensError> {
+        match self.delete_batch(caller, &[id]).await? {
+            0 => Err(TokensError::NotFound),
+            _ => Ok(()),
+        }
+    }
+
+    /// Spec §4.7: tells how many went. Absent ones and somebody else's are skipped.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn delete_batch(&self, caller: &Caller, ids: &[TokenId]) -> Result<usize, TokensError> {
+        let owner = caller.user.id;
+        let now = self.clock.now();
+        let mut tx = self.db.begin().await?;
+        users::lock(&mut tx, owner).await?;
+        let gone = tokens::remove(&mut tx, owner, ids, now).await?;
+        self.note_each(&mut tx, caller, Action::TokenDeleted, &gone).await?;
+        storage::commit(tx).await?;
+        Ok(gone.len())
+    }
+
+    async fn switch_of(&self, caller: &Caller, owner: UserId, id: TokenId, to: Switch) -> Result<Token, TokensError> {
+        let mut tx = self.db.begin().await?;
+        users::lock(&mut tx, owner).await?;
+        let token = tokens::lock(&mut tx, owner, id).await?.ok_or(TokensError::NotFound)?;
+        let (token, action) = match to {
+            Switch::On => (token.enable(self.clock.now())?, Action::TokenEnabled),
+            Switch::Off => (token.disable(), Action::TokenDisabled),
+        };
+        tokens::save(&mut tx, &token).await?;
+        self.note(&mut tx, caller, action, &token, Details::new()).await?;
+        storage::commit(tx).await?;
+        Ok(token)
+    }
+
+    async fn open(
+        &self,
+        conn: &mut Conn,
+        caller: &Caller,
+        ids: &[TokenId],
+    ) -> Result<Vec<(TokenId, ApiKey)>, TokensError> {
+        let sealed: Vec<(TokenId, Digest, Vec<u8>)> = tokens::sealed_keys(conn, caller.user.id, ids).await?;
+        let mut keys = Vec::with_capacity(sealed.len());
+        for (id, digest, sealed) in sealed {
+            keys.push((id, self.vault.open(&digest, &sealed)?));
+        }
+        let revealed: Vec<TokenId> = keys.iter().map(|(id, _)| *id).collect();
+        self.note_each(conn, caller, Action::KeyRevealed, &revealed).await?;
+        Ok(keys)
+    }
+
+    async fn note(
+        &self,
+        conn: &mut Conn,
+        caller: &Caller,
+        action: Action,
+        token: &Token,
+        details: Details,
+    ) -> Result<(), StorageError> {
+        let subject = Subject { kind: "token", id: Some(token.id.get()), user_id: Some(token.user_id) };
+        audit::insert(conn, &self.entry(caller, action, subject, details)).await
+    }
+
+    /// One line each, for tokens of the caller.
+    async fn note_each(
+        &self,
+        conn: &mut Conn,
+        caller: &Caller,
+        action: Action,
+        ids: &[TokenId],
+    ) -> Result<(), StorageError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let subject = Subject { kind: "token", id: None, user_id: Some(caller.user.id) };
+        let ids: Vec<i64> = ids.iter().map(|id| id.get()).collect();
+        audit::insert_each(conn, &self.entry(caller, action, subject, Details::new()), &ids).await
+    }
+
+    fn entry<'a>(&self, caller: &'a Caller, action: Action, subject: Subject, details: Details) -> AuditEntry<'a> {
+        let (actor, origin) = (Some(&caller.user), &caller.origin);
+        AuditEntry { at: self.clock.now(), actor, origin, action, subject, details }
+    }
+}
+
+/// The names of the fields a patch changes, for the audit log.
+fn changed_fields(patch: &TokenPatch) -> Details {
+    let named = [
+        ("name", patch.name.is_some()),
+        ("expired_time", patch.lifetime.is_some()),
+        ("remain_quota", patch.remain_quota.is_some()),
+        ("unlimited_quota", patch.unlimited_quota.is_some()),
+        ("model_limits_enabled", patch.model_limits_enabled.is_some()),
+        ("model_limits", patch.model_limits.is_some()),
+        ("allow_ips", patch.allow_ips.is_some()),
+        ("group", patch.group.is_some()),
+        ("cross_group_retry", patch.cross_group_retry.is_some()),
+    ];
+    let names: Vec<_> = named.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect();
+    let quota = patch.remain_quota.map(|units| ("remain_quota", units.to_string()));
+    let group = patch.group.as_ref().map(|group: &Group| ("group", group.as_str().to_owned()));
+    [("fields", names.join(","))].into_iter().chain(quota).chain(group).collect()
+}
+
+/// A page of what is all in memory.
+fn paged<T>(page: PageRequest, all: Vec<T>) -> Page<T> {
+    let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
+    let skip = usize::try_from(page.offset()).unwrap_or(usize::MAX);
+    let take = usize::try_from(page.size()).unwrap_or(0);
+    page.holding(all.into_iter().skip(skip).take(take).collect(), total)
+}

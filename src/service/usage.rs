@@ -1,0 +1,119 @@
+//! What a token has used: asked by its own key (spec §4.8), and by day (spec §4.9).
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono_tz::Tz;
+use moka::sync::Cache;
+
+use super::limiter::{Limiter, TooOften};
+use super::vault::Vault;
+use crate::domain::audit::Caller;
+use crate::domain::id::TokenId;
+use crate::domain::key::ApiKey;
+use crate::domain::policy;
+use crate::domain::time::{Clock, UnixTime};
+use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage, RangeInvalid, UsageRange};
+use crate::domain::user::UserStatus;
+use crate::storage::{Db, StorageError, tokens, usage};
+
+/// Answers kept at once, each below 1 KiB.
+const REMEMBERED: u64 = 20_000;
+
+/// Why a question was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum UsageError {
+    /// No live token has this key.
+    #[error("this API key is not valid")]
+    WrongKey,
+    /// Its owner was switched off.
+    #[error("the account of this API key is disabled")]
+    OwnerDisabled,
+    /// Absent, deleted or somebody else's; nobody can tell which.
+    #[error("there is no such token")]
+    NotFound,
+    /// Dates that are none.
+    #[error(transparent)]
+    Range(#[from] RangeInvalid),
+    /// Not now.
+    #[error(transparent)]
+    TooOften(#[from] TooOften),
+    /// The database.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// The usage service.
+#[derive(Debug)]
+pub struct Usage {
+    db: Db,
+    vault: Vault,
+    clock: Arc<dyn Clock>,
+    limiter: Arc<Limiter>,
+    zone: Tz,
+    recent: Cache<(TokenId, UsageRange), (UnixTime, Arc<[DayUsage]>)>,
+}
+
+impl Usage {
+    /// A service on `db`; days are those of `zone`.
+    #[must_use]
+    pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>, limiter: Arc<Limiter>, zone: Tz) -> Self {
+        let kept = Duration::from_secs(policy::DAILY_USAGE_CACHE_SECONDS.unsigned_abs());
+        let recent = Cache::builder().max_capacity(REMEMBERED).time_to_live(kept).build();
+        Self { db, vault, clock, limiter, zone, recent }
+    }
+
+    /// Spec §4.8. Any live token may ask, also a disabled, expired or exhausted one.
+    ///
+    /// # Errors
+    /// A key of no live token (counted against `ip`), a disabled owner, too many questions.
+    pub async fn by_key(&self, key: &str, ip: Option<IpAddr>) -> Result<KeyUsage, UsageError> {
+        let Ok(key) = ApiKey::parse(key) else {
+            return Err(self.wrong_key(ip));
+        };
+        let digest = self.vault.digest(&key);
+        self.limiter.may_ask_usage(&digest)?;
+        let mut conn = self.db.acquire().await?;
+        let Some(found) = usage::find_by_key(&mut conn, &digest).await? else {
+            return Err(self.wrong_key(ip));
+        };
+        match found.owner_status {
+            UserStatus::Enabled => Ok(found),
+            UserStatus::Disabled => Err(UsageError::OwnerDisabled),
+        }
+    }
+
+    /// Spec §4.9, with the age of the answer in seconds: it is kept for 10 minutes.
+    ///
+    /// # Errors
+    /// Not the caller's; dates that are none; the database.
+    pub async fn daily(
+        &self,
+        caller: &Caller,
+        id: TokenId,
+        start: Option<&str>,
+        end: Option<&str>,
+    ) -> Result<(DailyUsage, i64), UsageError> {
+        let now = self.clock.now();
+        let range = UsageRange::resolve(start, end, now.day_in(self.zone))?;
+        let mut conn = self.db.acquire().await?;
+        let token = tokens::find(&mut conn, caller.user.id, id).await?.ok_or(UsageError::NotFound)?;
+        let (read_at, days) = match self.recent.get(&(id, range)) {
+            Some((at, days)) if now.since(at) < policy::DAILY_USAGE_CACHE_SECONDS => (at, days),
+            _ => {
+                let days: Arc<[DayUsage]> = usage::list(&mut conn, id, range).await?.into();
+                self.recent.insert((id, range), (now, Arc::clone(&days)));
+                (now, days)
+            }
+        };
+        Ok((DailyUsage::new(id, token.name, range, &days), now.since(read_at)))
+    }
+
+    fn wrong_key(&self, ip: Option<IpAddr>) -> UsageError {
+        match self.limiter.wrong_key(ip) {
+            Ok(()) => UsageError::WrongKey,
+            Err(too_often) => UsageError::TooOften(too_often),
+        }
+    }
+}

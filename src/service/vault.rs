@@ -1,0 +1,197 @@
+//! Keys at rest. From one master key, which never lies in the database, come the secret of the
+//! look-up digests and the one that seals keys for reading back.
+
+use chacha20poly1305::aead::{Aead, Payload};
+use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
+use hkdf::Hkdf;
+use rand::CryptoRng;
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use crate::domain::key::{ApiKey, Digest, DigestKey};
+use crate::storage::tokens::SealedKey;
+
+/// The first byte of everything sealed, so that another way can be told apart one day.
+const XCHACHA20_POLY1305: u8 = 1;
+const NONCE_BYTES: usize = 24;
+
+/// The one secret that an operator keeps outside the database.
+pub struct MasterKey(Zeroizing<[u8; 32]>);
+
+/// Why a text is not a master key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the master key must be 64 hexadecimal digits; make one with: openssl rand -hex 32")]
+pub struct MasterKeyInvalid;
+
+impl MasterKey {
+    /// A new one.
+    #[must_use]
+    pub fn generate(dice: &mut (impl CryptoRng + ?Sized)) -> Self {
+        let mut bytes = Zeroizing::new([0; 32]);
+        dice.fill_bytes(bytes.as_mut());
+        Self(bytes)
+    }
+
+    /// From 64 hexadecimal digits.
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn from_hex(text: &str) -> Result<Self, MasterKeyInvalid> {
+        let text = text.trim();
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(MasterKeyInvalid);
+        }
+        let mut bytes = Zeroizing::new([0; 32]);
+        for (byte, at) in bytes.iter_mut().zip((0..64).step_by(2)) {
+            *byte = u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| MasterKeyInvalid)?;
+        }
+        Ok(Self(bytes))
+    }
+
+    /// As 64 hexadecimal digits, for the file that keeps it.
+    #[must_use]
+    pub fn to_hex(&self) -> Zeroizing<String> {
+        Zeroizing::new(self.0.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+impl std::fmt::Debug for MasterKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MasterKey(…)")
+    }
+}
+
+/// Seals and opens keys, and makes the digests they are found by.
+#[derive(Clone)]
+pub struct Vault {
+    cipher: XChaCha20Poly1305,
+    digests: DigestKey,
+    check: [u8; 32],
+}
+
+/// What was sealed does not open: another master key, or a damaged row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a sealed key does not open; the row is damaged or was sealed with another master key")]
+pub struct Unopenable;
+
+impl Vault {
+    /// The vault of a master key.
+    #[must_use]
+    pub fn new(master: &MasterKey) -> Self {
+        Self {
+            cipher: XChaCha20Poly1305::new((&*derive(master, b"keymeter key sealing v1")).into()),
+            digests: DigestKey::new(derive(master, b"keymeter digests v1")),
+            check: *derive(master, b"keymeter installation check v1"),
+        }
+    }
+
+    /// The secret of the look-up digests.
+    #[must_use]
+    pub const fn digests(&self) -> &DigestKey {
+        &self.digests
+    }
+
+    /// A mark that only the same master key makes, and that gives nothing away.
+    #[must_use]
+    pub const fn check(&self) -> &[u8; 32] {
+        &self.check
+    }
+
+    /// Where a key is found.
+    #[must_use]
+    pub fn digest(&self, key: &ApiKey) -> Digest {
+        self.digests.digest(key.expose())
+    }
+
+    /// Makes a key ready for the database. It opens only together with its own digest, so that
+    /// rows cannot be swapped.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "sealing fails only beyond 256 GiB")]
+    pub fn seal(&self, key: &ApiKey, dice: &mut (impl CryptoRng + ?Sized)) -> SealedKey {
+        let digest = self.digest(key);
+        let mut nonce = [0; NONCE_BYTES];
+        dice.fill_bytes(&mut nonce);
+        let payload = Payload { msg: key.expose().as_bytes(), aad: digest.as_bytes() };
+        let ciphertext = self.cipher.encrypt(&XNonce::from(nonce), payload).expect("a key is short");
+        let sealed = [&[XCHACHA20_POLY1305], nonce.as_slice(), &ciphertext].concat();
+        SealedKey { digest, sealed, hint: key.hint() }
+    }
+
+    /// Opens what [`Vault::seal`] made.
+    ///
+    /// # Errors
+    /// Sealed with another master key, for another digest, or damaged.
+    pub fn open(&self, digest: &Digest, sealed: &[u8]) -> Result<ApiKey, Unopenable> {
+        let Some((&XCHACHA20_POLY1305, rest)) = sealed.split_first() else {
+            return Err(Unopenable);
+        };
+        let (nonce, ciphertext) = rest.split_at_checked(NONCE_BYTES).ok_or(Unopenable)?;
+        let nonce = <[u8; NONCE_BYTES]>::try_from(nonce).map_err(|_| Unopenable)?;
+        let payload = Payload { msg: ciphertext, aad: digest.as_bytes() };
+        let plain = self.cipher.decrypt(&XNonce::from(nonce), payload).map_err(|_| Unopenable)?;
+        let text = String::from_utf8(plain).map_err(|_| Unopenable)?;
+        Ok(ApiKey::from_vault(Zeroizing::new(text)))
+    }
+}
+
+impl std::fmt::Debug for Vault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Vault(…)")
+    }
+}
+
+#[expect(clippy::expect_used, reason = "HKDF gives 32 bytes, and up to 255 times as many")]
+fn derive(master: &MasterKey, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
+    let mut bytes = Zeroizing::new([0; 32]);
+    Hkdf::<Sha256>::new(None, master.0.as_ref()).expand(purpose, bytes.as_mut()).expect("32 bytes");
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+
+    fn vault(seed: u64) -> Vault {
+        Vault::new(&MasterKey::generate(&mut StdRng::seed_from_u64(seed)))
+    }
+
+    #[test]
+    fn a_master_key_survives_its_file() {
+        let key = MasterKey::generate(&mut StdRng::seed_from_u64(1));
+        let read = MasterKey::from_hex(&format!("{}\n", *key.to_hex())).unwrap();
+        assert_eq!(*read.0, *key.0);
+        for bad in ["", "abc", &"g".repeat(64), &"é".repeat(32), &"0".repeat(63)] {
+            assert_eq!(MasterKey::from_hex(bad).map(|_| ()), Err(MasterKeyInvalid), "{bad}");
+        }
+        assert!(!format!("{key:?} {:?}", vault(1)).contains(key.to_hex().as_str()));
+    }
+
+    #[test]
+    fn two_master_keys_have_nothing_in_common() {
+        let key = ApiKey::generate(&mut StdRng::seed_from_u64(9));
+        assert_ne!(vault(1).check(), vault(2).check());
+        assert_ne!(vault(1).digest(&key), vault(2).digest(&key));
+        assert_eq!(vault(1).check(), vault(1).check());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_sealed_opens_only_whole_and_in_its_place(seed: u64, at: prop::sample::Index, bit in 0..8) {
+            let mut dice = StdRng::seed_from_u64(seed);
+            let (key, other) = (ApiKey::generate(&mut dice), ApiKey::generate(&mut dice));
+            let sealed = vault(1).seal(&key, &mut dice);
+            prop_assert_eq!(vault(1).open(&sealed.digest, &sealed.sealed), Ok(key.clone()));
+            prop_assert_eq!(vault(2).open(&sealed.digest, &sealed.sealed), Err(Unopenable));
+            prop_assert_eq!(vault(1).open(&vault(1).digest(&other), &sealed.sealed), Err(Unopenable));
+            let mut damaged = sealed.sealed.clone();
+            let at = at.index(damaged.len());
+            damaged[at] ^= 1 << bit;
+            prop_assert_eq!(vault(1).open(&sealed.digest, &damaged), Err(Unopenable));
+            let plain = key.expose().as_bytes();
+            prop_assert!(!sealed.sealed.windows(8).any(|part| plain.windows(8).any(|p| p == part)));
+        }
+    }
+}

@@ -1,1 +1,5 @@
-fn main(){}
+//! The binary: parses the command line, runs, and gives the exit code.
+
+fn main() -> std::process::ExitCode {
+    keymeter::cli::run()
+}

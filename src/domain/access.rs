@@ -125,8 +125,9 @@ impl IpAllowlist {
     }
 }
 
-/// One entry: a network, or an address as the network of itself.
-fn network(entry: &str) -> Option<IpNet> {
+/// A network in CIDR notation, or an address as the network of itself.
+#[must_use]
+pub fn network(entry: &str) -> Option<IpNet> {
     match entry.parse::<IpAddr>() {
         Ok(ip) => Some(IpNet::from(ip.to_canonical())),
         Err(_) => entry.parse().ok(),

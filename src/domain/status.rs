@@ -22,7 +22,7 @@ pub enum Status {
 impl Status {
     /// The number of the wire.
     #[must_use]
-    pub const fn code(self) -> i32 {
+    pub const fn code(self) -> i16 {
         match self {
             Self::Enabled => 1,
             Self::Disabled => 2,

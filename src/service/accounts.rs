@@ -194,15 +194,14 @@ impl Accounts {
             }
         };
         let fits = self.passwords.verify(hash, password).await;
-        let Some(user) = user else {
-            return Err(AccountsError::WrongCredentials);
-        };
         let action = if fits { Action::SignedIn } else { Action::SignInFailed };
+        let subject = user.as_ref().map_or(Subject { kind: "user", id: None, user_id: None }, |user| of_user(user.id));
         {
             let mut conn = self.db.acquire().await?;
-            let entry = self.entry(fits.then_some(&user), origin, action, of_user(user.id), Details::new());
-            audit::insert(&mut conn, &entry).await?;
+            let actor = user.as_ref().filter(|_| fits);
+            audit::insert(&mut conn, &self.entry(actor, origin, action, subject, Details::new())).await?;
         }
+        let user = user.ok_or(AccountsError::WrongCredentials)?;
         match (fits, user.status) {
             (false, _) => Err(AccountsError::WrongCredentials),
             (true, UserStatus::Disabled) => Err(AccountsError::Disabled),

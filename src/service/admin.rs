@@ -8,7 +8,7 @@ use super::dice::Dice;
 use super::passwords::Passwords;
 use super::vault::Vault;
 use crate::domain::access::Groups;
-use crate::domain::audit::{Action, AuditEntry, AuditFilter, AuditLine, Caller, Details, Subject};
+use crate::domain::audit::{Action, AuditEntry, AuditFilter, AuditLine, Caller, Details, Origin, Subject};
 use crate::domain::id::{ApiRequestId, GatewayId, UserId};
 use crate::domain::key::GatewayCredential;
 use crate::domain::money::Quota;
@@ -342,17 +342,12 @@ impl Admin {
     ///
     /// # Errors
     /// No name; the database.
-    pub async fn create_gateway(&self, admin: &Caller, name: &str) -> Result<(GatewayId, GatewayCredential), AdminError> {
-        if name.is_empty() {
-            return Err(AccountInvalid::Missing("name").into());
-        }
-        let credential = self.dice.roll(|dice| GatewayCredential::generate(dice));
-        let digest = self.vault.digests().digest(credential.expose());
-        let mut tx = self.db.begin().await?;
-        let id = gateways::insert(&mut tx, name, &digest, Some(admin.user.id), self.clock.now()).await?;
-        self.note(&mut tx, admin, Action::GatewayCreated, of_gateway(id), Details::new()).await?;
-        storage::commit(tx).await?;
-        Ok((id, credential))
+    pub async fn create_gateway(
+        &self,
+        admin: &Caller,
+        name: &str,
+    ) -> Result<(GatewayId, GatewayCredential), AdminError> {
+        self.new_gateway(Some(&admin.user), &admin.origin, name).await
     }
 
     /// Ends a gateway credential.
@@ -360,13 +355,7 @@ impl Admin {
     /// # Errors
     /// Absent; the database.
     pub async fn revoke_gateway(&self, admin: &Caller, id: GatewayId) -> Result<(), AdminError> {
-        let mut tx = self.db.begin().await?;
-        if !gateways::remove(&mut tx, id).await? {
-            return Err(AdminError::NotFound("gateway"));
-        }
-        self.note(&mut tx, admin, Action::GatewayRevoked, of_gateway(id), Details::new()).await?;
-        storage::commit(tx).await?;
-        Ok(())
+        self.end_gateway(Some(&admin.user), &admin.origin, id).await
     }
 
     /// A page of the audit log.
@@ -376,6 +365,78 @@ impl Admin {
     pub async fn list_audit(&self, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditLine>, AdminError> {
         let mut conn = self.db.acquire().await?;
         Ok(audit::list(&mut conn, filter, page).await?)
+    }
+
+    /// `keymeter user create`: a new account by whoever runs the service.
+    ///
+    /// # Errors
+    /// A taken name; the database.
+    pub async fn create_by_operator(
+        &self,
+        username: &Username,
+        password: &NewPassword,
+        role: Role,
+        token_api_enabled: bool,
+        origin: &Origin,
+    ) -> Result<UserId, AdminError> {
+        let password_hash = self.passwords.hash(password).await;
+        let row = NewUser {
+            username,
+            display_name: username.as_str(),
+            email: "",
+            password_hash: &password_hash,
+            role,
+            group: &self.initial.0,
+            quota: self.initial.1,
+            token_api_enabled,
+            max_tokens: None,
+        };
+        let mut tx = self.db.begin().await?;
+        let id = users::insert(&mut tx, &row, self.clock.now()).await?;
+        let details = Details::from([("role", role.code().to_string())]);
+        self.write(&mut tx, None, origin, Action::AccountCreated, of_user(id), details).await?;
+        storage::commit(tx).await?;
+        Ok(id)
+    }
+
+    /// `keymeter user password`: the way back in. Ends the account's sessions.
+    ///
+    /// # Errors
+    /// No such account; the database.
+    pub async fn reset_password(
+        &self,
+        username: &str,
+        password: &NewPassword,
+        origin: &Origin,
+    ) -> Result<(), AdminError> {
+        let hash = self.passwords.hash(password).await;
+        let mut tx = self.db.begin().await?;
+        let user = users::find_by_name(&mut tx, username).await?.ok_or(AdminError::NotFound("user"))?;
+        users::save_password(&mut tx, user.id, &hash).await?;
+        sessions::remove_all_of(&mut tx, user.id).await?;
+        self.write(&mut tx, None, origin, Action::PasswordChanged, of_user(user.id), Details::new()).await?;
+        storage::commit(tx).await?;
+        Ok(())
+    }
+
+    /// `keymeter gateway create`.
+    ///
+    /// # Errors
+    /// No name; the database.
+    pub async fn create_gateway_by_operator(
+        &self,
+        name: &str,
+        origin: &Origin,
+    ) -> Result<(GatewayId, GatewayCredential), AdminError> {
+        self.new_gateway(None, origin, name).await
+    }
+
+    /// `keymeter gateway revoke`.
+    ///
+    /// # Errors
+    /// Absent; the database.
+    pub async fn revoke_gateway_by_operator(&self, id: GatewayId, origin: &Origin) -> Result<(), AdminError> {
+        self.end_gateway(None, origin, id).await
     }
 
     /// Locks an account whose role is below the administrator's; root may manage its own too.
@@ -388,6 +449,34 @@ impl Admin {
         if self.groups.contains(group) { Ok(()) } else { Err(AdminError::UnknownGroup(self.groups.names())) }
     }
 
+    async fn new_gateway(
+        &self,
+        actor: Option<&User>,
+        origin: &Origin,
+        name: &str,
+    ) -> Result<(GatewayId, GatewayCredential), AdminError> {
+        if name.is_empty() {
+            return Err(AccountInvalid::Missing("name").into());
+        }
+        let credential = self.dice.roll(|dice| GatewayCredential::generate(dice));
+        let digest = self.vault.digests().digest(credential.expose());
+        let mut tx = self.db.begin().await?;
+        let id = gateways::insert(&mut tx, name, &digest, actor.map(|user| user.id), self.clock.now()).await?;
+        self.write(&mut tx, actor, origin, Action::GatewayCreated, of_gateway(id), Details::new()).await?;
+        storage::commit(tx).await?;
+        Ok((id, credential))
+    }
+
+    async fn end_gateway(&self, actor: Option<&User>, origin: &Origin, id: GatewayId) -> Result<(), AdminError> {
+        let mut tx = self.db.begin().await?;
+        if !gateways::remove(&mut tx, id).await? {
+            return Err(AdminError::NotFound("gateway"));
+        }
+        self.write(&mut tx, actor, origin, Action::GatewayRevoked, of_gateway(id), Details::new()).await?;
+        storage::commit(tx).await?;
+        Ok(())
+    }
+
     async fn note(
         &self,
         conn: &mut Conn,
@@ -396,7 +485,18 @@ impl Admin {
         subject: Subject,
         details: Details,
     ) -> Result<(), StorageError> {
-        let (actor, origin) = (Some(&admin.user), &admin.origin);
+        self.write(conn, Some(&admin.user), &admin.origin, action, subject, details).await
+    }
+
+    async fn write(
+        &self,
+        conn: &mut Conn,
+        actor: Option<&User>,
+        origin: &Origin,
+        action: Action,
+        subject: Subject,
+        details: Details,
+    ) -> Result<(), StorageError> {
         audit::insert(conn, &AuditEntry { at: self.clock.now(), actor, origin, action, subject, details }).await
     }
 }

@@ -3,6 +3,33 @@
 use super::{Conn, StorageError};
 use crate::domain::time::UnixTime;
 
+/// What [`look`] sees.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    pub applied: Vec<i64>,
+    pub key_check: Option<Vec<u8>>,
+}
+
+/// Looks at a database that may be empty: no table is taken for granted.
+pub(super) async fn look(conn: &mut Conn) -> Result<Look, StorageError> {
+    let tables = sqlx::query!(
+        r#"select to_regclass('_sqlx_migrations') is not null as "migrated!",
+           to_regclass('installation') is not null as "installed!""#
+    )
+    .fetch_one(&mut *conn)
+    .await?;
+    let mut found = Look::default();
+    if tables.migrated {
+        found.applied = sqlx::query_scalar!("select version from _sqlx_migrations where success order by version")
+            .fetch_all(&mut *conn)
+            .await?;
+    }
+    if tables.installed {
+        found.key_check = find_key_check(conn).await?;
+    }
+    Ok(found)
+}
+
 /// What the first start left here, if there was one.
 pub async fn find_key_check(conn: &mut Conn) -> Result<Option<Vec<u8>>, StorageError> {
     let check = sqlx::query_scalar!("select key_check from installation where id = 1")

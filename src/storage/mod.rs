@@ -34,6 +34,9 @@ const OLDEST_SERVER: u32 = 140_000;
 /// Seconds a connection may rest before it is asked whether it still lives.
 const REST_BEFORE_PING: Duration = Duration::from_secs(1);
 
+/// How long the first connection may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// How the database is reached.
 #[derive(Debug, Clone)]
 pub struct DbOptions {
@@ -131,12 +134,10 @@ impl Db {
         Self(pool)
     }
 
-    /// Connects once to see who is there, migrates under a lock, and opens the pool.
-    ///
-    /// # Errors
-    /// See [`OpenError`]; each says what to do.
-    pub async fn open(options: DbOptions) -> Result<Self, OpenError> {
-        migrate(&options).await?;
+    /// Opens the pool. Connections are made when they are needed, so that an outage of the database
+    /// ends by itself.
+    #[must_use]
+    pub fn open(options: &DbOptions) -> Self {
         let limit = format!("{}ms", options.statement_timeout.as_millis());
         let pool = PgPoolOptions::new()
             .max_connections(options.connections)
@@ -151,8 +152,8 @@ impl Db {
                     Ok(true)
                 })
             })
-            .connect_lazy_with(options.connect.options([("statement_timeout", limit)]));
-        Ok(Self(pool))
+            .connect_lazy_with(options.connect.clone().options([("statement_timeout", limit)]));
+        Self(pool)
     }
 
     /// A connection, for statements that need no transaction.
@@ -198,22 +199,44 @@ pub async fn commit(tx: Tx) -> Result<(), StorageError> {
     Ok(tx.commit().await?)
 }
 
+/// What is there before anything is changed.
+#[derive(Debug)]
+pub struct Found {
+    /// The server's version, as people write it.
+    pub server: String,
+    /// Migrations of this binary that it does not have yet.
+    pub pending: usize,
+    /// The mark of the master key it was made with; none before the first start.
+    pub key_check: Option<Vec<u8>>,
+}
+
+/// Looks at the database without changing anything.
+///
+/// # Errors
+/// See [`OpenError`]; each says what to do.
+pub async fn look(options: &DbOptions) -> Result<Found, OpenError> {
+    let mut conn = connect(options).await?;
+    let version = conn.server_version_num().unwrap_or(0);
+    let server = format!("{}.{}", version / 10_000, version % 10_000);
+    if version < OLDEST_SERVER {
+        return Err(OpenError::TooOld(server));
+    }
+    let found = installation::look(&mut conn).await?;
+    let known = |version: &i64| MIGRATOR.iter().any(|migration| migration.version == *version);
+    if let Some(newer) = found.applied.iter().find(|version| !known(version)) {
+        return Err(OpenError::NewerSchema(*newer));
+    }
+    conn.close().await.map_err(StorageError::from)?;
+    let pending = MIGRATOR.iter().count().saturating_sub(found.applied.len());
+    Ok(Found { server, pending, key_check: found.key_check })
+}
+
 /// Brings the schema up to this binary's, under an advisory lock: any number of replicas may start.
 ///
 /// # Errors
 /// See [`OpenError`].
 pub async fn migrate(options: &DbOptions) -> Result<(), OpenError> {
-    let place = format!("{}:{}", options.connect.get_host(), options.connect.get_port());
-    let connecting = tokio::time::timeout(Duration::from_secs(10), options.connect.clone().connect()).await;
-    let mut conn = match connecting {
-        Ok(Ok(conn)) => conn,
-        Ok(Err(cause)) => return Err(OpenError::Unreachable { place, cause }),
-        Err(_) => return Err(OpenError::Unreachable { place, cause: sqlx::Error::PoolTimedOut }),
-    };
-    let version = conn.server_version_num().unwrap_or(0);
-    if version < OLDEST_SERVER {
-        return Err(OpenError::TooOld(format!("{}.{}", version / 10_000, version % 10_000)));
-    }
+    let mut conn = connect(options).await?;
     match MIGRATOR.run(&mut conn).await {
         Ok(()) => {}
         Err(MigrateError::VersionMissing(version)) => return Err(OpenError::NewerSchema(version)),
@@ -221,4 +244,13 @@ pub async fn migrate(options: &DbOptions) -> Result<(), OpenError> {
     }
     conn.close().await.map_err(StorageError::from)?;
     Ok(())
+}
+
+async fn connect(options: &DbOptions) -> Result<Conn, OpenError> {
+    let place = format!("{}:{}", options.connect.get_host(), options.connect.get_port());
+    match tokio::time::timeout(PATIENCE, options.connect.clone().connect()).await {
+        Ok(Ok(conn)) => Ok(conn),
+        Ok(Err(cause)) => Err(OpenError::Unreachable { place, cause }),
+        Err(_) => Err(OpenError::Unreachable { place, cause: sqlx::Error::PoolTimedOut }),
+    }
 }

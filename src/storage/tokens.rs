@@ -158,6 +158,20 @@ pub async fn sealed_keys_like(
     Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
 }
 
+/// The same of a thousand live tokens of anybody, after an id: for examining them all.
+pub async fn sealed_keys_after(
+    conn: &mut Conn,
+    after: TokenId,
+) -> Result<Vec<(TokenId, Digest, Vec<u8>)>, StorageError> {
+    let rows = sqlx::query!(
+        "select id, key_digest, key_sealed from tokens where id > $1 and deleted_time is null order by id limit 1000",
+        after as TokenId
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
+}
+
 /// A page of the owner's live tokens, newest first.
 pub async fn list(conn: &mut Conn, owner: UserId, page: PageRequest) -> Result<Page<Token>, StorageError> {
     let rows = select_tokens!(

@@ -1,0 +1,441 @@
+//! The composition root: settings become a database, services, a router, background tasks, and a
+//! graceful stop. The only room that knows everyone.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::serve::ListenerExt;
+use secrecy::ExposeSecret;
+use sqlx::postgres::PgConnectOptions;
+use tokio::net::TcpListener;
+use zeroize::Zeroizing;
+
+use crate::config::{Config, ListKey, Registration, TokenApi};
+use crate::domain::access::Groups;
+use crate::domain::money::Quota;
+use crate::domain::time::{Clock, SystemClock};
+use crate::http::{self, Site};
+use crate::service::accounts::{AccountRules, Accounts, AccountsError};
+use crate::service::admin::Admin;
+use crate::service::callers::Callers;
+use crate::service::dice::Dice;
+use crate::service::limiter::{Limiter, Limits};
+use crate::service::passwords::Passwords;
+use crate::service::tokens::{TokenRules, Tokens};
+use crate::service::usage::Usage;
+use crate::service::vault::{MasterKey, MasterKeyInvalid, Vault};
+#[cfg(feature = "embedded")]
+use crate::storage::embedded::{Embedded, EmbeddedError};
+use crate::storage::sessions::{self, SessionTable};
+use crate::storage::{self, Db, DbOptions, OpenError, StorageError, installation};
+use crate::telemetry::Metrics;
+
+const MASTER_KEY_FILE: &str = "master.key";
+
+/// How often buckets and expired sessions are cleared away.
+const TIDY_EVERY: Duration = Duration::from_secs(60);
+
+/// Why the service does not start. One line each, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum StartError {
+    #[error("cannot listen on {0}: {1}; free the port or set KEYMETER_SERVER__LISTEN")]
+    Listen(String, std::io::Error),
+    #[error("the setting `{0}` cannot be used: {1}")]
+    Setting(&'static str, String),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[cfg(feature = "embedded")]
+    #[error(transparent)]
+    Embedded(#[from] EmbeddedError),
+    #[error("this keymeter was built without the embedded database; set DATABASE_URL")]
+    NoDatabase,
+    #[error("cannot use {0}: {1}; make the data directory writable or set KEYMETER_DATA_DIR")]
+    DataDir(PathBuf, std::io::Error),
+    #[error("{0}: {1}")]
+    MasterKeyFile(PathBuf, MasterKeyInvalid),
+    #[error(
+        "the master key is missing: this database was made with one; set KEYMETER_SECRETS__MASTER_KEY \
+         or put it back at {0}"
+    )]
+    MasterKeyMissing(PathBuf),
+    #[error(
+        "the master key does not fit this database; use the one it was made with \
+         (KEYMETER_SECRETS__MASTER_KEY or {0})"
+    )]
+    MasterKeyWrong(PathBuf),
+    #[error("cannot make the root account: {0}; set KEYMETER_ROOT__PASSWORD")]
+    Root(AccountsError),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    #[error("the server failed: {0}")]
+    Serve(std::io::Error),
+}
+
+/// The database of a running process: elsewhere, or inside.
+pub struct Database {
+    /// How to reach it.
+    pub options: DbOptions,
+    #[cfg(feature = "embedded")]
+    embedded: Option<Embedded>,
+}
+
+impl Database {
+    /// Finds or starts the database that the settings name. Changes nothing in it.
+    ///
+    /// # Errors
+    /// See [`StartError`].
+    pub fn start(config: &Config) -> Result<Self, StartError> {
+        let settings = &config.database;
+        let options = |connect, connections| DbOptions {
+            connect,
+            connections,
+            acquire: Duration::from_secs(settings.acquire_seconds),
+            statement_timeout: Duration::from_secs(settings.statement_timeout_seconds),
+        };
+        if let Some(url) = &settings.url {
+            let connect = PgConnectOptions::from_str(url.expose_secret())
+                .map_err(|_| StartError::Setting("database.url", "it is not postgres://user:password@host:port/name".into()))?
+                .application_name("keymeter");
+            return Ok(Self {
+                options: options(connect, settings.connections.max(1)),
+                #[cfg(feature = "embedded")]
+                embedded: None,
+            });
+        }
+        #[cfg(feature = "embedded")]
+        {
+            let embedded = Embedded::start(&config.data_dir)?;
+            Ok(Self { options: options(embedded.connect_options(), 1), embedded: Some(embedded) })
+        }
+        #[cfg(not(feature = "embedded"))]
+        Err(StartError::NoDatabase)
+    }
+
+    /// Whether it is the embedded one.
+    #[must_use]
+    pub const fn is_embedded(&self) -> bool {
+        #[cfg(feature = "embedded")]
+        return self.embedded.is_some();
+        #[cfg(not(feature = "embedded"))]
+        false
+    }
+
+    /// Stops it, if it is ours to stop, after every connection was closed.
+    pub async fn stop(self) {
+        #[cfg(feature = "embedded")]
+        if let Some(embedded) = self.embedded {
+            let stopped = tokio::task::spawn_blocking(|| embedded.stop()).await;
+            if let Ok(Err(error)) = stopped {
+                tracing::warn!(error, "the embedded database did not stop cleanly; what was committed is safe");
+            }
+        }
+    }
+}
+
+/// A database that is migrated and whose master key is known to fit.
+pub struct Opened {
+    /// The pool.
+    pub db: Db,
+    /// The vault of its master key.
+    pub vault: Vault,
+}
+
+/// Looks, checks the master key, migrates, opens; nothing is changed where the key does not fit.
+///
+/// # Errors
+/// See [`StartError`].
+pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartError> {
+    let found = storage::look(&database.options).await?;
+    let file = config.data_dir.join(MASTER_KEY_FILE);
+    let vault = Vault::new(&match (find_master_key(config)?, &found.key_check) {
+        (Some(key), _) => key,
+        (None, Some(_)) => return Err(StartError::MasterKeyMissing(file)),
+        (None, None) => make_master_key(&file)?,
+    });
+    if found.key_check.is_some_and(|check| check != vault.check()) {
+        return Err(StartError::MasterKeyWrong(file));
+    }
+    storage::migrate(&database.options).await?;
+    let db = Db::open(&database.options);
+    {
+        let mut conn = db.acquire().await?;
+        installation::insert(&mut conn, vault.check(), SystemClock.now()).await?;
+        // Of two replicas that start at once with keys of their own, one has to give way.
+        if installation::find_key_check(&mut conn).await?.is_some_and(|check| check != vault.check()) {
+            return Err(StartError::MasterKeyWrong(file));
+        }
+    }
+    Ok(Opened { db, vault })
+}
+
+/// The master key of the settings or of its file; `None` if there is none yet.
+///
+/// # Errors
+/// It cannot be read, or is none.
+pub fn find_master_key(config: &Config) -> Result<Option<MasterKey>, StartError> {
+    if let Some(hex) = &config.secrets.master_key {
+        let key = MasterKey::from_hex(hex.expose_secret());
+        return key.map(Some).map_err(|error| StartError::Setting("secrets.master_key", error.to_string()));
+    }
+    let file = config.data_dir.join(MASTER_KEY_FILE);
+    match std::fs::read_to_string(&file) {
+        Ok(hex) => {
+            let hex = Zeroizing::new(hex);
+            MasterKey::from_hex(&hex).map(Some).map_err(|error| StartError::MasterKeyFile(file, error))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StartError::DataDir(file, error)),
+    }
+}
+
+/// Makes a master key and writes it, whole and for its owner alone, before anything relies on it.
+fn make_master_key(file: &Path) -> Result<MasterKey, StartError> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let key = Dice::system().roll(|dice| MasterKey::generate(dice));
+    let write = || -> std::io::Result<()> {
+        let directory = file.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(directory)?;
+        let draft = directory.join("master.key.new");
+        let mut out = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        writeln!(out, "{}", *key.to_hex())?;
+        out.sync_all()?;
+        std::fs::rename(&draft, file)?;
+        std::fs::File::open(directory)?.sync_all()
+    };
+    write().map_err(|error| StartError::DataDir(file.to_owned(), error))?;
+    Ok(key)
+}
+
+/// The assembled service.
+pub struct App {
+    /// What handlers reach.
+    pub site: Arc<Site>,
+    /// Answers requests.
+    pub router: Router,
+    limiter: Arc<Limiter>,
+}
+
+impl App {
+    /// Puts the services together.
+    ///
+    /// # Errors
+    /// A setting that does not fit another one.
+    pub fn assemble(opened: Opened, config: &Config, clock: Arc<dyn Clock>, dice: Dice) -> Result<Self, StartError> {
+        let Opened { db, vault } = opened;
+        let groups = Groups::new(config.groups.clone());
+        let rules = account_rules(config, &groups)?;
+        let limits = Limits {
+            search: config.limits.search_per_minute,
+            login: config.limits.login_per_minute,
+            usage: config.limits.usage_per_minute,
+            wrong_keys: config.limits.wrong_keys_per_minute,
+            register: config.limits.register_per_minute,
+        };
+        let limiter = Arc::new(Limiter::new(limits, &clock));
+        let passwords = Passwords::new(dice.clone());
+        let callers = Arc::new(Callers::new(db.clone(), Arc::clone(&clock), vault.clone()));
+        let token_rules = TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone() };
+        let site = Arc::new(Site {
+            tokens: Tokens::new(
+                db.clone(),
+                vault.clone(),
+                dice.clone(),
+                Arc::clone(&clock),
+                Arc::clone(&limiter),
+                token_rules,
+            ),
+            usage: Usage::new(
+                db.clone(),
+                vault.clone(),
+                Arc::clone(&clock),
+                Arc::clone(&limiter),
+                config.usage.time_zone,
+            ),
+            admin: Admin::new(
+                db.clone(),
+                vault.clone(),
+                dice.clone(),
+                Arc::clone(&clock),
+                passwords.clone(),
+                Arc::clone(&callers),
+                groups,
+                (rules.initial_group.clone(), rules.initial_quota),
+            ),
+            accounts: Accounts::new(
+                db.clone(),
+                vault.clone(),
+                dice.clone(),
+                Arc::clone(&clock),
+                Arc::clone(&limiter),
+                passwords,
+                Arc::clone(&callers),
+                rules,
+            ),
+            callers,
+            clock: Arc::clone(&clock),
+            dice,
+            metrics: Metrics::new(),
+            db: db.clone(),
+            draining: AtomicBool::new(false),
+            openapi: openapi_json().into(),
+            metrics_access: config.server.metrics,
+            trusted_proxies: config.server.trusted_proxies.clone(),
+            request_timeout: Duration::from_secs(config.server.request_timeout_seconds),
+            errors_as_200: config.http.errors_as_200,
+            masked_list_key: config.compat.list_key == ListKey::Masked,
+            models: config.models.names.clone(),
+            time_zone: config.usage.time_zone.to_string(),
+        });
+        let sessions = SessionTable::new(db, clock, vault.digests().clone());
+        let router = http::router(Arc::clone(&site), sessions, config.http.cookies_are_secure());
+        Ok(Self { site, router, limiter })
+    }
+
+    /// Answers until `stop` comes, then finishes what is in flight, within `drain`.
+    async fn answer(self, listener: TcpListener, drain: Duration, stop: impl Future<Output = ()> + Send + 'static) -> std::io::Result<()> {
+        let (began, begun) = tokio::sync::oneshot::channel::<()>();
+        let site = Arc::clone(&self.site);
+        let stopping = async move {
+            stop.await;
+            site.draining.store(true, Ordering::SeqCst);
+            tracing::info!("stopping: no new connections; finishing what is in flight");
+            let _ = began.send(());
+        };
+        let listener = listener.tap_io(|stream| {
+            // Small answers must not wait for more; where it cannot be set, they are only slower.
+            let _ = stream.set_nodelay(true);
+        });
+        let service = self.router.into_make_service_with_connect_info::<SocketAddr>();
+        let serving = axum::serve(listener, service).with_graceful_shutdown(stopping);
+        let patience = async {
+            if begun.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            tokio::time::sleep(drain).await;
+        };
+        tokio::select! {
+            served = serving => served,
+            () = patience => {
+                tracing::warn!(seconds = drain.as_secs(), "some requests did not finish in time and were cut");
+                Ok(())
+            }
+        }
+    }
+}
+
+fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, StartError> {
+    let settings = &config.accounts;
+    if !groups.contains(&settings.initial_group) {
+        let known = format!("it must be one of the groups: {}", groups.names());
+        return Err(StartError::Setting("accounts.initial_group", known));
+    }
+    for (name, info) in groups.open_to("") {
+        let is_number = serde_json::from_str::<serde_json::Number>(&info.ratio).is_ok();
+        if !is_number {
+            return Err(StartError::Setting("groups", format!("the ratio of {name} is not a number")));
+        }
+    }
+    let initial_quota = Quota::grant(settings.initial_quota)
+        .map_err(|error| StartError::Setting("accounts.initial_quota", error.to_string()))?;
+    Ok(AccountRules {
+        registration_open: settings.registration == Registration::Open,
+        token_api_open: settings.token_api == TokenApi::Enabled,
+        contact: settings.contact.clone(),
+        initial_quota,
+        initial_group: settings.initial_group.clone(),
+    })
+}
+
+/// The OpenAPI document as JSON.
+#[must_use]
+#[expect(clippy::expect_used, reason = "a document of our own making is serialisable")]
+pub fn openapi_json() -> String {
+    http::openapi().to_pretty_json().expect("serialisable")
+}
+
+/// `keymeter serve`: from the settings to a graceful end.
+///
+/// # Errors
+/// See [`StartError`]. Whatever it is, nothing was changed that a better start would miss.
+pub async fn serve(config: Config) -> Result<(), StartError> {
+    let listener = TcpListener::bind(&config.server.listen)
+        .await
+        .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
+    let database = Database::start(&config)?;
+    let opened = open(&config, &database).await?;
+    let db = opened.db.clone();
+    let app = App::assemble(opened, &config, Arc::new(SystemClock), Dice::system())?;
+    let made_up = app.site.accounts.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
+    greet(&listener, &config, &database, made_up.as_ref());
+    let tidying = tokio::spawn(tidy(Arc::clone(&app.limiter), db.clone()));
+    let drain = Duration::from_secs(config.server.drain_seconds);
+    let served = app.answer(listener, drain, stop_signal()).await;
+    tidying.abort();
+    db.close().await;
+    database.stop().await;
+    served.map_err(StartError::Serve)?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// What the operator reads first. The password goes to the terminal and nowhere else.
+#[expect(clippy::print_stdout, reason = "this is what the operator reads")]
+fn greet(listener: &TcpListener, config: &Config, database: &Database, made_up: Option<&Zeroizing<String>>) {
+    let address = listener.local_addr().map_or_else(|_| config.server.listen.clone(), |address| address.to_string());
+    println!("Keymeter {} answers at http://{address}", env!("CARGO_PKG_VERSION"));
+    if let Some(password) = made_up {
+        println!("Sign in as `root` with the password {} (it is shown only this once)", **password);
+    }
+    if database.is_embedded() {
+        println!("Data: embedded PostgreSQL in {}", config.data_dir.display());
+        tracing::warn!(
+            "the embedded database survives crashes of this process, but a power cut can lose its last moments; \
+             for production set DATABASE_URL"
+        );
+    }
+    if config.secrets.master_key.is_none() {
+        let file = config.data_dir.join(MASTER_KEY_FILE);
+        println!("Master key: {} (keep a copy elsewhere; without it no key can be used)", file.display());
+    }
+}
+
+/// Clears away what nobody needs any more.
+async fn tidy(limiter: Arc<Limiter>, db: Db) {
+    let mut ticks = tokio::time::interval(TIDY_EVERY);
+    loop {
+        ticks.tick().await;
+        limiter.tidy();
+        let cleared = async { sessions::remove_expired(&mut *db.acquire().await?, SystemClock.now()).await };
+        if let Err(error) = cleared.await {
+            tracing::warn!(%error, "expired sessions were not cleared away; the next minute tries again");
+        }
+    }
+}
+
+/// Comes with SIGTERM or Ctrl-C.
+async fn stop_signal() {
+    let interrupt = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    let terminate = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => {
+                signal.recv().await;
+            }
+            Err(_) => std::future::pending::<()>().await,
+        }
+    };
+    tokio::select! {
+        () = interrupt => {}
+        () = terminate => {}
+    }
+}

@@ -1,0 +1,118 @@
+//! `keymeter doctor`: looks at everything an installation stands on, changes nothing, and says
+//! what to do about what it finds.
+
+use std::process::ExitCode;
+
+use crate::app::{self, Database};
+use crate::config::Config;
+use crate::service::vault::Vault;
+use crate::storage::{self, Db, StorageError, tokens};
+
+/// Examines the installation; the exit code is 1 if anything is wrong.
+pub async fn examine(config: &Config) -> ExitCode {
+    let mut report = Report { wrong: 0 };
+    report.good("settings", "can be read");
+    if config.database.url.is_none() && !config.data_dir.join("postgres").exists() {
+        let what = format!("there is none in {} yet; start one with `keymeter serve`", config.data_dir.display());
+        report.wrong("database", &what);
+        return report.close();
+    }
+    let database = match Database::start(config) {
+        Ok(database) => database,
+        Err(error) => {
+            report.wrong("database", &error.to_string());
+            return report.close();
+        }
+    };
+    examine_database(config, &database, &mut report).await;
+    database.stop().await;
+    report.close()
+}
+
+async fn examine_database(config: &Config, database: &Database, report: &mut Report) {
+    let found = match storage::look(&database.options).await {
+        Ok(found) => found,
+        Err(error) => return report.wrong("database", &error.to_string()),
+    };
+    report.good("database", &format!("PostgreSQL {} answers", found.server));
+    if database.is_embedded() {
+        report.note("database", "it is the embedded one: a power cut can lose its last moments; for production set DATABASE_URL");
+    }
+    if found.pending > 0 {
+        let what = format!("{} migrations wait; run `keymeter migrate` or start the service", found.pending);
+        return report.wrong("schema", &what);
+    }
+    report.good("schema", "is that of this version");
+    let vault = match (app::find_master_key(config), &found.key_check) {
+        (Err(error), _) => return report.wrong("master key", &error.to_string()),
+        (Ok(None), _) => {
+            return report.wrong("master key", "it is missing; set KEYMETER_SECRETS__MASTER_KEY or put the file back");
+        }
+        (Ok(Some(_)), None) => return report.wrong("master key", "the service was never started on this database"),
+        (Ok(Some(key)), Some(check)) => {
+            let vault = Vault::new(&key);
+            if vault.check().as_slice() != check.as_slice() {
+                return report.wrong("master key", "it does not fit this database; use the one it was made with");
+            }
+            vault
+        }
+    };
+    report.good("master key", "fits the database");
+    let db = Db::open(&database.options);
+    match examine_keys(&db, &vault).await {
+        Ok((count, broken)) if broken.is_empty() => report.good("keys", &format!("all {count} open")),
+        Ok((_, broken)) => {
+            let ids = broken.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            report.wrong("keys", &format!("those of the tokens {ids} do not open; restore these rows or delete the tokens"));
+        }
+        Err(error) => report.wrong("keys", &error.to_string()),
+    }
+    db.close().await;
+}
+
+/// Opens every key, a thousand rows at a time. Returns how many there are and which do not open.
+async fn examine_keys(db: &Db, vault: &Vault) -> Result<(usize, Vec<i64>), StorageError> {
+    let (mut count, mut broken, mut after) = (0, Vec::new(), crate::domain::id::TokenId::new(0));
+    loop {
+        let rows = tokens::sealed_keys_after(&mut *db.acquire().await?, after).await?;
+        let Some((last, _, _)) = rows.last() else {
+            return Ok((count, broken));
+        };
+        after = *last;
+        count += rows.len();
+        for (id, digest, sealed) in rows {
+            let fits = vault.open(&digest, &sealed).is_ok_and(|key| vault.digest(&key) == digest);
+            if !fits {
+                broken.push(id.get());
+            }
+        }
+    }
+}
+
+struct Report {
+    wrong: u32,
+}
+
+#[expect(clippy::print_stdout, reason = "this is what the operator reads")]
+impl Report {
+    fn good(&self, what: &str, finding: &str) {
+        println!("ok     {what}: {finding}");
+    }
+
+    fn note(&self, what: &str, finding: &str) {
+        println!("note   {what}: {finding}");
+    }
+
+    fn wrong(&mut self, what: &str, finding: &str) {
+        self.wrong += 1;
+        println!("WRONG  {what}: {finding}");
+    }
+
+    fn close(self) -> ExitCode {
+        if self.wrong == 0 {
+            println!("all is well");
+            return ExitCode::SUCCESS;
+        }
+        ExitCode::FAILURE
+    }
+}

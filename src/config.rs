@@ -1,0 +1,425 @@
+//! Settings: `config/default.toml` ⊕ a file ⊕ the environment, as typed sections.
+//!
+//! The default file is the schema: a setting that is not in it is refused by name, and the type of
+//! an environment variable is that of the default.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use ipnet::IpNet;
+use secrecy::SecretString;
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use crate::domain::access::{GroupInfo, network};
+use crate::telemetry::{LogFormat, MetricsAccess};
+
+/// Every setting, documented.
+pub const DEFAULTS: &str = include_str!("../config/default.toml");
+
+const PREFIX: &str = "KEYMETER_";
+
+/// Variables that are no settings but begin like one: those of the project's own tests.
+const NOT_SETTINGS: &str = "KEYMETER_TEST_";
+
+/// All settings. The documentation of each stands in `config/default.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Config {
+    pub data_dir: PathBuf,
+    pub server: Server,
+    pub http: Http,
+    pub database: Database,
+    pub secrets: Secrets,
+    pub root: Root,
+    pub accounts: Accounts,
+    pub limits: Limits,
+    pub usage: Usage,
+    pub compat: Compat,
+    pub log: Log,
+    pub models: Models,
+    pub groups: BTreeMap<String, GroupInfo>,
+}
+
+/// `[server]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Server {
+    pub listen: String,
+    #[serde(deserialize_with = "networks")]
+    pub trusted_proxies: Vec<IpNet>,
+    pub request_timeout_seconds: u64,
+    pub drain_seconds: u64,
+    pub metrics: MetricsAccess,
+}
+
+/// `[http]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Http {
+    pub errors_as_200: bool,
+    pub secure_cookies: SecureCookies,
+    pub public_url: String,
+}
+
+/// `http.secure_cookies`
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub enum SecureCookies {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Http {
+    /// Whether the session cookie is for HTTPS alone.
+    #[must_use]
+    pub fn cookies_are_secure(&self) -> bool {
+        match self.secure_cookies {
+            SecureCookies::Auto => self.public_url.starts_with("https://"),
+            SecureCookies::Always => true,
+            SecureCookies::Never => false,
+        }
+    }
+}
+
+/// `[database]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Database {
+    #[serde(deserialize_with = "secret")]
+    pub url: Option<SecretString>,
+    pub connections: u32,
+    pub acquire_seconds: u64,
+    pub statement_timeout_seconds: u64,
+}
+
+/// `[secrets]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Secrets {
+    #[serde(deserialize_with = "secret")]
+    pub master_key: Option<SecretString>,
+}
+
+/// `[root]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Root {
+    #[serde(deserialize_with = "secret")]
+    pub password: Option<SecretString>,
+}
+
+/// `[accounts]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Accounts {
+    pub registration: Registration,
+    pub token_api: TokenApi,
+    pub contact: String,
+    pub initial_quota: i64,
+    pub initial_group: String,
+    pub max_tokens: i64,
+}
+
+/// `accounts.registration`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub enum Registration {
+    Closed,
+    Open,
+}
+
+/// `accounts.token_api`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub enum TokenApi {
+    ByRequest,
+    Enabled,
+}
+
+/// `[limits]`
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, clippy::struct_field_names, reason = "documented in config/default.toml")]
+pub struct Limits {
+    pub search_per_minute: u32,
+    pub login_per_minute: u32,
+    pub usage_per_minute: u32,
+    pub wrong_keys_per_minute: u32,
+    pub register_per_minute: u32,
+}
+
+/// `[usage]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Usage {
+    #[serde(deserialize_with = "zone")]
+    pub time_zone: chrono_tz::Tz,
+}
+
+/// `[compat]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Compat {
+    pub list_key: ListKey,
+}
+
+/// `compat.list_key`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub enum ListKey {
+    Empty,
+    Masked,
+}
+
+/// `[log]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Log {
+    pub filter: String,
+    pub format: LogFormat,
+}
+
+/// `[models]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Models {
+    pub names: Vec<String>,
+}
+
+/// Why the settings cannot be used. One line each, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file is not there.
+    #[error("cannot read the settings file {path}: {cause}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// The file is not TOML.
+    #[error("the settings file {path} is not valid TOML: {cause}")]
+    Toml {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        cause: String,
+    },
+    /// Nobody reads it.
+    #[error("unknown setting {0}; config/default.toml lists all settings")]
+    Unknown(String),
+    /// It does not fit.
+    #[error("the setting {0} cannot be used: {1}")]
+    Value(String, String),
+}
+
+impl Config {
+    /// Reads the settings of this process.
+    ///
+    /// # Errors
+    /// See [`ConfigError`].
+    pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
+        Self::from_sources(file, std::env::vars())
+    }
+
+    /// The same from given variables.
+    ///
+    /// # Errors
+    /// See [`ConfigError`].
+    pub fn from_sources(
+        file: Option<&Path>,
+        variables: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
+        let mut settings = parse(DEFAULTS, Path::new("config/default.toml"))?;
+        let schema = settings.clone();
+        if let Some(path) = file {
+            let text = std::fs::read_to_string(path)
+                .map_err(|cause| ConfigError::File { path: path.to_owned(), cause })?;
+            merge(&mut settings, parse(&text, path)?, "")?;
+        }
+        let mut variables: Vec<_> = variables.collect();
+        variables.sort();
+        for (name, text) in variables {
+            if let Some((path, value)) = from_environment(&schema, &name, &text)? {
+                set(&mut settings, &path, value);
+            }
+        }
+        serde_path_to_error::deserialize(Value::Table(settings)).map_err(|error| {
+            let path = error.path().to_string();
+            let cause = error.into_inner().to_string();
+            ConfigError::Value(path, cause.lines().next().unwrap_or_default().to_owned())
+        })
+    }
+}
+
+fn parse(text: &str, path: &Path) -> Result<Table, ConfigError> {
+    text.parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+        ConfigError::Toml { path: path.to_owned(), cause: format!("line {line}: {}", error.message()) }
+    })
+}
+
+/// Lays `over` on `under`. What `under` does not have is unknown, except the names of groups.
+fn merge(under: &mut Table, over: Table, at: &str) -> Result<(), ConfigError> {
+    for (key, value) in over {
+        let path = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
+        match (under.get_mut(&key), value) {
+            (None, _) => return Err(ConfigError::Unknown(path)),
+            (Some(under), value) if path == "groups" => *under = value,
+            (Some(Value::Table(under)), Value::Table(over)) => merge(under, over, &path)?,
+            (Some(Value::Table(_)), _) => return Err(ConfigError::Value(path, "it is a section".into())),
+            (Some(under), value) => *under = value,
+        }
+    }
+    Ok(())
+}
+
+/// The setting that a variable means, or `None` if it means none.
+fn from_environment(schema: &Table, name: &str, text: &str) -> Result<Option<(Vec<String>, Value)>, ConfigError> {
+    let path: Vec<String> = match name {
+        "DATABASE_URL" => vec!["database".into(), "url".into()],
+        "KEYMETER_DATA_DIR" => vec!["data_dir".into()],
+        _ if name.starts_with(NOT_SETTINGS) => return Ok(None),
+        _ => match name.strip_prefix(PREFIX) {
+            Some(rest) => rest.split("__").map(str::to_lowercase).collect(),
+            None => return Ok(None),
+        },
+    };
+    let mut known = None;
+    let mut table = Some(schema);
+    for key in &path {
+        known = table.and_then(|table| table.get(key));
+        table = known.and_then(Value::as_table);
+    }
+    let wrong = |cause: &str| ConfigError::Value(name.to_owned(), cause.to_owned());
+    let value = match known {
+        Some(Value::String(_)) => Value::String(text.to_owned()),
+        Some(Value::Integer(_)) => Value::Integer(text.trim().parse().map_err(|_| wrong("it must be a whole number"))?),
+        Some(Value::Boolean(_)) => Value::Boolean(text.trim().parse().map_err(|_| wrong("it must be true or false"))?),
+        Some(Value::Array(_)) => {
+            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+            Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
+        }
+        Some(Value::Table(_) | Value::Float(_) | Value::Datetime(_)) | None => {
+            return Err(ConfigError::Unknown(name.to_owned()));
+        }
+    };
+    Ok(Some((path, value)))
+}
+
+fn set(settings: &mut Table, path: &[String], value: Value) {
+    match path {
+        [] => {}
+        [key] => {
+            settings.insert(key.clone(), value);
+        }
+        [section, rest @ ..] => {
+            if let Some(Value::Table(table)) = settings.get_mut(section) {
+                set(table, rest, value);
+            }
+        }
+    }
+}
+
+/// An empty text is an absent secret.
+fn secret<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    Ok(if text.is_empty() { None } else { Some(SecretString::from(text)) })
+}
+
+/// Networks, or single addresses.
+fn networks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
+    let wrong = |text: &String| serde::de::Error::custom(format!("{text:?} is neither an address nor a network"));
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    texts.iter().map(|text| network(text).ok_or_else(|| wrong(text))).collect()
+}
+
+fn zone<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<chrono_tz::Tz, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    name.parse().map_err(|_| serde::de::Error::custom(format!("{name:?} is not a time zone, such as \"Europe/Berlin\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        Config::from_sources(None, variables.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())))
+    }
+
+    fn load_file(text: &str) -> Result<Config, ConfigError> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        Config::from_sources(Some(file.path()), std::iter::empty())
+    }
+
+    #[test]
+    fn the_defaults_are_complete_and_those_of_the_contract() {
+        let config = load(&[("PATH", "/bin"), ("KEYMETER_TEST_FSYNC", "on")]).unwrap();
+        assert_eq!(config.server.listen, "127.0.0.1:3000");
+        assert_eq!(config.limits.search_per_minute, 10);
+        assert!(config.database.url.is_none());
+        assert!(config.groups.contains_key("default"));
+    }
+
+    #[test]
+    fn the_environment_has_the_types_of_the_defaults() {
+        let config = load(&[
+            ("KEYMETER_LIMITS__SEARCH_PER_MINUTE", "0"),
+            ("KEYMETER_ROOT__PASSWORD", "12345678"),
+            ("KEYMETER_HTTP__ERRORS_AS_200", "true"),
+            ("KEYMETER_SERVER__TRUSTED_PROXIES", "10.0.0.0/8, ::1/128"),
+            ("KEYMETER_DATA_DIR", "/var/lib/keymeter"),
+            ("DATABASE_URL", "postgres://somewhere/x"),
+        ])
+        .unwrap();
+        assert_eq!(config.limits.search_per_minute, 0);
+        assert!(config.root.password.is_some() && config.http.errors_as_200);
+        assert_eq!(config.server.trusted_proxies.len(), 2);
+        assert_eq!(config.data_dir, Path::new("/var/lib/keymeter"));
+        assert!(!format!("{config:?}").contains("12345678"));
+        assert!(!format!("{config:?}").contains("somewhere"));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named() {
+        let says = |result: Result<Config, ConfigError>| result.unwrap_err().to_string();
+        let unknown = "unknown setting KEYMETER_LIMITS__SERCH; config/default.toml lists all settings";
+        assert_eq!(says(load(&[("KEYMETER_LIMITS__SERCH", "1")])), unknown);
+        assert_eq!(
+            says(load(&[("KEYMETER_LIMITS__SEARCH_PER_MINUTE", "ten")])),
+            "the setting KEYMETER_LIMITS__SEARCH_PER_MINUTE cannot be used: it must be a whole number"
+        );
+        assert!(says(load(&[("KEYMETER_USAGE__TIME_ZONE", "Mars")])).contains("\"Mars\" is not a time zone"));
+        assert!(says(load(&[("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "-1")])).contains("limits.login_per_minute"));
+        assert_eq!(says(load_file("[server]\nport = 1")), "unknown setting server.port; config/default.toml lists all settings");
+        assert!(says(load_file("[server\n")).contains("is not valid TOML: line 1"));
+        assert!(says(load_file("server = 1")).contains("it is a section"));
+        assert!(says(Config::from_sources(Some(Path::new("/nowhere.toml")), std::iter::empty())).contains("/nowhere.toml"));
+    }
+
+    #[test]
+    fn a_file_changes_only_what_it_names_and_replaces_groups() {
+        let config = load_file("[limits]\nsearch_per_minute = 3\n[groups.vip]\ndescription = \"V\"\nratio = \"2\"\n").unwrap();
+        assert_eq!(config.limits.search_per_minute, 3);
+        assert_eq!(config.limits.usage_per_minute, 60);
+        assert_eq!(config.groups.keys().collect::<Vec<_>>(), ["vip"]);
+    }
+}

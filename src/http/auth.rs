@@ -1,0 +1,183 @@
+//! Extractors are rights: a handler that takes one cannot be reached without it (spec §5).
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+use http::{HeaderMap, Method, header};
+use tower_sessions::Session;
+
+use super::Site;
+use super::error::Refusal;
+use super::extract::origin;
+use super::layers::Known;
+use crate::domain::audit::Caller;
+use crate::domain::id::UserId;
+use crate::domain::key::AccessToken;
+use crate::domain::policy;
+use crate::domain::user::User;
+use crate::storage::sessions::USER_ID;
+
+/// The key of a session's data that tells when it was last renewed.
+const RENEWED: &str = "renewed";
+
+/// Headers by which this API family repeats the user's id. Optional; a wrong one is refused.
+const USER_HEADERS: [&str; 6] =
+    ["new-api-user", "veloera-user", "voapi-user", "user-id", "rix-api-user", "neo-api-user"];
+
+/// Signed in by session cookie or access token.
+pub struct SignedIn(pub Caller);
+
+/// Signed in, and enabled for the token API (spec §5.3).
+pub struct ApiUser(pub Caller);
+
+/// Signed in as an administrator.
+pub struct Admin(pub Caller);
+
+/// The text of `Authorization: Bearer`, not yet looked at: an API key, says its holder.
+pub struct KeyHolder(pub String);
+
+impl FromRequestParts<Arc<Site>> for SignedIn {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Refusal> {
+        let user = match parts.headers.get(header::AUTHORIZATION) {
+            Some(value) => {
+                let text = value.to_str().map_err(|_| Refusal::not_signed_in())?;
+                site.callers.by_access_token(&AccessToken::claimed(bare(text))).await?
+            }
+            None => by_session(parts, site).await?,
+        };
+        let claimed = USER_HEADERS.iter().find_map(|name| parts.headers.get(*name));
+        let own = user.id.to_string();
+        if claimed.is_some_and(|claimed| claimed.to_str().ok().map(str::trim) != Some(own.as_str())) {
+            return Err(Refusal::user_mismatch());
+        }
+        Known::is(parts, user.id);
+        Ok(Self(Caller { user: User::clone(&user), origin: origin(parts, site) }))
+    }
+}
+
+impl FromRequestParts<Arc<Site>> for ApiUser {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Refusal> {
+        let SignedIn(caller) = SignedIn::from_request_parts(parts, site).await?;
+        let rules = site.accounts.rules();
+        if caller.user.may_use_token_api(rules.token_api_open) {
+            Ok(Self(caller))
+        } else {
+            Err(Refusal::not_enabled(&rules.contact))
+        }
+    }
+}
+
+impl FromRequestParts<Arc<Site>> for Admin {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Refusal> {
+        let SignedIn(caller) = SignedIn::from_request_parts(parts, site).await?;
+        if caller.user.role.is_admin() { Ok(Self(caller)) } else { Err(Refusal::not_admin()) }
+    }
+}
+
+impl FromRequestParts<Arc<Site>> for KeyHolder {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Site>) -> Result<Self, Refusal> {
+        let value = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let text = bare(value.unwrap_or_default());
+        if text.is_empty() {
+            return Err(Refusal::new(
+                http::StatusCode::UNAUTHORIZED,
+                "invalid_key",
+                "send the API key as `Authorization: Bearer sk-…`",
+            ));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// Starts a session: a new id, whatever cookie came along.
+pub async fn start_session(session: &Session, site: &Site, user: UserId) -> Result<(), Refusal> {
+    session.cycle_id().await.map_err(session_failed)?;
+    session.insert(USER_ID, user.get()).await.map_err(session_failed)?;
+    session.insert(RENEWED, site.clock.now().get()).await.map_err(session_failed)?;
+    session.save().await.map_err(session_failed)
+}
+
+/// Ends a session, if there is one.
+pub async fn end_session(session: &Session) -> Result<(), Refusal> {
+    session.flush().await.map_err(session_failed)
+}
+
+async fn by_session(parts: &mut Parts, site: &Arc<Site>) -> Result<Arc<User>, Refusal> {
+    let session = Session::from_request_parts(parts, site).await.map_err(|_| Refusal::internal())?;
+    let id: Option<i64> = session.get(USER_ID).await.map_err(session_failed)?;
+    let id = id.map(UserId::new).ok_or_else(Refusal::not_signed_in)?;
+    refuse_cross_site(&parts.method, &parts.headers)?;
+    let user = site.callers.by_session(id).await?;
+    renew(&session, site).await?;
+    Ok(user)
+}
+
+/// A session that is used lives on; writing that down once a day is enough.
+async fn renew(session: &Session, site: &Site) -> Result<(), Refusal> {
+    let now = site.clock.now();
+    let renewed: i64 = session.get(RENEWED).await.map_err(session_failed)?.unwrap_or(0);
+    if now.get().saturating_sub(renewed) >= 86_400 {
+        session.insert(RENEWED, now.get()).await.map_err(session_failed)?;
+    }
+    Ok(())
+}
+
+/// A write by cookie must come from this site. Browsers say where from; a header of our own, which
+/// no foreign page can send, says so too. Reads are refused only when they say that they are foreign.
+fn refuse_cross_site(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
+    let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
+    let same_site = match (text("sec-fetch-site"), text("origin")) {
+        (Some(site), _) => Some(site == "same-origin" || site == "none"),
+        (None, Some(origin)) => {
+            let host = origin.split_once("://").map(|(_, host)| host);
+            Some(host.is_some() && host == text("host"))
+        }
+        (None, None) => None,
+    };
+    let is_write = !(method.is_safe());
+    let own_header = USER_HEADERS.iter().any(|name| headers.contains_key(*name));
+    match same_site {
+        Some(true) => Ok(()),
+        Some(false) if is_write => Err(Refusal::cross_site()),
+        None if is_write && !own_header => Err(Refusal::cross_site()),
+        Some(false) | None => Ok(()),
+    }
+}
+
+/// `GET /api/user/token` writes, because clients of this family expect it to: so a link on another
+/// site must not reach it.
+pub fn refuse_foreign_navigation(headers: &HeaderMap) -> Result<(), Refusal> {
+    match headers.get("sec-fetch-site").and_then(|value| value.to_str().ok()) {
+        None | Some("same-origin" | "none") => Ok(()),
+        Some(_) => Err(Refusal::cross_site()),
+    }
+}
+
+/// What follows `Bearer`, in any case; or everything.
+fn bare(value: &str) -> &str {
+    let value = value.trim();
+    match value.split_at_checked(7) {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("bearer ") => rest.trim(),
+        _ => value,
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is the error of map_err")]
+fn session_failed(error: tower_sessions::session::Error) -> Refusal {
+    tracing::warn!(%error, "the session store failed; answered 503");
+    Refusal::unavailable("database_unavailable", "the database is away; try again in a moment")
+}
+
+/// How long the cookie lives in the browser.
+pub const fn session_lifetime() -> tower_sessions::cookie::time::Duration {
+    tower_sessions::cookie::time::Duration::days(policy::SESSION_DAYS)
+}

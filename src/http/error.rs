@@ -1,0 +1,276 @@
+//! The only place that knows a status code: what each refusal of a service or of a rule answers.
+//!
+//! A refusal travels as an extension of the response; [`super::layers::speak`] gives it its words,
+//! so that every failure of every layer has the same shape.
+
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+
+use crate::domain::access::{IpsInvalid, ModelsInvalid};
+use crate::domain::money::QuotaInvalid;
+use crate::domain::page::PageInvalid;
+use crate::domain::search::SearchInvalid;
+use crate::domain::status::EnableRefused;
+use crate::domain::time::LifetimeInvalid;
+use crate::domain::token::NameInvalid;
+use crate::domain::user::AccountInvalid;
+use crate::service::accounts::AccountsError;
+use crate::service::admin::AdminError;
+use crate::service::callers::Unrecognised;
+use crate::service::limiter::TooOften;
+use crate::service::tokens::TokensError;
+use crate::service::usage::UsageError;
+use crate::storage::StorageError;
+
+/// Seconds after which to try again when the database is away.
+const RETRY_AFTER_OUTAGE: u64 = 1;
+
+/// A failure as the caller is told it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its stable code.
+    pub error: &'static str,
+    /// One sentence that says what to do.
+    pub message: String,
+    /// Seconds after which it may work.
+    pub retry_after: Option<u64>,
+}
+
+impl Refusal {
+    /// Any refusal.
+    pub fn new(status: StatusCode, error: &'static str, message: impl Into<String>) -> Self {
+        Self { status, error, message: message.into(), retry_after: None }
+    }
+
+    /// 400.
+    pub fn bad(error: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, error, message)
+    }
+
+    fn forbidden(error: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, error, message)
+    }
+
+    fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    fn conflict(error: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, error, message)
+    }
+
+    fn unauthorized(error: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, error, message)
+    }
+
+    /// 500 with one fixed sentence; what happened is in the log under the request id.
+    pub fn internal() -> Self {
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal",
+            "something went wrong here; the operator finds it in the log under this X-Request-Id",
+        )
+    }
+
+    /// 503 for the length of an outage.
+    pub fn unavailable(error: &'static str, message: &str) -> Self {
+        let refusal = Self::new(StatusCode::SERVICE_UNAVAILABLE, error, message);
+        Self { retry_after: Some(RETRY_AFTER_OUTAGE), ..refusal }
+    }
+
+    /// 401 without any credential.
+    pub fn not_signed_in() -> Self {
+        Self::unauthorized("not_signed_in", "sign in, or send an access token in `Authorization`")
+    }
+
+    /// 401 where `New-Api-User` names somebody else.
+    pub fn user_mismatch() -> Self {
+        Self::unauthorized("user_mismatch", "`New-Api-User` is not the user of this credential; leave it out or correct it")
+    }
+
+    /// 403 for a write by cookie from another site.
+    pub fn cross_site() -> Self {
+        Self::forbidden(
+            "cross_site_request",
+            "a write with the session cookie must come from this site (`Origin` or `Sec-Fetch-Site`); \
+             programs use an access token",
+        )
+    }
+
+    /// 403 before enablement (spec §1, §5.3).
+    pub fn not_enabled(contact: &str) -> Self {
+        let contact = if contact.is_empty() { "your administrator" } else { contact };
+        Self::forbidden(
+            "token_api_not_enabled",
+            format!(
+                "the token API is not enabled for this account; ask for it with \
+                 POST /api/user/token_api_request, giving a reason, or contact {contact}"
+            ),
+        )
+    }
+
+    /// 403 for a right one does not have.
+    pub fn not_admin() -> Self {
+        Self::forbidden("not_an_administrator", "this needs an administrator's account")
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut answer = self.status.into_response();
+        answer.extensions_mut().insert(self);
+        answer
+    }
+}
+
+impl From<StorageError> for Refusal {
+    fn from(error: StorageError) -> Self {
+        match &error {
+            StorageError::Unavailable(_) => {
+                tracing::warn!(%error, "answered 503");
+                Self::unavailable("database_unavailable", "the database is away; try again in a moment")
+            }
+            StorageError::Constraint(_) | StorageError::Broken(_) => {
+                tracing::error!(%error, "answered 500");
+                Self::internal()
+            }
+        }
+    }
+}
+
+impl From<TooOften> for Refusal {
+    fn from(error: TooOften) -> Self {
+        let refusal = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", error.to_string());
+        Self { retry_after: Some(error.retry_after), ..refusal }
+    }
+}
+
+impl From<EnableRefused> for Refusal {
+    fn from(error: EnableRefused) -> Self {
+        match error {
+            EnableRefused::Expired => Self::conflict("token_expired", error.to_string()),
+            EnableRefused::QuotaExhausted => Self::conflict("token_exhausted", error.to_string()),
+        }
+    }
+}
+
+impl From<TokensError> for Refusal {
+    fn from(error: TokensError) -> Self {
+        match error {
+            TokensError::NotFound => Self::not_found(error.to_string()),
+            TokensError::LimitReached(_) => Self::conflict("token_limit_reached", error.to_string()),
+            TokensError::Enable(refused) => refused.into(),
+            TokensError::Group(refused) => Self::bad("invalid_group", refused.to_string()),
+            TokensError::Quota(invalid) => invalid.into(),
+            TokensError::TooOften(too_often) => too_often.into(),
+            TokensError::Vault(unopenable) => {
+                tracing::error!(error = %unopenable, "answered 500; run `keymeter doctor`");
+                Self::internal()
+            }
+            TokensError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<UsageError> for Refusal {
+    fn from(error: UsageError) -> Self {
+        match error {
+            UsageError::WrongKey => Self::unauthorized("invalid_key", error.to_string()),
+            UsageError::OwnerDisabled => Self::forbidden("user_disabled", error.to_string()),
+            UsageError::NotFound => Self::not_found(error.to_string()),
+            UsageError::Range(invalid) => Self::bad("invalid_range", invalid.to_string()),
+            UsageError::TooOften(too_often) => too_often.into(),
+            UsageError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<Unrecognised> for Refusal {
+    fn from(error: Unrecognised) -> Self {
+        match error {
+            Unrecognised::Unknown => Self::unauthorized("invalid_credential", error.to_string()),
+            Unrecognised::Disabled => Self::forbidden("user_disabled", error.to_string()),
+            Unrecognised::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<AccountsError> for Refusal {
+    fn from(error: AccountsError) -> Self {
+        let message = error.to_string();
+        match error {
+            AccountsError::WrongCredentials => Self::unauthorized("wrong_credentials", message),
+            AccountsError::Disabled => Self::forbidden("user_disabled", message),
+            AccountsError::RegistrationClosed => Self::forbidden("registration_closed", message),
+            AccountsError::UsernameTaken => Self::conflict("username_taken", message),
+            AccountsError::WrongPassword => Self::forbidden("wrong_password", message),
+            AccountsError::Invalid(invalid) => invalid.into(),
+            AccountsError::NotFound(_) => Self::not_found(message),
+            AccountsError::TooManyAccessTokens(_) => Self::conflict("access_token_limit_reached", message),
+            AccountsError::AlreadyEnabled => Self::conflict("token_api_enabled", message),
+            AccountsError::AlreadyRequested => Self::conflict("token_api_requested", message),
+            AccountsError::ForeignAccount => Self::forbidden("foreign_account", message),
+            AccountsError::TooOften(too_often) => too_often.into(),
+            AccountsError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<AdminError> for Refusal {
+    fn from(error: AdminError) -> Self {
+        let message = error.to_string();
+        match error {
+            AdminError::NotFound(_) => Self::not_found(message),
+            AdminError::RoleTooLow => Self::forbidden("role_too_low", message),
+            AdminError::OwnAccount => Self::conflict("own_account", message),
+            AdminError::UsernameTaken => Self::conflict("username_taken", message),
+            AdminError::Invalid(invalid) => invalid.into(),
+            AdminError::UnknownGroup(_) => Self::bad("invalid_group", message),
+            AdminError::MaxTokens => Self::bad("invalid_max_tokens", message),
+            AdminError::WalletRange(_) => Self::bad("invalid_quota", message),
+            AdminError::AlreadyDecided => Self::conflict("already_decided", message),
+            AdminError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<QuotaInvalid> for Refusal {
+    fn from(error: QuotaInvalid) -> Self {
+        Self::bad("invalid_quota", format!("`remain_quota` {error}"))
+    }
+}
+
+impl From<AccountInvalid> for Refusal {
+    fn from(error: AccountInvalid) -> Self {
+        let code = match error {
+            AccountInvalid::Username => "invalid_username",
+            AccountInvalid::Password => "invalid_password",
+            AccountInvalid::Email => "invalid_email",
+            AccountInvalid::Label(_) | AccountInvalid::Text(_) => "invalid_text",
+            AccountInvalid::Missing(_) => "missing_field",
+        };
+        Self::bad(code, error.to_string())
+    }
+}
+
+/// Rules with one answer for all their errors.
+macro_rules! bad_input {
+    ($($error:ty => $code:literal,)*) => {$(
+        impl From<$error> for Refusal {
+            fn from(error: $error) -> Self {
+                Self::bad($code, error.to_string())
+            }
+        }
+    )*};
+}
+
+bad_input! {
+    NameInvalid => "invalid_name",
+    LifetimeInvalid => "invalid_expiry",
+    ModelsInvalid => "invalid_models",
+    IpsInvalid => "invalid_ips",
+    PageInvalid => "invalid_page",
+    SearchInvalid => "invalid_search",
+}

@@ -1,0 +1,192 @@
+//! What comes in: bodies, queries, ids, the client's address. Axum's own extractors are banned,
+//! because their refusals do not speak our envelope.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
+use http::StatusCode;
+use http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use super::Site;
+use super::error::Refusal;
+use super::layers::RequestId;
+use crate::domain::audit::Origin;
+
+/// Bytes of a body at most.
+const MAX_BODY: usize = 1024 * 1024;
+
+/// A JSON body, whatever its Content-Type says. `null` and unknown fields are for `T` to ignore.
+pub struct Json<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<Site>> for Json<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, _: &Arc<Site>) -> Result<Self, Refusal> {
+        let body = body(request).await?;
+        if body.iter().all(u8::is_ascii_whitespace) {
+            return Err(Refusal::bad("invalid_json", "a JSON object is needed as the body"));
+        }
+        parse(&body).map(Self)
+    }
+}
+
+/// A body that may be absent, which then counts as `{}`.
+pub struct OptionalJson<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<Site>> for OptionalJson<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, _: &Arc<Site>) -> Result<Self, Refusal> {
+        let body = body(request).await?;
+        let empty = body.iter().all(u8::is_ascii_whitespace);
+        parse(if empty { b"{}" } else { &body }).map(Self)
+    }
+}
+
+async fn body(request: Request) -> Result<Bytes, Refusal> {
+    match axum::body::to_bytes(request.into_body(), MAX_BODY).await {
+        Ok(body) => Ok(body),
+        Err(error) if is_too_large(&error) => Err(too_large()),
+        Err(_) => Err(Refusal::bad("invalid_body", "the body did not arrive whole")),
+    }
+}
+
+/// 413.
+fn too_large() -> Refusal {
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", "the body is larger than 1 MiB")
+}
+
+fn is_too_large(error: &axum::Error) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<http_body_util::LengthLimitError>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        wrong_json(&path, error.inner())
+    })?;
+    json.end().map_err(|error| wrong_json(".", &error))?;
+    Ok(value)
+}
+
+/// Says which field is wrong and what it must be, without repeating what it was.
+fn wrong_json(path: &str, error: &serde_json::Error) -> Refusal {
+    if !error.is_data() {
+        let place = format!("line {}, column {}", error.line(), error.column());
+        return Refusal::bad("invalid_json", format!("the body is not valid JSON ({place})"));
+    }
+    let text = error.to_string();
+    let expected = text.split_once("expected ").map_or("something else", |(_, rest)| rest);
+    let expected = expected.split(" at line ").next().unwrap_or(expected);
+    let expected = match expected {
+        "i64" | "u64" | "u32" | "i32" => "a whole number",
+        "a boolean" => "true or false",
+        expected if expected.starts_with("struct ") || expected.starts_with("a map") => "a JSON object",
+        expected => expected,
+    };
+    if path == "." {
+        return Refusal::bad("invalid_json", format!("the body must be {expected}"));
+    }
+    Refusal::bad("invalid_field", format!("`{path}` must be {expected}"))
+}
+
+/// The query string. Unknown parameters are for `T` to ignore.
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<Site>> for Query<T> {
+    type Rejection = Refusal;
+
+    #[expect(clippy::disallowed_types, reason = "this is the extractor that the ban points to")]
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Site>) -> Result<Self, Refusal> {
+        axum::extract::Query::try_from_uri(&parts.uri)
+            .map(|axum::extract::Query(query)| Self(query))
+            .map_err(|_| Refusal::bad("invalid_query", "the query string cannot be read; send each parameter once"))
+    }
+}
+
+/// The `{id}` of the path.
+pub struct Id(pub i64);
+
+impl FromRequestParts<Arc<Site>> for Id {
+    type Rejection = Refusal;
+
+    #[expect(clippy::disallowed_types, reason = "this is the extractor that the ban points to")]
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Refusal> {
+        let path = axum::extract::Path::<String>::from_request_parts(parts, site).await;
+        path.ok()
+            .and_then(|axum::extract::Path(text)| text.parse().ok())
+            .map(Self)
+            .ok_or_else(|| Refusal::bad("invalid_id", "the id in the path must be a whole number"))
+    }
+}
+
+/// The client's address: the peer's, or, where the peer is a trusted proxy, the right-most hop of
+/// `X-Forwarded-For` that is not. IPv4 in IPv6 clothes is IPv4.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientIp(pub Option<IpAddr>);
+
+impl FromRequestParts<Arc<Site>> for ClientIp {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Self::Rejection> {
+        Ok(Self::of(parts, site))
+    }
+}
+
+impl ClientIp {
+    /// The address behind these headers.
+    pub fn of(parts: &Parts, site: &Site) -> Self {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical());
+        let trusted = |ip: &IpAddr| site.trusted_proxies.iter().any(|net| net.contains(ip));
+        if !peer.as_ref().is_some_and(trusted) {
+            return Self(peer);
+        }
+        let headers = parts.headers.get_all("x-forwarded-for");
+        let hops: Vec<&str> = headers.iter().filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(',')).collect();
+        let mut client = peer;
+        for hop in hops.into_iter().rev() {
+            let Some(ip) = hop_ip(hop.trim()) else {
+                break;
+            };
+            client = Some(ip);
+            if !trusted(&ip) {
+                break;
+            }
+        }
+        Self(client)
+    }
+}
+
+/// An address as proxies write it, with or without a port.
+fn hop_ip(text: &str) -> Option<IpAddr> {
+    let ip = text.parse::<IpAddr>().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|hop| hop.ip()));
+    ip.map(|ip| ip.to_canonical())
+}
+
+/// Where the request came from, for the audit log.
+pub fn origin(parts: &Parts, site: &Site) -> Origin {
+    let request_id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
+    Origin { ip: ClientIp::of(parts, site).0, request_id }
+}
+
+/// [`origin`] as an extractor, for calls without a signed-in caller.
+pub struct Visitor(pub Origin);
+
+impl FromRequestParts<Arc<Site>> for Visitor {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Self::Rejection> {
+        Ok(Self(origin(parts, site)))
+    }
+}

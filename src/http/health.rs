@@ -1,0 +1,95 @@
+//! For operators: is it alive, is it ready, how is it doing; and what the service is.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, header};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Site;
+use super::auth::Admin;
+use super::envelope::{Done, Envelope};
+use super::error::Refusal;
+use crate::domain::policy;
+use crate::telemetry::MetricsAccess;
+
+/// What this service is, and what is open.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct StatusBody {
+    /// `keymeter`.
+    system_name: &'static str,
+    /// Of this binary.
+    version: &'static str,
+    /// Quota units in one dollar.
+    quota_per_unit: i64,
+    /// Whether anyone may register.
+    registration: bool,
+    /// `by_request` or `enabled`: whether an account has to be enabled for the token API.
+    token_api: &'static str,
+    /// Where to ask for enablement, beside the API.
+    contact: String,
+    /// The time zone of the days of daily usage.
+    time_zone: String,
+}
+
+/// What this service is, and what is open.
+#[utoipa::path(get, path = "/api/status", tag = "operation", responses((status = 200, body = Envelope<StatusBody>)))]
+pub async fn status(State(site): State<Arc<Site>>) -> Envelope<StatusBody> {
+    let rules = site.accounts.rules();
+    Envelope::of(StatusBody {
+        system_name: "keymeter",
+        version: env!("CARGO_PKG_VERSION"),
+        quota_per_unit: policy::QUOTA_PER_USD,
+        registration: rules.registration_open,
+        token_api: if rules.token_api_open { "enabled" } else { "by_request" },
+        contact: rules.contact.clone(),
+        time_zone: site.time_zone.clone(),
+    })
+}
+
+/// This document.
+#[utoipa::path(get, path = "/api/openapi.json", tag = "operation",
+    responses((status = 200, description = "OpenAPI 3.1", body = serde_json::Value)))]
+pub async fn openapi(State(site): State<Arc<Site>>) -> Response {
+    let json = HeaderValue::from_static("application/json");
+    ([(header::CONTENT_TYPE, json)], Arc::clone(&site.openapi).to_string()).into_response()
+}
+
+/// The process lives.
+#[utoipa::path(get, path = "/healthz", tag = "operation", responses((status = 200, body = Done)))]
+pub async fn live() -> Done {
+    Done::new()
+}
+
+/// The database is reachable and migrated, and the service is not about to stop.
+#[utoipa::path(get, path = "/readyz", tag = "operation", responses((status = 200, body = Done)))]
+pub async fn ready(State(site): State<Arc<Site>>) -> Result<Done, Refusal> {
+    if site.draining.load(Ordering::SeqCst) {
+        return Err(Refusal::unavailable("stopping", "this server is stopping; use another one"));
+    }
+    if site.db_is_ready().await? {
+        return Ok(Done::new());
+    }
+    Err(Refusal::unavailable("not_migrated", "the database is not migrated yet; try again in a moment"))
+}
+
+/// Numbers for Prometheus. `server.metrics` says who may read them.
+#[utoipa::path(get, path = "/metrics", tag = "operation",
+    responses((status = 200, body = String, content_type = "text/plain")))]
+pub async fn metrics(State(site): State<Arc<Site>>, request: Request) -> Result<Response, Refusal> {
+    match site.metrics_access {
+        MetricsAccess::Open => {}
+        MetricsAccess::Admin => {
+            let (mut parts, _) = request.into_parts();
+            Admin::from_request_parts(&mut parts, &site).await?;
+        }
+        MetricsAccess::Off => {
+            return Err(Refusal::new(http::StatusCode::NOT_FOUND, "not_found", "there is nothing at this path"));
+        }
+    }
+    let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    Ok(([(header::CONTENT_TYPE, kind)], site.metrics.render()).into_response())
+}

@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_sealed_opens_only_whole_and_in_its_place(seed: u64, at: prop::sample::Index, bit in 0..8) {
+        fn what_is_sealed_opens_only_whole_and_in_its_place(seed: u64, at: prop::sample::Index, bit in 0..8_u8) {
             let mut dice = StdRng::seed_from_u64(seed);
             let (key, other) = (ApiKey::generate(&mut dice), ApiKey::generate(&mut dice));
             let sealed = vault(1).seal(&key, &mut dice);
@@ -188,7 +188,7 @@ mod tests {
             prop_assert_eq!(vault(1).open(&vault(1).digest(&other), &sealed.sealed), Err(Unopenable));
             let mut damaged = sealed.sealed.clone();
             let at = at.index(damaged.len());
-            damaged[at] ^= 1 << bit;
+            damaged[at] ^= 1_u8 << bit;
             prop_assert_eq!(vault(1).open(&sealed.digest, &damaged), Err(Unopenable));
             let plain = key.expose().as_bytes();
             prop_assert!(!sealed.sealed.windows(8).any(|part| plain.windows(8).any(|p| p == part)));

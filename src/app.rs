@@ -39,7 +39,7 @@ use crate::telemetry::Metrics;
 const MASTER_KEY_FILE: &str = "master.key";
 
 /// How often buckets and expired sessions are cleared away.
-const TIDY_EVERY: Duration = Duration::from_secs(60);
+const TIDY_EVERY: Duration = Duration::from_mins(1);
 
 /// Why the service does not start. One line each, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -101,7 +101,9 @@ impl Database {
         };
         if let Some(url) = &settings.url {
             let connect = PgConnectOptions::from_str(url.expose_secret())
-                .map_err(|_| StartError::Setting("database.url", "it is not postgres://user:password@host:port/name".into()))?
+                .map_err(|_| {
+                    StartError::Setting("database.url", "it is not postgres://user:password@host:port/name".into())
+                })?
                 .application_name("keymeter");
             return Ok(Self {
                 options: options(connect, settings.connections.max(1)),
@@ -299,14 +301,19 @@ impl App {
     }
 
     /// Answers until `stop` comes, then finishes what is in flight, within `drain`.
-    async fn answer(self, listener: TcpListener, drain: Duration, stop: impl Future<Output = ()> + Send + 'static) -> std::io::Result<()> {
-        let (began, begun) = tokio::sync::oneshot::channel::<()>();
+    async fn answer(
+        self,
+        listener: TcpListener,
+        drain: Duration,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> std::io::Result<()> {
+        let (tell, told) = tokio::sync::oneshot::channel::<()>();
         let site = Arc::clone(&self.site);
         let stopping = async move {
             stop.await;
             site.draining.store(true, Ordering::SeqCst);
             tracing::info!("stopping: no new connections; finishing what is in flight");
-            let _ = began.send(());
+            let _ = tell.send(());
         };
         let listener = listener.tap_io(|stream| {
             // Small answers must not wait for more; where it cannot be set, they are only slower.
@@ -315,7 +322,7 @@ impl App {
         let service = self.router.into_make_service_with_connect_info::<SocketAddr>();
         let serving = axum::serve(listener, service).with_graceful_shutdown(stopping);
         let patience = async {
-            if begun.await.is_err() {
+            if told.await.is_err() {
                 std::future::pending::<()>().await;
             }
             tokio::time::sleep(drain).await;
@@ -355,7 +362,7 @@ fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, Start
 
 /// The OpenAPI document as JSON.
 #[must_use]
-#[expect(clippy::expect_used, reason = "a document of our own making is serialisable")]
+#[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a document of our own making is serialisable")]
 pub fn openapi_json() -> String {
     http::openapi().to_pretty_json().expect("serialisable")
 }

@@ -151,7 +151,7 @@ pub enum TokenApi {
 /// `[limits]`
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, clippy::struct_field_names, reason = "documented in config/default.toml")]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Limits {
     pub search_per_minute: u32,
     pub login_per_minute: u32,
@@ -250,8 +250,8 @@ impl Config {
         let mut settings = parse(DEFAULTS, Path::new("config/default.toml"))?;
         let schema = settings.clone();
         if let Some(path) = file {
-            let text = std::fs::read_to_string(path)
-                .map_err(|cause| ConfigError::File { path: path.to_owned(), cause })?;
+            let text =
+                std::fs::read_to_string(path).map_err(|cause| ConfigError::File { path: path.to_owned(), cause })?;
             merge(&mut settings, parse(&text, path)?, "")?;
         }
         let mut variables: Vec<_> = variables.collect();
@@ -353,7 +353,8 @@ fn networks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<IpN
 
 fn zone<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<chrono_tz::Tz, D::Error> {
     let name = String::deserialize(deserializer)?;
-    name.parse().map_err(|_| serde::de::Error::custom(format!("{name:?} is not a time zone, such as \"Europe/Berlin\"")))
+    name.parse()
+        .map_err(|_| serde::de::Error::custom(format!("{name:?} is not a time zone, such as \"Europe/Berlin\"")))
 }
 
 #[cfg(test)]
@@ -409,15 +410,21 @@ mod tests {
         );
         assert!(says(load(&[("KEYMETER_USAGE__TIME_ZONE", "Mars")])).contains("\"Mars\" is not a time zone"));
         assert!(says(load(&[("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "-1")])).contains("limits.login_per_minute"));
-        assert_eq!(says(load_file("[server]\nport = 1")), "unknown setting server.port; config/default.toml lists all settings");
+        assert_eq!(
+            says(load_file("[server]\nport = 1")),
+            "unknown setting server.port; config/default.toml lists all settings"
+        );
         assert!(says(load_file("[server\n")).contains("is not valid TOML: line 1"));
         assert!(says(load_file("server = 1")).contains("it is a section"));
-        assert!(says(Config::from_sources(Some(Path::new("/nowhere.toml")), std::iter::empty())).contains("/nowhere.toml"));
+        assert!(
+            says(Config::from_sources(Some(Path::new("/nowhere.toml")), std::iter::empty())).contains("/nowhere.toml")
+        );
     }
 
     #[test]
     fn a_file_changes_only_what_it_names_and_replaces_groups() {
-        let config = load_file("[limits]\nsearch_per_minute = 3\n[groups.vip]\ndescription = \"V\"\nratio = \"2\"\n").unwrap();
+        let config =
+            load_file("[limits]\nsearch_per_minute = 3\n[groups.vip]\ndescription = \"V\"\nratio = \"2\"\n").unwrap();
         assert_eq!(config.limits.search_per_minute, 3);
         assert_eq!(config.limits.usage_per_minute, 60);
         assert_eq!(config.groups.keys().collect::<Vec<_>>(), ["vip"]);

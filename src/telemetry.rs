@@ -1,7 +1,7 @@
 //! What an operator sees: the log and the metrics.
 //!
 //! The request log is an interface: one line of target `keymeter::request` for every answer, with
-//! `method`, `route` (the pattern, never the path), `status`, `ms`, `request_id`, `ip` and, where
+//! `method`, `route` (the pattern, never the path), `status`, `us` (microseconds), `request_id`, `ip` and, where
 //! known, `user_id` and the stable `error`. No line holds a key, a cookie, a password or a body.
 
 use std::sync::atomic::AtomicU64;
@@ -41,8 +41,8 @@ pub enum MetricsAccess {
 /// # Errors
 /// A filter that cannot be read.
 pub fn start_log(filter: &str, format: LogFormat) -> Result<(), String> {
-    let filter = EnvFilter::try_new(filter)
-        .map_err(|error| format!("`log.filter` cannot be read: {error}; try \"info\""))?;
+    let filter =
+        EnvFilter::try_new(filter).map_err(|error| format!("`log.filter` cannot be read: {error}; try \"info\""))?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match format {
         LogFormat::Text => builder.try_init(),

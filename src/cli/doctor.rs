@@ -36,7 +36,10 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     };
     report.good("database", &format!("PostgreSQL {} answers", found.server));
     if database.is_embedded() {
-        report.note("database", "it is the embedded one: a power cut can lose its last moments; for production set DATABASE_URL");
+        report.note(
+            "database",
+            "it is the embedded one: a power cut can lose its last moments; for production set DATABASE_URL",
+        );
     }
     if found.pending > 0 {
         let what = format!("{} migrations wait; run `keymeter migrate` or start the service", found.pending);
@@ -63,7 +66,10 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
         Ok((count, broken)) if broken.is_empty() => report.good("keys", &format!("all {count} open")),
         Ok((_, broken)) => {
             let ids = broken.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            report.wrong("keys", &format!("those of the tokens {ids} do not open; restore these rows or delete the tokens"));
+            report.wrong(
+                "keys",
+                &format!("those of the tokens {ids} do not open; restore these rows or delete the tokens"),
+            );
         }
         Err(error) => report.wrong("keys", &error.to_string()),
     }
@@ -95,10 +101,12 @@ struct Report {
 
 #[expect(clippy::print_stdout, reason = "this is what the operator reads")]
 impl Report {
+    #[expect(clippy::unused_self, reason = "a report is written to, whatever it remembers")]
     fn good(&self, what: &str, finding: &str) {
         println!("ok     {what}: {finding}");
     }
 
+    #[expect(clippy::unused_self, reason = "a report is written to, whatever it remembers")]
     fn note(&self, what: &str, finding: &str) {
         println!("note   {what}: {finding}");
     }

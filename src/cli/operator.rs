@@ -93,8 +93,9 @@ pub async fn migrate(config: &Config) -> Result<(), String> {
 /// `keymeter user …`
 pub async fn user(config: &Config, command: UserCommand) -> Result<(), String> {
     let (username, password_stdin) = match &command {
-        UserCommand::Create { username, password_stdin, .. }
-        | UserCommand::Password { username, password_stdin } => (username.clone(), *password_stdin),
+        UserCommand::Create { username, password_stdin, .. } | UserCommand::Password { username, password_stdin } => {
+            (username.clone(), *password_stdin)
+        }
     };
     let (password, made_up) = password(password_stdin)?;
     let password = NewPassword::parse(&password).map_err(|error| error.to_string())?;
@@ -102,7 +103,8 @@ pub async fn user(config: &Config, command: UserCommand) -> Result<(), String> {
         match command {
             UserCommand::Create { role, token_api, .. } => {
                 let username = Username::parse(&username).map_err(|error| error.to_string())?;
-                let made = app.site.admin.create_by_operator(&username, &password, role.into(), token_api, &origin()).await;
+                let made =
+                    app.site.admin.create_by_operator(&username, &password, role.into(), token_api, &origin()).await;
                 let id = made.map_err(|error| error.to_string())?;
                 say(&format!("made the account {} with the id {id}", username.as_str()));
             }
@@ -170,7 +172,8 @@ async fn with_app(config: &Config, work: impl AsyncFnOnce(&App) -> Result<(), St
     let worked = async {
         let opened = app::open(config, &database).await.map_err(|error| error.to_string())?;
         let db = opened.db.clone();
-        let app = App::assemble(opened, config, Arc::new(SystemClock), Dice::system()).map_err(|error| error.to_string())?;
+        let app =
+            App::assemble(opened, config, Arc::new(SystemClock), Dice::system()).map_err(|error| error.to_string())?;
         let worked = work(&app).await;
         db.close().await;
         worked

@@ -241,9 +241,9 @@ impl Groups {
         match group {
             Group::Own | Group::Auto => Ok(()),
             Group::Named(name) if self.open_to(own).any(|(open, _)| open == name) => Ok(()),
-            Group::Named(_) => Err(GroupRefused {
-                allowed: self.open_to(own).map(|(name, _)| name).collect::<Vec<_>>().join(", "),
-            }),
+            Group::Named(_) => {
+                Err(GroupRefused { allowed: self.open_to(own).map(|(name, _)| name).collect::<Vec<_>>().join(", ") })
+            }
         }
     }
 }
@@ -302,10 +302,7 @@ mod tests {
     #[test]
     fn closed_groups_are_for_their_own_users() {
         let info = |open| GroupInfo { description: String::new(), ratio: "1".into(), open };
-        let groups = Groups::new(BTreeMap::from([
-            ("default".to_owned(), info(true)),
-            ("vip".to_owned(), info(false)),
-        ]));
+        let groups = Groups::new(BTreeMap::from([("default".to_owned(), info(true)), ("vip".to_owned(), info(false))]));
         assert!(groups.admit("default", &Group::Own).is_ok());
         assert!(groups.admit("default", &Group::Auto).is_ok());
         assert!(groups.admit("vip", &Group::read("vip")).is_ok());

@@ -110,6 +110,13 @@ pub struct AuditEntry<'a> {
 /// Facts beside the action, by name.
 pub type Details = std::collections::BTreeMap<&'static str, String>;
 
+/// The names of the fields that a patch changes, as a detail.
+#[must_use]
+pub fn changed<const N: usize>(fields: [(&'static str, bool); N]) -> Details {
+    let names: Vec<_> = fields.into_iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| name).collect();
+    Details::from([("fields", names.join(","))])
+}
+
 /// A line as it was written.
 #[derive(Debug, Clone)]
 pub struct AuditLine {

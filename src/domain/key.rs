@@ -163,7 +163,7 @@ impl DigestKey {
     /// HMAC-SHA-256 of `secret`: the same secret always gives the same digest, and without this
     /// key nobody can tell which secret a digest belongs to.
     #[must_use]
-    #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
+    #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "HMAC takes a key of any length")]
     pub fn digest(&self, secret: &str) -> Digest {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_ref()).expect("any length is a key");
         mac.update(secret.as_bytes());

@@ -43,11 +43,7 @@ impl SearchPattern {
     pub fn of_key(text: &str) -> Result<Option<Self>, SearchInvalid> {
         let text = text.trim();
         let bare = key::without_prefixes(text);
-        if bare.len() == text.len() {
-            Self::parse(text)
-        } else {
-            Self::parse(&format!("sk-{bare}"))
-        }
+        if bare.len() == text.len() { Self::parse(text) } else { Self::parse(&format!("sk-{bare}")) }
     }
 
     fn parse(text: &str) -> Result<Option<Self>, SearchInvalid> {
@@ -79,9 +75,7 @@ impl SearchPattern {
     /// The pattern for SQL's `like … escape '\'`: everything but our wildcards is literal.
     #[must_use]
     pub fn like(&self) -> String {
-        let literal = |piece: &String| {
-            piece.replace('\\', r"\\").replace('_', r"\_").replace('%', r"\%")
-        };
+        let literal = |piece: &String| piece.replace('\\', r"\\").replace('_', r"\_").replace('%', r"\%");
         self.pieces.iter().map(literal).collect::<Vec<_>>().join("%")
     }
 
@@ -118,10 +112,20 @@ mod tests {
     fn the_rules_of_spec_8() {
         use SearchInvalid::{Control, DoubleWildcard, TooManyWildcards, TooShort};
         let table = [
-            ("", Ok(false)), ("  ", Ok(false)),
-            ("ab", Ok(true)), ("é1", Ok(true)), ("a%b", Ok(true)), ("%ab%", Ok(true)), ("a%b%", Ok(true)),
-            ("a", Err(TooShort)), ("a%", Err(TooShort)), ("%", Err(TooShort)), ("%a%", Err(TooShort)),
-            ("%a%b%", Err(TooManyWildcards)), ("a%%b", Err(DoubleWildcard)), ("%%", Err(DoubleWildcard)),
+            ("", Ok(false)),
+            ("  ", Ok(false)),
+            ("ab", Ok(true)),
+            ("é1", Ok(true)),
+            ("a%b", Ok(true)),
+            ("%ab%", Ok(true)),
+            ("a%b%", Ok(true)),
+            ("a", Err(TooShort)),
+            ("a%", Err(TooShort)),
+            ("%", Err(TooShort)),
+            ("%a%", Err(TooShort)),
+            ("%a%b%", Err(TooManyWildcards)),
+            ("a%%b", Err(DoubleWildcard)),
+            ("%%", Err(DoubleWildcard)),
             ("a\0b", Err(Control)),
         ];
         for (text, expected) in table {

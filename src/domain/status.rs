@@ -115,27 +115,27 @@ mod tests {
         use Status::{Disabled, Enabled, Expired, QuotaExhausted};
         use Switch::{Off, On};
         let table = [
-            // switch, lifetime,       budget,       used, status,          enabling it
-            (On,  Lifetime::Forever, limited(5),  0, Enabled,        Ok(Enabled)),
-            (On,  Lifetime::Forever, limited(5),  9, Enabled,        Ok(Enabled)),
-            (On,  Lifetime::Forever, limited(0),  0, Enabled,        Ok(Enabled)),
-            (On,  Lifetime::Forever, limited(0),  9, QuotaExhausted, Err(No::QuotaExhausted)),
-            (On,  Lifetime::Forever, unlimited(), 9, Enabled,        Ok(Enabled)),
-            (On,  AHEAD,             limited(5),  0, Enabled,        Ok(Enabled)),
-            (On,  AHEAD,             limited(0),  9, QuotaExhausted, Err(No::QuotaExhausted)),
-            (On,  AHEAD,             unlimited(), 9, Enabled,        Ok(Enabled)),
-            (On,  OVER,              limited(5),  0, Expired,        Err(No::Expired)),
-            (On,  OVER,              limited(0),  9, Expired,        Err(No::Expired)),
-            (On,  OVER,              unlimited(), 9, Expired,        Err(No::Expired)),
-            (Off, Lifetime::Forever, limited(5),  0, Disabled,       Ok(Enabled)),
-            (Off, Lifetime::Forever, limited(0),  0, Disabled,       Ok(Enabled)),
-            (Off, Lifetime::Forever, limited(0),  9, Disabled,       Err(No::QuotaExhausted)),
-            (Off, Lifetime::Forever, unlimited(), 9, Disabled,       Ok(Enabled)),
-            (Off, AHEAD,             limited(5),  9, Disabled,       Ok(Enabled)),
-            (Off, AHEAD,             limited(0),  9, Disabled,       Err(No::QuotaExhausted)),
-            (Off, OVER,              limited(5),  0, Disabled,       Err(No::Expired)),
-            (Off, OVER,              limited(0),  9, Disabled,       Err(No::Expired)),
-            (Off, OVER,              unlimited(), 9, Disabled,       Err(No::Expired)),
+            // switch, lifetime, budget, used: the status it means, what enabling it answers
+            (On, Lifetime::Forever, limited(5), 0, Enabled, Ok(Enabled)),
+            (On, Lifetime::Forever, limited(5), 9, Enabled, Ok(Enabled)),
+            (On, Lifetime::Forever, limited(0), 0, Enabled, Ok(Enabled)),
+            (On, Lifetime::Forever, limited(0), 9, QuotaExhausted, Err(No::QuotaExhausted)),
+            (On, Lifetime::Forever, unlimited(), 9, Enabled, Ok(Enabled)),
+            (On, AHEAD, limited(5), 0, Enabled, Ok(Enabled)),
+            (On, AHEAD, limited(0), 9, QuotaExhausted, Err(No::QuotaExhausted)),
+            (On, AHEAD, unlimited(), 9, Enabled, Ok(Enabled)),
+            (On, OVER, limited(5), 0, Expired, Err(No::Expired)),
+            (On, OVER, limited(0), 9, Expired, Err(No::Expired)),
+            (On, OVER, unlimited(), 9, Expired, Err(No::Expired)),
+            (Off, Lifetime::Forever, limited(5), 0, Disabled, Ok(Enabled)),
+            (Off, Lifetime::Forever, limited(0), 0, Disabled, Ok(Enabled)),
+            (Off, Lifetime::Forever, limited(0), 9, Disabled, Err(No::QuotaExhausted)),
+            (Off, Lifetime::Forever, unlimited(), 9, Disabled, Ok(Enabled)),
+            (Off, AHEAD, limited(5), 9, Disabled, Ok(Enabled)),
+            (Off, AHEAD, limited(0), 9, Disabled, Err(No::QuotaExhausted)),
+            (Off, OVER, limited(5), 0, Disabled, Err(No::Expired)),
+            (Off, OVER, limited(0), 9, Disabled, Err(No::Expired)),
+            (Off, OVER, unlimited(), 9, Disabled, Err(No::Expired)),
         ];
         for (switch, lifetime, budget, used, status, enabling) in table {
             let token = Token { switch, lifetime, budget, used_quota: quota(used), ..token() };

@@ -7,8 +7,7 @@ use chrono_tz::Tz;
 
 /// Seconds since 1970-01-01 UTC, the only form of time on the wire.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash,
-    serde::Serialize, serde::Deserialize, sqlx::Type,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, sqlx::Type,
 )]
 #[serde(transparent)]
 #[sqlx(transparent)]
@@ -141,9 +140,7 @@ impl Day {
         if !well_written {
             return Err(DayInvalid);
         }
-        NaiveDate::parse_from_str(text, "%Y-%m-%d")
-            .map(Self)
-            .map_err(|_| DayInvalid)
+        NaiveDate::parse_from_str(text, "%Y-%m-%d").map(Self).map_err(|_| DayInvalid)
     }
 
     /// This day, moved by whole days; the end of the calendar stays where it is.
@@ -230,7 +227,8 @@ mod tests {
     #[test]
     fn only_well_written_days_that_exist_are_read() {
         assert_eq!(Day::parse("2024-02-29").map(|d| d.to_string()), Ok("2024-02-29".into()));
-        for bad in ["2026-1-5", "2026-02-29", "20260105", "2026-01-05 ", "+026-01-05", "", "2026-13-01", "２026-01-0"] {
+        for bad in ["2026-1-5", "2026-02-29", "20260105", "2026-01-05 ", "+026-01-05", "", "2026-13-01", "２026-01-0"]
+        {
             assert_eq!(Day::parse(bad), Err(DayInvalid), "{bad}");
         }
     }

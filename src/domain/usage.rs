@@ -178,7 +178,7 @@ mod tests {
             let (start, end) = (epoch.plus_days(start), epoch.plus_days(start + length));
             let range = UsageRange::resolve(Some(&start.to_string()), Some(&end.to_string()), epoch).unwrap();
             let days: Vec<_> = range.days().collect();
-            prop_assert_eq!(days.len() as i64, length.min(7) + 1);
+            prop_assert_eq!(i64::try_from(days.len()).unwrap(), length.min(7) + 1);
             prop_assert_eq!((days.first(), days.last()), (Some(&range.first()), Some(&range.last())));
             prop_assert!(days.windows(2).all(|pair| pair[1].days_since(pair[0]) == 1));
         }

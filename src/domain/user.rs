@@ -287,9 +287,15 @@ mod tests {
     fn roles_manage_only_those_below_and_root_manages_all() {
         use Role::{Admin, Root, User};
         let table = [
-            (User, User, false), (User, Admin, false), (User, Root, false),
-            (Admin, User, true), (Admin, Admin, false), (Admin, Root, false),
-            (Root, User, true), (Root, Admin, true), (Root, Root, true),
+            (User, User, false),
+            (User, Admin, false),
+            (User, Root, false),
+            (Admin, User, true),
+            (Admin, Admin, false),
+            (Admin, Root, false),
+            (Root, User, true),
+            (Root, Admin, true),
+            (Root, Root, true),
         ];
         for (who, whom, may) in table {
             assert_eq!(who.may_manage(whom), may, "{who:?} {whom:?}");

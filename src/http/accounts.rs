@@ -54,6 +54,7 @@ pub struct UserBody {
 
 impl UserBody {
     /// The account as the rules see it.
+    #[must_use]
     pub fn new(user: User, rules: &AccountRules) -> Self {
         Self {
             id: user.id.get(),
@@ -240,7 +241,7 @@ pub async fn login(
 #[utoipa::path(get, path = "/api/user/logout", tag = "accounts", responses((status = 200, body = Done)))]
 pub async fn logout(session: Session) -> Result<Done, Refusal> {
     end_session(&session).await?;
-    Ok(Done::new())
+    Ok(Done::default())
 }
 
 /// Sign out.
@@ -261,7 +262,7 @@ pub async fn register(
     let password = NewPassword::parse(exposed(body.password.as_ref()))?;
     let email = user::email(body.email.as_deref().unwrap_or_default())?;
     site.accounts.register(&username, &password, &email, &origin).await?;
-    Ok(Done::new())
+    Ok(Done::default())
 }
 
 /// Your account.
@@ -328,8 +329,9 @@ pub async fn create_access_token(
     if name.is_empty() {
         return Err(AccountInvalid::Missing("name").into());
     }
-    let lifetime = Lifetime::from_wire(body.expires_at.unwrap_or(-1))
-        .map_err(|_| Refusal::bad("invalid_expiry", "`expires_at` must be a Unix timestamp in seconds, or -1 for never"))?;
+    let lifetime = Lifetime::from_wire(body.expires_at.unwrap_or(-1)).map_err(|_| {
+        Refusal::bad("invalid_expiry", "`expires_at` must be a Unix timestamp in seconds, or -1 for never")
+    })?;
     let created_time = site.clock.now().get();
     let (id, token) = site.accounts.mint_access_token(&caller, &name, lifetime.into()).await?;
     let token = Some(token.expose().to_owned());
@@ -346,7 +348,7 @@ pub async fn revoke_access_token(
     Id(id): Id,
 ) -> Result<Done, Refusal> {
     site.accounts.revoke_access_token(&caller, AccessTokenId::new(id)).await?;
-    Ok(Done::new())
+    Ok(Done::default())
 }
 
 /// Ask that your account be enabled for the token API (spec §1).

@@ -283,7 +283,7 @@ pub async fn edit_user(
     responses((status = 200, body = Done)))]
 pub async fn delete_user(State(site): State<Arc<Site>>, Admin(admin): Admin, Id(id): Id) -> Result<Done, Refusal> {
     site.admin.delete_user(&admin, UserId::new(id)).await?;
-    Ok(Done::new())
+    Ok(Done::default())
 }
 
 /// Top a wallet up, or set it.
@@ -315,9 +315,10 @@ pub async fn list_requests(
 ) -> Result<Envelope<PageBody<ApiRequestBody>>, Refusal> {
     let state = match query.state.as_deref() {
         None | Some("") => None,
-        Some(word) => Some(RequestState::from_word(word).ok_or_else(|| {
-            Refusal::bad("invalid_state", "`state` must be `pending`, `approved` or `refused`")
-        })?),
+        Some(word) => Some(
+            RequestState::from_word(word)
+                .ok_or_else(|| Refusal::bad("invalid_state", "`state` must be `pending`, `approved` or `refused`"))?,
+        ),
     };
     let page = site.admin.list_requests(state, page.read()?).await?;
     Ok(Envelope::of(page.map(ApiRequestBody::from).into()))
@@ -357,7 +358,7 @@ pub async fn list_tokens(
     let owner = number("user_id", owner.user_id.as_deref())?.map(UserId::new);
     let page = site.tokens.list_everyones(owner, query.read()?, page.read()?).await?;
     let now = site.clock.now();
-    Ok(Envelope::of(page.map(|token| TokenBody::new(token, now, &site)).into()))
+    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, now, &site)).into()))
 }
 
 /// Switch anybody's token off or on.
@@ -370,7 +371,7 @@ pub async fn switch_token(
     Json(body): Json<StatusBody>,
 ) -> Result<Envelope<TokenBody>, Refusal> {
     let token = site.tokens.switch_anyones(&admin, TokenId::new(id), body.switch()?).await?;
-    Ok(Envelope::of(TokenBody::new(token, site.clock.now(), &site)))
+    Ok(Envelope::of(TokenBody::new(&token, site.clock.now(), &site)))
 }
 
 /// Gateway credentials, without their secrets.
@@ -405,7 +406,7 @@ pub async fn create_gateway(
     responses((status = 200, body = Done)))]
 pub async fn revoke_gateway(State(site): State<Arc<Site>>, Admin(admin): Admin, Id(id): Id) -> Result<Done, Refusal> {
     site.admin.revoke_gateway(&admin, GatewayId::new(id)).await?;
-    Ok(Done::new())
+    Ok(Done::default())
 }
 
 /// Who did what to which thing, from where; newest first.

@@ -61,20 +61,21 @@ pub struct Failure<'a> {
 
 impl<T> Envelope<T> {
     /// Wraps `data`.
+    #[must_use]
     pub const fn of(data: T) -> Self {
         Self { success: true, message: "", data }
     }
 }
 
-impl Done {
-    /// Nothing to say.
-    pub const fn new() -> Self {
+impl Default for Done {
+    fn default() -> Self {
         Self { success: true, message: "" }
     }
 }
 
 impl<T> Unspoken<T> {
     /// Wraps `data`.
+    #[must_use]
     pub const fn of(data: T) -> Self {
         Self { success: true, data }
     }
@@ -82,15 +83,17 @@ impl<T> Unspoken<T> {
 
 impl<T> KeyEnvelope<T> {
     /// Wraps `data`.
+    #[must_use]
     pub const fn of(data: T) -> Self {
         Self { code: true, message: "ok", data }
     }
 }
 
 impl<'a> Failure<'a> {
-    /// A failure as `route` words it.
-    pub fn on(route: &str, message: &'a str, error: &'a str) -> Self {
-        let code = route.starts_with("/api/usage/token").then_some(false);
+    /// A failure as the route at `path` words it.
+    #[must_use]
+    pub fn on(path: &str, message: &'a str, error: &'a str) -> Self {
+        let code = path.starts_with("/api/usage/token").then_some(false);
         Self { code, success: false, message, error }
     }
 }

@@ -66,6 +66,7 @@ impl Refusal {
     }
 
     /// 500 with one fixed sentence; what happened is in the log under the request id.
+    #[must_use]
     pub fn internal() -> Self {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -75,22 +76,29 @@ impl Refusal {
     }
 
     /// 503 for the length of an outage.
+    #[must_use]
     pub fn unavailable(error: &'static str, message: &str) -> Self {
         let refusal = Self::new(StatusCode::SERVICE_UNAVAILABLE, error, message);
         Self { retry_after: Some(RETRY_AFTER_OUTAGE), ..refusal }
     }
 
     /// 401 without any credential.
+    #[must_use]
     pub fn not_signed_in() -> Self {
         Self::unauthorized("not_signed_in", "sign in, or send an access token in `Authorization`")
     }
 
     /// 401 where `New-Api-User` names somebody else.
+    #[must_use]
     pub fn user_mismatch() -> Self {
-        Self::unauthorized("user_mismatch", "`New-Api-User` is not the user of this credential; leave it out or correct it")
+        Self::unauthorized(
+            "user_mismatch",
+            "`New-Api-User` is not the user of this credential; leave it out or correct it",
+        )
     }
 
     /// 403 for a write by cookie from another site.
+    #[must_use]
     pub fn cross_site() -> Self {
         Self::forbidden(
             "cross_site_request",
@@ -100,6 +108,7 @@ impl Refusal {
     }
 
     /// 403 before enablement (spec §1, §5.3).
+    #[must_use]
     pub fn not_enabled(contact: &str) -> Self {
         let contact = if contact.is_empty() { "your administrator" } else { contact };
         Self::forbidden(
@@ -112,6 +121,7 @@ impl Refusal {
     }
 
     /// 403 for a right one does not have.
+    #[must_use]
     pub fn not_admin() -> Self {
         Self::forbidden("not_an_administrator", "this needs an administrator's account")
     }

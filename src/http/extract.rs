@@ -153,7 +153,8 @@ impl ClientIp {
             return Self(peer);
         }
         let headers = parts.headers.get_all("x-forwarded-for");
-        let hops: Vec<&str> = headers.iter().filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(',')).collect();
+        let hops: Vec<&str> =
+            headers.iter().filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(',')).collect();
         let mut client = peer;
         for hop in hops.into_iter().rev() {
             let Some(ip) = hop_ip(hop.trim()) else {

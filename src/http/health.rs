@@ -61,7 +61,7 @@ pub async fn openapi(State(site): State<Arc<Site>>) -> Response {
 /// The process lives.
 #[utoipa::path(get, path = "/healthz", tag = "operation", responses((status = 200, body = Done)))]
 pub async fn live() -> Done {
-    Done::new()
+    Done::default()
 }
 
 /// The database is reachable and migrated, and the service is not about to stop.
@@ -71,7 +71,7 @@ pub async fn ready(State(site): State<Arc<Site>>) -> Result<Done, Refusal> {
         return Err(Refusal::unavailable("stopping", "this server is stopping; use another one"));
     }
     if site.db_is_ready().await? {
-        return Ok(Done::new());
+        return Ok(Done::default());
     }
     Err(Refusal::unavailable("not_migrated", "the database is not migrated yet; try again in a moment"))
 }

@@ -57,7 +57,7 @@ pub async fn observe(State(site): State<Arc<Site>>, request: Request, next: Next
     site.metrics.count(method.as_str(), route, status, took.as_secs_f64());
     tracing::info!(
         target: "keymeter::request",
-        %method, route, status, ms = took.as_secs_f64() * 1_000.0, request_id = id,
+        %method, route, status, us = took.as_micros(), request_id = id,
         ip = ip.map(tracing::field::display), user_id, error
     );
     answer

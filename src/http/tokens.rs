@@ -65,7 +65,8 @@ pub struct TokenBody {
 
 impl TokenBody {
     /// Without the key, as lists and edits show it.
-    pub fn new(token: Token, now: UnixTime, site: &Site) -> Self {
+    #[must_use]
+    pub fn new(token: &Token, now: UnixTime, site: &Site) -> Self {
         let masked_key = token.key_hint.masked();
         let key = if site.masked_list_key { masked_key.clone() } else { String::new() };
         Self {
@@ -90,7 +91,7 @@ impl TokenBody {
     }
 
     /// With the key, as only a read by id and an asked-for creation show it.
-    fn with_key(token: Token, key: &ApiKey, now: UnixTime, site: &Site) -> Self {
+    fn with_key(token: &Token, key: &ApiKey, now: UnixTime, site: &Site) -> Self {
         Self { key: key.expose().to_owned(), ..Self::new(token, now, site) }
     }
 }
@@ -302,7 +303,7 @@ pub async fn list(
 ) -> Result<Envelope<PageBody<TokenBody>>, Refusal> {
     let page = site.tokens.list(&caller, page.read()?).await?;
     let now = site.clock.now();
-    Ok(Envelope::of(page.map(|token| TokenBody::new(token, now, &site)).into()))
+    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, now, &site)).into()))
 }
 
 /// Search your tokens by name or key (spec §4.2).
@@ -324,7 +325,7 @@ pub async fn search(
     };
     let page = site.tokens.search(&caller, search, page.read()?).await?;
     let now = site.clock.now();
-    Ok(Envelope::of(page.map(|token| TokenBody::new(token, now, &site)).into()))
+    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, now, &site)).into()))
 }
 
 /// Read one token with its key (spec §4.3).
@@ -336,7 +337,7 @@ pub async fn show(
     Id(id): Id,
 ) -> Result<NoStore<Envelope<TokenBody>>, Refusal> {
     let shown = site.tokens.show(&caller, TokenId::new(id)).await?;
-    let body = TokenBody::with_key(shown.token, &shown.key, site.clock.now(), &site);
+    let body = TokenBody::with_key(&shown.token, &shown.key, site.clock.now(), &site);
     Ok(NoStore(Envelope::of(body)))
 }
 
@@ -352,13 +353,13 @@ pub async fn create(
     let made = site.tokens.create(&caller, body.read()?).await?;
     let location = format!("/api/token/{}", made.token.id);
     let mut answer = if wants_representation(&headers) {
-        let body = TokenBody::with_key(made.token, &made.key, site.clock.now(), &site);
+        let body = TokenBody::with_key(&made.token, &made.key, site.clock.now(), &site);
         let mut answer = NoStore(Envelope::of(body)).into_response();
         let applied = HeaderValue::from_static("return=representation");
         answer.headers_mut().insert("preference-applied", applied);
         answer
     } else {
-        Done::new().into_response()
+        Done::default().into_response()
     };
     if let Ok(location) = HeaderValue::from_str(&location) {
         answer.headers_mut().insert(header::LOCATION, location);
@@ -391,7 +392,7 @@ pub async fn update(
         let Json(body) = Json::<StatusBody>::from_request(request, &site).await?;
         site.tokens.switch(&caller, required_id(body.id)?, body.switch()?).await?
     };
-    Ok(Envelope::of(TokenBody::new(token, site.clock.now(), &site)))
+    Ok(Envelope::of(TokenBody::new(&token, site.clock.now(), &site)))
 }
 
 /// Delete a token, softly (spec §4.6).
@@ -399,7 +400,7 @@ pub async fn update(
     responses((status = 200, body = Done)))]
 pub async fn delete(State(site): State<Arc<Site>>, ApiUser(caller): ApiUser, Id(id): Id) -> Result<Done, Refusal> {
     site.tokens.delete(&caller, TokenId::new(id)).await?;
-    Ok(Done::new())
+    Ok(Done::default())
 }
 
 /// Delete several tokens (spec §4.7); `data` is how many went.

@@ -310,8 +310,13 @@ impl Accounts {
             return Err(AccountsError::TooManyAccessTokens(policy::MAX_ACCESS_TOKENS));
         }
         let id = access_tokens::insert(&mut tx, owner, name, &digest, expires_at, self.clock.now()).await?;
-        let entry =
-            self.entry(Some(&caller.user), &caller.origin, Action::AccessTokenCreated, of_access_token(id, owner), Details::new());
+        let entry = self.entry(
+            Some(&caller.user),
+            &caller.origin,
+            Action::AccessTokenCreated,
+            of_access_token(id, owner),
+            Details::new(),
+        );
         audit::insert(&mut tx, &entry).await?;
         storage::commit(tx).await?;
         Ok((id, token))
@@ -336,8 +341,13 @@ impl Accounts {
         if !access_tokens::remove(&mut tx, owner, id).await? {
             return Err(AccountsError::NotFound("access token"));
         }
-        let entry =
-            self.entry(Some(&caller.user), &caller.origin, Action::AccessTokenRevoked, of_access_token(id, owner), Details::new());
+        let entry = self.entry(
+            Some(&caller.user),
+            &caller.origin,
+            Action::AccessTokenRevoked,
+            of_access_token(id, owner),
+            Details::new(),
+        );
         audit::insert(&mut tx, &entry).await?;
         storage::commit(tx).await?;
         self.callers.forget();

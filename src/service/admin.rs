@@ -8,7 +8,7 @@ use super::dice::Dice;
 use super::passwords::Passwords;
 use super::vault::Vault;
 use crate::domain::access::Groups;
-use crate::domain::audit::{Action, AuditEntry, AuditFilter, AuditLine, Caller, Details, Origin, Subject};
+use crate::domain::audit::{Action, AuditEntry, AuditFilter, AuditLine, Caller, Details, Origin, Subject, changed};
 use crate::domain::id::{ApiRequestId, GatewayId, UserId};
 use crate::domain::key::GatewayCredential;
 use crate::domain::money::Quota;
@@ -509,9 +509,9 @@ fn checked_max_tokens(asked: i64) -> Result<Option<i64>, AdminError> {
     }
 }
 
-/// The names of the fields a patch changes, for the audit log.
+/// What the audit log remembers of an edit.
 fn changed_fields(patch: &UserPatch) -> Details {
-    let named = [
+    let mut details = changed([
         ("display_name", patch.display_name.is_some()),
         ("email", patch.email.is_some()),
         ("status", patch.status.is_some()),
@@ -520,11 +520,10 @@ fn changed_fields(patch: &UserPatch) -> Details {
         ("token_api_enabled", patch.token_api_enabled.is_some()),
         ("max_tokens", patch.max_tokens.is_some()),
         ("password", patch.password.is_some()),
-    ];
-    let names: Vec<_> = named.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect();
-    let status = patch.status.map(|status| ("status", status.code().to_string()));
-    let role = patch.role.map(|role| ("role", role.code().to_string()));
-    [("fields", names.join(","))].into_iter().chain(status).chain(role).collect()
+    ]);
+    details.extend(patch.status.map(|status| ("status", status.code().to_string())));
+    details.extend(patch.role.map(|role| ("role", role.code().to_string())));
+    details
 }
 
 const fn of_user(id: UserId) -> Subject {

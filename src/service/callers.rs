@@ -97,8 +97,7 @@ impl Callers {
 
     async fn read(&self, digest: &Digest, now: UnixTime, change: u64) -> Result<Known, Unrecognised> {
         let mut conn = self.db.acquire().await?;
-        let (owner, ends) =
-            access_tokens::find_owner(&mut conn, digest).await?.ok_or(Unrecognised::Unknown)?;
+        let (owner, ends) = access_tokens::find_owner(&mut conn, digest).await?.ok_or(Unrecognised::Unknown)?;
         let user = users::find(&mut conn, owner).await?.ok_or(Unrecognised::Unknown)?;
         Ok(Known { user: Arc::new(user), ends, read_at: now, after_change: change })
     }

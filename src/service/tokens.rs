@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::dice::Dice;
 use super::limiter::{Limiter, TooOften};
 use super::vault::{Unopenable, Vault};
-use crate::domain::access::{Group, GroupRefused, Groups};
-use crate::domain::audit::{Action, AuditEntry, Caller, Details, Subject};
+use crate::domain::access::{GroupRefused, Groups};
+use crate::domain::audit::{Action, AuditEntry, Caller, Details, Subject, changed};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::{ApiKey, Digest};
 use crate::domain::money::QuotaInvalid;
@@ -344,9 +344,9 @@ impl Tokens {
     }
 }
 
-/// The names of the fields a patch changes, for the audit log.
+/// What the audit log remembers of an edit.
 fn changed_fields(patch: &TokenPatch) -> Details {
-    let named = [
+    let mut details = changed([
         ("name", patch.name.is_some()),
         ("expired_time", patch.lifetime.is_some()),
         ("remain_quota", patch.remain_quota.is_some()),
@@ -356,11 +356,10 @@ fn changed_fields(patch: &TokenPatch) -> Details {
         ("allow_ips", patch.allow_ips.is_some()),
         ("group", patch.group.is_some()),
         ("cross_group_retry", patch.cross_group_retry.is_some()),
-    ];
-    let names: Vec<_> = named.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect();
-    let quota = patch.remain_quota.map(|units| ("remain_quota", units.to_string()));
-    let group = patch.group.as_ref().map(|group: &Group| ("group", group.as_str().to_owned()));
-    [("fields", names.join(","))].into_iter().chain(quota).chain(group).collect()
+    ]);
+    details.extend(patch.remain_quota.map(|units| ("remain_quota", units.to_string())));
+    details.extend(patch.group.as_ref().map(|group| ("group", group.as_str().to_owned())));
+    details
 }
 
 /// A page of what is all in memory.

@@ -52,8 +52,11 @@ pub struct Usage {
     clock: Arc<dyn Clock>,
     limiter: Arc<Limiter>,
     zone: Tz,
-    recent: Cache<(TokenId, UsageRange), (UnixTime, Arc<[DayUsage]>)>,
+    recent: Cache<(TokenId, UsageRange), Read>,
 }
+
+/// When it was read, and what.
+type Read = (UnixTime, Arc<[DayUsage]>);
 
 impl Usage {
     /// A service on `db`; days are those of `zone`.

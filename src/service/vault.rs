@@ -51,7 +51,8 @@ impl MasterKey {
     /// As 64 hexadecimal digits, for the file that keeps it.
     #[must_use]
     pub fn to_hex(&self) -> Zeroizing<String> {
-        Zeroizing::new(self.0.iter().map(|byte| format!("{byte:02x}")).collect())
+        let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
+        Zeroizing::new(self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect())
     }
 }
 
@@ -107,6 +108,7 @@ impl Vault {
     /// rows cannot be swapped.
     #[must_use]
     #[expect(clippy::expect_used, reason = "sealing fails only beyond 256 GiB")]
+    #[expect(clippy::missing_panics_doc, reason = "sealing fails only beyond 256 GiB")]
     pub fn seal(&self, key: &ApiKey, dice: &mut (impl CryptoRng + ?Sized)) -> SealedKey {
         let digest = self.digest(key);
         let mut nonce = [0; NONCE_BYTES];

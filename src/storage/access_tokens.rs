@@ -19,10 +19,7 @@ pub struct AccessTokenRow {
 }
 
 /// Whose access token this is, and when it ends.
-pub async fn find_owner(
-    conn: &mut Conn,
-    digest: &Digest,
-) -> Result<Option<(UserId, Option<UnixTime>)>, StorageError> {
+pub async fn find_owner(conn: &mut Conn, digest: &Digest) -> Result<Option<(UserId, Option<UnixTime>)>, StorageError> {
     let row = sqlx::query!("select user_id, expires_at from access_tokens where digest = $1", digest as &Digest)
         .fetch_optional(conn)
         .await?;
@@ -43,12 +40,10 @@ pub async fn list(conn: &mut Conn, owner: UserId) -> Result<Vec<AccessTokenRow>,
 
 /// How many a user has.
 pub async fn count(conn: &mut Conn, owner: UserId) -> Result<i64, StorageError> {
-    let count = sqlx::query_scalar!(
-        r#"select count(*) as "count!" from access_tokens where user_id = $1"#,
-        owner as UserId
-    )
-    .fetch_one(conn)
-    .await?;
+    let count =
+        sqlx::query_scalar!(r#"select count(*) as "count!" from access_tokens where user_id = $1"#, owner as UserId)
+            .fetch_one(conn)
+            .await?;
     Ok(count)
 }
 
@@ -77,13 +72,10 @@ pub async fn insert(
 
 /// Removes one of the owner's; tells whether it was there.
 pub async fn remove(conn: &mut Conn, owner: UserId, id: AccessTokenId) -> Result<bool, StorageError> {
-    let done = sqlx::query!(
-        "delete from access_tokens where user_id = $1 and id = $2",
-        owner as UserId,
-        id as AccessTokenId
-    )
-    .execute(conn)
-    .await?;
+    let done =
+        sqlx::query!("delete from access_tokens where user_id = $1 and id = $2", owner as UserId, id as AccessTokenId)
+            .execute(conn)
+            .await?;
     Ok(done.rows_affected() > 0)
 }
 

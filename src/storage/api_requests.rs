@@ -70,12 +70,14 @@ pub async fn list(
     .await?;
     let total = match total_seen(page, requests.len()) {
         Some(total) => total,
-        None => sqlx::query_scalar!(
-            r#"select count(*) as "count!" from token_api_requests where $1::text is null or state = $1"#,
-            state
-        )
-        .fetch_one(conn)
-        .await?,
+        None => {
+            sqlx::query_scalar!(
+                r#"select count(*) as "count!" from token_api_requests where $1::text is null or state = $1"#,
+                state
+            )
+            .fetch_one(conn)
+            .await?
+        }
     };
     Ok(page.holding(requests, total))
 }

@@ -67,11 +67,7 @@ struct Row {
 }
 
 /// A page of the lines that fit, newest first.
-pub async fn list(
-    conn: &mut Conn,
-    filter: &AuditFilter,
-    page: PageRequest,
-) -> Result<Page<AuditLine>, StorageError> {
+pub async fn list(conn: &mut Conn, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditLine>, StorageError> {
     let rows = sqlx::query_as!(
         Row,
         r#"select id, at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, request_id,
@@ -93,19 +89,21 @@ pub async fn list(
     .await?;
     let total = match total_seen(page, rows.len()) {
         Some(total) => total,
-        None => sqlx::query_scalar!(
-            r#"select count(*) as "count!" from audit_log
+        None => {
+            sqlx::query_scalar!(
+                r#"select count(*) as "count!" from audit_log
                where ($1::bigint is null or actor_id = $1) and ($2::text is null or action = $2)
                  and ($3::text is null or subject_kind = $3) and ($4::bigint is null or subject_id = $4)
                  and ($5::bigint is null or user_id = $5)"#,
-            filter.actor_id as Option<UserId>,
-            filter.action.as_deref(),
-            filter.subject_kind.as_deref(),
-            filter.subject_id,
-            filter.user_id as Option<UserId>
-        )
-        .fetch_one(conn)
-        .await?,
+                filter.actor_id as Option<UserId>,
+                filter.action.as_deref(),
+                filter.subject_kind.as_deref(),
+                filter.subject_id,
+                filter.user_id as Option<UserId>
+            )
+            .fetch_one(conn)
+            .await?
+        }
     };
     let lines = rows.into_iter().map(|row| AuditLine {
         id: row.id,

@@ -20,12 +20,9 @@ pub struct GatewayRow {
 
 /// All of them, newest first.
 pub async fn list(conn: &mut Conn) -> Result<Vec<GatewayRow>, StorageError> {
-    let rows = sqlx::query_as!(
-        GatewayRow,
-        "select id, name, created_time, created_by from gateways order by id desc"
-    )
-    .fetch_all(conn)
-    .await?;
+    let rows = sqlx::query_as!(GatewayRow, "select id, name, created_time, created_by from gateways order by id desc")
+        .fetch_all(conn)
+        .await?;
     Ok(rows)
 }
 

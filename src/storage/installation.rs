@@ -32,9 +32,7 @@ pub(super) async fn look(conn: &mut Conn) -> Result<Look, StorageError> {
 
 /// What the first start left here, if there was one.
 pub async fn find_key_check(conn: &mut Conn) -> Result<Option<Vec<u8>>, StorageError> {
-    let check = sqlx::query_scalar!("select key_check from installation where id = 1")
-        .fetch_optional(conn)
-        .await?;
+    let check = sqlx::query_scalar!("select key_check from installation where id = 1").fetch_optional(conn).await?;
     Ok(check)
 }
 

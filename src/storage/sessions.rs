@@ -91,7 +91,11 @@ impl SessionStore for SessionTable {
     }
 }
 
-async fn find(conn: &mut Conn, digest: &Digest, now: UnixTime) -> std::result::Result<Option<(Data, UnixTime)>, StorageError> {
+async fn find(
+    conn: &mut Conn,
+    digest: &Digest,
+    now: UnixTime,
+) -> std::result::Result<Option<(Data, UnixTime)>, StorageError> {
     let row = sqlx::query!(
         r#"select data as "data: Json<Data>", expires_at from sessions where digest = $1 and expires_at > $2"#,
         digest as &Digest,
@@ -102,7 +106,12 @@ async fn find(conn: &mut Conn, digest: &Digest, now: UnixTime) -> std::result::R
     Ok(row.map(|row| (row.data.0, row.expires_at)))
 }
 
-async fn insert(conn: &mut Conn, digest: &Digest, record: &Record, end: UnixTime) -> std::result::Result<(), StorageError> {
+async fn insert(
+    conn: &mut Conn,
+    digest: &Digest,
+    record: &Record,
+    end: UnixTime,
+) -> std::result::Result<(), StorageError> {
     sqlx::query!(
         "insert into sessions (digest, user_id, data, expires_at) values ($1, $2, $3, $4)",
         digest as &Digest,
@@ -115,7 +124,12 @@ async fn insert(conn: &mut Conn, digest: &Digest, record: &Record, end: UnixTime
     Ok(())
 }
 
-async fn update(conn: &mut Conn, digest: &Digest, record: &Record, end: UnixTime) -> std::result::Result<(), StorageError> {
+async fn update(
+    conn: &mut Conn,
+    digest: &Digest,
+    record: &Record,
+    end: UnixTime,
+) -> std::result::Result<(), StorageError> {
     sqlx::query!(
         "update sessions set user_id = $2, data = $3, expires_at = $4 where digest = $1",
         digest as &Digest,

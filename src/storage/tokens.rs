@@ -22,6 +22,7 @@ macro_rules! select_tokens {
     };
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "the columns are the spec's")]
 struct Row {
     id: TokenId,
     user_id: UserId,
@@ -102,24 +103,17 @@ pub async fn lock(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<
 
 /// Whose live token this is: for administrators, who see everyone's.
 pub async fn owner_of(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, StorageError> {
-    let owner = sqlx::query_scalar!(
-        "select user_id from tokens where id = $1 and deleted_time is null",
-        id as TokenId
-    )
-    .fetch_optional(conn)
-    .await?;
+    let owner = sqlx::query_scalar!("select user_id from tokens where id = $1 and deleted_time is null", id as TokenId)
+        .fetch_optional(conn)
+        .await?;
     Ok(owner)
 }
 
 /// The live token with this key, whoever owns it.
 pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Token>, StorageError> {
-    let row = select_tokens!(
-        Row,
-        "from tokens where key_digest = $1 and deleted_time is null",
-        digest as &Digest
-    )
-    .fetch_optional(conn)
-    .await?;
+    let row = select_tokens!(Row, "from tokens where key_digest = $1 and deleted_time is null", digest as &Digest)
+        .fetch_optional(conn)
+        .await?;
     Ok(row.map(Token::from))
 }
 
@@ -210,14 +204,16 @@ pub async fn list_like(
     .await?;
     let total = match total_seen(page, rows.len()) {
         Some(total) => total,
-        None => sqlx::query_scalar!(
-            r#"select count(*) as "count!" from tokens
+        None => {
+            sqlx::query_scalar!(
+                r#"select count(*) as "count!" from tokens
                where user_id = $1 and deleted_time is null and name_folded like $2 escape '\'"#,
-            owner as UserId,
-            pattern
-        )
-        .fetch_one(conn)
-        .await?,
+                owner as UserId,
+                pattern
+            )
+            .fetch_one(conn)
+            .await?
+        }
     };
     Ok(page.holding(rows.into_iter().map(Token::from).collect(), total))
 }
@@ -255,15 +251,17 @@ pub async fn list_everyones(
     .await?;
     let total = match total_seen(page, rows.len()) {
         Some(total) => total,
-        None => sqlx::query_scalar!(
-            r#"select count(*) as "count!" from tokens
+        None => {
+            sqlx::query_scalar!(
+                r#"select count(*) as "count!" from tokens
                where deleted_time is null and name_folded like $1 escape '\'
                and ($2::bigint is null or user_id = $2)"#,
-            pattern,
-            owner as Option<UserId>
-        )
-        .fetch_one(conn)
-        .await?,
+                pattern,
+                owner as Option<UserId>
+            )
+            .fetch_one(conn)
+            .await?
+        }
     };
     Ok(page.holding(rows.into_iter().map(Token::from).collect(), total))
 }

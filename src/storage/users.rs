@@ -22,31 +22,25 @@ macro_rules! select_users {
 
 /// A live account.
 pub async fn find(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageError> {
-    let user = select_users!("from users where id = $1 and deleted_time is null", id as UserId)
-        .fetch_optional(conn)
-        .await?;
+    let user =
+        select_users!("from users where id = $1 and deleted_time is null", id as UserId).fetch_optional(conn).await?;
     Ok(user)
 }
 
 /// Like [`find`], and holds the row until the transaction ends. Before any token is locked.
 pub async fn lock(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageError> {
-    let user = select_users!(
-        "from users where id = $1 and deleted_time is null for no key update",
-        id as UserId
-    )
-    .fetch_optional(conn)
-    .await?;
+    let user = select_users!("from users where id = $1 and deleted_time is null for no key update", id as UserId)
+        .fetch_optional(conn)
+        .await?;
     Ok(user)
 }
 
 /// The live account of this name, in any case.
 pub async fn find_by_name(conn: &mut Conn, name: &str) -> Result<Option<User>, StorageError> {
-    let user = select_users!(
-        "from users where username_folded = $1 and deleted_time is null",
-        name.trim().to_lowercase()
-    )
-    .fetch_optional(conn)
-    .await?;
+    let user =
+        select_users!("from users where username_folded = $1 and deleted_time is null", name.trim().to_lowercase())
+            .fetch_optional(conn)
+            .await?;
     Ok(user)
 }
 
@@ -74,23 +68,23 @@ pub async fn list(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<P
     .await?;
     let total = match total_seen(page, users.len()) {
         Some(total) => total,
-        None => sqlx::query_scalar!(
-            r#"select count(*) as "count!" from users where deleted_time is null
+        None => {
+            sqlx::query_scalar!(
+                r#"select count(*) as "count!" from users where deleted_time is null
                and (username_folded like $1 escape '\' or lower(display_name) like $1 escape '\'
                     or lower(email) like $1 escape '\')"#,
-            pattern
-        )
-        .fetch_one(conn)
-        .await?,
+                pattern
+            )
+            .fetch_one(conn)
+            .await?
+        }
     };
     Ok(page.holding(users, total))
 }
 
 /// Whether there is any account at all.
 pub async fn exist(conn: &mut Conn) -> Result<bool, StorageError> {
-    let exist = sqlx::query_scalar!(r#"select exists (select 1 from users) as "exist!""#)
-        .fetch_one(conn)
-        .await?;
+    let exist = sqlx::query_scalar!(r#"select exists (select 1 from users) as "exist!""#).fetch_one(conn).await?;
     Ok(exist)
 }
 

@@ -9,7 +9,8 @@ use crate::harness::TestApp;
 async fn an_empty_list_is_an_empty_page(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    let expected = json!({ "success": true, "message": "", "data": { "page": 0, "page_size": 10, "total": 0, "items": [] } });
+    let expected =
+        json!({ "success": true, "message": "", "data": { "page": 0, "page_size": 10, "total": 0, "items": [] } });
     assert_eq!(ana.get("/api/token/").await.json(), expected);
 }
 
@@ -45,5 +46,62 @@ async fn a_page_that_is_none_is_refused(pool: PgPool) {
     for query in ["size=-1", "size=ten", "page_size=-5"] {
         let answer = ana.get(&format!("/api/token/?{query}")).await;
         answer.refuses_saying(400, "invalid_page", "the page size must be a whole number from 0");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn ten_tokens_are_a_page_unless_asked_otherwise(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    for n in 0..11 {
+        ana.creates(json!({ "name": format!("token {n}") })).await;
+    }
+    let queries = [
+        // the query, the page it is, its size, how many it holds
+        ("", 0, 10, 10),
+        ("?size=0", 0, 10, 10),
+        ("?size=", 0, 10, 10),
+        ("?p=1", 1, 10, 1),
+        ("?size=11", 0, 11, 11),
+        ("?ps=4", 1, 4, 4),
+        ("?p=3&ps=4", 3, 4, 3),
+        ("?p=0&ps=4", 1, 4, 4),
+        ("?p=-7&page_size=4", 1, 4, 4),
+        ("?p=4&page_size=4", 4, 4, 0),
+        ("?page_size=500", 1, 100, 11),
+    ];
+    for (query, page, page_size, held) in queries {
+        let data = ana.get(&format!("/api/token/{query}")).await.ok();
+        let items = data["items"].as_array().unwrap().len();
+        assert_eq!((&data["page"], &data["page_size"], items), (&json!(page), &json!(page_size), held), "{query}");
+        assert_eq!(data["total"], json!(11), "{query}");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn both_slash_forms_answer_and_unknown_parameters_are_ignored(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    ana.creates(json!({ "name": "one" })).await;
+    let expected = ana.get("/api/token/").await.ok();
+    assert_eq!(expected["total"], json!(1));
+    for path in ["/api/token", "/api/token?p=0", "/api/token/?colour=red&_=1773144000", "/api/token?colour"] {
+        assert_eq!(ana.get(path).await.ok(), expected, "{path}");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_list_holds_only_ones_own_live_tokens(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
+    let root = app.root().await;
+    let kept = ana.creates(json!({ "name": "kept" })).await;
+    let deleted = ana.creates(json!({ "name": "deleted" })).await;
+    ana.delete(&format!("/api/token/{deleted}")).await.ok();
+    let bens = ben.creates(json!({ "name": "ben's" })).await;
+    for (caller, expected) in [(&ana, vec![kept]), (&ben, vec![bens]), (&root, vec![])] {
+        let data = caller.get("/api/token/").await.ok();
+        let ids: Vec<i64> = data["items"].as_array().unwrap().iter().map(|t| t["id"].as_i64().unwrap()).collect();
+        assert_eq!((ids, data["total"].as_u64()), (expected.clone(), u64::try_from(expected.len()).ok()));
     }
 }

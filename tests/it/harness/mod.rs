@@ -1,8 +1,7 @@
 //! The real router over a real database, with a clock that stands still and seeded dice, and the
 //! kinds of caller there are.
 
-// Not every test uses every piece.
-#![allow(dead_code)]
+#![allow(dead_code, missing_docs, reason = "not every test uses every piece, and the names say what they are")]
 
 use std::sync::Arc;
 

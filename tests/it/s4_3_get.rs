@@ -1,0 +1,129 @@
+//! Spec §4.3, get one token, and the calls beside it that show keys.
+
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::{Caller, START, TestApp};
+
+/// The audit log's reveals, oldest first.
+async fn reveals(app: &TestApp) -> Vec<Value> {
+    let page = app.root().await.get("/api/admin/audit?action=token.key_revealed&size=100").await.ok();
+    page["items"].as_array().unwrap().iter().rev().cloned().collect()
+}
+
+async fn creates(who: &Caller, name: &str) -> (i64, String) {
+    who.creates_with_key(json!({ "name": name })).await
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_token_read_by_id_shows_its_key_and_is_kept_nowhere(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let (id, key) = creates(&ana, "one").await;
+    let mut expected = ana.get("/api/token/").await.ok()["items"][0].clone();
+    expected["key"] = json!(key);
+    for path in [format!("/api/token/{id}"), format!("/api/token/{id}/"), format!("/api/token/{id}?colour=red")] {
+        let answer = ana.get(&path).await;
+        assert_eq!(answer.json(), json!({ "success": true, "message": "", "data": expected }), "{path}");
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_key_alone_is_had_by_post_with_or_without_a_body(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let (id, key) = creates(&ana, "one").await;
+    let path = format!("/api/token/{id}/key");
+    let bare = ana.send(ana.request(http::Method::POST, &path)).await;
+    for answer in [bare, ana.post(&path, json!({})).await, ana.post(&format!("{path}/"), json!({})).await] {
+        assert_eq!(answer.json(), json!({ "success": true, "message": "", "data": { "key": key } }));
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn several_keys_are_had_at_once_by_id(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
+    let ((one, key_one), (two, key_two)) = (creates(&ana, "one").await, creates(&ana, "two").await);
+    let (bens, _) = creates(&ben, "ben's").await;
+    let (deleted, _) = creates(&ana, "deleted").await;
+    ana.delete(&format!("/api/token/{deleted}")).await.ok();
+    let ids = json!({ "ids": [two, one, two, bens, deleted, 999_999, -1] });
+    for path in ["/api/token/batch/keys", "/api/token/batch/keys/"] {
+        let answer = ana.post(path, ids.clone()).await;
+        let keys = json!({ one.to_string(): key_one, two.to_string(): key_two });
+        assert_eq!(answer.json(), json!({ "success": true, "message": "", "data": { "keys": keys } }));
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+    }
+    assert_eq!(ana.post("/api/token/batch/keys", json!({ "ids": [bens] })).await.ok(), json!({ "keys": {} }));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn one_batch_shows_at_most_100_keys(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let ask = async |body: Value| ana.post("/api/token/batch/keys", body).await;
+    ask(json!({ "ids": (1..=100).collect::<Vec<i64>>() })).await.ok();
+    for ids in [(1..=101).collect::<Vec<i64>>(), vec![]] {
+        ask(json!({ "ids": ids })).await.refuses_saying(400, "invalid_ids", "`ids` must have 1 to 100 entries");
+    }
+    for body in [json!({}), json!({ "ids": null }), json!({ "id": [1] })] {
+        ask(body).await.refuses_saying(400, "missing_field", "`ids` is required");
+    }
+    for (ids, message) in [(json!([1, "2"]), "`ids[1]` must be a whole number"), (json!(7), "`ids` must be a sequence")] {
+        ask(json!({ "ids": ids })).await.refuses_saying(400, "invalid_field", message);
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn every_reveal_is_a_line_in_the_audit_log(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let ((one, key), (two, _)) = (creates(&ana, "one").await, creates(&ana, "two").await);
+    assert_eq!(reveals(&app).await, [json!(null); 0]);
+
+    app.clock.advance(60);
+    let answer = ana.get(&format!("/api/token/{one}")).await;
+    let lines = reveals(&app).await;
+    let expected = json!({
+        "id": lines[0]["id"], "ip": lines[0]["ip"], "at": START + 60, "actor_id": ana.id, "actor_name": "ana",
+        "action": "token.key_revealed", "subject_kind": "token", "subject_id": one, "user_id": ana.id,
+        "request_id": answer.header("x-request-id"), "details": {},
+    });
+    assert_eq!(lines, [expected]);
+
+    ana.post(&format!("/api/token/{two}/key"), json!({})).await.ok();
+    ana.post("/api/token/batch/keys", json!({ "ids": [one, two, 999_999] })).await.ok();
+    let subjects: Vec<i64> = reveals(&app).await.iter().map(|line| line["subject_id"].as_i64().unwrap()).collect();
+    assert_eq!(subjects[..2], [one, two]);
+    assert!(subjects[2..] == [one, two] || subjects[2..] == [two, one], "{subjects:?}");
+    assert!(!json!(reveals(&app).await).to_string().contains(&key[7..47]));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn absent_deleted_and_foreign_tokens_are_the_same_nothing(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, root) = (app.enabled_user("ana").await, app.root().await);
+    let (anas, _) = creates(&ana, "ana's").await;
+    let (deleted, _) = creates(&root, "deleted").await;
+    root.delete(&format!("/api/token/{deleted}")).await.ok();
+    for id in [anas, deleted, 999_999, 0, -1, i64::MAX] {
+        let path = format!("/api/token/{id}");
+        for answer in [root.get(&path).await, root.post(&format!("{path}/key"), json!({})).await] {
+            answer.refuses_saying(404, "not_found", "there is no such token");
+        }
+    }
+    assert_eq!(reveals(&app).await, [json!(null); 0]);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_id_is_a_whole_number(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    for id in ["seven", "7.0", "7,8", "9223372036854775808"] {
+        let answer = ana.get(&format!("/api/token/{id}")).await;
+        answer.refuses_saying(400, "invalid_id", "the id in the path must be a whole number");
+    }
+}

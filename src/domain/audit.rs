@@ -92,19 +92,48 @@ pub struct Subject {
 
 /// A line to be written. Details never hold a secret.
 #[derive(Debug, Clone)]
-pub struct AuditEntry<'a> {
+pub struct AuditEntry {
     /// When.
     pub at: UnixTime,
     /// Who; `None` where nobody is signed in.
-    pub actor: Option<&'a User>,
+    pub actor: Option<Actor>,
     /// From where.
-    pub origin: &'a Origin,
+    pub origin: Origin,
     /// What.
     pub action: Action,
     /// To what.
     pub subject: Subject,
     /// Names of changed fields, amounts, decisions.
     pub details: Details,
+}
+
+/// Who did it, by the name of then.
+#[derive(Debug, Clone)]
+pub struct Actor {
+    /// The account.
+    pub id: UserId,
+    /// Its username.
+    pub name: String,
+}
+
+impl From<&User> for Actor {
+    fn from(user: &User) -> Self {
+        Self { id: user.id, name: user.username.as_str().to_owned() }
+    }
+}
+
+impl AuditEntry {
+    /// The actor's name, or nothing.
+    #[must_use]
+    pub fn actor_name(&self) -> &str {
+        self.actor.as_ref().map_or("", |actor| &actor.name)
+    }
+
+    /// The address as text, or nothing.
+    #[must_use]
+    pub fn ip(&self) -> String {
+        self.origin.ip.map_or_else(String::new, |ip| ip.to_string())
+    }
 }
 
 /// Facts beside the action, by name.

@@ -137,8 +137,14 @@ impl IntoResponse for Refusal {
 
 impl From<StorageError> for Refusal {
     fn from(error: StorageError) -> Self {
-        match &error {
-            StorageError::Unavailable(_) => {
+        Self::from(&error)
+    }
+}
+
+impl From<&StorageError> for Refusal {
+    fn from(error: &StorageError) -> Self {
+        match error {
+            StorageError::Unavailable(_) | StorageError::GivenUp => {
                 tracing::warn!(%error, "answered 503");
                 Self::unavailable("database_unavailable", "the database is away; try again in a moment")
             }
@@ -180,6 +186,7 @@ impl From<TokensError> for Refusal {
                 Self::internal()
             }
             TokensError::Storage(storage) => storage.into(),
+            TokensError::Audit(storage) => storage.as_ref().into(),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::dice::Dice;
 use super::limiter::{Limiter, TooOften};
 use super::passwords::Passwords;
 use super::vault::Vault;
-use crate::domain::audit::{Action, AuditEntry, Caller, Details, Origin, Subject};
+use crate::domain::audit::{Action, Actor, AuditEntry, Caller, Details, Origin, Subject};
 use crate::domain::id::{AccessTokenId, UserId};
 use crate::domain::key::{self, AccessToken};
 use crate::domain::money::Quota;
@@ -87,7 +87,7 @@ impl From<StorageError> for AccountsError {
         match error {
             StorageError::Constraint(Constraint::UsernameUnique) => Self::UsernameTaken,
             StorageError::Constraint(Constraint::OnePendingRequest) => Self::AlreadyRequested,
-            StorageError::Unavailable(_) | StorageError::Broken(_) => Self::Storage(error),
+            StorageError::Unavailable(_) | StorageError::GivenUp | StorageError::Broken(_) => Self::Storage(error),
         }
     }
 }
@@ -199,7 +199,7 @@ impl Accounts {
         {
             let mut conn = self.db.acquire().await?;
             let actor = user.as_ref().filter(|_| fits);
-            audit::insert(&mut conn, &self.entry(actor, origin, action, subject, Details::new())).await?;
+            audit::insert(&mut conn, self.entry(actor, origin, action, subject, Details::new())).await?;
         }
         let user = user.ok_or(AccountsError::WrongCredentials)?;
         match (fits, user.status) {
@@ -239,7 +239,7 @@ impl Accounts {
         let mut tx = self.db.begin().await?;
         let id = users::insert(&mut tx, &new, self.clock.now()).await?;
         let entry = self.entry(None, origin, Action::AccountCreated, of_user(id), Details::new());
-        audit::insert(&mut tx, &entry).await?;
+        audit::insert(&mut tx, entry).await?;
         storage::commit(tx).await?;
         Ok(id)
     }
@@ -285,7 +285,7 @@ impl Accounts {
             action = Action::PasswordChanged;
         }
         let entry = self.entry(Some(&user), &caller.origin, action, of_user(id), Details::new());
-        audit::insert(&mut tx, &entry).await?;
+        audit::insert(&mut tx, entry).await?;
         storage::commit(tx).await?;
         self.callers.forget();
         Ok(user)
@@ -317,7 +317,7 @@ impl Accounts {
             of_access_token(id, owner),
             Details::new(),
         );
-        audit::insert(&mut tx, &entry).await?;
+        audit::insert(&mut tx, entry).await?;
         storage::commit(tx).await?;
         Ok((id, token))
     }
@@ -348,7 +348,7 @@ impl Accounts {
             of_access_token(id, owner),
             Details::new(),
         );
-        audit::insert(&mut tx, &entry).await?;
+        audit::insert(&mut tx, entry).await?;
         storage::commit(tx).await?;
         self.callers.forget();
         Ok(())
@@ -379,7 +379,7 @@ impl Accounts {
         let id = api_requests::insert(&mut tx, user.id, user.id, reason, self.clock.now()).await?;
         let subject = Subject { kind: "token_api_request", id: Some(id.get()), user_id: Some(user.id) };
         let entry = self.entry(Some(&user), &caller.origin, Action::ApiRequested, subject, Details::new());
-        audit::insert(&mut tx, &entry).await?;
+        audit::insert(&mut tx, entry).await?;
         let request = api_requests::find(&mut tx, id).await?.ok_or(AccountsError::NotFound("request"))?;
         storage::commit(tx).await?;
         Ok(request)
@@ -396,14 +396,15 @@ impl Accounts {
         Ok((user.may_use_token_api(self.rules.token_api_open), request))
     }
 
-    fn entry<'a>(
+    fn entry(
         &self,
-        actor: Option<&'a User>,
-        origin: &'a Origin,
+        actor: Option<&User>,
+        origin: &Origin,
         action: Action,
         subject: Subject,
         details: Details,
-    ) -> AuditEntry<'a> {
+    ) -> AuditEntry {
+        let (actor, origin) = (actor.map(Actor::from), origin.clone());
         AuditEntry { at: self.clock.now(), actor, origin, action, subject, details }
     }
 }

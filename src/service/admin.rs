@@ -8,7 +8,9 @@ use super::dice::Dice;
 use super::passwords::Passwords;
 use super::vault::Vault;
 use crate::domain::access::Groups;
-use crate::domain::audit::{Action, AuditEntry, AuditFilter, AuditLine, Caller, Details, Origin, Subject, changed};
+use crate::domain::audit::{
+    Action, Actor, AuditEntry, AuditFilter, AuditLine, Caller, Details, Origin, Subject, changed,
+};
 use crate::domain::id::{ApiRequestId, GatewayId, UserId};
 use crate::domain::key::GatewayCredential;
 use crate::domain::money::Quota;
@@ -65,6 +67,7 @@ impl From<StorageError> for AdminError {
             StorageError::Constraint(Constraint::UsernameUnique) => Self::UsernameTaken,
             StorageError::Constraint(Constraint::OnePendingRequest)
             | StorageError::Unavailable(_)
+            | StorageError::GivenUp
             | StorageError::Broken(_) => Self::Storage(error),
         }
     }
@@ -497,7 +500,8 @@ impl Admin {
         subject: Subject,
         details: Details,
     ) -> Result<(), StorageError> {
-        audit::insert(conn, &AuditEntry { at: self.clock.now(), actor, origin, action, subject, details }).await
+        let (at, actor, origin) = (self.clock.now(), actor.map(Actor::from), origin.clone());
+        audit::insert(conn, AuditEntry { at, actor, origin, action, subject, details }).await
     }
 }
 

@@ -9,6 +9,7 @@ pub mod callers;
 pub mod dice;
 pub mod limiter;
 pub mod passwords;
+pub mod scribe;
 pub mod tokens;
 pub mod usage;
 pub mod vault;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::dice::Dice;
 use super::limiter::{Limiter, TooOften};
+use super::scribe::Scribe;
 use super::vault::{Unopenable, Vault};
 use crate::domain::access::{GroupRefused, Groups};
-use crate::domain::audit::{Action, AuditEntry, Caller, Details, Subject, changed};
+use crate::domain::audit::{Action, Actor, AuditEntry, Caller, Details, Subject, changed};
 use crate::domain::id::{TokenId, UserId};
-use crate::domain::key::{ApiKey, Digest};
+use crate::domain::key::ApiKey;
 use crate::domain::money::QuotaInvalid;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::search::SearchPattern;
@@ -53,6 +54,9 @@ pub enum TokensError {
     /// The database.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// The database, while it was being written down who saw a key.
+    #[error("it could not be written down who saw the key: {0}")]
+    Audit(#[from] Arc<StorageError>),
 }
 
 /// What to search for (spec §4.2). Both absent is a list.
@@ -81,6 +85,7 @@ pub struct Tokens {
     dice: Dice,
     clock: Arc<dyn Clock>,
     limiter: Arc<Limiter>,
+    scribe: Scribe,
     rules: TokenRules,
 }
 
@@ -93,7 +98,7 @@ impl std::fmt::Debug for dyn Clock {
 impl Tokens {
     /// A service on `db`.
     #[must_use]
-    pub const fn new(
+    pub fn new(
         db: Db,
         vault: Vault,
         dice: Dice,
@@ -101,7 +106,8 @@ impl Tokens {
         limiter: Arc<Limiter>,
         rules: TokenRules,
     ) -> Self {
-        Self { db, vault, dice, clock, limiter, rules }
+        let scribe = Scribe::new(db.clone());
+        Self { db, vault, dice, clock, limiter, scribe, rules }
     }
 
     /// The groups there are.
@@ -153,27 +159,36 @@ impl Tokens {
         }
     }
 
-    /// Spec §4.3: with its key, and so with a line in the audit log.
+    /// Spec §4.3: with its key, once a line in the audit log tells of it.
     ///
     /// # Errors
     /// Not the caller's; the database.
     pub async fn show(&self, caller: &Caller, id: TokenId) -> Result<TokenWithKey, TokensError> {
-        let mut tx = self.db.begin().await?;
-        let token = tokens::find(&mut tx, caller.user.id, id).await?.ok_or(TokensError::NotFound)?;
-        let mut keys = self.open(&mut tx, caller, &[id]).await?;
-        let (_, key) = keys.pop().ok_or(TokensError::NotFound)?;
-        storage::commit(tx).await?;
+        let found = {
+            let mut conn = self.db.acquire().await?;
+            tokens::find_with_key(&mut conn, caller.user.id, id).await?
+        };
+        let (token, digest, sealed) = found.ok_or(TokensError::NotFound)?;
+        let key = self.vault.open(&digest, &sealed)?;
+        self.scribe.write(vec![self.entry(caller, Action::KeyRevealed, id, caller.user.id, Details::new())]).await?;
         Ok(TokenWithKey { token, key })
     }
 
-    /// The keys of those of `ids` that are the caller's, each with a line in the audit log.
+    /// The keys of those of `ids` that are the caller's, once lines in the audit log tell of them.
     ///
     /// # Errors
     /// The database.
     pub async fn reveal(&self, caller: &Caller, ids: &[TokenId]) -> Result<Vec<(TokenId, ApiKey)>, TokensError> {
-        let mut tx = self.db.begin().await?;
-        let keys = self.open(&mut tx, caller, ids).await?;
-        storage::commit(tx).await?;
+        let sealed = {
+            let mut conn = self.db.acquire().await?;
+            tokens::sealed_keys(&mut conn, caller.user.id, ids).await?
+        };
+        let (mut keys, mut lines) = (Vec::new(), Vec::new());
+        for (id, digest, sealed) in sealed {
+            keys.push((id, self.vault.open(&digest, &sealed)?));
+            lines.push(self.entry(caller, Action::KeyRevealed, id, caller.user.id, Details::new()));
+        }
+        self.scribe.write(lines).await?;
         Ok(keys)
     }
 
@@ -275,7 +290,8 @@ impl Tokens {
         let mut tx = self.db.begin().await?;
         users::lock(&mut tx, owner).await?;
         let gone = tokens::remove(&mut tx, owner, ids, now).await?;
-        self.note_each(&mut tx, caller, Action::TokenDeleted, &gone).await?;
+        let line = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner, Details::new());
+        audit::insert_many(&mut tx, &gone.iter().map(line).collect::<Vec<_>>()).await?;
         storage::commit(tx).await?;
         Ok(gone.len())
     }
@@ -294,22 +310,6 @@ impl Tokens {
         Ok(token)
     }
 
-    async fn open(
-        &self,
-        conn: &mut Conn,
-        caller: &Caller,
-        ids: &[TokenId],
-    ) -> Result<Vec<(TokenId, ApiKey)>, TokensError> {
-        let sealed: Vec<(TokenId, Digest, Vec<u8>)> = tokens::sealed_keys(conn, caller.user.id, ids).await?;
-        let mut keys = Vec::with_capacity(sealed.len());
-        for (id, digest, sealed) in sealed {
-            keys.push((id, self.vault.open(&digest, &sealed)?));
-        }
-        let revealed: Vec<TokenId> = keys.iter().map(|(id, _)| *id).collect();
-        self.note_each(conn, caller, Action::KeyRevealed, &revealed).await?;
-        Ok(keys)
-    }
-
     async fn note(
         &self,
         conn: &mut Conn,
@@ -318,28 +318,12 @@ impl Tokens {
         token: &Token,
         details: Details,
     ) -> Result<(), StorageError> {
-        let subject = Subject { kind: "token", id: Some(token.id.get()), user_id: Some(token.user_id) };
-        audit::insert(conn, &self.entry(caller, action, subject, details)).await
+        audit::insert(conn, self.entry(caller, action, token.id, token.user_id, details)).await
     }
 
-    /// One line each, for tokens of the caller.
-    async fn note_each(
-        &self,
-        conn: &mut Conn,
-        caller: &Caller,
-        action: Action,
-        ids: &[TokenId],
-    ) -> Result<(), StorageError> {
-        if ids.is_empty() {
-            return Ok(());
-        }
-        let subject = Subject { kind: "token", id: None, user_id: Some(caller.user.id) };
-        let ids: Vec<i64> = ids.iter().map(|id| id.get()).collect();
-        audit::insert_each(conn, &self.entry(caller, action, subject, Details::new()), &ids).await
-    }
-
-    fn entry<'a>(&self, caller: &'a Caller, action: Action, subject: Subject, details: Details) -> AuditEntry<'a> {
-        let (actor, origin) = (Some(&caller.user), &caller.origin);
+    fn entry(&self, caller: &Caller, action: Action, id: TokenId, owner: UserId, details: Details) -> AuditEntry {
+        let subject = Subject { kind: "token", id: Some(id.get()), user_id: Some(owner) };
+        let (actor, origin) = (Some(Actor::from(&caller.user)), caller.origin.clone());
         AuditEntry { at: self.clock.now(), actor, origin, action, subject, details }
     }
 }

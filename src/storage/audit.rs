@@ -10,42 +10,30 @@ use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::UnixTime;
 
 /// Adds a line, in the transaction of what it tells.
-pub async fn insert(conn: &mut Conn, entry: &AuditEntry<'_>) -> Result<(), StorageError> {
-    sqlx::query!(
-        "insert into audit_log (at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, \
-         request_id, details) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-        entry.at as UnixTime,
-        entry.actor.map(|actor| actor.id) as Option<UserId>,
-        entry.actor.map_or("", |actor| actor.username.as_str()),
-        entry.action.word(),
-        entry.subject.kind,
-        entry.subject.id,
-        entry.subject.user_id as Option<UserId>,
-        entry.origin.ip.map_or_else(String::new, |ip| ip.to_string()),
-        entry.origin.request_id,
-        Json(&entry.details) as Json<&Details>
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
+pub async fn insert(conn: &mut Conn, entry: AuditEntry) -> Result<(), StorageError> {
+    insert_many(conn, &[entry]).await
 }
 
-/// Adds lines that differ only in the id of their subject, in one statement.
-pub async fn insert_each(conn: &mut Conn, entry: &AuditEntry<'_>, subject_ids: &[i64]) -> Result<(), StorageError> {
+/// Adds many lines in one statement.
+pub async fn insert_many(conn: &mut Conn, entries: &[AuditEntry]) -> Result<(), StorageError> {
+    fn column<T>(entries: &[AuditEntry], value: impl Fn(&AuditEntry) -> T) -> Vec<T> {
+        entries.iter().map(value).collect()
+    }
     sqlx::query!(
         "insert into audit_log (at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, \
          request_id, details) \
-         select $1, $2, $3, $4, $5, subject, $7, $8, $9, $10 from unnest($6::bigint[]) as subject",
-        entry.at as UnixTime,
-        entry.actor.map(|actor| actor.id) as Option<UserId>,
-        entry.actor.map_or("", |actor| actor.username.as_str()),
-        entry.action.word(),
-        entry.subject.kind,
-        subject_ids,
-        entry.subject.user_id as Option<UserId>,
-        entry.origin.ip.map_or_else(String::new, |ip| ip.to_string()),
-        entry.origin.request_id,
-        Json(&entry.details) as Json<&Details>
+         select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], \
+         $7::bigint[], $8::text[], $9::text[], $10::jsonb[])",
+        &column(entries, |entry| entry.at.get()),
+        &column(entries, |entry| entry.actor.as_ref().map(|actor| actor.id.get())) as &[Option<i64>],
+        &column(entries, |entry| entry.actor_name().to_owned()),
+        &column(entries, |entry| entry.action.word().to_owned()),
+        &column(entries, |entry| entry.subject.kind.to_owned()),
+        &column(entries, |entry| entry.subject.id) as &[Option<i64>],
+        &column(entries, |entry| entry.subject.user_id.map(UserId::get)) as &[Option<i64>],
+        &column(entries, AuditEntry::ip),
+        &column(entries, |entry| entry.origin.request_id.clone()),
+        &column(entries, |entry| Json(entry.details.clone())) as &[Json<Details>]
     )
     .execute(conn)
     .await?;

@@ -65,6 +65,9 @@ pub enum StorageError {
     /// A named constraint said no.
     #[error("the constraint {0:?} refused it")]
     Constraint(Constraint),
+    /// The batch it was to be part of ended without an outcome; nothing was written.
+    #[error("the batch was given up before it was written")]
+    GivenUp,
     /// A defect, here or there.
     #[error("the database answered with an error: {0}")]
     Broken(#[source] sqlx::Error),

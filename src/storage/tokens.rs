@@ -1,67 +1,47 @@
 //! The table `tokens`. Deleted rows stay, and nothing here sees them.
 
 use super::{Conn, StorageError};
-use crate::domain::access::{Group, IpAllowlist, ModelLimits};
+use crate::domain::access::Group;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::{Lifetime, UnixTime};
-use crate::domain::token::{Budget, NewToken, Switch, Token, TokenName};
+use crate::domain::token::{Budget, NewToken, Switch, Token};
 
-/// The columns of a token, in one place; `$tail` says which tokens.
+/// The columns of a token, in one place; `$tail` adds others and says which tokens.
 macro_rules! select_tokens {
-    ($row:ident, $tail:tt $(, $bind:expr)* $(,)?) => {
-        sqlx::query_as!(
-            $row,
+    ($tail:tt $(, $bind:expr)* $(,)?) => {
+        sqlx::query!(
             "select id, user_id, key_hint, switched_on, name, created_time, accessed_time, expires_at, \
              remain_quota, unlimited_quota, used_quota, model_limits_enabled, model_limits, allow_ips, \
-             group_name, cross_group_retry " + $tail
+             group_name, cross_group_retry" + $tail
             $(, $bind)*
         )
     };
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "the columns are the spec's")]
-struct Row {
-    id: TokenId,
-    user_id: UserId,
-    key_hint: KeyHint,
-    switched_on: bool,
-    name: TokenName,
-    created_time: UnixTime,
-    accessed_time: UnixTime,
-    expires_at: Option<UnixTime>,
-    remain_quota: Quota,
-    unlimited_quota: bool,
-    used_quota: Quota,
-    model_limits_enabled: bool,
-    model_limits: ModelLimits,
-    allow_ips: IpAllowlist,
-    group_name: String,
-    cross_group_retry: bool,
-}
-
-impl From<Row> for Token {
-    fn from(row: Row) -> Self {
-        Self {
-            id: row.id,
-            user_id: row.user_id,
-            key_hint: row.key_hint,
-            switch: Switch::from(row.switched_on),
-            name: row.name,
-            created_time: row.created_time,
-            accessed_time: row.accessed_time,
-            lifetime: Lifetime::from(row.expires_at),
-            budget: Budget::new(row.remain_quota, row.unlimited_quota),
-            used_quota: row.used_quota,
-            model_limits_enabled: row.model_limits_enabled,
-            model_limits: row.model_limits,
-            allow_ips: row.allow_ips,
-            group: Group::read(&row.group_name),
-            cross_group_retry: row.cross_group_retry,
+/// The token in such a row.
+macro_rules! token_of {
+    ($row:expr) => {
+        Token {
+            id: $row.id,
+            user_id: $row.user_id,
+            key_hint: $row.key_hint,
+            switch: Switch::from($row.switched_on),
+            name: $row.name,
+            created_time: $row.created_time,
+            accessed_time: $row.accessed_time,
+            lifetime: Lifetime::from($row.expires_at),
+            budget: Budget::new($row.remain_quota, $row.unlimited_quota),
+            used_quota: $row.used_quota,
+            model_limits_enabled: $row.model_limits_enabled,
+            model_limits: $row.model_limits,
+            allow_ips: $row.allow_ips,
+            group: Group::read(&$row.group_name),
+            cross_group_retry: $row.cross_group_retry,
         }
-    }
+    };
 }
 
 /// A key as it lies in the database: where it is found, what opens to it, what may be shown.
@@ -78,27 +58,41 @@ pub struct SealedKey {
 /// One of the owner's live tokens.
 pub async fn find(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<Token>, StorageError> {
     let row = select_tokens!(
-        Row,
-        "from tokens where user_id = $1 and id = $2 and deleted_time is null",
+        " from tokens where user_id = $1 and id = $2 and deleted_time is null",
         owner as UserId,
         id as TokenId
     )
     .fetch_optional(conn)
     .await?;
-    Ok(row.map(Token::from))
+    Ok(row.map(|row| token_of!(row)))
+}
+
+/// The same with what its key is found by and opens from.
+pub async fn find_with_key(
+    conn: &mut Conn,
+    owner: UserId,
+    id: TokenId,
+) -> Result<Option<(Token, Digest, Vec<u8>)>, StorageError> {
+    let row = select_tokens!(
+        ", key_digest, key_sealed from tokens where user_id = $1 and id = $2 and deleted_time is null",
+        owner as UserId,
+        id as TokenId
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|row| (token_of!(row), row.key_digest, row.key_sealed)))
 }
 
 /// Like [`find`], and holds the row until the transaction ends.
 pub async fn lock(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<Token>, StorageError> {
     let row = select_tokens!(
-        Row,
-        "from tokens where user_id = $1 and id = $2 and deleted_time is null for no key update",
+        " from tokens where user_id = $1 and id = $2 and deleted_time is null for no key update",
         owner as UserId,
         id as TokenId
     )
     .fetch_optional(conn)
     .await?;
-    Ok(row.map(Token::from))
+    Ok(row.map(|row| token_of!(row)))
 }
 
 /// Whose live token this is: for administrators, who see everyone's.
@@ -111,10 +105,10 @@ pub async fn owner_of(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, St
 
 /// The live token with this key, whoever owns it.
 pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Token>, StorageError> {
-    let row = select_tokens!(Row, "from tokens where key_digest = $1 and deleted_time is null", digest as &Digest)
+    let row = select_tokens!(" from tokens where key_digest = $1 and deleted_time is null", digest as &Digest)
         .fetch_optional(conn)
         .await?;
-    Ok(row.map(Token::from))
+    Ok(row.map(|row| token_of!(row)))
 }
 
 /// The digest and the sealed key of those of `ids` that are the owner's live tokens.
@@ -166,25 +160,27 @@ pub async fn sealed_keys_after(
     Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
 }
 
-/// A page of the owner's live tokens, newest first.
+/// A page of the owner's live tokens, newest first, and how many there are, in one statement.
 pub async fn list(conn: &mut Conn, owner: UserId, page: PageRequest) -> Result<Page<Token>, StorageError> {
     let rows = select_tokens!(
-        Row,
-        "from tokens where user_id = $1 and deleted_time is null order by id desc limit $2 offset $3",
+        r#", (select count(*) from tokens where user_id = $1 and deleted_time is null) as "total!"
+           from tokens where user_id = $1 and deleted_time is null order by id desc limit $2 offset $3"#,
         owner as UserId,
         page.size(),
         page.offset()
     )
     .fetch_all(&mut *conn)
     .await?;
-    let total = match total_seen(page, rows.len()) {
-        Some(total) => total,
+    let total = match rows.first() {
+        Some(row) => row.total,
+        None if page.offset() == 0 => 0,
         None => count(conn, owner).await?,
     };
-    Ok(page.holding(rows.into_iter().map(Token::from).collect(), total))
+    Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
 }
 
-/// A page of the owner's live tokens whose folded name is like `pattern`, newest first.
+/// A page of the owner's live tokens whose folded name is like `pattern`, newest first, and how
+/// many there are, in one statement.
 pub async fn list_like(
     conn: &mut Conn,
     owner: UserId,
@@ -192,9 +188,9 @@ pub async fn list_like(
     page: PageRequest,
 ) -> Result<Page<Token>, StorageError> {
     let rows = select_tokens!(
-        Row,
-        r"from tokens where user_id = $1 and deleted_time is null and name_folded like $2 escape '\'
-          order by id desc limit $3 offset $4",
+        r#", count(*) over () as "total!"
+           from tokens where user_id = $1 and deleted_time is null and name_folded like $2 escape '\'
+           order by id desc limit $3 offset $4"#,
         owner as UserId,
         pattern,
         page.size(),
@@ -202,8 +198,9 @@ pub async fn list_like(
     )
     .fetch_all(&mut *conn)
     .await?;
-    let total = match total_seen(page, rows.len()) {
-        Some(total) => total,
+    let total = match rows.first() {
+        Some(row) => row.total,
+        None if page.offset() == 0 => 0,
         None => {
             sqlx::query_scalar!(
                 r#"select count(*) as "count!" from tokens
@@ -215,20 +212,19 @@ pub async fn list_like(
             .await?
         }
     };
-    Ok(page.holding(rows.into_iter().map(Token::from).collect(), total))
+    Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
 }
 
 /// The owner's live tokens among `ids`, newest first.
 pub async fn list_among(conn: &mut Conn, owner: UserId, ids: &[TokenId]) -> Result<Vec<Token>, StorageError> {
     let rows = select_tokens!(
-        Row,
-        "from tokens where user_id = $1 and id = any($2) and deleted_time is null order by id desc",
+        " from tokens where user_id = $1 and id = any($2) and deleted_time is null order by id desc",
         owner as UserId,
         ids as &[TokenId]
     )
     .fetch_all(conn)
     .await?;
-    Ok(rows.into_iter().map(Token::from).collect())
+    Ok(rows.into_iter().map(|row| token_of!(row)).collect())
 }
 
 /// A page of everybody's live tokens whose folded name is like `pattern`, newest first.
@@ -239,8 +235,7 @@ pub async fn list_everyones(
     page: PageRequest,
 ) -> Result<Page<Token>, StorageError> {
     let rows = select_tokens!(
-        Row,
-        r"from tokens where deleted_time is null and name_folded like $1 escape '\'
+        r" from tokens where deleted_time is null and name_folded like $1 escape '\'
           and ($2::bigint is null or user_id = $2) order by id desc limit $3 offset $4",
         pattern,
         owner as Option<UserId>,
@@ -263,7 +258,7 @@ pub async fn list_everyones(
             .await?
         }
     };
-    Ok(page.holding(rows.into_iter().map(Token::from).collect(), total))
+    Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
 }
 
 /// How many live tokens the owner has.

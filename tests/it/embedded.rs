@@ -1,0 +1,133 @@
+//! The embedded default: the real binary on the database inside it, through its life and its deaths.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+
+use crate::harness::process::{Server, run};
+use crate::wire::{Client, access_token_of_root, eventually};
+
+#[tokio::test]
+async fn the_whole_of_the_token_api_works_on_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let root = Client::root(&server).await;
+
+    root.post("/api/admin/users", json!({ "username": "ana", "password": "ana's password" })).await.ok();
+    let session = Client::signed_in(&server, "ana", "ana's password").await;
+    let ana = Client::with(&server, session.get("/api/user/token").await.ok().as_str().unwrap());
+    ana.get("/api/token/").await.refuses(403, "token_api_not_enabled");
+    let request = ana.post("/api/user/token_api_request", json!({ "reason": "work" })).await.ok()["id"].clone();
+    root.post(&format!("/api/admin/token_api_requests/{request}"), json!({ "decision": "approve" })).await.ok();
+
+    let created = ana.post("/api/token/", json!({ "name": "first", "remain_quota": 500_000 })).await;
+    assert_eq!(created.text, r#"{"success":true,"message":""}"#);
+    let list = ana.get("/api/token/").await.ok();
+    assert_eq!((&list["total"], &list["items"][0]["key"]), (&json!(1), &json!("")));
+    let id = list["items"][0]["id"].clone();
+    let found = ana.get("/api/token/search?keyword=FIR").await.ok();
+    assert_eq!(found["items"], list["items"]);
+    let key = ana.get(&format!("/api/token/{id}")).await.ok()["key"].as_str().unwrap().to_owned();
+    assert_eq!(ana.get(&format!("/api/token/search?token={key}")).await.ok()["items"], list["items"]);
+    assert_eq!(ana.get(&format!("/api/token/search?token={}", &key[10..20])).await.ok()["items"], list["items"]);
+
+    assert_eq!(ana.put("/api/token/", json!({ "id": id, "name": "renamed" })).await.ok()["name"], "renamed");
+    for status in [2, 1] {
+        let switched = ana.put("/api/token/?status_only=1", json!({ "id": id, "status": status })).await;
+        assert_eq!(switched.ok()["status"], status);
+    }
+    let holder = Client::with(&server, &format!("Bearer {key}"));
+    assert_eq!(holder.get("/api/usage/token/").await.ok()["total_available"], 500_000);
+    assert_eq!(ana.get(&format!("/api/token/{id}/usage")).await.ok()["daily"].as_array().unwrap().len(), 1);
+
+    ana.delete(&format!("/api/token/{id}")).await.ok();
+    ana.delete(&format!("/api/token/{id}")).await.refuses(404, "not_found");
+    ana.get(&format!("/api/token/{id}")).await.refuses(404, "not_found");
+    holder.get("/api/usage/token/").await.refuses(401, "invalid_key");
+}
+
+#[tokio::test]
+async fn what_was_confirmed_outlives_kill_9() {
+    const WRITERS: usize = 4;
+    const BEFORE_THE_KILL: usize = 12;
+    let dir = tempfile::tempdir().unwrap();
+    let confirmed = Arc::new(Mutex::new(Vec::<(i64, String)>::new()));
+    let mut server = Server::start(dir.path(), &[]).await;
+    let access_token = access_token_of_root(&server).await;
+    for round in 0..3 {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let (root, confirmed) = (Client::with(&server, &access_token), Arc::clone(&confirmed));
+                tokio::spawn(async move {
+                    while let Some(made) = root.creates(json!({ "name": format!("{round} of {writer}") })).await {
+                        confirmed.lock().unwrap().push(made);
+                    }
+                })
+            })
+            .collect();
+        let count = || confirmed.lock().unwrap().len();
+        let enough = count() + BEFORE_THE_KILL;
+        eventually("the writers write", async || count() >= enough).await;
+        server.kill();
+        for writer in writers {
+            writer.await.unwrap();
+        }
+
+        server = Server::start(dir.path(), &[]).await;
+        let root = Client::with(&server, &access_token);
+        let all = confirmed.lock().unwrap().clone();
+        for (id, key) in &all {
+            assert_eq!(root.get(&format!("/api/token/{id}")).await.ok()["key"], key.as_str(), "token {id}");
+        }
+        let total = root.get("/api/token/").await.ok()["total"].as_u64().unwrap();
+        let in_doubt = u64::try_from(WRITERS * (round + 1)).unwrap();
+        let known = u64::try_from(all.len()).unwrap();
+        assert!((known..=known + in_doubt).contains(&total), "{known} were confirmed, {total} are there");
+    }
+}
+
+#[tokio::test]
+async fn it_outlives_a_stop_and_a_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[]).await;
+    let root = Client::root(&server).await;
+    let (id, key) = root.creates(json!({ "name": "kept" })).await.unwrap();
+    let session = Client::signed_in(&server, "root", crate::harness::ROOT_PASSWORD).await;
+    assert_eq!(server.terminate(), Some(0));
+
+    server = Server::start(dir.path(), &[]).await;
+    for mut caller in [root, session] {
+        caller.base.clone_from(&server.base);
+        assert_eq!(caller.get(&format!("/api/token/{id}")).await.ok()["key"], key.as_str());
+    }
+}
+
+#[tokio::test]
+async fn one_process_at_a_time_has_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[]).await;
+    let data = dir.path().join("data").canonicalize().unwrap();
+    for arguments in [&["serve"][..], &["migrate"], &["user", "create", "ana"], &["gateway", "list"]] {
+        let refused = run(dir.path(), &[], arguments);
+        assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
+        let told = String::from_utf8(refused.stderr).unwrap();
+        let sentence = "is in use by another keymeter; stop it, or set KEYMETER_DATA_DIR";
+        assert_eq!(told, format!("keymeter: the data directory {} {sentence}\n", data.display()));
+    }
+    Client::root(&server).await.get("/api/token/").await.ok();
+    assert_eq!(server.terminate(), Some(0));
+    assert!(run(dir.path(), &[], &["gateway", "list"]).status.success());
+}
+
+#[tokio::test]
+async fn a_data_directory_with_a_long_path_works_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let deep = dir.path().join("a-very-long-name-of-a-directory".repeat(5));
+    let data = deep.to_str().unwrap();
+    let settings = [("KEYMETER_DATA_DIR", data)];
+    let mut server = Server::start(dir.path(), &settings).await;
+    let (id, _) = Client::root(&server).await.creates(json!({ "name": "deep" })).await.unwrap();
+    assert_eq!(server.terminate(), Some(0));
+    server = Server::start(dir.path(), &settings).await;
+    Client::root(&server).await.get(&format!("/api/token/{id}")).await.ok();
+}

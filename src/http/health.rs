@@ -20,6 +20,8 @@ use crate::telemetry::MetricsAccess;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StatusBody {
     /// `keymeter`.
+    name: &'static str,
+    /// The same, as this API family calls it.
     system_name: &'static str,
     /// Of this binary.
     version: &'static str,
@@ -40,6 +42,7 @@ pub struct StatusBody {
 pub async fn status(State(site): State<Arc<Site>>) -> Envelope<StatusBody> {
     let rules = site.accounts.rules();
     Envelope::of(StatusBody {
+        name: "keymeter",
         system_name: "keymeter",
         version: env!("CARGO_PKG_VERSION"),
         quota_per_unit: policy::QUOTA_PER_USD,

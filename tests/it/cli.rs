@@ -1,0 +1,549 @@
+//! The command line (contract §6): what each command does, and how it refuses.
+
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::harness::process::{Server, keymeter, run};
+use crate::harness::MASTER_KEY;
+use crate::wire::{Client, access_token_of_root, contents, eventually, free_port, url};
+
+const OTHER_KEY: &str = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
+const MISFIT: &str = "the master key must be 64 hexadecimal digits; make one with: openssl rand -hex 32";
+
+/// The sentence of a refusal: exit code 1, nothing on standard output, one line on standard error.
+#[track_caller]
+fn refusal(output: &Output) -> String {
+    let told = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    let sentence = told.strip_prefix("keymeter: ").and_then(|rest| rest.strip_suffix('\n'));
+    sentence.filter(|line| !line.contains('\n')).unwrap_or_else(|| panic!("not one line: {told}")).to_owned()
+}
+
+/// What a command that succeeds prints.
+#[track_caller]
+fn prints(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// What `keymeter doctor` says of a bad installation: only what is wrong.
+#[track_caller]
+fn finds(output: &Output) -> Vec<String> {
+    assert_eq!(output.status.code(), Some(1));
+    let report = String::from_utf8(output.stdout.clone()).unwrap();
+    report.lines().filter_map(|line| line.strip_prefix("WRONG  ")).map(str::to_owned).collect()
+}
+
+/// Runs a command line with this on its standard input.
+fn run_with_input(dir: &Path, settings: &[(&str, &str)], arguments: &[&str], input: &str) -> Output {
+    use std::io::Write;
+    let mut command = keymeter(dir, settings);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    process.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    process.wait_with_output().unwrap()
+}
+
+// Documents.
+
+#[tokio::test]
+async fn the_openapi_document_that_is_printed_is_the_one_that_is_served() {
+    let dir = tempfile::tempdir().unwrap();
+    let printed: Value = serde_json::from_str(&prints(&run(dir.path(), &[], &["openapi"]))).unwrap();
+    assert!(printed["openapi"].as_str().is_some_and(|version| version.starts_with("3.")));
+    assert!(printed["paths"]["/api/token/"]["get"].is_object());
+    assert!(!dir.path().join("data").exists());
+    let server = Server::start(dir.path(), &[]).await;
+    let served = Client::stranger(&server).get("/api/openapi.json").await;
+    assert_eq!((served.json(), served.header("content-type")), (printed, Some("application/json")));
+}
+
+#[test]
+fn settings_prints_every_setting_with_its_default() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(prints(&run(dir.path(), &[], &["settings"])), include_str!("../../config/default.toml"));
+}
+
+// Refusals.
+
+#[test]
+fn a_setting_of_the_environment_that_cannot_be_used_is_named() {
+    let unknown = "unknown setting KEYMETER_LIMITS__SERCH; config/default.toml lists all settings";
+    for (name, value, sentence) in [
+        ("KEYMETER_LIMITS__SERCH", "1", unknown),
+        (
+            "KEYMETER_LIMITS__SEARCH_PER_MINUTE",
+            "ten",
+            "the setting KEYMETER_LIMITS__SEARCH_PER_MINUTE cannot be used: it must be a whole number",
+        ),
+        (
+            "KEYMETER_USAGE__TIME_ZONE",
+            "Mars",
+            "the setting usage.time_zone cannot be used: \"Mars\" is not a time zone, such as \"Europe/Berlin\"",
+        ),
+        (
+            "DATABASE_URL",
+            "a secret that is no address",
+            "the setting `database.url` cannot be used: it is not postgres://user:password@host:port/name",
+        ),
+    ] {
+        for command in ["serve", "migrate", "doctor"] {
+            let dir = tempfile::tempdir().unwrap();
+            let refused = run(dir.path(), &[(name, value)], &[command]);
+            if command == "doctor" && name == "DATABASE_URL" {
+                assert_eq!(finds(&refused), [format!("database: {sentence}")]);
+            } else {
+                assert_eq!(refusal(&refused), sentence);
+            }
+            assert!(!dir.path().join("data").exists(), "{name} {command}");
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let refused = refusal(&run(dir.path(), &[("KEYMETER_LOG__FILTER", "keymeter=loud")], &["serve"]));
+    assert!(refused.starts_with("`log.filter` cannot be read: ") && refused.ends_with("; try \"info\""), "{refused}");
+}
+
+#[test]
+fn a_settings_file_that_cannot_be_used_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("my.toml");
+    let path = file.to_str().unwrap();
+    let refused = || refusal(&run(dir.path(), &[], &["--config", path, "serve"]));
+    assert_eq!(refused(), format!("cannot read the settings file {path}: No such file or directory (os error 2)"));
+    for (text, sentence) in [
+        ("[server]\nport = 1\n", "unknown setting server.port; config/default.toml lists all settings".to_owned()),
+        ("[server]\nlisten = 7\n", "the setting server.listen cannot be used: ".to_owned()),
+        ("[server]\nlisten\n", format!("the settings file {path} is not valid TOML: line 2: ")),
+        ("server = 1\n", "the setting server cannot be used: it is a section".to_owned()),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let refused = refused();
+        assert!(refused.starts_with(&sentence), "{refused}");
+    }
+    assert!(!dir.path().join("data").exists());
+}
+
+#[test]
+fn a_busy_port_is_refused_before_anything_is_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let refused = run(dir.path(), &[("KEYMETER_SERVER__LISTEN", &address)], &["serve"]);
+    let sentence =
+        format!("cannot listen on {address}: Address already in use (os error 98); free the port or set KEYMETER_SERVER__LISTEN");
+    assert_eq!(refusal(&refused), sentence);
+    assert!(!dir.path().join("data").exists());
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_data_directory_that_cannot_be_written_is_refused(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    std::fs::write(&file, "no directory").unwrap();
+    let data = file.join("data");
+    let data = data.to_str().unwrap();
+    let database = url(&pool);
+    for (database, sentence) in [
+        ("", format!("cannot use the data directory {data}: Not a directory (os error 20); set KEYMETER_DATA_DIR to one that can be written")),
+        (
+            &*database,
+            format!("cannot use {data}/master.key: Not a directory (os error 20); make the data directory writable or set KEYMETER_DATA_DIR"),
+        ),
+    ] {
+        let refused = run(dir.path(), &[("KEYMETER_DATA_DIR", data), ("DATABASE_URL", database)], &["serve"]);
+        assert_eq!(refusal(&refused), sentence);
+    }
+    assert_eq!(contents(&pool).await, "");
+}
+
+#[test]
+fn a_database_that_does_not_answer_is_refused_without_its_password() {
+    let dir = tempfile::tempdir().unwrap();
+    let port = free_port();
+    let database = format!("postgres://keymeter:hush-hush@127.0.0.1:{port}/keymeter");
+    let settings = [("DATABASE_URL", database.as_str())];
+    let sentence = format!("cannot reach PostgreSQL at 127.0.0.1:{port}: ");
+    for arguments in [&["serve"][..], &["migrate"], &["user", "create", "ana"], &["gateway", "list"]] {
+        let refused = refusal(&run(dir.path(), &settings, arguments));
+        assert!(refused.starts_with(&sentence) && !refused.contains("hush-hush"), "{refused}");
+        assert!(refused.ends_with("; check DATABASE_URL and that the server runs"), "{refused}");
+    }
+    let found = finds(&run(dir.path(), &settings, &["doctor"]));
+    assert!(found[0].starts_with(&format!("database: {sentence}")), "{found:?}");
+    assert!(!dir.path().join("data").exists());
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_newer_schema_is_refused_and_left_alone(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let settings = [("DATABASE_URL", database.as_str())];
+    prints(&run(dir.path(), &settings, &["migrate"]));
+    let newer = "insert into _sqlx_migrations (version, description, success, checksum, execution_time) \
+                 values (9999, 'of tomorrow', true, '\\x00', 0)";
+    sqlx::query(newer).execute(&pool).await.unwrap();
+    let before = contents(&pool).await;
+    let sentence = "this database was migrated by a newer keymeter (it has migration 9999, which this binary does not \
+                    know); start that newer version";
+    for arguments in [&["serve"][..], &["migrate"], &["user", "create", "ana"]] {
+        assert_eq!(refusal(&run(dir.path(), &settings, arguments)), sentence);
+    }
+    assert_eq!(finds(&run(dir.path(), &settings, &["doctor"])), [format!("database: {sentence}")]);
+    assert_eq!(contents(&pool).await, before);
+    assert!(!dir.path().join("data").exists());
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_master_key_that_does_not_fit_is_refused_and_nothing_changes(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let at = |key| [("DATABASE_URL", database.as_str()), ("KEYMETER_SECRETS__MASTER_KEY", key)];
+    let malformed = format!("the setting `secrets.master_key` cannot be used: {MISFIT}");
+    assert_eq!(refusal(&run(dir.path(), &at("abc"), &["serve"])), malformed);
+    assert_eq!(contents(&pool).await, "", "no first start with a malformed key");
+
+    let mut server = Server::start(dir.path(), &at(MASTER_KEY)).await;
+    Client::root(&server).await.creates(json!({ "name": "kept" })).await.unwrap();
+    server.terminate();
+    let before = contents(&pool).await;
+    let file = dir.path().join("data/master.key");
+    assert!(!file.exists(), "a key that is given is written nowhere");
+
+    let place = file.display();
+    let missing = format!(
+        "the master key is missing: this database was made with one; set KEYMETER_SECRETS__MASTER_KEY or put it back \
+         at {place}"
+    );
+    let wrong = format!(
+        "the master key does not fit this database; use the one it was made with (KEYMETER_SECRETS__MASTER_KEY or {place})"
+    );
+    for arguments in [&["serve"][..], &["user", "create", "ana"], &["gateway", "create", "edge"]] {
+        assert_eq!(refusal(&run(dir.path(), &at("abc"), arguments)), malformed);
+        assert_eq!(refusal(&run(dir.path(), &at(""), arguments)), missing);
+        assert_eq!(refusal(&run(dir.path(), &at(OTHER_KEY), arguments)), wrong);
+    }
+    assert!(!file.exists(), "none is made up in place of a lost one");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    for (text, sentence) in [("abc\n", format!("{place}: {MISFIT}")), (OTHER_KEY, wrong)] {
+        std::fs::write(&file, text).unwrap();
+        assert_eq!(refusal(&run(dir.path(), &at(""), &["serve"])), sentence);
+    }
+    assert_eq!(contents(&pool).await, before);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), OTHER_KEY);
+
+    std::fs::write(&file, format!("{MASTER_KEY}\n")).unwrap();
+    let server = Server::start(dir.path(), &at("")).await;
+    assert_eq!(Client::root(&server).await.get("/api/token/").await.ok()["total"], 1);
+}
+
+#[tokio::test]
+async fn a_lost_master_key_of_the_embedded_database_is_refused_until_it_is_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[]).await;
+    let (id, key) = Client::root(&server).await.creates(json!({ "name": "kept" })).await.unwrap();
+    server.terminate();
+    let file = dir.path().join("data/master.key");
+    let copy = dir.path().join("copy");
+    std::fs::rename(&file, &copy).unwrap();
+    assert!(refusal(&run(dir.path(), &[], &["serve"])).starts_with("the master key is missing: "));
+    assert!(!file.exists());
+    std::fs::rename(&copy, &file).unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    assert_eq!(Client::root(&server).await.get(&format!("/api/token/{id}")).await.ok()["key"], key.as_str());
+}
+
+#[test]
+fn a_command_line_that_is_none_is_refused_with_its_usage() {
+    let dir = tempfile::tempdir().unwrap();
+    for arguments in [&["sreve"][..], &["user"], &["user", "create"], &["gateway", "revoke", "x"], &["--loud"]] {
+        let refused = run(dir.path(), &[], arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        assert!(!refused.stderr.is_empty() && refused.stdout.is_empty());
+    }
+}
+
+// The first start.
+
+#[tokio::test]
+async fn the_first_start_makes_a_master_key_for_its_owner_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[]).await;
+    let file = dir.path().join("data/master.key");
+    let key = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o600);
+    assert!(key.trim_end().len() == 64 && key.trim_end().bytes().all(|digit| digit.is_ascii_hexdigit()));
+    server.terminate();
+    let told = std::fs::read_to_string(&server.log).unwrap();
+    assert!(told.contains(&format!("Master key: {} (keep a copy elsewhere", file.display())), "{told}");
+    assert!(!told.contains(key.trim_end()));
+    Server::start(dir.path(), &[]).await.terminate();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), key);
+}
+
+#[tokio::test]
+async fn a_root_password_that_is_made_up_is_printed_once_and_never_logged() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = [("KEYMETER_ROOT__PASSWORD", ""), ("KEYMETER_LOG__FILTER", "trace")];
+    let mut server = Server::start(dir.path(), &settings).await;
+    let words = |told: &str| {
+        let line = told.lines().find(|line| line.starts_with("Sign in as `root`")).unwrap_or_default();
+        line.split_once("with the password ").map(|(_, rest)| rest.split(' ').next().unwrap().to_owned())
+    };
+    // The line comes right after the one that `start` waits for.
+    let read = || std::fs::read_to_string(&server.log).unwrap();
+    eventually("the password is printed", async || read().contains("(it is shown only this once)")).await;
+    let password = words(&read()).unwrap();
+    assert!(password.len() >= 20, "{password}");
+    Client::signed_in(&server, "root", &password).await.get("/api/user/self").await.ok();
+    server.terminate();
+    server = Server::start(dir.path(), &settings).await;
+    Client::signed_in(&server, "root", &password).await;
+    server.terminate();
+    let told = std::fs::read_to_string(&server.log).unwrap();
+    assert_eq!(told.matches(&password).count(), 1, "the file holds both outputs of both runs");
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_root_password_that_is_too_short_is_refused_and_a_better_one_works(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let at = |password| [("DATABASE_URL", database.as_str()), ("KEYMETER_ROOT__PASSWORD", password)];
+    let sentence =
+        "cannot make the root account: the password must have 8 to 128 characters; set KEYMETER_ROOT__PASSWORD";
+    assert_eq!(refusal(&run(dir.path(), &at("short"), &["serve"])), sentence);
+    let server = Server::start(dir.path(), &at("long enough")).await;
+    Client::signed_in(&server, "root", "long enough").await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_root_password_of_the_settings_is_for_the_first_start_alone(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let at = |password| [("DATABASE_URL", database.as_str()), ("KEYMETER_ROOT__PASSWORD", password)];
+    Server::start(dir.path(), &at("the first password")).await.terminate();
+    let server = Server::start(dir.path(), &at("another password")).await;
+    Client::stranger(&server).login("root", "another password").await.refuses(401, "wrong_credentials");
+    Client::stranger(&server).login("root", "the first password").await.ok();
+}
+
+// Doctor.
+
+#[tokio::test]
+async fn the_doctor_finds_a_good_installation_good() {
+    let dir = tempfile::tempdir().unwrap();
+    let nothing = finds(&run(dir.path(), &[], &["doctor"]));
+    let data = dir.path().join("data");
+    assert_eq!(nothing, [format!("database: there is none in {} yet; start one with `keymeter serve`", data.display())]);
+    assert!(!data.exists());
+
+    let mut server = Server::start(dir.path(), &[]).await;
+    Client::root(&server).await.creates(json!({ "name": "kept" })).await.unwrap();
+    let busy = finds(&run(dir.path(), &[], &["doctor"]));
+    assert!(busy.len() == 1 && busy[0].contains("is in use by another keymeter"), "{busy:?}");
+    server.terminate();
+    let report = prints(&run(dir.path(), &[], &["doctor"]));
+    for line in [
+        "ok     settings: can be read",
+        "note   database: it is the embedded one: a power cut can lose its last moments; for production set DATABASE_URL",
+        "ok     schema: is that of this version",
+        "ok     master key: fits the database",
+        "ok     keys: all 1 open",
+        "all is well",
+    ] {
+        assert!(report.lines().any(|found| found == line), "{line:?} is not in\n{report}");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_doctor_finds_what_is_wrong_and_changes_nothing(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let at = |key| [("DATABASE_URL", database.as_str()), ("KEYMETER_SECRETS__MASTER_KEY", key)];
+    let doctor = |key| run(dir.path(), &at(key), &["doctor"]);
+
+    let migrations = keymeter::storage::MIGRATOR.iter().count();
+    let waiting = format!("schema: {migrations} migrations wait; run `keymeter migrate` or start the service");
+    assert_eq!(finds(&doctor(MASTER_KEY)), [waiting]);
+    assert_eq!(contents(&pool).await, "");
+    prints(&run(dir.path(), &at(MASTER_KEY), &["migrate"]));
+    assert_eq!(finds(&doctor(MASTER_KEY)), ["master key: the service was never started on this database"]);
+
+    let mut server = Server::start(dir.path(), &at(MASTER_KEY)).await;
+    let root = Client::root(&server).await;
+    let (good, _) = root.creates(json!({ "name": "good" })).await.unwrap();
+    let (bad, _) = root.creates(json!({ "name": "bad" })).await.unwrap();
+    let (swapped, _) = root.creates(json!({ "name": "swapped" })).await.unwrap();
+    server.terminate();
+    assert!(prints(&doctor(MASTER_KEY)).contains("ok     keys: all 3 open\n"));
+    sqlx::query("update tokens set key_sealed = '\\x0102' where id = $1").bind(bad).execute(&pool).await.unwrap();
+    sqlx::query("update tokens set key_sealed = (select key_sealed from tokens where id = $1) where id = $2")
+        .bind(good)
+        .bind(swapped)
+        .execute(&pool)
+        .await
+        .unwrap();
+    let before = contents(&pool).await;
+    let broken = format!("keys: those of the tokens {bad}, {swapped} do not open; restore these rows or delete the tokens");
+    for (key, finding) in [
+        (MASTER_KEY, broken.as_str()),
+        (OTHER_KEY, "master key: it does not fit this database; use the one it was made with"),
+        ("", "master key: it is missing; set KEYMETER_SECRETS__MASTER_KEY or put the file back"),
+        ("abc", &format!("master key: the setting `secrets.master_key` cannot be used: {MISFIT}")),
+    ] {
+        assert_eq!(finds(&doctor(key)), [finding]);
+    }
+    assert_eq!(contents(&pool).await, before);
+    assert!(!dir.path().join("data").exists());
+}
+
+// Operators.
+
+#[sqlx::test(migrations = false)]
+async fn an_operator_makes_accounts_and_gives_passwords_beside_a_running_service(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let settings = [("DATABASE_URL", database.as_str())];
+    let server = Server::start(dir.path(), &settings).await;
+    let made_up = |told: &str| told.lines().last().unwrap().strip_prefix("password: ").unwrap().to_owned();
+
+    let told = prints(&run(dir.path(), &settings, &["user", "create", "ana"]));
+    let ana = Client::signed_in(&server, "ana", &made_up(&told)).await;
+    let account = ana.get("/api/user/self").await.ok();
+    assert!(told.starts_with(&format!("made the account ana with the id {}\n", account["id"])), "{told}");
+    assert_eq!((&account["role"], &account["token_api_enabled"]), (&json!(1), &json!(false)));
+
+    let create = ["user", "create", "bob", "--role", "admin", "--password-stdin"];
+    let told = prints(&run_with_input(dir.path(), &settings, &create, "bob's own password\n"));
+    assert!(!told.contains("password"), "{told}");
+    let bob = Client::signed_in(&server, "bob", "bob's own password").await.get("/api/user/self").await.ok();
+    assert_eq!((&bob["role"], &bob["token_api_enabled"]), (&json!(10), &json!(true)));
+    prints(&run(dir.path(), &settings, &["user", "create", "cleo", "--token-api"]));
+    let told = prints(&run(dir.path(), &settings, &["user", "password", "cleo"]));
+    assert!(told.starts_with("gave cleo a new password and ended its sessions\n"), "{told}");
+    Client::signed_in(&server, "cleo", &made_up(&told)).await.get("/api/token/").await.ok();
+
+    let change = ["user", "password", "ana", "--password-stdin"];
+    prints(&run_with_input(dir.path(), &settings, &change, "a new password\r\n"));
+    ana.get("/api/user/self").await.refuses(401, "not_signed_in");
+    Client::stranger(&server).login("ana", "a new password").await.ok();
+
+    for (arguments, input, sentence) in [
+        (&["user", "create", "ANA"][..], "", "this username is taken"),
+        (&["user", "create", "a b"], "", "`username` must have 1 to 50 characters, without white space"),
+        (&["user", "create", "dan", "--password-stdin"], "short\n", "the password must have 8 to 128 characters"),
+        (&change, "short\n", "the password must have 8 to 128 characters"),
+        (&["user", "password", "nobody"], "", "there is no such account"),
+    ] {
+        assert_eq!(refusal(&run_with_input(dir.path(), &settings, arguments, input)), sentence, "{arguments:?}");
+    }
+    let actors = "select count(*) from audit_log where request_id = 'command line' and actor_id is null";
+    let entries: i64 = sqlx::query_scalar(actors).fetch_one(&pool).await.unwrap();
+    assert_eq!(entries, 5);
+}
+
+#[tokio::test]
+async fn an_operator_makes_lists_and_ends_gateway_credentials() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = prints(&run(dir.path(), &[], &["gateway", "create", "edge one"]));
+    let credential = told.trim_end().strip_prefix("made the gateway 1; its credential, shown only this once: ").unwrap();
+    assert!(credential.len() > 40, "{credential}");
+    prints(&run(dir.path(), &[], &["gateway", "create", "edge two"]));
+    let list = || prints(&run(dir.path(), &[], &["gateway", "list"]));
+    let names = |list: &str| -> Vec<String> {
+        list.lines().map(|line| line.split("\tmade at ").next().unwrap().to_owned()).collect()
+    };
+    let all = list();
+    let mut both = names(&all);
+    both.sort();
+    assert_eq!(both, ["1\tedge one", "2\tedge two"]);
+    assert!(!all.contains(credential));
+    assert_eq!(prints(&run(dir.path(), &[], &["gateway", "revoke", "1"])), "ended the gateway 1\n");
+    assert_eq!(names(&list()), ["2\tedge two"]);
+    for id in ["1", "9999"] {
+        assert_eq!(refusal(&run(dir.path(), &[], &["gateway", "revoke", id])), "there is no such gateway");
+    }
+    assert_ne!(run(dir.path(), &[], &["gateway", "create", ""]).status.code(), Some(0), "a gateway has a name");
+}
+
+#[tokio::test]
+async fn health_asks_the_running_service() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let address = server.base.strip_prefix("http://").unwrap();
+    let health = |listen: &str| run(dir.path(), &[("KEYMETER_SERVER__LISTEN", listen)], &["health"]);
+    assert_eq!(prints(&health(address)), "");
+    assert_eq!(prints(&health(&address.replace("127.0.0.1", "0.0.0.0"))), "");
+    let nowhere = format!("127.0.0.1:{}", free_port());
+    assert!(refusal(&health(&nowhere)).starts_with(&format!("no service answers at {nowhere}: ")));
+}
+
+// The end.
+
+/// A creation whose body the server waits for.
+async fn half_a_creation(server: &Server, access_token: &str, body: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(server.base.strip_prefix("http://").unwrap()).await.unwrap();
+    let length = body.len();
+    let head = format!(
+        "POST /api/token/ HTTP/1.1\r\nhost: keys.test\r\nauthorization: {access_token}\r\n\
+         content-length: {length}\r\nexpect: 100-continue\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut go = [0; 25];
+    stream.read_exact(&mut go).await.unwrap();
+    assert_eq!(&go, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream
+}
+
+async fn has_begun_to_stop(server: &Server) {
+    let log = || std::fs::read_to_string(&server.log).unwrap();
+    eventually("it begins to stop", async || log().contains("stopping: ")).await;
+    let address = server.base.strip_prefix("http://").unwrap();
+    eventually("it takes no new connections", async || TcpStream::connect(address).await.is_err()).await;
+}
+
+#[tokio::test]
+async fn sigterm_and_sigint_finish_what_is_in_flight_and_exit_0() {
+    for signal in ["TERM", "INT"] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut server = Server::start(dir.path(), &[]).await;
+        let access_token = access_token_of_root(&server).await;
+        let body = r#"{"name":"in flight"}"#;
+        let mut stream = half_a_creation(&server, &access_token, body).await;
+        server.signal(signal);
+        has_begun_to_stop(&server).await;
+        assert!(server.child.try_wait().unwrap().is_none(), "it waits for the request");
+        stream.write_all(body.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        assert!(answer.ends_with(r#"{"success":true,"message":""}"#), "{answer}");
+        assert_eq!(server.child.wait().unwrap().code(), Some(0), "{signal}");
+
+        let server = Server::start(dir.path(), &[]).await;
+        let list = Client::with(&server, &access_token).get("/api/token/").await.ok();
+        assert_eq!(list["items"][0]["name"], "in flight");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_does_not_end_is_cut_after_the_drain_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[("KEYMETER_SERVER__DRAIN_SECONDS", "1")]).await;
+    let access_token = access_token_of_root(&server).await;
+    let mut stream = half_a_creation(&server, &access_token, r#"{"name":"never sent"}"#).await;
+    let began = Instant::now();
+    assert_eq!(server.terminate(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest).await;
+    assert!(!String::from_utf8_lossy(&rest).starts_with("HTTP/1.1 200"));
+}

@@ -1,0 +1,190 @@
+//! What holds when many ask at once: limits are exact (spec §8), changes of one token do not mix
+//! (spec §4.5), nothing is deleted or decided twice (spec §1, §4.6, §4.7).
+
+use serde_json::json;
+use sqlx::PgPool;
+use tokio::task::JoinSet;
+
+use crate::harness::{Answer, Caller, TestApp};
+
+/// All of them at once; in no particular order.
+async fn at_once<F>(tasks: impl Iterator<Item = F>) -> Vec<Answer>
+where
+    F: Future<Output = Answer> + Send + 'static,
+{
+    tasks.collect::<JoinSet<_>>().join_all().await
+}
+
+fn succeeded(answers: &[Answer]) -> usize {
+    answers.iter().filter(|answer| answer.status == 200).count()
+}
+
+async fn creates(caller: Caller, name: String) -> Answer {
+    caller.post("/api/token/", json!({ "name": name })).await
+}
+
+async fn deletes(caller: Caller, ids: Vec<i64>) -> Answer {
+    caller.post("/api/token/batch", json!({ "ids": ids })).await
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn parallel_creates_reach_the_limit_and_never_pass_it(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.makes(json!({ "username": "ana", "token_api_enabled": true, "max_tokens": 7 })).await;
+    let answers = at_once((0..30).map(|n| creates(ana.clone(), format!("token {n}")))).await;
+    assert_eq!(succeeded(&answers), 7);
+    for answer in answers.iter().filter(|answer| answer.status != 200) {
+        let message = "you have reached your limit of 7 tokens; delete one first";
+        answer.refuses_saying(409, "token_limit_reached", message);
+    }
+    assert_eq!(ana.get("/api/token/").await.ok()["total"], 7);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn parallel_changes_of_one_token_all_count(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let token = ana.creates(json!({ "name": "before", "model_limits": "o1", "allow_ips": "10.0.0.1" })).await;
+    let changes = [
+        json!({ "name": "after" }),
+        json!({ "remain_quota": 77 }),
+        json!({ "model_limits": "gpt-4o", "model_limits_enabled": true }),
+        json!({ "group": "auto", "cross_group_retry": true }),
+        json!({ "expired_time": 4_000_000_000_i64 }),
+    ];
+    let tasks = (0..30).map(|n| {
+        let (ana, change) = (ana.clone(), changes.get(n % 6).cloned());
+        async move {
+            match change {
+                Some(mut change) => {
+                    change["id"] = json!(token);
+                    ana.put("/api/token/", change).await
+                }
+                None => {
+                    let status = json!({ "id": token, "status": 1 + (n / 6) % 2 });
+                    ana.put("/api/token/?status_only=1", status).await
+                }
+            }
+        }
+    });
+    assert_eq!(succeeded(&at_once(tasks).await), 30);
+    let shown = ana.get(&format!("/api/token/{token}")).await.ok();
+    for (field, value) in changes.iter().flat_map(|change| change.as_object().unwrap()) {
+        assert_eq!(&shown[field], value, "{field}");
+    }
+    assert_eq!(shown["allow_ips"], "10.0.0.1");
+    assert!([json!(1), json!(2)].contains(&shown["status"]), "{shown}");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn of_parallel_deletes_of_one_token_exactly_one_succeeds(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let token = ana.creates(json!({ "name": "one" })).await;
+    let delete = |ana: Caller| async move { ana.delete(&format!("/api/token/{token}")).await };
+    let answers = at_once((0..20).map(|_| delete(ana.clone()))).await;
+    assert_eq!(succeeded(&answers), 1);
+    for answer in answers.iter().filter(|answer| answer.status != 200) {
+        answer.refuses_saying(404, "not_found", "there is no such token");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn overlapping_batches_count_every_token_once(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let mut ids = Vec::new();
+    for n in 0..20 {
+        ids.push(ana.creates(json!({ "name": format!("token {n}") })).await);
+    }
+    let batches = (0..20).map(|n| {
+        let mut batch: Vec<i64> = (0..8).map(|step| ids[(n + step) % 20]).collect();
+        if n % 2 == 0 {
+            batch.reverse();
+        }
+        deletes(ana.clone(), batch)
+    });
+    let gone: i64 = at_once(batches).await.iter().map(|answer| answer.ok().as_i64().unwrap()).sum();
+    assert_eq!((gone, &ana.get("/api/token/").await.ok()["total"]), (20, &json!(0)));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_token_deleted_while_it_is_changed_stays_deleted(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let token = ana.creates(json!({ "name": "one" })).await;
+    let tasks = (0..20).map(|n| {
+        let ana = ana.clone();
+        async move {
+            if n == 10 {
+                return ana.delete(&format!("/api/token/{token}")).await;
+            }
+            ana.put("/api/token/", json!({ "id": token, "name": format!("name {n}") })).await
+        }
+    });
+    for answer in at_once(tasks).await.iter().filter(|answer| answer.status != 200) {
+        answer.refuses(404, "not_found");
+    }
+    ana.get(&format!("/api/token/{token}")).await.refuses(404, "not_found");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn of_parallel_answers_to_one_request_one_wins_and_counts(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (root, ana) = (app.root().await, app.user("ana").await);
+    let request = ana.post("/api/user/token_api_request", json!({ "reason": "our CI" })).await.ok();
+    let path = format!("/api/admin/token_api_requests/{}", request["id"]);
+    let tasks = (0..20).map(|n| {
+        let (root, path) = (root.clone(), path.clone());
+        let decision = if n % 2 == 0 { "approve" } else { "refuse" };
+        async move { root.post(&path, json!({ "decision": decision })).await }
+    });
+    let answers = at_once(tasks).await;
+    assert_eq!(succeeded(&answers), 1);
+    for answer in answers.iter().filter(|answer| answer.status != 200) {
+        answer.refuses_saying(409, "already_decided", "this request has been answered already");
+    }
+    let state = ana.get("/api/user/token_api_request").await.ok();
+    assert_eq!(state["enabled"], json!(state["state"] == "approved"));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn parallel_requests_for_enablement_leave_one(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.user("ana").await;
+    let ask = |ana: Caller| async move { ana.post("/api/user/token_api_request", json!({ "reason": "x" })).await };
+    let answers = at_once((0..20).map(|_| ask(ana.clone()))).await;
+    assert_eq!(succeeded(&answers), 1);
+    for answer in answers.iter().filter(|answer| answer.status != 200) {
+        answer.refuses(409, "token_api_requested");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn parallel_top_ups_of_a_wallet_all_count(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (root, ana) = (app.root().await, app.user("ana").await);
+    let path = format!("/api/admin/users/{}/quota", ana.id);
+    let tasks = (1..=20).map(|units| {
+        let (root, path) = (root.clone(), path.clone());
+        async move { root.post(&path, json!({ "delta": units })).await }
+    });
+    assert_eq!(succeeded(&at_once(tasks).await), 20);
+    assert_eq!(ana.get("/api/user/self").await.ok()["quota"], 210);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn parallel_accounts_of_one_name_leave_one(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let root = app.root().await;
+    let tasks = (0..8).map(|n| {
+        let root = root.clone();
+        let name = if n % 2 == 0 { "ana" } else { "ANA" };
+        async move { root.post("/api/admin/users", json!({ "username": name, "password": "12345678" })).await }
+    });
+    let answers = at_once(tasks).await;
+    assert_eq!(succeeded(&answers), 1);
+    for answer in answers.iter().filter(|answer| answer.status != 200) {
+        answer.refuses_saying(409, "username_taken", "this username is taken");
+    }
+}

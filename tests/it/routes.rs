@@ -1,0 +1,191 @@
+//! Spec §5: every operation of the OpenAPI document asks exactly for the right that it declares.
+
+use std::collections::BTreeSet;
+
+use axum::body::Body;
+use http::Method;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::{Answer, Caller, TestApp};
+
+/// Operations that anyone may call. Whatever is not on this list must declare a right.
+const PUBLIC: [&str; 9] = [
+    "GET /api/openapi.json",
+    "GET /api/status",
+    "GET /api/user/logout",
+    "GET /healthz",
+    "GET /metrics",
+    "GET /readyz",
+    "POST /api/user/login",
+    "POST /api/user/logout",
+    "POST /api/user/register",
+];
+
+/// The refusals that say: this is not for you.
+const BARRED: [&str; 6] = [
+    "not_signed_in",
+    "invalid_credential",
+    "invalid_key",
+    "token_api_not_enabled",
+    "not_an_administrator",
+    "user_mismatch",
+];
+
+struct Operation {
+    method: Method,
+    path: String,
+    /// The scopes of its credentials; empty where anyone may call it.
+    rights: BTreeSet<String>,
+    credentials: BTreeSet<String>,
+}
+
+impl Operation {
+    fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// Called with an id that nobody has and an empty object, in this slash form.
+    async fn called_by(&self, caller: &Caller, slash: bool) -> Answer {
+        let path = self.path.replace("{id}", "999999");
+        let path = format!("{}{}", path.trim_end_matches('/'), if slash { "/" } else { "" });
+        let mut request = caller.request(self.method.clone(), &path);
+        *request.body_mut() = Body::from("{}");
+        caller.send(request).await
+    }
+}
+
+async fn operations(app: &TestApp) -> Vec<Operation> {
+    let document = app.stranger().get("/api/openapi.json").await.json();
+    let mut found = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let Ok(method) = method.to_uppercase().parse::<Method>() else { continue };
+            if !operation.is_object() {
+                continue;
+            }
+            let needs: Vec<Value> = operation["security"].as_array().cloned().unwrap_or_default();
+            let named = needs.iter().flat_map(|need| need.as_object().unwrap());
+            let (mut rights, mut credentials) = (BTreeSet::new(), BTreeSet::new());
+            for (credential, scopes) in named {
+                credentials.insert(credential.clone());
+                rights.extend(scopes.as_array().unwrap().iter().map(|scope| scope.as_str().unwrap().to_owned()));
+            }
+            found.push(Operation { method, path: path.clone(), rights, credentials });
+        }
+    }
+    found
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn every_operation_declares_a_right_unless_it_is_public(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let all = operations(&app).await;
+    let open: Vec<_> = all.iter().filter(|operation| operation.rights.is_empty()).map(Operation::name).collect();
+    assert_eq!(open.iter().map(String::as_str).collect::<BTreeSet<_>>(), BTreeSet::from(PUBLIC));
+    for operation in all.iter().filter(|operation| !operation.rights.is_empty()) {
+        assert_eq!(operation.rights.len(), 1, "{}", operation.name());
+        let session_or_token = BTreeSet::from(["access_token".to_owned(), "session".to_owned()]);
+        match operation.rights.first().unwrap().as_str() {
+            "signed_in" | "api_user" | "admin" => assert_eq!(operation.credentials, session_or_token),
+            "key_holder" => assert_eq!(operation.credentials, BTreeSet::from(["api_key".to_owned()])),
+            other => panic!("{}: {other} is no right that this test knows", operation.name()),
+        }
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn every_endpoint_of_the_spec_is_in_the_document(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let all = operations(&app).await;
+    let right = |name: &str| {
+        let operation = all.iter().find(|operation| operation.name() == name);
+        operation.unwrap_or_else(|| panic!("{name} is missing")).rights.first().unwrap().clone()
+    };
+    for name in [
+        "GET /api/token/",
+        "GET /api/token/search",
+        "GET /api/token/{id}",
+        "POST /api/token/",
+        "PUT /api/token/",
+        "DELETE /api/token/{id}",
+        "POST /api/token/batch",
+        "GET /api/token/{id}/usage",
+    ] {
+        assert_eq!(right(name), "api_user", "{name}");
+    }
+    assert_eq!(right("GET /api/usage/token/"), "key_holder");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn the_declared_right_is_the_one_that_is_asked_for(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (stranger, user, enabled, admin) =
+        (app.stranger(), app.user("ana").await, app.enabled_user("ben").await, app.admin("carla").await);
+    let holder = app.holder_of(&enabled.creates_with_key(json!({ "name": "one" })).await.1);
+    let callers = [
+        ("stranger", &stranger),
+        ("user", &user),
+        ("enabled", &enabled),
+        ("admin", &admin),
+        ("holder", &holder),
+    ];
+    for operation in operations(&app).await {
+        let right = operation.rights.first().map_or("none", String::as_str);
+        for (kind, caller) in callers {
+            let expected = match (right, kind) {
+                ("none", _) => None,
+                ("key_holder", "holder") => None,
+                ("key_holder", _) => Some((401, "invalid_key")),
+                (_, "stranger") => Some((401, "not_signed_in")),
+                (_, "holder") => Some((401, "invalid_credential")),
+                ("api_user", "user") => Some((403, "token_api_not_enabled")),
+                ("admin", "user" | "enabled") => Some((403, "not_an_administrator")),
+                ("signed_in", _) | ("api_user" | "admin", _) => None,
+                (other, _) => panic!("{other} is no right that this test knows"),
+            };
+            // Signing out would end the session that the walk needs.
+            if operation.path == "/api/user/logout" && kind != "stranger" {
+                continue;
+            }
+            for slash in [false, true] {
+                let answer = operation.called_by(caller, slash).await;
+                match expected {
+                    Some((status, error)) => answer.refuses(status, error),
+                    None => {
+                        let body: Value = serde_json::from_str(&answer.text).unwrap_or_default();
+                        let barred = body["error"].as_str().is_some_and(|error| BARRED.contains(&error));
+                        assert!(!barred, "{kind} at {}: {}", operation.name(), answer.text);
+                        assert!(answer.status != 405 && answer.status.as_u16() < 500, "{}", operation.name());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn both_slash_forms_answer_directly(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    for operation in operations(&app).await.into_iter().filter(|operation| operation.method == Method::GET) {
+        if operation.path == "/api/user/logout" {
+            continue;
+        }
+        let (with, without) = (operation.called_by(&ana, true).await, operation.called_by(&ana, false).await);
+        assert_eq!(with.status, without.status, "{}", operation.name());
+        assert!(!with.status.is_redirection(), "{}", operation.name());
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn metrics_are_for_whom_the_operator_says(pool: PgPool) {
+    let open = TestApp::new(pool.clone()).await;
+    assert_eq!(open.stranger().get("/metrics").await.status, 200);
+    let closed = TestApp::with(pool.clone(), &[("KEYMETER_SERVER__METRICS", "admin")]).await;
+    closed.stranger().get("/metrics").await.refuses(401, "not_signed_in");
+    closed.user("ana").await.get("/metrics").await.refuses(403, "not_an_administrator");
+    assert_eq!(closed.root().await.get("/metrics").await.status, 200);
+    let off = TestApp::with(pool, &[("KEYMETER_SERVER__METRICS", "off")]).await;
+    off.root().await.get("/metrics").await.refuses(404, "not_found");
+}

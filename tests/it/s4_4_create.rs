@@ -1,0 +1,359 @@
+//! Spec §4.4, create a token.
+
+use axum::body::Body;
+use http::Method;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::{Answer, Caller, START, TestApp};
+
+const MOST_QUOTA: i64 = 500_000_000_000_000;
+
+async fn create(ana: &Caller, body: &Value) -> Answer {
+    ana.post("/api/token/", body.clone()).await
+}
+
+/// Creates a token of this one field beside its name, and reads the field back.
+async fn made_with(ana: &Caller, field: &str, value: Value) -> Value {
+    let id = ana.creates(json!({ "name": "made", field: value })).await;
+    ana.get(&format!("/api/token/{id}")).await.ok()[field].clone()
+}
+
+/// Sends this text as the body, with these headers.
+async fn posts(ana: &Caller, body: impl Into<Body>, headers: &[(&'static str, &str)]) -> Answer {
+    let mut request = ana.request(Method::POST, "/api/token/");
+    *request.body_mut() = body.into();
+    for (name, value) in headers {
+        request.headers_mut().insert(*name, value.parse().unwrap());
+    }
+    ana.send(request).await
+}
+
+async fn total(ana: &Caller) -> i64 {
+    ana.get("/api/token/").await.ok()["total"].as_i64().unwrap()
+}
+
+/// Every pair must be refused for that field with its sentence, and nothing be made.
+async fn refuses_each(ana: &Caller, error: &str, field: &str, refused: Vec<(Value, &str)>) {
+    for (value, message) in refused {
+        create(ana, &json!({ "name": "made", field: value })).await.refuses_saying(400, error, message);
+    }
+    assert_eq!(total(ana).await, 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_creation_returns_no_token_but_says_where_it_is(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    for path in ["/api/token/", "/api/token"] {
+        let answer = ana.post(path, json!({ "name": path })).await;
+        assert_eq!(answer.text, r#"{"success":true,"message":""}"#);
+        assert_eq!(answer.status, 200);
+        assert_eq!(ana.get(answer.header("location").unwrap()).await.ok()["name"], json!(path));
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn whoever_prefers_the_representation_gets_the_token_with_its_key(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    for prefer in ["return=representation", "respond-async, Return=Representation"] {
+        let answer = posts(&ana, r#"{"name":"made"}"#, &[("prefer", prefer)]).await;
+        let location = answer.header("location").unwrap();
+        assert_eq!(answer.ok(), ana.get(location).await.ok(), "{prefer}");
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+    }
+    let minimal = posts(&ana, r#"{"name":"made"}"#, &[("prefer", "return=minimal")]).await;
+    assert_eq!(minimal.json(), json!({ "success": true, "message": "" }));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_name_is_enough_and_null_is_absent(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let nulls = json!({
+        "name": "made", "expired_time": null, "remain_quota": null, "unlimited_quota": null,
+        "model_limits_enabled": null, "model_limits": null, "allow_ips": null, "group": null,
+        "cross_group_retry": null,
+    });
+    for body in [json!({ "name": "made" }), nulls] {
+        let (id, key) = ana.creates_with_key(body).await;
+        let mut token = ana.get(&format!("/api/token/{id}")).await.ok();
+        token.as_object_mut().unwrap().remove("masked_key");
+        let expected = json!({
+            "id": id, "user_id": ana.id, "key": key, "status": 1, "name": "made", "created_time": START,
+            "accessed_time": START, "expired_time": -1, "remain_quota": 0, "unlimited_quota": false,
+            "used_quota": 0, "model_limits_enabled": false, "model_limits": "", "allow_ips": "", "group": "",
+            "cross_group_retry": false,
+        });
+        assert_eq!(token, expected);
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn unknown_and_read_only_fields_are_ignored(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let id = ana
+        .creates(json!({
+            "name": "made", "colour": ["red"], "id": 7_000, "user_id": 1, "key": "sk-mine", "masked_key": "x",
+            "status": 2, "created_time": 1, "accessed_time": 1, "used_quota": 9,
+        }))
+        .await;
+    let token = ana.get(&format!("/api/token/{id}")).await.ok();
+    assert_ne!(id, 7_000);
+    assert_ne!(token["key"], json!("sk-mine"));
+    for (field, value) in [("user_id", ana.id), ("status", 1), ("created_time", START), ("used_quota", 0)] {
+        assert_eq!(token[field], json!(value), "{field}");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_name_has_1_to_50_characters_once_trimmed(pool: PgPool) {
+    const EMPTY: &str = "a token needs a `name` of 1 to 50 characters";
+    const TOO_LONG: &str = "`name` has more than 50 characters";
+    const CONTROL: &str = "`name` contains control characters";
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let refused = [
+        (json!({}), EMPTY),
+        (json!({ "name": null }), EMPTY),
+        (json!({ "name": "" }), EMPTY),
+        (json!({ "name": " \t\n " }), EMPTY),
+        (json!({ "name": "n".repeat(51) }), TOO_LONG),
+        (json!({ "name": "ü".repeat(51) }), TOO_LONG),
+        (json!({ "name": "a\0b" }), CONTROL),
+        (json!({ "name": "a\nb" }), CONTROL),
+        (json!({ "name": "a\u{7f}b" }), CONTROL),
+    ];
+    for (body, message) in refused {
+        create(&ana, &body).await.refuses_saying(400, "invalid_name", message);
+    }
+    assert_eq!(total(&ana).await, 0);
+    for name in ["n".repeat(50), "ü".repeat(50), "鍵".repeat(50), "🔑".to_owned(), "<b>'; --\"".to_owned()] {
+        assert_eq!(made_with(&ana, "name", json!(format!("  {name}\t"))).await, json!(name));
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_expiry_is_a_timestamp_or_never(pool: PgPool) {
+    const MESSAGE: &str = "`expired_time` must be a Unix timestamp in seconds, or -1 for never";
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    refuses_each(&ana, "invalid_expiry", "expired_time", vec![(json!(-2), MESSAGE), (json!(i64::MIN), MESSAGE)]).await;
+    for (sent, shown) in [(-1, -1), (0, -1), (1, 1), (START - 1, START - 1), (START + 60, START + 60)] {
+        assert_eq!(made_with(&ana, "expired_time", json!(sent)).await, json!(shown));
+    }
+    assert_eq!(made_with(&ana, "expired_time", json!(i64::MAX)).await, json!(i64::MAX));
+    let past = ana.creates(json!({ "name": "past", "expired_time": START - 1 })).await;
+    assert_eq!(ana.get(&format!("/api/token/{past}")).await.ok()["status"], json!(3));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_limited_token_has_a_quota_from_0_to_a_thousand_million_dollars(pool: PgPool) {
+    const MESSAGE: &str = "`remain_quota` must be a whole number from 0 to 500000000000000";
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let refused = [-1, MOST_QUOTA + 1, i64::MIN, i64::MAX].map(|quota| (json!(quota), MESSAGE));
+    refuses_each(&ana, "invalid_quota", "remain_quota", refused.into()).await;
+    let limited = json!({ "name": "made", "remain_quota": -1, "unlimited_quota": false });
+    create(&ana, &limited).await.refuses_saying(400, "invalid_quota", MESSAGE);
+    for quota in [0, 1, 500_000, MOST_QUOTA] {
+        assert_eq!(made_with(&ana, "remain_quota", json!(quota)).await, json!(quota));
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_unlimited_token_has_no_range(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    for (sent, shown) in [(500, 500), (0, 0), (-1, 0), (MOST_QUOTA + 1, 0)] {
+        let id = ana.creates(json!({ "name": "made", "unlimited_quota": true, "remain_quota": sent })).await;
+        let token = ana.get(&format!("/api/token/{id}")).await.ok();
+        let expected = (&json!(true), &json!(shown), &json!(1));
+        assert_eq!((&token["unlimited_quota"], &token["remain_quota"], &token["status"]), expected);
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn model_limits_are_names_with_commas_between(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let models = |n: usize| (0..n).map(|n| format!("m{n}")).collect::<Vec<_>>();
+    let refused = vec![
+        (json!(models(1_001).join(",")), "`model_limits` names more than 1000 models"),
+        (json!(models(1_001)), "`model_limits` names more than 1000 models"),
+        (json!("m".repeat(129)), "`model_limits` contains a name of more than 128 characters"),
+        (json!("o3\ngpt-4o"), "`model_limits` contains control characters; separate names with commas"),
+        (json!(["o3", "a\0b"]), "`model_limits` contains control characters; separate names with commas"),
+    ];
+    refuses_each(&ana, "invalid_models", "model_limits", refused).await;
+    let table = [
+        (json!("gpt-4o,o3"), "gpt-4o,o3".to_owned()),
+        (json!(" gpt-4o , ,o3,gpt-4o,"), "gpt-4o,o3".to_owned()),
+        (json!(["o3", " gpt-4o ", "o3", ""]), "o3,gpt-4o".to_owned()),
+        (json!([]), String::new()),
+        (json!(models(1_000).join(",")), models(1_000).join(",")),
+        (json!("é".repeat(128)), "é".repeat(128)),
+    ];
+    for (sent, shown) in table {
+        assert_eq!(made_with(&ana, "model_limits", sent).await, json!(shown));
+    }
+    assert_eq!(made_with(&ana, "model_limits_enabled", json!(true)).await, json!(true));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn one_bad_address_refuses_the_whole_list_by_its_text(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let addresses = |n: usize| (0..n).map(|n| format!("10.0.0.{n}")).collect::<Vec<_>>().join("\n");
+    for bad in ["localhost", "10.0.0.0/33", "10.0.0", "256.1.1.1", "::1/129", "10.0.0.1-9", "10.0.0.2 10.0.0.3"] {
+        let message =
+            format!("`allow_ips` contains {bad:?}, which is neither an IP address nor a network in CIDR notation");
+        let list = json!(format!("10.0.0.1\n{bad}\n10.0.0.9"));
+        refuses_each(&ana, "invalid_ips", "allow_ips", vec![(list, &message)]).await;
+    }
+    let too_many = (json!(addresses(101)), "`allow_ips` has more than 100 entries");
+    refuses_each(&ana, "invalid_ips", "allow_ips", vec![too_many]).await;
+    let table = [
+        ("192.0.2.7", "192.0.2.7".to_owned()),
+        ("10.0.0.0/8\n2001:db8::/32\n::1", "10.0.0.0/8\n2001:db8::/32\n::1".to_owned()),
+        (" 10.0.0.1 \r\n\n10.0.0.2,10.0.0.3\n", "10.0.0.1\n10.0.0.2\n10.0.0.3".to_owned()),
+        (&addresses(100), addresses(100)),
+        ("", String::new()),
+    ];
+    for (sent, shown) in table {
+        assert_eq!(made_with(&ana, "allow_ips", json!(sent)).await, json!(shown));
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_group_is_the_owners_own_or_auto_or_one_that_is_open(pool: PgPool) {
+    const MESSAGE: &str = "`group` must be empty, `auto`, or one of: default";
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let refused = ["vip", "AUTO", "def", "default,auto", "a\0b"].map(|group| (json!(group), MESSAGE));
+    refuses_each(&ana, "invalid_group", "group", refused.into()).await;
+    for group in ["", "auto", "default"] {
+        assert_eq!(made_with(&ana, "group", json!(group)).await, json!(group));
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn only_the_group_auto_retries_across_groups(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    for (group, asked, retries) in [("auto", true, true), ("auto", false, false), ("default", true, false), ("", true, false)]
+    {
+        let id = ana.creates(json!({ "name": "made", "group": group, "cross_group_retry": asked })).await;
+        let token = ana.get(&format!("/api/token/{id}")).await.ok();
+        assert_eq!(token["cross_group_retry"], json!(retries), "{group:?} {asked}");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_field_of_the_wrong_type_is_refused_by_name(pool: PgPool) {
+    const NUMBER: &str = "must be a whole number";
+    const TEXT: &str = "must be a string";
+    const SWITCH: &str = "must be true or false";
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let table = [
+        ("name", json!(5), TEXT),
+        ("name", json!(["made"]), TEXT),
+        ("expired_time", json!("5"), NUMBER),
+        ("expired_time", json!(1.5), NUMBER),
+        ("expired_time", json!(true), NUMBER),
+        ("remain_quota", json!("5"), NUMBER),
+        ("remain_quota", json!(1.5), NUMBER),
+        ("remain_quota", json!(9_223_372_036_854_775_808_u64), NUMBER),
+        ("remain_quota", json!(1e30), NUMBER),
+        ("remain_quota", json!({}), NUMBER),
+        ("unlimited_quota", json!(1), SWITCH),
+        ("unlimited_quota", json!("true"), SWITCH),
+        ("model_limits_enabled", json!(0), SWITCH),
+        ("model_limits", json!(5), "must be a string of names with commas between"),
+        ("model_limits", json!({ "o3": true }), "must be a string of names with commas between"),
+        ("allow_ips", json!(["10.0.0.1"]), TEXT),
+        ("group", json!(1), TEXT),
+        ("cross_group_retry", json!("yes"), SWITCH),
+    ];
+    for (field, value, must) in table {
+        let mut body = json!({ "name": "made" });
+        body[field] = value;
+        create(&ana, &body).await.refuses_saying(400, "invalid_field", &format!("`{field}` {must}"));
+    }
+    assert_eq!(total(&ana).await, 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_body_that_is_no_json_object_is_refused(pool: PgPool) {
+    const NEEDED: &str = "a JSON object is needed as the body";
+    const OBJECT: &str = "the body must be a JSON object";
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let table: [(&[u8], &str); 11] = [
+        (b"", NEEDED),
+        (b" \n ", NEEDED),
+        (b"null", OBJECT),
+        (b"[]", OBJECT),
+        (b"5", OBJECT),
+        (br#""made""#, OBJECT),
+        (br#"{"name":"#, "the body is not valid JSON (line 1, column 8)"),
+        (b"name=made", "the body is not valid JSON (line 1, column 2)"),
+        (b"{\n'name':'made'}", "the body is not valid JSON (line 2, column 1)"),
+        (br#"{"name":"made"} {}"#, "the body is not valid JSON (line 1, column 17)"),
+        (b"{\"name\":\"a\0b\"}", "the body is not valid JSON (line 1, column 11)"),
+    ];
+    for (body, message) in table {
+        posts(&ana, body, &[]).await.refuses_saying(400, "invalid_json", message);
+    }
+    posts(&ana, &b"{\"name\":\"\xff\xfe\"}"[..], &[]).await.refuses(400, "invalid_json");
+    assert_eq!(total(&ana).await, 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_array_of_values_in_the_order_of_the_fields_is_no_object(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let body = r#"["made",-1,5,false,false,"","","",false]"#;
+    posts(&ana, body, &[]).await.refuses_saying(400, "invalid_json", "the body must be a JSON object");
+    assert_eq!(total(&ana).await, 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn no_content_type_matters(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    for content_type in ["text/plain", "application/x-www-form-urlencoded", "nonsense", "application/json; charset=utf-8"] {
+        posts(&ana, r#"{"name":"made"}"#, &[("content-type", content_type)]).await.ok();
+    }
+    posts(&ana, r#"{"name":"made"}"#, &[]).await.ok();
+    assert_eq!(total(&ana).await, 5);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_body_may_have_1_mib_and_no_more(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let of_size = |bytes: usize| format!("{:<bytes$}", r#"{"name":"made"}"#);
+    posts(&ana, of_size(1_048_576), &[]).await.ok();
+    let refused = posts(&ana, of_size(1_048_577), &[]).await;
+    refused.refuses_saying(413, "body_too_large", "the body is larger than 1 MiB");
+    assert_eq!(total(&ana).await, 1);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_creation_beyond_the_users_limit_fails(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__MAX_TOKENS", "2")]).await;
+    let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
+    let first = ana.creates(json!({ "name": "first" })).await;
+    ana.creates(json!({ "name": "second" })).await;
+    let third = json!({ "name": "third" });
+    let message = "you have reached your limit of 2 tokens; delete one first";
+    create(&ana, &third).await.refuses_saying(409, "token_limit_reached", message);
+    create(&ben, &third).await.ok();
+    ana.delete(&format!("/api/token/{first}")).await.ok();
+    create(&ana, &third).await.ok();
+    create(&ana, &third).await.refuses(409, "token_limit_reached");
+}

@@ -1,0 +1,221 @@
+//! Spec §7, errors, and contract §1: one envelope for every failure, on every path.
+
+use axum::body::Body;
+use http::Method;
+use serde_json::json;
+use sqlx::PgPool;
+
+use crate::harness::{Answer, Caller, TestApp};
+
+const AWAY: &str = "the database is away; try again in a moment";
+
+async fn posts_raw(caller: &Caller, path: &str, body: impl Into<Body>) -> Answer {
+    let mut request = caller.request(Method::POST, path);
+    *request.body_mut() = body.into();
+    caller.send(request).await
+}
+
+async fn sends_with_id(caller: &Caller, path: &str, id: &str) -> String {
+    let mut request = caller.request(Method::GET, path);
+    request.headers_mut().insert("x-request-id", http::HeaderValue::from_bytes(id.as_bytes()).unwrap());
+    caller.send(request).await.header("x-request-id").unwrap().to_owned()
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_failure_is_success_false_a_message_and_a_code(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let answer = app.stranger().get("/api/token/").await;
+    let expected = json!({
+        "success": false, "message": "sign in, or send an access token in `Authorization`", "error": "not_signed_in",
+    });
+    assert_eq!((answer.status.as_u16(), answer.json()), (401, expected));
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_unknown_path_is_not_found(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    for path in ["/", "/nowhere", "/api", "/api/nowhere/", "/api/token/7/nowhere", "/api/token//7", "/api/user/%00"] {
+        let answer = app.stranger().get(path).await;
+        answer.refuses_saying(404, "not_found", "there is nothing at this path");
+        assert!(answer.header("x-request-id").is_some());
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_wrong_method_is_refused_and_the_right_ones_are_named(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let table = [
+        (Method::DELETE, "/api/token/", vec!["GET", "HEAD", "POST", "PUT"]),
+        (Method::PATCH, "/api/token/7", vec!["DELETE", "GET", "HEAD"]),
+        (Method::GET, "/api/token/batch", vec!["POST"]),
+        (Method::GET, "/api/user/login", vec!["POST"]),
+        (Method::POST, "/api/status", vec!["GET", "HEAD"]),
+        (Method::POST, "/healthz", vec!["GET", "HEAD"]),
+    ];
+    for (method, path, allowed) in table {
+        let answer = app.stranger().send(app.stranger().request(method.clone(), path)).await;
+        let mut named: Vec<_> = answer.header("allow").unwrap_or_default().split(',').map(str::trim).collect();
+        named.sort_unstable();
+        let message = "this path does not take this method; see `Allow`";
+        answer.refuses_saying(405, "method_not_allowed", message);
+        assert_eq!(named, allowed, "{method} {path}");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_body_may_have_1_mib_and_no_more(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let body = r#"{"name":"padded"}"#;
+    let padded = |size: usize| format!("{body}{}", " ".repeat(size - body.len()));
+    posts_raw(&ana, "/api/token/", padded(1024 * 1024)).await.ok();
+    for path in ["/api/token/", "/api/token/batch", "/api/user/login", "/api/user/access_tokens"] {
+        let answer = posts_raw(&ana, path, padded(1024 * 1024 + 1)).await;
+        answer.refuses_saying(413, "body_too_large", "the body is larger than 1 MiB");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_body_that_does_not_fit_is_refused_with_its_place_and_not_its_content(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let table: [(&[u8], &str, &str); 14] = [
+        (b"", "invalid_json", "a JSON object is needed as the body"),
+        (b" \n", "invalid_json", "a JSON object is needed as the body"),
+        (b"{", "invalid_json", "the body is not valid JSON (line 1, column 1)"),
+        (b"{\"name\":\n\"x\",}", "invalid_json", "the body is not valid JSON (line 2, column 5)"),
+        (b"{\"name\":\"x\"} {}", "invalid_json", "the body is not valid JSON (line 1, column 14)"),
+        (b"name=x", "invalid_json", "the body is not valid JSON (line 1, column 2)"),
+        (b"[]", "invalid_json", "the body must be a JSON object"),
+        (b"7", "invalid_json", "the body must be a JSON object"),
+        (b"null", "invalid_json", "the body must be a JSON object"),
+        (b"{\"name\":7}", "invalid_field", "`name` must be a string"),
+        (b"{\"name\":\"x\",\"remain_quota\":\"secret\"}", "invalid_field", "`remain_quota` must be a whole number"),
+        (b"{\"name\":\"x\",\"remain_quota\":1.5}", "invalid_field", "`remain_quota` must be a whole number"),
+        (b"{\"name\":\"x\",\"expired_time\":9223372036854775808}", "invalid_field",
+         "`expired_time` must be a whole number"),
+        (b"{\"name\":\"x\",\"unlimited_quota\":1}", "invalid_field", "`unlimited_quota` must be true or false"),
+    ];
+    for (body, error, message) in table {
+        posts_raw(&ana, "/api/token/", body.to_vec()).await.refuses_saying(400, error, message);
+    }
+    let not_utf8 = posts_raw(&ana, "/api/token/", b"{\"name\":\"\xff\"}".to_vec()).await;
+    not_utf8.refuses(400, "invalid_json");
+    assert_eq!(ana.get("/api/token/").await.ok()["total"], 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_path_id_that_is_none_and_a_query_given_twice_are_refused(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    for id in ["one", "1.5", "99999999999999999999", "%20"] {
+        let answer = ana.get(&format!("/api/token/{id}")).await;
+        answer.refuses_saying(400, "invalid_id", "the id in the path must be a whole number");
+    }
+    let message = "the query string cannot be read; send each parameter once";
+    ana.get("/api/token/?p=1&p=2").await.refuses_saying(400, "invalid_query", message);
+    ana.get("/api/token/?unknown=1&unknown=2").await.ok();
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn every_answer_carries_a_request_id_the_callers_if_it_is_sane(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.stranger();
+    for path in ["/api/status", "/nowhere", "/api/token/", "/healthz"] {
+        for sane in ["a", "My-request_7.x", &"x".repeat(64)] {
+            assert_eq!(sends_with_id(&ana, path, sane).await, sane);
+        }
+        for insane in ["", "two words", "a\u{e9}b", "x;y", "<b>", &"x".repeat(65)] {
+            let ours = sends_with_id(&ana, path, insane).await;
+            assert!(ours.len() == 32 && ours.bytes().all(|byte| byte.is_ascii_hexdigit()), "{insane} {ours}");
+        }
+    }
+    let (one, two) = (ana.get("/api/status").await, ana.get("/api/status").await);
+    assert_ne!(one.header("x-request-id"), two.header("x-request-id"));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn old_clients_may_have_business_failures_as_200(pool: PgPool) {
+    let settings = [("KEYMETER_HTTP__ERRORS_AS_200", "true"), ("KEYMETER_LIMITS__SEARCH_PER_MINUTE", "1")];
+    let app = TestApp::with(pool, &settings).await;
+    let ana = app.makes(json!({ "username": "ana", "token_api_enabled": true, "max_tokens": 0 })).await;
+    ana.get("/api/token/?p=x").await.refuses(200, "invalid_page");
+    ana.get("/api/token/999999").await.refuses(200, "not_found");
+    ana.post("/api/token/", json!({ "name": "one" })).await.refuses(200, "token_limit_reached");
+    app.stranger().get("/api/token/").await.refuses(401, "not_signed_in");
+    ana.get("/api/admin/users").await.refuses(403, "not_an_administrator");
+    ana.delete("/api/token/").await.refuses(405, "method_not_allowed");
+    posts_raw(&ana, "/api/token/", " ".repeat(1024 * 1024 + 1)).await.refuses(413, "body_too_large");
+    ana.get("/api/token/search").await.ok();
+    ana.get("/api/token/search").await.refuses(429, "rate_limited");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn too_many_requests_say_when_to_come_back(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_LIMITS__SEARCH_PER_MINUTE", "1")]).await;
+    let ana = app.enabled_user("ana").await;
+    ana.get("/api/token/search").await.ok();
+    app.clock.advance(20);
+    let answer = ana.get("/api/token/search").await;
+    answer.refuses_saying(429, "rate_limited", "too many requests; try again in 40 s");
+    assert_eq!(answer.header("retry-after"), Some("40"));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_defect_answers_500_with_one_fixed_sentence(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let token = ana.creates(json!({ "name": "one" })).await;
+    sqlx::query("update tokens set key_sealed = '\\x00'").execute(&app.pool).await.unwrap();
+    let message = "something went wrong here; the operator finds it in the log under this X-Request-Id";
+    let answer = ana.get(&format!("/api/token/{token}")).await;
+    answer.refuses_saying(500, "internal", message);
+    assert!(answer.header("x-request-id").is_some());
+    sqlx::query("alter table audit_log rename to elsewhere").execute(&app.pool).await.unwrap();
+    ana.post("/api/token/", json!({ "name": "two" })).await.refuses_saying(500, "internal", message);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn what_takes_too_long_is_given_up(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_SERVER__REQUEST_TIMEOUT_SECONDS", "0")]).await;
+    let answer = app.stranger().post("/api/user/login", json!({ "username": "root", "password": "x" })).await;
+    answer.refuses_saying(503, "timeout", "this took too long and was given up; try again in a moment");
+    assert_eq!(answer.header("retry-after"), Some("1"));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn while_the_database_is_away_everything_says_so_and_when_to_come_back(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, root) = (app.enabled_user("ana").await, app.root().await);
+    let by_token = ana.by_access_token().await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one" })).await;
+    app.stranger().get("/readyz").await.ok();
+    app.pool.close().await;
+    let login = json!({ "username": "ana", "password": "ana's password" });
+    let answers = [
+        ana.get("/api/token/").await,
+        by_token.get("/api/token/").await,
+        by_token.get(&format!("/api/token/{id}")).await,
+        by_token.post("/api/token/", json!({ "name": "two" })).await,
+        by_token.delete(&format!("/api/token/{id}")).await,
+        by_token.get(&format!("/api/token/{id}/usage")).await,
+        ana.get("/api/user/self").await,
+        root.get("/api/admin/users").await,
+        ana.get("/api/user/logout").await,
+        app.stranger().post("/api/user/login", login).await,
+        app.holder_of(&key).get("/api/usage/token/").await,
+        app.stranger().get("/readyz").await,
+    ];
+    for answer in &answers {
+        answer.refuses_saying(503, "database_unavailable", AWAY);
+        assert_eq!(answer.header("retry-after"), Some("1"));
+        assert!(answer.header("x-request-id").is_some());
+    }
+    assert_eq!(answers[10].json()["code"], false);
+    for path in ["/healthz", "/api/status", "/api/openapi.json"] {
+        assert_eq!(app.stranger().get(path).await.status, 200);
+    }
+    app.stranger().get("/nowhere").await.refuses(404, "not_found");
+    app.stranger().get("/api/token/").await.refuses(401, "not_signed_in");
+}

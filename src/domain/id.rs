@@ -44,6 +44,8 @@ id! {
     ApiRequestId;
     /// A gateway credential.
     GatewayId;
+    /// Quota set aside for a request that is under way.
+    ReservationId;
     /// A line of the audit log.
     AuditId;
 }

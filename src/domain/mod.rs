@@ -6,6 +6,7 @@ pub mod access;
 pub mod audit;
 pub mod id;
 pub mod key;
+pub mod ledger;
 pub mod money;
 pub mod page;
 pub mod policy;

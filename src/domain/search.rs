@@ -1,6 +1,6 @@
 //! Search texts (spec §4.2, §8).
 
-use super::key;
+use super::key::{self, ApiKey};
 use super::policy;
 
 /// What to look for: literal pieces with anything between them.
@@ -77,6 +77,12 @@ impl SearchPattern {
     pub fn like(&self) -> String {
         let literal = |piece: &String| piece.replace('\\', r"\\").replace('_', r"\_").replace('%', r"\%");
         self.pieces.iter().map(literal).collect::<Vec<_>>().join("%")
+    }
+
+    /// Whether a key fits, with its `sk-` or without.
+    #[must_use]
+    pub fn matches_key(&self, key: &ApiKey) -> bool {
+        self.matches(key.expose()) || self.matches(key::without_prefixes(key.expose()))
     }
 
     /// Whether `text` fits, by the same meaning as [`SearchPattern::like`].

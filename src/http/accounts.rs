@@ -10,7 +10,7 @@ use tower_sessions::Session;
 use utoipa::ToSchema;
 
 use super::Site;
-use super::auth::{SignedIn, end_session, refuse_foreign_navigation, start_session};
+use super::auth::{SignedIn, end_session, may_end_session, refuse_foreign_navigation, start_session};
 use super::envelope::{Done, Envelope, NoStore};
 use super::error::Refusal;
 use super::extract::{Id, Json, OptionalJson, Visitor};
@@ -232,8 +232,12 @@ pub async fn login(
     Json(body): Json<LoginBody>,
 ) -> Result<Envelope<UserBody>, Refusal> {
     let (username, password) = (body.username.unwrap_or_default(), exposed(body.password.as_ref()));
-    let user = site.accounts.sign_in(&username, password, &origin).await?;
+    let (user, proof) = site.accounts.sign_in(&username, password, &origin).await?;
     start_session(&session, &site, user.id).await?;
+    if let Err(changed) = site.accounts.confirm_sign_in(user.id, &proof).await {
+        end_session(&session).await?;
+        return Err(changed.into());
+    }
     Ok(Envelope::of(UserBody::new(user, site.accounts.rules())))
 }
 
@@ -246,7 +250,8 @@ pub async fn logout(session: Session) -> Result<Done, Refusal> {
 
 /// Sign out.
 #[utoipa::path(post, path = "/api/user/logout", tag = "accounts", responses((status = 200, body = Done)))]
-pub async fn logout_by_post(session: Session) -> Result<Done, Refusal> {
+pub async fn logout_by_post(session: Session, headers: http::HeaderMap) -> Result<Done, Refusal> {
+    may_end_session(&session, &headers).await?;
     logout(session).await
 }
 

@@ -420,8 +420,8 @@ pub async fn list_audit(
 ) -> Result<Envelope<PageBody<AuditBody>>, Refusal> {
     let filter = AuditFilter {
         actor_id: number("actor_id", query.actor_id.as_deref())?.map(UserId::new),
-        action: query.action.filter(|word| !word.is_empty()),
-        subject_kind: query.subject_kind.filter(|word| !word.is_empty()),
+        action: word("action", query.action)?,
+        subject_kind: word("subject_kind", query.subject_kind)?,
         subject_id: number("subject_id", query.subject_id.as_deref())?,
         user_id: number("user_id", query.user_id.as_deref())?.map(UserId::new),
     };
@@ -449,5 +449,14 @@ fn number(name: &str, text: Option<&str>) -> Result<Option<i64>, Refusal> {
             Ok(number) => Ok(Some(number)),
             Err(_) => Err(Refusal::bad("invalid_query", format!("`{name}` must be a whole number"))),
         },
+    }
+}
+
+fn word(name: &str, text: Option<String>) -> Result<Option<String>, Refusal> {
+    match text.filter(|text| !text.is_empty()) {
+        Some(text) if text.chars().any(char::is_control) => {
+            Err(Refusal::bad("invalid_query", format!("`{name}` contains control characters")))
+        }
+        text => Ok(text),
     }
 }

@@ -48,9 +48,9 @@ impl FromRequestParts<Arc<Site>> for SignedIn {
             }
             None => by_session(parts, site).await?,
         };
-        let claimed = USER_HEADERS.iter().find_map(|name| parts.headers.get(*name));
         let own = user.id.to_string();
-        if claimed.is_some_and(|claimed| claimed.to_str().ok().map(str::trim) != Some(own.as_str())) {
+        let mut claimed = USER_HEADERS.iter().flat_map(|name| parts.headers.get_all(*name));
+        if claimed.any(|claimed| claimed.to_str().ok().map(str::trim) != Some(own.as_str())) {
             return Err(Refusal::user_mismatch());
         }
         Known::is(parts, user.id);
@@ -104,6 +104,12 @@ pub async fn start_session(session: &Session, site: &Site, user: UserId) -> Resu
     session.insert(USER_ID, user.get()).await.map_err(session_failed)?;
     session.insert(RENEWED, site.clock.now().get()).await.map_err(session_failed)?;
     session.save().await.map_err(session_failed)
+}
+
+/// Refuses a foreign site that would end a session.
+pub async fn may_end_session(session: &Session, headers: &HeaderMap) -> Result<(), Refusal> {
+    let signed_in: Option<i64> = session.get(USER_ID).await.map_err(session_failed)?;
+    if signed_in.is_some() { refuse_cross_site(&Method::POST, headers) } else { Ok(()) }
 }
 
 /// Ends a session, if there is one.
@@ -161,6 +167,7 @@ fn bare(value: &str) -> &str {
     let value = value.trim();
     match value.split_at_checked(7) {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("bearer ") => rest.trim(),
+        _ if value.eq_ignore_ascii_case("bearer") => "",
         _ => value,
     }
 }

@@ -71,6 +71,10 @@ fn is_too_large(error: &axum::Error) -> bool {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+    // serde would read an array as the fields in their order.
+    if body.trim_ascii_start().starts_with(b"[") {
+        return Err(Refusal::bad("invalid_json", "the body must be a JSON object"));
+    }
     let mut json = serde_json::Deserializer::from_slice(body);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
@@ -87,11 +91,15 @@ fn wrong_json(path: &str, error: &serde_json::Error) -> Refusal {
         return Refusal::bad("invalid_json", format!("the body is not valid JSON ({place})"));
     }
     let text = error.to_string();
+    if text.starts_with("duplicate field") {
+        return Refusal::bad("invalid_json", "the body names a field twice");
+    }
     let expected = text.split_once("expected ").map_or("something else", |(_, rest)| rest);
     let expected = expected.split(" at line ").next().unwrap_or(expected);
     let expected = match expected {
         "i64" | "u64" | "u32" | "i32" => "a whole number",
         "a boolean" => "true or false",
+        "a sequence" => "an array",
         expected if expected.starts_with("struct ") || expected.starts_with("a map") => "a JSON object",
         expected => expected,
     };

@@ -103,6 +103,9 @@ pub struct SelfPatch {
     pub password: Option<(NewPassword, SecretString)>,
 }
 
+/// The password hash that a sign-in was checked against.
+pub struct SignInProof(String);
+
 /// The accounts service.
 #[derive(Debug)]
 pub struct Accounts {
@@ -177,23 +180,26 @@ impl Accounts {
         }
     }
 
-    /// Spec §5.1: who signs in.
+    /// Spec §5.1: who signs in, and the proof to confirm it with once the session stands.
     ///
     /// # Errors
     /// Wrong name or password, a disabled account, too many tries.
-    pub async fn sign_in(&self, username: &str, password: &str, origin: &Origin) -> Result<User, AccountsError> {
+    pub async fn sign_in(
+        &self,
+        username: &str,
+        password: &str,
+        origin: &Origin,
+    ) -> Result<(User, SignInProof), AccountsError> {
         self.limiter.may_sign_in(username, origin.ip)?;
-        let (user, hash) = {
+        let found = {
             let mut conn = self.db.acquire().await?;
-            match users::find_by_name(&mut conn, username).await? {
-                Some(user) => {
-                    let hash = users::password_hash(&mut conn, user.id).await?;
-                    (Some(user), hash)
-                }
-                None => (None, None),
+            match Username::parse(username) {
+                Ok(name) => users::find_by_name(&mut conn, &name).await?,
+                Err(_) => None,
             }
         };
-        let fits = self.passwords.verify(hash, password).await;
+        let (user, hash) = found.unzip();
+        let fits = self.passwords.verify(hash.clone(), password).await;
         let action = if fits { Action::SignedIn } else { Action::SignInFailed };
         let subject = user.as_ref().map_or(Subject { kind: "user", id: None, user_id: None }, |user| of_user(user.id));
         {
@@ -201,11 +207,30 @@ impl Accounts {
             let actor = user.as_ref().filter(|_| fits);
             audit::insert(&mut conn, self.entry(actor, origin, action, subject, Details::new())).await?;
         }
-        let user = user.ok_or(AccountsError::WrongCredentials)?;
-        match (fits, user.status) {
-            (false, _) => Err(AccountsError::WrongCredentials),
-            (true, UserStatus::Disabled) => Err(AccountsError::Disabled),
-            (true, UserStatus::Enabled) => Ok(user),
+        let (Some(user), Some(hash), true) = (user, hash, fits) else {
+            return Err(AccountsError::WrongCredentials);
+        };
+        match user.status {
+            UserStatus::Disabled => Err(AccountsError::Disabled),
+            UserStatus::Enabled => Ok((user, SignInProof(hash))),
+        }
+    }
+
+    /// Whether the password and the account are still those of the sign-in. Asked under the
+    /// account's lock once the session stands: whoever changes them ends all sessions, and so either
+    /// ends this one or is seen here.
+    ///
+    /// # Errors
+    /// Changed meanwhile; the database.
+    pub async fn confirm_sign_in(&self, id: UserId, proof: &SignInProof) -> Result<(), AccountsError> {
+        let mut tx = self.db.begin().await?;
+        let user = users::lock(&mut tx, id).await?.ok_or(AccountsError::WrongCredentials)?;
+        let hash = users::password_hash(&mut tx, id).await?;
+        storage::commit(tx).await?;
+        match user.status {
+            UserStatus::Disabled => Err(AccountsError::Disabled),
+            UserStatus::Enabled if hash.as_ref() == Some(&proof.0) => Ok(()),
+            UserStatus::Enabled => Err(AccountsError::WrongCredentials),
         }
     }
 
@@ -306,7 +331,7 @@ impl Accounts {
         let owner = caller.user.id;
         let mut tx = self.db.begin().await?;
         users::lock(&mut tx, owner).await?.ok_or(AccountsError::NotFound("account"))?;
-        if access_tokens::count(&mut tx, owner).await? >= policy::MAX_ACCESS_TOKENS {
+        if access_tokens::count_live(&mut tx, owner, self.clock.now()).await? >= policy::MAX_ACCESS_TOKENS {
             return Err(AccountsError::TooManyAccessTokens(policy::MAX_ACCESS_TOKENS));
         }
         let id = access_tokens::insert(&mut tx, owner, name, &digest, expires_at, self.clock.now()).await?;

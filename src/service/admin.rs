@@ -414,7 +414,8 @@ impl Admin {
     ) -> Result<(), AdminError> {
         let hash = self.passwords.hash(password).await;
         let mut tx = self.db.begin().await?;
-        let user = users::find_by_name(&mut tx, username).await?.ok_or(AdminError::NotFound("user"))?;
+        let username = Username::parse(username)?;
+        let (user, _) = users::find_by_name(&mut tx, &username).await?.ok_or(AdminError::NotFound("user"))?;
         users::save_password(&mut tx, user.id, &hash).await?;
         sessions::remove_all_of(&mut tx, user.id).await?;
         self.write(&mut tx, None, origin, Action::PasswordChanged, of_user(user.id), Details::new()).await?;

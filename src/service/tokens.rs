@@ -148,7 +148,7 @@ impl Tokens {
                 let sealed = tokens::sealed_keys_like(&mut conn, owner, &like).await?;
                 let mut found = Vec::new();
                 for (id, digest, sealed) in sealed {
-                    if part.matches(self.vault.open(&digest, &sealed)?.expose()) {
+                    if part.matches_key(&self.vault.open(&digest, &sealed)?) {
                         found.push(id);
                     }
                 }

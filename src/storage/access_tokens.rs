@@ -38,12 +38,16 @@ pub async fn list(conn: &mut Conn, owner: UserId) -> Result<Vec<AccessTokenRow>,
     Ok(rows)
 }
 
-/// How many a user has.
-pub async fn count(conn: &mut Conn, owner: UserId) -> Result<i64, StorageError> {
-    let count =
-        sqlx::query_scalar!(r#"select count(*) as "count!" from access_tokens where user_id = $1"#, owner as UserId)
-            .fetch_one(conn)
-            .await?;
+/// How many a user has that have not expired.
+pub async fn count_live(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<i64, StorageError> {
+    let count = sqlx::query_scalar!(
+        r#"select count(*) as "count!" from access_tokens
+           where user_id = $1 and (expires_at is null or expires_at > $2)"#,
+        owner as UserId,
+        now as UnixTime
+    )
+    .fetch_one(conn)
+    .await?;
     Ok(count)
 }
 

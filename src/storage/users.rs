@@ -35,13 +35,16 @@ pub async fn lock(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageEr
     Ok(user)
 }
 
-/// The live account of this name, in any case.
-pub async fn find_by_name(conn: &mut Conn, name: &str) -> Result<Option<User>, StorageError> {
-    let user =
-        select_users!("from users where username_folded = $1 and deleted_time is null", name.trim().to_lowercase())
-            .fetch_optional(conn)
-            .await?;
-    Ok(user)
+/// The live account of this name, in any case, and its password hash.
+pub async fn find_by_name(conn: &mut Conn, name: &Username) -> Result<Option<(User, String)>, StorageError> {
+    let Some(user) = select_users!("from users where username_folded = $1 and deleted_time is null", name.folded())
+        .fetch_optional(&mut *conn)
+        .await?
+    else {
+        return Ok(None);
+    };
+    let hash = password_hash(conn, user.id).await?;
+    Ok(hash.map(|hash| (user, hash)))
 }
 
 /// The password hash of a live account.

@@ -214,8 +214,11 @@ async fn groups_and_models_are_those_of_the_settings(pool: PgPool) {
 async fn the_status_says_what_the_service_is_and_what_is_open(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__CONTACT", "keys@example.org")]).await;
     let expected = json!({
-        "system_name": "keymeter", "version": env!("CARGO_PKG_VERSION"), "quota_per_unit": 500_000,
+        "name": "keymeter", "version": env!("CARGO_PKG_VERSION"), "quota_per_unit": 500_000,
         "registration": false, "token_api": "by_request", "contact": "keys@example.org", "time_zone": "UTC",
     });
-    assert_eq!(app.stranger().get("/api/status").await.ok(), expected);
+    let status = app.stranger().get("/api/status").await.ok();
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(&status[field], value, "{field}");
+    }
 }

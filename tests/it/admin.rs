@@ -75,17 +75,29 @@ async fn an_account_is_made_as_asked_for(pool: PgPool) {
     }
     let table = [
         (json!({ "username": "BEN" }), 409, "username_taken", "this username is taken"),
-        (json!({ "username": "a b" }), 400, "invalid_username",
-         "`username` must have 1 to 50 characters, without white space"),
-        (json!({ "username": null }), 400, "invalid_username",
-         "`username` must have 1 to 50 characters, without white space"),
+        (
+            json!({ "username": "a b" }),
+            400,
+            "invalid_username",
+            "`username` must have 1 to 50 characters, without white space",
+        ),
+        (
+            json!({ "username": null }),
+            400,
+            "invalid_username",
+            "`username` must have 1 to 50 characters, without white space",
+        ),
         (json!({ "password": "short" }), 400, "invalid_password", "the password must have 8 to 128 characters"),
         (json!({ "email": "x" }), 400, "invalid_email", "`email` is not an e-mail address"),
         (json!({ "role": 5 }), 400, "invalid_role", "`role` must be 1, 10 or 100"),
         (json!({ "group": "vip" }), 400, "invalid_group", "`group` must be one of: default"),
         (json!({ "quota": -1 }), 400, "invalid_quota", "`quota` must be a whole number from 0 to 500000000000000"),
-        (json!({ "max_tokens": -2 }), 400, "invalid_max_tokens",
-         "`max_tokens` must be a whole number from 0 to 1000000, or -1 for the general limit"),
+        (
+            json!({ "max_tokens": -2 }),
+            400,
+            "invalid_max_tokens",
+            "`max_tokens` must be a whole number from 0 to 1000000, or -1 for the general limit",
+        ),
     ];
     for (wrong, status, error, message) in table {
         let mut account = json!({ "username": "carla", "password": "carla's password" });
@@ -121,8 +133,11 @@ async fn each_field_of_an_account_is_changed_alone(pool: PgPool) {
         (json!({ "role": 2 }), "invalid_role", "`role` must be 1, 10 or 100"),
         (json!({ "group": "auto" }), "invalid_group", "`group` must be one of: default"),
         (json!({ "password": "short" }), "invalid_password", "the password must have 8 to 128 characters"),
-        (json!({ "max_tokens": 1_000_001 }), "invalid_max_tokens",
-         "`max_tokens` must be a whole number from 0 to 1000000, or -1 for the general limit"),
+        (
+            json!({ "max_tokens": 1_000_001 }),
+            "invalid_max_tokens",
+            "`max_tokens` must be a whole number from 0 to 1000000, or -1 for the general limit",
+        ),
     ];
     for (wrong, error, message) in table {
         root.patch(&of(&ana), wrong).await.refuses_saying(400, error, message);
@@ -165,7 +180,11 @@ async fn an_administrator_manages_users_and_root_everyone(pool: PgPool) {
         admin.post(USERS, account).await.refuses_saying(403, "role_too_low", TOO_LOW);
         admin.patch(&of(&ana), json!({ "role": role })).await.refuses_saying(403, "role_too_low", TOO_LOW);
     }
-    admin.post(&format!("{}/quota", of(&admin)), json!({ "set": 1 })).await.refuses_saying(403, "role_too_low", TOO_LOW);
+    admin.post(&format!("{}/quota", of(&admin)), json!({ "set": 1 })).await.refuses_saying(
+        403,
+        "role_too_low",
+        TOO_LOW,
+    );
     assert_eq!(root.patch(&of(&other), json!({ "role": 1 })).await.ok()["role"], 1);
     other.get(USERS).await.refuses_saying(403, "not_an_administrator", "this needs an administrator's account");
     root.delete(&of(&admin)).await.ok();
@@ -360,9 +379,8 @@ async fn the_audit_log_tells_who_did_what_to_which_token_from_where(pool: PgPool
     ana.put("/api/token/?status_only=1", json!({ "id": token, "status": 1 })).await.ok();
     ana.delete(&format!("/api/token/{token}")).await.ok();
     let of_token = format!("{AUDIT}?subject_kind=token&subject_id={token}");
-    let actions = [
-        "token.deleted", "token.enabled", "token.disabled", "token.edited", "token.key_revealed", "token.created",
-    ];
+    let actions =
+        ["token.deleted", "token.enabled", "token.disabled", "token.edited", "token.key_revealed", "token.created"];
     assert_eq!(page(&admin, &of_token, "action").await, (actions.map(Value::from).to_vec(), 6));
     let actors = ["ana", "ana", "carla", "ana", "ana", "ana"];
     assert_eq!(page(&admin, &of_token, "actor_name").await.0, actors.map(Value::from).to_vec());
@@ -396,8 +414,14 @@ async fn every_act_of_an_administrator_leaves_a_line(pool: PgPool) {
     root.delete(&format!("{GATEWAYS}/{gateway}")).await.ok();
     root.delete(&of(&ana)).await.ok();
     for action in [
-        "user.created", "user.edited", "user.deleted", "user.quota_granted", "token_api.refused",
-        "token_api.approved", "gateway.created", "gateway.revoked",
+        "user.created",
+        "user.edited",
+        "user.deleted",
+        "user.quota_granted",
+        "token_api.refused",
+        "token_api.approved",
+        "gateway.created",
+        "gateway.revoked",
     ] {
         let path = format!("{AUDIT}?actor_id={}&action={action}", root.id);
         assert_eq!(page(&root, &path, "id").await.1, 1, "{action}");

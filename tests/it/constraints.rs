@@ -33,16 +33,18 @@ const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subj
 const BREAKS: [(&str, &[&str]); 41] = [
     ("installation_pkey", &[ROWS[0]]),
     ("installation_one_row", &["insert into installation (id, key_check, created_time) values (2, '\\x00', 1)"]),
-    ("users_pkey", &[
-        "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, \
+    (
+        "users_pkey",
+        &["insert into users (id, username, username_folded, display_name, email, password_hash, role, status, \
          group_name, quota, used_quota, request_count, token_api_enabled, created_time) overriding system value \
-         values (1, 'ben', 'ben', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1)",
-    ]),
-    ("users_username_unique", &[
-        "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
+         values (1, 'ben', 'ben', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1)"],
+    ),
+    (
+        "users_username_unique",
+        &["insert into users (username, username_folded, display_name, email, password_hash, role, status, \
          group_name, quota, used_quota, request_count, token_api_enabled, created_time) \
-         select 'ANA', username_folded, '', '', '', 1, 1, 'default', 0, 0, 0, false, 1 from users where id = 1",
-    ]),
+         select 'ANA', username_folded, '', '', '', 1, 1, 'default', 0, 0, 0, false, 1 from users where id = 1"],
+    ),
     ("users_role_known", &["update users set role = 0", "update users set role = 11"]),
     ("users_status_known", &["update users set status = 0", "update users set status = 3"]),
     ("users_quota_not_negative", &["update users set quota = -1"]),
@@ -51,46 +53,52 @@ const BREAKS: [(&str, &[&str]); 41] = [
     ("users_max_tokens_not_negative", &["update users set max_tokens = -1"]),
     ("sessions_pkey", &[ROWS[2]]),
     ("sessions_user_fk", &["update sessions set user_id = 2"]),
-    ("access_tokens_pkey", &[
-        "insert into access_tokens (id, user_id, name, digest, created_time) overriding system value \
-         values (1, 1, 'two', decode(repeat('02', 32), 'hex'), 1)",
-    ]),
+    (
+        "access_tokens_pkey",
+        &["insert into access_tokens (id, user_id, name, digest, created_time) overriding system value \
+         values (1, 1, 'two', decode(repeat('02', 32), 'hex'), 1)"],
+    ),
     ("access_tokens_user_fk", &["update access_tokens set user_id = 2"]),
-    ("access_tokens_digest_unique", &[
-        "insert into access_tokens (user_id, name, digest, created_time) \
-         select user_id, name, digest, 1 from access_tokens",
-    ]),
+    (
+        "access_tokens_digest_unique",
+        &["insert into access_tokens (user_id, name, digest, created_time) \
+         select user_id, name, digest, 1 from access_tokens"],
+    ),
     ("access_tokens_digest_whole", &["update access_tokens set digest = '\\x01'"]),
-    ("token_api_requests_pkey", &[
-        "insert into token_api_requests (id, user_id, asked_by, reason, state, created_time, decided_time, note) \
-         overriding system value values (1, 1, 1, 'x', 'refused', 1, 1, '')",
-    ]),
+    (
+        "token_api_requests_pkey",
+        &["insert into token_api_requests (id, user_id, asked_by, reason, state, created_time, decided_time, note) \
+         overriding system value values (1, 1, 1, 'x', 'refused', 1, 1, '')"],
+    ),
     ("token_api_requests_user_fk", &["update token_api_requests set user_id = 2"]),
     ("token_api_requests_asked_by_fk", &["update token_api_requests set asked_by = 2"]),
     ("token_api_requests_decided_by_fk", &["update token_api_requests set decided_by = 2"]),
     ("token_api_requests_state_known", &["update token_api_requests set state = 'lost', decided_time = 1"]),
-    ("token_api_requests_decided", &[
-        "update token_api_requests set decided_time = 1",
-        "update token_api_requests set state = 'approved'",
-    ]),
-    ("token_api_requests_one_pending", &[
-        "insert into token_api_requests (user_id, asked_by, reason, state, created_time, note) \
-         values (1, 1, 'again', 'pending', 1, '')",
-    ]),
-    ("tokens_pkey", &[
-        "insert into tokens (id, user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, \
+    (
+        "token_api_requests_decided",
+        &["update token_api_requests set decided_time = 1", "update token_api_requests set state = 'approved'"],
+    ),
+    (
+        "token_api_requests_one_pending",
+        &["insert into token_api_requests (user_id, asked_by, reason, state, created_time, note) \
+         values (1, 1, 'again', 'pending', 1, '')"],
+    ),
+    (
+        "tokens_pkey",
+        &["insert into tokens (id, user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, \
          created_time, accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, model_limits, \
          allow_ips, group_name, cross_group_retry) overriding system value \
          values (1, 1, decode(repeat('02', 32), 'hex'), '\\x01', '', true, 'two', 'two', 1, 1, 0, false, 0, false, \
-         '', '', '', false)",
-    ]),
+         '', '', '', false)"],
+    ),
     ("tokens_user_fk", &["update tokens set user_id = 2"]),
-    ("tokens_key_digest_unique", &[
-        "insert into tokens (user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, \
+    (
+        "tokens_key_digest_unique",
+        &["insert into tokens (user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, \
          created_time, accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, model_limits, \
          allow_ips, group_name, cross_group_retry) select user_id, key_digest, '\\x02', '', true, 'two', 'two', 1, 1, \
-         0, false, 0, false, '', '', '', false from tokens",
-    ]),
+         0, false, 0, false, '', '', '', false from tokens"],
+    ),
     ("tokens_key_digest_whole", &["update tokens set key_digest = '\\x01'"]),
     ("tokens_key_hint_short", &["update tokens set key_hint = '123456789'"]),
     ("tokens_name_length", &["update tokens set name = ''", "update tokens set name = repeat('ü', 51)"]),
@@ -100,29 +108,43 @@ const BREAKS: [(&str, &[&str]); 41] = [
     ("tokens_retry_only_in_auto", &["update tokens set cross_group_retry = true"]),
     ("usage_daily_pkey", &[ROWS[6]]),
     ("usage_daily_token_fk", &["update usage_daily set token_id = 2"]),
-    ("usage_daily_not_negative", &[
-        "update usage_daily set quota = -1",
-        "update usage_daily set requests = -1",
-        "update usage_daily set prompt_tokens = -1",
-        "update usage_daily set completion_tokens = -1",
-    ]),
-    ("gateways_pkey", &[
-        "insert into gateways (id, name, digest, created_time) overriding system value \
-         values (1, 'two', decode(repeat('02', 32), 'hex'), 1)",
-    ]),
+    (
+        "usage_daily_not_negative",
+        &[
+            "update usage_daily set quota = -1",
+            "update usage_daily set requests = -1",
+            "update usage_daily set prompt_tokens = -1",
+            "update usage_daily set completion_tokens = -1",
+        ],
+    ),
+    (
+        "gateways_pkey",
+        &["insert into gateways (id, name, digest, created_time) overriding system value \
+         values (1, 'two', decode(repeat('02', 32), 'hex'), 1)"],
+    ),
     ("gateways_created_by_fk", &["update gateways set created_by = 2"]),
-    ("gateways_digest_unique", &[
-        "insert into gateways (name, digest, created_time) select 'two', digest, 1 from gateways",
-    ]),
+    (
+        "gateways_digest_unique",
+        &["insert into gateways (name, digest, created_time) select 'two', digest, 1 from gateways"],
+    ),
     ("gateways_digest_whole", &["update gateways set digest = '\\x01'"]),
     ("audit_log_pkey", &[AUDIT_ROW]),
 ];
 
+/// Every table with its row; ids that the database gives begin far above.
+async fn fill(pool: &PgPool) {
+    for row in ROWS.into_iter().chain([AUDIT_ROW]) {
+        sqlx::query(row).execute(pool).await.unwrap();
+    }
+    for table in ["users", "access_tokens", "token_api_requests", "tokens", "gateways", "audit_log"] {
+        let restart = format!("alter table {table} alter column id restart with 1000");
+        sqlx::query(AssertSqlSafe(restart)).execute(pool).await.unwrap();
+    }
+}
+
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn every_constraint_refuses_what_it_is_there_for(pool: PgPool) {
-    for row in ROWS.into_iter().chain([AUDIT_ROW]) {
-        sqlx::query(row).execute(&pool).await.unwrap();
-    }
+    fill(&pool).await;
     for (name, statements) in BREAKS {
         for statement in statements {
             let error = sqlx::query(*statement).execute(&pool).await.expect_err(statement);
@@ -152,9 +174,7 @@ async fn every_constraint_of_the_foundation_is_tried(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn what_lies_at_the_bounds_is_let_in(pool: PgPool) {
-    for row in ROWS {
-        sqlx::query(row).execute(&pool).await.unwrap();
-    }
+    fill(&pool).await;
     for statement in [
         "update users set role = 100, status = 2, max_tokens = 0",
         "update users set deleted_time = 1",

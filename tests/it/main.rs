@@ -9,6 +9,24 @@
     reason = "tests fail by panicking, ask the database what they like, and read better with values"
 )]
 
+mod accounts;
+mod admin;
 mod architecture;
+mod concurrency;
+mod constraints;
 mod harness;
+mod hygiene_dump;
+mod routes;
+mod s2_objects;
+mod s3_states;
 mod s4_1_list;
+mod s4_2_search;
+mod s4_3_get;
+mod s4_4_create;
+mod s4_5_update;
+mod s4_6_delete;
+mod s4_7_batch;
+mod s4_8_usage_by_key;
+mod s4_9_daily_usage;
+mod s5_auth;
+mod s7_errors;

@@ -105,5 +105,8 @@ async fn a_migration_that_was_changed_afterwards_is_noticed(pool: PgPool) {
     let refused = run(dir.path(), &[("DATABASE_URL", &url(&pool))], &["migrate"]);
     assert_eq!(refused.status.code(), Some(1));
     let told = String::from_utf8(refused.stderr).unwrap();
-    assert!(told.starts_with("keymeter: cannot migrate the database: migration 1 ") && told.lines().count() == 1, "{told}");
+    assert!(
+        told.starts_with("keymeter: cannot migrate the database: migration 1 ") && told.lines().count() == 1,
+        "{told}"
+    );
 }

@@ -123,13 +123,8 @@ async fn the_declared_right_is_the_one_that_is_asked_for(pool: PgPool) {
     let (stranger, user, enabled, admin) =
         (app.stranger(), app.user("ana").await, app.enabled_user("ben").await, app.admin("carla").await);
     let holder = app.holder_of(&enabled.creates_with_key(json!({ "name": "one" })).await.1);
-    let callers = [
-        ("stranger", &stranger),
-        ("user", &user),
-        ("enabled", &enabled),
-        ("admin", &admin),
-        ("holder", &holder),
-    ];
+    let callers =
+        [("stranger", &stranger), ("user", &user), ("enabled", &enabled), ("admin", &admin), ("holder", &holder)];
     for operation in operations(&app).await {
         let right = operation.rights.first().map_or("none", String::as_str);
         for (kind, caller) in callers {

@@ -128,7 +128,8 @@ async fn a_token_is_found_by_a_part_of_its_key(pool: PgPool) {
         .chars()
         .map(|c| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() })
         .collect();
-    for nobodys in [format!("{middle}%"), format!("%{middle}"), format!("%{tail}%{head}"), "__".to_owned(), other_case] {
+    for nobodys in [format!("{middle}%"), format!("%{middle}"), format!("%{tail}%{head}"), "__".to_owned(), other_case]
+    {
         assert_eq!(found(&ana, &[("token", &nobodys)]).await, [""; 0], "{nobodys}");
     }
     assert_eq!(found(&ana, &[("token", "sk-")]).await, ["two", "one"]);

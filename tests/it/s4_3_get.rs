@@ -72,7 +72,7 @@ async fn one_batch_shows_at_most_100_keys(pool: PgPool) {
     for body in [json!({}), json!({ "ids": null }), json!({ "id": [1] })] {
         ask(body).await.refuses_saying(400, "missing_field", "`ids` is required");
     }
-    for (ids, message) in [(json!([1, "2"]), "`ids[1]` must be a whole number"), (json!(7), "`ids` must be a sequence")] {
+    for (ids, message) in [(json!([1, "2"]), "`ids[1]` must be a whole number"), (json!(7), "`ids` must be an array")] {
         ask(json!({ "ids": ids })).await.refuses_saying(400, "invalid_field", message);
     }
 }

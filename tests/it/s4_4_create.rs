@@ -243,7 +243,8 @@ async fn a_group_is_the_owners_own_or_auto_or_one_that_is_open(pool: PgPool) {
 async fn only_the_group_auto_retries_across_groups(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    for (group, asked, retries) in [("auto", true, true), ("auto", false, false), ("default", true, false), ("", true, false)]
+    for (group, asked, retries) in
+        [("auto", true, true), ("auto", false, false), ("default", true, false), ("", true, false)]
     {
         let id = ana.creates(json!({ "name": "made", "group": group, "cross_group_retry": asked })).await;
         let token = ana.get(&format!("/api/token/{id}")).await.ok();
@@ -325,7 +326,9 @@ async fn an_array_of_values_in_the_order_of_the_fields_is_no_object(pool: PgPool
 async fn no_content_type_matters(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    for content_type in ["text/plain", "application/x-www-form-urlencoded", "nonsense", "application/json; charset=utf-8"] {
+    for content_type in
+        ["text/plain", "application/x-www-form-urlencoded", "nonsense", "application/json; charset=utf-8"]
+    {
         posts(&ana, r#"{"name":"made"}"#, &[("content-type", content_type)]).await.ok();
     }
     posts(&ana, r#"{"name":"made"}"#, &[]).await.ok();
@@ -336,7 +339,10 @@ async fn no_content_type_matters(pool: PgPool) {
 async fn a_body_may_have_1_mib_and_no_more(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    let of_size = |bytes: usize| format!("{:<bytes$}", r#"{"name":"made"}"#);
+    let of_size = |bytes: usize| {
+        let token = r#"{"name":"made"}"#;
+        format!("{token}{}", " ".repeat(bytes - token.len()))
+    };
     posts(&ana, of_size(1_048_576), &[]).await.ok();
     let refused = posts(&ana, of_size(1_048_577), &[]).await;
     refused.refuses_saying(413, "body_too_large", "the body is larger than 1 MiB");

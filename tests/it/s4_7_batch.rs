@@ -74,8 +74,8 @@ async fn ids_are_whole_numbers_in_an_array(pool: PgPool) {
         answer.refuses_saying(400, "missing_field", "`ids` is required");
     }
     for (ids, message) in [
-        (json!(one), "`ids` must be a sequence"),
-        (json!(one.to_string()), "`ids` must be a sequence"),
+        (json!(one), "`ids` must be an array"),
+        (json!(one.to_string()), "`ids` must be an array"),
         (json!([one, one.to_string()]), "`ids[1]` must be a whole number"),
         (json!([1.5]), "`ids[0]` must be a whole number"),
         (json!([null]), "`ids[0]` must be a whole number"),

@@ -142,6 +142,7 @@ async fn no_key_a_wrong_key_and_a_deleted_tokens_key_are_refused(pool: PgPool) {
     let nothing = "send the API key as `Authorization: Bearer sk-…`";
     refused(&app.stranger().get(PATH).await, 401, "invalid_key", nothing);
     refused(&ana.get(PATH).await, 401, "invalid_key", nothing);
+    refused(&asks(&app, "", HERE).await, 401, "invalid_key", nothing);
     refused(&asks(&app, "Bearer ", HERE).await, 401, "invalid_key", nothing);
     refused(&ana.by_access_token().await.get(PATH).await, 401, "invalid_key", WRONG);
 }

@@ -123,11 +123,11 @@ async fn dates_that_are_none_and_ranges_that_go_backwards_are_refused(pool: PgPo
         let answer = ana.get(&format!("/api/token/{token}/usage?{query}")).await;
         answer.refuses_saying(400, "invalid_range", message);
     };
-    let bad = ["2026-1-5", "2026-02-30", "2026-13-01", "20260105", "2026-01-05T00:00", "05-01-2026", "x", "%202026-1-5"];
+    let bad =
+        ["2026-1-5", "2026-02-30", "2026-13-01", "20260105", "2026-01-05T00:00", "05-01-2026", "x", "%202026-1-5"];
     for date in bad {
         for field in ["start_date", "end_date"] {
-            let message =
-                format!("`{field}` must be a date of the calendar written YYYY-MM-DD, such as 2026-01-05");
+            let message = format!("`{field}` must be a date of the calendar written YYYY-MM-DD, such as 2026-01-05");
             refuses(format!("{field}={date}"), &message).await;
         }
     }
@@ -170,7 +170,11 @@ async fn ownership_comes_before_the_cache(pool: PgPool) {
     ana.get("/api/token/999999/usage").await.refuses_saying(404, "not_found", GONE);
     ana.delete(&format!("/api/token/{token}")).await.ok();
     ana.get(&path).await.refuses_saying(404, "not_found", GONE);
-    ana.get("/api/token/one/usage").await.refuses_saying(400, "invalid_id", "the id in the path must be a whole number");
+    ana.get("/api/token/one/usage").await.refuses_saying(
+        400,
+        "invalid_id",
+        "the id in the path must be a whole number",
+    );
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -19,7 +19,13 @@ const ASK: &str = "/api/user/token_api_request";
 const DAY: i64 = 86_400;
 
 /// The caller's request with other headers, and a body if there is one.
-fn request(caller: &Caller, method: Method, path: &str, headers: &[(&'static str, &str)], body: Value) -> Request<Body> {
+fn request(
+    caller: &Caller,
+    method: Method,
+    path: &str,
+    headers: &[(&'static str, &str)],
+    body: Value,
+) -> Request<Body> {
     let mut request = caller.request(method, path);
     request.headers_mut().remove("origin");
     for (name, value) in headers {
@@ -383,8 +389,9 @@ async fn an_unknown_user_and_a_wrong_password_get_the_same_answer(pool: PgPool) 
     let app = TestApp::new(pool).await;
     app.user("ana").await;
     let message = "the username or the password is wrong";
-    let tried = [("ana", "wrong password"), ("nobody", "ana's password"), ("", ""), ("ana", ""), ("ANA", "ANA'S PASSWORD")];
-    for (username, password) in tried {
+    for (username, password) in
+        [("ana", "wrong password"), ("nobody", "ana's password"), ("", ""), ("ana", ""), ("ANA", "ANA'S PASSWORD")]
+    {
         let answer = tries(&app, username, password, "192.0.2.1").await;
         answer.refuses_saying(401, "wrong_credentials", message);
         assert_eq!(answer.header("set-cookie"), None);

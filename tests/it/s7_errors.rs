@@ -93,8 +93,11 @@ async fn a_body_that_does_not_fit_is_refused_with_its_place_and_not_its_content(
         (b"{\"name\":7}", "invalid_field", "`name` must be a string"),
         (b"{\"name\":\"x\",\"remain_quota\":\"secret\"}", "invalid_field", "`remain_quota` must be a whole number"),
         (b"{\"name\":\"x\",\"remain_quota\":1.5}", "invalid_field", "`remain_quota` must be a whole number"),
-        (b"{\"name\":\"x\",\"expired_time\":9223372036854775808}", "invalid_field",
-         "`expired_time` must be a whole number"),
+        (
+            b"{\"name\":\"x\",\"expired_time\":9223372036854775808}",
+            "invalid_field",
+            "`expired_time` must be a whole number",
+        ),
         (b"{\"name\":\"x\",\"unlimited_quota\":1}", "invalid_field", "`unlimited_quota` must be true or false"),
     ];
     for (body, error, message) in table {
@@ -103,6 +106,18 @@ async fn a_body_that_does_not_fit_is_refused_with_its_place_and_not_its_content(
     let not_utf8 = posts_raw(&ana, "/api/token/", b"{\"name\":\"\xff\"}".to_vec()).await;
     not_utf8.refuses(400, "invalid_json");
     assert_eq!(ana.get("/api/token/").await.ok()["total"], 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_nul_in_a_text_is_bad_input_and_no_defect(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let root = app.root().await;
+    let login = app.stranger().post("/api/user/login", json!({ "username": "a\0b", "password": "x" })).await;
+    assert!(login.status.is_client_error(), "{}", login.text);
+    for field in ["action", "subject_kind"] {
+        let answer = root.get(&format!("/api/admin/audit?{field}=a%00b")).await;
+        assert!(answer.status.as_u16() < 500, "{field}: {}", answer.text);
+    }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

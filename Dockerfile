@@ -11,8 +11,8 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,target=/usr/local/cargo/git,sharing=locked \
     --mount=type=cache,target=/build/target,sharing=locked \
     touch src/lib.rs src/main.rs \
-    && cargo build --release --locked --bin keymeter \
-    && install -D target/release/keymeter /out/keymeter
+    && cargo build --profile dist --locked --bin keymeter \
+    && install -D target/dist/keymeter /out/keymeter
 
 FROM debian:bookworm-slim AS runtime
 # The newest certificates are the right ones, so no version is named.

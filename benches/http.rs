@@ -285,7 +285,8 @@ impl Measured {
 /// Each call beside its twin, and the bare handler beside all.
 fn calls(client: &tokio::runtime::Runtime, bench: &Bench, options: &Options) -> String {
     let bare = "GET /twin/nothing HTTP/1.1\r\nhost: bench\r\n\r\n".to_owned();
-    let mut cases = vec![("bare handler".to_owned(), bare)];
+    let layers = "GET /healthz HTTP/1.1\r\nhost: bench\r\n\r\n".to_owned();
+    let mut cases = vec![("bare handler".to_owned(), bare), ("all layers, no work".to_owned(), layers)];
     for (name, (call, twin)) in bench.requests() {
         cases.push((name.to_owned(), call));
         cases.push((format!("{name}: twin"), twin));

@@ -4,6 +4,7 @@
 //! `method`, `route` (the pattern, never the path), `status`, `us` (microseconds), `request_id`, `ip` and, where
 //! known, `user_id` and the stable `error`. No line holds a key, a cookie, a password or a body.
 
+use std::io::IsTerminal;
 use std::sync::atomic::AtomicU64;
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -43,7 +44,10 @@ pub enum MetricsAccess {
 pub fn start_log(filter: &str, format: LogFormat) -> Result<(), String> {
     let filter =
         EnvFilter::try_new(filter).map_err(|error| format!("`log.filter` cannot be read: {error}; try \"info\""))?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
     let started = match format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),
@@ -86,7 +90,10 @@ impl Metrics {
     }
 
     /// Counts one answer.
-    pub fn count(&self, method: &str, route: &str, status: u16, seconds: f64) {
+    pub fn count(&self, method: &http::Method, route: &str, status: u16, seconds: f64) {
+        // Whoever makes methods up must not make series up.
+        let known = matches!(method.as_str(), "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS");
+        let method = if known { method.as_str() } else { "other" };
         let labels = RequestLabels { method: method.to_owned(), route: route.to_owned(), status: status.into() };
         self.requests.get_or_create(&labels).inc();
         self.seconds.get_or_create(&RouteLabels { route: route.to_owned() }).observe(seconds);

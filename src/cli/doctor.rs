@@ -48,10 +48,10 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     report.good("schema", "is that of this version");
     let vault = match (app::find_master_key(config), &found.key_check) {
         (Err(error), _) => return report.wrong("master key", &error.to_string()),
-        (Ok(None), _) => {
+        (Ok(_), None) => return report.wrong("master key", "the service was never started on this database"),
+        (Ok(None), Some(_)) => {
             return report.wrong("master key", "it is missing; set KEYMETER_SECRETS__MASTER_KEY or put the file back");
         }
-        (Ok(Some(_)), None) => return report.wrong("master key", "the service was never started on this database"),
         (Ok(Some(key)), Some(check)) => {
             let vault = Vault::new(&key);
             if vault.check().as_slice() != check.as_slice() {

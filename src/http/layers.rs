@@ -54,10 +54,10 @@ pub async fn observe(State(site): State<Arc<Site>>, request: Request, next: Next
     let error = answer.extensions().get::<Refusal>().map(|refusal| refusal.error);
     let user_id = known.0.get().map(|user| user.get());
     let took = started.elapsed();
-    site.metrics.count(method.as_str(), route, status, took.as_secs_f64());
+    site.metrics.count(&method, route, status, took.as_secs_f64());
     tracing::info!(
         target: "keymeter::request",
-        %method, route, status, us = took.as_micros(), request_id = id,
+        %method, route, status, us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), request_id = id,
         ip = ip.map(tracing::field::display), user_id, error
     );
     answer

@@ -366,8 +366,10 @@ impl Admin {
     /// # Errors
     /// The database.
     pub async fn list_audit(&self, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditLine>, AdminError> {
-        let mut conn = self.db.acquire().await?;
-        Ok(audit::list(&mut conn, filter, page).await?)
+        let mut tx = self.db.begin().await?;
+        let page = audit::list(&mut tx, filter, page).await?;
+        storage::commit(tx).await?;
+        Ok(page)
     }
 
     /// `keymeter user create`: a new account by whoever runs the service.

@@ -266,7 +266,10 @@ impl Tokens {
     ) -> Result<Page<Token>, TokensError> {
         let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
         let mut conn = self.db.acquire().await?;
-        Ok(tokens::list_everyones(&mut conn, owner, &like, page).await?)
+        match owner {
+            Some(owner) => Ok(tokens::list_like(&mut conn, owner, &like, page).await?),
+            None => Ok(tokens::list_everyones(&mut conn, &like, page).await?),
+        }
     }
 
     /// Spec §4.6.

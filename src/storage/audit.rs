@@ -54,8 +54,12 @@ struct Row {
     details: Json<std::collections::BTreeMap<String, String>>,
 }
 
-/// A page of the lines that fit, newest first.
+/// A page of the lines that fit, newest first. In a transaction, for which it asks the planner to
+/// look at the filters: each of them has an index of its own.
 pub async fn list(conn: &mut Conn, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditLine>, StorageError> {
+    sqlx::query!(r#"select set_config('plan_cache_mode', 'force_custom_plan', true) as "set!""#)
+        .fetch_one(&mut *conn)
+        .await?;
     let rows = sqlx::query_as!(
         Row,
         r#"select id, at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, request_id,

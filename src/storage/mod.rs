@@ -161,7 +161,12 @@ impl Db {
                     Ok(true)
                 })
             })
-            .connect_lazy_with(options.connect.clone().options([("statement_timeout", limit)]));
+            .connect_lazy_with(options.connect.clone().options([
+                ("statement_timeout", limit.as_str()),
+                // Our statements have one good plan each, an index walk; planning a page anew for its
+                // limit and offset costs more than reading it.
+                ("plan_cache_mode", "force_generic_plan"),
+            ]));
         Self(pool)
     }
 
@@ -196,6 +201,9 @@ impl Db {
 
     /// Waits for every connection to come back, then closes them all.
     pub async fn close(&self) {
+        // A dropped transaction is rolled back on its way home; the embedded database has to see that
+        // before it is stopped.
+        drop(self.0.acquire().await);
         self.0.close().await;
     }
 }
@@ -257,7 +265,9 @@ pub async fn migrate(options: &DbOptions) -> Result<(), OpenError> {
 
 async fn connect(options: &DbOptions) -> Result<Conn, OpenError> {
     let place = format!("{}:{}", options.connect.get_host(), options.connect.get_port());
-    match tokio::time::timeout(PATIENCE, options.connect.clone().connect()).await {
+    // What exists already is no news.
+    let quiet = options.connect.clone().options([("client_min_messages", "warning")]);
+    match tokio::time::timeout(PATIENCE, quiet.connect()).await {
         Ok(Ok(conn)) => Ok(conn),
         Ok(Err(cause)) => Err(OpenError::Unreachable { place, cause }),
         Err(_) => Err(OpenError::Unreachable { place, cause: sqlx::Error::PoolTimedOut }),

@@ -61,8 +61,8 @@ async fn the_openapi_document_that_is_printed_is_the_one_that_is_served() {
     assert!(printed["paths"]["/api/token/"]["get"].is_object());
     assert!(!dir.path().join("data").exists());
     let server = Server::start(dir.path(), &[]).await;
-    let served = Client::stranger(&server).get("/api/openapi.json").await;
-    assert_eq!((served.json(), served.header("content-type")), (printed, Some("application/json")));
+    let answer = Client::stranger(&server).get("/api/openapi.json").await;
+    assert_eq!((answer.json(), answer.header("content-type")), (printed, Some("application/json")));
 }
 
 #[test]
@@ -149,20 +149,12 @@ async fn a_data_directory_that_cannot_be_written_is_refused(pool: PgPool) {
     let data = file.join("data");
     let data = data.to_str().unwrap();
     let database = url(&pool);
-    for (database, sentence) in [
-        (
-            "",
-            format!(
-                "cannot use the data directory {data}: Not a directory (os error 20); set KEYMETER_DATA_DIR to one that can be written"
-            ),
-        ),
-        (
-            &*database,
-            format!(
-                "cannot use {data}/master.key: Not a directory (os error 20); make the data directory writable or set KEYMETER_DATA_DIR"
-            ),
-        ),
-    ] {
+    let cause = "Not a directory (os error 20)";
+    let embedded =
+        format!("cannot use the data directory {data}: {cause}; set KEYMETER_DATA_DIR to one that can be written");
+    let elsewhere =
+        format!("cannot use {data}/master.key: {cause}; make the data directory writable or set KEYMETER_DATA_DIR");
+    for (database, sentence) in [("", embedded), (&*database, elsewhere)] {
         let refused = run(dir.path(), &[("KEYMETER_DATA_DIR", data), ("DATABASE_URL", database)], &["serve"]);
         assert_eq!(refusal(&refused), sentence);
     }
@@ -443,7 +435,7 @@ async fn an_operator_makes_accounts_and_gives_passwords_beside_a_running_service
         (&["user", "create", "a b"], "", "`username` must have 1 to 50 characters, without white space"),
         (&["user", "create", "dan", "--password-stdin"], "short\n", "the password must have 8 to 128 characters"),
         (&change, "short\n", "the password must have 8 to 128 characters"),
-        (&["user", "password", "nobody"], "", "there is no such account"),
+        (&["user", "password", "nobody"], "", "there is no such user"),
     ] {
         assert_eq!(refusal(&run_with_input(dir.path(), &settings, arguments, input)), sentence, "{arguments:?}");
     }

@@ -55,15 +55,12 @@ async fn parallel_changes_of_one_token_all_count(pool: PgPool) {
     let tasks = (0..30).map(|n| {
         let (ana, change) = (ana.clone(), changes.get(n % 6).cloned());
         async move {
-            match change {
-                Some(mut change) => {
-                    change["id"] = json!(token);
-                    ana.put("/api/token/", change).await
-                }
-                None => {
-                    let status = json!({ "id": token, "status": 1 + (n / 6) % 2 });
-                    ana.put("/api/token/?status_only=1", status).await
-                }
+            if let Some(mut change) = change {
+                change["id"] = json!(token);
+                ana.put("/api/token/", change).await
+            } else {
+                let status = json!({ "id": token, "status": 1 + (n / 6) % 2 });
+                ana.put("/api/token/?status_only=1", status).await
             }
         }
     });

@@ -4,6 +4,7 @@
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,
+    clippy::format_collect,
     clippy::needless_pass_by_value,
     clippy::unwrap_used,
     reason = "tests fail by panicking, ask the database what they like, and read better with values"
@@ -12,10 +13,15 @@
 mod accounts;
 mod admin;
 mod architecture;
+mod cli;
 mod concurrency;
 mod constraints;
+mod embedded;
 mod harness;
 mod hygiene_dump;
+mod hygiene_log;
+mod migrations;
+mod outage;
 mod routes;
 mod s2_objects;
 mod s3_states;
@@ -30,3 +36,5 @@ mod s4_8_usage_by_key;
 mod s4_9_daily_usage;
 mod s5_auth;
 mod s7_errors;
+mod walk;
+mod wire;

@@ -21,7 +21,7 @@ impl Cluster {
     fn make() -> Self {
         let home = tempfile::tempdir().unwrap();
         let cluster = Self { home, bin: programs(), port: free_port() };
-        if cluster.is_of_root() {
+        if we_are_root() {
             assert!(Command::new("chown").arg("postgres").arg(cluster.home.path()).status().unwrap().success());
         }
         cluster.does("initdb", &["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]);
@@ -43,14 +43,10 @@ impl Cluster {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
-    fn is_of_root(&self) -> bool {
-        std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
-    }
-
     /// Runs one of its programs, as the user `postgres` where we are root: PostgreSQL refuses to run as root.
     fn does(&self, program: &str, arguments: &[&str]) {
         let program = self.bin.join(program);
-        let mut command = if self.is_of_root() {
+        let mut command = if we_are_root() {
             let mut command = Command::new("runuser");
             command.args(["-u", "postgres", "--"]).arg(program);
             command
@@ -72,6 +68,10 @@ impl Drop for Cluster {
             self.stop();
         }
     }
+}
+
+fn we_are_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
 /// Where PostgreSQL's programs are: `PG_BIN`, or the newest that Debian's packages hold.

@@ -136,7 +136,7 @@ async fn the_declared_right_is_the_one_that_is_asked_for(pool: PgPool) {
                 (_, "holder") => Some((401, "invalid_credential")),
                 ("api_user", "user") => Some((403, "token_api_not_enabled")),
                 ("admin", "user" | "enabled") => Some((403, "not_an_administrator")),
-                ("signed_in", _) | ("api_user" | "admin", _) => None,
+                ("signed_in" | "api_user" | "admin", _) => None,
                 (other, _) => panic!("{other} is no right that this test knows"),
             };
             // Signing out would end the session that the walk needs.

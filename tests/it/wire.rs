@@ -109,7 +109,7 @@ pub async fn contents(pool: &PgPool) -> String {
     for table in tables {
         let rows = format!("select coalesce(string_agg(t::text, e'\\n' order by t::text), '') from \"{table}\" t");
         let rows: String = sqlx::query_scalar(AssertSqlSafe(rows)).fetch_one(pool).await.unwrap();
-        all += &format!("{table}\n{rows}\n");
+        all.extend([table, rows].map(|text| text + "\n"));
     }
     all
 }

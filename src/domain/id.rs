@@ -1,5 +1,14 @@
 //! Identifiers. One type for each thing, so that a user's id cannot name a token.
 
+impl ReservationId {
+    /// A new one, so rare that no two meet and none is guessed.
+    #[must_use]
+    pub fn random(dice: &mut (impl rand::CryptoRng + ?Sized)) -> Self {
+        let bits = dice.next_u64() >> 1;
+        Self(bits.cast_signed())
+    }
+}
+
 macro_rules! id {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*

@@ -84,6 +84,19 @@ pub enum ReservationState {
     Expired,
 }
 
+impl ReservationState {
+    /// The word of the database.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Settled(_) => "settled",
+            Self::Released => "released",
+            Self::Expired => "expired",
+        }
+    }
+}
+
 /// What settling did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settlement {

@@ -144,7 +144,7 @@ impl From<StorageError> for Refusal {
 impl From<&StorageError> for Refusal {
     fn from(error: &StorageError) -> Self {
         match error {
-            StorageError::Unavailable(_) | StorageError::GivenUp => {
+            StorageError::Unavailable(_) | StorageError::Contended(_) | StorageError::GivenUp => {
                 tracing::warn!(%error, "answered 503");
                 Self::unavailable("database_unavailable", "the database is away; try again in a moment")
             }

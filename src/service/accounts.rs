@@ -87,7 +87,11 @@ impl From<StorageError> for AccountsError {
         match error {
             StorageError::Constraint(Constraint::UsernameUnique) => Self::UsernameTaken,
             StorageError::Constraint(Constraint::OnePendingRequest) => Self::AlreadyRequested,
-            StorageError::Unavailable(_) | StorageError::GivenUp | StorageError::Broken(_) => Self::Storage(error),
+            StorageError::Constraint(Constraint::ReceiptUnique)
+            | StorageError::Unavailable(_)
+            | StorageError::Contended(_)
+            | StorageError::GivenUp
+            | StorageError::Broken(_) => Self::Storage(error),
         }
     }
 }

@@ -65,8 +65,9 @@ impl From<StorageError> for AdminError {
     fn from(error: StorageError) -> Self {
         match error {
             StorageError::Constraint(Constraint::UsernameUnique) => Self::UsernameTaken,
-            StorageError::Constraint(Constraint::OnePendingRequest)
+            StorageError::Constraint(Constraint::OnePendingRequest | Constraint::ReceiptUnique)
             | StorageError::Unavailable(_)
+            | StorageError::Contended(_)
             | StorageError::GivenUp
             | StorageError::Broken(_) => Self::Storage(error),
         }

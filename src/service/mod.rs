@@ -7,6 +7,8 @@ pub mod accounts;
 pub mod admin;
 pub mod callers;
 pub mod dice;
+pub mod keyring;
+pub mod ledger;
 pub mod limiter;
 pub mod passwords;
 pub mod scribe;

@@ -9,10 +9,12 @@
 pub mod access_tokens;
 pub mod api_requests;
 pub mod audit;
+pub mod changes;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 pub mod gateways;
 pub mod installation;
+pub mod ledger;
 pub mod sessions;
 pub mod tokens;
 pub mod usage;
@@ -65,6 +67,9 @@ pub enum StorageError {
     /// A named constraint said no.
     #[error("the constraint {0:?} refused it")]
     Constraint(Constraint),
+    /// A deadlock or a serialization failure: trying again at once is likely to work.
+    #[error("the database had to choose between transactions: {0}")]
+    Contended(#[source] sqlx::Error),
     /// The batch it was to be part of ended without an outcome; nothing was written.
     #[error("the batch was given up before it was written")]
     GivenUp,
@@ -80,6 +85,8 @@ pub enum Constraint {
     UsernameUnique,
     /// This account has asked already and waits for an answer.
     OnePendingRequest,
+    /// Another server has just written this receipt.
+    ReceiptUnique,
 }
 
 impl From<sqlx::Error> for StorageError {
@@ -88,16 +95,19 @@ impl From<sqlx::Error> for StorageError {
         let named = error.as_database_error().and_then(|answer| match answer.constraint() {
             Some("users_username_unique") => Some(Constraint::UsernameUnique),
             Some("token_api_requests_one_pending") => Some(Constraint::OnePendingRequest),
+            Some("receipts_pkey") => Some(Constraint::ReceiptUnique),
             _ => None,
         });
         if let Some(constraint) = named {
             return Self::Constraint(constraint);
         }
+        let code = error.as_database_error().and_then(DatabaseError::code);
+        if matches!(code.as_deref(), Some("40001" | "40P01")) {
+            return Self::Contended(error);
+        }
         // Connection exceptions, insufficient resources, operator intervention (shut down, crash,
-        // statement timeout), serialization failures and deadlocks pass when one tries again.
-        let passing = error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| {
-            ["08", "53", "57"].iter().any(|class| code.starts_with(class)) || code == "40001" || code == "40P01"
-        });
+        // statement timeout) pass when one tries again.
+        let passing = code.is_some_and(|code| ["08", "53", "57"].iter().any(|class| code.starts_with(class)));
         let no_connection =
             matches!(error, Io(_) | Tls(_) | Protocol(_) | PoolTimedOut | PoolClosed | WorkerCrashed | BeginFailed);
         if passing || no_connection { Self::Unavailable(error) } else { Self::Broken(error) }

@@ -4,10 +4,12 @@ use super::{Conn, StorageError};
 use crate::domain::access::Group;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::{Digest, KeyHint};
+use crate::domain::ledger::Wallet;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::{Lifetime, UnixTime};
 use crate::domain::token::{Budget, NewToken, Switch, Token};
+use crate::domain::user::UserStatus;
 
 /// The columns of a token, in one place; `$tail` adds others and says which tokens.
 macro_rules! select_tokens {
@@ -95,6 +97,18 @@ pub async fn lock(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<
     Ok(row.map(|row| token_of!(row)))
 }
 
+/// Locks tokens, ids ascending, also deleted ones, and tells which are. For the ledger, which holds
+/// their owners' locks.
+pub async fn lock_all(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(Token, bool)>, StorageError> {
+    let rows = select_tokens!(
+        r#", deleted_time is not null as "is_deleted!" from tokens where id = any($1) order by id for no key update"#,
+        ids as &[TokenId]
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (token_of!(row), row.is_deleted)).collect())
+}
+
 /// Whose live token this is: for administrators, who see everyone's.
 pub async fn owner_of(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, StorageError> {
     let owner = sqlx::query_scalar!("select user_id from tokens where id = $1 and deleted_time is null", id as TokenId)
@@ -109,6 +123,33 @@ pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Toke
         .fetch_optional(conn)
         .await?;
     Ok(row.map(|row| token_of!(row)))
+}
+
+/// The live token with this key, its live owner's wallet, and its owner's group.
+pub async fn find_with_owner(
+    conn: &mut Conn,
+    digest: &Digest,
+) -> Result<Option<(Token, Wallet, String)>, StorageError> {
+    let row = select_tokens!(
+        r#", owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
+           owner.request_count as "request_count!", owner.owner_status as "owner_status!: UserStatus",
+           owner.owner_group as "owner_group!"
+           from tokens join (select id as owner_id, quota as wallet_quota, used_quota as wallet_used, request_count,
+               status as owner_status, group_name as owner_group from users where deleted_time is null) owner
+           on owner.owner_id = user_id where key_digest = $1 and deleted_time is null"#,
+        digest as &Digest
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|row| {
+        let wallet = Wallet {
+            quota: row.wallet_quota,
+            used_quota: row.wallet_used,
+            request_count: row.request_count,
+            status: row.owner_status,
+        };
+        (token_of!(row), wallet, row.owner_group)
+    }))
 }
 
 /// The digest and the sealed key of those of `ids` that are the owner's live tokens.

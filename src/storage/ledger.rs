@@ -1,0 +1,328 @@
+//! What the committer reads under its locks and writes in one statement: balances, charges,
+//! roll-ups, reservations, receipts. Nobody else writes any of these but balances, and those only
+//! under the same locks.
+
+use std::collections::BTreeMap;
+
+use super::{Conn, StorageError};
+use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
+use crate::domain::ledger::{Reservation, ReservationState, Settlement, Wallet};
+use crate::domain::money::Quota;
+use crate::domain::time::{Day, UnixTime};
+use crate::domain::token::Token;
+
+/// Locks wallets, ids ascending; also those of deleted accounts, whose reservations still end.
+pub async fn lock_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<BTreeMap<UserId, Wallet>, StorageError> {
+    let rows = sqlx::query!(
+        "select id, quota, used_quota, request_count, status from users where id = any($1) order by id \
+         for no key update",
+        ids as &[UserId]
+    )
+    .fetch_all(conn)
+    .await?;
+    let wallet = |quota, used_quota, request_count, status| Wallet { quota, used_quota, request_count, status };
+    Ok(rows.into_iter().map(|row| (row.id, wallet(row.quota, row.used_quota, row.request_count, row.status))).collect())
+}
+
+/// Reservations by id. Their wallets are locked, so nobody else is changing them.
+pub async fn find_reservations(
+    conn: &mut Conn,
+    ids: &[ReservationId],
+) -> Result<BTreeMap<ReservationId, (Reservation, String)>, StorageError> {
+    let rows = sqlx::query!(
+        "select id, token_id, user_id, model, held, from_remain, expires_at, state, asked, charged, shortfall \
+         from reservations where id = any($1)",
+        ids as &[ReservationId]
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| {
+            let state = match (row.state.as_str(), row.asked, row.charged, row.shortfall) {
+                ("settled", Some(asked), Some(charged), Some(shortfall)) => {
+                    ReservationState::Settled(Settlement { asked, charged, shortfall })
+                }
+                ("released", ..) => ReservationState::Released,
+                ("expired", ..) => ReservationState::Expired,
+                _ => ReservationState::Open,
+            };
+            let reservation = Reservation {
+                token_id: row.token_id,
+                user_id: row.user_id,
+                held: row.held,
+                from_remain: row.from_remain,
+                expires_at: row.expires_at,
+                state,
+            };
+            (row.id, (reservation, row.model))
+        })
+        .collect())
+}
+
+/// Open reservations whose time is over, oldest first, with their owners.
+pub async fn list_overdue(
+    conn: &mut Conn,
+    now: UnixTime,
+    most: i64,
+) -> Result<Vec<(ReservationId, UserId)>, StorageError> {
+    let rows = sqlx::query!(
+        "select id, user_id from reservations where state = 'open' and expires_at <= $1 order by expires_at limit $2",
+        now as UnixTime,
+        most
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.user_id)).collect())
+}
+
+/// A gateway's own id of a charge.
+pub type ReceiptKey = (GatewayId, String);
+
+/// What was answered to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// What was asked, in 32 bytes.
+    pub fingerprint: Vec<u8>,
+    /// What was taken.
+    pub charged: Quota,
+    /// What the token had left.
+    pub remain_quota: Quota,
+}
+
+/// Receipts that are there already.
+pub async fn find_receipts(
+    conn: &mut Conn,
+    keys: &[ReceiptKey],
+) -> Result<BTreeMap<ReceiptKey, Receipt>, StorageError> {
+    let gateways: Vec<GatewayId> = keys.iter().map(|(gateway, _)| *gateway).collect();
+    let ids: Vec<String> = keys.iter().map(|(_, id)| id.clone()).collect();
+    let rows = sqlx::query!(
+        "select r.gateway_id, r.request_id, r.fingerprint, r.charged, r.remain_quota from receipts r \
+         join unnest($1::bigint[], $2::text[]) as k (gateway_id, request_id) \
+         on r.gateway_id = k.gateway_id and r.request_id = k.request_id",
+        &gateways as &[GatewayId],
+        &ids
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| {
+            let receipt =
+                Receipt { fingerprint: row.fingerprint, charged: row.charged, remain_quota: row.remain_quota };
+            ((row.gateway_id, row.request_id), receipt)
+        })
+        .collect())
+}
+
+/// A charge to be written.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the columns of `charges`")]
+pub struct Charge {
+    pub at: UnixTime,
+    pub day: Day,
+    pub gateway_id: Option<GatewayId>,
+    pub token_id: TokenId,
+    pub user_id: UserId,
+    pub reservation_id: Option<ReservationId>,
+    pub model: String,
+    pub quota: Quota,
+    pub shortfall: Quota,
+    pub prompt_tokens: i64,
+    pub completion_tokens: i64,
+}
+
+/// A reservation to be written.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the columns of `reservations`")]
+pub struct NewReservation {
+    pub id: ReservationId,
+    pub reservation: Reservation,
+    pub gateway_id: Option<GatewayId>,
+    pub model: String,
+    pub created_time: UnixTime,
+}
+
+/// Everything that a batch changes.
+#[derive(Debug, Default)]
+#[expect(missing_docs, reason = "each is written to the table of its name")]
+pub struct Changes {
+    pub wallets: Vec<(UserId, Wallet)>,
+    pub tokens: Vec<Token>,
+    pub charges: Vec<Charge>,
+    pub reserved: Vec<NewReservation>,
+    pub ended: Vec<(ReservationId, Reservation)>,
+    pub receipts: Vec<(ReceiptKey, Receipt)>,
+}
+
+impl Changes {
+    /// Whether there is nothing to write.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.wallets.is_empty()
+            && self.tokens.is_empty()
+            && self.charges.is_empty()
+            && self.reserved.is_empty()
+            && self.ended.is_empty()
+            && self.receipts.is_empty()
+    }
+}
+
+/// The sum of a day's charges of one token and model.
+#[derive(Debug, Default, Clone, Copy)]
+struct Sum {
+    quota: i64,
+    requests: i64,
+    prompt_tokens: i64,
+    completion_tokens: i64,
+}
+
+/// Writes all of a batch in one statement. The rows it updates are locked.
+#[expect(clippy::too_many_lines, reason = "one statement, whose columns are named one by one")]
+pub async fn write(conn: &mut Conn, changes: &Changes, now: UnixTime) -> Result<(), StorageError> {
+    fn column<T, U>(rows: &[T], value: impl Fn(&T) -> U) -> Vec<U> {
+        rows.iter().map(value).collect()
+    }
+    // L5: the roll-up is the sum of the charges beside it, in the same statement.
+    let mut sums: BTreeMap<(TokenId, Day, &str), Sum> = BTreeMap::new();
+    for charge in &changes.charges {
+        let sum = sums.entry((charge.token_id, charge.day, &charge.model)).or_default();
+        sum.quota = sum.quota.saturating_add(charge.quota.get());
+        sum.requests = sum.requests.saturating_add(1);
+        sum.prompt_tokens = sum.prompt_tokens.saturating_add(charge.prompt_tokens);
+        sum.completion_tokens = sum.completion_tokens.saturating_add(charge.completion_tokens);
+    }
+    let sums: Vec<_> = sums.into_iter().collect();
+    let (wallets, tokens, charges) = (&changes.wallets, &changes.tokens, &changes.charges);
+    let (reserved, ended, receipts) = (&changes.reserved, &changes.ended, &changes.receipts);
+    let settled = |reservation: &Reservation, part: fn(&Settlement) -> Quota| match &reservation.state {
+        ReservationState::Settled(settlement) => Some(part(settlement).get()),
+        ReservationState::Open | ReservationState::Released | ReservationState::Expired => None,
+    };
+    sqlx::query!(
+        "with wallets as ( \
+           update users u set quota = v.quota, used_quota = v.used_quota, request_count = v.request_count \
+           from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) \
+             as v (id, quota, used_quota, request_count) where u.id = v.id), \
+         accounts as ( \
+           update tokens t set remain_quota = v.remain_quota, used_quota = v.used_quota, \
+             accessed_time = v.accessed_time \
+           from unnest($5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[]) \
+             as v (id, remain_quota, used_quota, accessed_time) where t.id = v.id), \
+         charged as ( \
+           insert into charges (at, gateway_id, token_id, user_id, reservation_id, model, quota, shortfall, \
+             prompt_tokens, completion_tokens) \
+           select * from unnest($9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], \
+             $14::text[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[])), \
+         rolled_up as ( \
+           insert into usage_daily as d (token_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
+           select * from unnest($19::bigint[], $20::date[], $21::text[], $22::bigint[], $23::bigint[], \
+             $24::bigint[], $25::bigint[]) \
+           on conflict (token_id, day, model) do update set quota = d.quota + excluded.quota, \
+             requests = d.requests + excluded.requests, prompt_tokens = d.prompt_tokens + excluded.prompt_tokens, \
+             completion_tokens = d.completion_tokens + excluded.completion_tokens), \
+         reserved as ( \
+           insert into reservations (id, token_id, user_id, gateway_id, model, held, from_remain, created_time, \
+             expires_at, state) \
+           select v.*, 'open' from unnest($26::bigint[], $27::bigint[], $28::bigint[], $29::bigint[], $30::text[], \
+             $31::bigint[], $32::boolean[], $33::bigint[], $34::bigint[]) as v), \
+         ended as ( \
+           update reservations r set state = v.state, ended_time = $40, asked = v.asked, charged = v.charged, \
+             shortfall = v.shortfall \
+           from unnest($35::bigint[], $36::text[], $37::bigint[], $38::bigint[], $39::bigint[]) \
+             as v (id, state, asked, charged, shortfall) where r.id = v.id) \
+         insert into receipts (gateway_id, request_id, at, fingerprint, charged, remain_quota) \
+         select v.gateway_id, v.request_id, $40, v.fingerprint, v.charged, v.remain_quota \
+         from unnest($41::bigint[], $42::text[], $43::bytea[], $44::bigint[], $45::bigint[]) \
+           as v (gateway_id, request_id, fingerprint, charged, remain_quota)",
+        &column(wallets, |(id, _)| id.get()),
+        &column(wallets, |(_, wallet)| wallet.quota.get()),
+        &column(wallets, |(_, wallet)| wallet.used_quota.get()),
+        &column(wallets, |(_, wallet)| wallet.request_count),
+        &column(tokens, |token| token.id.get()),
+        &column(tokens, |token| token.budget.remain().get()),
+        &column(tokens, |token| token.used_quota.get()),
+        &column(tokens, |token| token.accessed_time.get()),
+        &column(charges, |charge| charge.at.get()),
+        &column(charges, |charge| charge.gateway_id.map(GatewayId::get)) as &[Option<i64>],
+        &column(charges, |charge| charge.token_id.get()),
+        &column(charges, |charge| charge.user_id.get()),
+        &column(charges, |charge| charge.reservation_id.map(ReservationId::get)) as &[Option<i64>],
+        &column(charges, |charge| charge.model.clone()),
+        &column(charges, |charge| charge.quota.get()),
+        &column(charges, |charge| charge.shortfall.get()),
+        &column(charges, |charge| charge.prompt_tokens),
+        &column(charges, |charge| charge.completion_tokens),
+        &column(&sums, |((token, _, _), _)| token.get()),
+        &column(&sums, |((_, day, _), _)| *day) as &[Day],
+        &column(&sums, |((_, _, model), _)| (*model).to_owned()),
+        &column(&sums, |(_, sum)| sum.quota),
+        &column(&sums, |(_, sum)| sum.requests),
+        &column(&sums, |(_, sum)| sum.prompt_tokens),
+        &column(&sums, |(_, sum)| sum.completion_tokens),
+        &column(reserved, |new| new.id.get()),
+        &column(reserved, |new| new.reservation.token_id.get()),
+        &column(reserved, |new| new.reservation.user_id.get()),
+        &column(reserved, |new| new.gateway_id.map(GatewayId::get)) as &[Option<i64>],
+        &column(reserved, |new| new.model.clone()),
+        &column(reserved, |new| new.reservation.held.get()),
+        &column(reserved, |new| new.reservation.from_remain),
+        &column(reserved, |new| new.created_time.get()),
+        &column(reserved, |new| new.reservation.expires_at.get()),
+        &column(ended, |(id, _)| id.get()),
+        &column(ended, |(_, reservation)| reservation.state.word().to_owned()),
+        &column(ended, |(_, reservation)| settled(reservation, |s| s.asked)) as &[Option<i64>],
+        &column(ended, |(_, reservation)| settled(reservation, |s| s.charged)) as &[Option<i64>],
+        &column(ended, |(_, reservation)| settled(reservation, |s| s.shortfall)) as &[Option<i64>],
+        now as UnixTime,
+        &column(receipts, |((gateway, _), _)| gateway.get()),
+        &column(receipts, |((_, id), _)| id.clone()),
+        &column(receipts, |(_, receipt)| receipt.fingerprint.clone()),
+        &column(receipts, |(_, receipt)| receipt.charged.get()),
+        &column(receipts, |(_, receipt)| receipt.remain_quota.get()),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Makes the partition of the UTC day that begins at `day_start`; tells whether it was missing.
+pub async fn make_partition(conn: &mut Conn, day_start: UnixTime) -> Result<bool, StorageError> {
+    let made = sqlx::query_scalar!(r#"select make_charges_partition($1) as "made!""#, day_start as UnixTime)
+        .fetch_one(conn)
+        .await?;
+    Ok(made)
+}
+
+/// Drops the partitions of UTC days before `day_start`; tells how many.
+pub async fn drop_partitions(conn: &mut Conn, day_start: UnixTime) -> Result<i32, StorageError> {
+    let dropped = sqlx::query_scalar!(r#"select drop_charges_partitions($1) as "dropped!""#, day_start as UnixTime)
+        .fetch_one(conn)
+        .await?;
+    Ok(dropped)
+}
+
+/// Forgets receipts written before `then`, a bounded number; tells how many.
+pub async fn prune_receipts(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
+    let done = sqlx::query!(
+        "delete from receipts where (gateway_id, request_id) in \
+         (select gateway_id, request_id from receipts where at < $1 order by at limit 10000)",
+        then as UnixTime
+    )
+    .execute(conn)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// Forgets reservations that ended before `then`, a bounded number; tells how many.
+pub async fn prune_reservations(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
+    let done = sqlx::query!(
+        "delete from reservations where id in (select id from reservations \
+         where state <> 'open' and ended_time < $1 order by ended_time limit 10000)",
+        then as UnixTime
+    )
+    .execute(conn)
+    .await?;
+    Ok(done.rows_affected())
+}

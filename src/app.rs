@@ -25,21 +25,23 @@ use crate::service::accounts::{AccountRules, Accounts, AccountsError};
 use crate::service::admin::Admin;
 use crate::service::callers::Callers;
 use crate::service::dice::Dice;
+use crate::service::gateway::Gateway;
+use crate::service::jobs::Jobs;
+use crate::service::keyring::Keyring;
+use crate::service::ledger::{Ledger, LedgerRules};
 use crate::service::limiter::{Limiter, Limits};
+use crate::service::news::News;
 use crate::service::passwords::Passwords;
 use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
 use crate::service::vault::{MasterKey, MasterKeyInvalid, Vault};
 #[cfg(feature = "embedded")]
 use crate::storage::embedded::{Embedded, EmbeddedError};
-use crate::storage::sessions::{self, SessionTable};
+use crate::storage::sessions::SessionTable;
 use crate::storage::{self, Db, DbOptions, OpenError, StorageError, installation};
 use crate::telemetry::Metrics;
 
 const MASTER_KEY_FILE: &str = "master.key";
-
-/// How often buckets and expired sessions are cleared away.
-const TIDY_EVERY: Duration = Duration::from_mins(1);
 
 /// Why the service does not start. One line each, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -222,6 +224,7 @@ pub struct App {
     /// Answers requests.
     pub router: Router,
     limiter: Arc<Limiter>,
+    news: News,
 }
 
 impl App {
@@ -243,6 +246,12 @@ impl App {
         let limiter = Arc::new(Limiter::new(limits, &clock));
         let passwords = Passwords::new(dice.clone());
         let callers = Arc::new(Callers::new(db.clone(), Arc::clone(&clock), vault.clone()));
+        let keyring = Arc::new(Keyring::new(db.clone(), Arc::clone(&clock), vault.clone()));
+        let news = News::new(Arc::clone(&callers), Arc::clone(&keyring));
+        let ledger_rules =
+            LedgerRules { lanes: config.ledger.lanes, queue: config.ledger.queue, zone: config.usage.time_zone };
+        let ledger = Ledger::start(&db, &clock, &dice, ledger_rules);
+        let gateway = Arc::new(Gateway::new(keyring, ledger, Arc::clone(&clock), dice.clone()));
         let token_rules = TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone() };
         let site = Arc::new(Site {
             tokens: Tokens::new(
@@ -251,6 +260,7 @@ impl App {
                 dice.clone(),
                 Arc::clone(&clock),
                 Arc::clone(&limiter),
+                news.clone(),
                 token_rules,
             ),
             usage: Usage::new(
@@ -266,7 +276,7 @@ impl App {
                 dice.clone(),
                 Arc::clone(&clock),
                 passwords.clone(),
-                Arc::clone(&callers),
+                news.clone(),
                 groups,
                 (rules.initial_group.clone(), rules.initial_quota),
             ),
@@ -277,9 +287,10 @@ impl App {
                 Arc::clone(&clock),
                 Arc::clone(&limiter),
                 passwords,
-                Arc::clone(&callers),
+                news.clone(),
                 rules,
             ),
+            gateway,
             callers,
             clock: Arc::clone(&clock),
             dice,
@@ -297,7 +308,20 @@ impl App {
         });
         let sessions = SessionTable::new(db, clock, vault.digests().clone());
         let router = http::router(Arc::clone(&site), sessions, config.http.cookies_are_secure());
-        Ok(Self { site, router, limiter })
+        Ok(Self { site, router, limiter, news })
+    }
+
+    /// Starts what runs beside the answers: jobs, and an ear for the other servers.
+    fn background(&self, database: &Database, retention_days: u32) -> Vec<tokio::task::JoinHandle<()>> {
+        let (db, clock) = (self.site.db.clone(), Arc::clone(&self.site.clock));
+        let jobs = Jobs::new(db.clone(), Arc::clone(&clock), Arc::clone(&self.limiter), retention_days);
+        let gateway = Arc::downgrade(&self.site.gateway);
+        let mut tasks =
+            vec![tokio::spawn(jobs.tidy()), tokio::spawn(Jobs::expire(db.clone(), clock, move || gateway.upgrade()))];
+        if !database.is_embedded() {
+            tasks.push(tokio::spawn(self.news.clone().listen(db)));
+        }
+        tasks
     }
 
     /// Answers until `stop` comes, then finishes what is in flight, within `drain`.
@@ -381,10 +405,12 @@ pub async fn serve(config: Config) -> Result<(), StartError> {
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Dice::system())?;
     let made_up = app.site.accounts.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
     greet(&listener, &config, &database, made_up.as_ref());
-    let tidying = tokio::spawn(tidy(Arc::clone(&app.limiter), db.clone()));
+    let background = app.background(&database, config.usage.retention_days);
     let drain = Duration::from_secs(config.server.drain_seconds);
     let served = app.answer(listener, drain, stop_signal()).await;
-    tidying.abort();
+    for task in background {
+        task.abort();
+    }
     db.close().await;
     database.stop().await;
     served.map_err(StartError::Serve)?;
@@ -410,19 +436,6 @@ fn greet(listener: &TcpListener, config: &Config, database: &Database, made_up: 
     if config.secrets.master_key.is_none() {
         let file = config.data_dir.join(MASTER_KEY_FILE);
         println!("Master key: {} (keep a copy elsewhere; without it no key can be used)", file.display());
-    }
-}
-
-/// Clears away what nobody needs any more.
-async fn tidy(limiter: Arc<Limiter>, db: Db) {
-    let mut ticks = tokio::time::interval(TIDY_EVERY);
-    loop {
-        ticks.tick().await;
-        limiter.tidy();
-        let cleared = async { sessions::remove_expired(&mut *db.acquire().await?, SystemClock.now()).await };
-        if let Err(error) = cleared.await {
-            tracing::warn!(%error, "expired sessions were not cleared away; the next minute tries again");
-        }
     }
 }
 

@@ -36,6 +36,7 @@ pub struct Config {
     pub accounts: Accounts,
     pub limits: Limits,
     pub usage: Usage,
+    pub ledger: Ledger,
     pub compat: Compat,
     pub log: Log,
     pub models: Models,
@@ -167,6 +168,16 @@ pub struct Limits {
 pub struct Usage {
     #[serde(deserialize_with = "zone")]
     pub time_zone: chrono_tz::Tz,
+    pub retention_days: u32,
+}
+
+/// `[ledger]`
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Ledger {
+    pub lanes: usize,
+    pub queue: usize,
 }
 
 /// `[compat]`

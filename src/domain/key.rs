@@ -136,6 +136,12 @@ impl GatewayCredential {
         Self(prefixed(dice, "kmg_"))
     }
 
+    /// What arrived in a header. Any text may be asked about.
+    #[must_use]
+    pub fn claimed(text: &str) -> Self {
+        Self(Zeroizing::new(text.to_owned()))
+    }
+
     /// In plain, for the one answer that shows it.
     #[must_use]
     pub fn expose(&self) -> &str {

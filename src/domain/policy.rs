@@ -48,6 +48,21 @@ pub const MAX_USAGE_DAYS: i64 = 7;
 /// Seconds a daily usage answer is kept (spec §8).
 pub const DAILY_USAGE_CACHE_SECONDS: i64 = 600;
 
+/// Charges in one call: well below the body limit.
+pub const MAX_CHARGES: usize = 1_000;
+
+/// Seconds after which a reservation is given back, unless its maker says otherwise.
+pub const RESERVATION_SECONDS: i64 = 600;
+
+/// The longest a reservation may hold quota.
+pub const MAX_RESERVATION_SECONDS: i64 = 86_400;
+
+/// Input or output tokens of one request; sums of many stay countable.
+pub const MAX_COUNT: i64 = 1_000_000_000_000;
+
+/// Seconds for which a `request_id` is remembered.
+pub const RECEIPT_SECONDS: i64 = 72 * 3_600;
+
 /// Characters of a password: long enough to resist guessing, bounded so that hashing is.
 pub const PASSWORD_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use http::{HeaderMap, Method, header};
+use http::{HeaderMap, HeaderName, Method, header};
 use tower_sessions::Session;
 
 use super::Site;
@@ -12,10 +12,11 @@ use super::error::Refusal;
 use super::extract::origin;
 use super::layers::Known;
 use crate::domain::audit::Caller;
-use crate::domain::id::UserId;
-use crate::domain::key::AccessToken;
+use crate::domain::id::{GatewayId, UserId};
+use crate::domain::key::{AccessToken, GatewayCredential};
 use crate::domain::policy;
 use crate::domain::user::User;
+use crate::service::callers::Unrecognised;
 use crate::storage::sessions::USER_ID;
 
 /// The key of a session's data that tells when it was last renewed.
@@ -33,6 +34,12 @@ pub struct ApiUser(pub Caller);
 
 /// Signed in as an administrator.
 pub struct Admin(pub Caller);
+
+/// A gateway, by its credential in `Authorization`.
+pub struct Gateway(pub GatewayId);
+
+/// A gateway, by its credential in `X-Gateway-Credential`: `Authorization` is its client's.
+pub struct GatewayInFront;
 
 /// The text of `Authorization: Bearer`, not yet looked at: an API key, says its holder.
 pub struct KeyHolder(pub String);
@@ -78,6 +85,31 @@ impl FromRequestParts<Arc<Site>> for Admin {
     async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Refusal> {
         let SignedIn(caller) = SignedIn::from_request_parts(parts, site).await?;
         if caller.user.role.is_admin() { Ok(Self(caller)) } else { Err(Refusal::not_admin()) }
+    }
+}
+
+impl FromRequestParts<Arc<Site>> for Gateway {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Refusal> {
+        gateway(parts, site, header::AUTHORIZATION).await.map(Self)
+    }
+}
+
+impl FromRequestParts<Arc<Site>> for GatewayInFront {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Refusal> {
+        gateway(parts, site, HeaderName::from_static("x-gateway-credential")).await.map(|_| Self)
+    }
+}
+
+async fn gateway(parts: &Parts, site: &Site, name: HeaderName) -> Result<GatewayId, Refusal> {
+    let text = parts.headers.get(name).and_then(|value| value.to_str().ok()).ok_or_else(Refusal::not_a_gateway)?;
+    match site.callers.gateway(&GatewayCredential::claimed(bare(text))).await {
+        Ok(id) => Ok(id),
+        Err(Unrecognised::Storage(storage)) => Err(storage.into()),
+        Err(Unrecognised::Unknown | Unrecognised::Disabled) => Err(Refusal::not_a_gateway()),
     }
 }
 

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
 use crate::domain::access::{IpsInvalid, ModelsInvalid};
+use crate::domain::ledger::Refused;
 use crate::domain::money::QuotaInvalid;
 use crate::domain::page::PageInvalid;
 use crate::domain::search::SearchInvalid;
@@ -17,6 +18,8 @@ use crate::domain::user::AccountInvalid;
 use crate::service::accounts::AccountsError;
 use crate::service::admin::AdminError;
 use crate::service::callers::Unrecognised;
+use crate::service::gateway::GatewayError;
+use crate::service::ledger::LedgerError;
 use crate::service::limiter::TooOften;
 use crate::service::tokens::TokensError;
 use crate::service::usage::UsageError;
@@ -95,6 +98,12 @@ impl Refusal {
             "user_mismatch",
             "`New-Api-User` is not the user of this credential; leave it out or correct it",
         )
+    }
+
+    /// 401 without a gateway's credential.
+    #[must_use]
+    pub fn not_a_gateway() -> Self {
+        Self::unauthorized("invalid_gateway", "this needs a gateway's credential; an administrator makes one")
     }
 
     /// 403 for a write by cookie from another site.
@@ -210,6 +219,40 @@ impl From<Unrecognised> for Refusal {
             Unrecognised::Unknown => Self::unauthorized("invalid_credential", error.to_string()),
             Unrecognised::Disabled => Self::forbidden("user_disabled", error.to_string()),
             Unrecognised::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Self {
+        let message = refused.to_string();
+        let payment = |error| Self::new(StatusCode::PAYMENT_REQUIRED, error, message.clone());
+        match refused {
+            Refused::InvalidKey => Self::unauthorized("invalid_key", message),
+            Refused::TokenDisabled => Self::forbidden("token_disabled", message),
+            Refused::TokenExpired => Self::forbidden("token_expired", message),
+            Refused::UserDisabled => Self::forbidden("user_disabled", message),
+            Refused::ModelNotAllowed => Self::forbidden("model_not_allowed", message),
+            Refused::IpNotAllowed => Self::forbidden("ip_not_allowed", message),
+            Refused::TokenExhausted => payment("token_exhausted"),
+            Refused::TokenQuotaInsufficient => payment("token_quota_insufficient"),
+            Refused::UserQuotaInsufficient => payment("user_quota_insufficient"),
+            Refused::NoReservation => Self::new(StatusCode::NOT_FOUND, "reservation_not_found", message),
+            Refused::ReservationEnded => Self::conflict("reservation_ended", message),
+        }
+    }
+}
+
+impl From<GatewayError> for Refusal {
+    fn from(error: GatewayError) -> Self {
+        match error {
+            GatewayError::Ledger(LedgerError::Refused(refused)) => refused.into(),
+            GatewayError::Ledger(error @ LedgerError::RequestIdReused) => {
+                Self::conflict("request_id_reused", error.to_string())
+            }
+            GatewayError::Ledger(error @ LedgerError::Busy) => Self::unavailable("ledger_busy", &error.to_string()),
+            GatewayError::Ledger(LedgerError::Storage(storage)) => storage.as_ref().into(),
+            GatewayError::Storage(storage) => storage.into(),
         }
     }
 }

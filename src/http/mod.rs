@@ -9,6 +9,7 @@ pub mod auth;
 pub mod envelope;
 pub mod error;
 pub mod extract;
+pub mod gateway;
 pub mod health;
 pub mod layers;
 pub mod page;
@@ -35,6 +36,7 @@ use crate::service::accounts::Accounts;
 use crate::service::admin::Admin;
 use crate::service::callers::Callers;
 use crate::service::dice::Dice;
+use crate::service::gateway::Gateway;
 use crate::service::tokens::Tokens;
 use crate::service::usage::Usage;
 use crate::storage::sessions::SessionTable;
@@ -48,6 +50,7 @@ pub struct Site {
     pub usage: Usage,
     pub accounts: Accounts,
     pub admin: Admin,
+    pub gateway: Arc<Gateway>,
     pub callers: Arc<Callers>,
     pub clock: Arc<dyn Clock>,
     pub dice: Dice,
@@ -119,7 +122,17 @@ fn routes() -> OpenApiRouter<Arc<Site>> {
         .routes(routes!(admin::revoke_gateway))
         .routes(routes!(admin::list_audit));
 
+    let gateway = OpenApiRouter::new()
+        .routes(routes!(gateway::verify))
+        .routes(routes!(gateway::charge))
+        .routes(routes!(gateway::charges))
+        .routes(routes!(gateway::reserve))
+        .routes(routes!(gateway::settle))
+        .routes(routes!(gateway::release))
+        .routes(routes!(gateway::auth));
+
     anyone
+        .merge(needing(gateway, "gateway", &["gateway"]))
         .merge(needing(key_holder, "key_holder", &["api_key"]))
         .merge(needing(signed_in, "signed_in", &["access_token", "session"]))
         .merge(needing(api_user, "api_user", &["access_token", "session"]))
@@ -161,6 +174,7 @@ pub fn openapi() -> OpenApi {
     let components = document.components.take().unwrap_or_default();
     let components = ComponentsBuilder::from(components)
         .security_scheme("api_key", bearer)
+        .security_scheme("gateway", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
         .security_scheme("access_token", header)
         .security_scheme("session", cookie)
         .build();

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
 
-use super::callers::Callers;
 use super::dice::Dice;
 use super::limiter::{Limiter, TooOften};
+use super::news::News;
 use super::passwords::Passwords;
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Caller, Details, Origin, Subject};
@@ -119,7 +119,7 @@ pub struct Accounts {
     clock: Arc<dyn Clock>,
     limiter: Arc<Limiter>,
     passwords: Passwords,
-    callers: Arc<Callers>,
+    news: News,
     rules: AccountRules,
 }
 
@@ -134,10 +134,10 @@ impl Accounts {
         clock: Arc<dyn Clock>,
         limiter: Arc<Limiter>,
         passwords: Passwords,
-        callers: Arc<Callers>,
+        news: News,
         rules: AccountRules,
     ) -> Self {
-        Self { db, vault, dice, clock, limiter, passwords, callers, rules }
+        Self { db, vault, dice, clock, limiter, passwords, news, rules }
     }
 
     /// What the operator decided.
@@ -315,8 +315,9 @@ impl Accounts {
         }
         let entry = self.entry(Some(&user), &caller.origin, action, of_user(id), Details::new());
         audit::insert(&mut tx, entry).await?;
+        self.news.tell_others(&mut tx, id).await?;
         storage::commit(tx).await?;
-        self.callers.forget();
+        self.news.account_changed(id);
         Ok(user)
     }
 
@@ -378,8 +379,9 @@ impl Accounts {
             Details::new(),
         );
         audit::insert(&mut tx, entry).await?;
+        self.news.tell_others(&mut tx, owner).await?;
         storage::commit(tx).await?;
-        self.callers.forget();
+        self.news.account_changed(owner);
         Ok(())
     }
 

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::callers::Callers;
 use super::dice::Dice;
+use super::news::News;
 use super::passwords::Passwords;
 use super::vault::Vault;
 use crate::domain::access::Groups;
@@ -134,7 +134,7 @@ pub struct Admin {
     dice: Dice,
     clock: Arc<dyn Clock>,
     passwords: Passwords,
-    callers: Arc<Callers>,
+    news: News,
     groups: Groups,
     initial: (String, Quota),
 }
@@ -149,11 +149,11 @@ impl Admin {
         dice: Dice,
         clock: Arc<dyn Clock>,
         passwords: Passwords,
-        callers: Arc<Callers>,
+        news: News,
         groups: Groups,
         initial: (String, Quota),
     ) -> Self {
-        Self { db, vault, dice, clock, passwords, callers, groups, initial }
+        Self { db, vault, dice, clock, passwords, news, groups, initial }
     }
 
     /// A page of accounts, all or those of which some name fits.
@@ -237,8 +237,9 @@ impl Admin {
             sessions::remove_all_of(&mut tx, id).await?;
         }
         self.note(&mut tx, admin, Action::AccountEdited, of_user(id), details).await?;
+        self.news.tell_others(&mut tx, id).await?;
         storage::commit(tx).await?;
-        self.callers.forget();
+        self.news.account_changed(id);
         Ok(user)
     }
 
@@ -258,8 +259,9 @@ impl Admin {
         sessions::remove_all_of(&mut tx, id).await?;
         users::remove(&mut tx, id, now).await?;
         self.note(&mut tx, admin, Action::AccountDeleted, of_user(id), Details::new()).await?;
+        self.news.tell_others(&mut tx, id).await?;
         storage::commit(tx).await?;
-        self.callers.forget();
+        self.news.account_changed(id);
         Ok(())
     }
 
@@ -281,8 +283,9 @@ impl Admin {
         users::save(&mut tx, &user).await?;
         let details = Details::from([("from", held.to_string()), ("to", user.quota.get().to_string())]);
         self.note(&mut tx, admin, Action::QuotaGranted, of_user(id), details).await?;
+        self.news.tell_others(&mut tx, id).await?;
         storage::commit(tx).await?;
-        self.callers.forget();
+        self.news.account_changed(id);
         Ok(user)
     }
 
@@ -328,8 +331,9 @@ impl Admin {
         let subject = Subject { kind: "token_api_request", id: Some(id.get()), user_id: Some(user.id) };
         self.note(&mut tx, admin, action, subject, Details::new()).await?;
         let request = api_requests::find(&mut tx, id).await?.ok_or(AdminError::NotFound("request"))?;
+        self.news.tell_others(&mut tx, request.user_id).await?;
         storage::commit(tx).await?;
-        self.callers.forget();
+        self.news.account_changed(request.user_id);
         Ok(request)
     }
 
@@ -480,7 +484,10 @@ impl Admin {
             return Err(AdminError::NotFound("gateway"));
         }
         self.write(&mut tx, actor, origin, Action::GatewayRevoked, of_gateway(id), Details::new()).await?;
+        // No user: every server forgets its callers all the same.
+        self.news.tell_others(&mut tx, UserId::new(0)).await?;
         storage::commit(tx).await?;
+        self.news.account_changed(UserId::new(0));
         Ok(())
     }
 

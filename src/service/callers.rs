@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use moka::sync::Cache;
 
-use crate::domain::id::UserId;
-use crate::domain::key::{AccessToken, Digest};
+use crate::domain::id::{GatewayId, UserId};
+use crate::domain::key::{AccessToken, Digest, GatewayCredential};
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::user::{User, UserStatus};
 use crate::service::vault::Vault;
-use crate::storage::{Db, StorageError, access_tokens, users};
+use crate::storage::{Db, StorageError, access_tokens, gateways, users};
 
 /// Seconds after which what was read is read again: the bound for changes made on other replicas.
 const TRUSTED_SECONDS: i64 = 2;
@@ -39,6 +39,7 @@ pub struct Callers {
     clock: Arc<dyn Clock>,
     vault: Vault,
     known: Cache<Digest, Known>,
+    gateways: Cache<Digest, (GatewayId, UnixTime, u64)>,
     /// Counts changes of accounts; what was read before the last one is not trusted.
     changes: AtomicU64,
 }
@@ -55,7 +56,14 @@ impl Callers {
     /// Knows nobody yet.
     #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>, vault: Vault) -> Self {
-        Self { db, clock, vault, known: Cache::new(REMEMBERED), changes: AtomicU64::new(0) }
+        Self {
+            db,
+            clock,
+            vault,
+            known: Cache::new(REMEMBERED),
+            gateways: Cache::new(REMEMBERED),
+            changes: AtomicU64::new(0),
+        }
     }
 
     /// The account of an access token.
@@ -90,7 +98,26 @@ impl Callers {
         enabled(Arc::new(user))
     }
 
-    /// To be called after every change of an account or of an access token.
+    /// The gateway of a credential.
+    ///
+    /// # Errors
+    /// See [`Unrecognised`].
+    pub async fn gateway(&self, credential: &GatewayCredential) -> Result<GatewayId, Unrecognised> {
+        let digest = self.vault.digests().digest(credential.expose());
+        let now = self.clock.now();
+        let change = self.changes.load(Ordering::SeqCst);
+        match self.gateways.get(&digest) {
+            Some((id, read_at, after)) if after == change && now.since(read_at) < TRUSTED_SECONDS => Ok(id),
+            _ => {
+                let mut conn = self.db.acquire().await?;
+                let id = gateways::find(&mut conn, &digest).await?.ok_or(Unrecognised::Unknown)?;
+                self.gateways.insert(digest, (id, now, change));
+                Ok(id)
+            }
+        }
+    }
+
+    /// To be called after every change of an account or of a credential.
     pub fn forget(&self) {
         self.changes.fetch_add(1, Ordering::SeqCst);
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::dice::Dice;
 use super::limiter::{Limiter, TooOften};
+use super::news::News;
 use super::scribe::Scribe;
 use super::vault::{Unopenable, Vault};
 use crate::domain::access::{GroupRefused, Groups};
@@ -86,6 +87,7 @@ pub struct Tokens {
     clock: Arc<dyn Clock>,
     limiter: Arc<Limiter>,
     scribe: Scribe,
+    news: News,
     rules: TokenRules,
 }
 
@@ -104,10 +106,11 @@ impl Tokens {
         dice: Dice,
         clock: Arc<dyn Clock>,
         limiter: Arc<Limiter>,
+        news: News,
         rules: TokenRules,
     ) -> Self {
         let scribe = Scribe::new(db.clone());
-        Self { db, vault, dice, clock, limiter, scribe, rules }
+        Self { db, vault, dice, clock, limiter, scribe, news, rules }
     }
 
     /// The groups there are.
@@ -230,7 +233,9 @@ impl Tokens {
         let token = token.edited(patch)?;
         tokens::save(&mut tx, &token).await?;
         self.note(&mut tx, caller, Action::TokenEdited, &token, details).await?;
+        self.news.tell_others(&mut tx, token.user_id).await?;
         storage::commit(tx).await?;
+        self.news.tokens_changed(token.user_id);
         Ok(token)
     }
 
@@ -295,7 +300,9 @@ impl Tokens {
         let gone = tokens::remove(&mut tx, owner, ids, now).await?;
         let line = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner, Details::new());
         audit::insert_many(&mut tx, &gone.iter().map(line).collect::<Vec<_>>()).await?;
+        self.news.tell_others(&mut tx, owner).await?;
         storage::commit(tx).await?;
+        self.news.tokens_changed(owner);
         Ok(gone.len())
     }
 
@@ -309,7 +316,9 @@ impl Tokens {
         };
         tokens::save(&mut tx, &token).await?;
         self.note(&mut tx, caller, action, &token, Details::new()).await?;
+        self.news.tell_others(&mut tx, owner).await?;
         storage::commit(tx).await?;
+        self.news.tokens_changed(owner);
         Ok(token)
     }
 

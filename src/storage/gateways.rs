@@ -18,6 +18,14 @@ pub struct GatewayRow {
     pub created_by: Option<UserId>,
 }
 
+/// The gateway of a credential.
+pub async fn find(conn: &mut Conn, digest: &Digest) -> Result<Option<GatewayId>, StorageError> {
+    let id = sqlx::query_scalar!("select id from gateways where digest = $1", digest as &Digest)
+        .fetch_optional(conn)
+        .await?;
+    Ok(id)
+}
+
 /// All of them, newest first.
 pub async fn list(conn: &mut Conn) -> Result<Vec<GatewayRow>, StorageError> {
     let rows = sqlx::query_as!(GatewayRow, "select id, name, created_time, created_by from gateways order by id desc")

@@ -287,6 +287,13 @@ pub async fn write(conn: &mut Conn, changes: &Changes, now: UnixTime) -> Result<
     Ok(())
 }
 
+/// Whether this server may tidy up now: until the transaction ends, no other may.
+pub async fn may_tidy(conn: &mut Conn) -> Result<bool, StorageError> {
+    // Any number will do that nothing else uses: the letters of "tidy".
+    let may = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock(1953064057) as "may!""#).fetch_one(conn).await?;
+    Ok(may)
+}
+
 /// Makes the partition of the UTC day that begins at `day_start`; tells whether it was missing.
 pub async fn make_partition(conn: &mut Conn, day_start: UnixTime) -> Result<bool, StorageError> {
     let made = sqlx::query_scalar!(r#"select make_charges_partition($1) as "made!""#, day_start as UnixTime)

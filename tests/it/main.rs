@@ -17,6 +17,7 @@ mod cli;
 mod concurrency;
 mod constraints;
 mod embedded;
+mod gateway;
 mod harness;
 mod hygiene_dump;
 mod hygiene_log;

@@ -89,6 +89,7 @@ async fn every_operation_declares_a_right_unless_it_is_public(pool: PgPool) {
         match operation.rights.first().unwrap().as_str() {
             "signed_in" | "api_user" | "admin" => assert_eq!(operation.credentials, session_or_token),
             "key_holder" => assert_eq!(operation.credentials, BTreeSet::from(["api_key".to_owned()])),
+            "gateway" => assert_eq!(operation.credentials, BTreeSet::from(["gateway".to_owned()])),
             other => panic!("{}: {other} is no right that this test knows", operation.name()),
         }
     }
@@ -123,8 +124,15 @@ async fn the_declared_right_is_the_one_that_is_asked_for(pool: PgPool) {
     let (stranger, user, enabled, admin) =
         (app.stranger(), app.user("ana").await, app.enabled_user("ben").await, app.admin("carla").await);
     let holder = app.holder_of(&enabled.creates_with_key(json!({ "name": "one" })).await.1);
-    let callers =
-        [("stranger", &stranger), ("user", &user), ("enabled", &enabled), ("admin", &admin), ("holder", &holder)];
+    let gateway = app.gateway().await;
+    let callers = [
+        ("stranger", &stranger),
+        ("user", &user),
+        ("enabled", &enabled),
+        ("admin", &admin),
+        ("holder", &holder),
+        ("gateway", &gateway),
+    ];
     for operation in operations(&app).await {
         let right = operation.rights.first().map_or("none", String::as_str);
         for (kind, caller) in callers {
@@ -132,8 +140,11 @@ async fn the_declared_right_is_the_one_that_is_asked_for(pool: PgPool) {
                 ("none", _) => None,
                 ("key_holder", "holder") => None,
                 ("key_holder", _) => Some((401, "invalid_key")),
+                // Forward-auth takes the credential from another header.
+                ("gateway", "gateway") if operation.path != "/api/gateway/auth" => None,
+                ("gateway", _) => Some((401, "invalid_gateway")),
                 (_, "stranger") => Some((401, "not_signed_in")),
-                (_, "holder") => Some((401, "invalid_credential")),
+                (_, "holder" | "gateway") => Some((401, "invalid_credential")),
                 ("api_user", "user") => Some((403, "token_api_not_enabled")),
                 ("admin", "user" | "enabled") => Some((403, "not_an_administrator")),
                 ("signed_in" | "api_user" | "admin", _) => None,

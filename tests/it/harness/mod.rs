@@ -134,7 +134,19 @@ impl TestApp {
         Caller { auth: Auth::Key(key.to_owned()), ..self.stranger() }
     }
 
-    /// What charges will do one day, done by hand: moves quota from remain to used.
+    /// A gateway, by its credential.
+    pub async fn gateway(&self) -> Caller {
+        let made = self.root().await.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+        self.stranger().with_access_token(made["credential"].as_str().unwrap())
+    }
+
+    /// Puts this much into a user's wallet.
+    pub async fn fills(&self, user: &Caller, quota: i64) {
+        let path = format!("/api/admin/users/{}/quota", user.id);
+        self.root().await.post(&path, json!({ "set": quota })).await.ok();
+    }
+
+    /// A charge without a gateway: moves quota from remain to used, for tests of what follows.
     pub async fn spend(&self, token: i64, quota: i64) {
         let done = sqlx::query(
             "update tokens set remain_quota = case when unlimited_quota then remain_quota else remain_quota - $2 end, \

@@ -1,0 +1,256 @@
+//! What gateways ask: may this key be used, and what did it cost.
+
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+use super::dice::Dice;
+use super::keyring::{Keyring, Seen};
+use super::ledger::{Counts, Done, Ledger, LedgerError, Order, What};
+use crate::domain::id::{GatewayId, ReservationId, UserId};
+use crate::domain::key::ApiKey;
+use crate::domain::ledger::{Refused, Settlement, Use};
+use crate::domain::money::Quota;
+use crate::domain::time::{Clock, UnixTime};
+use crate::domain::token::Budget;
+use crate::storage::StorageError;
+
+/// Why a gateway's question was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum GatewayError {
+    /// By the ledger.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The database.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl From<Refused> for GatewayError {
+    fn from(refused: Refused) -> Self {
+        Self::Ledger(refused.into())
+    }
+}
+
+/// The answer to "may this key be used?".
+#[derive(Debug)]
+pub struct Verdict {
+    /// Why not; it may if absent.
+    pub refused: Option<Refused>,
+    /// What is known of the key, if it is known.
+    pub seen: Option<Arc<Seen>>,
+}
+
+impl Verdict {
+    /// The token's group, or its owner's where it names none.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        match &self.seen {
+            Some(seen) if seen.token.group.as_str().is_empty() => &seen.owner_group,
+            Some(seen) => seen.token.group.as_str(),
+            None => "",
+        }
+    }
+}
+
+/// A charge as a gateway asks for it.
+#[derive(Debug)]
+pub struct Asked {
+    /// What it cost.
+    pub quota: Quota,
+    /// What for.
+    pub asked: Use,
+    /// Tokens in and out.
+    pub counts: Counts,
+    /// The gateway's own id of it.
+    pub request_id: Option<String>,
+}
+
+/// What became of a charge.
+#[derive(Debug)]
+pub struct ChargeOutcome {
+    /// What was taken.
+    pub charged: Quota,
+    /// What the token has left.
+    pub remain_quota: Quota,
+    /// The gateway's id of it, or one made here.
+    pub request_id: String,
+}
+
+/// A reservation and whose it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Ticket {
+    /// Decides the lane; checked against the reservation.
+    pub owner: UserId,
+    /// The reservation.
+    pub reservation: ReservationId,
+}
+
+/// What was set aside.
+#[derive(Debug)]
+pub struct Reserved {
+    /// By which it is ended.
+    pub ticket: Ticket,
+    /// When it ends by itself.
+    pub expires_at: UnixTime,
+    /// What the token has left.
+    pub remain_quota: Quota,
+}
+
+/// What became of a reservation.
+#[derive(Debug)]
+pub struct Settled {
+    /// What was taken.
+    pub settlement: Settlement,
+    /// Whether it had expired before.
+    pub was_expired: bool,
+    /// What the token has left.
+    pub remain_quota: Quota,
+}
+
+/// The gateway service.
+#[derive(Debug)]
+pub struct Gateway {
+    keyring: Arc<Keyring>,
+    ledger: Ledger,
+    clock: Arc<dyn Clock>,
+    dice: Dice,
+}
+
+impl Gateway {
+    /// A service on a keyring and a ledger.
+    #[must_use]
+    pub const fn new(keyring: Arc<Keyring>, ledger: Ledger, clock: Arc<dyn Clock>, dice: Dice) -> Self {
+        Self { keyring, ledger, clock, dice }
+    }
+
+    /// Whether a key may be used, at a cost of `quota`. Without the database where the key was seen
+    /// in the last two seconds; balances are as of then.
+    ///
+    /// # Errors
+    /// The database, if it had to be asked.
+    pub async fn verify(&self, key: &str, asked: &Use, quota: Quota) -> Result<Verdict, GatewayError> {
+        let Some(seen) = self.find(key).await? else {
+            return Ok(Verdict { refused: Some(Refused::InvalidKey), seen: None });
+        };
+        let refused = judge(&seen, asked, quota, self.clock.now()).err();
+        Ok(Verdict { refused, seen: Some(seen) })
+    }
+
+    /// Takes quota; answered when it is durable.
+    ///
+    /// # Errors
+    /// See [`GatewayError`].
+    pub async fn charge(&self, gateway: GatewayId, key: &str, charge: Asked) -> Result<ChargeOutcome, GatewayError> {
+        let seen = self.find(key).await?.ok_or(Refused::InvalidKey)?;
+        let Asked { quota, asked, counts, request_id } = charge;
+        let receipt = request_id.as_ref().map(|id| (id.clone(), fingerprint(&seen, quota, &asked, counts)));
+        let request_id = request_id.unwrap_or_else(|| self.dice.roll(|dice| ReservationId::random(dice)).to_string());
+        let what = What::Charge { token: seen.token.id, quota, asked, counts, receipt };
+        let order = Order { gateway: Some(gateway), owner: seen.token.user_id, what };
+        match self.ledger.execute(order).await? {
+            Done::Charged { charged, remain_quota } => Ok(ChargeOutcome { charged, remain_quota, request_id }),
+            Done::Reserved { .. } | Done::Settled { .. } | Done::Ended { .. } => Err(misunderstood()),
+        }
+    }
+
+    /// Sets quota aside for `seconds`.
+    ///
+    /// # Errors
+    /// See [`GatewayError`].
+    pub async fn reserve(
+        &self,
+        gateway: GatewayId,
+        key: &str,
+        quota: Quota,
+        asked: Use,
+        seconds: i64,
+    ) -> Result<Reserved, GatewayError> {
+        let seen = self.find(key).await?.ok_or(Refused::InvalidKey)?;
+        let owner = seen.token.user_id;
+        let expires_at = self.clock.now().plus(seconds);
+        let what = What::Reserve { token: seen.token.id, quota, asked, expires_at };
+        match self.ledger.execute(Order { gateway: Some(gateway), owner, what }).await? {
+            Done::Reserved { reservation, expires_at, remain_quota } => {
+                Ok(Reserved { ticket: Ticket { owner, reservation }, expires_at, remain_quota })
+            }
+            Done::Charged { .. } | Done::Settled { .. } | Done::Ended { .. } => Err(misunderstood()),
+        }
+    }
+
+    /// Ends a reservation as a charge.
+    ///
+    /// # Errors
+    /// See [`GatewayError`].
+    pub async fn settle(
+        &self,
+        gateway: GatewayId,
+        ticket: Ticket,
+        quota: Quota,
+        counts: Counts,
+    ) -> Result<Settled, GatewayError> {
+        let what = What::Settle { reservation: ticket.reservation, quota, counts };
+        match self.ledger.execute(Order { gateway: Some(gateway), owner: ticket.owner, what }).await? {
+            Done::Settled { settlement, was_expired, remain_quota } => {
+                Ok(Settled { settlement, was_expired, remain_quota })
+            }
+            Done::Charged { .. } | Done::Reserved { .. } | Done::Ended { .. } => Err(misunderstood()),
+        }
+    }
+
+    /// Ends a reservation, giving all back. Returns what the token has left.
+    ///
+    /// # Errors
+    /// See [`GatewayError`].
+    pub async fn release(&self, gateway: GatewayId, ticket: Ticket) -> Result<Quota, GatewayError> {
+        let what = What::Release { reservation: ticket.reservation };
+        self.end(Order { gateway: Some(gateway), owner: ticket.owner, what }).await
+    }
+
+    /// Ends a reservation whose time is over.
+    ///
+    /// # Errors
+    /// See [`GatewayError`].
+    pub async fn expire(&self, ticket: Ticket) -> Result<Quota, GatewayError> {
+        let what = What::Expire { reservation: ticket.reservation };
+        self.end(Order { gateway: None, owner: ticket.owner, what }).await
+    }
+
+    async fn end(&self, order: Order) -> Result<Quota, GatewayError> {
+        match self.ledger.execute(order).await? {
+            Done::Ended { remain_quota } => Ok(remain_quota),
+            Done::Charged { .. } | Done::Reserved { .. } | Done::Settled { .. } => Err(misunderstood()),
+        }
+    }
+
+    async fn find(&self, key: &str) -> Result<Option<Arc<Seen>>, StorageError> {
+        match ApiKey::parse(key) {
+            Ok(key) => self.keyring.find(&key).await,
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// The rules of a charge on balances as last seen.
+fn judge(seen: &Seen, asked: &Use, quota: Quota, now: UnixTime) -> Result<(), Refused> {
+    seen.token.admits(seen.wallet.status, asked, now)?;
+    match seen.token.budget {
+        Budget::Limited { remain } if remain < quota => return Err(Refused::TokenQuotaInsufficient),
+        Budget::Limited { .. } | Budget::Unlimited { .. } => {}
+    }
+    if seen.wallet.quota < quota { Err(Refused::UserQuotaInsufficient) } else { Ok(()) }
+}
+
+/// What makes two charges of one `request_id` the same.
+fn fingerprint(seen: &Seen, quota: Quota, asked: &Use, counts: Counts) -> Vec<u8> {
+    let ip = asked.ip.map(|ip| ip.to_string()).unwrap_or_default();
+    let model = asked.model.as_deref().unwrap_or_default();
+    let Counts { prompt_tokens, completion_tokens } = counts;
+    let told = format!("{} {} {prompt_tokens} {completion_tokens} {ip} {model}", seen.token.id, quota.get());
+    Sha256::digest(told).to_vec()
+}
+
+/// A lane answers an order in its own words only.
+fn misunderstood() -> GatewayError {
+    GatewayError::Storage(StorageError::GivenUp)
+}

@@ -1,0 +1,55 @@
+//! Contract §5: the machine that spends keys.
+
+use serde_json::json;
+use sqlx::PgPool;
+
+use crate::harness::TestApp;
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_key_is_verified_charged_reserved_settled_and_released(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    app.fills(&ana, 1_000).await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 500 })).await;
+    let verdict = gateway.post("/api/gateway/verify", json!({ "key": key })).await.ok();
+    let expected = json!({
+        "valid": true, "token_id": id, "user_id": ana.id, "name": "one", "group": "default",
+        "cross_group_retry": false, "unlimited_quota": false, "remain_quota": 500, "usable_quota": 500, "expires_at": 0,
+    });
+    assert_eq!(verdict, expected);
+    let charge = json!({ "key": key, "quota": 100, "request_id": "r1", "prompt_tokens": 7, "completion_tokens": 3 });
+    let charged = json!({ "charged": 100, "remain_quota": 400, "request_id": "r1" });
+    assert_eq!(gateway.post("/api/gateway/charge", charge.clone()).await.ok(), charged);
+    assert_eq!(gateway.post("/api/gateway/charge", charge).await.ok(), charged);
+    let held = gateway.post("/api/gateway/reserve", json!({ "key": key, "quota": 300 })).await.ok();
+    assert_eq!(held["remain_quota"], 100);
+    let too_much = gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 101 })).await;
+    too_much.refuses_saying(402, "token_quota_insufficient", "this token has less quota left than that");
+    let settle = json!({ "reservation_id": held["reservation_id"], "quota": 50 });
+    let settled = gateway.post("/api/gateway/settle", settle).await.ok();
+    assert_eq!(settled, json!({ "charged": 50, "shortfall": 0, "expired": false, "remain_quota": 350 }));
+    let held = gateway.post("/api/gateway/reserve", json!({ "key": key, "quota": 350 })).await.ok();
+    let released = gateway.post("/api/gateway/release", json!({ "reservation_id": held["reservation_id"] })).await.ok();
+    assert_eq!(released, json!({ "remain_quota": 350 }));
+    let usage = app.holder_of(&key).get("/api/usage/token/").await.ok();
+    assert_eq!((&usage["total_used"], &usage["total_available"]), (&json!(150), &json!(350)));
+    let daily = ana.get(&format!("/api/token/{id}/usage")).await.ok();
+    let day = json!({ "date": "2026-03-10", "usd": 0.0003, "requests": 2, "prompt_tokens": 7, "completion_tokens": 3 });
+    assert_eq!(daily["daily"], json!([day]));
+    let me = ana.get("/api/user/self").await.ok();
+    assert_eq!((&me["quota"], &me["used_quota"], &me["request_count"]), (&json!(850), &json!(150), &json!(2)));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l1_parallel_charges_on_one_key_take_exactly_what_is_there(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    app.fills(&ana, 1_000_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "hot", "remain_quota": 1_000 })).await;
+    let charges = (0..200).map(|_| gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 7 })));
+    let answers = futures_util::future::join_all(charges).await;
+    let charged = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(charged, 1_000 / 7);
+    let usage = app.holder_of(&key).get("/api/usage/token/").await.ok();
+    assert_eq!((&usage["total_used"], &usage["total_available"]), (&json!(994), &json!(6)));
+}

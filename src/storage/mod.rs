@@ -15,6 +15,7 @@ pub mod embedded;
 pub mod gateways;
 pub mod installation;
 pub mod ledger;
+pub mod proof;
 pub mod sessions;
 pub mod tokens;
 pub mod usage;

@@ -59,6 +59,7 @@ sqlx-check: ## Does .sqlx fit the code and the migrations?
 .PHONY: bench
 bench: ## Measure the service over HTTP, with a PostgreSQL that writes durably (BENCH_ARGS)
 	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- $(BENCH_ARGS)
+	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- --ledger $(BENCH_ARGS)
 
 .PHONY: bench-growth
 bench-growth: ## Measure how the service behaves as its tables grow (BENCH_ARGS)

@@ -23,13 +23,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::State;
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::serve::ListenerExt;
 use axum::{Json, Router};
 use keymeter::app::{self, App, Database};
 use keymeter::config::Config;
+use keymeter::domain::key::ApiKey;
 use keymeter::domain::time::SystemClock;
 use keymeter::service::dice::Dice;
+use keymeter::service::vault::{MasterKey, Vault};
 use serde_json::{Value, json};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, Executor, PgPool};
@@ -47,6 +49,15 @@ fn main() {
     let server = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let client = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let rows: &[i64] = if options.growth { &[10_000, 1_000_000] } else { &[10_000] };
+    if options.ledger {
+        let mut bench = server.block_on(Bench::start(10_000));
+        let keys = server.block_on(bench.make_keys());
+        let table = ledger(&client, &bench, &keys, &options);
+        println!("\n{table}");
+        write_report("ledger", &table, &options);
+        server.block_on(bench.remove());
+        return;
+    }
     let sites: Vec<Bench> = rows.iter().map(|rows| server.block_on(Bench::start(*rows))).collect();
     let (title, table) = if options.growth {
         ("growth", growth(&client, &sites, &options))
@@ -62,6 +73,7 @@ fn main() {
 
 struct Options {
     growth: bool,
+    ledger: bool,
     connections: usize,
     rounds: usize,
     seconds: f64,
@@ -69,17 +81,21 @@ struct Options {
 
 impl Options {
     fn read() -> Self {
-        let mut options = Self { growth: false, connections: 64, rounds: 5, seconds: 2.0 };
+        let mut options = Self { growth: false, ledger: false, connections: 64, rounds: 5, seconds: 2.0 };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
             let mut number = || words.next().and_then(|n| n.parse::<f64>().ok()).expect("a number");
             match word.as_str() {
                 "--growth" => options.growth = true,
+                "--ledger" => {
+                    options.ledger = true;
+                    options.connections = 256;
+                }
                 "--connections" => options.connections = number().round().to_string().parse().unwrap(),
                 "--rounds" => options.rounds = number().round().to_string().parse().unwrap(),
                 "--seconds" => options.seconds = number(),
                 "--bench" => {}
-                other => panic!("unknown option {other}; there are --growth --connections --rounds --seconds"),
+                other => panic!("unknown option {other}; there are --ledger --growth --connections --rounds --seconds"),
             }
         }
         options
@@ -124,6 +140,7 @@ impl Bench {
             .route("/twin/search", get(twin_search))
             .route("/twin/get", get(twin_get))
             .route("/twin/usage", get(twin_usage))
+            .route("/twin/charge", post(twin_charge))
             .with_state(pool.clone());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -166,9 +183,7 @@ impl Bench {
 
     /// The requests by name: the call and its twin.
     fn requests(&self) -> BTreeMap<&'static str, (String, String)> {
-        let request = |path: &str, authorization: &str| {
-            format!("GET {path} HTTP/1.1\r\nhost: bench\r\nauthorization: {authorization}\r\n\r\n")
-        };
+        let request = get_request;
         let call = |path: &str| request(path, &self.access_token);
         let bearer = format!("Bearer {}", self.key);
         BTreeMap::from([
@@ -182,12 +197,62 @@ impl Bench {
         ])
     }
 
+    /// A gateway, and 100,000 keys of 1,000 rich users, which live in the table like any others.
+    async fn make_keys(&mut self) -> Vec<String> {
+        let base = std::env::var("DATABASE_URL").unwrap();
+        let url = base.rsplit_once('/').map(|(server, _)| format!("{server}/{}", self.database)).unwrap();
+        let pool = PgPool::connect(&url).await.unwrap();
+        let users: Vec<i64> = sqlx::query_scalar(
+            "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
+             group_name, quota, used_quota, request_count, token_api_enabled, created_time) \
+             select 'rich' || n, 'rich' || n, '', '', '', 1, 1, 'default', 400000000000000, 0, 0, true, 0 \
+             from generate_series(1, 1000) n returning id",
+        )
+        .fetch_all(&pool)
+        .await
+        .unwrap();
+        let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
+        let keys: Vec<ApiKey> = (0..100_000).map(|_| Dice::system().roll(|dice| ApiKey::generate(dice))).collect();
+        let digests: Vec<Vec<u8>> = keys.iter().map(|key| vault.digest(key).as_bytes().to_vec()).collect();
+        sqlx::query(
+            "insert into tokens (user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, \
+             created_time, accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, \
+             model_limits, allow_ips, group_name, cross_group_retry) \
+             select $2[1 + n % 1000], digest, '\\x00', 'abcdwxyz', true, 'key', 'key', 0, 0, 300000000000, false, 0, false, \
+             '', '', '', false from unnest($1::bytea[]) with ordinality as k (digest, n)",
+        )
+        .bind(&digests)
+        .bind(&users)
+        .execute(&pool)
+        .await
+        .unwrap();
+        pool.execute("vacuum analyze").await.unwrap();
+        let client = reqwest::Client::new();
+        let made = client.post(format!("http://{}/api/admin/gateways", self.address));
+        let made = made.header("authorization", &self.access_token).json(&json!({ "name": "bench" }));
+        let made: Value = made.send().await.unwrap().json().await.unwrap();
+        made["data"]["credential"].as_str().unwrap().clone_into(&mut self.access_token);
+        keys.iter().map(|key| key.expose().to_owned()).collect()
+    }
+
     async fn remove(&self) {
         let base = std::env::var("DATABASE_URL").unwrap();
         let mut conn = sqlx::PgConnection::connect(&base).await.unwrap();
         let drop = format!("drop database {} with (force)", self.database);
         conn.execute(sqlx::AssertSqlSafe(drop)).await.unwrap();
     }
+}
+
+fn get_request(path: &str, authorization: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nhost: bench\r\nauthorization: {authorization}\r\n\r\n")
+}
+
+fn post_request(path: &str, authorization: &str, body: &Value) -> String {
+    let body = body.to_string();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: bench\r\nauthorization: {authorization}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 /// Fills the database with other people's tokens, a hundred each.
@@ -225,6 +290,9 @@ async fn load(pool: &PgPool, rows: i64) {
     }
 }
 
+/// A name, where to, and the requests to send in turn.
+type Case = (String, SocketAddr, Vec<String>);
+
 type Row = (i64, i64, String, bool, String, i64, i64, Option<i64>, i64, bool, i64, bool, String, String, String, bool);
 
 const COLUMNS: &str = "id, user_id, key_hint, switched_on, name, created_time, accessed_time, expires_at, remain_quota, \
@@ -245,6 +313,47 @@ async fn twin_search(State(pool): State<PgPool>) -> Json<Vec<Row>> {
     );
     Json(sqlx::query_as(sqlx::AssertSqlSafe(sql)).fetch_all(&pool).await.unwrap())
 }
+
+/// The naive way to charge: one transaction a request, with the same locks, reads and writes.
+async fn twin_charge(State(pool): State<PgPool>, Json(body): Json<Value>) -> Json<Value> {
+    let vault = VAULT.get_or_init(|| Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap()));
+    let digest = vault.digest(&ApiKey::parse(body["key"].as_str().unwrap()).unwrap());
+    let quota = body["quota"].as_i64().unwrap();
+    let mut tx = pool.begin().await.unwrap();
+    let (token, user): (i64, i64) =
+        sqlx::query_as("select id, user_id from tokens where key_digest = $1 and deleted_time is null")
+            .bind(digest.as_bytes())
+            .fetch_one(&mut *tx)
+            .await
+            .unwrap();
+    let wallet = "select quota from users where id = $1 for no key update";
+    let _: i64 = sqlx::query_scalar(wallet).bind(user).fetch_one(&mut *tx).await.unwrap();
+    let account = "select remain_quota from tokens where id = $1 for no key update";
+    let remain: i64 = sqlx::query_scalar(account).bind(token).fetch_one(&mut *tx).await.unwrap();
+    for (sql, id) in [
+        (
+            "update users set quota = quota - $2, used_quota = used_quota + $2, request_count = request_count + 1 where id = $1",
+            user,
+        ),
+        ("update tokens set remain_quota = remain_quota - $2, used_quota = used_quota + $2 where id = $1", token),
+        (
+            "insert into usage_daily as d values ($1, '2026-01-01', '', $2, 1, 0, 0) on conflict (token_id, day, model) \
+             do update set quota = d.quota + excluded.quota, requests = d.requests + 1",
+            token,
+        ),
+        (
+            "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
+             select 0, id, user_id, '', $2, 0, 0, 0 from tokens where id = $1",
+            token,
+        ),
+    ] {
+        sqlx::query(sql).bind(id).bind(quota).execute(&mut *tx).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    Json(json!({ "success": true, "data": { "charged": quota, "remain_quota": remain - quota } }))
+}
+
+static VAULT: std::sync::OnceLock<Vault> = std::sync::OnceLock::new();
 
 #[derive(serde::Deserialize)]
 struct Which {
@@ -291,7 +400,7 @@ fn calls(client: &tokio::runtime::Runtime, bench: &Bench, options: &Options) -> 
         cases.push((name.to_owned(), call));
         cases.push((format!("{name}: twin"), twin));
     }
-    let cases: Vec<_> = cases.into_iter().map(|(name, request)| (name, bench.address, request)).collect();
+    let cases: Vec<Case> = cases.into_iter().map(|(name, request)| (name, bench.address, vec![request])).collect();
     let mut measured = run(client, &cases, options);
     let floor = measured["bare handler"].rate();
     let mut table =
@@ -306,13 +415,44 @@ fn calls(client: &tokio::runtime::Runtime, bench: &Bench, options: &Options) -> 
     table
 }
 
+/// Verify beside the bare handler, charges beside the naive way.
+fn ledger(client: &tokio::runtime::Runtime, bench: &Bench, keys: &[String], options: &Options) -> String {
+    let each = |path: &str, body: fn(&String) -> Value, keys: &[String]| -> Vec<String> {
+        keys.iter().map(|key| post_request(path, &bench.access_token, &body(key))).collect()
+    };
+    let charge: fn(&String) -> Value = |key| json!({ "key": key, "quota": 1 });
+    let verify: fn(&String) -> Value = |key| json!({ "key": key });
+    let bare = "GET /twin/nothing HTTP/1.1\r\nhost: bench\r\n\r\n".to_owned();
+    let case = |name: &str, requests: Vec<String>| (name.to_owned(), bench.address, requests);
+    let cases: Vec<Case> = vec![
+        case("bare handler", vec![bare]),
+        case("verify, warm", each("/api/gateway/verify", verify, &keys[..1_000])),
+        case("charge, spread", each("/api/gateway/charge", charge, keys)),
+        case("charge, spread: naive", each("/twin/charge", charge, keys)),
+        case("charge, one hot key", each("/api/gateway/charge", charge, &keys[..1])),
+        case("charge, one hot key: naive", each("/twin/charge", charge, &keys[..1])),
+    ];
+    let mut measured = run(client, &cases, options);
+    let floor = measured["bare handler"].rate();
+    let mut table =
+        "| call | rate/s | p50 ms | p99 ms | ÷ bare handler | ÷ naive |\n|---|---:|---:|---:|---:|---:|\n".to_owned();
+    for (name, ..) in &cases {
+        let ratio = measured.get(&format!("{name}: naive")).map(|twin| ratios(&measured[name].rates, &twin.rates));
+        let case = measured.get_mut(name).unwrap();
+        let (rate, p50, p99) = (case.rate(), case.percentile(50), case.percentile(99));
+        let ratio = ratio.map_or_else(String::new, |ratio| format!("**{ratio:.1}**"));
+        table += &format!("| {name} | {rate:.0} | {p50:.2} | {p99:.2} | {:.2} | {ratio} |\n", rate / floor);
+    }
+    table
+}
+
 /// Each call among few and among many tokens of other people.
 fn growth(client: &tokio::runtime::Runtime, sites: &[Bench], options: &Options) -> String {
     let mut cases = Vec::new();
     let names: Vec<_> = sites[0].requests().into_keys().collect();
     for name in &names {
         for site in sites {
-            cases.push((format!("{name} {}", site.rows), site.address, site.requests()[name].0.clone()));
+            cases.push((format!("{name} {}", site.rows), site.address, vec![site.requests()[name].0.clone()]));
         }
     }
     let mut measured = run(client, &cases, options);
@@ -326,15 +466,13 @@ fn growth(client: &tokio::runtime::Runtime, sites: &[Bench], options: &Options) 
 }
 
 /// Runs all cases in turn, as often as there are rounds; every other round backwards.
-fn run(
-    client: &tokio::runtime::Runtime,
-    cases: &[(String, SocketAddr, String)],
-    options: &Options,
-) -> BTreeMap<String, Measured> {
+fn run(client: &tokio::runtime::Runtime, cases: &[Case], options: &Options) -> BTreeMap<String, Measured> {
     let mut measured: BTreeMap<String, Measured> = BTreeMap::new();
     let warm_up = Duration::from_millis(300);
-    for (_, address, request) in cases {
-        client.block_on(hammer(*address, request, options.connections, warm_up));
+    let cases: Vec<(&str, SocketAddr, Arc<[String]>)> =
+        cases.iter().map(|(name, address, requests)| (name.as_str(), *address, requests.clone().into())).collect();
+    for (_, address, requests) in &cases {
+        client.block_on(hammer(*address, requests, options.connections, warm_up));
     }
     for round in 0..options.rounds {
         println!("round {} of {}", round + 1, options.rounds);
@@ -342,11 +480,11 @@ fn run(
         if round % 2 == 1 {
             turn.reverse();
         }
-        for (name, address, request) in turn {
+        for (name, address, requests) in turn {
             let time = Duration::from_secs_f64(options.seconds);
             let started = Instant::now();
-            let micros = client.block_on(hammer(*address, request, options.connections, time));
-            let case = measured.entry(name.clone()).or_default();
+            let micros = client.block_on(hammer(*address, requests, options.connections, time));
+            let case = measured.entry((*name).to_owned()).or_default();
             case.rates.push(micros.len() as f64 / started.elapsed().as_secs_f64());
             case.micros.extend(micros);
         }
@@ -354,12 +492,11 @@ fn run(
     measured
 }
 
-/// Sends the same request over so many connections for so long; returns how long each answer took.
-async fn hammer(address: SocketAddr, request: &str, connections: usize, time: Duration) -> Vec<u32> {
+/// Sends the requests in turn over so many connections for so long; returns how long each answer took.
+async fn hammer(address: SocketAddr, requests: &Arc<[String]>, connections: usize, time: Duration) -> Vec<u32> {
     let until = Instant::now() + time;
-    let request: Arc<[u8]> = request.as_bytes().into();
-    let tasks: Vec<_> =
-        (0..connections).map(|_| tokio::spawn(one_connection(address, Arc::clone(&request), until))).collect();
+    let spawn = |n| tokio::spawn(one_connection(address, Arc::clone(requests), n, until));
+    let tasks: Vec<_> = (0..connections).map(spawn).collect();
     let mut all = Vec::new();
     for task in tasks {
         all.extend(task.await.unwrap());
@@ -367,14 +504,18 @@ async fn hammer(address: SocketAddr, request: &str, connections: usize, time: Du
     all
 }
 
-async fn one_connection(address: SocketAddr, request: Arc<[u8]>, until: Instant) -> Vec<u32> {
+async fn one_connection(address: SocketAddr, requests: Arc<[String]>, first: usize, until: Instant) -> Vec<u32> {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let mut micros = Vec::new();
     let mut buffer = Vec::with_capacity(16 * 1024);
+    // A stride that visits all of them, in an order that neighbours do not share.
+    let mut at = first * 7_919;
     while Instant::now() < until {
+        let request = &requests[at % requests.len()];
+        at += 104_729;
         let sent = Instant::now();
-        stream.write_all(&request).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
         read_answer(&mut stream, &mut buffer).await;
         micros.push(u32::try_from(sent.elapsed().as_micros()).unwrap());
     }

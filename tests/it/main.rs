@@ -16,6 +16,7 @@ mod architecture;
 mod cli;
 mod concurrency;
 mod constraints;
+mod doctor;
 mod embedded;
 mod gateway;
 mod harness;

@@ -1,0 +1,65 @@
+//! `keymeter doctor` proves the law of the ledger, and names the row that breaks it.
+
+use keymeter::service::vault::{MasterKey, Vault};
+use serde_json::json;
+use sqlx::PgPool;
+
+use crate::harness::{MASTER_KEY, TestApp, process};
+use crate::wire::url;
+
+/// Runs the doctor on the test's own database; returns whether it was content, and what it said.
+async fn doctor(pool: &PgPool) -> (bool, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = [("DATABASE_URL", &*url(pool)), ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY)];
+    let output = process::run(dir.path(), &settings, &["doctor"]);
+    (output.status.success(), String::from_utf8(output.stdout).unwrap())
+}
+
+/// A database with charges, an open reservation and a deleted token.
+async fn ledger(pool: &PgPool) -> i64 {
+    let app = TestApp::new(pool.clone()).await;
+    let check = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap()).check().to_vec();
+    let first_start = "insert into installation (id, key_check, created_time) values (1, $1, 1)";
+    sqlx::query(first_start).bind(check).execute(pool).await.unwrap();
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    app.fills(&ana, 1_000).await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 500 })).await;
+    let (gone, gone_key) = ana.creates_with_key(json!({ "name": "two", "unlimited_quota": true })).await;
+    gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 100, "model": "m" })).await.ok();
+    gateway.post("/api/gateway/charge", json!({ "key": gone_key, "quota": 30 })).await.ok();
+    gateway.post("/api/gateway/reserve", json!({ "key": key, "quota": 50 })).await.ok();
+    ana.delete(&format!("/api/token/{gone}")).await.ok();
+    id
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_ledger_that_adds_up_is_proved(pool: PgPool) {
+    ledger(&pool).await;
+    let (content, said) = doctor(&pool).await;
+    assert!(content, "{said}");
+    assert!(said.contains("ok     ledger: L1, L3 and L5 hold for every token and every wallet"), "{said}");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn each_row_that_breaks_the_law_is_named(pool: PgPool) {
+    let id = ledger(&pool).await;
+    let table = [
+        (
+            format!("update tokens set used_quota = used_quota + 1 where id = {id}"),
+            format!("L3: the token {id} has used 151, its charges and reservations are 150"),
+        ),
+        (
+            "update users set used_quota = 7 where username = 'ana'".to_owned(),
+            "L3: the wallet of the user 2 has used 7, its tokens have used 181".to_owned(),
+        ),
+        (
+            format!("delete from charges where token_id = {id}"),
+            format!("L5: the token {id} spent 100 on 2026-03-10, its charges of that day are 0"),
+        ),
+    ];
+    for (damage, finding) in table {
+        sqlx::query(sqlx::AssertSqlSafe(damage)).execute(&pool).await.unwrap();
+        let (content, said) = doctor(&pool).await;
+        assert!(!content && said.contains(&format!("WRONG  ledger: {finding}")), "{said}");
+    }
+}

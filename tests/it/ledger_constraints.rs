@@ -1,0 +1,161 @@
+//! The last line of defence of the ledger: its named constraints, and the partitions of its charges.
+
+use std::collections::BTreeSet;
+
+use sqlx::{PgPool, Row};
+
+/// What the ledger's rows lean on, then one valid row of each of its tables.
+const ROWS: [&str; 5] = [
+    "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
+     quota, used_quota, request_count, token_api_enabled, created_time) overriding system value \
+     values (1, 'ana', 'ana', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1)",
+    "insert into tokens (id, user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, created_time, \
+     accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, model_limits, allow_ips, \
+     group_name, cross_group_retry) overriding system value \
+     values (1, 1, decode(repeat('01', 32), 'hex'), '\\x01', 'abcdwxyz', true, 'one', 'one', 1, 1, 0, false, 0, \
+     false, '', '', '', false)",
+    "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
+     values (1, 1, 1, '', 0, 0, 0, 0)",
+    "insert into reservations (id, token_id, user_id, model, held, from_remain, created_time, expires_at, state) \
+     values (1, 1, 1, '', 0, true, 1, 2, 'open')",
+    "insert into receipts (gateway_id, request_id, at, fingerprint, charged, remain_quota) \
+     values (1, 'r1', 1, '\\x01', 0, 0)",
+];
+
+/// A constraint, and statements of which each breaks it and no other.
+const BREAKS: [(&str, &[&str]); 11] = [
+    ("charges_quota_not_negative", &["update charges set quota = -1"]),
+    ("charges_shortfall_not_negative", &["update charges set shortfall = -1"]),
+    (
+        "charges_counts_not_negative",
+        &["update charges set prompt_tokens = -1", "update charges set completion_tokens = -1"],
+    ),
+    ("reservations_pkey", &[ROWS[3]]),
+    ("reservations_token_fk", &["update reservations set token_id = 2", "delete from tokens"]),
+    ("reservations_user_fk", &["update reservations set user_id = 2"]),
+    ("reservations_held_not_negative", &["update reservations set held = -1"]),
+    ("reservations_state_known", &["update reservations set state = 'lost', ended_time = 1"]),
+    ("reservations_ended", &["update reservations set ended_time = 1", "update reservations set state = 'released'"]),
+    (
+        "reservations_settled",
+        &[
+            "update reservations set state = 'settled', ended_time = 1",
+            "update reservations set state = 'settled', ended_time = 1, asked = 1, charged = 1",
+            "update reservations set asked = 1, charged = 1, shortfall = 0",
+        ],
+    ),
+    ("receipts_pkey", &[ROWS[4]]),
+];
+
+/// 2026-03-10, at midnight.
+const TODAY: i64 = 1_773_100_800;
+const DAY: i64 = 86_400;
+
+async fn fill(pool: &PgPool) {
+    for row in ROWS {
+        sqlx::query(row).execute(pool).await.unwrap();
+    }
+}
+
+async fn number(pool: &PgPool, function: &'static str, day: i64) -> i32 {
+    sqlx::query_scalar(function).bind(day).fetch_one(pool).await.unwrap()
+}
+
+async fn make(pool: &PgPool, day: i64) -> bool {
+    number(pool, "select make_charges_partition($1)::integer", day).await == 1
+}
+
+async fn drop_before(pool: &PgPool, day: i64) -> i32 {
+    number(pool, "select drop_charges_partitions($1)", day).await
+}
+
+async fn charge(pool: &PgPool, at: i64) {
+    let insert = "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, \
+                  completion_tokens) values ($1, 1, 1, '', 1, 0, 0, 0)";
+    sqlx::query(insert).bind(at).execute(pool).await.unwrap();
+}
+
+/// Every charge's time and partition, in the order of time.
+async fn charges(pool: &PgPool) -> Vec<(i64, String)> {
+    let rows = sqlx::query("select at, tableoid::regclass::text from charges order by at").fetch_all(pool).await;
+    rows.unwrap().iter().map(|row| (row.get(0), row.get(1))).collect()
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn every_constraint_of_the_ledger_refuses_what_it_is_there_for(pool: PgPool) {
+    fill(&pool).await;
+    // The same in a day's partition as in the rest.
+    for _ in 0..2 {
+        for (name, statements) in BREAKS {
+            for statement in statements {
+                let error = sqlx::query(*statement).execute(&pool).await.expect_err(statement);
+                let refused = error.as_database_error().and_then(|answer| answer.constraint().map(str::to_owned));
+                assert_eq!(refused.as_deref(), Some(name), "{statement}: {error}");
+            }
+        }
+        sqlx::query("delete from charges").execute(&pool).await.unwrap();
+        assert!(make(&pool, TODAY).await || charges(&pool).await.is_empty());
+        charge(&pool, TODAY).await;
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn every_constraint_of_the_ledger_is_tried(pool: PgPool) {
+    let known = sqlx::query(
+        "select conname::text from pg_constraint \
+         where conrelid::regclass::text in ('charges', 'reservations', 'receipts') and contype in ('c', 'f', 'p', 'u') \
+         union select indexrelid::regclass::text from pg_index \
+         where indisunique and indrelid::regclass::text in ('charges', 'reservations', 'receipts')",
+    )
+    .fetch_all(&pool)
+    .await
+    .unwrap();
+    let known: BTreeSet<String> = known.iter().map(|row| row.get(0)).collect();
+    let tried: BTreeSet<String> = BREAKS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(tried, known);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn every_end_of_a_reservation_and_every_gateway_of_a_request_id_is_let_in(pool: PgPool) {
+    fill(&pool).await;
+    for statement in [
+        "update reservations set state = 'released', ended_time = 1",
+        "update reservations set state = 'expired', ended_time = 1",
+        "update reservations set state = 'settled', ended_time = 1, asked = 9, charged = 0, shortfall = 9",
+        "update reservations set held = 9223372036854775807",
+        "insert into receipts (gateway_id, request_id, at, fingerprint, charged, remain_quota) \
+         select 2, request_id, at, fingerprint, charged, remain_quota from receipts",
+        "update charges set quota = 9223372036854775807, shortfall = 9223372036854775807",
+    ] {
+        sqlx::query(statement).execute(&pool).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_day_has_one_partition_from_its_first_second_to_its_last(pool: PgPool) {
+    assert!(make(&pool, TODAY).await);
+    assert!(!make(&pool, TODAY).await, "it is there");
+    for at in [TODAY - 1, TODAY, TODAY + DAY - 1, TODAY + DAY] {
+        charge(&pool, at).await;
+    }
+    let (rest, today) = ("charges_rest".to_owned(), "charges_20260310".to_owned());
+    let expected = [(TODAY - 1, rest.clone()), (TODAY, today.clone()), (TODAY + DAY - 1, today), (TODAY + DAY, rest)];
+    assert_eq!(charges(&pool).await, expected);
+    assert!(!make(&pool, TODAY - DAY).await && !make(&pool, TODAY + DAY).await, "the rest has rows of these days");
+    assert!(make(&pool, TODAY + 2 * DAY).await);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn only_whole_days_before_the_given_one_are_dropped(pool: PgPool) {
+    charge(&pool, TODAY - 9 * DAY).await;
+    for day in -2..=1 {
+        assert!(make(&pool, TODAY + day * DAY).await);
+        charge(&pool, TODAY + day * DAY).await;
+    }
+    assert_eq!(drop_before(&pool, TODAY - 3 * DAY).await, 0);
+    assert_eq!(drop_before(&pool, TODAY).await, 2);
+    assert_eq!(drop_before(&pool, TODAY).await, 0, "they are gone");
+    let left: Vec<i64> = charges(&pool).await.into_iter().map(|(at, _)| at).collect();
+    assert_eq!(left, [TODAY - 9 * DAY, TODAY, TODAY + DAY], "the rest keeps what it took");
+    assert!(make(&pool, TODAY - DAY).await, "a day can be made again");
+}

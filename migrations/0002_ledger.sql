@@ -74,11 +74,13 @@ create table reservations (
     asked bigint,
     charged bigint,
     shortfall bigint,
+    was_expired boolean,
     constraint reservations_held_not_negative check (held >= 0),
     constraint reservations_state_known check (state in ('open', 'settled', 'released', 'expired')),
     constraint reservations_ended check ((state = 'open') = (ended_time is null)),
     constraint reservations_settled check (
-        (state = 'settled') = (asked is not null and charged is not null and shortfall is not null)
+        (state = 'settled')
+        = (asked is not null and charged is not null and shortfall is not null and was_expired is not null)
     )
 );
 

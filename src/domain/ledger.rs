@@ -106,6 +106,8 @@ pub struct Settlement {
     pub charged: Quota,
     /// What neither the hold nor the balances could cover.
     pub shortfall: Quota,
+    /// Whether the reservation had expired before, and so held nothing any more.
+    pub was_expired: bool,
 }
 
 /// What a request would use a token for. What is absent is not judged: the gateway is trusted to
@@ -243,6 +245,7 @@ impl Books {
             asked: actual,
             charged: kept.checked_add(extra).unwrap_or(kept),
             shortfall: missing.checked_sub(extra).unwrap_or_default(),
+            was_expired: reservation.state == ReservationState::Expired,
         };
         self.end(id, ReservationState::Settled(settlement));
         self.count(reservation.token_id, now);
@@ -485,7 +488,12 @@ mod tests {
             let mut books = books(10, 20);
             held(&mut books, hold);
             assert_eq!(left(&books), (10 - hold, hold, 20 - hold));
-            let expected = Settlement { asked: quota(cost), charged: quota(charged), shortfall: quota(shortfall) };
+            let expected = Settlement {
+                asked: quota(cost),
+                charged: quota(charged),
+                shortfall: quota(shortfall),
+                was_expired: false,
+            };
             assert_eq!(books.settle(HOLD, quota(cost), NOW), Ok((expected, Told::First)));
             assert_eq!(left(&books), after, "held {hold}, cost {cost}");
         }
@@ -521,7 +529,7 @@ mod tests {
         assert_eq!(books.expire(HOLD, SOON), Ok(Told::First));
         assert_eq!(left(&books), (10, 0, 10));
         books.charge(KEY, quota(8), &Use::default(), NOW).unwrap();
-        let late = Settlement { asked: quota(4), charged: quota(2), shortfall: quota(2) };
+        let late = Settlement { asked: quota(4), charged: quota(2), shortfall: quota(2), was_expired: true };
         assert_eq!(books.settle(HOLD, quota(4), SOON), Ok((late, Told::First)));
         assert_eq!(left(&books), (0, 10, 0));
     }

@@ -311,7 +311,7 @@ pub async fn settle(
     Ok(Envelope::of(SettledBody {
         charged: settled.settlement.charged.get(),
         shortfall: settled.settlement.shortfall.get(),
-        expired: settled.was_expired,
+        expired: settled.settlement.was_expired,
         remain_quota: settled.remain_quota.get(),
     }))
 }
@@ -378,7 +378,7 @@ async fn charge_one(site: &Site, gateway: GatewayId, body: ChargeBody) -> Result
 }
 
 fn is_sane(request_id: &str) -> bool {
-    (1..=128).contains(&request_id.len()) && request_id.chars().all(|c| !c.is_control())
+    (1..=128).contains(&request_id.chars().count()) && request_id.chars().all(|c| !c.is_control())
 }
 
 fn amount(units: Option<i64>) -> Result<Quota, Refusal> {
@@ -388,7 +388,9 @@ fn amount(units: Option<i64>) -> Result<Quota, Refusal> {
 
 fn asked(model: Option<String>, ip: Option<&str>) -> Result<Use, Refusal> {
     let model = model.filter(|model| !model.is_empty());
-    if model.as_ref().is_some_and(|model| model.len() > policy::MAX_MODEL_CHARS || model.chars().any(char::is_control))
+    if model
+        .as_ref()
+        .is_some_and(|model| model.chars().count() > policy::MAX_MODEL_CHARS || model.chars().any(char::is_control))
     {
         let message = format!("`model` must have at most {} characters", policy::MAX_MODEL_CHARS);
         return Err(Refusal::bad("invalid_model", message));
@@ -397,7 +399,8 @@ fn asked(model: Option<String>, ip: Option<&str>) -> Result<Use, Refusal> {
         None | Some("") => None,
         Some(text) => {
             let ip: Result<IpAddr, _> = text.trim().parse();
-            Some(ip.map_err(|_| Refusal::bad("invalid_ip", "`ip` must be an IPv4 or IPv6 address"))?)
+            let ip = ip.map_err(|_| Refusal::bad("invalid_ip", "`ip` must be an IPv4 or IPv6 address"))?;
+            Some(ip.to_canonical())
         }
     };
     Ok(Use { model, ip })

@@ -39,7 +39,7 @@ impl Known {
 pub async fn observe(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let (mut parts, body) = request.into_parts();
-    let id = sane_id(&parts).unwrap_or_else(|| site.dice.roll(|dice| format!("{:032x}", random_bits(dice))));
+    let id = sane_id(&parts).unwrap_or_else(|| site.dice.roll_quickly(|dice| format!("{:032x}", random_bits(dice))));
     let known = Known::default();
     parts.extensions.insert(RequestId(id.clone()));
     parts.extensions.insert(known.clone());

@@ -29,7 +29,17 @@ impl Dice {
         Self(Source::Seeded(Arc::new(Mutex::new(StdRng::seed_from_u64(seed)))))
     }
 
-    /// Rolls as often as `throw` likes.
+    /// For what is no secret, such as the id of a request: a generator of this thread, which the
+    /// operating system seeds, because asking it each time costs a system call.
+    pub fn roll_quickly<T>(&self, throw: impl FnOnce(&mut dyn CryptoRng) -> T) -> T {
+        match &self.0 {
+            #[expect(clippy::disallowed_methods, reason = "the one place that uses it")]
+            Source::System => throw(&mut rand::rng()),
+            Source::Seeded(_) => self.roll(throw),
+        }
+    }
+
+    /// For secrets. Rolls as often as `throw` likes.
     pub fn roll<T>(&self, throw: impl FnOnce(&mut dyn CryptoRng) -> T) -> T {
         match &self.0 {
             Source::System => throw(&mut UnwrapErr(SysRng)),

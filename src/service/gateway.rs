@@ -102,8 +102,6 @@ pub struct Reserved {
 pub struct Settled {
     /// What was taken.
     pub settlement: Settlement,
-    /// Whether it had expired before.
-    pub was_expired: bool,
     /// What the token has left.
     pub remain_quota: Quota,
 }
@@ -142,13 +140,23 @@ impl Gateway {
     /// # Errors
     /// See [`GatewayError`].
     pub async fn charge(&self, gateway: GatewayId, key: &str, charge: Asked) -> Result<ChargeOutcome, GatewayError> {
-        let seen = self.find(key).await?.ok_or(Refused::InvalidKey)?;
+        let key = ApiKey::parse(key).map_err(|_| Refused::InvalidKey)?;
         let Asked { quota, asked, counts, request_id } = charge;
-        let receipt = request_id.as_ref().map(|id| (id.clone(), fingerprint(&seen, quota, &asked, counts)));
-        let request_id = request_id.unwrap_or_else(|| self.dice.roll(|dice| ReservationId::random(dice)).to_string());
-        let what = What::Charge { token: seen.token.id, quota, asked, counts, receipt };
-        let order = Order { gateway: Some(gateway), owner: seen.token.user_id, what };
-        match self.ledger.execute(order).await? {
+        let receipt = request_id.as_ref().map(|id| (id.clone(), self.fingerprint(&key, quota, &asked, counts)));
+        let done = match (self.keyring.find(&key).await?, receipt) {
+            (Some(seen), receipt) => {
+                let what = What::Charge { token: seen.token.id, quota, asked, counts, receipt };
+                self.ledger.execute(Order { gateway: Some(gateway), owner: seen.token.user_id, what }).await?
+            }
+            // The token may have been deleted since: a retry is told the truth all the same (L4).
+            (None, Some((id, fingerprint))) => {
+                self.ledger.recall((gateway, id), &fingerprint).await?.ok_or(Refused::InvalidKey)?
+            }
+            (None, None) => return Err(Refused::InvalidKey.into()),
+        };
+        let request_id =
+            request_id.unwrap_or_else(|| self.dice.roll_quickly(|dice| ReservationId::random(dice)).to_string());
+        match done {
             Done::Charged { charged, remain_quota } => Ok(ChargeOutcome { charged, remain_quota, request_id }),
             Done::Reserved { .. } | Done::Settled { .. } | Done::Ended { .. } => Err(misunderstood()),
         }
@@ -191,9 +199,7 @@ impl Gateway {
     ) -> Result<Settled, GatewayError> {
         let what = What::Settle { reservation: ticket.reservation, quota, counts };
         match self.ledger.execute(Order { gateway: Some(gateway), owner: ticket.owner, what }).await? {
-            Done::Settled { settlement, was_expired, remain_quota } => {
-                Ok(Settled { settlement, was_expired, remain_quota })
-            }
+            Done::Settled { settlement, remain_quota } => Ok(Settled { settlement, remain_quota }),
             Done::Charged { .. } | Done::Reserved { .. } | Done::Ended { .. } => Err(misunderstood()),
         }
     }
@@ -223,6 +229,15 @@ impl Gateway {
         }
     }
 
+    /// What makes two charges of one `request_id` the same.
+    fn fingerprint(&self, key: &ApiKey, quota: Quota, asked: &Use, counts: Counts) -> Vec<u8> {
+        let Counts { prompt_tokens, completion_tokens } = counts;
+        let ip = asked.ip.map(|ip| ip.to_string()).unwrap_or_default();
+        let model = asked.model.as_deref().unwrap_or_default();
+        let told = format!("{} {prompt_tokens} {completion_tokens} {ip} {model}", quota.get());
+        Sha256::new().chain_update(self.keyring.digest(key).as_bytes()).chain_update(told).finalize().to_vec()
+    }
+
     async fn find(&self, key: &str) -> Result<Option<Arc<Seen>>, StorageError> {
         match ApiKey::parse(key) {
             Ok(key) => self.keyring.find(&key).await,
@@ -239,15 +254,6 @@ fn judge(seen: &Seen, asked: &Use, quota: Quota, now: UnixTime) -> Result<(), Re
         Budget::Limited { .. } | Budget::Unlimited { .. } => {}
     }
     if seen.wallet.quota < quota { Err(Refused::UserQuotaInsufficient) } else { Ok(()) }
-}
-
-/// What makes two charges of one `request_id` the same.
-fn fingerprint(seen: &Seen, quota: Quota, asked: &Use, counts: Counts) -> Vec<u8> {
-    let ip = asked.ip.map(|ip| ip.to_string()).unwrap_or_default();
-    let model = asked.model.as_deref().unwrap_or_default();
-    let Counts { prompt_tokens, completion_tokens } = counts;
-    let told = format!("{} {} {prompt_tokens} {completion_tokens} {ip} {model}", seen.token.id, quota.get());
-    Sha256::digest(told).to_vec()
 }
 
 /// A lane answers an order in its own words only.

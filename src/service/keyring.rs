@@ -79,6 +79,12 @@ impl Keyring {
         }
     }
 
+    /// Where a key is found.
+    #[must_use]
+    pub fn digest(&self, key: &ApiKey) -> Digest {
+        self.vault.digest(key)
+    }
+
     /// The live token of a key and its live owner, as seen at most two seconds ago.
     ///
     /// # Errors

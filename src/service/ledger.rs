@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::dice::Dice;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
-use crate::domain::ledger::{Account, Books, Refused, ReservationState, Settlement, Told, Use};
+use crate::domain::ledger::{Account, Books, Refused, Settlement, Told, Use};
 use crate::domain::money::Quota;
 use crate::domain::time::{Clock, UnixTime};
 use crate::storage::ledger::{Changes, Charge, NewReservation, Receipt, ReceiptKey};
@@ -82,7 +82,7 @@ pub enum Done {
     /// A reservation.
     Reserved { reservation: ReservationId, expires_at: UnixTime, remain_quota: Quota },
     /// A settlement, now or as told before.
-    Settled { settlement: Settlement, was_expired: bool, remain_quota: Quota },
+    Settled { settlement: Settlement, remain_quota: Quota },
     /// A release or an expiry.
     Ended { remain_quota: Quota },
 }
@@ -114,6 +114,7 @@ struct Waiting {
 /// Takes operations and answers them when they are durable.
 #[derive(Debug)]
 pub struct Ledger {
+    db: Db,
     lanes: Vec<mpsc::Sender<Waiting>>,
 }
 
@@ -128,7 +129,21 @@ impl Ledger {
             tokio::spawn(committer.run(waiting));
             lane
         };
-        Self { lanes: std::iter::repeat_with(lane).take(rules.lanes.max(1)).collect() }
+        Self { db: db.clone(), lanes: std::iter::repeat_with(lane).take(rules.lanes.max(1)).collect() }
+    }
+
+    /// What a gateway was answered to a charge of this id, if it was: also when the token is gone by now.
+    ///
+    /// # Errors
+    /// The id was given to another request; the database.
+    pub async fn recall(&self, key: ReceiptKey, fingerprint: &[u8]) -> Result<Option<Done>, LedgerError> {
+        let found = async { ledger::find_receipts(&mut *self.db.acquire().await?, std::slice::from_ref(&key)).await };
+        let mut found = found.await.map_err(|error| LedgerError::Storage(Arc::new(error)))?;
+        match found.remove(&key) {
+            Some(before) if before.fingerprint != fingerprint => Err(LedgerError::RequestIdReused),
+            Some(Receipt { charged, remain_quota, .. }) => Ok(Some(Done::Charged { charged, remain_quota })),
+            None => Ok(None),
+        }
     }
 
     /// Queues an operation and waits until it is durable or refused.
@@ -318,8 +333,7 @@ impl Page {
                         completion_tokens: counts.completion_tokens,
                     });
                 }
-                let was_expired = before.state == ReservationState::Expired;
-                Ok(Done::Settled { settlement, was_expired, remain_quota: self.remain(before.token_id) })
+                Ok(Done::Settled { settlement, remain_quota: self.remain(before.token_id) })
             }
             What::Release { reservation } => {
                 self.books.release(*reservation)?;

@@ -30,8 +30,8 @@ pub async fn find_reservations(
     ids: &[ReservationId],
 ) -> Result<BTreeMap<ReservationId, (Reservation, String)>, StorageError> {
     let rows = sqlx::query!(
-        "select id, token_id, user_id, model, held, from_remain, expires_at, state, asked, charged, shortfall \
-         from reservations where id = any($1)",
+        "select id, token_id, user_id, model, held, from_remain, expires_at, state, asked, charged, shortfall, \
+         was_expired from reservations where id = any($1)",
         ids as &[ReservationId]
     )
     .fetch_all(conn)
@@ -41,7 +41,8 @@ pub async fn find_reservations(
         .map(|row| {
             let state = match (row.state.as_str(), row.asked, row.charged, row.shortfall) {
                 ("settled", Some(asked), Some(charged), Some(shortfall)) => {
-                    ReservationState::Settled(Settlement { asked, charged, shortfall })
+                    let was_expired = row.was_expired.unwrap_or_default();
+                    ReservationState::Settled(Settlement { asked, charged, shortfall, was_expired })
                 }
                 ("released", ..) => ReservationState::Released,
                 ("expired", ..) => ReservationState::Expired,
@@ -196,8 +197,8 @@ pub async fn write(conn: &mut Conn, changes: &Changes, now: UnixTime) -> Result<
     let sums: Vec<_> = sums.into_iter().collect();
     let (wallets, tokens, charges) = (&changes.wallets, &changes.tokens, &changes.charges);
     let (reserved, ended, receipts) = (&changes.reserved, &changes.ended, &changes.receipts);
-    let settled = |reservation: &Reservation, part: fn(&Settlement) -> Quota| match &reservation.state {
-        ReservationState::Settled(settlement) => Some(part(settlement).get()),
+    let settled = |reservation: &Reservation| match reservation.state {
+        ReservationState::Settled(settlement) => Some(settlement),
         ReservationState::Open | ReservationState::Released | ReservationState::Expired => None,
     };
     sqlx::query!(
@@ -229,9 +230,9 @@ pub async fn write(conn: &mut Conn, changes: &Changes, now: UnixTime) -> Result<
              $31::bigint[], $32::boolean[], $33::bigint[], $34::bigint[]) as v), \
          ended as ( \
            update reservations r set state = v.state, ended_time = $40, asked = v.asked, charged = v.charged, \
-             shortfall = v.shortfall \
-           from unnest($35::bigint[], $36::text[], $37::bigint[], $38::bigint[], $39::bigint[]) \
-             as v (id, state, asked, charged, shortfall) where r.id = v.id) \
+             shortfall = v.shortfall, was_expired = v.was_expired \
+           from unnest($35::bigint[], $36::text[], $37::bigint[], $38::bigint[], $39::bigint[], $46::boolean[]) \
+             as v (id, state, asked, charged, shortfall, was_expired) where r.id = v.id) \
          insert into receipts (gateway_id, request_id, at, fingerprint, charged, remain_quota) \
          select v.gateway_id, v.request_id, $40, v.fingerprint, v.charged, v.remain_quota \
          from unnest($41::bigint[], $42::text[], $43::bytea[], $44::bigint[], $45::bigint[]) \
@@ -272,15 +273,16 @@ pub async fn write(conn: &mut Conn, changes: &Changes, now: UnixTime) -> Result<
         &column(reserved, |new| new.reservation.expires_at.get()),
         &column(ended, |(id, _)| id.get()),
         &column(ended, |(_, reservation)| reservation.state.word().to_owned()),
-        &column(ended, |(_, reservation)| settled(reservation, |s| s.asked)) as &[Option<i64>],
-        &column(ended, |(_, reservation)| settled(reservation, |s| s.charged)) as &[Option<i64>],
-        &column(ended, |(_, reservation)| settled(reservation, |s| s.shortfall)) as &[Option<i64>],
+        &column(ended, |(_, reservation)| settled(reservation).map(|s| s.asked.get())) as &[Option<i64>],
+        &column(ended, |(_, reservation)| settled(reservation).map(|s| s.charged.get())) as &[Option<i64>],
+        &column(ended, |(_, reservation)| settled(reservation).map(|s| s.shortfall.get())) as &[Option<i64>],
         now as UnixTime,
         &column(receipts, |((gateway, _), _)| gateway.get()),
         &column(receipts, |((_, id), _)| id.clone()),
         &column(receipts, |(_, receipt)| receipt.fingerprint.clone()),
         &column(receipts, |(_, receipt)| receipt.charged.get()),
         &column(receipts, |(_, receipt)| receipt.remain_quota.get()),
+        &column(ended, |(_, reservation)| settled(reservation).map(|s| s.was_expired)) as &[Option<bool>],
     )
     .execute(conn)
     .await?;

@@ -41,7 +41,7 @@ const BREAKS: [(&str, &[&str]); 11] = [
         &[
             "update reservations set state = 'settled', ended_time = 1",
             "update reservations set state = 'settled', ended_time = 1, asked = 1, charged = 1",
-            "update reservations set asked = 1, charged = 1, shortfall = 0",
+            "update reservations set asked = 1, charged = 1, shortfall = 0, was_expired = false",
         ],
     ),
     ("receipts_pkey", &[ROWS[4]]),
@@ -121,7 +121,8 @@ async fn every_end_of_a_reservation_and_every_gateway_of_a_request_id_is_let_in(
     for statement in [
         "update reservations set state = 'released', ended_time = 1",
         "update reservations set state = 'expired', ended_time = 1",
-        "update reservations set state = 'settled', ended_time = 1, asked = 9, charged = 0, shortfall = 9",
+        "update reservations set state = 'settled', ended_time = 1, asked = 9, charged = 0, shortfall = 9, \
+         was_expired = true",
         "update reservations set held = 9223372036854775807",
         "insert into receipts (gateway_id, request_id, at, fingerprint, charged, remain_quota) \
          select 2, request_id, at, fingerprint, charged, remain_quota from receipts",

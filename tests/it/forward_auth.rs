@@ -1,0 +1,353 @@
+//! Forward-auth by real proxies: `examples/nginx/nginx.conf` and the Caddy recipe of
+//! `docs/gateways.md` as they stand there, but for ports and paths, in front of the real binary.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::Router;
+use http::HeaderMap;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use tempfile::TempDir;
+
+use crate::harness::Answer;
+use crate::harness::process::Server;
+use crate::wire::{Client, eventually, free_port, url};
+
+/// The facts of a key, as the upstream is told them.
+const FACTS: [&str; 4] = ["x-token-id", "x-user-id", "x-token-group", "x-remain-quota"];
+
+/// An address on the loopback that is no trusted proxy.
+const CLIENT: &str = "127.0.0.2";
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Nginx,
+    Caddy,
+}
+
+/// A proxy in front of an upstream, and the Keymeter that it asks.
+struct Front {
+    proxy: Child,
+    base: String,
+    served: Arc<AtomicUsize>,
+    keymeter: Server,
+    ana: Client,
+    root: Client,
+    user: i64,
+    credential: String,
+    _dir: TempDir,
+}
+
+impl Front {
+    async fn start(kind: Kind, pool: &PgPool) -> Option<Self> {
+        Self::with(kind, pool, str::to_owned).await
+    }
+
+    /// `present` makes what the proxy sends out of the right credential. `None` where the proxy is not installed.
+    async fn with(kind: Kind, pool: &PgPool, present: impl Fn(&str) -> String) -> Option<Self> {
+        let program = installed(kind)?;
+        let dir = tempfile::tempdir().unwrap();
+        let settings = [("DATABASE_URL", url(pool)), ("KEYMETER_SERVER__TRUSTED_PROXIES", "127.0.0.1/32".to_owned())];
+        let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let keymeter = Server::start(dir.path(), &settings).await;
+        let root = Client::root(&keymeter).await;
+        let account = json!({ "username": "ana", "password": "ana's password", "token_api_enabled": true });
+        let user = root.post("/api/admin/users", account).await.ok()["id"].as_i64().unwrap();
+        root.post(&format!("/api/admin/users/{user}/quota"), json!({ "set": 1_000 })).await.ok();
+        let ana = Client::signed_in(&keymeter, "ana", "ana's password").await;
+        let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+        let credential = made["credential"].as_str().unwrap().to_owned();
+
+        let served = Arc::new(AtomicUsize::new(0));
+        let upstream = upstream(Arc::clone(&served)).await;
+        let asked = keymeter.base.strip_prefix("http://").unwrap();
+        let listen = SocketAddr::from(([127, 0, 0, 1], free_port()));
+        let mut command = Command::new(program);
+        match kind {
+            Kind::Nginx => nginx(&mut command, dir.path(), listen, asked, upstream, &present(&credential)),
+            Kind::Caddy => caddy(&mut command, dir.path(), listen, asked, upstream, &present(&credential)),
+        }
+        let log = std::fs::File::create(dir.path().join("proxy.log")).unwrap();
+        command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+        let mut proxy = command.spawn().unwrap();
+        eventually("the proxy listens", async || {
+            let told = || std::fs::read_to_string(dir.path().join("proxy.log")).unwrap();
+            assert!(proxy.try_wait().unwrap().is_none(), "it stopped: {}", told());
+            tokio::net::TcpStream::connect(listen).await.is_ok()
+        })
+        .await;
+        let base = format!("http://{listen}");
+        Some(Self { proxy, base, served, keymeter, ana, root, user, credential, _dir: dir })
+    }
+
+    /// A request through the proxy: from this address, with this key, with these headers.
+    async fn asks(&self, from: &str, key: Option<&str>, headers: &[(&'static str, &str)]) -> Answer {
+        let from: IpAddr = from.parse().unwrap();
+        let client = reqwest::Client::builder().local_address(from).build().unwrap();
+        let mut request = client.post(format!("{}/v1/chat?stream=1", self.base)).body("a question");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(key) = key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let answer = request.send().await.unwrap();
+        let (status, headers) = (answer.status(), answer.headers().clone());
+        Answer { status, headers, text: answer.text().await.unwrap() }
+    }
+
+    async fn creates(&self, token: Value) -> (i64, String) {
+        self.ana.creates(token).await.unwrap()
+    }
+
+    /// No key, and keys that may not be used: with status and code of Keymeter's own refusal.
+    async fn refused_keys(&self) -> Vec<(Option<String>, u16, &'static str)> {
+        let (id, disabled) = self.creates(json!({ "name": "off", "remain_quota": 5 })).await;
+        self.ana.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await.ok();
+        let (_, expired) =
+            self.creates(json!({ "name": "old", "remain_quota": 5, "expired_time": 1_000_000_000 })).await;
+        let (_, exhausted) = self.creates(json!({ "name": "spent", "remain_quota": 5 })).await;
+        let gateway = Client::with(&self.keymeter, &format!("Bearer {}", self.credential));
+        gateway.post("/api/gateway/charge", json!({ "key": exhausted, "quota": 5 })).await.ok();
+        let (_, empty) = self.creates(json!({ "name": "empty", "remain_quota": 0 })).await;
+        let (gone, deleted) = self.creates(json!({ "name": "gone", "remain_quota": 5 })).await;
+        self.ana.delete(&format!("/api/token/{gone}")).await.ok();
+        vec![
+            (None, 401, "invalid_key"),
+            (Some("sk-nonsense".to_owned()), 401, "invalid_key"),
+            (Some(deleted), 401, "invalid_key"),
+            (Some(disabled), 403, "token_disabled"),
+            (Some(expired), 403, "token_expired"),
+            (Some(exhausted), 402, "token_exhausted"),
+            (Some(empty), 402, "token_quota_insufficient"),
+        ]
+    }
+
+    async fn disables_ana(&self) {
+        let client = &self.root;
+        client
+            .send(http::Method::PATCH, &format!("/api/admin/users/{}", self.user), json!({ "status": 2 }).to_string())
+            .await
+            .ok();
+    }
+
+    fn served(&self) -> usize {
+        self.served.load(Ordering::SeqCst)
+    }
+
+    /// A good key reaches the upstream, with its facts and without itself, whatever the client claims.
+    async fn passes_facts(&self) {
+        let (id, key) = self.creates(json!({ "name": "good", "remain_quota": 500 })).await;
+        let forged = FACTS.map(|name| (name, "forged"));
+        let answer = self.asks(CLIENT, Some(&key), &forged).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        let seen = answer.json();
+        assert_eq!((&seen["request"], &seen["body"]), (&json!("POST /v1/chat?stream=1"), &json!("a question")));
+        let facts = FACTS.map(|name| seen["headers"][name].clone());
+        assert_eq!(
+            facts,
+            [json!([id.to_string()]), json!([self.user.to_string()]), json!(["default"]), json!(["500"])]
+        );
+        assert_eq!(seen["headers"]["x-forwarded-for"], json!([CLIENT]));
+        for secret in [key.as_str(), &self.credential] {
+            assert!(!answer.text.contains(secret), "{}", answer.text);
+        }
+        assert_eq!(self.served(), 1);
+    }
+
+    /// The list of a key is held against the address that the request came from, whatever the client claims.
+    async fn judges_addresses(&self, refusal: &str) {
+        let (_, key) = self.creates(json!({ "name": "here", "remain_quota": 5, "allow_ips": CLIENT })).await;
+        assert_eq!(self.asks(CLIENT, Some(&key), &[]).await.status, 200);
+        assert_eq!(self.asks(CLIENT, Some(&key), &[("x-forwarded-for", "127.0.0.3")]).await.status, 200);
+        for from in ["127.0.0.1", "127.0.0.3"] {
+            self.asks(from, Some(&key), &[]).await.refuses(403, refusal);
+            self.asks(from, Some(&key), &[("x-forwarded-for", CLIENT)]).await.refuses(403, refusal);
+        }
+        assert_eq!(self.served(), 2);
+    }
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        let _ = self.proxy.kill();
+        let _ = self.proxy.wait();
+    }
+}
+
+/// Where the proxy is. Without it the tests are skipped, but never on a machine that sets `CI`.
+#[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
+fn installed(kind: Kind) -> Option<PathBuf> {
+    let name = match kind {
+        Kind::Nginx => "nginx",
+        Kind::Caddy => "caddy",
+    };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        std::env::split_paths(&path).chain(["/usr/sbin".into()]).map(|dir| dir.join(name)).find(|p| p.is_file());
+    if found.is_none() {
+        assert!(std::env::var_os("CI").is_none(), "{name} is not installed, and CI is set");
+        eprintln!("SKIPPED: {name} is not installed, so forward-auth with it was not tested");
+    }
+    found
+}
+
+/// Says what reached it, and counts.
+async fn upstream(served: Arc<AtomicUsize>) -> SocketAddr {
+    let echo = move |method: http::Method, uri: http::Uri, headers: HeaderMap, body: String| async move {
+        served.fetch_add(1, Ordering::SeqCst);
+        let values = |name| headers.get_all(name).iter().map(|value| value.to_str().unwrap()).collect::<Vec<_>>();
+        let seen: serde_json::Map<_, _> = headers.keys().map(|name| (name.to_string(), json!(values(name)))).collect();
+        json!({ "request": format!("{method} {uri}"), "headers": seen, "body": body }).to_string()
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(axum::serve(listener, Router::new().fallback(echo)).into_future());
+    address
+}
+
+/// A file of the project with these texts replaced, each of which must be there.
+fn adapted(text: &str, changes: &[(&str, String)]) -> String {
+    changes.iter().fold(text.to_owned(), |text, (old, new)| {
+        assert!(text.contains(old), "{old} is not in it");
+        text.replace(old, new)
+    })
+}
+
+fn project_file(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+/// The example, with its ports changed and its files in `dir`.
+fn nginx(command: &mut Command, dir: &Path, listen: SocketAddr, asked: &str, upstream: SocketAddr, credential: &str) {
+    let at = dir.display();
+    let own = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|name| format!("{name}_temp_path {at}/{name};"));
+    let changes = [
+        ("127.0.0.1:3000", asked.to_owned()),
+        ("127.0.0.1:9000", upstream.to_string()),
+        ("127.0.0.1:8080", listen.to_string()),
+        ("http {", format!("http {{ access_log off; {}", own.join(" "))),
+    ];
+    let config = dir.join("nginx.conf");
+    std::fs::write(&config, adapted(&project_file("examples/nginx/nginx.conf"), &changes)).unwrap();
+    let placeholder = [("PUT-THE-CREDENTIAL-HERE", credential.to_owned())];
+    let include = adapted(&project_file("examples/nginx/gateway-credential.conf.example"), &placeholder);
+    std::fs::write(dir.join("gateway-credential.conf"), include).unwrap();
+    let globals = format!("daemon off; master_process off; pid {at}/nginx.pid; error_log stderr;");
+    command.arg("-p").arg(dir).arg("-c").arg(config).args(["-e", "stderr", "-g", &globals]);
+}
+
+/// The recipe, with its addresses changed and its files in `dir`.
+fn caddy(command: &mut Command, dir: &Path, listen: SocketAddr, asked: &str, upstream: SocketAddr, credential: &str) {
+    let page = project_file("docs/gateways.md");
+    let recipe = page.split("```caddyfile\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let changes = [
+        ("api.example.org", format!("http://{listen}")),
+        ("127.0.0.1:3000", asked.to_owned()),
+        ("127.0.0.1:9000", upstream.to_string()),
+    ];
+    let config = dir.join("Caddyfile");
+    std::fs::write(&config, format!("{{\n\tadmin off\n}}\n{}", adapted(recipe, &changes))).unwrap();
+    command.env("HOME", dir).env("XDG_DATA_HOME", dir).env("XDG_CONFIG_HOME", dir);
+    command.env("GATEWAY_CREDENTIAL", credential);
+    command.args(["run", "--adapter", "caddyfile", "--config"]).arg(config);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn nginx_passes_a_good_key_with_its_facts(pool: PgPool) {
+    let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
+    front.passes_facts().await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn nginx_answers_every_refusal_with_its_own_status(pool: PgPool) {
+    let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
+    let told = |status| match status {
+        401 => ("invalid_key", "send a valid API key as `Authorization: Bearer`"),
+        402 => ("quota_insufficient", "this API key or its account has used up its quota"),
+        _ => ("not_allowed", "this API key is disabled, expired, or not for this address"),
+    };
+    let (_, good) = front.creates(json!({ "name": "good", "remain_quota": 5 })).await;
+    for (key, status, _) in front.refused_keys().await {
+        let (error, message) = told(status);
+        let answer = front.asks(CLIENT, key.as_deref(), &[]).await;
+        answer.refuses_saying(status, error, message);
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert_eq!(answer.header("retry-after"), None);
+        assert_eq!(answer.header("www-authenticate"), (status == 401).then_some("Bearer"));
+    }
+    front.root.post(&format!("/api/admin/users/{}/quota", front.user), json!({ "set": 0 })).await.ok();
+    front.asks(CLIENT, Some(&good), &[]).await.refuses(402, "quota_insufficient");
+    front.disables_ana().await;
+    front.asks(CLIENT, Some(&good), &[]).await.refuses(403, "not_allowed");
+    assert_eq!(front.served(), 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn nginx_with_a_wrong_gateway_credential_lets_nobody_through(pool: PgPool) {
+    let Some(front) = Front::with(Kind::Nginx, &pool, |right| format!("{right}x")).await else { return };
+    let (_, key) = front.creates(json!({ "name": "good", "remain_quota": 5 })).await;
+    let own = [("x-gateway-credential", front.credential.as_str())];
+    for headers in [&[][..], &own] {
+        front.asks(CLIENT, Some(&key), headers).await.refuses(401, "invalid_key");
+    }
+    assert_eq!(front.served(), 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn nginx_judges_the_address_that_the_client_really_has(pool: PgPool) {
+    let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
+    front.judges_addresses("not_allowed").await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn nginx_lets_nobody_through_while_keymeter_is_away(pool: PgPool) {
+    let Some(mut front) = Front::start(Kind::Nginx, &pool).await else { return };
+    let (_, key) = front.creates(json!({ "name": "good", "remain_quota": 5 })).await;
+    front.keymeter.kill();
+    for _ in 0..2 {
+        let answer = front.asks(CLIENT, Some(&key), &[]).await;
+        answer.refuses_saying(503, "unavailable", "API keys cannot be checked now; try again in a moment");
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    assert_eq!(front.served(), 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn caddy_passes_a_good_key_with_its_facts(pool: PgPool) {
+    let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
+    front.passes_facts().await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn caddy_hands_on_every_refusal_as_it_is(pool: PgPool) {
+    let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
+    for (key, status, error) in front.refused_keys().await {
+        front.asks(CLIENT, key.as_deref(), &[]).await.refuses(status, error);
+    }
+    let (_, key) = front.creates(json!({ "name": "good", "remain_quota": 5 })).await;
+    front.disables_ana().await;
+    front.asks(CLIENT, Some(&key), &[]).await.refuses(403, "user_disabled");
+    assert_eq!(front.served(), 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn caddy_with_a_wrong_gateway_credential_lets_nobody_through(pool: PgPool) {
+    let Some(front) = Front::with(Kind::Caddy, &pool, |right| format!("{right}x")).await else { return };
+    let (_, key) = front.creates(json!({ "name": "good", "remain_quota": 5 })).await;
+    let own = [("x-gateway-credential", front.credential.as_str())];
+    for headers in [&[][..], &own] {
+        front.asks(CLIENT, Some(&key), headers).await.refuses(401, "invalid_gateway");
+    }
+    assert_eq!(front.served(), 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn caddy_judges_the_address_that_the_client_really_has(pool: PgPool) {
+    let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
+    front.judges_addresses("ip_not_allowed").await;
+}

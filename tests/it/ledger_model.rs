@@ -1,0 +1,428 @@
+//! Random interleavings of everything that moves quota, against a small model of the balances
+//! (ledger.md): every answer and every balance must be the model's.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use keymeter::app::{App, Opened};
+use keymeter::config::Config;
+use keymeter::domain::time::Clock;
+use keymeter::service::dice::Dice;
+use keymeter::service::gateway::Gateway;
+use keymeter::service::jobs::expire_overdue;
+use keymeter::service::vault::{MasterKey, Vault};
+use keymeter::storage::Db;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::{Answer, Caller, MASTER_KEY, TestApp};
+use crate::ledger_torture::proves_the_law;
+
+const STEPS: usize = 400;
+
+type Refusal = (u16, &'static str, &'static str);
+
+const GONE: Refusal = (401, "invalid_key", "this API key is not valid");
+const OFF: Refusal = (403, "token_disabled", "this token is disabled");
+const OWNER_OFF: Refusal = (403, "user_disabled", "the account of this token is disabled");
+const EXHAUSTED: Refusal = (402, "token_exhausted", "this token has used up its quota");
+const TOKEN_POOR: Refusal = (402, "token_quota_insufficient", "this token has less quota left than that");
+const OWNER_POOR: Refusal = (402, "user_quota_insufficient", "the account of this token has less quota left than that");
+const REUSED: Refusal =
+    (409, "request_id_reused", "this request_id was used for another request; give each request an id of its own");
+const ENDED: Refusal = (409, "reservation_ended", "this reservation has ended already");
+const NOT_ENABLED: Refusal =
+    (409, "token_exhausted", "the token has used up its quota; raise it or make it unlimited before enabling it");
+
+#[derive(Default)]
+struct Wallet {
+    quota: i64,
+    used: i64,
+    requests: i64,
+    off: bool,
+}
+
+struct Token {
+    owner: usize,
+    remain: i64,
+    used: i64,
+    unlimited: bool,
+    off: bool,
+    deleted: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Open,
+    Settled { asked: i64, charged: i64, shortfall: i64, was_expired: bool },
+    Released,
+    Expired,
+}
+
+struct Hold {
+    token: usize,
+    quota: i64,
+    from_remain: bool,
+    until: i64,
+    state: State,
+}
+
+/// What balances must be, in the plainest words.
+#[derive(Default)]
+struct Model {
+    now: i64,
+    wallets: Vec<Wallet>,
+    tokens: Vec<Token>,
+    holds: Vec<Hold>,
+    /// By request id: what was asked, and what was left.
+    receipts: BTreeMap<u32, (usize, i64, i64)>,
+}
+
+impl Model {
+    fn takes(&mut self, token: usize, quota: i64) -> Result<i64, Refusal> {
+        let token = &mut self.tokens[token];
+        let wallet = &mut self.wallets[token.owner];
+        match () {
+            () if token.deleted => Err(GONE),
+            () if token.off => Err(OFF),
+            () if wallet.off => Err(OWNER_OFF),
+            () if token.is_exhausted() => Err(EXHAUSTED),
+            () if !token.unlimited && token.remain < quota => Err(TOKEN_POOR),
+            () if wallet.quota < quota => Err(OWNER_POOR),
+            () => {
+                token.moves(wallet, quota, !token.unlimited);
+                Ok(token.remain)
+            }
+        }
+    }
+
+    fn charges(&mut self, token: usize, quota: i64, id: Option<u32>) -> Result<i64, Refusal> {
+        if let Some((before, asked, remain)) = id.and_then(|id| self.receipts.get(&id).copied()) {
+            return if (before, asked) == (token, quota) { Ok(remain) } else { Err(REUSED) };
+        }
+        let remain = self.takes(token, quota)?;
+        self.wallets[self.tokens[token].owner].requests += 1;
+        self.receipts.extend(id.map(|id| (id, (token, quota, remain))));
+        Ok(remain)
+    }
+
+    fn reserves(&mut self, token: usize, quota: i64, seconds: i64) -> Result<i64, Refusal> {
+        let remain = self.takes(token, quota)?;
+        let from_remain = !self.tokens[token].unlimited;
+        self.holds.push(Hold { token, quota, from_remain, until: self.now + seconds, state: State::Open });
+        Ok(remain)
+    }
+
+    /// Charged, shortfall, whether it had expired, remain.
+    fn settles(&mut self, hold: usize, asked: i64) -> Result<(i64, i64, bool, i64), Refusal> {
+        let hold = &mut self.holds[hold];
+        let token = &mut self.tokens[hold.token];
+        let wallet = &mut self.wallets[token.owner];
+        let was_expired = hold.state == State::Expired;
+        match hold.state {
+            State::Released => return Err(ENDED),
+            State::Settled { asked: before, .. } if before != asked => return Err(ENDED),
+            State::Settled { charged, shortfall, was_expired, .. } => {
+                return Ok((charged, shortfall, was_expired, token.remain));
+            }
+            State::Open => token.moves(wallet, -(hold.quota - asked).max(0), hold.from_remain),
+            State::Expired => {}
+        }
+        let kept = if was_expired { 0 } else { hold.quota.min(asked) };
+        let reach = if token.unlimited { wallet.quota } else { wallet.quota.min(token.remain) };
+        let extra = reach.min(asked - kept);
+        token.moves(wallet, extra, !token.unlimited);
+        wallet.requests += 1;
+        let (charged, shortfall) = (kept + extra, asked - kept - extra);
+        hold.state = State::Settled { asked, charged, shortfall, was_expired };
+        Ok((charged, shortfall, was_expired, token.remain))
+    }
+
+    fn ends(&mut self, hold: usize, how: State) -> Result<i64, Refusal> {
+        let hold = &mut self.holds[hold];
+        let token = &mut self.tokens[hold.token];
+        match hold.state {
+            State::Settled { .. } => return Err(ENDED),
+            State::Released | State::Expired => {}
+            State::Open => {
+                token.moves(&mut self.wallets[token.owner], -hold.quota, hold.from_remain);
+                hold.state = how;
+            }
+        }
+        Ok(token.remain)
+    }
+
+    fn passes(&mut self, seconds: i64) {
+        self.now += seconds;
+        for hold in 0..self.holds.len() {
+            if self.holds[hold].state == State::Open && self.holds[hold].until <= self.now {
+                self.ends(hold, State::Expired).unwrap();
+            }
+        }
+    }
+}
+
+impl Token {
+    fn is_exhausted(&self) -> bool {
+        !self.unlimited && self.remain == 0 && self.used > 0
+    }
+
+    fn moves(&mut self, wallet: &mut Wallet, quota: i64, from_remain: bool) {
+        self.remain -= if from_remain { quota } else { 0 };
+        self.used += quota;
+        wallet.quota -= quota;
+        wallet.used += quota;
+    }
+}
+
+/// The service, and everybody who speaks to it.
+struct World {
+    app: TestApp,
+    root: Caller,
+    gateway: Caller,
+    owners: Vec<Caller>,
+    tokens: Vec<(i64, String)>,
+    tickets: Vec<Value>,
+    /// Another server, whose job ends what is overdue.
+    job: (Db, Arc<dyn Clock>, Arc<Gateway>),
+}
+
+impl World {
+    async fn with_model(pool: PgPool) -> (Self, Model) {
+        let app = TestApp::new(pool.clone()).await;
+        let clock: Arc<dyn Clock> = app.clock.clone();
+        let db = Db::new(pool);
+        let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
+        let config = Config::from_sources(None, std::iter::empty()).unwrap();
+        let opened = Opened { db: db.clone(), vault };
+        let other = App::assemble(opened, &config, Arc::clone(&clock), Dice::seeded(2)).unwrap();
+        let job = (db, clock, Arc::clone(&other.site.gateway));
+        let (root, gateway) = (app.root().await, app.gateway().await);
+        let mut world = Self { app, root, gateway, owners: Vec::new(), tokens: Vec::new(), tickets: Vec::new(), job };
+        let mut model = Model { now: crate::harness::START, ..Model::default() };
+        for (owner, name) in ["ana", "bob"].into_iter().enumerate() {
+            let person = world.app.enabled_user(name).await;
+            world.app.fills(&person, 1_000).await;
+            let person = person.by_access_token().await;
+            model.wallets.push(Wallet { quota: 1_000, ..Wallet::default() });
+            for unlimited in [false, false, true] {
+                let token = json!({ "name": name, "remain_quota": 400, "unlimited_quota": unlimited });
+                world.tokens.push(person.creates_with_key(token).await);
+                model.tokens.push(Token { owner, remain: 400, used: 0, unlimited, off: false, deleted: false });
+            }
+            world.owners.push(person);
+        }
+        (world, model)
+    }
+
+    async fn asks(&self, call: &str, body: Value) -> Answer {
+        self.gateway.post(&format!("/api/gateway/{call}"), body).await
+    }
+
+    async fn step(&mut self, dice: &mut StdRng, model: &mut Model) {
+        let token = dice.random_range(0..self.tokens.len());
+        let (id, key) = self.tokens[token].clone();
+        let owner = model.tokens[token].owner;
+        let quota = dice.random_range(0..=60);
+        let hold = (!self.tickets.is_empty()).then(|| dice.random_range(0..self.tickets.len()));
+        match (dice.random_range(0..100), hold) {
+            (0..25, _) => {
+                let request = dice.random_bool(0.6).then(|| dice.random_range(0..40_u32));
+                // An id that is known is mostly sent again with the body it came with.
+                let before = request.and_then(|request| model.receipts.get(&request));
+                let (token, quota) = match before {
+                    Some((token, quota, _)) if dice.random_bool(0.7) => (*token, *quota),
+                    _ => (token, quota),
+                };
+                let mut charge = json!({ "key": self.tokens[token].1, "quota": quota });
+                if let Some(request) = request {
+                    charge["request_id"] = json!(format!("r{request}"));
+                }
+                let answer = self.asks("charge", charge.clone()).await;
+                is_told(&answer, model.charges(token, quota, request), |remain| {
+                    let request =
+                        charge.get("request_id").cloned().unwrap_or(answer.json()["data"]["request_id"].clone());
+                    json!({ "charged": quota, "remain_quota": remain, "request_id": request })
+                });
+            }
+            (25..45, _) => {
+                let seconds = dice.random_range(1..=90);
+                let answer = self.asks("reserve", json!({ "key": key, "quota": quota, "ttl_seconds": seconds })).await;
+                let ticket = answer.json()["data"]["reservation_id"].clone();
+                let until = model.now + seconds;
+                is_told(
+                    &answer,
+                    model.reserves(token, quota, seconds),
+                    |remain| json!({ "reservation_id": ticket, "expires_at": until, "reserved": quota, "remain_quota": remain }),
+                );
+                self.tickets.extend((!ticket.is_null()).then_some(ticket));
+            }
+            (45..62, Some(hold)) => {
+                let again = match model.holds[hold].state {
+                    State::Settled { asked, .. } if dice.random_bool(0.5) => asked,
+                    _ => dice.random_range(0..=120),
+                };
+                let answer = self.asks("settle", json!({ "reservation_id": self.tickets[hold], "quota": again })).await;
+                is_told(
+                    &answer,
+                    model.settles(hold, again),
+                    |(charged, shortfall, expired, remain)| json!({ "charged": charged, "shortfall": shortfall, "expired": expired, "remain_quota": remain }),
+                );
+            }
+            (62..72, Some(hold)) => {
+                let answer = self.asks("release", json!({ "reservation_id": self.tickets[hold] })).await;
+                is_told(&answer, model.ends(hold, State::Released), |remain| json!({ "remain_quota": remain }));
+            }
+            (72..80, _) => {
+                let seconds = dice.random_range(1..=30);
+                self.app.clock.advance(seconds);
+                model.passes(seconds);
+                expire_overdue(&self.job.0, &self.job.1, &self.job.2).await.unwrap();
+            }
+            (80..86, _) if !model.tokens[token].deleted && !model.wallets[owner].off => {
+                let (remain, unlimited) = (dice.random_range(0..=300), dice.random_bool(0.3));
+                let edit = json!({ "id": id, "remain_quota": remain, "unlimited_quota": unlimited });
+                let shown = self.owners[owner].put("/api/token/", edit).await.ok();
+                assert_eq!(shown["used_quota"], model.tokens[token].used);
+                (model.tokens[token].remain, model.tokens[token].unlimited) = (remain, unlimited);
+            }
+            (86..92, _) if !model.tokens[token].deleted => {
+                let off = !model.tokens[token].off && dice.random_bool(0.3);
+                let path = format!("/api/admin/tokens/{id}/status");
+                let answer = self.root.post(&path, json!({ "status": 1 + u8::from(off) })).await;
+                if !off && model.tokens[token].is_exhausted() {
+                    answer.refuses_saying(NOT_ENABLED.0, NOT_ENABLED.1, NOT_ENABLED.2);
+                } else {
+                    answer.ok();
+                    model.tokens[token].off = off;
+                }
+            }
+            (92..95, _) => {
+                let off = !model.wallets[owner].off && dice.random_bool(0.3);
+                let path = format!("/api/admin/users/{}", self.owners[owner].id);
+                self.root.patch(&path, json!({ "status": 1 + u8::from(off) })).await.ok();
+                model.wallets[owner].off = off;
+            }
+            (95..98, _) => {
+                model.wallets[owner].quota = dice.random_range(0..=900);
+                let path = format!("/api/admin/users/{}/quota", self.owners[owner].id);
+                self.root.post(&path, json!({ "set": model.wallets[owner].quota })).await.ok();
+            }
+            (98.., _) if dice.random_bool(0.15) && !model.wallets[owner].off && !model.tokens[token].deleted => {
+                self.owners[owner].delete(&format!("/api/token/{id}")).await.ok();
+                model.tokens[token].deleted = true;
+            }
+            _ => {
+                let verdict = self.asks("verify", json!({ "key": key })).await.ok();
+                let barred = match &model.tokens[token] {
+                    token if token.deleted => Some(GONE),
+                    token if token.off => Some(OFF),
+                    _ => model.wallets[owner].off.then_some(OWNER_OFF),
+                };
+                if let Some((_, reason, _)) = barred {
+                    assert_eq!((&verdict["valid"], &verdict["reason"]), (&json!(false), &json!(reason)));
+                }
+            }
+        }
+    }
+
+    async fn agrees_with(&self, model: &Model) {
+        let tokens: Vec<(i64, i64)> =
+            sqlx::query_as("select remain_quota, used_quota from tokens where id = any($1) order by id")
+                .bind(self.tokens.iter().map(|(id, _)| *id).collect::<Vec<_>>())
+                .fetch_all(&self.app.pool)
+                .await
+                .unwrap();
+        assert_eq!(tokens, model.tokens.iter().map(|token| (token.remain, token.used)).collect::<Vec<_>>());
+        let wallets: Vec<(i64, i64, i64)> =
+            sqlx::query_as("select quota, used_quota, request_count from users where id = any($1) order by id")
+                .bind(self.owners.iter().map(|owner| owner.id).collect::<Vec<_>>())
+                .fetch_all(&self.app.pool)
+                .await
+                .unwrap();
+        let expected = model.wallets.iter().map(|wallet| (wallet.quota, wallet.used, wallet.requests));
+        assert_eq!(wallets, expected.collect::<Vec<_>>());
+    }
+}
+
+#[track_caller]
+fn is_told<T>(answer: &Answer, expected: Result<T, Refusal>, data: impl FnOnce(T) -> Value) {
+    match expected {
+        Ok(told) => assert_eq!(answer.ok(), data(told)),
+        Err((status, error, message)) => answer.refuses_saying(status, error, message),
+    }
+}
+
+async fn interleaves(pool: PgPool, seed: u64) {
+    let (mut world, mut model) = World::with_model(pool).await;
+    let mut dice = StdRng::seed_from_u64(seed);
+    for step in 0..STEPS {
+        world.step(&mut dice, &mut model).await;
+        if step % 10 == 0 {
+            world.agrees_with(&model).await;
+        }
+    }
+    world.agrees_with(&model).await;
+    proves_the_law(&world.app.pool).await;
+    println!(
+        "TALLY {seed} receipts {} holds {} settled {} released {} expired {} short {} requests {}",
+        model.receipts.len(),
+        model.holds.len(),
+        model.holds.iter().filter(|h| matches!(h.state, State::Settled { .. })).count(),
+        model.holds.iter().filter(|h| h.state == State::Released).count(),
+        model.holds.iter().filter(|h| h.state == State::Expired).count(),
+        model.holds.iter().filter(|h| matches!(h.state, State::Settled{shortfall,..} if shortfall>0)).count(),
+        model.wallets.iter().map(|w| w.requests).sum::<i64>()
+    );
+    model.passes(90);
+    world.app.clock.advance(90);
+    expire_overdue(&world.job.0, &world.job.1, &world.job.2).await.unwrap();
+    world.agrees_with(&model).await;
+    proves_the_law(&world.app.pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l3_any_interleaving_leaves_the_balances_of_the_model(pool: PgPool) {
+    interleaves(pool, 1).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l3_another_interleaving_does_too(pool: PgPool) {
+    interleaves(pool, 2).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l3_and_a_third(pool: PgPool) {
+    interleaves(pool, 3).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l7_a_settlement_asked_for_again_is_told_the_same(pool: PgPool) {
+    let (world, _) = World::with_model(pool).await;
+    let (_, key) = world.tokens[0].clone();
+    for expired in [false, true] {
+        let held = world.asks("reserve", json!({ "key": key, "quota": 50, "ttl_seconds": 5 })).await.ok();
+        if expired {
+            world.app.clock.advance(5);
+            expire_overdue(&world.job.0, &world.job.1, &world.job.2).await.unwrap();
+        }
+        let settle = json!({ "reservation_id": held["reservation_id"], "quota": 50 });
+        let first = world.asks("settle", settle.clone()).await.ok();
+        assert_eq!(first["expired"], expired);
+        assert_eq!(world.asks("settle", settle).await.ok(), first);
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l4_a_retry_finds_out_also_when_the_token_is_gone(pool: PgPool) {
+    let (world, _) = World::with_model(pool).await;
+    let (id, key) = &world.tokens[0];
+    let charge = json!({ "key": key, "quota": 50, "request_id": "r1" });
+    let first = world.asks("charge", charge.clone()).await.ok();
+    world.root.post(&format!("/api/admin/tokens/{id}/status"), json!({ "status": 2 })).await.ok();
+    assert_eq!(world.asks("charge", charge.clone()).await.ok(), first);
+    world.owners[0].delete(&format!("/api/token/{id}")).await.ok();
+    assert_eq!(world.asks("charge", charge).await.ok(), first);
+}

@@ -1,0 +1,581 @@
+//! The ledger's law under torture: the real binary on a PostgreSQL with fsync on, many clients at
+//! once, kill -9, outages, SIGTERM, several servers.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use http::Method;
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, PgPool};
+use tokio::task::JoinSet;
+
+use crate::harness::process::Server;
+use crate::harness::{Answer, MASTER_KEY};
+use crate::wire::{Client, eventually, free_port};
+
+const PLENTY: i64 = 1_000_000_000;
+
+/// What is wrong by the law, as SQL whose rows are the culprits.
+const CRIMES: [(&str, &str); 7] = [
+    (
+        "L1: a balance below zero",
+        "select 'token', id from tokens where remain_quota < 0 or used_quota < 0 \
+         union all select 'wallet', id from users where quota < 0 or used_quota < 0",
+    ),
+    (
+        "L3: used of a token is not its charges and its open reservations",
+        "select t.id, t.used_quota, c.sum, r.sum from tokens t \
+         left join (select token_id, sum(quota) from charges group by 1) c on c.token_id = t.id \
+         left join (select token_id, sum(held) from reservations where state = 'open' group by 1) r on r.token_id = t.id \
+         where t.used_quota <> coalesce(c.sum, 0) + coalesce(r.sum, 0)",
+    ),
+    (
+        "L3: used of a wallet is not its charges and its open reservations",
+        "select u.id, u.used_quota, u.request_count, c.sum, c.count, r.sum from users u \
+         left join (select user_id, sum(quota), count(*) from charges group by 1) c on c.user_id = u.id \
+         left join (select user_id, sum(held) from reservations where state = 'open' group by 1) r on r.user_id = u.id \
+         where u.used_quota <> coalesce(c.sum, 0) + coalesce(r.sum, 0) or u.request_count <> coalesce(c.count, 0)",
+    ),
+    (
+        "L5: a day's sum is not the sum of its charges",
+        "with c as (select token_id, (to_timestamp(at) at time zone 'UTC')::date as day, model, sum(quota) as quota, \
+             count(*) as requests, sum(prompt_tokens) as prompt_tokens, sum(completion_tokens) as completion_tokens \
+           from charges group by 1, 2, 3) \
+         select token_id, day, model, d.quota, c.quota from usage_daily d full join c using (token_id, day, model) \
+         where (d.quota, d.requests, d.prompt_tokens, d.completion_tokens) \
+           is distinct from (c.quota, c.requests, c.prompt_tokens, c.completion_tokens)",
+    ),
+    (
+        "L4: a request id with more than one receipt",
+        "select gateway_id, request_id from receipts group by 1, 2 having count(*) > 1",
+    ),
+    (
+        "L4: receipts that are not charges",
+        "select r.sum, c.sum from (select coalesce(sum(charged), 0) as sum, count(*) from receipts) r, \
+         (select coalesce(sum(quota), 0) as sum, count(*) from charges) c where r.sum > c.sum or r.count > c.count",
+    ),
+    (
+        "L7: a reservation that did not end once, as it says",
+        "select r.id, r.state, r.charged, c.sum from reservations r \
+         left join (select reservation_id, sum(quota), count(*) from charges group by 1) c on c.reservation_id = r.id \
+         where coalesce(c.count, 0) <> (r.state = 'settled')::int or r.charged is distinct from c.sum",
+    ),
+];
+
+/// The law of the ledger, asked of the rows.
+pub async fn proves_the_law(pool: &PgPool) {
+    for (crime, culprits) in CRIMES {
+        let rows = format!("select c::text from ({culprits}) c");
+        let rows: Vec<String> = sqlx::query_scalar(AssertSqlSafe(rows)).fetch_all(pool).await.unwrap();
+        assert!(rows.is_empty(), "{crime}: {rows:?}");
+    }
+}
+
+/// A PostgreSQL of a test's own, with fsync on, which can be stopped. Gone when dropped.
+struct Cluster {
+    home: tempfile::TempDir,
+    port: u16,
+}
+
+impl Cluster {
+    fn start() -> Self {
+        let cluster = Self { home: tempfile::tempdir().unwrap(), port: free_port() };
+        if we_are_root() {
+            assert!(Command::new("chown").arg("postgres").arg(cluster.home.path()).status().unwrap().success());
+        }
+        cluster.does("initdb", &["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]);
+        cluster.resume();
+        cluster
+    }
+
+    fn resume(&self) {
+        let socket = self.home.path().display();
+        let options = format!("-p {} -c listen_addresses=127.0.0.1 -c fsync=on -k {socket}", self.port);
+        self.does("pg_ctl", &["start", "-w", "-o", &options]);
+    }
+
+    /// As a crash would stop it.
+    fn crash(&self) {
+        self.does("pg_ctl", &["stop", "-m", "immediate"]);
+    }
+
+    /// Runs one of its programs, as the user `postgres` where we are root: PostgreSQL refuses to run as root.
+    fn does(&self, program: &str, arguments: &[&str]) {
+        let program = programs().join(program);
+        let mut command = Command::new(if we_are_root() { "runuser".as_ref() } else { program.as_os_str() });
+        if we_are_root() {
+            command.args(["-u", "postgres", "--"]).arg(&program);
+        }
+        let log = self.home.path().join("log");
+        let out = std::fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
+        command.arg("-D").arg(self.home.path().join("data")).args(arguments).current_dir("/").stdin(Stdio::null());
+        let status = command.stdout(out.try_clone().unwrap()).stderr(out).status().unwrap();
+        assert!(status.success(), "{}", std::fs::read_to_string(log).unwrap());
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if self.home.path().join("data/postmaster.pid").exists() {
+            self.crash();
+        }
+    }
+}
+
+fn we_are_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}
+
+/// Where PostgreSQL's programs are: `PG_BIN`, or the newest that Debian's packages hold.
+fn programs() -> PathBuf {
+    if let Some(bin) = std::env::var_os("PG_BIN") {
+        return bin.into();
+    }
+    let versions = std::fs::read_dir("/usr/lib/postgresql").expect("PG_BIN must name PostgreSQL's programs");
+    let versions = versions.map(|entry| entry.unwrap().path());
+    versions.max_by_key(|path| path.file_name()?.to_str()?.parse::<u32>().ok()).unwrap().join("bin")
+}
+
+/// Servers on one database, root, and a gateway. Servers die before their database.
+struct World {
+    servers: Vec<Server>,
+    dirs: Vec<tempfile::TempDir>,
+    root: Client,
+    credential: String,
+    cluster: Cluster,
+}
+
+/// Somebody with a wallet.
+struct Owner {
+    id: i64,
+    client: Client,
+}
+
+impl World {
+    async fn with(servers: usize) -> Self {
+        let cluster = Cluster::start();
+        let dirs: Vec<_> = std::iter::repeat_with(|| tempfile::tempdir().unwrap()).take(servers).collect();
+        let mut running = Vec::new();
+        for dir in &dirs {
+            running.push(serve(dir, &cluster).await);
+        }
+        let root = Client::root(&running[0]).await;
+        let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+        let credential = made["credential"].as_str().unwrap().to_owned();
+        Self { servers: running, dirs, root, credential, cluster }
+    }
+
+    async fn pool(&self) -> PgPool {
+        PgPool::connect(&url(&self.cluster)).await.unwrap()
+    }
+
+    fn gateway(&self, server: usize) -> Client {
+        Client::with(&self.servers[server], &self.credential)
+    }
+
+    /// Starts the first server again, at an address of its own.
+    async fn restart(&mut self) {
+        self.servers[0] = serve(&self.dirs[0], &self.cluster).await;
+        self.root.base.clone_from(&self.servers[0].base);
+    }
+
+    async fn owner(&self, name: &str, quota: i64) -> Owner {
+        let password = format!("{name}'s password");
+        let account = json!({ "username": name, "password": password, "token_api_enabled": true });
+        self.root.post("/api/admin/users", account).await.ok();
+        let session = Client::signed_in(&self.servers[0], name, &password).await;
+        let id = session.get("/api/user/self").await.ok()["id"].as_i64().unwrap();
+        let token = session.get("/api/user/token").await.ok();
+        self.root.post(&format!("/api/admin/users/{id}/quota"), json!({ "set": quota })).await.ok();
+        Owner { id, client: Client::with(&self.servers[0], token.as_str().unwrap()) }
+    }
+
+    /// Keys of some owners with all they could ever need.
+    async fn rich_keys(&self) -> Vec<String> {
+        let mut keys = Vec::new();
+        for name in ["ana", "bob", "cyd"] {
+            let owner = self.owner(name, PLENTY).await;
+            keys.push(owner.key(json!({ "name": "limited", "remain_quota": PLENTY })).await.1);
+            keys.push(owner.key(json!({ "name": "unlimited", "unlimited_quota": true })).await.1);
+        }
+        keys
+    }
+}
+
+impl Owner {
+    async fn key(&self, token: Value) -> (i64, String) {
+        self.client.creates(token).await.unwrap()
+    }
+}
+
+fn url(cluster: &Cluster) -> String {
+    format!("postgres://postgres@127.0.0.1:{}/postgres", cluster.port)
+}
+
+async fn serve(dir: &tempfile::TempDir, cluster: &Cluster) -> Server {
+    let url = url(cluster);
+    let settings = [
+        ("DATABASE_URL", url.as_str()),
+        ("KEYMETER_DATABASE__ACQUIRE_SECONDS", "1"),
+        ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY),
+        ("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "0"),
+        ("KEYMETER_LIMITS__WRONG_KEYS_PER_MINUTE", "0"),
+    ];
+    Server::start(dir.path(), &settings).await
+}
+
+/// Charges by many clients until it is stopped or nobody answers. Each has a serial number, which
+/// is its request id and, as `prompt_tokens`, marks its row.
+#[derive(Default)]
+struct Load {
+    keys: Vec<String>,
+    serial: AtomicI64,
+    stop: AtomicBool,
+    charges: Mutex<Vec<Sent>>,
+    acknowledged: AtomicUsize,
+    refused: AtomicUsize,
+}
+
+#[derive(Clone)]
+struct Sent {
+    serial: i64,
+    quota: i64,
+    body: Value,
+    /// What was answered, if it was.
+    told: Option<Value>,
+}
+
+impl Load {
+    fn on(keys: Vec<String>) -> Arc<Self> {
+        Arc::new(Self { keys, ..Self::default() })
+    }
+
+    fn start(self: &Arc<Self>, gateway: &Client, clients: usize) -> JoinSet<()> {
+        (0..clients).map(|_| Arc::clone(self).charges(gateway.clone())).collect()
+    }
+
+    async fn charges(self: Arc<Self>, gateway: Client) {
+        while !self.stop.load(Ordering::SeqCst) {
+            let serial = self.serial.fetch_add(1, Ordering::SeqCst);
+            let (quota, key) = (1 + serial % 7, &self.keys[usize::try_from(serial).unwrap() % self.keys.len()]);
+            let body = json!({
+                "key": key, "quota": quota, "request_id": format!("r{serial}"), "prompt_tokens": serial,
+                "completion_tokens": 1, "model": format!("model {}", serial % 2),
+            });
+            let answer = gateway.try_send(Method::POST, "/api/gateway/charge", body.to_string()).await;
+            let told = answer.as_ref().is_ok_and(|answer| answer.status == 200).then(|| answer.as_ref().unwrap().ok());
+            self.acknowledged.fetch_add(usize::from(told.is_some()), Ordering::SeqCst);
+            let unknown = told.is_none();
+            self.charges.lock().unwrap().push(Sent { serial, quota, body, told });
+            match answer {
+                Ok(refusal) if unknown => {
+                    refusal.refuses_saying(503, "database_unavailable", "the database is away; try again in a moment");
+                    assert!(refusal.header("retry-after").is_some_and(|after| after.parse::<u32>().unwrap() > 0));
+                    self.refused.fetch_add(1, Ordering::SeqCst);
+                }
+                Ok(_) => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Waits until so many more are acknowledged.
+    async fn goes_on(&self, more: usize) {
+        let enough = self.acknowledged.load(Ordering::SeqCst) + more;
+        eventually("charges are acknowledged", async || self.acknowledged.load(Ordering::SeqCst) >= enough).await;
+    }
+
+    /// L4: what was acknowledged is there once; whatever was sent is charged once when it is sent again.
+    async fn holds(&self, gateway: &Client, pool: &PgPool) {
+        let all = self.charges.lock().unwrap().clone();
+        let rows = rows_by_serial(pool).await;
+        assert!(rows.values().all(|rows| *rows == 1), "charged twice: {rows:?}");
+        for sent in all.iter().filter(|sent| sent.told.is_some()) {
+            assert!(rows.contains_key(&sent.serial), "acknowledged and lost: {}", sent.body);
+        }
+        for some in all.chunks(64) {
+            let again = some.iter().map(|sent| gateway.post("/api/gateway/charge", sent.body.clone()));
+            for (sent, again) in some.iter().zip(join_all(again).await) {
+                let again = again.ok();
+                assert_eq!((&again["charged"], &again["request_id"]), (&json!(sent.quota), &sent.body["request_id"]));
+                assert_eq!(sent.told.as_ref().unwrap_or(&again), &again);
+            }
+        }
+        assert_eq!(rows_by_serial(pool).await, all.iter().map(|sent| (sent.serial, 1)).collect());
+        let used: i64 = sqlx::query_scalar("select sum(used_quota)::bigint from tokens").fetch_one(pool).await.unwrap();
+        assert_eq!(used, all.iter().map(|sent| sent.quota).sum::<i64>());
+        proves_the_law(pool).await;
+    }
+}
+
+async fn rows_by_serial(pool: &PgPool) -> BTreeMap<i64, i64> {
+    let rows: Vec<(i64, i64)> =
+        sqlx::query_as("select prompt_tokens, count(*) from charges group by 1").fetch_all(pool).await.unwrap();
+    rows.into_iter().collect()
+}
+
+/// Charges by `clients` clients at once until each is refused; returns how many succeeded, and the refusals.
+async fn charge_to_the_end(gateways: &[Client], keys: &[String], quota: i64, clients: usize) -> (i64, Vec<Answer>) {
+    let workers = (0..clients).map(|n| {
+        let (gateway, key) = (&gateways[n % gateways.len()], &keys[n % keys.len()]);
+        async move {
+            let mut charged = 0;
+            loop {
+                let answer = gateway.post("/api/gateway/charge", json!({ "key": key, "quota": quota })).await;
+                if answer.status != 200 {
+                    return (charged, answer);
+                }
+                charged += 1;
+            }
+        }
+    });
+    let (charged, refusals): (Vec<i64>, Vec<Answer>) = join_all(workers).await.into_iter().unzip();
+    (charged.into_iter().sum(), refusals)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn l1_sixty_four_clients_exhaust_one_key_and_one_wallet_exactly() {
+    let world = World::with(1).await;
+    let gateway = [world.gateway(0)];
+    let ana = world.owner("ana", PLENTY).await;
+    let (id, key) = ana.key(json!({ "name": "hot", "remain_quota": 5_000 })).await;
+    let (charged, refusals) = charge_to_the_end(&gateway, std::slice::from_ref(&key), 7, 64).await;
+    assert_eq!(charged, 5_000 / 7);
+    for refusal in refusals {
+        refusal.refuses_saying(402, "token_quota_insufficient", "this token has less quota left than that");
+    }
+    let (charged, refusals) = charge_to_the_end(&gateway, &[key], 1, 64).await;
+    assert_eq!(charged, 5_000 % 7);
+    for refusal in refusals {
+        refusal.refuses_saying(402, "token_exhausted", "this token has used up its quota");
+    }
+    let shown = ana.client.get(&format!("/api/token/{id}")).await.ok();
+    assert_eq!((&shown["remain_quota"], &shown["used_quota"]), (&json!(0), &json!(5_000)));
+
+    let bob = world.owner("bob", 3_002).await;
+    let mut keys = Vec::new();
+    for n in 0..16 {
+        let token = json!({ "name": "one of many", "remain_quota": PLENTY, "unlimited_quota": n % 2 == 0 });
+        keys.push(bob.key(token).await.1);
+    }
+    let (charged, refusals) = charge_to_the_end(&gateway, &keys, 5, 64).await;
+    assert_eq!(charged, 600);
+    for refusal in refusals {
+        let message = "the account of this token has less quota left than that";
+        refusal.refuses_saying(402, "user_quota_insufficient", message);
+    }
+    let wallet = bob.client.get("/api/user/self").await.ok();
+    assert_eq!((&wallet["quota"], &wallet["used_quota"]), (&json!(2), &json!(3_000)));
+    proves_the_law(&world.pool().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn l4_kill_9_in_mid_load_loses_nothing_and_charges_nothing_twice() {
+    let mut world = World::with(1).await;
+    let load = Load::on(world.rich_keys().await);
+    for _ in 0..3 {
+        let clients = load.start(&world.gateway(0), 24);
+        load.goes_on(200).await;
+        world.servers[0].kill();
+        clients.join_all().await;
+        world.restart().await;
+        load.holds(&world.gateway(0), &world.pool().await).await;
+    }
+    assert_eq!(load.refused.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn l4_postgresql_stopped_at_once_in_mid_load_loses_nothing_and_charges_nothing_twice() {
+    let mut world = World::with(1).await;
+    let load = Load::on(world.rich_keys().await);
+    let clients = load.start(&world.gateway(0), 16);
+    for _ in 0..2 {
+        load.goes_on(200).await;
+        let before = load.refused.load(Ordering::SeqCst);
+        world.cluster.crash();
+        eventually("it says so", async || load.refused.load(Ordering::SeqCst) > before).await;
+        world.cluster.resume();
+    }
+    load.goes_on(200).await;
+    load.stop.store(true, Ordering::SeqCst);
+    clients.join_all().await;
+    load.holds(&world.gateway(0), &world.pool().await).await;
+    assert_eq!(world.servers[0].terminate(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn l4_sigterm_in_mid_load_answers_all_that_it_charges() {
+    let mut world = World::with(1).await;
+    let load = Load::on(world.rich_keys().await);
+    let clients = load.start(&world.gateway(0), 24);
+    load.goes_on(300).await;
+    world.servers[0].signal("TERM");
+    clients.join_all().await;
+    let mut status = None;
+    eventually("it stops", async || {
+        status = world.servers[0].child.try_wait().unwrap();
+        status.is_some()
+    })
+    .await;
+    assert_eq!((status.unwrap().code(), load.refused.load(Ordering::SeqCst)), (Some(0), 0));
+    let pool = world.pool().await;
+    let told = |sent: &Sent| sent.told.as_ref().map(|_| (sent.serial, 1));
+    let answered: BTreeMap<_, _> = load.charges.lock().unwrap().iter().filter_map(told).collect();
+    assert_eq!(rows_by_serial(&pool).await, answered);
+    proves_the_law(&pool).await;
+    world.restart().await;
+    load.holds(&world.gateway(0), &pool).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn l1_three_servers_on_one_database_overspend_nothing_together() {
+    let world = World::with(3).await;
+    let gateways = [world.gateway(0), world.gateway(1), world.gateway(2)];
+    let (ana, bob) = (world.owner("ana", 2_000).await, world.owner("bob", PLENTY).await);
+    let mut keys = Vec::new();
+    for n in 0..4 {
+        let token = json!({ "name": "shared", "remain_quota": PLENTY, "unlimited_quota": n % 2 == 0 });
+        keys.push(ana.key(token).await.1);
+    }
+    let limited = [bob.key(json!({ "name": "hot", "remain_quota": 1_000 })).await.1];
+    let ((of_wallet, poor), (of_token, spent)) =
+        tokio::join!(charge_to_the_end(&gateways, &keys, 3, 24), charge_to_the_end(&gateways, &limited, 3, 24));
+    assert_eq!((of_wallet, of_token), (2_000 / 3, 1_000 / 3));
+    for refusal in poor {
+        let message = "the account of this token has less quota left than that";
+        refusal.refuses_saying(402, "user_quota_insufficient", message);
+    }
+    for refusal in spent {
+        refusal.refuses_saying(402, "token_quota_insufficient", "this token has less quota left than that");
+    }
+    proves_the_law(&world.pool().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn l4_a_request_id_on_three_servers_at_once_is_charged_once() {
+    let world = World::with(3).await;
+    let gateways = [world.gateway(0), world.gateway(1), world.gateway(2)];
+    let keys = world.rich_keys().await;
+    for n in 0..60 {
+        // The same body everywhere; or, every third time, a key of another owner on each server.
+        let differ = n % 3 == 0;
+        let charges = gateways.iter().enumerate().map(|(server, gateway)| {
+            let key = &keys[(n + if differ { 2 * server } else { 0 }) % keys.len()];
+            let charge = json!({ "key": key, "quota": 10, "request_id": format!("d{n}"), "prompt_tokens": n });
+            gateway.post("/api/gateway/charge", charge)
+        });
+        let answers = join_all(charges).await;
+        let (charged, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
+        assert_eq!(charged.len(), if differ { 1 } else { 3 });
+        for answer in charged.iter().skip(1) {
+            assert_eq!(answer.text, charged[0].text);
+        }
+        for answer in refused {
+            let message = "this request_id was used for another request; give each request an id of its own";
+            answer.refuses_saying(409, "request_id_reused", message);
+        }
+    }
+    let pool = world.pool().await;
+    assert_eq!(rows_by_serial(&pool).await, (0..60).map(|n| (n, 1)).collect());
+    proves_the_law(&pool).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn l6_what_is_revoked_on_one_server_is_refused_on_another_at_once() {
+    let world = World::with(2).await;
+    let other = world.gateway(1);
+    let revocations = [
+        ("disabled", 403, "token_disabled", "this token is disabled"),
+        ("deleted", 401, "invalid_key", "this API key is not valid"),
+        ("expired", 403, "token_expired", "this token has expired"),
+        ("disabled by an administrator", 403, "token_disabled", "this token is disabled"),
+        ("owner disabled", 403, "user_disabled", "the account of this token is disabled"),
+        ("owner deleted", 401, "invalid_key", "this API key is not valid"),
+    ];
+    for (n, (revoked, status, error, message)) in revocations.into_iter().enumerate() {
+        let owner = world.owner(&format!("owner{n}"), PLENTY).await;
+        let (id, key) = owner.key(json!({ "name": "one", "remain_quota": 1_000 })).await;
+        let held = other.post("/api/gateway/reserve", json!({ "key": key, "quota": 10 })).await.ok();
+        let verify = async || other.post("/api/gateway/verify", json!({ "key": key })).await.ok();
+        assert_eq!(verify().await["valid"], true, "{revoked}");
+        assert_eq!(verify().await["valid"], true, "{revoked}");
+        let token = format!("/api/token/{id}");
+        let user = format!("/api/admin/users/{}", owner.id);
+        let off = json!({ "status": 2 });
+        let done = match revoked {
+            "disabled" => owner.client.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await,
+            "deleted" => owner.client.delete(&token).await,
+            "expired" => owner.client.put("/api/token/", json!({ "id": id, "expired_time": 1_000 })).await,
+            "owner disabled" => world.root.send(Method::PATCH, &user, off.to_string()).await,
+            "owner deleted" => world.root.delete(&user).await,
+            _ => world.root.post(&format!("/api/admin/tokens/{id}/status"), off).await,
+        };
+        done.ok();
+        let since = Instant::now();
+        for call in ["charge", "reserve"] {
+            let refused = other.post(&format!("/api/gateway/{call}"), json!({ "key": key, "quota": 1 })).await;
+            refused.refuses_saying(status, error, message);
+        }
+        while verify().await["valid"] == true {
+            assert!(since.elapsed() < Duration::from_secs(2), "{revoked}: still valid elsewhere");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!((&verify().await["valid"], &verify().await["reason"]), (&json!(false), &json!(error)));
+        // What was allowed before it may still end.
+        let ended = json!({ "reservation_id": held["reservation_id"], "quota": 4 });
+        assert_eq!(other.post("/api/gateway/settle", ended).await.ok()["charged"], 4, "{revoked}");
+    }
+    proves_the_law(&world.pool().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn l7_expired_reservations_give_their_quota_back_without_any_call() {
+    let world = World::with(1).await;
+    let gateway = world.gateway(0);
+    let ana = world.owner("ana", 1_000).await;
+    let (id, key) = ana.key(json!({ "name": "one", "remain_quota": 500 })).await;
+    let (idle, other) = ana.key(json!({ "name": "unlimited", "unlimited_quota": true })).await;
+    let hold = async |key: &str, quota: i64, seconds: i64| {
+        let held = json!({ "key": key, "quota": quota, "ttl_seconds": seconds });
+        gateway.post("/api/gateway/reserve", held).await.ok()["reservation_id"].clone()
+    };
+    let mut tickets = Vec::new();
+    for _ in 0..10 {
+        tickets.push(hold(&key, 40, 1).await);
+    }
+    hold(&other, 300, 1).await;
+    let kept = hold(&key, 60, 600).await;
+    let since = Instant::now();
+    let pool = world.pool().await;
+    let of = "select array[t.remain_quota, t.used_quota, o.used_quota, u.quota, u.used_quota] from tokens t, tokens o, users u \
+              where t.id = $1 and o.id = $2 and u.id = t.user_id";
+    let balances = async || {
+        let balances = sqlx::query_scalar::<_, Vec<i64>>(of).bind(id).bind(idle);
+        balances.fetch_one(&pool).await.unwrap()
+    };
+    assert_eq!(balances().await, [40, 460, 300, 240, 760]);
+    proves_the_law(&pool).await;
+    while balances().await != [440, 60, 0, 940, 60] {
+        assert!(since.elapsed() < Duration::from_secs(31), "{:?}", balances().await);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    proves_the_law(&pool).await;
+
+    let end = async |call: &str, ticket: &Value, quota: i64| {
+        gateway.post(&format!("/api/gateway/{call}"), json!({ "reservation_id": ticket, "quota": quota })).await
+    };
+    let settled = json!({ "charged": 40, "shortfall": 0, "expired": true, "remain_quota": 400 });
+    assert_eq!(end("settle", &tickets[0], 40).await.ok(), settled);
+    let settled = json!({ "charged": 400, "shortfall": 500, "expired": true, "remain_quota": 0 });
+    assert_eq!(end("settle", &tickets[1], 900).await.ok(), settled);
+    assert_eq!(end("release", &tickets[2], 0).await.ok(), json!({ "remain_quota": 0 }));
+    end("release", &tickets[0], 0).await.refuses_saying(409, "reservation_ended", "this reservation has ended already");
+    assert_eq!(end("release", &kept, 0).await.ok(), json!({ "remain_quota": 60 }));
+    proves_the_law(&pool).await;
+}

@@ -8,7 +8,7 @@ use crate::harness::{MASTER_KEY, TestApp, process};
 use crate::wire::url;
 
 /// Runs the doctor on the test's own database; returns whether it was content, and what it said.
-async fn doctor(pool: &PgPool) -> (bool, String) {
+fn doctor(pool: &PgPool) -> (bool, String) {
     let dir = tempfile::tempdir().unwrap();
     let settings = [("DATABASE_URL", &*url(pool)), ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY)];
     let output = process::run(dir.path(), &settings, &["doctor"]);
@@ -35,7 +35,7 @@ async fn ledger(pool: &PgPool) -> i64 {
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_ledger_that_adds_up_is_proved(pool: PgPool) {
     ledger(&pool).await;
-    let (content, said) = doctor(&pool).await;
+    let (content, said) = doctor(&pool);
     assert!(content, "{said}");
     assert!(said.contains("ok     ledger: L1, L3 and L5 hold for every token and every wallet"), "{said}");
 }
@@ -59,7 +59,7 @@ async fn each_row_that_breaks_the_law_is_named(pool: PgPool) {
     ];
     for (damage, finding) in table {
         sqlx::query(sqlx::AssertSqlSafe(damage)).execute(&pool).await.unwrap();
-        let (content, said) = doctor(&pool).await;
+        let (content, said) = doctor(&pool);
         assert!(!content && said.contains(&format!("WRONG  ledger: {finding}")), "{said}");
     }
 }

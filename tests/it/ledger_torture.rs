@@ -32,14 +32,16 @@ const CRIMES: [(&str, &str); 7] = [
         "L3: used of a token is not its charges and its open reservations",
         "select t.id, t.used_quota, c.sum, r.sum from tokens t \
          left join (select token_id, sum(quota) from charges group by 1) c on c.token_id = t.id \
-         left join (select token_id, sum(held) from reservations where state = 'open' group by 1) r on r.token_id = t.id \
+         left join (select token_id, sum(held) from reservations where state = 'open' group by 1) \
+           r on r.token_id = t.id \
          where t.used_quota <> coalesce(c.sum, 0) + coalesce(r.sum, 0)",
     ),
     (
         "L3: used of a wallet is not its charges and its open reservations",
         "select u.id, u.used_quota, u.request_count, c.sum, c.count, r.sum from users u \
          left join (select user_id, sum(quota), count(*) from charges group by 1) c on c.user_id = u.id \
-         left join (select user_id, sum(held) from reservations where state = 'open' group by 1) r on r.user_id = u.id \
+         left join (select user_id, sum(held) from reservations where state = 'open' group by 1) \
+           r on r.user_id = u.id \
          where u.used_quota <> coalesce(c.sum, 0) + coalesce(r.sum, 0) or u.request_count <> coalesce(c.count, 0)",
     ),
     (
@@ -553,7 +555,8 @@ async fn l7_expired_reservations_give_their_quota_back_without_any_call() {
     let kept = hold(&key, 60, 600).await;
     let since = Instant::now();
     let pool = world.pool().await;
-    let of = "select array[t.remain_quota, t.used_quota, o.used_quota, u.quota, u.used_quota] from tokens t, tokens o, users u \
+    let of = "select array[t.remain_quota, t.used_quota, o.used_quota, u.quota, u.used_quota] \
+              from tokens t, tokens o, users u \
               where t.id = $1 and o.id = $2 and u.id = t.user_id";
     let balances = async || {
         let balances = sqlx::query_scalar::<_, Vec<i64>>(of).bind(id).bind(idle);

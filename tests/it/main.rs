@@ -5,9 +5,13 @@
     clippy::disallowed_methods,
     clippy::expect_used,
     clippy::format_collect,
+    clippy::match_same_arms,
     clippy::needless_pass_by_value,
+    clippy::single_match_else,
+    clippy::too_many_lines,
     clippy::unwrap_used,
-    reason = "tests fail by panicking, ask the database what they like, and read better with values"
+    clippy::wildcard_enum_match_arm,
+    reason = "tests fail by panicking, ask the database what they like, and read better as tables and long walks"
 )]
 
 mod accounts;
@@ -25,6 +29,8 @@ mod harness;
 mod hygiene_dump;
 mod hygiene_log;
 mod ledger_constraints;
+mod ledger_model;
+mod ledger_torture;
 mod migrations;
 mod outage;
 mod routes;

@@ -132,6 +132,7 @@ impl Database {
     }
 
     /// Stops it, if it is ours to stop, after every connection was closed.
+    #[cfg_attr(not(feature = "embedded"), expect(clippy::unused_async, reason = "only the embedded one takes time"))]
     pub async fn stop(self) {
         #[cfg(feature = "embedded")]
         if let Some(embedded) = self.embedded {

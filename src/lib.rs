@@ -13,3 +13,7 @@ pub mod http;
 pub mod service;
 pub mod storage;
 pub mod telemetry;
+
+/// Every request makes and drops a few dozen small things.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

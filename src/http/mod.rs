@@ -89,7 +89,7 @@ fn routes() -> OpenApiRouter<Arc<Site>> {
         .routes(routes!(accounts::register))
         .routes(routes!(accounts::logout, accounts::logout_by_post));
 
-    let key_holder = OpenApiRouter::new().routes(routes!(usage::by_key));
+    let key_holder = OpenApiRouter::new().routes(routes!(usage::by_key)).routes(routes!(usage::daily_by_key));
 
     let signed_in = OpenApiRouter::new()
         .routes(routes!(accounts::show, accounts::edit))

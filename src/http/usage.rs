@@ -164,7 +164,25 @@ pub async fn daily(
 ) -> Result<Response, Refusal> {
     let (start, end) = (range.start_date.as_deref(), range.end_date.as_deref());
     let (usage, age) = site.usage.daily(&caller, TokenId::new(id), start, end).await?;
+    Ok(aged(usage, age))
+}
+
+/// What this API key spent by day, with the shape and the rules of a user's daily usage.
+#[utoipa::path(get, path = "/api/usage/token/daily", tag = "usage", params(RangeQuery),
+    responses((status = 200, body = Unspoken<DailyUsageBody>)))]
+pub async fn daily_by_key(
+    State(site): State<Arc<Site>>,
+    ClientIp(ip): ClientIp,
+    KeyHolder(key): KeyHolder,
+    Query(range): Query<RangeQuery>,
+) -> Result<Response, Refusal> {
+    let (start, end) = (range.start_date.as_deref(), range.end_date.as_deref());
+    let (usage, age) = site.usage.daily_by_key(&key, ip, start, end).await?;
+    Ok(aged(usage, age))
+}
+
+fn aged(usage: DailyUsage, age: i64) -> Response {
     let mut answer = Unspoken::of(DailyUsageBody::from(usage)).into_response();
     answer.headers_mut().insert(header::AGE, HeaderValue::from(age));
-    Ok(answer)
+    answer
 }

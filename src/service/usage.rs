@@ -11,12 +11,13 @@ use super::limiter::{Limiter, TooOften};
 use super::vault::Vault;
 use crate::domain::audit::Caller;
 use crate::domain::id::TokenId;
-use crate::domain::key::ApiKey;
+use crate::domain::key::{ApiKey, Digest};
 use crate::domain::policy;
 use crate::domain::time::{Clock, UnixTime};
+use crate::domain::token::Token;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage, RangeInvalid, UsageRange};
 use crate::domain::user::UserStatus;
-use crate::storage::{Db, StorageError, tokens, usage};
+use crate::storage::{Conn, Db, StorageError, tokens, usage};
 
 /// Answers kept at once, each below 1 KiB.
 const REMEMBERED: u64 = 20_000;
@@ -72,19 +73,11 @@ impl Usage {
     /// # Errors
     /// A key of no live token (counted against `ip`), a disabled owner, too many questions.
     pub async fn by_key(&self, key: &str, ip: Option<IpAddr>) -> Result<KeyUsage, UsageError> {
-        let Ok(key) = ApiKey::parse(key) else {
-            return Err(self.wrong_key(ip));
-        };
-        let digest = self.vault.digest(&key);
-        self.limiter.may_ask_usage(&digest)?;
+        let digest = self.admit_key(key, ip)?;
         let mut conn = self.db.acquire().await?;
-        let Some(found) = usage::find_by_key(&mut conn, &digest).await? else {
-            return Err(self.wrong_key(ip));
-        };
-        match found.owner_status {
-            UserStatus::Enabled => Ok(found),
-            UserStatus::Disabled => Err(UsageError::OwnerDisabled),
-        }
+        let found = usage::find_by_key(&mut conn, &digest).await?.ok_or_else(|| self.wrong_key(ip))?;
+        owner_enabled(found.owner_status)?;
+        Ok(found)
     }
 
     /// Spec §4.9, with the age of the answer in seconds: it is kept for 10 minutes.
@@ -98,14 +91,49 @@ impl Usage {
         start: Option<&str>,
         end: Option<&str>,
     ) -> Result<(DailyUsage, i64), UsageError> {
-        let now = self.clock.now();
-        let range = UsageRange::resolve(start, end, now.day_in(self.zone))?;
+        let range = self.range(start, end)?;
         let mut conn = self.db.acquire().await?;
         let token = tokens::find(&mut conn, caller.user.id, id).await?.ok_or(UsageError::NotFound)?;
+        Ok(self.days(&mut conn, token, range).await?)
+    }
+
+    /// The same, asked by the token's own key, under the rules of [`Usage::by_key`].
+    ///
+    /// # Errors
+    /// As [`Usage::by_key`], and dates that are none.
+    pub async fn daily_by_key(
+        &self,
+        key: &str,
+        ip: Option<IpAddr>,
+        start: Option<&str>,
+        end: Option<&str>,
+    ) -> Result<(DailyUsage, i64), UsageError> {
+        let digest = self.admit_key(key, ip)?;
+        let range = self.range(start, end)?;
+        let mut conn = self.db.acquire().await?;
+        let found = tokens::find_with_owner(&mut conn, &digest).await?;
+        let (token, wallet, _) = found.ok_or_else(|| self.wrong_key(ip))?;
+        owner_enabled(wallet.status)?;
+        Ok(self.days(&mut conn, token, range).await?)
+    }
+
+    fn admit_key(&self, key: &str, ip: Option<IpAddr>) -> Result<Digest, UsageError> {
+        let key = ApiKey::parse(key).map_err(|_| self.wrong_key(ip))?;
+        let digest = self.vault.digest(&key);
+        self.limiter.may_ask_usage(&digest)?;
+        Ok(digest)
+    }
+
+    fn range(&self, start: Option<&str>, end: Option<&str>) -> Result<UsageRange, RangeInvalid> {
+        UsageRange::resolve(start, end, self.clock.now().day_in(self.zone))
+    }
+
+    async fn days(&self, conn: &mut Conn, token: Token, range: UsageRange) -> Result<(DailyUsage, i64), StorageError> {
+        let (id, now) = (token.id, self.clock.now());
         let (read_at, days) = match self.recent.get(&(id, range)) {
             Some((at, days)) if now.since(at) < policy::DAILY_USAGE_CACHE_SECONDS => (at, days),
             _ => {
-                let days: Arc<[DayUsage]> = usage::list(&mut conn, id, range).await?.into();
+                let days: Arc<[DayUsage]> = usage::list(conn, id, range).await?.into();
                 self.recent.insert((id, range), (now, Arc::clone(&days)));
                 (now, days)
             }
@@ -118,5 +146,12 @@ impl Usage {
             Ok(()) => UsageError::WrongKey,
             Err(too_often) => UsageError::TooOften(too_often),
         }
+    }
+}
+
+const fn owner_enabled(status: UserStatus) -> Result<(), UsageError> {
+    match status {
+        UserStatus::Enabled => Ok(()),
+        UserStatus::Disabled => Err(UsageError::OwnerDisabled),
     }
 }

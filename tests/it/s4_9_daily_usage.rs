@@ -211,3 +211,23 @@ async fn both_ways_to_sign_in_read_it(pool: PgPool) {
     let message = "sign in, or send an access token in `Authorization`";
     app.stranger().get(&format!("/api/token/{token}/usage")).await.refuses_saying(401, "not_signed_in", message);
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_key_reads_its_own_days_in_the_same_shape(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    app.fills(&ana, 1_000_000).await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000_000 })).await;
+    gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 500_000, "prompt_tokens": 5 })).await.ok();
+    let range = "start_date=2026-03-09&end_date=2026-03-10";
+    let by_user = ana.get(&format!("/api/token/{id}/usage?{range}")).await.json();
+    let by_key = app.holder_of(&key).get(&format!("/api/usage/token/daily?{range}")).await;
+    assert_eq!(by_key.json(), by_user);
+    assert_eq!(by_key.header("age"), Some("0"));
+    assert_eq!(by_user["data"]["daily"][1]["usd"], json!(1));
+    let backwards = "/api/usage/token/daily?start_date=2026-03-10&end_date=2026-03-09";
+    let refused = app.holder_of(&key).get(backwards).await;
+    refused.refuses_saying(400, "invalid_range", "`start_date` is after `end_date`");
+    assert_eq!(refused.json()["code"], json!(false));
+    app.holder_of("sk-nonsense").get("/api/usage/token/daily").await.refuses(401, "invalid_key");
+}

@@ -143,10 +143,10 @@ impl Gateway {
         let key = ApiKey::parse(key).map_err(|_| Refused::InvalidKey)?;
         let Asked { quota, asked, counts, request_id } = charge;
         let receipt = request_id.as_ref().map(|id| (id.clone(), self.fingerprint(&key, quota, &asked, counts)));
-        let done = match (self.keyring.find(&key).await?, receipt) {
-            (Some(seen), receipt) => {
-                let what = What::Charge { token: seen.token.id, quota, asked, counts, receipt };
-                self.ledger.execute(Order { gateway: Some(gateway), owner: seen.token.user_id, what }).await?
+        let done = match (self.keyring.whose(&key).await?, receipt) {
+            (Some((token, owner)), receipt) => {
+                let what = What::Charge { token, quota, asked, counts, receipt };
+                self.ledger.execute(Order { gateway: Some(gateway), owner, what }).await?
             }
             // The token may have been deleted since: a retry is told the truth all the same (L4).
             (None, Some((id, fingerprint))) => {
@@ -174,10 +174,10 @@ impl Gateway {
         asked: Use,
         seconds: i64,
     ) -> Result<Reserved, GatewayError> {
-        let seen = self.find(key).await?.ok_or(Refused::InvalidKey)?;
-        let owner = seen.token.user_id;
+        let key = ApiKey::parse(key).map_err(|_| Refused::InvalidKey)?;
+        let (token, owner) = self.keyring.whose(&key).await?.ok_or(Refused::InvalidKey)?;
         let expires_at = self.clock.now().plus(seconds);
-        let what = What::Reserve { token: seen.token.id, quota, asked, expires_at };
+        let what = What::Reserve { token, quota, asked, expires_at };
         match self.ledger.execute(Order { gateway: Some(gateway), owner, what }).await? {
             Done::Reserved { reservation, expires_at, remain_quota } => {
                 Ok(Reserved { ticket: Ticket { owner, reservation }, expires_at, remain_quota })

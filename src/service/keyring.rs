@@ -7,10 +7,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
 use super::vault::Vault;
-use crate::domain::id::UserId;
+use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::{ApiKey, Digest};
 use crate::domain::ledger::Wallet;
 use crate::domain::time::{Clock, UnixTime};
@@ -20,8 +21,8 @@ use crate::storage::{Db, StorageError, tokens};
 /// Seconds after which what was read is read again.
 const TRUSTED_SECONDS: i64 = 2;
 
-/// Keys remembered at once, each about 1 KiB.
-const REMEMBERED: u64 = 50_000;
+/// Keys remembered at once, each below 1 KiB.
+const REMEMBERED: u64 = 120_000;
 
 /// Unknown keys remembered at once, apart from the others, so that guesses push nothing out.
 const REMEMBERED_UNKNOWN: u64 = 10_000;
@@ -71,7 +72,8 @@ impl Keyring {
             db,
             clock,
             vault,
-            known: Cache::new(REMEMBERED),
+            // The keys in use now count, not those that were popular before.
+            known: Cache::builder().max_capacity(REMEMBERED).eviction_policy(EvictionPolicy::lru()).build(),
             unknown: Cache::new(REMEMBERED_UNKNOWN),
             count: AtomicU64::new(0),
             changed: std::iter::repeat_with(AtomicU64::default).take(COUNTERS).collect(),
@@ -116,6 +118,18 @@ impl Keyring {
         let seen = Arc::new(Seen { token, wallet, owner_group });
         self.known.insert(digest, Entry { seen: Arc::clone(&seen), read_at: now, read_after });
         Ok(Some(seen))
+    }
+
+    /// Which token a key is, and whose: that never changes, so nothing here is too old to tell it. For
+    /// those who look at everything else under its lock.
+    ///
+    /// # Errors
+    /// The database, if it had to be asked.
+    pub async fn whose(&self, key: &ApiKey) -> Result<Option<(TokenId, UserId)>, StorageError> {
+        if let Some(entry) = self.known.get(&self.vault.digest(key)) {
+            return Ok(Some((entry.seen.token.id, entry.seen.token.user_id)));
+        }
+        Ok(self.find(key).await?.map(|seen| (seen.token.id, seen.token.user_id)))
     }
 
     /// To be called after every change of a user or of one of its tokens.

@@ -58,7 +58,7 @@ pub async fn status(State(site): State<Arc<Site>>) -> Envelope<StatusBody> {
     responses((status = 200, description = "OpenAPI 3.1", body = serde_json::Value)))]
 pub async fn openapi(State(site): State<Arc<Site>>) -> Response {
     let json = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, json)], Arc::clone(&site.openapi).to_string()).into_response()
+    ([(header::CONTENT_TYPE, json)], site.openapi.to_string()).into_response()
 }
 
 /// The process lives.
@@ -73,7 +73,7 @@ pub async fn ready(State(site): State<Arc<Site>>) -> Result<Done, Refusal> {
     if site.draining.load(Ordering::SeqCst) {
         return Err(Refusal::unavailable("stopping", "this server is stopping; use another one"));
     }
-    if site.db_is_ready().await? {
+    if site.db.is_ready().await? {
         return Ok(Done::default());
     }
     Err(Refusal::unavailable("not_migrated", "the database is not migrated yet; try again in a moment"))

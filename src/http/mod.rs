@@ -39,8 +39,8 @@ use crate::service::dice::Dice;
 use crate::service::gateway::Gateway;
 use crate::service::tokens::Tokens;
 use crate::service::usage::Usage;
+use crate::storage::Db;
 use crate::storage::sessions::SessionTable;
-use crate::storage::{Db, StorageError};
 use crate::telemetry::{Metrics, MetricsAccess};
 
 /// Everything handlers reach.
@@ -68,12 +68,6 @@ pub struct Site {
     pub masked_list_key: bool,
     pub models: Vec<String>,
     pub time_zone: String,
-}
-
-impl Site {
-    async fn db_is_ready(&self) -> Result<bool, StorageError> {
-        self.db.is_ready().await
-    }
 }
 
 /// Every route, by the right it needs. A handler's extractor enforces the right; a test walks this

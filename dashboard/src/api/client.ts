@@ -1,0 +1,68 @@
+import createClient from 'openapi-fetch';
+import { texts } from '../texts';
+import { noteAnswer } from './connection';
+import { ApiError } from './error';
+import type { paths } from './schema';
+
+// The server itself gives up after 30 seconds; this is for connections that died without a word.
+const TIMEOUT_MS = 40_000;
+
+/** Every call of the API; hand the result to `call`. */
+export const api = createClient<paths>({
+  fetch: (request) =>
+    fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]) }),
+});
+
+interface Answer<Body> {
+  data?: Body;
+  error?: unknown;
+  response: Response;
+}
+
+type Payload<Body> = Body extends { data: infer Data } ? Data : undefined;
+
+/** The `data` of the envelope; every failure is thrown as an `ApiError`. */
+export async function call<Body>(pending: Promise<Answer<Body>>): Promise<Payload<Body>> {
+  let answer: Answer<Body>;
+  try {
+    answer = await pending;
+  } catch (reason) {
+    // The page itself no longer wants the answer: that says nothing about the server.
+    if (reason instanceof DOMException && reason.name === 'AbortError') throw reason;
+    const failure = unreachable();
+    noteAnswer(failure);
+    throw failure;
+  }
+  // Some settings answer failures with status 200, so the envelope decides, not the status.
+  const body: unknown = answer.data ?? answer.error;
+  const failure = isEnvelope(body) ? refusal(body, answer.response) : unreachable();
+  noteAnswer(failure);
+  if (failure) throw failure;
+  return (body as { data?: unknown }).data as Payload<Body>;
+}
+
+interface Envelope {
+  success: boolean;
+  message?: string;
+  error?: string;
+}
+
+function isEnvelope(body: unknown): body is Envelope {
+  return typeof body === 'object' && body !== null && 'success' in body && typeof body.success === 'boolean';
+}
+
+function refusal(body: Envelope, response: Response): ApiError | undefined {
+  if (body.success) return undefined;
+  const wait = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  return new ApiError(
+    response.status,
+    body.error ?? 'unknown',
+    body.message ?? texts.common.failure.unexpected,
+    Number.isFinite(wait) ? wait : undefined,
+  );
+}
+
+/** Also for an answer without an envelope: it came from something in front of the server. */
+function unreachable(): ApiError {
+  return new ApiError(0, 'unreachable', texts.common.failure.unreachable);
+}

@@ -1,0 +1,27 @@
+import { useSyncExternalStore } from 'react';
+import type { ApiError } from './error';
+
+export type Connection = 'fine' | 'unreachable' | 'unavailable';
+
+let connection: Connection = 'fine';
+const listeners = new Set<() => void>();
+
+function set(next: Connection) {
+  if (next === connection) return;
+  connection = next;
+  for (const listener of listeners) listener();
+}
+
+/** Told by the client after every answer; `undefined` for a success. */
+export function noteAnswer(failure: ApiError | undefined) {
+  set(failure?.isUnreachable ? 'unreachable' : failure?.status === 503 ? 'unavailable' : 'fine');
+}
+
+function subscribe(listener: () => void) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function useConnection(): Connection {
+  return useSyncExternalStore(subscribe, () => connection);
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { formatUsd, formatUsdExact, parseUsd, usdInput } from './money';
+
+describe('parseUsd', () => {
+  it.each([
+    ['0', 0],
+    ['1', 500_000],
+    ['$12.50', 6_250_000],
+    [' 0.000002 ', 1],
+    ['.5', 250_000],
+    ['3.', 1_500_000],
+    ['1,000', 500_000_000],
+    ['0.10', 50_000],
+    ['1.0000000000', 500_000],
+    ['1000000000', 500_000_000_000_000],
+    ['999999999.999998', 499_999_999_999_999],
+  ])('reads %s', (typed, units) => {
+    expect(parseUsd(typed)).toEqual({ units });
+  });
+
+  it.each([
+    ['', 'empty'],
+    ['$', 'empty'],
+    ['.', 'not_an_amount'],
+    ['-1', 'not_an_amount'],
+    ['1,5', 'not_an_amount'],
+    ['1e3', 'not_an_amount'],
+    ['ten', 'not_an_amount'],
+    ['0.0000001', 'too_many_places'],
+    ['0.000001', 'finer_than_a_unit'],
+    ['99999999999999', 'too_large'],
+  ])('refuses %s', (typed, mistake) => {
+    expect(parseUsd(typed)).toEqual({ mistake });
+  });
+});
+
+describe('usdInput', () => {
+  it.each([0, 1, 499_999, 500_000, 750_000, 499_999_999_999_999])('comes back as %d units', (units) => {
+    expect(parseUsd(usdInput(units))).toEqual({ units });
+  });
+
+  it('writes debts', () => {
+    expect(usdInput(-750_000)).toBe('-1.5');
+  });
+});
+
+describe('formatUsd', () => {
+  it.each([
+    [0, '$0.00'],
+    [1, '$0.000002'],
+    [4_999, '$0.009998'],
+    [5_000, '$0.01'],
+    [749_999, '$1.49'],
+    [-749_999, '-$1.49'],
+    [500_000_000, '$1,000.00'],
+  ])('%d units', (units, words) => {
+    expect(formatUsd(units)).toBe(words);
+  });
+
+  it('is exact where asked', () => {
+    expect(formatUsdExact(499_999_999_999_999)).toBe('$999,999,999.999998');
+  });
+});

@@ -1,0 +1,58 @@
+import { locale } from './locale';
+
+/** Quota units in one US dollar (spec §1; the `quota_per_unit` of /api/status). */
+export const UNITS_PER_USD = 500_000;
+
+const PLACES = 6;
+const MICROS_PER_USD = 10n ** BigInt(PLACES);
+const MICROS_PER_UNIT = MICROS_PER_USD / BigInt(UNITS_PER_USD);
+const CENT = UNITS_PER_USD / 100;
+
+export type UsdMistake = 'empty' | 'not_an_amount' | 'too_many_places' | 'finer_than_a_unit' | 'too_large';
+export type ParsedUsd = { units: number } | { mistake: UsdMistake };
+
+/** The units of an amount as a person types it: "12", "0.5", "$1,000.25". Exact: no float is involved. */
+export function parseUsd(typed: string): ParsedUsd {
+  const text = typed.trim().replace(/^\$\s*/, '');
+  if (text === '') return { mistake: 'empty' };
+  const parts = /^(\d+|\d{1,3}(?:,\d{3})+)?(?:\.(\d*))?$/.exec(text);
+  const whole = parts?.[1]?.replaceAll(',', '') ?? '';
+  const places = parts?.[2]?.replace(/0+$/, '') ?? '';
+  if (!parts || (parts[1] === undefined && !parts[2])) return { mistake: 'not_an_amount' };
+  if (places.length > PLACES) return { mistake: 'too_many_places' };
+  const micros = BigInt(whole || '0') * MICROS_PER_USD + BigInt(places.padEnd(PLACES, '0'));
+  if (micros % MICROS_PER_UNIT !== 0n) return { mistake: 'finer_than_a_unit' };
+  const units = micros / MICROS_PER_UNIT;
+  return units > BigInt(Number.MAX_SAFE_INTEGER) ? { mistake: 'too_large' } : { units: Number(units) };
+}
+
+/** The exact decimal of an amount, for an input: 750000 → "1.5". */
+export function usdInput(units: number): string {
+  const micros = BigInt(Math.abs(units)) * MICROS_PER_UNIT;
+  const places = (micros % MICROS_PER_USD).toString().padStart(PLACES, '0').replace(/0+$/, '');
+  const sign = units < 0 ? '-' : '';
+  return `${sign}${micros / MICROS_PER_USD}${places && `.${places}`}`;
+}
+
+const exact = new Intl.NumberFormat(locale, {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: PLACES,
+});
+const cents = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' });
+const integers = new Intl.NumberFormat(locale);
+
+/** With every place it has: "$0.000002", "$1.50". */
+export function formatUsdExact(units: number): string {
+  return exact.format(usdInput(units) as Intl.StringNumericLiteral);
+}
+
+/** To the cent, cut and not rounded up, so that nobody sees money that is not there; below a cent exact. */
+export function formatUsd(units: number): string {
+  if (Math.abs(units) < CENT) return formatUsdExact(units);
+  return cents.format(usdInput(Math.trunc(units / CENT) * CENT) as Intl.StringNumericLiteral);
+}
+
+export function formatInteger(value: number): string {
+  return integers.format(value);
+}

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { formatRelative } from './time';
+
+const NOW = 1_800_000_000;
+const DAY = 86_400;
+
+describe('formatRelative', () => {
+  it.each([
+    [0, 'now'],
+    [59, 'now'],
+    [-60, '1 minute ago'],
+    [-5 * 60, '5 minutes ago'],
+    [3 * 3600 + 10, 'in 3 hours'],
+    [DAY, 'tomorrow'],
+    [-DAY, 'yesterday'],
+    [3 * DAY, 'in 3 days'],
+    [15 * DAY, 'in 2 weeks'],
+    [-400 * DAY, 'last year'],
+  ])('%d seconds from now', (distance, words) => {
+    expect(formatRelative(NOW + distance, NOW)).toBe(words);
+  });
+});

@@ -1,0 +1,6 @@
+import { PageHeader } from '../../../shared/PageHeader';
+import { texts } from '../../../texts';
+
+export default function GatewaysPage() {
+  return <PageHeader title={texts.adminGateways.title} />;
+}

@@ -1,0 +1,6 @@
+import { PageHeader } from '../../../shared/PageHeader';
+import { texts } from '../../../texts';
+
+export default function TokensPage() {
+  return <PageHeader title={texts.adminTokens.title} />;
+}

@@ -1,0 +1,6 @@
+import { PageHeader } from '../../shared/PageHeader';
+import { texts } from '../../texts';
+
+export default function OverviewPage() {
+  return <PageHeader title={texts.overview.title} />;
+}

@@ -1,0 +1,6 @@
+import { PageHeader } from '../../shared/PageHeader';
+import { texts } from '../../texts';
+
+export default function ProfilePage() {
+  return <PageHeader title={texts.profile.title} />;
+}

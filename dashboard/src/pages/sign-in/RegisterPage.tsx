@@ -1,0 +1,83 @@
+import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { Redirect, useSearch } from 'wouter';
+import { useRegister, useSession, useSignIn } from '../../api/session';
+import { useStatus } from '../../api/status';
+import { nextPath } from '../../shell/next';
+import { texts } from '../../texts';
+import { EntryFrame } from './EntryFrame';
+
+export default function RegisterPage() {
+  const search = useSearch();
+  const session = useSession();
+  const status = useStatus();
+  const register = useRegister();
+  const signIn = useSignIn();
+  const [username, setUsername] = useState('');
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const words = texts.signIn.register;
+
+  if (session.data) return <Redirect to={nextPath(search)} replace />;
+
+  function send(event: FormEvent) {
+    event.preventDefault();
+    register.mutate(
+      { username, password, email: email || undefined },
+      { onSuccess: () => signIn.mutate({ username, password }) },
+    );
+  }
+
+  const other = {
+    question: words.haveAccount,
+    label: words.toSignIn,
+    href: search ? `/sign-in?${search}` : '/sign-in',
+  };
+  return (
+    <EntryFrame title={words.title} failure={register.error ?? signIn.error} other={other}>
+      {status.data?.registration === false ? (
+        <Text>{words.closed}</Text>
+      ) : (
+        <form onSubmit={send}>
+          <Stack>
+            <TextInput
+              label={texts.signIn.username}
+              description={words.usernameHint}
+              name="username"
+              autoComplete="username"
+              autoCapitalize="none"
+              spellCheck={false}
+              autoFocus
+              required
+              withAsterisk={false}
+              value={username}
+              onChange={(event) => setUsername(event.currentTarget.value)}
+            />
+            <TextInput
+              label={words.email}
+              description={words.emailHint}
+              name="email"
+              type="email"
+              autoComplete="email"
+              value={email}
+              onChange={(event) => setEmail(event.currentTarget.value)}
+            />
+            <PasswordInput
+              label={texts.signIn.password}
+              description={words.passwordHint}
+              name="password"
+              autoComplete="new-password"
+              required
+              withAsterisk={false}
+              value={password}
+              onChange={(event) => setPassword(event.currentTarget.value)}
+            />
+            <Button type="submit" fullWidth mt="xs" loading={register.isPending || signIn.isPending}>
+              {words.submit}
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </EntryFrame>
+  );
+}

@@ -1,0 +1,16 @@
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { texts } from '../texts';
+import { useCopy } from './useCopy';
+
+/** An icon that copies; `label` says what, for who does not see the icon. */
+export function CopyButton({ value, label = texts.common.copy }: { value: string; label?: string }) {
+  const { copied, copy } = useCopy();
+  return (
+    <Tooltip label={copied ? texts.common.copied : label}>
+      <ActionIcon aria-label={copied ? texts.common.copied : label} onClick={() => copy(value)}>
+        {copied ? <IconCheck size={18} color="var(--km-ok)" /> : <IconCopy size={18} stroke={1.6} />}
+      </ActionIcon>
+    </Tooltip>
+  );
+}

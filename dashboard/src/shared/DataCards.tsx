@@ -1,0 +1,60 @@
+import { Group, Paper, Skeleton, Stack } from '@mantine/core';
+import type { Column, DataProps } from './DataTable';
+import classes from './DataTable.module.css';
+
+const SKELETONS = ['a', 'b', 'c'];
+
+export function DataCards<Row>({ label, columns, rows, rowKey }: DataProps<Row>) {
+  if (!rows) {
+    return (
+      <Stack gap="sm" aria-busy aria-label={label} role="group">
+        {SKELETONS.map((skeleton) => (
+          <Skeleton key={skeleton} h={132} radius="lg" />
+        ))}
+      </Stack>
+    );
+  }
+  return (
+    <Stack component="ul" gap="sm" aria-label={label} className={classes.cards}>
+      {rows.map((row) => (
+        <Paper component="li" key={rowKey(row)} p="md">
+          <Card row={row} columns={columns} />
+        </Paper>
+      ))}
+    </Stack>
+  );
+}
+
+function Card<Row>({ row, columns }: { row: Row; columns: Column<Row>[] }) {
+  const cells = (place: Column<Row>['place']) => columns.filter((column) => column.place === place);
+  return (
+    <>
+      <Group wrap="nowrap" align="flex-start" gap="sm">
+        {cells('select').map((column) => (
+          <div key={column.key}>{column.cell(row)}</div>
+        ))}
+        <div className={classes.cardTitle}>
+          {cells('title').map((column) => (
+            <div key={column.key}>{column.cell(row)}</div>
+          ))}
+        </div>
+        {cells('corner').map((column) => (
+          <div key={column.key}>{column.cell(row)}</div>
+        ))}
+      </Group>
+      <dl className={classes.lines}>
+        {cells(undefined).map((column) => (
+          <div key={column.key} className={classes.line}>
+            <dt>{column.header}</dt>
+            <dd>{column.cell(row)}</dd>
+          </div>
+        ))}
+      </dl>
+      {cells('actions').map((column) => (
+        <div key={column.key} className={classes.cardActions}>
+          {column.cell(row)}
+        </div>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import { Button } from '@mantine/core';
+import { IconCloudOff, IconLock } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import { ApiError } from '../api/error';
+import { texts } from '../texts';
+import { EmptyState } from './EmptyState';
+import { FailureMessage } from './FailureMessage';
+
+/** In place of what could not be loaded. */
+export function FailureState({ error, onRetry }: { error: Error; onRetry: () => void }) {
+  const { title, notEnabled, askForAccess } = texts.common.failure;
+  if (error instanceof ApiError && error.code === 'token_api_not_enabled') {
+    const ask = (
+      <Button component={Link} href="/enablement">
+        {askForAccess}
+      </Button>
+    );
+    return <EmptyState icon={IconLock} title={notEnabled} action={ask} />;
+  }
+  return (
+    <div role="alert">
+      <EmptyState
+        icon={IconCloudOff}
+        title={title}
+        hint={<FailureMessage error={error} />}
+        action={
+          <Button variant="default" onClick={onRetry}>
+            {texts.common.retry}
+          </Button>
+        }
+      />
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import { CloseButton, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { texts } from '../texts';
+
+interface Props {
+  /** Names it for who does not see the icon, and is the placeholder. */
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  /** Below it, such as when the search goes on. */
+  hint?: ReactNode;
+}
+
+export function SearchInput({ label, value, onChange, hint }: Props) {
+  return (
+    <TextInput
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      description={hint}
+      inputWrapperOrder={['input', 'description']}
+      w={{ base: '100%', sm: 300 }}
+      leftSection={<IconSearch size={18} stroke={1.6} />}
+      rightSection={
+        value && <CloseButton size="sm" aria-label={texts.common.clearSearch} onClick={() => onChange('')} />
+      }
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      onKeyDown={(event) => event.key === 'Escape' && onChange('')}
+    />
+  );
+}

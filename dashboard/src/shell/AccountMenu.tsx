@@ -1,0 +1,50 @@
+import { Avatar, Menu, Text, UnstyledButton } from '@mantine/core';
+import { IconLogout, IconUser } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import { isAdministrator, type User, useSignOut, useUser } from '../api/session';
+import { notifyFailure } from '../shared/notify';
+import { texts } from '../texts';
+import classes from './AccountMenu.module.css';
+
+const ROOT = 100;
+
+export function AccountMenu() {
+  const user = useUser();
+  const signOut = useSignOut();
+  const name = user.display_name || user.username;
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <UnstyledButton className={classes.button} aria-label={texts.shell.account(name)}>
+          <Avatar name={name} color="petrol" variant="filled" size={34} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <div className={classes.who}>
+          <Text fw={600} truncate>
+            {name}
+          </Text>
+          <Text size="sm" c="dimmed" truncate>
+            {user.username} · {roleName(user)}
+          </Text>
+        </div>
+        <Menu.Divider />
+        <Menu.Item component={Link} href="/profile" leftSection={<IconUser size={18} stroke={1.6} />}>
+          {texts.shell.profile}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconLogout size={18} stroke={1.6} />}
+          onClick={() => signOut.mutate(undefined, { onError: notifyFailure })}
+        >
+          {texts.shell.signOut}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function roleName(user: User): string {
+  const { user: plain, administrator, root } = texts.shell.roles;
+  if (user.role >= ROOT) return root;
+  return isAdministrator(user) ? administrator : plain;
+}

@@ -1,0 +1,15 @@
+import { Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { texts } from '../texts';
+import classes from './Brand.module.css';
+
+export function Brand() {
+  return (
+    <Link href="/" className={classes.brand}>
+      <img src="/favicon.svg" alt="" width={28} height={28} />
+      <Text span fw={650} fz="lg" lts="-0.01em">
+        {texts.common.appName}
+      </Text>
+    </Link>
+  );
+}

@@ -1,0 +1,38 @@
+import { Loader, Paper, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { api, call } from '../api/client';
+import { useConnection } from '../api/connection';
+import { texts } from '../texts';
+import classes from './ConnectionBanner.module.css';
+
+const PROBE_MS = 3000;
+
+/** Says that the server is away, asks for it by itself, and lets every page load anew once it is back. */
+export function ConnectionBanner() {
+  const connection = useConnection();
+  const client = useQueryClient();
+  const lost = connection !== 'fine';
+
+  useEffect(() => {
+    if (!lost) return;
+    // Any answer at all, also a refusal, is noted by the client and ends the outage.
+    const probe = () => call(api.GET('/api/user/self')).catch(() => undefined);
+    const timer = setInterval(probe, PROBE_MS);
+    return () => {
+      clearInterval(timer);
+      void client.invalidateQueries();
+    };
+  }, [lost, client]);
+
+  return (
+    <div role="status" className={classes.place}>
+      {connection !== 'fine' && (
+        <Paper className={classes.banner} radius="md" px="md" py="sm" shadow="md">
+          <Loader size={18} color="var(--km-warn)" aria-hidden />
+          <Text size="sm">{texts.shell.connection[connection]}</Text>
+        </Paper>
+      )}
+    </div>
+  );
+}

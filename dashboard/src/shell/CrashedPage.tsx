@@ -1,0 +1,25 @@
+import { Button } from '@mantine/core';
+import { IconReload } from '@tabler/icons-react';
+import { EmptyState } from '../shared/EmptyState';
+import { PageHeader } from '../shared/PageHeader';
+import { texts } from '../texts';
+
+/** What the browsers say when the file of a lazily loaded page is gone, as after an update of the server. */
+const STALE = /dynamically imported module|module script failed|unable to preload/i;
+
+export function CrashedPage({ error }: { error: Error }) {
+  const { title, hint, stale, reload } = texts.shell.crashed;
+  return (
+    <>
+      <PageHeader title={title} />
+      <EmptyState
+        title={STALE.test(error.message) ? stale : hint}
+        action={
+          <Button leftSection={<IconReload size={18} />} onClick={() => window.location.reload()}>
+            {reload}
+          </Button>
+        }
+      />
+    </>
+  );
+}

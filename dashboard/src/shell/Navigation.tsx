@@ -1,0 +1,43 @@
+import { NavLink, Text } from '@mantine/core';
+import { Link, useLocation } from 'wouter';
+import { isAdministrator, useUser } from '../api/session';
+import { texts } from '../texts';
+import classes from './Navigation.module.css';
+import { administratorNavigation, type NavigationEntry, userNavigation } from './navigation';
+
+export function Navigation({ onNavigate }: { onNavigate: () => void }) {
+  const user = useUser();
+  return (
+    <>
+      <Entries entries={userNavigation} onNavigate={onNavigate} />
+      {isAdministrator(user) && (
+        <>
+          <Text className={classes.part} component="h2">
+            {texts.shell.administration}
+          </Text>
+          <Entries entries={administratorNavigation} onNavigate={onNavigate} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Entries({ entries, onNavigate }: { entries: NavigationEntry[]; onNavigate: () => void }) {
+  const [path] = useLocation();
+  return entries.map(({ href, label, icon: Icon }) => {
+    const active = href === '/' ? path === '/' : path === href || path.startsWith(`${href}/`);
+    return (
+      <NavLink
+        key={href}
+        className={classes.entry}
+        component={Link}
+        href={href}
+        label={label}
+        leftSection={<Icon size={20} stroke={1.6} />}
+        active={active}
+        aria-current={active ? 'page' : undefined}
+        onClick={onNavigate}
+      />
+    );
+  });
+}

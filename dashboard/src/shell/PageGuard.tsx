@@ -1,0 +1,22 @@
+import { Redirect } from 'wouter';
+import { isAdministrator, useUser } from '../api/session';
+import { EmptyState } from '../shared/EmptyState';
+import { PageHeader } from '../shared/PageHeader';
+import { texts } from '../texts';
+import type { FramedRoute } from './routeTable';
+
+/** The server decides what an account may do; this only spares people pages that would answer 403. */
+export function PageGuard({ route: { page: Page, administrator, needsTokenApi } }: { route: FramedRoute }) {
+  const user = useUser();
+  if (administrator && !isAdministrator(user)) {
+    const { title, hint } = texts.shell.notAllowed;
+    return (
+      <>
+        <PageHeader title={title} />
+        <EmptyState title={hint} />
+      </>
+    );
+  }
+  if (needsTokenApi && !user.token_api_enabled) return <Redirect to="/enablement" replace />;
+  return <Page />;
+}

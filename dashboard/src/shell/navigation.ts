@@ -1,0 +1,32 @@
+import {
+  IconHistory,
+  IconInbox,
+  IconKey,
+  IconLayoutDashboard,
+  IconListSearch,
+  IconServer2,
+  IconUser,
+  IconUsers,
+} from '@tabler/icons-react';
+import type { ComponentType } from 'react';
+import { texts } from '../texts';
+
+export interface NavigationEntry {
+  href: string;
+  label: string;
+  icon: ComponentType<{ size?: number; stroke?: number }>;
+}
+
+export const userNavigation: NavigationEntry[] = [
+  { href: '/', label: texts.overview.title, icon: IconLayoutDashboard },
+  { href: '/keys', label: texts.keys.title, icon: IconKey },
+  { href: '/profile', label: texts.profile.title, icon: IconUser },
+];
+
+export const administratorNavigation: NavigationEntry[] = [
+  { href: '/admin/users', label: texts.adminUsers.title, icon: IconUsers },
+  { href: '/admin/requests', label: texts.adminRequests.title, icon: IconInbox },
+  { href: '/admin/tokens', label: texts.adminTokens.title, icon: IconListSearch },
+  { href: '/admin/gateways', label: texts.adminGateways.title, icon: IconServer2 },
+  { href: '/admin/audit', label: texts.adminAudit.title, icon: IconHistory },
+];

@@ -1,0 +1,43 @@
+import { type ComponentType, lazy } from 'react';
+
+interface RouteEntry {
+  path: string;
+  page: ComponentType;
+}
+
+/** A page in the frame, for whoever is signed in. */
+export interface FramedRoute extends RouteEntry {
+  administrator?: boolean;
+  /** Of no use before the account is enabled for the token API. */
+  needsTokenApi?: boolean;
+}
+
+export const publicRoutes: RouteEntry[] = [
+  { path: '/sign-in', page: lazy(() => import('../pages/sign-in/SignInPage')) },
+  { path: '/register', page: lazy(() => import('../pages/sign-in/RegisterPage')) },
+];
+
+export const framedRoutes: FramedRoute[] = [
+  { path: '/', needsTokenApi: true, page: lazy(() => import('../pages/overview/OverviewPage')) },
+  { path: '/keys', needsTokenApi: true, page: lazy(() => import('../pages/keys/KeysPage')) },
+  { path: '/keys/:id', needsTokenApi: true, page: lazy(() => import('../pages/key/KeyPage')) },
+  { path: '/profile', page: lazy(() => import('../pages/profile/ProfilePage')) },
+  { path: '/enablement', page: lazy(() => import('../pages/enablement/EnablementPage')) },
+  { path: '/admin/users', administrator: true, page: lazy(() => import('../pages/admin/users/UsersPage')) },
+  {
+    path: '/admin/requests',
+    administrator: true,
+    page: lazy(() => import('../pages/admin/requests/RequestsPage')),
+  },
+  {
+    path: '/admin/tokens',
+    administrator: true,
+    page: lazy(() => import('../pages/admin/tokens/TokensPage')),
+  },
+  {
+    path: '/admin/gateways',
+    administrator: true,
+    page: lazy(() => import('../pages/admin/gateways/GatewaysPage')),
+  },
+  { path: '/admin/audit', administrator: true, page: lazy(() => import('../pages/admin/audit/AuditPage')) },
+];

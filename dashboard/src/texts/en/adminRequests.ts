@@ -1,0 +1,3 @@
+export const adminRequests = {
+  title: 'Requests',
+};

@@ -1,0 +1,3 @@
+export const adminTokens = {
+  title: 'All keys',
+};

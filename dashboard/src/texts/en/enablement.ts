@@ -1,0 +1,3 @@
+export const enablement = {
+  title: 'Ask for access',
+};

@@ -1,0 +1,29 @@
+import { adminAudit } from './adminAudit';
+import { adminGateways } from './adminGateways';
+import { adminRequests } from './adminRequests';
+import { adminTokens } from './adminTokens';
+import { adminUsers } from './adminUsers';
+import { common } from './common';
+import { enablement } from './enablement';
+import { key } from './key';
+import { keys } from './keys';
+import { overview } from './overview';
+import { profile } from './profile';
+import { shell } from './shell';
+import { signIn } from './signIn';
+
+export const en = {
+  common,
+  shell,
+  signIn,
+  overview,
+  keys,
+  key,
+  profile,
+  enablement,
+  adminUsers,
+  adminRequests,
+  adminTokens,
+  adminGateways,
+  adminAudit,
+};

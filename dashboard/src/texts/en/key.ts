@@ -1,0 +1,3 @@
+export const key = {
+  title: 'Key',
+};

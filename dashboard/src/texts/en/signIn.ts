@@ -1,0 +1,20 @@
+export const signIn = {
+  title: 'Sign in',
+  tagline: 'API keys with quotas',
+  username: 'Username',
+  password: 'Password',
+  submit: 'Sign in',
+  noAccount: 'No account yet?',
+  toRegister: 'Create one',
+  register: {
+    title: 'Create an account',
+    usernameHint: 'Up to 50 characters, no spaces',
+    email: 'E-mail address',
+    emailHint: 'Optional',
+    passwordHint: 'At least 8 characters',
+    submit: 'Create account',
+    haveAccount: 'Have an account already?',
+    toSignIn: 'Sign in',
+    closed: 'Accounts are made by an administrator here.',
+  },
+};

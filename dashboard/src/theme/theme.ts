@@ -1,0 +1,99 @@
+import {
+  ActionIcon,
+  createTheme,
+  DEFAULT_THEME,
+  type MantineColorsTuple,
+  Modal,
+  mergeMantineTheme,
+  Paper,
+  PasswordInput,
+  Table,
+  Tooltip,
+} from '@mantine/core';
+
+// Shade 7 carries white text at 5.6:1, shade 3 stands on the dark surfaces at more than 8:1.
+const petrol: MantineColorsTuple = [
+  '#eef8f8',
+  '#d8edee',
+  '#b1dbde',
+  '#86c8cd',
+  '#5fb5bc',
+  '#3c9fa7',
+  '#22868f',
+  '#12727b',
+  '#0d5c64',
+  '#08464d',
+];
+
+const red: MantineColorsTuple = [
+  '#fdf1f0',
+  '#fadedc',
+  '#f5bab6',
+  '#f0938d',
+  '#e96f68',
+  '#dd4f48',
+  '#cf3a35',
+  '#bb2b28',
+  '#982220',
+  '#751917',
+];
+
+const gray: MantineColorsTuple = [
+  '#f7f9f9',
+  '#eff2f3',
+  '#e4e9ea',
+  '#d5dcde',
+  '#bcc5c8',
+  '#98a3a7',
+  '#707c81',
+  '#515c61',
+  '#384146',
+  '#1e262a',
+];
+
+const dark: MantineColorsTuple = [
+  '#e2e7e8',
+  '#c4cccf',
+  '#9ba7ab',
+  '#78858a',
+  '#445055',
+  '#343e42',
+  '#262e32',
+  '#1a2023',
+  '#14191b',
+  '#0e1214',
+];
+
+const overrides = createTheme({
+  primaryColor: 'petrol',
+  primaryShade: 7,
+  colors: { petrol, red, gray, dark },
+  black: '#1e262a',
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  headings: {
+    fontWeight: '650',
+    sizes: {
+      h1: { fontSize: '1.625rem', lineHeight: '1.25' },
+      h2: { fontSize: '1.125rem', lineHeight: '1.4' },
+      h3: { fontSize: '1rem', lineHeight: '1.45' },
+    },
+  },
+  components: {
+    ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray', size: 'lg' } }),
+    Modal: Modal.extend({
+      defaultProps: { centered: true, padding: 'lg', overlayProps: { backgroundOpacity: 0.5 } },
+    }),
+    Paper: Paper.extend({ defaultProps: { withBorder: true, p: 'lg', radius: 'lg' } }),
+    PasswordInput: PasswordInput.extend({ defaultProps: { visibilityToggleButtonProps: { tabIndex: 0 } } }),
+    Table: Table.extend({ defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md' } }),
+    Tooltip: Tooltip.extend({
+      defaultProps: { withArrow: true, openDelay: 200, events: { hover: true, focus: true, touch: true } },
+    }),
+  },
+});
+
+export const theme = mergeMantineTheme(DEFAULT_THEME, overrides);

@@ -1,0 +1,32 @@
+import react from '@vitejs/plugin-react';
+import { loadEnv } from 'vite';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig(({ mode }) => {
+  const { KEYMETER_URL = 'http://127.0.0.1:3000' } = loadEnv(mode, '.', 'KEYMETER_');
+  return {
+    plugins: [react()],
+    server: {
+      // The Host header stays, so that the server sees writes from its own origin.
+      proxy: { '/api': { target: KEYMETER_URL, changeOrigin: false } },
+    },
+    build: {
+      assetsDir: 'assets',
+      rolldownOptions: {
+        output: {
+          codeSplitting: {
+            groups: [
+              {
+                name: 'charts',
+                test: /node_modules\/(@mantine\/charts|recharts|d3-|victory-|@reduxjs|react-redux)/,
+              },
+              { name: 'dates', test: /node_modules\/(@mantine\/dates|dayjs)/ },
+              { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
+            ],
+          },
+        },
+      },
+    },
+    test: { include: ['src/**/*.test.ts'], setupFiles: ['src/test/setup.ts'] },
+  };
+});

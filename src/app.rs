@@ -247,12 +247,12 @@ impl App {
         let limiter = Arc::new(Limiter::new(limits, &clock));
         let passwords = Passwords::new(dice.clone());
         let callers = Arc::new(Callers::new(db.clone(), Arc::clone(&clock), vault.clone()));
-        let keyring = Arc::new(Keyring::new(db.clone(), Arc::clone(&clock), vault.clone()));
+        let keyring = Arc::new(Keyring::start(db.clone(), Arc::clone(&clock)));
         let news = News::new(Arc::clone(&callers), Arc::clone(&keyring));
         let ledger_rules =
             LedgerRules { lanes: config.ledger.lanes, queue: config.ledger.queue, zone: config.usage.time_zone };
         let ledger = Ledger::start(&db, &clock, &dice, ledger_rules);
-        let gateway = Arc::new(Gateway::new(keyring, ledger, Arc::clone(&clock), dice.clone()));
+        let gateway = Arc::new(Gateway::new(vault.clone(), keyring, ledger, Arc::clone(&clock), dice.clone()));
         let token_rules = TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone() };
         let site = Arc::new(Site {
             tokens: Tokens::new(

@@ -251,8 +251,9 @@ impl From<GatewayError> for Refusal {
                 Self::conflict("request_id_reused", error.to_string())
             }
             GatewayError::Ledger(error @ LedgerError::Busy) => Self::unavailable("ledger_busy", &error.to_string()),
-            GatewayError::Ledger(LedgerError::Storage(storage)) => storage.as_ref().into(),
-            GatewayError::Storage(storage) => storage.into(),
+            GatewayError::Ledger(LedgerError::Storage(storage)) | GatewayError::Storage(storage) => {
+                storage.as_ref().into()
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use super::auth::{Gateway, GatewayInFront, KeyHolder};
 use super::envelope::Envelope;
 use super::error::Refusal;
 use super::extract::{ClientIp, Json};
-use crate::domain::id::{GatewayId, ReservationId, UserId};
+use crate::domain::id::{ReservationId, UserId};
 use crate::domain::ledger::Use;
 use crate::domain::money::Quota;
 use crate::domain::policy;
@@ -224,6 +224,24 @@ pub struct OutcomeBody {
     error: Option<&'static str>,
 }
 
+impl From<ChargeOutcome> for ChargedBody {
+    fn from(outcome: ChargeOutcome) -> Self {
+        let ChargeOutcome { charged, remain_quota, request_id } = outcome;
+        Self { charged: charged.get(), remain_quota: remain_quota.get(), request_id }
+    }
+}
+
+impl From<Result<ChargeOutcome, Refusal>> for OutcomeBody {
+    fn from(outcome: Result<ChargeOutcome, Refusal>) -> Self {
+        match outcome {
+            Ok(charged) => Self { success: true, charged: Some(charged.into()), message: None, error: None },
+            Err(Refusal { message, error, .. }) => {
+                Self { success: false, charged: None, message: Some(message), error: Some(error) }
+            }
+        }
+    }
+}
+
 /// May this key be used? 200 also when it may not; see `valid` and `reason`.
 #[utoipa::path(post, path = "/api/gateway/verify", tag = "gateway", request_body = VerifyBody,
     responses((status = 200, body = Envelope<VerdictBody>)))]
@@ -246,10 +264,12 @@ pub async fn charge(
     Gateway(gateway): Gateway,
     Json(body): Json<ChargeBody>,
 ) -> Result<Envelope<ChargedBody>, Refusal> {
-    Ok(Envelope::of(charge_one(&site, gateway, body).await?))
+    let (key, charge) = charge_asked(body)?;
+    Ok(Envelope::of(site.gateway.charge(gateway, &key, charge).await?.into()))
 }
 
-/// Take quota for many requests. Each is charged or refused for itself.
+/// Take quota for many requests. Each is charged or refused for itself; those of one owner in this
+/// order.
 #[utoipa::path(post, path = "/api/gateway/charges", tag = "gateway", request_body = ChargesBody,
     responses((status = 200, body = Envelope<Vec<OutcomeBody>>)))]
 pub async fn charges(
@@ -262,14 +282,9 @@ pub async fn charges(
         let message = format!("`charges` must have 1 to {} entries", policy::MAX_CHARGES);
         return Err(Refusal::bad("invalid_charges", message));
     }
-    let all = charges.into_iter().map(|charge| charge_one(&site, gateway, charge));
-    let outcomes = futures_util::future::join_all(all).await.into_iter().map(|outcome| match outcome {
-        Ok(charged) => OutcomeBody { success: true, charged: Some(charged), message: None, error: None },
-        Err(refusal) => {
-            OutcomeBody { success: false, charged: None, message: Some(refusal.message), error: Some(refusal.error) }
-        }
-    });
-    Ok(Envelope::of(outcomes.collect()))
+    let charges = charges.into_iter().map(charge_asked).collect();
+    let outcomes = site.gateway.charge_each::<Refusal>(gateway, charges).await;
+    Ok(Envelope::of(outcomes.into_iter().map(OutcomeBody::from).collect()))
 }
 
 /// Set quota aside for a request whose cost is not known yet.
@@ -361,7 +376,8 @@ pub async fn auth(
     Ok(answer)
 }
 
-async fn charge_one(site: &Site, gateway: GatewayId, body: ChargeBody) -> Result<ChargedBody, Refusal> {
+/// The key and the charge of a body.
+fn charge_asked(body: ChargeBody) -> Result<(String, Asked), Refusal> {
     if body.request_id.as_ref().is_some_and(|id| !is_sane(id)) {
         let message = "`request_id` must have 1 to 128 visible characters";
         return Err(Refusal::bad("invalid_request_id", message));
@@ -372,9 +388,7 @@ async fn charge_one(site: &Site, gateway: GatewayId, body: ChargeBody) -> Result
         counts: counts(body.prompt_tokens, body.completion_tokens)?,
         request_id: body.request_id,
     };
-    let ChargeOutcome { charged, remain_quota, request_id } =
-        site.gateway.charge(gateway, body.key.as_deref().unwrap_or_default(), charge).await?;
-    Ok(ChargedBody { charged: charged.get(), remain_quota: remain_quota.get(), request_id })
+    Ok((body.key.unwrap_or_default(), charge))
 }
 
 fn is_sane(request_id: &str) -> bool {

@@ -1,8 +1,9 @@
-//! Whom a credential belongs to. Access tokens are remembered for two seconds at most, and
-//! everything is forgotten when any account changes here, so that a revocation counts at once.
+//! Whom a credential belongs to. It is remembered for two seconds at most, and everything is
+//! forgotten when any account changes here, so that a revocation counts at once. After the first of
+//! the two seconds, one of those who bring it reads it again and the others need not wait for that.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use moka::sync::Cache;
 
@@ -11,10 +12,13 @@ use crate::domain::key::{AccessToken, Digest, GatewayCredential};
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::user::{User, UserStatus};
 use crate::service::vault::Vault;
-use crate::storage::{Db, StorageError, access_tokens, gateways, users};
+use crate::storage::{Conn, Db, StorageError, access_tokens, gateways, users};
 
 /// Seconds after which what was read is read again: the bound for changes made on other replicas.
 const TRUSTED_SECONDS: i64 = 2;
+
+/// Seconds after which what was read is read again, while it still counts.
+const FRESH_SECONDS: i64 = 1;
 
 /// Access tokens remembered at once, each below 1 KiB.
 const REMEMBERED: u64 = 20_000;
@@ -38,19 +42,24 @@ pub struct Callers {
     db: Db,
     clock: Arc<dyn Clock>,
     vault: Vault,
-    known: Cache<Digest, Known>,
-    gateways: Cache<Digest, (GatewayId, UnixTime, u64)>,
+    users: Cache<Digest, Remembered<AccessTokenOwner>>,
+    gateways: Cache<Digest, Remembered<GatewayId>>,
     /// Counts changes of accounts; what was read before the last one is not trusted.
     changes: AtomicU64,
 }
 
+/// What a credential opens, and when that was so.
 #[derive(Clone)]
-struct Known {
-    user: Arc<User>,
-    ends: Option<UnixTime>,
+struct Remembered<T> {
+    opens: T,
     read_at: UnixTime,
     after_change: u64,
+    /// Whether somebody is reading it again.
+    is_read_again: Arc<AtomicBool>,
 }
+
+/// Whose access token, and until when.
+type AccessTokenOwner = (Arc<User>, Option<UnixTime>);
 
 impl Callers {
     /// Knows nobody yet.
@@ -60,7 +69,7 @@ impl Callers {
             db,
             clock,
             vault,
-            known: Cache::new(REMEMBERED),
+            users: Cache::new(REMEMBERED),
             gateways: Cache::new(REMEMBERED),
             changes: AtomicU64::new(0),
         }
@@ -72,20 +81,15 @@ impl Callers {
     /// See [`Unrecognised`].
     pub async fn by_access_token(&self, token: &AccessToken) -> Result<Arc<User>, Unrecognised> {
         let digest = self.vault.digests().digest(token.expose());
-        let now = self.clock.now();
-        let change = self.changes.load(Ordering::SeqCst);
-        let known = match self.known.get(&digest) {
-            Some(known) if known.after_change == change && now.since(known.read_at) < TRUSTED_SECONDS => known,
-            _ => {
-                let known = self.read(&digest, now, change).await?;
-                self.known.insert(digest, known.clone());
-                known
-            }
+        let read = async |conn: &mut Conn| match access_tokens::find_owner(conn, &digest).await? {
+            Some((owner, ends)) => Ok(users::find(conn, owner).await?.map(|user| (Arc::new(user), ends))),
+            None => Ok(None),
         };
-        if known.ends.is_some_and(|end| end <= now) {
+        let (user, ends) = self.recognise(&self.users, &digest, read).await?;
+        if ends.is_some_and(|end| end <= self.clock.now()) {
             return Err(Unrecognised::Unknown);
         }
-        enabled(known.user)
+        enabled(user)
     }
 
     /// The account that signed in with a session.
@@ -104,17 +108,7 @@ impl Callers {
     /// See [`Unrecognised`].
     pub async fn gateway(&self, credential: &GatewayCredential) -> Result<GatewayId, Unrecognised> {
         let digest = self.vault.digests().digest(credential.expose());
-        let now = self.clock.now();
-        let change = self.changes.load(Ordering::SeqCst);
-        match self.gateways.get(&digest) {
-            Some((id, read_at, after)) if after == change && now.since(read_at) < TRUSTED_SECONDS => Ok(id),
-            _ => {
-                let mut conn = self.db.acquire().await?;
-                let id = gateways::find(&mut conn, &digest).await?.ok_or(Unrecognised::Unknown)?;
-                self.gateways.insert(digest, (id, now, change));
-                Ok(id)
-            }
-        }
+        self.recognise(&self.gateways, &digest, async |conn: &mut Conn| gateways::find(conn, &digest).await).await
     }
 
     /// To be called after every change of an account or of a credential.
@@ -122,11 +116,38 @@ impl Callers {
         self.changes.fetch_add(1, Ordering::SeqCst);
     }
 
-    async fn read(&self, digest: &Digest, now: UnixTime, change: u64) -> Result<Known, Unrecognised> {
-        let mut conn = self.db.acquire().await?;
-        let (owner, ends) = access_tokens::find_owner(&mut conn, digest).await?.ok_or(Unrecognised::Unknown)?;
-        let user = users::find(&mut conn, owner).await?.ok_or(Unrecognised::Unknown)?;
-        Ok(Known { user: Arc::new(user), ends, read_at: now, after_change: change })
+    /// What a credential opens: as remembered, or as read now.
+    async fn recognise<T: Clone + Send + Sync + 'static>(
+        &self,
+        remembered: &Cache<Digest, Remembered<T>>,
+        digest: &Digest,
+        read: impl AsyncFnOnce(&mut Conn) -> Result<Option<T>, StorageError>,
+    ) -> Result<T, Unrecognised> {
+        let read_at = self.clock.now();
+        let after_change = self.changes.load(Ordering::SeqCst);
+        let age = |known: &Remembered<T>| read_at.since(known.read_at);
+        let is_current = |known: &Remembered<T>| known.after_change == after_change && age(known) < TRUSTED_SECONDS;
+        let known = remembered.get(digest).filter(is_current);
+        if let Some(known) = &known
+            && (age(known) < FRESH_SECONDS || known.is_read_again.swap(true, Ordering::Relaxed))
+        {
+            return Ok(known.opens.clone());
+        }
+        let read = async { read(&mut *self.db.acquire().await?).await }.await;
+        match (read, known) {
+            (Ok(Some(opens)), _) => {
+                let is_read_again = Arc::default();
+                let entry = Remembered { opens: opens.clone(), read_at, after_change, is_read_again };
+                remembered.insert(digest.clone(), entry);
+                Ok(opens)
+            }
+            (Ok(None), _) => {
+                remembered.invalidate(digest);
+                Err(Unrecognised::Unknown)
+            }
+            (Err(_), Some(known)) => Ok(known.opens),
+            (Err(error), None) => Err(error.into()),
+        }
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use futures_util::future::{Either, join_all, ready};
 use sha2::{Digest as _, Sha256};
 
 use super::dice::Dice;
 use super::keyring::{Keyring, Seen};
 use super::ledger::{Counts, Done, Ledger, LedgerError, Order, What};
+use super::vault::Vault;
 use crate::domain::id::{GatewayId, ReservationId, UserId};
-use crate::domain::key::ApiKey;
+use crate::domain::key::{ApiKey, Digest};
 use crate::domain::ledger::{Refused, Settlement, Use};
 use crate::domain::money::Quota;
 use crate::domain::time::{Clock, UnixTime};
@@ -23,7 +25,7 @@ pub enum GatewayError {
     Ledger(#[from] LedgerError),
     /// The database.
     #[error(transparent)]
-    Storage(#[from] StorageError),
+    Storage(#[from] Arc<StorageError>),
 }
 
 impl From<Refused> for GatewayError {
@@ -109,6 +111,7 @@ pub struct Settled {
 /// The gateway service.
 #[derive(Debug)]
 pub struct Gateway {
+    vault: Vault,
     keyring: Arc<Keyring>,
     ledger: Ledger,
     clock: Arc<dyn Clock>,
@@ -118,8 +121,8 @@ pub struct Gateway {
 impl Gateway {
     /// A service on a keyring and a ledger.
     #[must_use]
-    pub const fn new(keyring: Arc<Keyring>, ledger: Ledger, clock: Arc<dyn Clock>, dice: Dice) -> Self {
-        Self { keyring, ledger, clock, dice }
+    pub const fn new(vault: Vault, keyring: Arc<Keyring>, ledger: Ledger, clock: Arc<dyn Clock>, dice: Dice) -> Self {
+        Self { vault, keyring, ledger, clock, dice }
     }
 
     /// Whether a key may be used, at a cost of `quota`. Without the database where the key was seen
@@ -128,7 +131,11 @@ impl Gateway {
     /// # Errors
     /// The database, if it had to be asked.
     pub async fn verify(&self, key: &str, asked: &Use, quota: Quota) -> Result<Verdict, GatewayError> {
-        let Some(seen) = self.find(key).await? else {
+        let seen = match self.digest(key) {
+            Ok(digest) => self.keyring.find(&digest).await?,
+            Err(_) => None,
+        };
+        let Some(seen) = seen else {
             return Ok(Verdict { refused: Some(Refused::InvalidKey), seen: None });
         };
         let refused = judge(&seen, asked, quota, self.clock.now()).err();
@@ -140,26 +147,65 @@ impl Gateway {
     /// # Errors
     /// See [`GatewayError`].
     pub async fn charge(&self, gateway: GatewayId, key: &str, charge: Asked) -> Result<ChargeOutcome, GatewayError> {
-        let key = ApiKey::parse(key).map_err(|_| Refused::InvalidKey)?;
+        let order = self.order(gateway, key, charge).await?;
+        self.take(order)?.await
+    }
+
+    /// The same for many. Each stands for itself, also one that could not be read; those of one owner
+    /// are decided in this order.
+    pub async fn charge_each<E: From<GatewayError>>(
+        &self,
+        gateway: GatewayId,
+        charges: Vec<Result<(String, Asked), E>>,
+    ) -> Vec<Result<ChargeOutcome, E>> {
+        let orders = charges.into_iter().map(|charge| async move {
+            let (key, charge) = charge?;
+            Ok(self.order(gateway, &key, charge).await?)
+        });
+        // All are known before the first is queued, so that none overtakes another.
+        let orders: Vec<Result<Charging, E>> = join_all(orders).await;
+        let taken: Vec<_> = orders.into_iter().map(|order| Ok::<_, E>(self.take(order?)?)).collect();
+        join_all(taken.into_iter().map(|taken| async { Ok(taken?.await?) })).await
+    }
+
+    /// What a charge is for the ledger.
+    async fn order(&self, gateway: GatewayId, key: &str, charge: Asked) -> Result<Charging, GatewayError> {
+        let digest = self.digest(key)?;
         let Asked { quota, asked, counts, request_id } = charge;
-        let receipt = request_id.as_ref().map(|id| (id.clone(), self.fingerprint(&key, quota, &asked, counts)));
-        let done = match (self.keyring.whose(&key).await?, receipt) {
+        let receipt = request_id.as_ref().map(|id| (id.clone(), fingerprint(&digest, quota, &asked, counts)));
+        let request_id =
+            request_id.unwrap_or_else(|| self.dice.roll_quickly(|dice| ReservationId::random(dice)).to_string());
+        let step = match (self.keyring.whose(&digest).await?, receipt) {
             (Some((token, owner)), receipt) => {
                 let what = What::Charge { token, quota, asked, counts, receipt };
-                self.ledger.execute(Order { gateway: Some(gateway), owner, what }).await?
+                Step::Queue(Order { gateway: Some(gateway), owner, what })
             }
             // The token may have been deleted since: a retry is told the truth all the same (L4).
             (None, Some((id, fingerprint))) => {
-                self.ledger.recall((gateway, id), &fingerprint).await?.ok_or(Refused::InvalidKey)?
+                Step::Told(self.ledger.recall((gateway, id), &fingerprint).await?.ok_or(Refused::InvalidKey)?)
             }
             (None, None) => return Err(Refused::InvalidKey.into()),
         };
-        let request_id =
-            request_id.unwrap_or_else(|| self.dice.roll_quickly(|dice| ReservationId::random(dice)).to_string());
-        match done {
-            Done::Charged { charged, remain_quota } => Ok(ChargeOutcome { charged, remain_quota, request_id }),
-            Done::Reserved { .. } | Done::Settled { .. } | Done::Ended { .. } => Err(misunderstood()),
-        }
+        Ok(Charging { request_id, step })
+    }
+
+    /// Queues a charge at once; what comes of it is told when it is awaited.
+    fn take(
+        &self,
+        charging: Charging,
+    ) -> Result<impl Future<Output = Result<ChargeOutcome, GatewayError>> + use<>, GatewayError> {
+        let told = match charging.step {
+            Step::Queue(order) => Either::Left(self.ledger.queue(order)?),
+            Step::Told(done) => Either::Right(ready(Ok(done))),
+        };
+        Ok(async move {
+            match told.await? {
+                Done::Charged { charged, remain_quota } => {
+                    Ok(ChargeOutcome { charged, remain_quota, request_id: charging.request_id })
+                }
+                Done::Reserved { .. } | Done::Settled { .. } | Done::Ended { .. } => Err(misunderstood()),
+            }
+        })
     }
 
     /// Sets quota aside for `seconds`.
@@ -174,8 +220,8 @@ impl Gateway {
         asked: Use,
         seconds: i64,
     ) -> Result<Reserved, GatewayError> {
-        let key = ApiKey::parse(key).map_err(|_| Refused::InvalidKey)?;
-        let (token, owner) = self.keyring.whose(&key).await?.ok_or(Refused::InvalidKey)?;
+        let digest = self.digest(key)?;
+        let (token, owner) = self.keyring.whose(&digest).await?.ok_or(Refused::InvalidKey)?;
         let expires_at = self.clock.now().plus(seconds);
         let what = What::Reserve { token, quota, asked, expires_at };
         match self.ledger.execute(Order { gateway: Some(gateway), owner, what }).await? {
@@ -229,21 +275,31 @@ impl Gateway {
         }
     }
 
-    /// What makes two charges of one `request_id` the same.
-    fn fingerprint(&self, key: &ApiKey, quota: Quota, asked: &Use, counts: Counts) -> Vec<u8> {
-        let Counts { prompt_tokens, completion_tokens } = counts;
-        let ip = asked.ip.map(|ip| ip.to_string()).unwrap_or_default();
-        let model = asked.model.as_deref().unwrap_or_default();
-        let told = format!("{} {prompt_tokens} {completion_tokens} {ip} {model}", quota.get());
-        Sha256::new().chain_update(self.keyring.digest(key).as_bytes()).chain_update(told).finalize().to_vec()
+    /// Where a key is found. Its checksum refuses most that are none without looking.
+    fn digest(&self, key: &str) -> Result<Digest, Refused> {
+        ApiKey::parse(key).map(|key| self.vault.digest(&key)).map_err(|_| Refused::InvalidKey)
     }
+}
 
-    async fn find(&self, key: &str) -> Result<Option<Arc<Seen>>, StorageError> {
-        match ApiKey::parse(key) {
-            Ok(key) => self.keyring.find(&key).await,
-            Err(_) => Ok(None),
-        }
-    }
+/// A charge on its way, and the id it is answered under.
+struct Charging {
+    request_id: String,
+    step: Step,
+}
+
+/// What is left to do for it.
+enum Step {
+    Queue(Order),
+    Told(Done),
+}
+
+/// What makes two charges of one `request_id` the same.
+fn fingerprint(key: &Digest, quota: Quota, asked: &Use, counts: Counts) -> Vec<u8> {
+    let Counts { prompt_tokens, completion_tokens } = counts;
+    let ip = asked.ip.map(|ip| ip.to_string()).unwrap_or_default();
+    let model = asked.model.as_deref().unwrap_or_default();
+    let told = format!("{} {prompt_tokens} {completion_tokens} {ip} {model}", quota.get());
+    Sha256::new().chain_update(key.as_bytes()).chain_update(told).finalize().to_vec()
 }
 
 /// The rules of a charge on balances as last seen.
@@ -258,5 +314,5 @@ fn judge(seen: &Seen, asked: &Use, quota: Quota, now: UnixTime) -> Result<(), Re
 
 /// A lane answers an order in its own words only.
 fn misunderstood() -> GatewayError {
-    GatewayError::Storage(StorageError::GivenUp)
+    GatewayError::Storage(Arc::new(StorageError::GivenUp))
 }

@@ -1,25 +1,31 @@
 //! The keys that gateways ask about, as last seen: what `verify` answers from without the database.
 //!
 //! An edit on this server is seen by the next request. Other servers' edits are heard within
-//! milliseconds, and nothing older than two seconds is trusted without reading it again. Balances
-//! here are advice; what a charge obeys is read under its lock (L6).
+//! milliseconds, and nothing older than two seconds is trusted without reading it again; a key in
+//! use is read again before that, so that nobody waits for it. All that wait to be read are read in
+//! one statement, and the next ones gather meanwhile. Balances here are advice; what a charge obeys
+//! is read under its lock (L6).
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
+use tokio::sync::{mpsc, oneshot};
 
-use super::vault::Vault;
 use crate::domain::id::{TokenId, UserId};
-use crate::domain::key::{ApiKey, Digest};
+use crate::domain::key::Digest;
 use crate::domain::ledger::Wallet;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::Token;
 use crate::storage::{Db, StorageError, tokens};
 
-/// Seconds after which what was read is read again.
+/// Seconds after which what was read is not trusted.
 const TRUSTED_SECONDS: i64 = 2;
+
+/// Seconds after which what was read is read again, while it still answers.
+const FRESH_SECONDS: i64 = 1;
 
 /// Keys remembered at once, each below 1 KiB.
 const REMEMBERED: u64 = 120_000;
@@ -30,6 +36,9 @@ const REMEMBERED_UNKNOWN: u64 = 10_000;
 /// Users share these counters; a change of one makes its few neighbours be read again too.
 const COUNTERS: usize = 4_096;
 
+/// Keys read in one statement, and keys that may wait for the next, at most.
+const BATCH: usize = 1_024;
+
 /// A token and its owner, as last seen.
 #[derive(Debug)]
 pub struct Seen {
@@ -39,14 +48,113 @@ pub struct Seen {
     pub wallet: Wallet,
     /// Its owner's group, for tokens that name none.
     pub owner_group: String,
+    read_at: UnixTime,
+    /// The count of changes before it was read: one counted after that may not be in it.
+    read_after: u64,
+    /// Whether it was asked for again already.
+    is_asked_again: AtomicBool,
 }
 
-/// The snapshot.
+/// The snapshot, and the way to its reader, which ends with it.
 pub struct Keyring {
+    snapshot: Arc<Snapshot>,
+    asks: mpsc::Sender<Ask>,
+}
+
+/// What a key opens, once it is read.
+type Answer = Result<Option<Arc<Seen>>, Arc<StorageError>>;
+
+/// A key to be read; for somebody who waits, or only to have it at hand.
+struct Ask {
+    digest: Digest,
+    tell: Option<oneshot::Sender<Answer>>,
+}
+
+impl Keyring {
+    /// Knows nothing yet.
+    #[must_use]
+    pub fn start(db: Db, clock: Arc<dyn Clock>) -> Self {
+        let snapshot = Arc::new(Snapshot::new(db, clock));
+        let (asks, waiting) = mpsc::channel(BATCH);
+        tokio::spawn(Arc::clone(&snapshot).read(waiting));
+        Self { snapshot, asks }
+    }
+
+    /// The live token of a key and its live owner, as seen at most two seconds ago.
+    ///
+    /// # Errors
+    /// The database, if it had to be asked.
+    pub async fn find(&self, digest: &Digest) -> Answer {
+        match self.snapshot.recall(digest) {
+            Recalled::Known(seen) => {
+                self.freshen(digest, &seen);
+                Ok(Some(seen))
+            }
+            Recalled::Unknown => Ok(None),
+            Recalled::Nothing => self.ask(digest).await,
+        }
+    }
+
+    /// Which token a key is, and whose: that never changes, so nothing here is too old to tell it. For
+    /// those who look at everything else under its lock.
+    ///
+    /// # Errors
+    /// The database, if it had to be asked.
+    pub async fn whose(&self, digest: &Digest) -> Result<Option<(TokenId, UserId)>, Arc<StorageError>> {
+        let seen = match self.snapshot.known.get(digest) {
+            Some(seen) => Some(seen),
+            None => self.find(digest).await?,
+        };
+        Ok(seen.map(|seen| (seen.token.id, seen.token.user_id)))
+    }
+
+    /// To be called after every change of a user or of one of its tokens.
+    pub fn forget(&self, user: UserId) {
+        self.snapshot.forget(user);
+    }
+
+    /// To be called when changes may have been missed.
+    pub fn forget_all(&self) {
+        self.snapshot.forget_all();
+    }
+
+    async fn ask(&self, digest: &Digest) -> Answer {
+        let (tell, told) = oneshot::channel();
+        let ask = Ask { digest: digest.clone(), tell: Some(tell) };
+        let gone = || Arc::new(StorageError::GivenUp);
+        self.asks.send(ask).await.map_err(|_| gone())?;
+        told.await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Has a key in use read again in the background. If that fails, somebody will wait for it soon.
+    fn freshen(&self, digest: &Digest, seen: &Seen) {
+        let is_fresh = self.snapshot.clock.now().since(seen.read_at) < FRESH_SECONDS;
+        if !is_fresh && !seen.is_asked_again.swap(true, Ordering::Relaxed) {
+            let _ = self.asks.try_send(Ask { digest: digest.clone(), tell: None });
+        }
+    }
+}
+
+impl std::fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keyring(…)")
+    }
+}
+
+/// What may be told of a key without reading.
+enum Recalled {
+    Known(Arc<Seen>),
+    /// There is none.
+    Unknown,
+    /// It is to be read.
+    Nothing,
+}
+
+/// What is remembered, and what changed since.
+struct Snapshot {
     db: Db,
     clock: Arc<dyn Clock>,
-    vault: Vault,
-    known: Cache<Digest, Entry>,
+    known: Cache<Digest, Arc<Seen>>,
     unknown: Cache<Digest, (UnixTime, u64)>,
     /// Counts changes.
     count: AtomicU64,
@@ -56,22 +164,11 @@ pub struct Keyring {
     all_changed: AtomicU64,
 }
 
-#[derive(Clone)]
-struct Entry {
-    seen: Arc<Seen>,
-    read_at: UnixTime,
-    /// The count before it was read: a change counted after that may not be in it.
-    read_after: u64,
-}
-
-impl Keyring {
-    /// Knows nothing yet.
-    #[must_use]
-    pub fn new(db: Db, clock: Arc<dyn Clock>, vault: Vault) -> Self {
+impl Snapshot {
+    fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
         Self {
             db,
             clock,
-            vault,
             // The keys in use now count, not those that were popular before.
             known: Cache::builder().max_capacity(REMEMBERED).eviction_policy(EvictionPolicy::lru()).build(),
             unknown: Cache::new(REMEMBERED_UNKNOWN),
@@ -81,65 +178,60 @@ impl Keyring {
         }
     }
 
-    /// Where a key is found.
-    #[must_use]
-    pub fn digest(&self, key: &ApiKey) -> Digest {
-        self.vault.digest(key)
-    }
-
-    /// The live token of a key and its live owner, as seen at most two seconds ago.
-    ///
-    /// # Errors
-    /// The database, if it had to be asked.
-    pub async fn find(&self, key: &ApiKey) -> Result<Option<Arc<Seen>>, StorageError> {
-        let digest = self.vault.digest(key);
+    fn recall(&self, digest: &Digest) -> Recalled {
         let now = self.clock.now();
         let recent = |read_at: UnixTime| now.since(read_at) < TRUSTED_SECONDS;
-        if let Some(entry) = self.known.get(&digest) {
-            let change = self.counter(entry.seen.token.user_id).load(Ordering::SeqCst);
-            let change = change.max(self.all_changed.load(Ordering::SeqCst));
-            if recent(entry.read_at) && change <= entry.read_after {
-                return Ok(Some(entry.seen));
+        let all_changed = self.all_changed.load(Ordering::SeqCst);
+        if let Some(seen) = self.known.get(digest) {
+            let change = self.counter(seen.token.user_id).load(Ordering::SeqCst).max(all_changed);
+            let is_current = recent(seen.read_at) && change <= seen.read_after;
+            return if is_current { Recalled::Known(seen) } else { Recalled::Nothing };
+        }
+        match self.unknown.get(digest) {
+            Some((read_at, read_after)) if recent(read_at) && all_changed <= read_after => Recalled::Unknown,
+            Some(_) | None => Recalled::Nothing,
+        }
+    }
+
+    /// Reads what is asked for, all that waits at once, until nobody can ask any more.
+    async fn read(self: Arc<Self>, mut asks: mpsc::Receiver<Ask>) {
+        let mut batch = Vec::new();
+        while asks.recv_many(&mut batch, BATCH).await > 0 {
+            let digests: HashSet<Digest> = batch.iter().map(|ask| ask.digest.clone()).collect();
+            let read = self.look_up(&Vec::from_iter(digests)).await.map_err(Arc::new);
+            for Ask { digest, tell } in batch.drain(..) {
+                let answer = read.as_ref().map(|found| found.get(&digest).cloned()).map_err(Arc::clone);
+                // Whoever left is not told.
+                let _ = tell.map(|tell| tell.send(answer));
             }
         }
-        let read_after = self.count.load(Ordering::SeqCst);
-        if let Some((read_at, after)) = self.unknown.get(&digest)
-            && recent(read_at)
-            && self.all_changed.load(Ordering::SeqCst) <= after
-        {
-            return Ok(None);
-        }
+    }
+
+    async fn look_up(&self, digests: &[Digest]) -> Result<HashMap<Digest, Arc<Seen>>, StorageError> {
+        let (read_at, read_after) = (self.clock.now(), self.count.load(Ordering::SeqCst));
         let mut conn = self.db.acquire().await?;
-        let Some((token, wallet, owner_group)) = tokens::find_with_owner(&mut conn, &digest).await? else {
-            self.known.invalidate(&digest);
-            self.unknown.insert(digest, (now, read_after));
-            return Ok(None);
-        };
-        let seen = Arc::new(Seen { token, wallet, owner_group });
-        self.known.insert(digest, Entry { seen: Arc::clone(&seen), read_at: now, read_after });
-        Ok(Some(seen))
-    }
-
-    /// Which token a key is, and whose: that never changes, so nothing here is too old to tell it. For
-    /// those who look at everything else under its lock.
-    ///
-    /// # Errors
-    /// The database, if it had to be asked.
-    pub async fn whose(&self, key: &ApiKey) -> Result<Option<(TokenId, UserId)>, StorageError> {
-        if let Some(entry) = self.known.get(&self.vault.digest(key)) {
-            return Ok(Some((entry.seen.token.id, entry.seen.token.user_id)));
+        let rows = tokens::list_with_owners(&mut conn, digests).await?;
+        drop(conn);
+        let mut found = HashMap::with_capacity(rows.len());
+        for (digest, token, wallet, owner_group) in rows {
+            let is_asked_again = AtomicBool::new(false);
+            let seen = Arc::new(Seen { token, wallet, owner_group, read_at, read_after, is_asked_again });
+            self.known.insert(digest.clone(), Arc::clone(&seen));
+            found.insert(digest, seen);
         }
-        Ok(self.find(key).await?.map(|seen| (seen.token.id, seen.token.user_id)))
+        for digest in digests.iter().filter(|digest| !found.contains_key(digest)) {
+            self.known.invalidate(digest);
+            self.unknown.insert(digest.clone(), (read_at, read_after));
+        }
+        Ok(found)
     }
 
-    /// To be called after every change of a user or of one of its tokens.
-    pub fn forget(&self, user: UserId) {
+    fn forget(&self, user: UserId) {
         let now = self.count.fetch_add(1, Ordering::SeqCst) + 1;
         self.counter(user).fetch_max(now, Ordering::SeqCst);
     }
 
-    /// To be called when changes may have been missed.
-    pub fn forget_all(&self) {
+    fn forget_all(&self) {
         let now = self.count.fetch_add(1, Ordering::SeqCst) + 1;
         self.all_changed.fetch_max(now, Ordering::SeqCst);
     }
@@ -147,11 +239,5 @@ impl Keyring {
     fn counter(&self, user: UserId) -> &AtomicU64 {
         let at = usize::try_from(user.get().unsigned_abs()).unwrap_or(0) % COUNTERS;
         &self.changed[at]
-    }
-}
-
-impl std::fmt::Debug for Keyring {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Keyring(…)")
     }
 }

@@ -151,10 +151,19 @@ impl Ledger {
     /// # Errors
     /// See [`LedgerError`].
     pub async fn execute(&self, order: Order) -> Answer {
+        self.queue(order)?.await
+    }
+
+    /// Queues an operation at once; of one owner, the first queued is the first decided. Its outcome
+    /// is told when it is awaited.
+    ///
+    /// # Errors
+    /// The queue is full.
+    pub fn queue(&self, order: Order) -> Result<impl Future<Output = Answer> + use<>, LedgerError> {
         let at = usize::try_from(order.owner.get().unsigned_abs()).unwrap_or(0) % self.lanes.len();
         let (tell, told) = oneshot::channel();
         self.lanes[at].try_send(Waiting { order, tell }).map_err(|_| LedgerError::Busy)?;
-        told.await.unwrap_or_else(|_| Err(LedgerError::Storage(Arc::new(StorageError::GivenUp))))
+        Ok(async { told.await.unwrap_or_else(|_| Err(LedgerError::Storage(Arc::new(StorageError::GivenUp)))) })
     }
 }
 

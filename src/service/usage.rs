@@ -111,8 +111,8 @@ impl Usage {
         let digest = self.admit_key(key, ip)?;
         let range = self.range(start, end)?;
         let mut conn = self.db.acquire().await?;
-        let found = tokens::find_with_owner(&mut conn, &digest).await?;
-        let (token, wallet, _) = found.ok_or_else(|| self.wrong_key(ip))?;
+        let mut found = tokens::list_with_owners(&mut conn, std::slice::from_ref(&digest)).await?;
+        let (_, token, wallet, _) = found.pop().ok_or_else(|| self.wrong_key(ip))?;
         owner_enabled(wallet.status)?;
         Ok(self.days(&mut conn, token, range).await?)
     }

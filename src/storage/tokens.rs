@@ -125,31 +125,33 @@ pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Toke
     Ok(row.map(|row| token_of!(row)))
 }
 
-/// The live token with this key, its live owner's wallet, and its owner's group.
-pub async fn find_with_owner(
+/// The live tokens with these keys, with their live owners' wallets and groups.
+pub async fn list_with_owners(
     conn: &mut Conn,
-    digest: &Digest,
-) -> Result<Option<(Token, Wallet, String)>, StorageError> {
-    let row = select_tokens!(
-        r#", owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
+    digests: &[Digest],
+) -> Result<Vec<(Digest, Token, Wallet, String)>, StorageError> {
+    let digests: Vec<Vec<u8>> = digests.iter().map(|digest| digest.as_bytes().to_vec()).collect();
+    let rows = select_tokens!(
+        r#", key_digest, owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
            owner.request_count as "request_count!", owner.owner_status as "owner_status!: UserStatus",
            owner.owner_group as "owner_group!"
            from tokens join (select id as owner_id, quota as wallet_quota, used_quota as wallet_used, request_count,
                status as owner_status, group_name as owner_group from users where deleted_time is null) owner
-           on owner.owner_id = user_id where key_digest = $1 and deleted_time is null"#,
-        digest as &Digest
+           on owner.owner_id = user_id where key_digest = any($1) and deleted_time is null"#,
+        &digests
     )
-    .fetch_optional(conn)
+    .fetch_all(conn)
     .await?;
-    Ok(row.map(|row| {
+    let seen = rows.into_iter().map(|row| {
         let wallet = Wallet {
             quota: row.wallet_quota,
             used_quota: row.wallet_used,
             request_count: row.request_count,
             status: row.owner_status,
         };
-        (token_of!(row), wallet, row.owner_group)
-    }))
+        (row.key_digest, token_of!(row), wallet, row.owner_group)
+    });
+    Ok(seen.collect())
 }
 
 /// The digest and the sealed key of those of `ids` that are the owner's live tokens.

@@ -9,7 +9,13 @@ export function DataCards<Row>({ label, columns, rows, rowKey }: DataProps<Row>)
     return (
       <Stack gap="sm" aria-busy aria-label={label} role="group">
         {SKELETONS.map((skeleton) => (
-          <Skeleton key={skeleton} h={132} radius="lg" />
+          <Paper key={skeleton} p="md">
+            <Stack gap="sm">
+              <Skeleton h={20} w="50%" />
+              <Skeleton h={16} />
+              <Skeleton h={16} w="70%" />
+            </Stack>
+          </Paper>
         ))}
       </Stack>
     );

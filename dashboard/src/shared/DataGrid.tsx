@@ -1,4 +1,5 @@
-import { Paper, Skeleton, Table } from '@mantine/core';
+import { Paper, Skeleton, Table, VisuallyHidden } from '@mantine/core';
+import { texts } from '../texts';
 import type { DataProps } from './DataTable';
 import classes from './DataTable.module.css';
 
@@ -13,7 +14,7 @@ export function DataGrid<Row>({ label, columns, rows, rowKey }: DataProps<Row>) 
             <Table.Tr>
               {columns.map((column) => (
                 <Table.Th key={column.key} scope="col" ta={column.align} w={column.width}>
-                  {column.header}
+                  {column.header ?? <VisuallyHidden>{texts.common.actions}</VisuallyHidden>}
                 </Table.Th>
               ))}
             </Table.Tr>

@@ -6,7 +6,8 @@ import { DataGrid } from './DataGrid';
 
 export interface Column<Row> {
   key: string;
-  header: ReactNode;
+  /** May be left out for `actions`: they are named for who does not see them. */
+  header?: ReactNode;
   cell: (row: Row) => ReactNode;
   align?: 'right';
   width?: number | string;

@@ -13,7 +13,7 @@ export function AccountMenu() {
   const signOut = useSignOut();
   const name = user.display_name || user.username;
   return (
-    <Menu position="bottom-end" width={220}>
+    <Menu position="bottom-end" width={220} withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <UnstyledButton className={classes.button} aria-label={texts.shell.account(name)}>
           <Avatar name={name} color="petrol" variant="filled" size={34} />

@@ -10,7 +10,7 @@ export function ColorSchemeMenu() {
   const { label } = texts.shell.colorScheme;
   const Chosen = icons[colorScheme];
   return (
-    <Menu position="bottom-end">
+    <Menu position="bottom-end" width={190} withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <ActionIcon aria-label={label}>
           <Chosen size={20} stroke={1.6} />

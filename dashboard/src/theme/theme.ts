@@ -5,11 +5,13 @@ import {
   type MantineColorsTuple,
   Modal,
   mergeMantineTheme,
+  Notification,
   Paper,
   PasswordInput,
   Table,
   Tooltip,
 } from '@mantine/core';
+import { texts } from '../texts';
 
 // Shade 7 carries white text at 5.6:1, shade 3 stands on the dark surfaces at more than 8:1.
 const petrol: MantineColorsTuple = [
@@ -56,7 +58,7 @@ const dark: MantineColorsTuple = [
   '#c4cccf',
   '#9ba7ab',
   '#78858a',
-  '#445055',
+  '#3a454a',
   '#343e42',
   '#262e32',
   '#1a2023',
@@ -85,9 +87,18 @@ const overrides = createTheme({
   components: {
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray', size: 'lg' } }),
     Modal: Modal.extend({
-      defaultProps: { centered: true, padding: 'lg', overlayProps: { backgroundOpacity: 0.5 } },
+      defaultProps: {
+        centered: true,
+        padding: 'lg',
+        overlayProps: { backgroundOpacity: 0.5 },
+        closeButtonProps: { 'aria-label': texts.common.close },
+      },
+      styles: { title: { fontSize: '1.125rem', fontWeight: 650 } },
     }),
-    Paper: Paper.extend({ defaultProps: { withBorder: true, p: 'lg', radius: 'lg' } }),
+    Notification: Notification.extend({
+      defaultProps: { withBorder: true, closeButtonProps: { 'aria-label': texts.common.close } },
+    }),
+    Paper: Paper.extend({ defaultProps: { withBorder: true, radius: 'lg' } }),
     PasswordInput: PasswordInput.extend({ defaultProps: { visibilityToggleButtonProps: { tabIndex: 0 } } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md' } }),
     Tooltip: Tooltip.extend({

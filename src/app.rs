@@ -31,6 +31,7 @@ use crate::service::keyring::Keyring;
 use crate::service::ledger::{Ledger, LedgerRules};
 use crate::service::limiter::{Limiter, Limits};
 use crate::service::news::News;
+use crate::service::overview::Overviews;
 use crate::service::passwords::Passwords;
 use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
@@ -271,6 +272,7 @@ impl App {
                 Arc::clone(&limiter),
                 config.usage.time_zone,
             ),
+            overviews: Overviews::new(db.clone(), Arc::clone(&clock), config.usage.time_zone),
             admin: Admin::new(
                 db.clone(),
                 vault.clone(),

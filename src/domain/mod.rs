@@ -3,6 +3,7 @@
 //! Every type here is built through one fallible constructor, so what exists is valid.
 
 pub mod access;
+pub mod attention;
 pub mod audit;
 pub mod id;
 pub mod key;

@@ -48,6 +48,18 @@ pub const MAX_USAGE_DAYS: i64 = 7;
 /// Seconds a daily usage answer is kept (spec §8).
 pub const DAILY_USAGE_CACHE_SECONDS: i64 = 600;
 
+/// Days of spend on an overview, today included: a week, as everyone counts it.
+pub const OVERVIEW_DAYS: i64 = 7;
+
+/// A token that ends within this many seconds is announced to its owner.
+pub const EXPIRES_SOON_SECONDS: i64 = 7 * 86_400;
+
+/// Tokens that an overview names; it counts the others.
+pub const MAX_ATTENTION: usize = 20;
+
+/// Tokens that an overview looks at, the newest ones: ten times what users may have by default.
+pub const MAX_OVERVIEW_TOKENS: i64 = 10_000;
+
 /// Charges in one call: well below the body limit.
 pub const MAX_CHARGES: usize = 1_000;
 

@@ -52,6 +52,12 @@ impl UsageRange {
         Ok(Self { first, last: last.min(first.plus_days(policy::MAX_USAGE_DAYS)) })
     }
 
+    /// The last so many days, today included.
+    #[must_use]
+    pub fn latest(days: i64, today: Day) -> Self {
+        Self { first: today.plus_days(1 - days), last: today }
+    }
+
     /// The first day.
     #[must_use]
     pub const fn first(self) -> Day {
@@ -67,6 +73,13 @@ impl UsageRange {
     /// Every day of the range, ascending.
     pub fn days(self) -> impl Iterator<Item = Day> {
         (0..=self.last.days_since(self.first)).map(move |n| self.first.plus_days(n))
+    }
+
+    /// Puts what is recorded into the range: one entry for every day; those without a record are zero.
+    #[must_use]
+    pub fn fill(self, recorded: &[DayUsage]) -> Vec<DayUsage> {
+        let day = |day| recorded.iter().find(|entry| entry.day == day).copied().unwrap_or(DayUsage::none(day));
+        self.days().map(day).collect()
     }
 }
 
@@ -130,18 +143,6 @@ pub struct DailyUsage {
     pub range: UsageRange,
     /// Ascending, without gaps.
     pub daily: Vec<DayUsage>,
-}
-
-impl DailyUsage {
-    /// Puts what is recorded into the range; days without a record are zero.
-    #[must_use]
-    pub fn new(token_id: TokenId, token_name: TokenName, range: UsageRange, recorded: &[DayUsage]) -> Self {
-        let daily = range
-            .days()
-            .map(|day| recorded.iter().find(|entry| entry.day == day).copied().unwrap_or(DayUsage::none(day)))
-            .collect();
-        Self { token_id, token_name, range, daily }
-    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod extract;
 pub mod gateway;
 pub mod health;
 pub mod layers;
+pub mod overview;
 pub mod page;
 pub mod tokens;
 pub mod usage;
@@ -37,6 +38,7 @@ use crate::service::admin::Admin;
 use crate::service::callers::Callers;
 use crate::service::dice::Dice;
 use crate::service::gateway::Gateway;
+use crate::service::overview::Overviews;
 use crate::service::tokens::Tokens;
 use crate::service::usage::Usage;
 use crate::storage::Db;
@@ -48,6 +50,7 @@ use crate::telemetry::{Metrics, MetricsAccess};
 pub struct Site {
     pub tokens: Tokens,
     pub usage: Usage,
+    pub overviews: Overviews,
     pub accounts: Accounts,
     pub admin: Admin,
     pub gateway: Arc<Gateway>,
@@ -87,6 +90,7 @@ fn routes() -> OpenApiRouter<Arc<Site>> {
 
     let signed_in = OpenApiRouter::new()
         .routes(routes!(accounts::show, accounts::edit))
+        .routes(routes!(overview::show))
         .routes(routes!(accounts::mint))
         .routes(routes!(accounts::list_access_tokens, accounts::create_access_token))
         .routes(routes!(accounts::revoke_access_token))

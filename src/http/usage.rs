@@ -17,7 +17,7 @@ use super::error::Refusal;
 use super::extract::{ClientIp, Id, Query};
 use crate::domain::id::TokenId;
 use crate::domain::money::Usd;
-use crate::domain::usage::{DailyUsage, KeyUsage};
+use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage};
 
 /// Dollars as an exact JSON number of at most six places.
 #[derive(Debug, ToSchema)]
@@ -112,21 +112,26 @@ pub struct DayBody {
     completion_tokens: i64,
 }
 
-impl From<DailyUsage> for DailyUsageBody {
-    fn from(usage: DailyUsage) -> Self {
-        let day = |day: crate::domain::usage::DayUsage| DayBody {
+impl From<DayUsage> for DayBody {
+    fn from(day: DayUsage) -> Self {
+        Self {
             date: day.day.to_string(),
             usd: Dollars(day.quota.usd()),
             requests: day.requests,
             prompt_tokens: day.prompt_tokens,
             completion_tokens: day.completion_tokens,
-        };
+        }
+    }
+}
+
+impl From<DailyUsage> for DailyUsageBody {
+    fn from(usage: DailyUsage) -> Self {
         Self {
             token_id: usage.token_id.get(),
             token_name: usage.token_name.as_str().to_owned(),
             start_date: usage.range.first().to_string(),
             end_date: usage.range.last().to_string(),
-            daily: usage.daily.into_iter().map(day).collect(),
+            daily: usage.daily.into_iter().map(DayBody::from).collect(),
         }
     }
 }

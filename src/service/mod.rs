@@ -13,6 +13,7 @@ pub mod keyring;
 pub mod ledger;
 pub mod limiter;
 pub mod news;
+pub mod overview;
 pub mod passwords;
 pub mod scribe;
 pub mod tokens;

@@ -138,7 +138,8 @@ impl Usage {
                 (now, days)
             }
         };
-        Ok((DailyUsage::new(id, token.name, range, &days), now.since(read_at)))
+        let usage = DailyUsage { token_id: id, token_name: token.name, range, daily: range.fill(&days) };
+        Ok((usage, now.since(read_at)))
     }
 
     fn wrong_key(&self, ip: Option<IpAddr>) -> UsageError {

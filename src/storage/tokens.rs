@@ -222,6 +222,18 @@ pub async fn list(conn: &mut Conn, owner: UserId, page: PageRequest) -> Result<P
     Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
 }
 
+/// The owner's newest live tokens, newest first.
+pub async fn list_newest(conn: &mut Conn, owner: UserId, most: i64) -> Result<Vec<Token>, StorageError> {
+    let rows = select_tokens!(
+        " from tokens where user_id = $1 and deleted_time is null order by id desc limit $2",
+        owner as UserId,
+        most
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| token_of!(row)).collect())
+}
+
 /// A page of the owner's live tokens whose folded name is like `pattern`, newest first, and how
 /// many there are, in one statement.
 pub async fn list_like(

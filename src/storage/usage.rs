@@ -1,7 +1,7 @@
 //! What tokens have used: the table `usage_daily`, by day and model, and what a key asks about itself.
 
 use super::{Conn, StorageError};
-use crate::domain::id::TokenId;
+use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::money::Quota;
 use crate::domain::time::{Day, Lifetime};
@@ -39,6 +39,25 @@ pub async fn list(conn: &mut Conn, token: TokenId, range: UsageRange) -> Result<
            sum(prompt_tokens)::bigint as "prompt_tokens!", sum(completion_tokens)::bigint as "completion_tokens!"
            from usage_daily where token_id = $1 and day between $2 and $3 group by day order by day"#,
         token as TokenId,
+        range.first() as Day,
+        range.last() as Day
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows)
+}
+
+/// What was recorded for all tokens of a user in a range, also for those that are deleted by now: days
+/// with a record only, ascending.
+pub async fn list_of_user(conn: &mut Conn, owner: UserId, range: UsageRange) -> Result<Vec<DayUsage>, StorageError> {
+    let rows = sqlx::query_as!(
+        DayUsage,
+        r#"select d.day as "day: Day", sum(d.quota)::bigint as "quota!: Quota",
+           sum(d.requests)::bigint as "requests!", sum(d.prompt_tokens)::bigint as "prompt_tokens!",
+           sum(d.completion_tokens)::bigint as "completion_tokens!"
+           from tokens t join usage_daily d on d.token_id = t.id
+           where t.user_id = $1 and d.day between $2 and $3 group by d.day order by d.day"#,
+        owner as UserId,
         range.first() as Day,
         range.last() as Day
     )

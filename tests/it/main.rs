@@ -33,6 +33,7 @@ mod ledger_model;
 mod ledger_torture;
 mod migrations;
 mod outage;
+mod overview;
 mod routes;
 mod s2_objects;
 mod s3_states;

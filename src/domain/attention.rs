@@ -1,0 +1,97 @@
+//! Which tokens their owner should look at, and why: what an overview leads with.
+
+use super::policy;
+use super::status::Status;
+use super::time::UnixTime;
+use super::token::{Budget, Token};
+
+/// Why a token wants a look; the most pressing first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Attention {
+    /// It works, and expires within [`policy::EXPIRES_SOON_SECONDS`].
+    ExpiresSoon,
+    /// It works, and has less than a tenth of its quota left.
+    NearlySpent,
+    /// It stopped for want of quota.
+    Exhausted,
+    /// It stopped when its time was over.
+    Expired,
+}
+
+impl Attention {
+    /// The word of the wire.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::ExpiresSoon => "expires_soon",
+            Self::NearlySpent => "nearly_spent",
+            Self::Exhausted => "exhausted",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+impl Token {
+    /// Why its owner should look at this token; for the most pressing of several reasons. A token that
+    /// was switched off is as its owner wants it.
+    #[must_use]
+    pub fn attention(&self, now: UnixTime) -> Option<Attention> {
+        match self.status(now) {
+            Status::Expired => Some(Attention::Expired),
+            Status::QuotaExhausted => Some(Attention::Exhausted),
+            Status::Enabled if self.lifetime.is_over(now.plus(policy::EXPIRES_SOON_SECONDS)) => {
+                Some(Attention::ExpiresSoon)
+            }
+            Status::Enabled if self.is_nearly_spent() => Some(Attention::NearlySpent),
+            Status::Enabled | Status::Disabled => None,
+        }
+    }
+
+    /// Less than a tenth is left of what it has had. One that has used nothing was made so small.
+    fn is_nearly_spent(&self) -> bool {
+        match self.budget {
+            Budget::Unlimited { .. } => false,
+            Budget::Limited { remain } => {
+                self.used_quota.get() > 0 && remain.get().saturating_mul(9) < self.used_quota.get()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::money::Quota;
+    use super::super::time::Lifetime;
+    use super::super::token::{Switch, tests::token};
+    use super::*;
+
+    #[test]
+    fn the_most_pressing_reason_counts_and_what_was_switched_off_needs_none() {
+        use Attention::{Exhausted, Expired, ExpiresSoon, NearlySpent};
+        let now = UnixTime::new(1_000);
+        let until = |time: i64| Lifetime::Until(UnixTime::new(time));
+        let (soon, later) = (until(1_000 + policy::EXPIRES_SOON_SECONDS), until(1_001 + policy::EXPIRES_SOON_SECONDS));
+        let quota = |units: i64| Quota::grant(units).unwrap();
+        let limited = |remain: i64| Budget::Limited { remain: quota(remain) };
+        let unlimited = Budget::Unlimited { shelved: quota(1) };
+        let table = [
+            (Lifetime::Forever, limited(100), 900, None),
+            (Lifetime::Forever, limited(99), 900, Some(NearlySpent)),
+            (Lifetime::Forever, limited(1), 0, None),
+            (Lifetime::Forever, limited(0), 0, None),
+            (Lifetime::Forever, limited(0), 1, Some(Exhausted)),
+            (Lifetime::Forever, unlimited, 900, None),
+            (later, limited(100), 0, None),
+            (later, limited(99), 900, Some(NearlySpent)),
+            (soon, limited(99), 900, Some(ExpiresSoon)),
+            (soon, unlimited, 0, Some(ExpiresSoon)),
+            (soon, limited(0), 1, Some(Exhausted)),
+            (until(1_000), limited(0), 1, Some(Expired)),
+        ];
+        for (lifetime, budget, used, attention) in table {
+            let token = Token { lifetime, budget, used_quota: quota(used), ..token() };
+            assert_eq!(token.attention(now), attention, "{lifetime:?} {budget:?} {used}");
+            assert_eq!(Token { switch: Switch::Off, ..token }.attention(now), None);
+        }
+    }
+}

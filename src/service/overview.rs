@@ -1,0 +1,85 @@
+//! What a user looks at first: the spend of the last days, and the keys that need attention.
+
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+
+use crate::domain::attention::Attention;
+use crate::domain::id::UserId;
+use crate::domain::policy;
+use crate::domain::status::Status;
+use crate::domain::time::{Clock, UnixTime};
+use crate::domain::token::Token;
+use crate::domain::usage::{DayUsage, UsageRange};
+use crate::storage::{Db, StorageError, tokens, usage};
+
+/// The overview service.
+#[derive(Debug)]
+pub struct Overviews {
+    db: Db,
+    clock: Arc<dyn Clock>,
+    zone: Tz,
+}
+
+/// How a user's keys are doing.
+#[derive(Debug)]
+pub struct Overview {
+    /// The days it covers.
+    pub range: UsageRange,
+    /// What all of the user's keys spent, also those deleted since; one entry a day, ascending.
+    pub daily: Vec<DayUsage>,
+    /// Live tokens by status.
+    pub counts: StatusCounts,
+    /// Tokens that need attention, the most pressing first; at most [`policy::MAX_ATTENTION`].
+    pub attention: Vec<(Attention, Token)>,
+    /// How many need attention in all.
+    pub attention_total: usize,
+    /// As of when.
+    pub now: UnixTime,
+}
+
+/// Live tokens by status.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the words of the spec")]
+pub struct StatusCounts {
+    pub enabled: i64,
+    pub disabled: i64,
+    pub expired: i64,
+    pub exhausted: i64,
+}
+
+impl Overviews {
+    /// A service whose days are those of `zone`.
+    #[must_use]
+    pub const fn new(db: Db, clock: Arc<dyn Clock>, zone: Tz) -> Self {
+        Self { db, clock, zone }
+    }
+
+    /// A user's overview, as of now.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn show(&self, user: UserId) -> Result<Overview, StorageError> {
+        let now = self.clock.now();
+        let range = UsageRange::latest(policy::OVERVIEW_DAYS, now.day_in(self.zone));
+        let mut conn = self.db.acquire().await?;
+        let recorded = usage::list_of_user(&mut conn, user, range).await?;
+        let tokens = tokens::list_newest(&mut conn, user, policy::MAX_OVERVIEW_TOKENS).await?;
+        drop(conn);
+        let mut counts = StatusCounts::default();
+        for token in &tokens {
+            match token.status(now) {
+                Status::Enabled => counts.enabled += 1,
+                Status::Disabled => counts.disabled += 1,
+                Status::Expired => counts.expired += 1,
+                Status::QuotaExhausted => counts.exhausted += 1,
+            }
+        }
+        let mut attention: Vec<(Attention, Token)> =
+            tokens.into_iter().filter_map(|token| Some((token.attention(now)?, token))).collect();
+        attention.sort_by_key(|(reason, _)| *reason);
+        let attention_total = attention.len();
+        attention.truncate(policy::MAX_ATTENTION);
+        Ok(Overview { range, daily: range.fill(&recorded), counts, attention, attention_total, now })
+    }
+}

@@ -56,6 +56,10 @@ sqlx: ## Write .sqlx anew, after a change of SQL or of migrations
 sqlx-check: ## Does .sqlx fit the code and the migrations?
 	scripts/sqlx-prepare.sh --check
 
+.PHONY: openapi
+openapi: ## Write dashboard/openapi.json anew, after a change of the API
+	cargo run --locked --quiet -- openapi > dashboard/openapi.json
+
 .PHONY: bench
 bench: ## Measure the service over HTTP, with a PostgreSQL that writes durably (BENCH_ARGS)
 	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- $(BENCH_ARGS)

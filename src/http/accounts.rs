@@ -106,13 +106,13 @@ pub struct SelfBody {
     /// An e-mail address, or empty.
     email: Option<String>,
     /// The new password: 8 to 128 characters. Ends all sessions.
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     password: Option<SecretString>,
     /// The old password; needed together with a new one.
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     original_password: Option<SecretString>,
     /// Another name of `original_password`.
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     old_password: Option<SecretString>,
 }
 
@@ -271,7 +271,8 @@ pub async fn register(
 }
 
 /// Your account.
-#[utoipa::path(get, path = "/api/user/self", tag = "accounts", responses((status = 200, body = Envelope<UserBody>)))]
+#[utoipa::path(get, path = "/api/user/self", operation_id = "show_self", tag = "accounts",
+    responses((status = 200, body = Envelope<UserBody>)))]
 pub async fn show(State(site): State<Arc<Site>>, SignedIn(caller): SignedIn) -> Result<Envelope<UserBody>, Refusal> {
     let user = site.accounts.show(&caller).await?;
     Ok(Envelope::of(UserBody::new(user, site.accounts.rules())))

@@ -81,7 +81,7 @@ pub struct UserPatchBody {
     /// Its own limit of tokens; -1 for the general one.
     max_tokens: Option<i64>,
     /// A new password: 8 to 128 characters. Ends all its sessions.
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     password: Option<SecretString>,
 }
 

@@ -83,7 +83,7 @@ impl OverviewBody {
 }
 
 /// Your own overview: the spend of the last seven days, and the tokens that need attention.
-#[utoipa::path(get, path = "/api/user/self/overview", tag = "usage",
+#[utoipa::path(get, path = "/api/user/self/overview", operation_id = "show_overview", tag = "usage",
     responses((status = 200, body = Envelope<OverviewBody>)))]
 pub async fn show(
     State(site): State<Arc<Site>>,

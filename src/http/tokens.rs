@@ -329,7 +329,7 @@ pub async fn search(
 }
 
 /// Read one token with its key (spec §4.3).
-#[utoipa::path(get, path = "/api/token/{id}", tag = "tokens", params(("id" = i64, Path)),
+#[utoipa::path(get, path = "/api/token/{id}", operation_id = "show_token", tag = "tokens", params(("id" = i64, Path)),
     responses((status = 200, body = Envelope<TokenBody>)))]
 pub async fn show(
     State(site): State<Arc<Site>>,

@@ -96,6 +96,28 @@ async fn every_operation_declares_a_right_unless_it_is_public(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn every_operation_has_an_id_of_its_own(pool: PgPool) {
+    let document = TestApp::new(pool).await.stranger().get("/api/openapi.json").await.json();
+    let mut ids: Vec<&str> = Vec::new();
+    for item in document["paths"].as_object().unwrap().values() {
+        ids.extend(item.as_object().unwrap().values().filter_map(|operation| operation["operationId"].as_str()));
+    }
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert!(all > 40 && ids.len() == all, "{ids:?}");
+}
+
+#[test]
+fn the_dashboard_follows_the_document_of_this_version() {
+    let followed = include_str!("../../dashboard/openapi.json");
+    assert!(
+        followed.trim() == keymeter::app::openapi_json().trim(),
+        "run `make openapi`, then `npm run build` in dashboard/"
+    );
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn every_endpoint_of_the_spec_is_in_the_document(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let all = operations(&app).await;

@@ -1,5 +1,12 @@
 # syntax=docker/dockerfile:1
 
+FROM node:20-bookworm-slim AS dashboard
+WORKDIR /build
+COPY dashboard/package.json dashboard/package-lock.json ./
+RUN --mount=type=cache,target=/root/.npm,sharing=locked npm ci --no-audit --no-fund
+COPY dashboard .
+RUN npm run build
+
 FROM rust:1.95-bookworm AS builder
 WORKDIR /build
 COPY . .
@@ -24,12 +31,14 @@ RUN apt-get update \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin keymeter \
     && install -d -o 10001 -g 10001 -m 0700 /data
 COPY --from=builder /out/keymeter /usr/local/bin/keymeter
+COPY --from=dashboard /build/dist /usr/local/share/keymeter/dashboard
 
 # Everything that lasts is in /data: the embedded database (unless DATABASE_URL names another one), the master key
 # (unless KEYMETER_SECRETS__MASTER_KEY is set), and a cache.
 ENV HOME=/data \
     XDG_CACHE_HOME=/data/.cache \
     KEYMETER_DATA_DIR=/data \
+    KEYMETER_DASHBOARD__DIR=/usr/local/share/keymeter/dashboard \
     KEYMETER_SERVER__LISTEN=0.0.0.0:3000
 WORKDIR /data
 USER 10001:10001

@@ -16,8 +16,13 @@ help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: run
-run: ## Start the service (ARGS: further arguments of `keymeter serve`)
+run: ## Start the service, with its dashboard where Node.js is (ARGS: further arguments of `keymeter serve`)
+	@scripts/dashboard.sh build-if-able
 	cargo run --release --locked -- serve $(ARGS)
+
+.PHONY: dashboard
+dashboard: ## Build the dashboard into dashboard/dist, with Node.js
+	scripts/dashboard.sh build
 
 .PHONY: test
 test: ## Run all tests beside a throwaway PostgreSQL (TEST_ARGS: arguments of `cargo test`)

@@ -307,6 +307,7 @@ impl App {
             errors_as_200: config.http.errors_as_200,
             masked_list_key: config.compat.list_key == ListKey::Masked,
             models: config.models.names.clone(),
+            dashboard: find_dashboard(&config.dashboard.dir),
             time_zone: config.usage.time_zone.to_string(),
         });
         let sessions = SessionTable::new(db, clock, vault.digests().clone());
@@ -387,6 +388,16 @@ fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, Start
     })
 }
 
+/// The directory of the built dashboard: the one of the settings, or where a build leaves it.
+fn find_dashboard(dir: &Path) -> Option<PathBuf> {
+    let is_built = |dir: &PathBuf| dir.join("index.html").is_file();
+    if !dir.as_os_str().is_empty() {
+        return Some(dir.to_owned()).filter(is_built);
+    }
+    let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join("dashboard/dist")));
+    [Some(PathBuf::from("dashboard/dist")), beside].into_iter().flatten().find(is_built)
+}
+
 /// The OpenAPI document as JSON.
 #[must_use]
 #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a document of our own making is serialisable")]
@@ -407,7 +418,7 @@ pub async fn serve(config: Config) -> Result<(), StartError> {
     let db = opened.db.clone();
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Dice::system())?;
     let made_up = app.site.accounts.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
-    greet(&listener, &config, &database, made_up.as_ref());
+    greet(&listener, &config, &database, app.site.dashboard.is_some(), made_up.as_ref());
     let background = app.background(&database, config.usage.retention_days);
     let drain = Duration::from_secs(config.server.drain_seconds);
     let served = app.answer(listener, drain, stop_signal()).await;
@@ -423,7 +434,13 @@ pub async fn serve(config: Config) -> Result<(), StartError> {
 
 /// What the operator reads first. The password goes to the terminal and nowhere else.
 #[expect(clippy::print_stdout, reason = "this is what the operator reads")]
-fn greet(listener: &TcpListener, config: &Config, database: &Database, made_up: Option<&Zeroizing<String>>) {
+fn greet(
+    listener: &TcpListener,
+    config: &Config,
+    database: &Database,
+    has_dashboard: bool,
+    made_up: Option<&Zeroizing<String>>,
+) {
     let address = listener.local_addr().map_or_else(|_| config.server.listen.clone(), |address| address.to_string());
     println!("Keymeter {} answers at http://{address}", env!("CARGO_PKG_VERSION"));
     if let Some(password) = made_up {
@@ -434,6 +451,11 @@ fn greet(listener: &TcpListener, config: &Config, database: &Database, made_up: 
         tracing::warn!(
             "the embedded database survives crashes of this process, but a power cut can lose its last moments; \
              for production set DATABASE_URL"
+        );
+    }
+    if !has_dashboard {
+        println!(
+            "Dashboard: not built (`make dashboard` builds it, with Node.js 20 or newer); the API works without it"
         );
     }
     if config.secrets.master_key.is_none() {

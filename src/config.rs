@@ -30,6 +30,7 @@ pub struct Config {
     pub data_dir: PathBuf,
     pub server: Server,
     pub http: Http,
+    pub dashboard: Dashboard,
     pub database: Database,
     pub secrets: Secrets,
     pub root: Root,
@@ -86,6 +87,14 @@ impl Http {
             SecureCookies::Never => false,
         }
     }
+}
+
+/// `[dashboard]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Dashboard {
+    pub dir: PathBuf,
 }
 
 /// `[database]`

@@ -6,6 +6,7 @@
 pub mod accounts;
 pub mod admin;
 pub mod auth;
+pub mod dashboard;
 pub mod envelope;
 pub mod error;
 pub mod extract;
@@ -17,6 +18,7 @@ pub mod page;
 pub mod tokens;
 pub mod usage;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -70,6 +72,8 @@ pub struct Site {
     pub errors_as_200: bool,
     pub masked_list_key: bool,
     pub models: Vec<String>,
+    /// Where the built dashboard lies.
+    pub dashboard: Option<PathBuf>,
     pub time_zone: String,
 }
 
@@ -146,7 +150,11 @@ pub fn router(site: Arc<Site>, sessions: SessionTable, secure_cookies: bool) -> 
         .with_secure(secure_cookies)
         .with_expiry(Expiry::OnInactivity(auth::session_lifetime()));
     let (routes, _) = routes().split_for_parts();
-    let routes = routes.layer(middleware::from_fn(layers::finish)).layer(sessions).with_state(Arc::clone(&site));
+    let routes = routes
+        .fallback(dashboard::serve)
+        .layer(middleware::from_fn(layers::finish))
+        .layer(sessions)
+        .with_state(Arc::clone(&site));
     // Both slash forms of every path are the same path, before any route is chosen.
     let both_slash_forms = tower::Layer::layer(&NormalizePathLayer::trim_trailing_slash(), routes);
     Router::new()

@@ -20,6 +20,7 @@ mod architecture;
 mod cli;
 mod concurrency;
 mod constraints;
+mod dashboard;
 mod doctor;
 mod embedded;
 mod forward_auth;

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Builds and tests the dashboard, with Node.js 20.19 or newer. What is up to date is not done again.
+#
+#   scripts/dashboard.sh build            the files in dashboard/dist, which the server serves
+#   scripts/dashboard.sh build-if-able    the same; without Node.js it says so and goes on
+#   scripts/dashboard.sh check            types, format and lint
+#   scripts/dashboard.sh test             its logic
+#   scripts/dashboard.sh browse           the whole way in a real browser; wants DATABASE_URL and a built keymeter
+set -euo pipefail
+
+say() { printf 'dashboard: %s\n' "$*" >&2; }
+die() {
+    say "$*"
+    exit 1
+}
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../dashboard"
+
+has_node() {
+    command -v npm >/dev/null && command -v node >/dev/null &&
+        node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)'
+}
+
+# What npm installed last is told by the copy of the lock file that it leaves.
+install() {
+    if [[ ! node_modules/.package-lock.json -nt package-lock.json ]]; then
+        say 'installing its libraries'
+        npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json
+    fi
+}
+
+build() {
+    if [[ -f dist/index.html && -z $(find . -newer dist/index.html -type f \
+        -not -path './node_modules/*' -not -path './dist/*' -not -path './src/api/schema.d.ts' -print -quit) ]]; then
+        return
+    fi
+    install && say 'building' && npm run --silent build
+}
+
+case ${1:-} in
+build-if-able)
+    if has_node; then
+        build || say 'building failed; the service goes on without it'
+    else
+        say 'Node.js 20.19 or newer is missing; the service goes on without a dashboard'
+    fi
+    ;;
+build | check | test | browse)
+    has_node || die 'Node.js 20.19 or newer with npm is missing: install it (https://nodejs.org)'
+    case $1 in
+    build) build ;;
+    check) install && npm run --silent check ;;
+    test) install && npm run --silent test ;;
+    browse) build && install && npm run --silent browse ;;
+    esac
+    ;;
+*) die 'usage: scripts/dashboard.sh build | build-if-able | check | test | browse' ;;
+esac

@@ -1,0 +1,100 @@
+//! The dashboard's files: what a browser gets, how long it may keep it, and what a program gets instead.
+
+use std::path::Path;
+
+use axum::body::Body;
+use http::{Method, Request, header};
+use sqlx::PgPool;
+use tempfile::TempDir;
+
+use crate::harness::{Answer, Caller, TestApp};
+
+const INDEX: &str = "<!doctype html><title>Keymeter</title>";
+
+/// A build of two files, one of them compressed beforehand.
+fn built() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let write = |path: &str, bytes: &[u8]| {
+        let path = dir.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    };
+    write("index.html", INDEX.as_bytes());
+    write("assets/app-1a2b.js", b"plain");
+    write("assets/app-1a2b.js.br", b"pressed");
+    write("favicon.svg", b"<svg/>");
+    dir
+}
+
+async fn app(pool: PgPool, dir: &Path) -> Caller {
+    TestApp::with(pool, &[("KEYMETER_DASHBOARD__DIR", dir.to_str().unwrap())]).await.stranger()
+}
+
+async fn opens(caller: &Caller, path: &str) -> Answer {
+    asks(caller, Method::GET, path, &[("accept", "text/html,application/xhtml+xml,*/*;q=0.8")]).await
+}
+
+async fn asks(caller: &Caller, method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let mut request: Request<Body> = caller.request(method, path);
+    for (name, value) in headers {
+        request.headers_mut().insert(header::HeaderName::try_from(*name).unwrap(), value.parse().unwrap());
+    }
+    caller.send(request).await
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_person_gets_the_page_at_every_address_and_it_may_load_nothing_foreign(pool: PgPool) {
+    let dir = built();
+    let browser = app(pool, dir.path()).await;
+    for path in ["/", "/keys", "/keys/7", "/keys/7/", "/admin/audit?user_id=7", "/favicon"] {
+        let page = opens(&browser, path).await;
+        assert_eq!((page.status.as_u16(), page.text.as_str()), (200, INDEX), "{path}");
+        assert_eq!(page.header("cache-control"), Some("no-cache"));
+        assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(page.header("x-frame-options"), Some("DENY"));
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.contains("default-src 'self'; script-src 'self';"), "{policy}");
+        assert!(!policy.contains("unsafe-eval") && !policy.contains("http"), "{policy}");
+    }
+    let head = asks(&browser, Method::HEAD, "/", &[]).await;
+    assert_eq!((head.status.as_u16(), head.text.as_str()), (200, ""));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn hashed_files_are_kept_for_good_and_sent_compressed_to_whom_takes_it(pool: PgPool) {
+    let dir = built();
+    let browser = app(pool, dir.path()).await;
+    let plain = asks(&browser, Method::GET, "/assets/app-1a2b.js", &[]).await;
+    assert_eq!((plain.text.as_str(), plain.header("content-encoding")), ("plain", None));
+    assert_eq!(plain.header("cache-control"), Some("public, max-age=31536000, immutable"));
+    assert_eq!(plain.header("content-type"), Some("text/javascript"));
+    let pressed = asks(&browser, Method::GET, "/assets/app-1a2b.js", &[("accept-encoding", "gzip, br")]).await;
+    assert_eq!((pressed.text.as_str(), pressed.header("content-encoding")), ("pressed", Some("br")));
+    let icon = asks(&browser, Method::GET, "/favicon.svg", &[]).await;
+    assert_eq!((icon.text.as_str(), icon.header("cache-control")), ("<svg/>", Some("no-cache")));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn what_is_no_page_stays_a_refusal_in_the_envelope(pool: PgPool) {
+    let dir = built();
+    std::fs::write(dir.path().parent().unwrap().join("keymeter-outside.txt"), "outside").unwrap();
+    let browser = app(pool, dir.path()).await;
+    for path in ["/api/nothing", "/api", "/assets/gone-1a2b.js"] {
+        opens(&browser, path).await.refuses(404, "not_found");
+    }
+    for path in ["/keys", "/nothing", "/%2e%2e/keymeter-outside.txt", "/assets/../../keymeter-outside.txt"] {
+        asks(&browser, Method::GET, path, &[("accept", "*/*")]).await.refuses(404, "not_found");
+    }
+    asks(&browser, Method::POST, "/keys", &[("accept", "text/html")]).await.refuses(404, "not_found");
+    opens(&browser, "/api/token").await.refuses(401, "not_signed_in");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn without_a_build_a_page_says_how_to_make_one(pool: PgPool) {
+    let empty = TempDir::new().unwrap();
+    let browser = app(pool, empty.path()).await;
+    let page = opens(&browser, "/keys").await;
+    assert_eq!(page.status.as_u16(), 200);
+    assert!(page.text.contains("make dashboard"), "{}", page.text);
+    asks(&browser, Method::GET, "/keys", &[]).await.refuses(404, "not_found");
+}

@@ -1,0 +1,46 @@
+import type { QueryClient } from '@tanstack/react-query';
+import type { Token, TokenPage } from './tokens';
+
+/** Everything that is known of the own tokens. */
+export const tokensKey = ['tokens'] as const;
+
+const pageKeys = [
+  [...tokensKey, 'list'],
+  [...tokensKey, 'search'],
+];
+
+function changePages(client: QueryClient, change: (page: TokenPage) => TokenPage) {
+  for (const queryKey of pageKeys) {
+    client.setQueriesData<TokenPage>({ queryKey }, (page) => page && change(page));
+  }
+}
+
+export function cachedToken(client: QueryClient, id: number): Token | undefined {
+  return pageKeys
+    .flatMap((queryKey) => client.getQueriesData<TokenPage>({ queryKey }))
+    .flatMap(([, page]) => page?.items ?? [])
+    .find((token) => token.id === id);
+}
+
+/** Shows these wherever the same tokens are shown. */
+export function replaceTokens(client: QueryClient, tokens: Token[]) {
+  const byId = new Map(tokens.map((token) => [token.id, token]));
+  changePages(client, (page) => ({
+    ...page,
+    items: page.items.map((token) => byId.get(token.id) ?? token),
+  }));
+  for (const token of tokens) client.setQueryData([...tokensKey, 'one', token.id], token);
+}
+
+/** Shows these nowhere any more. */
+export function dropTokens(client: QueryClient, ids: number[]) {
+  for (const id of ids) {
+    client.removeQueries({ queryKey: [...tokensKey, 'one', id] });
+    client.removeQueries({ queryKey: [...tokensKey, 'usage', id] });
+  }
+  changePages(client, (page) => {
+    const items = page.items.filter(({ id }) => !ids.includes(id));
+    return { ...page, items, total: page.total - (page.items.length - items.length) };
+  });
+  for (const queryKey of pageKeys) client.invalidateQueries({ queryKey });
+}

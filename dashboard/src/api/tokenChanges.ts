@@ -1,0 +1,62 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { api, call } from './client';
+import type { components } from './schema';
+import { dropTokens, replaceTokens, tokensKey } from './tokenCache';
+import type { Token } from './tokens';
+
+export type NewToken = components['schemas']['CreateBody'];
+export type TokenChanges = Omit<components['schemas']['UpdateBody'], 'id'>;
+
+/** The answer holds the key: `reset` it once the key was seen, so that it is kept nowhere. */
+export function useCreateToken() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async (body: NewToken): Promise<Token> => {
+      const headers = { Prefer: 'return=representation' };
+      // The document describes the answer without this header, which has no token.
+      const token: unknown = await call(api.POST('/api/token/', { body, headers }));
+      return token as Token;
+    },
+    gcTime: 0,
+    onSuccess: () => {
+      client.invalidateQueries({ queryKey: tokensKey });
+    },
+  });
+}
+
+export function useUpdateToken() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, changes }: { id: number; changes: TokenChanges }) =>
+      call(api.PUT('/api/token/', { body: { ...changes, id } })),
+    onSuccess: (token) => {
+      replaceTokens(client, [token]);
+      client.invalidateQueries({ queryKey: tokensKey });
+    },
+  });
+}
+
+/** Answers how many went; those that were gone before do not count. */
+export function useDeleteTokens() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (tokens: Token[]) =>
+      call(api.POST('/api/token/batch', { body: { ids: tokens.map(({ id }) => id) } })),
+    onSuccess: (_, tokens) =>
+      dropTokens(
+        client,
+        tokens.map(({ id }) => id),
+      ),
+  });
+}
+
+/** Reads the key, which the server writes to the audit log. `reset` it once the key was seen. */
+export function useRevealKey() {
+  return useMutation({
+    mutationFn: async (token: Token) => {
+      const { key } = await call(api.POST('/api/token/{id}/key', { params: { path: { id: token.id } } }));
+      return key;
+    },
+    gcTime: 0,
+  });
+}

@@ -1,0 +1,67 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { api, call } from './client';
+import type { components } from './schema';
+import { replaceTokens, tokensKey } from './tokenCache';
+import type { Token } from './tokens';
+
+const ENABLED = 1;
+const DISABLED = 2;
+
+/** Expired and used up are states of a token that is switched on. */
+export function isSwitchedOn(token: Token): boolean {
+  return token.status !== DISABLED;
+}
+
+interface Switching {
+  tokens: Token[];
+  on: boolean;
+}
+
+interface Refused {
+  token: Token;
+  error: Error;
+}
+
+function putStatus(id: number, on: boolean) {
+  // With `status_only` the call reads another body than the document describes for it.
+  const body: components['schemas']['UpdateBody'] & { status: number } = {
+    id,
+    status: on ? ENABLED : DISABLED,
+  };
+  return call(api.PUT('/api/token/', { params: { query: { status_only: '1' } }, body }));
+}
+
+async function switchAll({ tokens, on }: Switching) {
+  const switched: Token[] = [];
+  const refused: Refused[] = [];
+  await Promise.all(
+    tokens.map(async (token) => {
+      try {
+        switched.push(await putStatus(token.id, on));
+      } catch (error) {
+        refused.push({ token, error: error as Error });
+      }
+    }),
+  );
+  if (switched.length === 0 && refused[0]) throw refused[0].error;
+  return { switched, refused };
+}
+
+/** Switches tokens on or off, seen at once; those that the server refuses are seen to go back. */
+export function useSwitchTokens() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: switchAll,
+    onMutate: async ({ tokens, on }) => {
+      await client.cancelQueries({ queryKey: tokensKey });
+      const status = on ? ENABLED : DISABLED;
+      replaceTokens(
+        client,
+        tokens.map((token) => ({ ...token, status })),
+      );
+    },
+    onSuccess: ({ switched, refused }) =>
+      replaceTokens(client, [...switched, ...refused.map(({ token }) => token)]),
+    onError: (_, { tokens }) => replaceTokens(client, tokens),
+  });
+}

@@ -1,0 +1,44 @@
+import type { DailyUsage } from '../../../api/dailyUsage';
+import { usdInput } from '../../../format/money';
+import { unitsOf } from './totals';
+
+/** RFC 4180: a value with a comma, a quote or a line break stands in quotes. */
+function cell(value: string | number): string {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export function csv(rows: (string | number)[][]): string {
+  return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+}
+
+/** One line for each day. Its words are those of the API, for programs more than for people. */
+export function usageCsv({ token_id, token_name, daily }: DailyUsage): string {
+  const header = ['token_id', 'token_name', 'date', 'usd', 'requests', 'prompt_tokens', 'completion_tokens'];
+  const lines = daily.map((day) => [
+    token_id,
+    harmless(token_name),
+    day.date,
+    usdInput(unitsOf(day.usd)),
+    day.requests,
+    day.prompt_tokens,
+    day.completion_tokens,
+  ]);
+  return csv([header, ...lines]);
+}
+
+/** Spreadsheets run a text that begins like a formula. */
+function harmless(text: string): string {
+  return /^[=+\-@]/.test(text) ? `'${text}` : text;
+}
+
+/** Such as "production-2026-03-01-2026-03-07.csv". */
+export function usageFileName({ token_id, token_name, start_date, end_date }: DailyUsage): string {
+  const name = token_name
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '');
+  const days = start_date === end_date ? start_date : `${start_date}-${end_date}`;
+  return `${name || `key-${token_id}`}-${days}.csv`;
+}

@@ -1,0 +1,38 @@
+import type { DayRange } from '../../../api/dailyUsage';
+
+/** The API answers at most so many days after the first one (spec §8). */
+export const MAX_DAYS_ON = 7;
+
+const DAY_MS = 86_400_000;
+const WEEK = 7;
+
+export type RangeChoice = 'today' | 'week' | 'between';
+export type RangeMistake = 'incomplete' | 'backwards' | 'too_long';
+
+/** The day it is in the server's time zone, which the days of usage are of. */
+export function todayIn(timeZone: string, now: Date): string {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  }).formatToParts(now);
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((each) => each.type === type)?.value;
+  return `${part('year')}-${part('month')}-${part('day')}`;
+}
+
+export function plusDays(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** Today alone, or with the six days before. */
+export function namedRange(choice: Exclude<RangeChoice, 'between'>, today: string): DayRange {
+  return { start: choice === 'today' ? today : plusDays(today, 1 - WEEK), end: today };
+}
+
+export function rangeMistake({ start, end }: DayRange): RangeMistake | undefined {
+  const days = (Date.parse(end) - Date.parse(start)) / DAY_MS;
+  if (Number.isNaN(days)) return 'incomplete';
+  if (days < 0) return 'backwards';
+  return days > MAX_DAYS_ON ? 'too_long' : undefined;
+}

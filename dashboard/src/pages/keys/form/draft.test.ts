@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { aToken } from '../../../test/aToken';
+import { changesOf, type Draft, draftOf, emptyDraft, fieldsOf } from './draft';
+
+const NOW = 1_800_000_000;
+
+const full = aToken({
+  remain_quota: 499_999,
+  expired_time: NOW + 61,
+  model_limits_enabled: true,
+  model_limits: 'gpt-5,o3',
+  allow_ips: '10.0.0.1\n::1',
+  group: 'auto',
+  cross_group_retry: true,
+});
+
+describe('changesOf', () => {
+  it.each([aToken(), full, aToken({ unlimited_quota: true, remain_quota: 3 })])(
+    'is empty untouched',
+    (token) => {
+      expect(changesOf(draftOf(token), token, NOW)).toEqual({});
+    },
+  );
+
+  it.each<[string, Partial<Draft>, object]>([
+    ['a name, trimmed', { name: ' New ' }, { name: 'New' }],
+    ['the same name with spaces', { name: ' Production ' }, {}],
+    ['the quota', { usd: '2.5' }, { remain_quota: 1_250_000 }],
+    ['the same quota in other words', { usd: '$0.999998' }, {}],
+    ['unlimited', { unlimited: true, usd: 'nonsense' }, { unlimited_quota: true }],
+    ['the expiry', { expiry: { choice: 'never', at: undefined } }, { expired_time: -1 }],
+    ['so long from now', { expiry: { choice: 'day', at: undefined } }, { expired_time: NOW + 86_400 }],
+    ['no models', { models: [] }, { model_limits: '' }],
+    ['models not limited', { limitModels: false }, { model_limits_enabled: false }],
+    ['addresses', { ips: '10.0.0.2, ::1\n\n' }, { allow_ips: '10.0.0.2\n::1' }],
+    ['the same addresses', { ips: ' 10.0.0.1\n\n::1' }, {}],
+    ['another group, which ends the retry', { group: 'vip' }, { group: 'vip', cross_group_retry: false }],
+  ])('has %s', (_, touched, changes) => {
+    expect(changesOf({ ...draftOf(full), ...touched }, full, NOW)).toEqual(changes);
+  });
+});
+
+describe('fieldsOf', () => {
+  it('has the quota only where it counts', () => {
+    const limited = fieldsOf({ ...emptyDraft, usd: '5' }, NOW);
+    expect([limited.unlimited_quota, limited.remain_quota]).toEqual([false, 2_500_000]);
+    const unlimited = fieldsOf({ ...emptyDraft, usd: '5', unlimited: true }, NOW);
+    expect([unlimited.unlimited_quota, unlimited.remain_quota]).toEqual([true, undefined]);
+  });
+});

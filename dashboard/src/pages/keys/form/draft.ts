@@ -1,0 +1,75 @@
+import type { TokenChanges } from '../../../api/tokenChanges';
+import type { Token } from '../../../api/tokens';
+import { parseUsd, usdInput } from '../../../format/money';
+import { type Expiry, expiredTime, expiryOf } from './expiry';
+
+export const AUTO = 'auto';
+
+/** A token as the form holds it while it is typed. */
+export interface Draft {
+  name: string;
+  unlimited: boolean;
+  /** What remains, as typed. */
+  usd: string;
+  expiry: Expiry;
+  limitModels: boolean;
+  models: string[];
+  ips: string;
+  /** Empty for the owner's own. */
+  group: string;
+  crossGroupRetry: boolean;
+}
+
+export const emptyDraft: Draft = {
+  name: '',
+  unlimited: false,
+  usd: '',
+  expiry: { choice: 'never', at: undefined },
+  limitModels: false,
+  models: [],
+  ips: '',
+  group: '',
+  crossGroupRetry: false,
+};
+
+export function draftOf(token: Token): Draft {
+  return {
+    name: token.name,
+    unlimited: token.unlimited_quota,
+    usd: usdInput(token.remain_quota),
+    expiry: expiryOf(token.expired_time),
+    limitModels: token.model_limits_enabled,
+    models: token.model_limits.split(',').filter((name) => name !== ''),
+    ips: token.allow_ips,
+    group: token.group,
+    crossGroupRetry: token.cross_group_retry,
+  };
+}
+
+/** A sound draft in the fields of the API. */
+export function fieldsOf(draft: Draft, now: number) {
+  const parsed = parseUsd(draft.usd);
+  return {
+    name: draft.name.trim(),
+    expired_time: expiredTime(draft.expiry, now),
+    unlimited_quota: draft.unlimited,
+    remain_quota: !draft.unlimited && 'units' in parsed ? parsed.units : undefined,
+    model_limits_enabled: draft.limitModels,
+    model_limits: draft.models.join(','),
+    allow_ips: draft.ips
+      .split(/[\n,]/)
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '')
+      .join('\n'),
+    group: draft.group,
+    cross_group_retry: draft.group === AUTO && draft.crossGroupRetry,
+  } satisfies TokenChanges;
+}
+
+/** What differs from the token that the form began with: an edit sends nothing else. */
+export function changesOf(draft: Draft, token: Token, now: number): TokenChanges {
+  const fields = Object.entries(fieldsOf(draft, now));
+  return Object.fromEntries(
+    fields.filter(([name, value]) => value !== undefined && value !== token[name as keyof Token]),
+  );
+}

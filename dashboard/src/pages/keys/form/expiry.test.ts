@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { type ExpiryChoice, expiredTime, expiryOf, momentInput, parseMoment } from './expiry';
+
+const NOW = 1_800_000_000;
+const DAY = 86_400;
+
+describe('expiredTime', () => {
+  it.each<[ExpiryChoice, number]>([
+    ['never', -1],
+    ['day', NOW + DAY],
+    ['week', NOW + 7 * DAY],
+    ['month', NOW + 30 * DAY],
+    ['quarter', NOW + 90 * DAY],
+  ])('%s', (choice, expected) => {
+    expect(expiredTime({ choice, at: 5 }, NOW)).toBe(expected);
+  });
+
+  it('is the moment that was chosen', () => {
+    expect(expiredTime({ choice: 'at', at: NOW + 5 }, NOW)).toBe(NOW + 5);
+    expect(expiredTime({ choice: 'at', at: undefined }, NOW)).toBeUndefined();
+  });
+
+  it.each([-1, NOW + 17])('of a token with %d comes back', (time) => {
+    expect(expiredTime(expiryOf(time), NOW)).toBe(time);
+  });
+
+  it('reads 0 as never, as the API does', () => {
+    expect(expiryOf(0).choice).toBe('never');
+  });
+});
+
+describe('moments', () => {
+  it('come back to the minute', () => {
+    expect(parseMoment(momentInput(NOW + 59))).toBe(NOW);
+    expect(momentInput(NOW)).toMatch(/^2027-01-1\dT\d\d:\d\d$/);
+  });
+
+  it('may be absent', () => {
+    expect(momentInput(undefined)).toBe('');
+    expect(parseMoment('')).toBeUndefined();
+  });
+});

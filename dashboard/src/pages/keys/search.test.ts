@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { aToken } from '../../test/aToken';
+import { narrow, planSearch } from './search';
+
+describe('planSearch', () => {
+  it.each([
+    ['', { kind: 'none' }],
+    ['   ', { kind: 'none' }],
+    ['a', { kind: 'local', text: 'a' }],
+    [' prod ', { kind: 'local', text: 'prod' }],
+    ['sk-ab', { kind: 'server', search: { by: 'key', text: 'sk-ab' } }],
+    ['x'.repeat(48), { kind: 'server', search: { by: 'key', text: 'x'.repeat(48) } }],
+    ['a%z', { kind: 'server', search: { by: 'name', text: 'a%z' } }],
+    ['a%', { kind: 'too_short' }],
+    ['%%', { kind: 'too_many_wildcards' }],
+  ])('with all tokens loaded: %j', (typed, plan) => {
+    expect(planSearch(typed, true)).toEqual(plan);
+  });
+
+  it.each([
+    ['p', { kind: 'too_short' }],
+    ['😀', { kind: 'too_short' }],
+    ['pr', { kind: 'server', search: { by: 'name', text: 'pr' } }],
+    ['a%b%c', { kind: 'server', search: { by: 'name', text: 'a%b%c' } }],
+    ['a%b%c%', { kind: 'too_many_wildcards' }],
+    ['ab%%', { kind: 'too_many_wildcards' }],
+  ])('with some of them loaded: %j', (typed, plan) => {
+    expect(planSearch(typed, false)).toEqual(plan);
+  });
+});
+
+describe('narrow', () => {
+  const tokens = [aToken({ name: 'Production' }), aToken({ name: 'Übung' }), aToken({ name: '50_a' })];
+  it.each([
+    ['PROD', ['Production']],
+    ['üb', ['Übung']],
+    ['_', ['50_a']],
+    ['x', []],
+  ])('%s', (text, names) => {
+    expect(narrow(tokens, text).map(({ name }) => name)).toEqual(names);
+  });
+});

@@ -1,0 +1,37 @@
+import type { Token, TokenSearch } from '../../api/tokens';
+
+// The server's own rules (spec §8), so that nothing is asked that it would refuse.
+const MIN_CHARACTERS = 2;
+const MAX_WILDCARDS = 2;
+
+const WHOLE_KEY_LENGTH = 48;
+
+/** How a typed text is looked for: among what is loaded, by the server, or not at all yet. */
+export type SearchPlan =
+  | { kind: 'none' }
+  | { kind: 'local'; text: string }
+  | { kind: 'server'; search: TokenSearch }
+  | { kind: 'too_short' }
+  | { kind: 'too_many_wildcards' };
+
+/** `complete`: all tokens are loaded, so that names need no server. */
+export function planSearch(typed: string, complete: boolean): SearchPlan {
+  const text = typed.trim();
+  if (text === '') return { kind: 'none' };
+  const by = looksLikeKey(text) ? 'key' : 'name';
+  const wildcards = text.split('%').length - 1;
+  if (complete && by === 'name' && wildcards === 0) return { kind: 'local', text };
+  if (wildcards > MAX_WILDCARDS || text.includes('%%')) return { kind: 'too_many_wildcards' };
+  if ([...text].length - wildcards < MIN_CHARACTERS) return { kind: 'too_short' };
+  return { kind: 'server', search: { by, text } };
+}
+
+function looksLikeKey(text: string): boolean {
+  return text.startsWith('sk-') || (text.length === WHOLE_KEY_LENGTH && /^[0-9A-Za-z]+$/.test(text));
+}
+
+/** Those with the text in their name, in any case. */
+export function narrow(tokens: Token[], text: string): Token[] {
+  const part = text.toLowerCase();
+  return tokens.filter(({ name }) => name.toLowerCase().includes(part));
+}

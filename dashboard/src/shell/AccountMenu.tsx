@@ -1,12 +1,11 @@
 import { Avatar, Menu, Text, UnstyledButton } from '@mantine/core';
 import { IconLogout, IconUser } from '@tabler/icons-react';
 import { Link } from 'wouter';
-import { isAdministrator, type User, useSignOut, useUser } from '../api/session';
+import { useSignOut, useUser } from '../api/session';
+import { roleName } from '../format/role';
 import { notifyFailure } from '../shared/notify';
 import { texts } from '../texts';
 import classes from './AccountMenu.module.css';
-
-const ROOT = 100;
 
 export function AccountMenu() {
   const user = useUser();
@@ -25,7 +24,7 @@ export function AccountMenu() {
             {name}
           </Text>
           <Text size="sm" c="dimmed" truncate>
-            {user.username} · {roleName(user)}
+            {user.username} · {roleName(user.role)}
           </Text>
         </div>
         <Menu.Divider />
@@ -41,10 +40,4 @@ export function AccountMenu() {
       </Menu.Dropdown>
     </Menu>
   );
-}
-
-function roleName(user: User): string {
-  const { user: plain, administrator, root } = texts.shell.roles;
-  if (user.role >= ROOT) return root;
-  return isAdministrator(user) ? administrator : plain;
 }

@@ -1,5 +1,6 @@
 import { adminAudit } from './adminAudit';
 import { adminGateways } from './adminGateways';
+import { adminLists } from './adminLists';
 import { adminRequests } from './adminRequests';
 import { adminTokens } from './adminTokens';
 import { adminUsers } from './adminUsers';
@@ -21,6 +22,7 @@ export const en = {
   key,
   profile,
   enablement,
+  adminLists,
   adminUsers,
   adminRequests,
   adminTokens,

@@ -1,6 +1,60 @@
+import { Button, Group } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus, IconUsers } from '@tabler/icons-react';
+import { useUsers } from '../../../api/adminUsers';
+import type { User } from '../../../api/session';
+import { EmptyState } from '../../../shared/EmptyState';
 import { PageHeader } from '../../../shared/PageHeader';
 import { texts } from '../../../texts';
+import { KeywordSearch } from '../shared/KeywordSearch';
+import { NoMatch } from '../shared/NoMatch';
+import { PagedTable } from '../shared/PagedTable';
+import { useListQuery } from '../shared/useListQuery';
+import { useRowDialog } from '../shared/useRowDialog';
+import { CreateUserDialog } from './CreateUserDialog';
+import { type UserDialog, UserDialogs } from './UserDialogs';
+import { userColumns } from './userColumns';
+
+const words = texts.adminUsers;
 
 export default function UsersPage() {
-  return <PageHeader title={texts.adminUsers.title} />;
+  const { filters, page, setFilters, setPage } = useListQuery(['keyword']);
+  const users = useUsers(filters.keyword, page);
+  const [creating, { open: create, close: endCreating }] = useDisclosure();
+  const { dialog, row, open, close } = useRowDialog<UserDialog, User>();
+
+  const createButton = (
+    <Button leftSection={<IconPlus size={18} />} onClick={create}>
+      {words.create}
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader title={words.title} description={words.description} actions={createButton} />
+      <Group mb="md">
+        <KeywordSearch
+          label={words.search}
+          keyword={filters.keyword}
+          onSearch={(keyword) => setFilters({ keyword })}
+        />
+      </Group>
+      <PagedTable
+        label={words.title}
+        columns={userColumns(open)}
+        query={users}
+        rowKey={(user) => user.id}
+        page={page}
+        onPage={setPage}
+        empty={
+          filters.keyword ? (
+            <NoMatch onClear={() => setFilters({ keyword: '' })} />
+          ) : (
+            <EmptyState icon={IconUsers} {...words.empty} action={createButton} />
+          )
+        }
+      />
+      <CreateUserDialog opened={creating} onClose={endCreating} />
+      {row && <UserDialogs key={row.id} dialog={dialog} user={row} onClose={close} />}
+    </>
+  );
 }

@@ -1,0 +1,16 @@
+import { useSearchParams } from 'wouter';
+import { readListQuery, withFilters, withPage } from './listQuery';
+
+/** The filters and the page of a list, kept in the query string so that a reload or a link keeps them. */
+export function useListQuery<Name extends string>(names: readonly Name[]) {
+  const [params, setParams] = useSearchParams();
+  return {
+    ...readListQuery(params, names),
+    setFilters: (change: Partial<Record<Name, string>>) =>
+      setParams((current) => withFilters(current, change as Record<string, string>), { replace: true }),
+    setPage: (page: number) => {
+      setParams((current) => withPage(current, page));
+      window.scrollTo(0, 0);
+    },
+  };
+}

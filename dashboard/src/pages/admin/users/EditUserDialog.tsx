@@ -1,0 +1,67 @@
+import { Modal } from '@mantine/core';
+import { useState } from 'react';
+import { useEditUser } from '../../../api/adminUsers';
+import { type User, useUser } from '../../../api/session';
+import { notifySuccess } from '../../../shared/notify';
+import { texts } from '../../../texts';
+import { DialogForm } from '../shared/DialogForm';
+import { mayLockOut, rolesToGive } from './rights';
+import type { UserDialogProps } from './UserDialogs';
+import { UserFields } from './UserFields';
+import { readLimit, userFormOf, userPatchOf } from './userForm';
+
+const words = texts.adminUsers.editDialog;
+
+export function EditUserDialog({ user, opened, onClose }: UserDialogProps) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={words.title(user.username)}
+      size="lg"
+      closeOnClickOutside={false}
+    >
+      <EditUserForm user={user} onClose={onClose} />
+    </Modal>
+  );
+}
+
+function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
+  const admin = useUser();
+  const edit = useEditUser();
+  const [form, setForm] = useState(() => userFormOf(user));
+  const isLimitWrong = readLimit(form.max_tokens) === undefined;
+
+  function send() {
+    if (isLimitWrong) return;
+    const patch = userPatchOf(form, user);
+    if (Object.keys(patch).length === 0) return onClose();
+    edit.mutate(
+      { id: user.id, patch },
+      {
+        onSuccess: () => {
+          notifySuccess(words.done(user.username));
+          onClose();
+        },
+      },
+    );
+  }
+
+  return (
+    <DialogForm
+      submitLabel={texts.common.save}
+      pending={edit.isPending}
+      failure={edit.error}
+      onSubmit={send}
+      onCancel={onClose}
+    >
+      <UserFields
+        user={user}
+        form={form}
+        onChange={(change) => setForm({ ...form, ...change })}
+        roles={mayLockOut(admin, user) ? rolesToGive(admin) : []}
+        limitMistake={isLimitWrong ? texts.adminUsers.fields.limitMistake : undefined}
+      />
+    </DialogForm>
+  );
+}

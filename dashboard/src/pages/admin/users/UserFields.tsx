@@ -1,0 +1,88 @@
+import { Autocomplete, Select, SimpleGrid, Switch, TextInput } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { User } from '../../../api/session';
+import { useStatus } from '../../../api/status';
+import { useGroups } from '../../../api/tokenChoices';
+import { roleName } from '../../../format/role';
+import { texts } from '../../../texts';
+import { isEnabledByRole } from './rights';
+import type { UserForm } from './userForm';
+
+interface Props {
+  form: UserForm;
+  onChange: (change: Partial<UserForm>) => void;
+  /** Those that may be given; one alone is not asked for. */
+  roles: number[];
+  /** The account that is changed; absent for a new one. */
+  user?: User;
+  limitMistake: string | undefined;
+  /** More of the short fields. */
+  children?: ReactNode;
+}
+
+const words = texts.adminUsers.fields;
+
+export function UserFields({ form, onChange, roles, user, limitMistake, children }: Props) {
+  const groups = useGroups();
+  const status = useStatus();
+  const isOpenToAll = status.data !== undefined && status.data.token_api !== 'by_request';
+  const isGiven = isEnabledByRole(form.role) || isOpenToAll;
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <TextInput
+          label={words.displayName}
+          placeholder={user?.username}
+          autoComplete="off"
+          value={form.display_name}
+          onChange={(event) => onChange({ display_name: event.currentTarget.value })}
+        />
+        <TextInput
+          label={words.email}
+          type="email"
+          autoComplete="off"
+          value={form.email}
+          onChange={(event) => onChange({ email: event.currentTarget.value })}
+        />
+        {roles.length > 1 && (
+          <Select
+            label={words.role}
+            allowDeselect={false}
+            data={roles.map((role) => ({ value: String(role), label: roleName(role) }))}
+            value={String(form.role)}
+            onChange={(role) => onChange({ role: Number(role) })}
+          />
+        )}
+        <Autocomplete
+          label={words.group}
+          placeholder={user ? undefined : words.defaultGroup}
+          data={Object.keys(groups.data ?? {})}
+          value={form.group}
+          onChange={(group) => onChange({ group })}
+        />
+        <TextInput
+          label={words.limit}
+          placeholder={words.limitGeneral}
+          inputMode="numeric"
+          error={limitMistake}
+          value={form.max_tokens}
+          onChange={(event) => onChange({ max_tokens: event.currentTarget.value })}
+        />
+        {children}
+      </SimpleGrid>
+      <Switch
+        label={words.tokenApi}
+        description={
+          isEnabledByRole(form.role)
+            ? words.tokenApiByRole
+            : isOpenToAll
+              ? words.tokenApiOpen
+              : words.tokenApiHint
+        }
+        disabled={isGiven}
+        checked={isGiven || form.token_api_enabled}
+        onChange={(event) => onChange({ token_api_enabled: event.currentTarget.checked })}
+      />
+    </>
+  );
+}

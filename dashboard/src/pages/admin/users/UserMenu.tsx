@@ -1,0 +1,111 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import {
+  IconCheck,
+  IconDots,
+  IconHistory,
+  IconKey,
+  IconLock,
+  IconPencil,
+  IconTrash,
+  IconUserOff,
+  IconWallet,
+} from '@tabler/icons-react';
+import { useRef } from 'react';
+import { Link } from 'wouter';
+import { useEditUser } from '../../../api/adminUsers';
+import { type User, useUser } from '../../../api/session';
+import { notifyFailure, notifySuccess } from '../../../shared/notify';
+import { texts } from '../../../texts';
+import { listHref } from '../shared/listQuery';
+import { mayLockOut, mayManage } from './rights';
+import { ENABLED } from './status';
+import type { UserDialog } from './UserDialogs';
+
+const words = texts.adminUsers.menu;
+const icon = { size: 18, stroke: 1.6 };
+
+export function UserMenu({ user, onOpen }: { user: User; onOpen: (dialog: UserDialog) => void }) {
+  const admin = useUser();
+  const target = useRef<HTMLButtonElement>(null);
+  const isManaged = mayManage(admin, user);
+
+  /** Dialogs give the focus back to what had it, and the item is gone by then. */
+  function open(dialog: UserDialog) {
+    target.current?.focus();
+    onOpen(dialog);
+  }
+
+  return (
+    <Menu position="bottom-end" width={230} withInitialFocusPlaceholder={false}>
+      <Menu.Target>
+        <ActionIcon ref={target} aria-label={words.label(user.username)}>
+          <IconDots size={20} stroke={1.6} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {isManaged ? (
+          <>
+            <Menu.Item leftSection={<IconPencil {...icon} />} onClick={() => open('edit')}>
+              {words.edit}
+            </Menu.Item>
+            <Menu.Item leftSection={<IconWallet {...icon} />} onClick={() => open('wallet')}>
+              {words.wallet}
+            </Menu.Item>
+          </>
+        ) : (
+          <Menu.Label>{words.notYours}</Menu.Label>
+        )}
+        <Menu.Divider />
+        <Menu.Item
+          component={Link}
+          href={listHref('/admin/tokens', { user_id: user.id })}
+          leftSection={<IconKey {...icon} />}
+        >
+          {words.keys}
+        </Menu.Item>
+        <Menu.Item
+          component={Link}
+          href={listHref('/admin/audit', { user_id: user.id })}
+          leftSection={<IconHistory {...icon} />}
+        >
+          {words.audit}
+        </Menu.Item>
+        {mayLockOut(admin, user) && (
+          <>
+            <Menu.Divider />
+            <Menu.Item leftSection={<IconLock {...icon} />} onClick={() => open('password')}>
+              {words.password}
+            </Menu.Item>
+            {user.status === ENABLED ? (
+              <Menu.Item leftSection={<IconUserOff {...icon} />} onClick={() => open('disable')}>
+                {words.disable}
+              </Menu.Item>
+            ) : (
+              <EnableItem user={user} />
+            )}
+            <Menu.Item c="var(--km-bad)" leftSection={<IconTrash {...icon} />} onClick={() => open('delete')}>
+              {words.delete}
+            </Menu.Item>
+          </>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function EnableItem({ user }: { user: User }) {
+  const edit = useEditUser();
+
+  function enable() {
+    // Promises, for the menu and its callbacks are gone before the answer comes.
+    edit
+      .mutateAsync({ id: user.id, patch: { status: ENABLED } })
+      .then(() => notifySuccess(texts.adminUsers.enabledAgain(user.username)), notifyFailure);
+  }
+
+  return (
+    <Menu.Item leftSection={<IconCheck {...icon} />} onClick={enable}>
+      {words.enable}
+    </Menu.Item>
+  );
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { mayLockOut, mayManage, rolesToGive } from './rights';
+
+const user = { id: 1, role: 1 };
+const administrator = { id: 2, role: 10 };
+const other = { id: 3, role: 10 };
+const root = { id: 4, role: 100 };
+
+describe('rights', () => {
+  it.each([
+    [user, user, false],
+    [administrator, user, true],
+    [administrator, administrator, false],
+    [administrator, other, false],
+    [administrator, root, false],
+    [root, user, true],
+    [root, other, true],
+    [root, root, true],
+  ])('%o manages %o: %s', (actor, subject, may) => {
+    expect(mayManage(actor, subject)).toBe(may);
+  });
+
+  it('locks nobody out of their own account', () => {
+    expect(mayLockOut(root, root)).toBe(false);
+    expect(mayLockOut(root, { id: 5, role: 100 })).toBe(true);
+    expect(mayLockOut(administrator, user)).toBe(true);
+    expect(mayLockOut(administrator, other)).toBe(false);
+  });
+
+  it('gives only roles below, and root all', () => {
+    expect(rolesToGive(administrator)).toEqual([1]);
+    expect(rolesToGive(root)).toEqual([1, 10, 100]);
+  });
+});

@@ -1,0 +1,87 @@
+import { Stack, Text } from '@mantine/core';
+import type { User } from '../../../api/session';
+import { formatInteger, formatUsd } from '../../../format/money';
+import { roleName } from '../../../format/role';
+import type { Column } from '../../../shared/DataTable';
+import { Money } from '../../../shared/Money';
+import { ToneBadge } from '../../../shared/ToneBadge';
+import { WhenText } from '../../../shared/WhenText';
+import { texts } from '../../../texts';
+import { ENABLED } from './status';
+import type { UserDialog } from './UserDialogs';
+import { UserMenu } from './UserMenu';
+import classes from './userColumns.module.css';
+
+const words = texts.adminUsers;
+
+export function userColumns(onOpen: (dialog: UserDialog, user: User) => void): Column<User>[] {
+  return [
+    { key: 'user', header: words.columns.user, place: 'title', cell: (user) => <Names user={user} /> },
+    { key: 'role', header: words.columns.role, cell: (user) => roleName(user.role) },
+    {
+      key: 'status',
+      header: words.columns.status,
+      place: 'corner',
+      cell: (user) => <AccountStatus status={user.status} />,
+    },
+    {
+      key: 'token api',
+      header: words.columns.tokenApi,
+      cell: (user) => (user.token_api_enabled ? words.yes : words.no),
+    },
+    { key: 'group', header: words.columns.group, cell: (user) => user.group },
+    {
+      key: 'wallet',
+      header: words.columns.wallet,
+      align: 'right',
+      cell: (user) => (
+        <div className={classes.line}>
+          <Money units={user.quota} />
+          <Text size="xs" c="dimmed" className="tabular">
+            {texts.common.quota.used(formatUsd(user.used_quota))}
+          </Text>
+        </div>
+      ),
+    },
+    {
+      key: 'limit',
+      header: words.columns.limit,
+      align: 'right',
+      cell: ({ max_tokens }) => (max_tokens == null ? words.generalLimit : formatInteger(max_tokens)),
+    },
+    {
+      key: 'created',
+      header: words.columns.created,
+      cell: (user) => <WhenText seconds={user.created_time} className={classes.line} />,
+    },
+    {
+      key: 'actions',
+      place: 'corner',
+      align: 'right',
+      cell: (user) => <UserMenu user={user} onOpen={(dialog) => onOpen(dialog, user)} />,
+    },
+  ];
+}
+
+function Names({ user }: { user: User }) {
+  return (
+    <Stack gap={0}>
+      <Text fw={600} size="sm">
+        {user.username}
+      </Text>
+      {user.display_name && user.display_name !== user.username && (
+        <Text size="xs" c="dimmed">
+          {user.display_name}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function AccountStatus({ status }: { status: number }) {
+  return status === ENABLED ? (
+    <ToneBadge tone="ok">{words.enabled}</ToneBadge>
+  ) : (
+    <ToneBadge tone="off">{words.disabled}</ToneBadge>
+  );
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { User } from '../../../api/session';
+import { emptyUserForm, newUserOf, readLimit, userFormOf, userPatchOf } from './userForm';
+
+const ana: User = {
+  id: 7,
+  username: 'ana',
+  display_name: 'Ana',
+  email: '',
+  role: 1,
+  status: 1,
+  group: 'default',
+  quota: 0,
+  used_quota: 0,
+  request_count: 0,
+  token_api_enabled: false,
+  max_tokens: 50,
+  created_time: 1,
+};
+
+describe('readLimit', () => {
+  it.each([
+    ['', -1],
+    [' 0 ', 0],
+    ['1000000', 1_000_000],
+    ['-1', undefined],
+    ['1.5', undefined],
+    ['many', undefined],
+  ])('reads "%s"', (typed, limit) => {
+    expect(readLimit(typed)).toBe(limit);
+  });
+});
+
+describe('userPatchOf', () => {
+  const form = userFormOf(ana);
+
+  it('is empty where nothing was changed', () => {
+    expect(userPatchOf(form, ana)).toEqual({});
+  });
+
+  it('holds only what was changed', () => {
+    expect(userPatchOf({ ...form, email: 'ana@example.org', max_tokens: '' }, ana)).toEqual({
+      email: 'ana@example.org',
+      max_tokens: -1,
+    });
+  });
+
+  it('empties what was emptied', () => {
+    expect(userPatchOf({ ...form, display_name: '' }, ana)).toEqual({ display_name: '' });
+  });
+
+  it('leaves the token API to the role of administrators', () => {
+    expect(userPatchOf({ ...form, role: 10, token_api_enabled: true }, ana)).toEqual({ role: 10 });
+  });
+
+  it('says how the token API stands once the role is gone', () => {
+    const administrator = { ...ana, role: 10, token_api_enabled: true };
+    expect(userPatchOf({ ...userFormOf(administrator), role: 1 }, administrator)).toEqual({
+      role: 1,
+      token_api_enabled: true,
+    });
+  });
+});
+
+describe('newUserOf', () => {
+  it('leaves to the server what is not said', () => {
+    expect(JSON.parse(JSON.stringify(newUserOf(emptyUserForm, 'ana', 'secret-123')))).toEqual({
+      username: 'ana',
+      password: 'secret-123',
+      role: 1,
+      token_api_enabled: true,
+      max_tokens: -1,
+    });
+  });
+});

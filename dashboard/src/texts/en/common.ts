@@ -22,6 +22,13 @@ export const common = {
     unitsUsed: (used: string) => `${used} units used`,
     share: (percent: number) => `${percent} % of the quota used`,
   },
+  spendChart: {
+    summary: (most: string, day: string) => `Spend by day. The most was ${most} on ${day}.`,
+    nothing: 'Spend by day. Nothing was spent.',
+    today: 'Today',
+    requests: (count: string) => `${count} ${count === '1' ? 'request' : 'requests'}`,
+    tokens: (input: string, output: string) => `${input} tokens in, ${output} out`,
+  },
   pager: {
     range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
     label: 'Pages',

@@ -1,0 +1,60 @@
+import { Text, Tooltip } from '@mantine/core';
+import type { CSSProperties } from 'react';
+import type { DayUsage } from '../api/dailyUsage';
+import { formatDate, formatWeekday } from '../format/calendar';
+import { formatCompact, formatUsdCompact } from '../format/compact';
+import { formatInteger, formatUsd, formatUsdExact } from '../format/money';
+import { unitsOf } from '../pages/key/usage/totals';
+import { texts } from '../texts';
+import classes from './SpendChart.module.css';
+
+const words = texts.common.spendChart;
+
+interface Props {
+  daily: DayUsage[];
+  /** The bar of this day stands out. */
+  today?: string;
+}
+
+/** A bar for each day, drawn with CSS: a week of figures needs no chart library. The page has them as a table too. */
+export function SpendChart({ daily, today }: Props) {
+  const days = daily.map((day) => ({ ...day, units: unitsOf(day.usd) }));
+  const most = days.reduce((top, day) => (day.units > top.units ? day : top), { date: '', units: 0 });
+  const summary =
+    most.units > 0 ? words.summary(formatUsd(most.units), formatDate(most.date)) : words.nothing;
+  return (
+    <div role="img" aria-label={summary} className={classes.chart}>
+      {days.map((day) => (
+        <Tooltip key={day.date} label={<Figures day={day} />}>
+          <div className={classes.day} data-today={day.date === today || undefined}>
+            <div className={classes.track}>
+              <span className={classes.value} data-none={day.units === 0 || undefined}>
+                {formatUsdCompact(day.units)}
+              </span>
+              <div className={classes.bar} style={share(day.units, most.units)} />
+            </div>
+            <span className={classes.name}>{day.date === today ? words.today : formatWeekday(day.date)}</span>
+          </div>
+        </Tooltip>
+      ))}
+    </div>
+  );
+}
+
+function share(units: number, most: number): CSSProperties {
+  return { '--share': most > 0 ? units / most : 0 } as CSSProperties;
+}
+
+function Figures({ day }: { day: DayUsage & { units: number } }) {
+  return (
+    <>
+      <Text size="sm" fw={600}>
+        {formatDate(day.date)}: {formatUsdExact(day.units)}
+      </Text>
+      <Text size="sm">{words.requests(formatInteger(day.requests))}</Text>
+      <Text size="sm">
+        {words.tokens(formatCompact(day.prompt_tokens), formatCompact(day.completion_tokens))}
+      </Text>
+    </>
+  );
+}

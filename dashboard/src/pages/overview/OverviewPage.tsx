@@ -1,6 +1,62 @@
+import { Button, Paper } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import { useOverview } from '../../api/overview';
+import { FailureState } from '../../shared/FailureState';
 import { PageHeader } from '../../shared/PageHeader';
 import { texts } from '../../texts';
+import { totalsOf } from '../key/usage/totals';
+import { AttentionCard } from './AttentionCard';
+import { FirstRun } from './FirstRun';
+import { KeysCard } from './KeysCard';
+import classes from './OverviewPage.module.css';
+import { SpendCard } from './SpendCard';
+import { SpendTotal } from './SpendTotal';
+import { WalletCard } from './WalletCard';
+
+const words = texts.overview;
 
 export default function OverviewPage() {
-  return <PageHeader title={texts.overview.title} />;
+  const { data: overview, error, refetch } = useOverview();
+  const week = overview && totalsOf(overview.daily);
+  const today = overview && totalsOf(overview.daily.filter(({ date }) => date === overview.end_date));
+  const isFirstRun = overview?.tokens.total === 0 && week?.requests === 0;
+
+  if (error && !overview) {
+    return (
+      <>
+        <PageHeader title={words.title} />
+        <Paper>
+          <FailureState error={error} onRetry={refetch} />
+        </Paper>
+      </>
+    );
+  }
+  return (
+    <>
+      <PageHeader
+        title={words.title}
+        description={words.description}
+        actions={
+          <Button component={Link} href="/keys" variant="default" leftSection={<IconPlus size={18} />}>
+            {texts.keys.create}
+          </Button>
+        }
+      />
+      <div className={classes.grid}>
+        <WalletCard />
+        {isFirstRun ? (
+          <FirstRun />
+        ) : (
+          <>
+            <SpendTotal title={words.today} totals={today} />
+            <SpendTotal title={words.week} totals={week} />
+            <SpendCard overview={overview} />
+            <KeysCard counts={overview?.tokens} />
+            <AttentionCard overview={overview} />
+          </>
+        )}
+      </div>
+    </>
+  );
 }

@@ -1,0 +1,21 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, call } from './client';
+import type { components } from './schema';
+import { sessionQuery } from './session';
+import { tokensKey } from './tokenCache';
+
+export type Overview = components['schemas']['OverviewBody'];
+export type Attention = components['schemas']['AttentionBody'];
+
+const REFRESH_MS = 30_000;
+
+/** Spend and keys, and with them the wallet of the session, kept fresh while somebody looks. */
+export function useOverview() {
+  useQuery({ ...sessionQuery, refetchInterval: REFRESH_MS });
+  return useQuery({
+    queryKey: [...tokensKey, 'overview'],
+    queryFn: ({ signal }) => call(api.GET('/api/user/self/overview', { signal })),
+    staleTime: 0,
+    refetchInterval: REFRESH_MS,
+  });
+}

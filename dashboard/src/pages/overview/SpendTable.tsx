@@ -1,0 +1,41 @@
+import { Table } from '@mantine/core';
+import type { DayUsage } from '../../api/dailyUsage';
+import { formatDate } from '../../format/calendar';
+import { formatCompact } from '../../format/compact';
+import { formatInteger } from '../../format/money';
+import { Money } from '../../shared/Money';
+import { texts } from '../../texts';
+import { unitsOf } from '../key/usage/totals';
+
+const { title, columns } = texts.overview.spend;
+
+export function SpendTable({ daily }: { daily: DayUsage[] }) {
+  return (
+    <Table aria-label={title} fz="sm" verticalSpacing={6} horizontalSpacing={6} className="tabular">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{columns.day}</Table.Th>
+          <Table.Th ta="right">{columns.usd}</Table.Th>
+          <Table.Th ta="right">{columns.requests}</Table.Th>
+          <Table.Th ta="right">{columns.input}</Table.Th>
+          <Table.Th ta="right">{columns.output}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {daily.map((day) => (
+          <Table.Tr key={day.date}>
+            <Table.Th scope="row" fw={500}>
+              {formatDate(day.date)}
+            </Table.Th>
+            <Table.Td ta="right">
+              <Money units={unitsOf(day.usd)} />
+            </Table.Td>
+            <Table.Td ta="right">{formatInteger(day.requests)}</Table.Td>
+            <Table.Td ta="right">{formatCompact(day.prompt_tokens)}</Table.Td>
+            <Table.Td ta="right">{formatCompact(day.completion_tokens)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

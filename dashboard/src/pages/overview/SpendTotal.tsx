@@ -1,0 +1,21 @@
+import { formatCompact } from '../../format/compact';
+import { formatInteger } from '../../format/money';
+import { Money } from '../../shared/Money';
+import { texts } from '../../texts';
+import type { Totals } from '../key/usage/totals';
+import { Figure } from './Figure';
+
+const words = texts.overview;
+
+export function SpendTotal({ title, totals }: { title: string; totals: Totals | undefined }) {
+  return (
+    <Figure title={title} value={totals && <Money units={totals.units} />}>
+      {totals && (
+        <>
+          <div>{words.requests(formatInteger(totals.requests))}</div>
+          <div>{words.tokens(formatCompact(totals.promptTokens + totals.completionTokens))}</div>
+        </>
+      )}
+    </Figure>
+  );
+}

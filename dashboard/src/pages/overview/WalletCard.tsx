@@ -1,0 +1,25 @@
+import { Text } from '@mantine/core';
+import { useUser } from '../../api/session';
+import { formatInteger, formatUsd } from '../../format/money';
+import { Money } from '../../shared/Money';
+import { texts } from '../../texts';
+import { Figure } from './Figure';
+import classes from './OverviewPage.module.css';
+
+const words = texts.overview.wallet;
+
+export function WalletCard() {
+  const { quota, used_quota } = useUser();
+  return (
+    <Figure title={words.title} value={<Money units={quota} />} className={classes.wallet}>
+      <div>{texts.common.units(formatInteger(quota))}</div>
+      {quota > 0 ? (
+        <div>{words.spent(formatUsd(used_quota))}</div>
+      ) : (
+        <Text inherit c="var(--km-warn)">
+          {words.empty}
+        </Text>
+      )}
+    </Figure>
+  );
+}

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { aToken } from '../../test/aToken';
+import { explain } from './attention';
+
+const NOW = 1_800_000_000;
+const DAY = 86_400;
+
+describe('explain', () => {
+  it.each([
+    ['expires_soon', { expired_time: NOW + 3 * DAY }, 'warn', 'Stops working in 3 days.'],
+    [
+      'nearly_spent',
+      { used_quota: 4_700_000, remain_quota: 300_000 },
+      'warn',
+      'Only $0.60 of $10.00 is left.',
+    ],
+    ['exhausted', { used_quota: 50_000, remain_quota: 0 }, 'bad', 'Its quota of $0.10 is used up.'],
+    ['expired', { expired_time: NOW - DAY }, 'off', 'Stopped working yesterday.'],
+    ['from_a_newer_server', {}, 'info', 'Something about this key needs a look.'],
+  ])('says why: %s', (reason, fields, tone, sentence) => {
+    expect(explain({ reason, token: aToken(fields) }, NOW)).toMatchObject({ tone, sentence });
+  });
+});

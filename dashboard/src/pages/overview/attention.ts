@@ -1,0 +1,34 @@
+import type { Attention } from '../../api/overview';
+import { formatUsd } from '../../format/money';
+import { formatRelative } from '../../format/time';
+import type { Tone } from '../../shared/ToneBadge';
+import { texts } from '../../texts';
+
+interface Explanation {
+  tone: Tone;
+  word: string;
+  sentence: string;
+}
+
+/** Why a key needs attention, in words. */
+export function explain({ reason, token }: Attention, now: number): Explanation {
+  const { expires_soon, nearly_spent, exhausted, expired, other } = texts.overview.attention.reasons;
+  const when = formatRelative(token.expired_time, now);
+  const granted = formatUsd(token.used_quota + token.remain_quota);
+  switch (reason) {
+    case 'expires_soon':
+      return { tone: 'warn', word: expires_soon.word, sentence: expires_soon.sentence(when) };
+    case 'nearly_spent':
+      return {
+        tone: 'warn',
+        word: nearly_spent.word,
+        sentence: nearly_spent.sentence(formatUsd(token.remain_quota), granted),
+      };
+    case 'exhausted':
+      return { tone: 'bad', word: exhausted.word, sentence: exhausted.sentence(granted) };
+    case 'expired':
+      return { tone: 'off', word: expired.word, sentence: expired.sentence(when) };
+    default:
+      return { tone: 'info', ...other };
+  }
+}

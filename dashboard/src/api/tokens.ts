@@ -43,7 +43,8 @@ export function useTokenSearch(search: TokenSearch | undefined, page: number) {
       return call(api.GET('/api/token/search', { params: { query }, signal }));
     },
     enabled: search !== undefined,
-    placeholderData: keepPreviousData,
+    // While somebody types on, what was found stays; another page is another matter.
+    placeholderData: page === 0 ? keepPreviousData : undefined,
     staleTime: 60_000,
     refetchOnWindowFocus: false,
     retry: (failures, error) =>

@@ -1,5 +1,6 @@
 import { Button, Code, Modal, Stack, Text } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import { texts } from '../texts';
 import classes from './SecretShownOnce.module.css';
 import { useCopy } from './useCopy';
@@ -10,11 +11,19 @@ interface Props {
   secret: string | undefined;
   /** In place of the sentence that it is shown only this once. */
   hint?: string;
+  /** Below the secret, such as an example of its use. */
+  children?: ReactNode;
   onClose: () => void;
 }
 
 /** A dialog with a new secret. It closes by its button alone, so that no stray click loses the secret. */
-export function SecretShownOnce({ title, secret, hint = texts.common.secret.once, onClose }: Props) {
+export function SecretShownOnce({
+  title,
+  secret,
+  hint = texts.common.secret.once,
+  children,
+  onClose,
+}: Props) {
   const { copied, copy } = useCopy();
   return (
     <Modal
@@ -37,6 +46,7 @@ export function SecretShownOnce({ title, secret, hint = texts.common.secret.once
         >
           {copied ? texts.common.copied : texts.common.copy}
         </Button>
+        {children}
         <Button variant="default" onClick={onClose}>
           {texts.common.secret.done}
         </Button>

@@ -100,7 +100,13 @@ const overrides = createTheme({
     }),
     Paper: Paper.extend({ defaultProps: { withBorder: true, radius: 'lg' } }),
     PasswordInput: PasswordInput.extend({ defaultProps: { visibilityToggleButtonProps: { tabIndex: 0 } } }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md' } }),
+    Table: Table.extend({
+      defaultProps: {
+        verticalSpacing: 'sm',
+        horizontalSpacing: 'sm',
+        highlightOnHoverColor: 'var(--km-page)',
+      },
+    }),
     Tooltip: Tooltip.extend({
       defaultProps: { withArrow: true, openDelay: 200, events: { hover: true, focus: true, touch: true } },
     }),

@@ -1,6 +1,86 @@
+import { Box, Button, Paper } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import type { Token } from '../../api/tokens';
+import { DataTable } from '../../shared/DataTable';
+import { FailureState } from '../../shared/FailureState';
 import { PageHeader } from '../../shared/PageHeader';
+import { Pager } from '../../shared/Pager';
 import { texts } from '../../texts';
+import { NewKeyDialog } from './actions/NewKeyDialog';
+import { useKeyActions } from './actions/useKeyActions';
+import { ChosenBar } from './ChosenBar';
+import { KeyFormDrawer } from './form/KeyFormDrawer';
+import { KeysToolbar } from './KeysToolbar';
+import { ChooseAll, keyColumns } from './keyColumns';
+import { NoKeys } from './NoKeys';
+import { useChoice } from './useChoice';
+import { useKeysView } from './useKeysView';
+import { KEYS_A_PAGE, useShownKeys } from './useShownKeys';
+
+const words = texts.keys;
 
 export default function KeysPage() {
-  return <PageHeader title={texts.keys.title} />;
+  const [view, changeView] = useKeysView();
+  const keys = useShownKeys(view);
+  const choice = useChoice(keys.rows ?? []);
+  const { actions, dialogs } = useKeyActions();
+  const [creating, setCreating] = useState(false);
+  const [created, setCreated] = useState<Token>();
+
+  // The last page may be gone after a deletion.
+  const lastPage = Math.max(0, Math.ceil(keys.total / KEYS_A_PAGE) - 1);
+  const beyond = keys.rows !== undefined && view.page > lastPage;
+  useEffect(() => {
+    if (beyond) changeView({ page: lastPage });
+  });
+
+  const createButton = (
+    <Button leftSection={<IconPlus size={18} />} onClick={() => setCreating(true)}>
+      {words.create}
+    </Button>
+  );
+  const filtered = view.q !== '' || view.status !== undefined;
+  return (
+    <>
+      <PageHeader title={words.title} description={words.description} actions={createButton} />
+      {keys.error ? (
+        <Paper>
+          <FailureState error={keys.error} onRetry={keys.retry} />
+        </Paper>
+      ) : (
+        <>
+          <KeysToolbar view={view} onChange={changeView} keys={keys} />
+          {keys.rows && keys.rows.length > 0 && (
+            <Box hiddenFrom="sm" px="md" mb="sm">
+              <ChooseAll choice={choice} label={words.choose.page} />
+            </Box>
+          )}
+          <DataTable
+            label={words.table}
+            columns={keyColumns(actions, choice)}
+            rows={keys.rows}
+            rowKey={(token) => token.id}
+            empty={
+              <NoKeys
+                filtered={filtered}
+                onShowAll={() => changeView({ q: '', status: undefined })}
+                createButton={createButton}
+              />
+            }
+          />
+          <Pager
+            page={view.page}
+            pageSize={KEYS_A_PAGE}
+            total={keys.total}
+            onChange={(page) => changeView({ page })}
+          />
+          <ChosenBar choice={choice} actions={actions} />
+        </>
+      )}
+      {dialogs}
+      <KeyFormDrawer opened={creating} onCreated={setCreated} onClose={() => setCreating(false)} />
+      <NewKeyDialog newKey={created?.key} onClose={() => setCreated(undefined)} />
+    </>
+  );
 }

@@ -23,7 +23,7 @@ export function mistakesOf(draft: Draft): Mistakes {
     name: nameMistake(draft.name.trim()),
     usd: draft.unlimited ? undefined : usdMistake(draft.usd),
     expiresAt: draft.expiry.choice === 'at' && draft.expiry.at === undefined ? words.noMoment : undefined,
-    models: modelsMistake(draft.models),
+    models: draft.limitModels ? modelsMistake(draft.models) : undefined,
     ips: ipsMistake(draft.ips),
   };
   return Object.fromEntries(Object.entries(mistakes).filter(([, mistake]) => mistake !== undefined));

@@ -1,0 +1,49 @@
+import { Group, Select } from '@mantine/core';
+import { SearchInput } from '../../shared/SearchInput';
+import { texts } from '../../texts';
+import classes from './KeysToolbar.module.css';
+import { SearchHint } from './SearchHint';
+import type { KeysView } from './useKeysView';
+import type { ShownKeys } from './useShownKeys';
+
+interface Props {
+  view: KeysView;
+  onChange: (changes: Partial<KeysView>) => void;
+  keys: ShownKeys;
+}
+
+const { search, status } = texts.keys;
+const words = texts.common.tokenStatus;
+
+const states = [
+  { value: '', label: status.all },
+  { value: '1', label: words[1] },
+  { value: '2', label: words[2] },
+  { value: '3', label: words[3] },
+  { value: '4', label: words[4] },
+];
+
+export function KeysToolbar({ view, onChange, keys }: Props) {
+  const told = keys.searchFailure || keys.plan.kind.startsWith('too_');
+  return (
+    <Group align="flex-start" gap="sm" className={classes.toolbar}>
+      <SearchInput
+        label={search.label}
+        value={view.q}
+        onChange={(q) => onChange({ q })}
+        hint={told && <SearchHint plan={keys.plan} failure={keys.searchFailure} />}
+      />
+      {/* The API cannot filter by state, so this needs all keys here. */}
+      {keys.complete && (
+        <Select
+          aria-label={status.label}
+          className={classes.status}
+          data={states}
+          allowDeselect={false}
+          value={view.status === undefined ? '' : String(view.status)}
+          onChange={(value) => onChange({ status: value ? Number(value) : undefined })}
+        />
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,16 @@
+import { formatInteger } from '../../format/money';
+import { FailureMessage } from '../../shared/FailureMessage';
+import { texts } from '../../texts';
+import type { SearchPlan } from './search';
+import { useSecondsLeft } from './useSecondsLeft';
+
+const words = texts.keys.search;
+
+/** Why there is no new result below. */
+export function SearchHint({ plan, failure }: { plan: SearchPlan; failure: Error | null }) {
+  const left = useSecondsLeft(failure);
+  if (plan.kind === 'too_short') return words.tooShort;
+  if (plan.kind === 'too_many_wildcards') return words.tooManyWildcards;
+  if (left !== undefined) return words.goesOn(formatInteger(left));
+  return failure && <FailureMessage error={failure} />;
+}

@@ -1,0 +1,89 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import {
+  IconArrowUpRight,
+  IconCopy,
+  IconDots,
+  IconEye,
+  IconPencil,
+  IconPower,
+  IconTrash,
+} from '@tabler/icons-react';
+import { useRef } from 'react';
+import { Link } from 'wouter';
+import { isSwitchedOn } from '../../../api/tokenSwitch';
+import type { Token } from '../../../api/tokens';
+import { texts } from '../../../texts';
+import type { KeyActions } from './useKeyActions';
+
+interface Props {
+  token: Token;
+  actions: KeyActions;
+  /** On the key's own page there is nothing to open, and editing is a button. */
+  onOwnPage?: boolean;
+}
+
+const words = texts.keys.menu;
+const icon = { size: 18, stroke: 1.6 };
+
+export function KeyMenu({ token, actions, onOwnPage }: Props) {
+  const target = useRef<HTMLButtonElement>(null);
+  const on = isSwitchedOn(token);
+
+  /** Dialogs give the focus back to what had it, and the item is gone by then. */
+  function act(action: () => void) {
+    return () => {
+      target.current?.focus();
+      action();
+    };
+  }
+
+  return (
+    <Menu position="bottom-end" withinPortal withInitialFocusPlaceholder={false}>
+      <Menu.Target>
+        <ActionIcon
+          ref={target}
+          aria-label={words.label(token.name)}
+          variant={onOwnPage ? 'default' : 'subtle'}
+          size={onOwnPage ? 36 : 'lg'}
+        >
+          <IconDots size={20} stroke={1.6} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {!onOwnPage && (
+          <>
+            <Menu.Item
+              component={Link}
+              href={`/keys/${token.id}`}
+              leftSection={<IconArrowUpRight {...icon} />}
+            >
+              {words.open}
+            </Menu.Item>
+            <Menu.Item leftSection={<IconPencil {...icon} />} onClick={act(() => actions.edit(token))}>
+              {words.edit}
+            </Menu.Item>
+          </>
+        )}
+        <Menu.Item leftSection={<IconPower {...icon} />} onClick={act(() => actions.setSwitch([token], !on))}>
+          {on ? words.disable : words.enable}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>{words.audited}</Menu.Label>
+        <Menu.Item leftSection={<IconCopy {...icon} />} onClick={act(() => actions.copyKey(token))}>
+          {words.copyKey}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconEye {...icon} />} onClick={act(() => actions.revealKey(token))}>
+          {words.revealKey}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item
+          c="var(--km-bad)"
+          leftSection={<IconTrash {...icon} />}
+          onClick={act(() => actions.remove([token]))}
+        >
+          {words.delete}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,80 @@
+import { type ReactNode, useState } from 'react';
+import { useRevealKey } from '../../../api/tokenChanges';
+import { useSwitchTokens } from '../../../api/tokenSwitch';
+import type { Token } from '../../../api/tokens';
+import { sentence } from '../../../format/sentence';
+import { notifyFailure, notifySuccess } from '../../../shared/notify';
+import { texts } from '../../../texts';
+import { KeyFormDrawer } from '../form/KeyFormDrawer';
+import { DeleteKeysDialog } from './DeleteKeysDialog';
+import { RevealedKeyDialog } from './RevealedKeyDialog';
+
+export interface KeyActions {
+  edit: (token: Token) => void;
+  remove: (tokens: Token[]) => void;
+  setSwitch: (tokens: Token[], on: boolean) => void;
+  copyKey: (token: Token) => void;
+  revealKey: (token: Token) => void;
+}
+
+/** What can be done with keys, and the dialogs that this takes. */
+export function useKeyActions(onDeleted?: () => void): { actions: KeyActions; dialogs: ReactNode } {
+  const [editing, setEditing] = useState<Token>();
+  const [deleting, setDeleting] = useState<Token[]>();
+  const [revealed, setRevealed] = useState<{ name: string; key: string }>();
+  const switchTokens = useSwitchTokens();
+  const reveal = useRevealKey();
+
+  // Awaited, because callbacks of `mutate` are only for the last of several calls.
+  async function setSwitch(tokens: Token[], on: boolean) {
+    try {
+      const { refused } = await switchTokens.mutateAsync({ tokens, on });
+      const [first] = refused;
+      if (!first) return;
+      const { someRefused } = texts.keys.switched;
+      notifyFailure(new Error(someRefused(refused.length, tokens.length, sentence(first.error.message))));
+    } catch (error) {
+      notifyFailure(error as Error);
+    }
+  }
+
+  async function readKey(token: Token): Promise<string | undefined> {
+    try {
+      return await reveal.mutateAsync(token);
+    } catch (error) {
+      notifyFailure(error as Error);
+      return undefined;
+    } finally {
+      reveal.reset();
+    }
+  }
+
+  async function revealKey(token: Token) {
+    const key = await readKey(token);
+    if (key) setRevealed({ name: token.name, key });
+  }
+
+  async function copyKey(token: Token) {
+    const key = await readKey(token);
+    if (!key) return;
+    try {
+      await navigator.clipboard.writeText(key);
+      notifySuccess(texts.keys.copied(token.name));
+    } catch {
+      // Not every browser lets a page copy what it had to wait for.
+      setRevealed({ name: token.name, key });
+    }
+  }
+
+  const dialogs = (
+    <>
+      <KeyFormDrawer opened={editing !== undefined} token={editing} onClose={() => setEditing(undefined)} />
+      <DeleteKeysDialog tokens={deleting} onDeleted={onDeleted} onClose={() => setDeleting(undefined)} />
+      <RevealedKeyDialog revealed={revealed} onClose={() => setRevealed(undefined)} />
+    </>
+  );
+  return {
+    actions: { edit: setEditing, remove: setDeleting, setSwitch, copyKey, revealKey },
+    dialogs,
+  };
+}

@@ -1,0 +1,50 @@
+import { Select, Stack, TextInput } from '@mantine/core';
+import { formatMoment } from '../../../format/time';
+import { useNow } from '../../../shared/useNow';
+import { texts } from '../../../texts';
+import {
+  type Expiry,
+  type ExpiryChoice,
+  expiredTime,
+  expiryChoices,
+  momentInput,
+  parseMoment,
+} from './expiry';
+import type { FieldsProps } from './fields';
+
+const words = texts.keys.form;
+
+const choices = expiryChoices.map((choice) => ({ value: choice, label: words.expiryChoices[choice] }));
+
+export function ExpiryFields({ draft: { expiry }, mistakes, onChange }: FieldsProps) {
+  const now = useNow();
+  const end = expiredTime(expiry, now);
+  const change = (changes: Partial<Expiry>) => onChange({ expiry: { ...expiry, ...changes } });
+  const outcome = end !== undefined && end > 0 ? words.expiryEnds(formatMoment(end)) : undefined;
+  return (
+    <Stack gap="sm">
+      <Select
+        label={words.expires}
+        data={choices}
+        allowDeselect={false}
+        description={expiry.choice === 'at' ? undefined : outcome}
+        inputWrapperOrder={['label', 'input', 'description']}
+        value={expiry.choice}
+        onChange={(choice: ExpiryChoice | null) => choice && change({ choice })}
+      />
+      {expiry.choice === 'at' && (
+        <TextInput
+          type="datetime-local"
+          name="expiresAt"
+          label={words.expiresAt}
+          description={end !== undefined && end <= now ? words.expiryPassed : outcome}
+          inputWrapperOrder={['label', 'input', 'error', 'description']}
+          withAsterisk
+          value={momentInput(expiry.at)}
+          error={mistakes.expiresAt}
+          onChange={(event) => change({ at: parseMoment(event.currentTarget.value) })}
+        />
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,53 @@
+import { Drawer } from '@mantine/core';
+import { useState } from 'react';
+import type { Token } from '../../../api/tokens';
+import { useLast } from '../../../shared/useLast';
+import { texts } from '../../../texts';
+import { KeyForm } from './KeyForm';
+
+interface Props {
+  opened: boolean;
+  /** The one to edit; without it a new one is made. */
+  token?: Token;
+  onCreated?: (token: Token) => void;
+  onClose: () => void;
+}
+
+export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
+  const [touched, setTouched] = useState(false);
+  const shown = useLast(token);
+  const { createTitle, editTitle } = texts.keys.form;
+
+  function close() {
+    setTouched(false);
+    onClose();
+  }
+
+  return (
+    <Drawer
+      opened={opened}
+      onClose={close}
+      position="right"
+      size={520}
+      padding="lg"
+      title={shown ? editTitle(shown.name) : createTitle}
+      overlayProps={{ backgroundOpacity: 0.5 }}
+      closeButtonProps={{ 'aria-label': texts.common.close }}
+      attributes={{ header: { role: 'presentation' } }}
+      styles={{ title: { fontSize: '1.125rem', fontWeight: 650, overflowWrap: 'anywhere' } }}
+      // What was typed is not lost to a stray click or key.
+      closeOnClickOutside={!touched}
+      closeOnEscape={!touched}
+    >
+      <KeyForm
+        token={shown}
+        onTouched={() => setTouched(true)}
+        onCreated={(made) => {
+          close();
+          onCreated?.(made);
+        }}
+        onClose={close}
+      />
+    </Drawer>
+  );
+}

@@ -1,0 +1,33 @@
+import { Stack, Switch, TagsInput } from '@mantine/core';
+import { useModels } from '../../../api/tokenChoices';
+import { texts } from '../../../texts';
+import type { FieldsProps } from './fields';
+
+const words = texts.keys.form;
+
+export function ModelFields({ draft, mistakes, onChange }: FieldsProps) {
+  const models = useModels();
+  return (
+    <Stack gap="sm">
+      <Switch
+        label={words.limitModels}
+        description={words.limitModelsHint}
+        checked={draft.limitModels}
+        onChange={(event) => onChange({ limitModels: event.currentTarget.checked })}
+      />
+      {draft.limitModels && (
+        <TagsInput
+          name="models"
+          label={words.models}
+          description={draft.models.length === 0 ? words.noModels : words.modelsHint}
+          inputWrapperOrder={['label', 'input', 'error', 'description']}
+          data={models.data ?? []}
+          splitChars={[',']}
+          value={draft.models}
+          error={mistakes.models}
+          onChange={(names) => onChange({ models: names })}
+        />
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,29 @@
+import { Text, TextInput } from '@mantine/core';
+import { texts } from '../../../texts';
+import type { FieldsProps } from './fields';
+import { characters, MAX_NAME_CHARACTERS } from './mistakes';
+
+const words = texts.keys.form;
+
+export function NameField({ draft, mistakes, onChange }: FieldsProps) {
+  const used = characters(draft.name.trim());
+  return (
+    <TextInput
+      name="name"
+      label={words.name}
+      description={words.nameHint}
+      withAsterisk
+      data-autofocus
+      autoComplete="off"
+      rightSectionWidth={64}
+      rightSection={
+        <Text size="xs" className="tabular" c={used > MAX_NAME_CHARACTERS ? 'var(--km-bad)' : 'dimmed'}>
+          {words.nameCount(used, MAX_NAME_CHARACTERS)}
+        </Text>
+      }
+      value={draft.name}
+      error={mistakes.name}
+      onChange={(event) => onChange({ name: event.currentTarget.value })}
+    />
+  );
+}

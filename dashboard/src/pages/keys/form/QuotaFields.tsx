@@ -1,0 +1,48 @@
+import { Stack, Switch, TextInput } from '@mantine/core';
+import { formatInteger, formatUsd, formatUsdExact, parseUsd } from '../../../format/money';
+import { texts } from '../../../texts';
+import type { FieldsProps } from './fields';
+
+const words = texts.keys.form;
+
+interface Props extends FieldsProps {
+  /** Quota units. */
+  usedBefore: number;
+}
+
+export function QuotaFields({ draft, mistakes, onChange, usedBefore }: Props) {
+  return (
+    <Stack gap="sm">
+      {!draft.unlimited && (
+        <TextInput
+          name="usd"
+          label={usedBefore > 0 ? words.quotaLeft : words.quota}
+          description={inUnits(draft.usd, usedBefore)}
+          inputWrapperOrder={['label', 'input', 'error', 'description']}
+          withAsterisk
+          inputMode="decimal"
+          autoComplete="off"
+          leftSection="$"
+          value={draft.usd}
+          error={mistakes.usd}
+          onChange={(event) => onChange({ usd: event.currentTarget.value })}
+        />
+      )}
+      <Switch
+        label={words.unlimited}
+        description={words.unlimitedHint}
+        checked={draft.unlimited}
+        onChange={(event) => onChange({ unlimited: event.currentTarget.checked })}
+      />
+    </Stack>
+  );
+}
+
+function inUnits(typed: string, usedBefore: number): string {
+  const parsed = parseUsd(typed);
+  const units =
+    'units' in parsed
+      ? words.quotaUnits(formatUsdExact(parsed.units), formatInteger(parsed.units))
+      : words.quotaHint;
+  return usedBefore > 0 ? `${units} · ${words.quotaUsed(formatUsd(usedBefore))}` : units;
+}

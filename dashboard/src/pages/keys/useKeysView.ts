@@ -1,0 +1,33 @@
+import { useSearchParams } from 'wouter';
+
+/** What the page shows. It stands in the address, so that a reload and the way back keep it. */
+export interface KeysView {
+  q: string;
+  /** 1 to 4; absent for all. */
+  status: number | undefined;
+  /** From 0. */
+  page: number;
+}
+
+export function useKeysView(): [KeysView, (changes: Partial<KeysView>) => void] {
+  const [params, setParams] = useSearchParams();
+  const view: KeysView = {
+    q: params.get('q') ?? '',
+    status: count(params.get('status')) || undefined,
+    page: Math.max(0, count(params.get('page')) - 1),
+  };
+
+  /** Another search or state begins at its first page, unless the page is given. */
+  function change(changes: Partial<KeysView>) {
+    const { q, status, page } = { ...view, page: 0, ...changes };
+    const shown = { q, status: status ? String(status) : '', page: page > 0 ? String(page + 1) : '' };
+    const kept = Object.entries(shown).filter(([, value]) => value !== '');
+    setParams(kept, { replace: true });
+  }
+
+  return [view, change];
+}
+
+function count(text: string | null): number {
+  return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : 0;
+}

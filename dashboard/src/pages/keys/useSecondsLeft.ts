@@ -1,0 +1,21 @@
+import { useEffect, useState } from 'react';
+import { ApiError } from '../../api/error';
+
+/** Counts down to when a refusal of too many requests ends; `undefined` without one. */
+export function useSecondsLeft(failure: Error | null): number | undefined {
+  const [left, setLeft] = useState<number>();
+
+  useEffect(() => {
+    if (!(failure instanceof ApiError) || failure.status !== 429 || failure.retryAfter === undefined) {
+      setLeft(undefined);
+      return;
+    }
+    const end = Date.now() + failure.retryAfter * 1000;
+    const tell = () => setLeft(Math.max(0, Math.ceil((end - Date.now()) / 1000)));
+    tell();
+    const timer = setInterval(tell, 1000);
+    return () => clearInterval(timer);
+  }, [failure]);
+
+  return left;
+}

@@ -1,0 +1,58 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { TOKENS_AT_ONCE, type Token, useTokenSearch, useTokens } from '../../api/tokens';
+import { narrow, planSearch, type SearchPlan } from './search';
+import type { KeysView } from './useKeysView';
+
+export const KEYS_A_PAGE = 25;
+const PAGES_AT_ONCE = TOKENS_AT_ONCE / KEYS_A_PAGE;
+const SETTLED_MS = 400;
+
+export interface ShownKeys {
+  /** Absent while loading. */
+  rows: Token[] | undefined;
+  /** How many there are on all pages. */
+  total: number;
+  /** All tokens are loaded: they can be filtered without asking the server. */
+  complete: boolean;
+  plan: SearchPlan;
+  /** Why the last search failed, also while it is being tried again. */
+  searchFailure: Error | null;
+  /** There is nothing to show for this. */
+  error: Error | null;
+  retry: () => void;
+}
+
+export function useShownKeys({ q, status, page }: KeysView): ShownKeys {
+  const portion = Math.floor(page / PAGES_AT_ONCE);
+  const [settledQ] = useDebouncedValue(q, SETTLED_MS);
+  const list = useTokens(portion);
+  const complete = (list.data?.total ?? 0) <= TOKENS_AT_ONCE;
+  const plan: SearchPlan = list.data ? planSearch(q, complete) : { kind: 'none' };
+
+  const settled = list.data && planSearch(settledQ, complete);
+  const asked = settled?.kind === 'server' ? settled.search : undefined;
+  const search = useTokenSearch(asked, portion);
+
+  const searching = plan.kind === 'server';
+  // Until the answer is here, what was there before stays.
+  const source = searching && asked && search.data ? search : list;
+  const loaded = source === list && list.isPlaceholderData ? undefined : source.data?.items;
+  const local = loaded && filter(loaded, plan, complete ? status : undefined);
+  const total = complete || !source.data ? (local?.length ?? 0) : source.data.total;
+  const first = (page % PAGES_AT_ONCE) * KEYS_A_PAGE;
+
+  return {
+    rows: local?.slice(first, first + KEYS_A_PAGE),
+    total,
+    complete,
+    plan,
+    searchFailure: searching && asked ? search.failureReason : null,
+    error: source.data ? null : list.error,
+    retry: list.refetch,
+  };
+}
+
+function filter(tokens: Token[], plan: SearchPlan, status: number | undefined): Token[] {
+  const named = plan.kind === 'local' ? narrow(tokens, plan.text) : tokens;
+  return status === undefined ? named : named.filter((token) => token.status === status);
+}

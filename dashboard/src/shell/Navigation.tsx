@@ -24,7 +24,7 @@ export function Navigation({ onNavigate }: { onNavigate: () => void }) {
 
 function Entries({ entries, onNavigate }: { entries: NavigationEntry[]; onNavigate: () => void }) {
   const [path] = useLocation();
-  return entries.map(({ href, label, icon: Icon }) => {
+  return entries.map(({ href, label, icon: Icon, badge: EndBadge }) => {
     const active = href === '/' ? path === '/' : path === href || path.startsWith(`${href}/`);
     return (
       <NavLink
@@ -34,6 +34,7 @@ function Entries({ entries, onNavigate }: { entries: NavigationEntry[]; onNaviga
         href={href}
         label={label}
         leftSection={<Icon size={20} stroke={1.6} />}
+        rightSection={EndBadge && <EndBadge />}
         active={active}
         aria-current={active ? 'page' : undefined}
         onClick={onNavigate}

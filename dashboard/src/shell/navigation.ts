@@ -10,11 +10,14 @@ import {
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import { texts } from '../texts';
+import { PendingRequestsBadge } from './PendingRequestsBadge';
 
 export interface NavigationEntry {
   href: string;
   label: string;
   icon: ComponentType<{ size?: number; stroke?: number }>;
+  /** At the end of the entry. */
+  badge?: ComponentType;
 }
 
 export const userNavigation: NavigationEntry[] = [
@@ -25,7 +28,7 @@ export const userNavigation: NavigationEntry[] = [
 
 export const administratorNavigation: NavigationEntry[] = [
   { href: '/admin/users', label: texts.adminUsers.title, icon: IconUsers },
-  { href: '/admin/requests', label: texts.adminRequests.title, icon: IconInbox },
+  { href: '/admin/requests', label: texts.adminRequests.title, icon: IconInbox, badge: PendingRequestsBadge },
   { href: '/admin/tokens', label: texts.adminTokens.title, icon: IconListSearch },
   { href: '/admin/gateways', label: texts.adminGateways.title, icon: IconServer2 },
   { href: '/admin/audit', label: texts.adminAudit.title, icon: IconHistory },

@@ -1,3 +1,27 @@
 export const adminRequests = {
   title: 'Requests',
+  description: 'Who asks for access to API keys, and why.',
+  pendingCount: (count: string) => `${count} pending`,
+  state: 'State',
+  states: { pending: 'Pending', approved: 'Approved', refused: 'Refused', all: 'All' },
+  asked: 'Asked',
+  answered: 'answered',
+  noReason: 'No reason given.',
+  yourNote: 'Answer',
+  approve: 'Approve',
+  refuse: 'Refuse',
+  empty: {
+    pending: { title: 'Nobody is waiting', hint: 'Requests that wait for an answer stand here.' },
+    other: { title: 'No such requests', hint: 'Once requests are answered they stand here.' },
+  },
+  dialog: {
+    approveTitle: (username: string) => `Approve the request of ${username}?`,
+    refuseTitle: (username: string) => `Refuse the request of ${username}?`,
+    approveHint: 'The account may make API keys at once. They spend what its wallet holds.',
+    refuseHint: 'The account stays without API keys. Its owner may ask again.',
+    note: 'Note',
+    noteHint: 'Optional; the owner reads it.',
+    approved: (username: string) => `${username} may make API keys now.`,
+    refused: (username: string) => `The request of ${username} is refused.`,
+  },
 };

@@ -1,53 +1,13 @@
-import { Button, Paper } from '@mantine/core';
-import type { UseQueryResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
-import { PAGE_SIZE, type Page } from '../../../api/page';
-import { type Column, DataTable } from '../../../shared/DataTable';
-import { EmptyState } from '../../../shared/EmptyState';
-import { FailureState } from '../../../shared/FailureState';
-import { Pager } from '../../../shared/Pager';
-import { texts } from '../../../texts';
+import type { DataProps } from '../../../shared/DataTable';
+import { DataTable } from '../../../shared/DataTable';
+import { Paged, type PagedProps } from './Paged';
 
-interface Props<Row> {
-  label: string;
-  columns: Column<Row>[];
-  query: UseQueryResult<Page<Row>>;
-  rowKey: (row: Row) => number;
-  page: number;
-  onPage: (page: number) => void;
-  empty: ReactNode;
-}
+type Props<Row> = PagedProps<Row> & Omit<DataProps<Row>, 'rows'>;
 
-/** A list of the server with its pages, or why there is none. */
-export function PagedTable<Row>({ query, page, onPage, empty, ...table }: Props<Row>) {
-  const { data, error, isPlaceholderData } = query;
-  if (error && (!data || isPlaceholderData)) {
-    return (
-      <Paper>
-        <FailureState error={error} onRetry={() => query.refetch()} />
-      </Paper>
-    );
-  }
+export function PagedTable<Row>({ label, columns, rowKey, ...paged }: Props<Row>) {
   return (
-    <>
-      <DataTable
-        {...table}
-        rows={data?.items}
-        empty={page > 0 ? <PastTheEnd onFirst={() => onPage(0)} /> : empty}
-      />
-      {data && data.items.length > 0 && (
-        <Pager page={page} pageSize={PAGE_SIZE} total={data.total} onChange={onPage} />
-      )}
-    </>
+    <Paged {...paged}>
+      {(rows) => <DataTable label={label} columns={columns} rowKey={rowKey} rows={rows} empty={null} />}
+    </Paged>
   );
-}
-
-function PastTheEnd({ onFirst }: { onFirst: () => void }) {
-  const words = texts.adminLists.pastTheEnd;
-  const action = (
-    <Button variant="default" onClick={onFirst}>
-      {words.first}
-    </Button>
-  );
-  return <EmptyState title={words.title} action={action} />;
 }

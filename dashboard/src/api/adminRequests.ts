@@ -1,0 +1,57 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { api, call } from './client';
+import { pageParams } from './page';
+import type { components } from './schema';
+
+export type ApiRequest = components['schemas']['ApiRequestBody'];
+export type Decision = 'approve' | 'refuse';
+
+const requestsKey = ['admin', 'requests'] as const;
+const COUNT_EVERY_MS = 60_000;
+
+/** `state` empty: all. */
+export function useRequests(state: string, page: number) {
+  return useQuery({
+    queryKey: [...requestsKey, 'list', state, page],
+    queryFn: ({ signal }) =>
+      call(
+        api.GET('/api/admin/token_api_requests', {
+          params: { query: { state, ...pageParams(page) } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** How many requests wait for an answer. */
+export function usePendingRequestCount() {
+  return useQuery({
+    queryKey: [...requestsKey, 'pending count'],
+    queryFn: ({ signal }) =>
+      call(
+        api.GET('/api/admin/token_api_requests', {
+          params: { query: { state: 'pending', size: '1' } },
+          signal,
+        }),
+      ),
+    select: (page) => page.total,
+    staleTime: COUNT_EVERY_MS,
+    refetchInterval: COUNT_EVERY_MS,
+  });
+}
+
+export function useDecideRequest() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, decision, note }: { id: number; decision: Decision; note: string }) =>
+      call(
+        api.POST('/api/admin/token_api_requests/{id}', {
+          params: { path: { id } },
+          body: { decision, note },
+        }),
+      ),
+    // Also after a failure: somebody else may have answered it.
+    onSettled: () => client.invalidateQueries({ queryKey: ['admin'] }),
+  });
+}

@@ -1,0 +1,62 @@
+import { Anchor, Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import type { ApiRequest, Decision } from '../../../api/adminRequests';
+import { type Tone, ToneBadge } from '../../../shared/ToneBadge';
+import { WhenText } from '../../../shared/WhenText';
+import { texts } from '../../../texts';
+import { listHref } from '../shared/listQuery';
+import classes from './RequestsPage.module.css';
+import { stateFilterOf } from './requestState';
+
+const words = texts.adminRequests;
+const tones: Record<string, Tone> = { pending: 'warn', approved: 'ok', refused: 'bad' };
+
+interface Props {
+  request: ApiRequest;
+  onDecide: (decision: Decision) => void;
+}
+
+export function RequestCard({ request, onDecide }: Props) {
+  const { username, state, reason, note, created_time, decided_time } = request;
+  return (
+    <Paper component="li" p="lg">
+      <Stack gap="sm">
+        <Group justify="space-between" align="flex-start" wrap="nowrap">
+          <div>
+            <Anchor component={Link} href={listHref('/admin/users', { keyword: username })} fw={600}>
+              {username}
+            </Anchor>
+            <Text size="sm" c="dimmed">
+              {words.asked} <WhenText seconds={created_time} />
+              {decided_time != null && (
+                <>
+                  , {words.answered} <WhenText seconds={decided_time} />
+                </>
+              )}
+            </Text>
+          </div>
+          <ToneBadge tone={tones[state] ?? 'off'}>{words.states[stateFilterOf(state)]}</ToneBadge>
+        </Group>
+        <Text className={classes.prose} c={reason ? undefined : 'dimmed'}>
+          {reason || words.noReason}
+        </Text>
+        {note && (
+          <div className={classes.answer}>
+            <Text size="sm" c="dimmed">
+              {words.yourNote}
+            </Text>
+            <Text className={classes.prose}>{note}</Text>
+          </div>
+        )}
+        {state === 'pending' && (
+          <Group justify="flex-end" gap="sm">
+            <Button variant="default" onClick={() => onDecide('refuse')}>
+              {words.refuse}
+            </Button>
+            <Button onClick={() => onDecide('approve')}>{words.approve}</Button>
+          </Group>
+        )}
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,7 @@
+/** What the page can be filtered by; `pending` is what it is opened for. */
+export const stateFilters = ['pending', 'approved', 'refused', 'all'] as const;
+export type StateFilter = (typeof stateFilters)[number];
+
+export function stateFilterOf(text: string): StateFilter {
+  return stateFilters.find((state) => state === text) ?? 'pending';
+}

@@ -1,0 +1,52 @@
+import { Button, Paper } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { PAGE_SIZE, type Page } from '../../../api/page';
+import { EmptyState } from '../../../shared/EmptyState';
+import { FailureState } from '../../../shared/FailureState';
+import { Pager } from '../../../shared/Pager';
+import { texts } from '../../../texts';
+
+export interface PagedProps<Row> {
+  query: UseQueryResult<Page<Row>>;
+  page: number;
+  onPage: (page: number) => void;
+  /** In place of no rows at all. */
+  empty: ReactNode;
+}
+
+interface Props<Row> extends PagedProps<Row> {
+  /** The rows, never none; `undefined` while they are loaded. */
+  children: (rows: Row[] | undefined) => ReactNode;
+}
+
+/** A page of a list of the server and the way to the others, or why there is none. */
+export function Paged<Row>({ query, page, onPage, empty, children }: Props<Row>) {
+  const { data, error, isPlaceholderData } = query;
+  if (error && (!data || isPlaceholderData)) {
+    return (
+      <Paper>
+        <FailureState error={error} onRetry={() => query.refetch()} />
+      </Paper>
+    );
+  }
+  if (data?.items.length === 0) {
+    return <Paper>{page > 0 ? <PastTheEnd onFirst={() => onPage(0)} /> : empty}</Paper>;
+  }
+  return (
+    <>
+      {children(data?.items)}
+      {data && <Pager page={page} pageSize={PAGE_SIZE} total={data.total} onChange={onPage} />}
+    </>
+  );
+}
+
+function PastTheEnd({ onFirst }: { onFirst: () => void }) {
+  const words = texts.adminLists.pastTheEnd;
+  const action = (
+    <Button variant="default" onClick={onFirst}>
+      {words.first}
+    </Button>
+  );
+  return <EmptyState title={words.title} action={action} />;
+}

@@ -20,6 +20,12 @@ run: ## Start the service, with its dashboard where Node.js is (ARGS: further ar
 	@scripts/dashboard.sh build-if-able
 	cargo run --release --locked -- serve $(ARGS)
 
+.PHONY: demo
+demo: ## Start the service with a demo in it: accounts, keys, two weeks of charges (kept nowhere)
+	@scripts/dashboard.sh build-if-able
+	rm -rf target/demo
+	KEYMETER_DATA_DIR=target/demo cargo run --release --locked -- serve --demo $(ARGS)
+
 .PHONY: dashboard
 dashboard: ## Build the dashboard into dashboard/dist, with Node.js
 	scripts/dashboard.sh build

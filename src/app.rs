@@ -17,9 +17,11 @@ use tokio::net::TcpListener;
 use zeroize::Zeroizing;
 
 use crate::config::{Config, ListKey, Registration, TokenApi};
+use crate::demo::{self, DemoError};
 use crate::domain::access::Groups;
+use crate::domain::key;
 use crate::domain::money::Quota;
-use crate::domain::time::{Clock, SystemClock};
+use crate::domain::time::{Clock, ManualClock, SystemClock};
 use crate::http::{self, Site};
 use crate::service::accounts::{AccountRules, Accounts, AccountsError};
 use crate::service::admin::Admin;
@@ -39,7 +41,7 @@ use crate::service::vault::{MasterKey, MasterKeyInvalid, Vault};
 #[cfg(feature = "embedded")]
 use crate::storage::embedded::{Embedded, EmbeddedError};
 use crate::storage::sessions::SessionTable;
-use crate::storage::{self, Db, DbOptions, OpenError, StorageError, installation};
+use crate::storage::{self, Db, DbOptions, OpenError, StorageError, installation, ledger, users};
 use crate::telemetry::Metrics;
 
 const MASTER_KEY_FILE: &str = "master.key";
@@ -75,6 +77,12 @@ pub enum StartError {
     MasterKeyWrong(PathBuf),
     #[error("cannot make the root account: {0}; set KEYMETER_ROOT__PASSWORD")]
     Root(AccountsError),
+    #[error(
+        "this database is in use, and a demo fills only an empty one; name another KEYMETER_DATA_DIR or DATABASE_URL"
+    )]
+    DemoNotEmpty,
+    #[error("the demo could not be made, and the database is half filled: {0}; use another one")]
+    Demo(#[from] DemoError),
     #[error(transparent)]
     Storage(#[from] StorageError),
     #[error("the server failed: {0}")]
@@ -409,13 +417,16 @@ pub fn openapi_json() -> String {
 ///
 /// # Errors
 /// See [`StartError`]. Whatever it is, nothing was changed that a better start would miss.
-pub async fn serve(config: Config) -> Result<(), StartError> {
+pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
     let listener = TcpListener::bind(&config.server.listen)
         .await
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
     let database = Database::start(&config)?;
     let opened = open(&config, &database).await?;
     let db = opened.db.clone();
+    if with_demo {
+        fill_with_demo(&opened, &config).await?;
+    }
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Dice::system())?;
     let made_up = app.site.accounts.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
     greet(&listener, &config, &database, app.site.dashboard.is_some(), made_up.as_ref());
@@ -429,6 +440,37 @@ pub async fn serve(config: Config) -> Result<(), StartError> {
     database.stop().await;
     served.map_err(StartError::Serve)?;
     tracing::info!("stopped");
+    Ok(())
+}
+
+/// Fills an empty database with a demo that ends now.
+#[expect(clippy::print_stdout, reason = "this takes a moment, and the operator watches")]
+async fn fill_with_demo(opened: &Opened, config: &Config) -> Result<(), StartError> {
+    let start = SystemClock.now().plus(-demo::DAYS * demo::DAY);
+    {
+        let mut conn = opened.db.acquire().await?;
+        if users::exist(&mut conn).await? {
+            return Err(StartError::DemoNotEmpty);
+        }
+        for day in 0..=demo::DAYS {
+            ledger::make_partition(&mut conn, start.utc_midnight().plus(day * demo::DAY)).await?;
+        }
+    }
+    let password = config.root.password.clone();
+    let password = password.unwrap_or_else(|| Dice::system().roll(|dice| key::random_password(dice)).as_str().into());
+    let clock = Arc::new(ManualClock::at(start));
+    let opened = Opened { db: opened.db.clone(), vault: opened.vault.clone() };
+    let app = App::assemble(opened, config, Arc::<ManualClock>::clone(&clock), Dice::system())?;
+    app.site.accounts.ensure_root(Some(&password)).await.map_err(StartError::Root)?;
+    print!("Filling a demo, day by day:");
+    demo::fill(&app.site, &clock, &password, |day| {
+        print!(" {day}");
+        // Whether it is seen at once does not matter.
+        let _ = std::io::stdout().flush();
+    })
+    .await?;
+    println!();
+    println!("Sign in as `ana`, or as the administrator `root`, with the password {}", password.expose_secret());
     Ok(())
 }
 

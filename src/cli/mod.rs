@@ -26,7 +26,11 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the service (what `keymeter` alone does too).
-    Serve,
+    Serve {
+        /// First fill an empty database with a few accounts, keys in every state and two weeks of charges.
+        #[arg(long)]
+        demo: bool,
+    },
     /// Bring the database up to date, and stop.
     Migrate,
     /// Accounts, from the operator's side.
@@ -60,7 +64,7 @@ pub fn run() -> ExitCode {
 
 #[expect(clippy::print_stdout, reason = "documents that were asked for")]
 fn execute(cli: Cli) -> Result<ExitCode, String> {
-    let command = cli.command.unwrap_or(Command::Serve);
+    let command = cli.command.unwrap_or(Command::Serve { demo: false });
     match command {
         Command::Openapi => {
             println!("{}", app::openapi_json());
@@ -70,7 +74,7 @@ fn execute(cli: Cli) -> Result<ExitCode, String> {
             print!("{}", crate::config::DEFAULTS);
             return Ok(ExitCode::SUCCESS);
         }
-        Command::Serve
+        Command::Serve { .. }
         | Command::Migrate
         | Command::User(_)
         | Command::Gateway(_)
@@ -82,7 +86,7 @@ fn execute(cli: Cli) -> Result<ExitCode, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| format!("cannot start threads: {error}"))?;
     runtime.block_on(async {
         match command {
-            Command::Serve => app::serve(config).await.map_err(|error| error.to_string())?,
+            Command::Serve { demo } => app::serve(config, demo).await.map_err(|error| error.to_string())?,
             Command::Migrate => operator::migrate(&config).await?,
             Command::User(command) => operator::user(&config, command).await?,
             Command::Gateway(command) => operator::gateway(&config, command).await?,

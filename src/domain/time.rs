@@ -44,6 +44,12 @@ impl UnixTime {
         let utc = chrono::DateTime::from_timestamp(self.0, 0).unwrap_or_default();
         Day(utc.with_timezone(&zone).date_naive())
     }
+
+    /// When its UTC day began.
+    #[must_use]
+    pub const fn utc_midnight(self) -> Self {
+        Self(self.0 - self.0.rem_euclid(86_400))
+    }
 }
 
 /// How long a token lives (spec §2.1 `expired_time`). The wire's -1 and 0 stop here.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::gateway::{Gateway, Ticket};
 use super::limiter::Limiter;
 use crate::domain::policy;
-use crate::domain::time::{Clock, UnixTime};
+use crate::domain::time::Clock;
 use crate::storage::{self, Db, StorageError, ledger, sessions};
 
 /// Expired reservations give their quota back within 30 s: looked for three times as often.
@@ -72,7 +72,7 @@ impl Jobs {
     /// The database.
     pub async fn tidy_database(&self) -> Result<(), StorageError> {
         let now = self.clock.now();
-        let today = UnixTime::new(now.get() - now.get().rem_euclid(DAY));
+        let today = now.utc_midnight();
         let mut tx = self.db.begin().await?;
         if !ledger::may_tidy(&mut tx).await? {
             return Ok(());

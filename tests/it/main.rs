@@ -21,6 +21,7 @@ mod cli;
 mod concurrency;
 mod constraints;
 mod dashboard;
+mod demo;
 mod doctor;
 mod embedded;
 mod forward_auth;

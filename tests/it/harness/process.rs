@@ -31,11 +31,17 @@ pub fn run(dir: &Path, settings: &[(&str, &str)], arguments: &[&str]) -> Output 
 impl Server {
     /// Starts and waits until it says where it answers. Output goes to a file in `dir`.
     pub async fn start(dir: &Path, settings: &[(&str, &str)]) -> Self {
+        Self::start_with(dir, settings, &[]).await
+    }
+
+    /// The same with arguments of `serve`.
+    pub async fn start_with(dir: &Path, settings: &[(&str, &str)], arguments: &[&str]) -> Self {
         let log = dir.join("keymeter.log");
         let out = std::fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
         let before = std::fs::metadata(&log).unwrap().len();
         let child = keymeter(dir, settings)
             .arg("serve")
+            .args(arguments)
             .stdin(Stdio::null())
             .stdout(out.try_clone().unwrap())
             .stderr(out)

@@ -1,0 +1,51 @@
+//! `keymeter serve --demo`: an empty database comes to life, through the ledger and within the law.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use tempfile::TempDir;
+
+use crate::harness::ROOT_PASSWORD;
+use crate::harness::process::{Server, run};
+use crate::wire::url;
+
+#[sqlx::test(migrations = false)]
+async fn an_empty_database_comes_to_life_and_one_in_use_is_left_alone(pool: PgPool) {
+    let dir = TempDir::new().unwrap();
+    let database = url(&pool);
+    let settings = [("DATABASE_URL", database.as_str())];
+    let mut server = Server::start_with(dir.path(), &settings, &["--demo"]).await;
+    let client = reqwest::Client::builder().cookie_store(true).build().unwrap();
+    let get = async |path: &str| -> Value {
+        client.get(format!("{}{path}", server.base)).send().await.unwrap().json::<Value>().await.unwrap()["data"]
+            .clone()
+    };
+    let login = json!({ "username": "ana", "password": ROOT_PASSWORD });
+    let signed_in = client.post(format!("{}/api/user/login", server.base)).json(&login).send().await.unwrap();
+    assert_eq!(signed_in.status(), 200);
+    let tokens = get("/api/token/?size=100").await;
+    let statuses: BTreeSet<i64> =
+        tokens["items"].as_array().unwrap().iter().map(|token| token["status"].as_i64().unwrap()).collect();
+    assert_eq!(statuses, BTreeSet::from([1, 2, 3, 4]), "keys in every state");
+    let overview = get("/api/user/self/overview").await;
+    let days = overview["daily"].as_array().unwrap();
+    assert!(days.iter().all(|day| day["requests"].as_i64().unwrap() > 0), "{days:?}");
+    let reasons: BTreeSet<&str> =
+        overview["attention"].as_array().unwrap().iter().map(|one| one["reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons, BTreeSet::from(["expires_soon", "nearly_spent", "exhausted", "expired"]));
+    assert_eq!(server.terminate(), Some(0));
+
+    let charges = "select count(*), min(at) from charges";
+    let before: (i64, i64) = sqlx::query_as(charges).fetch_one(&pool).await.unwrap();
+    assert!(before.0 > 1_000, "{before:?}");
+    let in_rest: i64 = sqlx::query_scalar("select count(*) from charges_rest").fetch_one(&pool).await.unwrap();
+    assert_eq!(in_rest, 0, "each day has its partition");
+    let doctor = run(dir.path(), &settings, &["doctor"]);
+    assert!(doctor.status.success(), "{}", String::from_utf8_lossy(&doctor.stdout));
+    let again = run(dir.path(), &settings, &["serve", "--demo"]);
+    let message = "keymeter: this database is in use, and a demo fills only an empty one; \
+                   name another KEYMETER_DATA_DIR or DATABASE_URL\n";
+    assert_eq!((again.status.code(), String::from_utf8_lossy(&again.stderr).as_ref()), (Some(1), message));
+    assert_eq!(sqlx::query_as::<_, (i64, i64)>(charges).fetch_one(&pool).await.unwrap(), before);
+}

@@ -6,18 +6,20 @@ const compactUsd = new Intl.NumberFormat(locale, {
   style: 'currency',
   currency: 'USD',
   notation: 'compact',
+  minimumFractionDigits: 0,
   maximumFractionDigits: 1,
 });
 
-const LARGE_USD = 1000;
+const LARGE = 1000 * UNITS_PER_USD;
+const CENT = UNITS_PER_USD / 100;
 
 /** "52.3K", where the exact number stands elsewhere. */
 export function formatCompact(value: number): string {
   return compact.format(value);
 }
 
-/** "$12.42", "$1.2K": short enough to stand on a bar of a chart. */
+/** "$12.42", "$1.2K", "<$0.01": short enough to stand on a bar of a chart. */
 export function formatUsdCompact(units: number): string {
-  const usd = units / UNITS_PER_USD;
-  return usd < LARGE_USD ? formatUsd(units) : compactUsd.format(usd);
+  if (units > 0 && units < CENT) return `<${formatUsd(CENT)}`;
+  return units < LARGE ? formatUsd(units) : compactUsd.format(units / UNITS_PER_USD);
 }

@@ -52,14 +52,14 @@ function AttentionRow({ attention }: { attention: Attention }) {
     <li>
       <Link href={`/keys/${id}`} className={classes.key}>
         <div className={classes.words}>
-          <Text fw={600} truncate>
-            {name}
-          </Text>
-          <Text size="sm" c="dimmed">
-            {sentence}
-          </Text>
+          <div>
+            <div className={classes.name}>{name}</div>
+            <Text size="sm" c="dimmed">
+              {sentence}
+            </Text>
+          </div>
+          <ToneBadge tone={tone}>{word}</ToneBadge>
         </div>
-        <ToneBadge tone={tone}>{word}</ToneBadge>
         <IconChevronRight size={18} stroke={1.6} className={classes.arrow} />
       </Link>
     </li>

@@ -19,7 +19,7 @@ export function Figure({ title, value, className, children }: Props) {
         {title}
       </Text>
       <div className={classes.value}>{loading ? <Skeleton h={28} w={120} maw="80%" /> : value}</div>
-      <div className={classes.lines}>{loading ? <Skeleton h={32} w="60%" mt={6} /> : children}</div>
+      <div className={classes.lines}>{loading ? <Skeleton h={32} w="60%" /> : children}</div>
     </Paper>
   );
 }

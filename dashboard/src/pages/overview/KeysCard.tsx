@@ -18,8 +18,8 @@ export function KeysCard({ counts }: { counts: Overview['tokens'] | undefined })
     { status: 4, count: counts?.exhausted },
   ];
   return (
-    <Paper component="section" p="lg" className={page.keys} aria-busy={!counts}>
-      <Title order={2} mb="md">
+    <Paper component="section" p="lg" className={`${page.keys} ${classes.card}`} aria-busy={!counts}>
+      <Title order={2} mb="xs" lh="36px">
         {words.title}
       </Title>
       <ul className={classes.states}>

@@ -38,12 +38,14 @@ export default function OverviewPage() {
         title={words.title}
         description={words.description}
         actions={
-          <Button component={Link} href="/keys" variant="default" leftSection={<IconPlus size={18} />}>
-            {texts.keys.create}
-          </Button>
+          !isFirstRun && (
+            <Button component={Link} href="/keys" variant="default" leftSection={<IconPlus size={18} />}>
+              {texts.keys.create}
+            </Button>
+          )
         }
       />
-      <div className={classes.grid}>
+      <div className={classes.grid} data-first-run={isFirstRun || undefined}>
         <WalletCard />
         {isFirstRun ? (
           <FirstRun />

@@ -17,7 +17,7 @@ export function SpendCard({ overview }: { overview: Overview | undefined }) {
   const [view, setView] = useState('chart');
   return (
     <Paper component="section" p="lg" className={classes.two} aria-busy={!overview}>
-      <Group justify="space-between" mb="md">
+      <Group justify="space-between" mb="sm">
         <Title order={2}>{words.title}</Title>
         <SegmentedControl aria-label={words.view} data={views} value={view} onChange={setView} />
       </Group>

@@ -6,33 +6,48 @@ import { formatInteger } from '../../format/money';
 import { Money } from '../../shared/Money';
 import { texts } from '../../texts';
 import { unitsOf } from '../key/usage/totals';
+import classes from './OverviewPage.module.css';
 
 const { title, columns } = texts.overview.spend;
 
 export function SpendTable({ daily }: { daily: DayUsage[] }) {
   return (
-    <Table aria-label={title} fz="sm" verticalSpacing={6} horizontalSpacing={6} className="tabular">
+    <Table aria-label={title} fz="sm" verticalSpacing={5} horizontalSpacing={6} className="tabular">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{columns.day}</Table.Th>
           <Table.Th ta="right">{columns.usd}</Table.Th>
           <Table.Th ta="right">{columns.requests}</Table.Th>
-          <Table.Th ta="right">{columns.input}</Table.Th>
-          <Table.Th ta="right">{columns.output}</Table.Th>
+          <Table.Th ta="right" hiddenFrom="xs">
+            {columns.tokens}
+          </Table.Th>
+          <Table.Th ta="right" visibleFrom="xs">
+            {columns.input}
+          </Table.Th>
+          <Table.Th ta="right" visibleFrom="xs">
+            {columns.output}
+          </Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
         {daily.map((day) => (
           <Table.Tr key={day.date}>
-            <Table.Th scope="row" fw={500}>
+            <Table.Th scope="row" fw={500} className={classes.day}>
               {formatDate(day.date)}
             </Table.Th>
             <Table.Td ta="right">
               <Money units={unitsOf(day.usd)} />
             </Table.Td>
             <Table.Td ta="right">{formatInteger(day.requests)}</Table.Td>
-            <Table.Td ta="right">{formatCompact(day.prompt_tokens)}</Table.Td>
-            <Table.Td ta="right">{formatCompact(day.completion_tokens)}</Table.Td>
+            <Table.Td ta="right" hiddenFrom="xs">
+              {formatCompact(day.prompt_tokens + day.completion_tokens)}
+            </Table.Td>
+            <Table.Td ta="right" visibleFrom="xs">
+              {formatInteger(day.prompt_tokens)}
+            </Table.Td>
+            <Table.Td ta="right" visibleFrom="xs">
+              {formatInteger(day.completion_tokens)}
+            </Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>

@@ -15,7 +15,7 @@ describe('explain', () => {
       'Only $0.60 of $10.00 is left.',
     ],
     ['exhausted', { used_quota: 50_000, remain_quota: 0 }, 'bad', 'Its quota of $0.10 is used up.'],
-    ['expired', { expired_time: NOW - DAY }, 'off', 'Stopped working yesterday.'],
+    ['expired', { expired_time: NOW - DAY }, 'warn', 'Stopped working yesterday.'],
     ['from_a_newer_server', {}, 'info', 'Something about this key needs a look.'],
   ])('says why: %s', (reason, fields, tone, sentence) => {
     expect(explain({ reason, token: aToken(fields) }, NOW)).toMatchObject({ tone, sentence });

@@ -27,7 +27,7 @@ export function explain({ reason, token }: Attention, now: number): Explanation 
     case 'exhausted':
       return { tone: 'bad', word: exhausted.word, sentence: exhausted.sentence(granted) };
     case 'expired':
-      return { tone: 'off', word: expired.word, sentence: expired.sentence(when) };
+      return { tone: 'warn', word: expired.word, sentence: expired.sentence(when) };
     default:
       return { tone: 'info', ...other };
   }

@@ -21,6 +21,7 @@ export const overview = {
       day: 'Day',
       usd: 'Spent',
       requests: 'Requests',
+      tokens: 'Tokens',
       input: 'Tokens in',
       output: 'Tokens out',
     },
@@ -47,7 +48,7 @@ export const overview = {
   },
   firstRun: {
     title: 'Create your first key',
-    hint: 'A key lets a program call the API. It has a quota of its own, so that nothing can spend more than you mean it to.',
+    hint: 'A key lets a program call the API. It has a quota of its own, so nothing spends more than you want.',
     action: 'Create a key',
   },
 };

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { formatCompact, formatUsdCompact } from './compact';
+
+describe('short figures', () => {
+  it.each([
+    [0, '$0.00'],
+    [1, '<$0.01'],
+    [5_000, '$0.01'],
+    [6_211_364, '$12.42'],
+    [499_999_999, '$999.99'],
+    [500_000_000, '$1K'],
+    [617_460_000, '$1.2K'],
+  ])('%d units are %s', (units, short) => {
+    expect(formatUsdCompact(units)).toBe(short);
+  });
+
+  it('shortens counts', () => {
+    expect(formatCompact(999)).toBe('999');
+    expect(formatCompact(75_473)).toBe('75.5K');
+  });
+});

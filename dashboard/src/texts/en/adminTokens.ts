@@ -1,3 +1,21 @@
 export const adminTokens = {
   title: 'All keys',
+  description: 'What is known of everybody’s keys. Nobody but their owners can read the keys themselves.',
+  search: 'Search by name',
+  owner: 'Owner',
+  everybody: 'Of everybody',
+  columns: {
+    name: 'Key',
+    owner: 'Owner',
+    status: 'Status',
+    quota: 'Quota',
+    expires: 'Expires',
+    lastUsed: 'Last used',
+    on: 'On',
+  },
+  notYetUsed: 'not yet',
+  switch: (name: string) => `${name} is switched on`,
+  onlyOf: (owner: string) => `Only the keys of ${owner}`,
+  audit: (name: string) => `Audit log of ${name}`,
+  empty: { title: 'No keys yet', hint: 'As soon as somebody makes a key, it stands here.' },
 };

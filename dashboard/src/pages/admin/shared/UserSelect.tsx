@@ -6,7 +6,7 @@ import { texts } from '../../../texts';
 import { isKeyword } from './keyword';
 import { nameOf } from './nameOf';
 
-interface Props extends Pick<SelectProps, 'label' | 'placeholder' | 'w' | 'aria-label'> {
+interface Props extends Pick<SelectProps, 'label' | 'placeholder' | 'w' | 'flex' | 'aria-label'> {
   /** A user's id, or empty. */
   value: string;
   onChange: (id: string) => void;

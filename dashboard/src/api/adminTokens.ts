@@ -1,0 +1,63 @@
+import {
+  keepPreviousData,
+  type QueryClient,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { api, call } from './client';
+import { type Page, pageParams } from './page';
+import type { Token } from './tokens';
+
+const tokensKey = ['admin', 'tokens'] as const;
+const ENABLED = 1;
+const DISABLED = 2;
+
+/** Everybody's, or only those of one user. */
+export function useEveryonesTokens(keyword: string, userId: string, page: number) {
+  return useQuery({
+    queryKey: [...tokensKey, keyword, userId, page],
+    queryFn: ({ signal }) =>
+      call(
+        api.GET('/api/admin/tokens', {
+          params: { query: { keyword, user_id: userId, ...pageParams(page) } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Shows the new state at once, and the old one again when the server refuses. */
+export function useSwitchAnyonesToken() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationKey: tokensKey,
+    mutationFn: ({ token, on }: { token: Token; on: boolean }) =>
+      call(
+        api.POST('/api/admin/tokens/{id}/status', {
+          params: { path: { id: token.id } },
+          // @ts-expect-error The document calls two bodies StatusBody, and describes only the other one.
+          body: { status: on ? ENABLED : DISABLED },
+        }),
+      ),
+    onMutate: async ({ token, on }) => {
+      await client.cancelQueries({ queryKey: tokensKey });
+      show(client, { ...token, status: on ? ENABLED : DISABLED });
+    },
+    onSuccess: (token) => show(client, token),
+    onError: (_, { token }) => show(client, token),
+    onSettled: () => {
+      // Not while another switch waits: the list would bring back its old state.
+      if (client.isMutating({ mutationKey: tokensKey }) > 1) return;
+      client.invalidateQueries({ queryKey: tokensKey });
+    },
+  });
+}
+
+function show(client: QueryClient, token: Token) {
+  client.setQueriesData<Page<Token>>(
+    { queryKey: tokensKey },
+    (page) => page && { ...page, items: page.items.map((other) => (other.id === token.id ? token : other)) },
+  );
+}

@@ -1,0 +1,20 @@
+import { useState } from 'react';
+
+/**
+ * A secret that one dialog makes and the next shows. The next opens when the first is gone and has given
+ * the focus back, so that it knows where the focus belongs.
+ */
+export function useSecretAfter<Secret>() {
+  const [made, setMade] = useState<Secret>();
+  const [isShown, setShown] = useState(false);
+  return {
+    secret: isShown ? made : undefined,
+    keep: (secret: Secret) => setMade(secret),
+    /** For `onExitTransitionEnd` of the first dialog, which may also have been cancelled. */
+    show: () => setShown(made !== undefined),
+    forget: () => {
+      setMade(undefined);
+      setShown(false);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { ActionIcon, Anchor, Group, Text, Tooltip } from '@mantine/core';
+import { IconHistory } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import type { Token } from '../../../api/tokens';
+import type { Column } from '../../../shared/DataTable';
+import { QuotaBar } from '../../../shared/QuotaBar';
+import { StatusBadge } from '../../../shared/StatusBadge';
+import { WhenText } from '../../../shared/WhenText';
+import { texts } from '../../../texts';
+import { listHref } from '../shared/listQuery';
+import { nameOf } from '../shared/nameOf';
+import { TokenSwitch } from './TokenSwitch';
+
+const words = texts.adminTokens;
+
+export function tokenColumns(usernames: ReadonlyMap<number, string> | undefined): Column<Token>[] {
+  return [
+    {
+      key: 'name',
+      header: words.columns.name,
+      place: 'title',
+      cell: (token) => (
+        <>
+          <Text fw={600} size="sm">
+            {token.name}
+          </Text>
+          <Text ff="monospace" fz={12} c="dimmed">
+            {token.masked_key}
+          </Text>
+        </>
+      ),
+    },
+    {
+      key: 'owner',
+      header: words.columns.owner,
+      cell: (token) => <Owner name={nameOf(token.user_id, usernames)} id={token.user_id} />,
+    },
+    {
+      key: 'status',
+      header: words.columns.status,
+      place: 'corner',
+      cell: (token) => <StatusBadge status={token.status} />,
+    },
+    {
+      key: 'quota',
+      header: words.columns.quota,
+      width: 210,
+      cell: (token) => (
+        <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
+      ),
+    },
+    {
+      key: 'expires',
+      header: words.columns.expires,
+      cell: (token) => <WhenText seconds={token.expired_time} />,
+    },
+    {
+      key: 'last used',
+      header: words.columns.lastUsed,
+      cell: (token) => <LastUsed token={token} />,
+    },
+    {
+      key: 'actions',
+      place: 'actions',
+      align: 'right',
+      cell: (token) => (
+        <Group gap="xs" wrap="nowrap" justify="flex-end">
+          <AuditLink token={token} />
+          <TokenSwitch token={token} />
+        </Group>
+      ),
+    },
+  ];
+}
+
+function Owner({ id, name }: { id: number; name: string }) {
+  return (
+    <Tooltip label={words.onlyOf(name)}>
+      <Anchor component={Link} href={listHref('/admin/tokens', { user_id: id })} inherit>
+        {name}
+      </Anchor>
+    </Tooltip>
+  );
+}
+
+/** Until the first charge the server tells the time of creation. */
+function LastUsed({ token }: { token: Token }) {
+  const isUsed = token.accessed_time > token.created_time;
+  return <WhenText seconds={isUsed ? token.accessed_time : undefined} never={words.notYetUsed} />;
+}
+
+function AuditLink({ token }: { token: Token }) {
+  return (
+    <Tooltip label={words.audit(token.name)}>
+      <ActionIcon
+        component={Link}
+        href={listHref('/admin/audit', { subject_kind: 'token', subject_id: token.id })}
+        aria-label={words.audit(token.name)}
+      >
+        <IconHistory size={18} stroke={1.6} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

@@ -7,6 +7,7 @@ import { notifySuccess } from '../../../shared/notify';
 import { SecretShownOnce } from '../../../shared/SecretShownOnce';
 import { texts } from '../../../texts';
 import { DialogForm } from '../shared/DialogForm';
+import { useSecretAfter } from '../shared/useSecretAfter';
 import { PasswordField } from './PasswordField';
 import { isTooShort } from './password';
 import { rolesToGive } from './rights';
@@ -22,24 +23,31 @@ interface Handover {
 }
 
 export function CreateUserDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const [handover, setHandover] = useState<Handover>();
+  const { secret: handover, keep, show, forget } = useSecretAfter<Handover>();
 
   function done(username: string, generated: string | undefined) {
     onClose();
-    if (generated) setHandover({ username, password: generated });
+    if (generated) keep({ username, password: generated });
     else notifySuccess(words.done(username));
   }
 
   return (
     <>
-      <Modal opened={opened} onClose={onClose} title={words.title} size="lg" closeOnClickOutside={false}>
+      <Modal
+        opened={opened}
+        onClose={onClose}
+        onExitTransitionEnd={show}
+        title={words.title}
+        size="lg"
+        closeOnClickOutside={false}
+      >
         <CreateUserForm onDone={done} onCancel={onClose} />
       </Modal>
       <SecretShownOnce
         title={words.passwordOf(handover?.username ?? '')}
         hint={words.passwordHint}
         secret={handover?.password}
-        onClose={() => setHandover(undefined)}
+        onClose={forget}
       />
     </>
   );

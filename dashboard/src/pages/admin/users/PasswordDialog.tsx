@@ -6,6 +6,7 @@ import { notifySuccess } from '../../../shared/notify';
 import { SecretShownOnce } from '../../../shared/SecretShownOnce';
 import { texts } from '../../../texts';
 import { DialogForm } from '../shared/DialogForm';
+import { useSecretAfter } from '../shared/useSecretAfter';
 import { PasswordField } from './PasswordField';
 import { isTooShort } from './password';
 import type { UserDialogProps } from './UserDialogs';
@@ -13,24 +14,30 @@ import type { UserDialogProps } from './UserDialogs';
 const words = texts.adminUsers.passwordDialog;
 
 export function PasswordDialog({ user, opened, onClose }: UserDialogProps) {
-  const [generated, setGenerated] = useState<string>();
+  const { secret, keep, show, forget } = useSecretAfter<string>();
 
   function done(password: string | undefined) {
     onClose();
-    if (password) setGenerated(password);
+    if (password) keep(password);
     else notifySuccess(words.done(user.username));
   }
 
   return (
     <>
-      <Modal opened={opened} onClose={onClose} title={words.title(user.username)} closeOnClickOutside={false}>
+      <Modal
+        opened={opened}
+        onClose={onClose}
+        onExitTransitionEnd={show}
+        title={words.title(user.username)}
+        closeOnClickOutside={false}
+      >
         <PasswordForm user={user} onDone={done} onCancel={onClose} />
       </Modal>
       <SecretShownOnce
         title={texts.adminUsers.createDialog.passwordOf(user.username)}
         hint={texts.adminUsers.createDialog.passwordHint}
-        secret={generated}
-        onClose={() => setGenerated(undefined)}
+        secret={secret}
+        onClose={forget}
       />
     </>
   );

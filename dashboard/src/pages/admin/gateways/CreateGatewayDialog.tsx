@@ -1,0 +1,76 @@
+import { Modal, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { type Gateway, useCreateGateway } from '../../../api/adminGateways';
+import { SecretShownOnce } from '../../../shared/SecretShownOnce';
+import { texts } from '../../../texts';
+import { DialogForm } from '../shared/DialogForm';
+import { useSecretAfter } from '../shared/useSecretAfter';
+import { VerifyExample } from './VerifyExample';
+
+const words = texts.adminGateways.dialog;
+const MAX_NAME = 100;
+
+export function CreateGatewayDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { secret: made, keep, show, forget } = useSecretAfter<Gateway>();
+
+  function done(gateway: Gateway) {
+    onClose();
+    keep(gateway);
+  }
+
+  return (
+    <>
+      <Modal
+        opened={opened}
+        onClose={onClose}
+        onExitTransitionEnd={show}
+        title={words.title}
+        closeOnClickOutside={false}
+      >
+        <CreateGatewayForm onDone={done} onCancel={onClose} />
+      </Modal>
+      <SecretShownOnce
+        title={words.secretTitle(made?.name ?? '')}
+        secret={made?.credential ?? undefined}
+        onClose={forget}
+      >
+        <VerifyExample />
+      </SecretShownOnce>
+    </>
+  );
+}
+
+function CreateGatewayForm({ onDone, onCancel }: { onDone: (made: Gateway) => void; onCancel: () => void }) {
+  const create = useCreateGateway();
+  const [name, setName] = useState('');
+  const [isSent, setSent] = useState(false);
+  const isMissing = name.trim() === '';
+
+  function send() {
+    setSent(true);
+    if (!isMissing) create.mutate(name, { onSuccess: onDone });
+  }
+
+  return (
+    <DialogForm
+      submitLabel={words.submit}
+      pending={create.isPending}
+      failure={create.error}
+      onSubmit={send}
+      onCancel={onCancel}
+    >
+      <TextInput
+        label={words.name}
+        description={words.nameHint}
+        error={isSent && isMissing && words.nameMissing}
+        autoComplete="off"
+        data-autofocus
+        required
+        withAsterisk={false}
+        maxLength={MAX_NAME}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+    </DialogForm>
+  );
+}

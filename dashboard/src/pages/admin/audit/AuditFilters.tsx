@@ -1,0 +1,112 @@
+import { ActionIcon, Button, Collapse, Group, Select, SimpleGrid, TextInput, Tooltip } from '@mantine/core';
+import { useDisclosure, useMediaQuery } from '@mantine/hooks';
+import { IconFilter, IconFilterOff } from '@tabler/icons-react';
+import type { AuditFilter } from '../../../api/adminAudit';
+import { formatInteger } from '../../../format/money';
+import { texts } from '../../../texts';
+import { UserSelect } from '../shared/UserSelect';
+import { useSettledText } from '../shared/useSettledText';
+
+const { filters: words, actions, kinds } = texts.adminAudit;
+const clearButtonProps = { 'aria-label': texts.adminLists.clearChoice };
+
+interface Props {
+  filter: AuditFilter;
+  onChange: (change: Partial<AuditFilter>) => void;
+  onClear: () => void;
+}
+
+/** On a phone they are folded behind a button. */
+export function AuditFilters({ filter, onChange, onClear }: Props) {
+  const isPhone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
+  const [opened, { toggle }] = useDisclosure();
+  const count = Object.values(filter).filter(Boolean).length;
+  return (
+    <>
+      {isPhone && (
+        <Button
+          fullWidth
+          mb="md"
+          variant="default"
+          leftSection={<IconFilter size={18} stroke={1.6} />}
+          aria-expanded={opened}
+          onClick={toggle}
+        >
+          {count > 0 ? words.showSet(formatInteger(count)) : words.show}
+        </Button>
+      )}
+      <Collapse expanded={!isPhone || opened}>
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="sm" mb="md">
+          <UserSelect
+            label={words.actor}
+            placeholder={words.anybody}
+            value={filter.actor_id}
+            onChange={(actor_id) => onChange({ actor_id })}
+          />
+          <Select
+            label={words.action}
+            placeholder={words.anything}
+            searchable
+            clearable
+            clearButtonProps={clearButtonProps}
+            data={optionsOf(actions, filter.action)}
+            value={filter.action || null}
+            onChange={(action) => onChange({ action: action ?? '' })}
+          />
+          <Select
+            label={words.kind}
+            placeholder={words.anything}
+            clearable
+            clearButtonProps={clearButtonProps}
+            data={optionsOf(kinds, filter.subject_kind)}
+            value={filter.subject_kind || null}
+            onChange={(subject_kind) => onChange({ subject_kind: subject_kind ?? '' })}
+          />
+          <SubjectId value={filter.subject_id} onChange={(subject_id) => onChange({ subject_id })} />
+          <Group gap="xs" wrap="nowrap" align="flex-end">
+            <UserSelect
+              label={words.owner}
+              placeholder={words.anybody}
+              flex={1}
+              value={filter.user_id}
+              onChange={(user_id) => onChange({ user_id })}
+            />
+            <Tooltip label={words.clear}>
+              <ActionIcon
+                variant="default"
+                size={36}
+                aria-label={words.clear}
+                disabled={count === 0}
+                onClick={onClear}
+              >
+                <IconFilterOff size={18} stroke={1.6} />
+              </ActionIcon>
+            </Tooltip>
+          </Group>
+        </SimpleGrid>
+      </Collapse>
+    </>
+  );
+}
+
+/** The known words, and the one that is set in case it is another. */
+function optionsOf(known: Record<string, string>, chosen: string) {
+  const options = Object.entries(known).map(([value, label]) => ({ value, label }));
+  return chosen && !(chosen in known) ? [...options, { value: chosen, label: chosen }] : options;
+}
+
+const isNumber = (text: string) => /^\d{0,18}$/.test(text.trim());
+
+function SubjectId({ value, onChange }: { value: string; onChange: (id: string) => void }) {
+  const { text, type } = useSettledText(value, (id) => onChange(id.trim()), isNumber);
+  return (
+    <TextInput
+      label={words.id}
+      placeholder={words.anyNumber}
+      inputMode="numeric"
+      error={isNumber(text) ? undefined : words.idMistake}
+      value={text}
+      onChange={(event) => type(event.currentTarget.value)}
+    />
+  );
+}

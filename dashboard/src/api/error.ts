@@ -21,3 +21,8 @@ export class ApiError extends Error {
     return this.isUnreachable || this.status === 503;
   }
 }
+
+/** Whether the API refused for this reason. */
+export function isRefusal(error: Error | null, code: string): boolean {
+  return error instanceof ApiError && error.code === code;
+}

@@ -1,6 +1,28 @@
+import { Stack } from '@mantine/core';
 import { PageHeader } from '../../shared/PageHeader';
 import { texts } from '../../texts';
+import { AboutSection } from './AboutSection';
+import { AccountSection } from './AccountSection';
+import { AppearanceSection } from './AppearanceSection';
+import { AccessTokensSection } from './access-tokens/AccessTokensSection';
+import { PasswordSection } from './PasswordSection';
+import classes from './ProfilePage.module.css';
 
 export default function ProfilePage() {
-  return <PageHeader title={texts.profile.title} />;
+  return (
+    <>
+      <PageHeader title={texts.profile.title} description={texts.profile.description} />
+      <div className={classes.columns}>
+        <Stack>
+          <AboutSection />
+          <PasswordSection />
+        </Stack>
+        <Stack>
+          <AccountSection />
+          <AppearanceSection />
+        </Stack>
+      </div>
+      <AccessTokensSection />
+    </>
+  );
 }

@@ -1,0 +1,26 @@
+import { type MantineColorScheme, SegmentedControl, useMantineColorScheme } from '@mantine/core';
+import { texts } from '../../texts';
+import { Section } from './Section';
+
+const { label, light, dark, auto } = texts.shell.colorScheme;
+
+const schemes: { value: MantineColorScheme; label: string }[] = [
+  { value: 'light', label: light },
+  { value: 'dark', label: dark },
+  { value: 'auto', label: auto },
+];
+
+export function AppearanceSection() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <Section title={texts.profile.appearance.title}>
+      <SegmentedControl
+        fullWidth
+        aria-label={label}
+        data={schemes}
+        value={colorScheme}
+        onChange={setColorScheme}
+      />
+    </Section>
+  );
+}

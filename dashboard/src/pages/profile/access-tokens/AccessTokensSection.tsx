@@ -1,0 +1,52 @@
+import { Button, Group, Paper, Text, Title } from '@mantine/core';
+import { IconPlugConnected, IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
+import { type AccessToken, useAccessTokens } from '../../../api/accessTokens';
+import { DataTable } from '../../../shared/DataTable';
+import { EmptyState } from '../../../shared/EmptyState';
+import { FailureState } from '../../../shared/FailureState';
+import { texts } from '../../../texts';
+import { accessTokenColumns } from './accessTokenColumns';
+import { CreateAccessTokenDialog } from './CreateAccessTokenDialog';
+import { NewAccessTokenDialog } from './NewAccessTokenDialog';
+import { RevokeAccessTokenDialog } from './RevokeAccessTokenDialog';
+
+const words = texts.profile.accessTokens;
+
+export function AccessTokensSection() {
+  const { data: tokens, error, refetch } = useAccessTokens();
+  const [creating, setCreating] = useState(false);
+  const [created, setCreated] = useState<string>();
+  const [revoking, setRevoking] = useState<AccessToken>();
+  return (
+    <section>
+      <Group justify="space-between" align="flex-end" mt="xl" mb="md">
+        <div>
+          <Title order={2}>{words.title}</Title>
+          <Text c="dimmed" size="sm">
+            {words.hint}
+          </Text>
+        </div>
+        <Button variant="default" leftSection={<IconPlus size={18} />} onClick={() => setCreating(true)}>
+          {words.create}
+        </Button>
+      </Group>
+      {error && !tokens ? (
+        <Paper>
+          <FailureState error={error} onRetry={refetch} />
+        </Paper>
+      ) : (
+        <DataTable
+          label={words.title}
+          columns={accessTokenColumns(setRevoking)}
+          rows={tokens}
+          rowKey={(token) => token.id}
+          empty={<EmptyState icon={IconPlugConnected} title={words.empty} hint={words.emptyHint} />}
+        />
+      )}
+      <CreateAccessTokenDialog opened={creating} onCreated={setCreated} onClose={() => setCreating(false)} />
+      <NewAccessTokenDialog token={created} onClose={() => setCreated(undefined)} />
+      <RevokeAccessTokenDialog token={revoking} onClose={() => setRevoking(undefined)} />
+    </section>
+  );
+}

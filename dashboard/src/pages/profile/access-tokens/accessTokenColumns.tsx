@@ -1,0 +1,53 @@
+import { Button, Group, Text } from '@mantine/core';
+import type { AccessToken } from '../../../api/accessTokens';
+import type { Column } from '../../../shared/DataTable';
+import { ToneBadge } from '../../../shared/ToneBadge';
+import { useNow } from '../../../shared/useNow';
+import { WhenText } from '../../../shared/WhenText';
+import { texts } from '../../../texts';
+
+const words = texts.profile.accessTokens;
+
+export function accessTokenColumns(onRevoke: (token: AccessToken) => void): Column<AccessToken>[] {
+  return [
+    {
+      key: 'name',
+      header: words.name,
+      place: 'title',
+      cell: ({ name }) => (
+        <Text fw={500} style={{ overflowWrap: 'anywhere' }}>
+          {name}
+        </Text>
+      ),
+    },
+    { key: 'created', header: words.created, cell: (token) => <WhenText seconds={token.created_time} /> },
+    { key: 'expires', header: words.expires, cell: (token) => <Expiry seconds={token.expires_at} /> },
+    {
+      key: 'actions',
+      align: 'right',
+      place: 'actions',
+      cell: (token) => (
+        <Button
+          variant="subtle"
+          color="red"
+          size="compact-md"
+          aria-label={words.revokeOne(token.name)}
+          onClick={() => onRevoke(token)}
+        >
+          {words.revoke}
+        </Button>
+      ),
+    },
+  ];
+}
+
+function Expiry({ seconds }: { seconds: number }) {
+  const now = useNow();
+  const isOver = seconds > 0 && seconds <= now;
+  return (
+    <Group gap="xs">
+      <WhenText seconds={seconds} />
+      {isOver && <ToneBadge tone="warn">{words.expired}</ToneBadge>}
+    </Group>
+  );
+}

@@ -1,0 +1,25 @@
+import { Code, Group, Stack, Text } from '@mantine/core';
+import { CopyButton } from './CopyButton';
+
+interface Props {
+  title: string;
+  code: string;
+  copyLabel: string;
+}
+
+/** A command to try, with a button that copies it. */
+export function CodeExample({ title, code, copyLabel }: Props) {
+  return (
+    <Stack gap={4}>
+      <Group justify="space-between" wrap="nowrap">
+        <Text size="sm" fw={500}>
+          {title}
+        </Text>
+        <CopyButton value={code} label={copyLabel} />
+      </Group>
+      <Code block tabIndex={0} fz="xs">
+        {code}
+      </Code>
+    </Stack>
+  );
+}

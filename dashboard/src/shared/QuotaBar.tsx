@@ -32,7 +32,7 @@ export function QuotaBar({ used, remain, unlimited }: Props) {
   return (
     <Tooltip label={words.units(formatInteger(used), formatInteger(remain))}>
       <div className="tabular">
-        <Group gap="xs" justify="space-between" wrap="nowrap" mb={6}>
+        <Group gap="xs" justify="space-between" mb={6}>
           <Text size="sm" fw={500}>
             {words.left(formatUsd(remain))}
           </Text>

@@ -92,6 +92,8 @@ const overrides = createTheme({
         padding: 'lg',
         overlayProps: { backgroundOpacity: 0.5 },
         closeButtonProps: { 'aria-label': texts.common.close },
+        // Mantine makes it a second banner of the page.
+        attributes: { header: { role: 'presentation' } },
       },
       styles: { title: { fontSize: '1.125rem', fontWeight: 650 } },
     }),

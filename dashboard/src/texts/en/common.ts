@@ -13,7 +13,7 @@ export const common = {
   loading: 'Loading',
   never: 'never',
   units: (units: string) => `${units} quota units`,
-  tokenStatus: { 1: 'Enabled', 2: 'Disabled', 3: 'Expired', 4: 'Quota used up', unknown: 'Unknown' },
+  tokenStatus: { 1: 'Enabled', 2: 'Disabled', 3: 'Expired', 4: 'Used up', unknown: 'Unknown' },
   quota: {
     unlimited: 'Unlimited',
     used: (usd: string) => `${usd} used`,

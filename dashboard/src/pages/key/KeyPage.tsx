@@ -1,6 +1,8 @@
-import { PageHeader } from '../../shared/PageHeader';
-import { texts } from '../../texts';
+import { useParams } from 'wouter';
+import { KeyDetails } from './KeyDetails';
+import { NoSuchKey } from './NoSuchKey';
 
 export default function KeyPage() {
-  return <PageHeader title={texts.key.title} />;
+  const { id = '' } = useParams();
+  return /^[1-9]\d{0,14}$/.test(id) ? <KeyDetails id={Number(id)} /> : <NoSuchKey />;
 }

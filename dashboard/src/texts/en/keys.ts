@@ -69,12 +69,11 @@ export const keys = {
     copyExample: 'Copy the example',
   },
   delete: {
-    title: (keys: number) => `Delete ${count(keys)}?`,
-    which: 'These keys will be deleted:',
+    title: (keys: number) => (keys === 1 ? 'Delete this key?' : `Delete ${count(keys)}?`),
     more: (keys: string) => `and ${keys} more`,
     warning: 'Programs that use them stop working at once. This cannot be undone.',
     warningOne: 'Programs that use it stop working at once. This cannot be undone.',
-    confirm: (keys: number) => `Delete ${count(keys)}`,
+    confirm: (keys: number) => (keys === 1 ? 'Delete key' : `Delete ${count(keys)}`),
     done: (keys: number) => `${count(keys)} deleted.`,
   },
   form: {
@@ -106,7 +105,6 @@ export const keys = {
     expiresAt: 'Date and time',
     expiryEnds: (moment: string) => `Ends on ${moment}.`,
     expiryPassed: 'This moment has passed: the key does not work with it.',
-    access: 'Restrictions',
     limitModels: 'Only some models',
     limitModelsHint: 'The key then works for no other model.',
     models: 'Models',

@@ -1,0 +1,72 @@
+import { Button, Paper, Skeleton, Stack, Switch } from '@mantine/core';
+import { IconPencil } from '@tabler/icons-react';
+import { useLocation } from 'wouter';
+import { ApiError } from '../../api/error';
+import { isSwitchedOn } from '../../api/tokenSwitch';
+import { useToken } from '../../api/tokens';
+import { FailureState } from '../../shared/FailureState';
+import { PageHeader } from '../../shared/PageHeader';
+import { StatusBadge } from '../../shared/StatusBadge';
+import { texts } from '../../texts';
+import { KeyMenu } from '../keys/actions/KeyMenu';
+import { useKeyActions } from '../keys/actions/useKeyActions';
+import { KeyFacts } from './KeyFacts';
+import { NoSuchKey } from './NoSuchKey';
+import { UsageSection } from './usage/UsageSection';
+
+const words = texts.key;
+const back = { href: '/keys', label: words.back };
+
+export function KeyDetails({ id }: { id: number }) {
+  const [, navigate] = useLocation();
+  const { data: token, error, refetch } = useToken(id);
+  const { actions, dialogs } = useKeyActions(() => navigate('/keys'));
+
+  if (error instanceof ApiError && error.status === 404) return <NoSuchKey />;
+  if (!token) {
+    return (
+      <>
+        <PageHeader title={words.title} back={back} />
+        {error ? (
+          <Paper>
+            <FailureState error={error} onRetry={refetch} />
+          </Paper>
+        ) : (
+          <Skeleton h={320} radius="lg" />
+        )}
+      </>
+    );
+  }
+  return (
+    <>
+      <PageHeader
+        title={token.name}
+        badge={<StatusBadge status={token.status} />}
+        back={back}
+        actions={
+          <>
+            <Switch
+              label={words.switchedOn}
+              labelPosition="left"
+              checked={isSwitchedOn(token)}
+              onChange={(event) => actions.setSwitch([token], event.currentTarget.checked)}
+            />
+            <Button
+              variant="default"
+              leftSection={<IconPencil size={18} stroke={1.6} />}
+              onClick={() => actions.edit(token)}
+            >
+              {words.edit}
+            </Button>
+            <KeyMenu token={token} actions={actions} onOwnPage />
+          </>
+        }
+      />
+      <Stack gap="md">
+        <KeyFacts token={token} actions={actions} />
+        <UsageSection tokenId={id} />
+      </Stack>
+      {dialogs}
+    </>
+  );
+}

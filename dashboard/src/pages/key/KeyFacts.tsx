@@ -1,0 +1,87 @@
+import { Paper, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Token } from '../../api/tokens';
+import { formatMoment } from '../../format/time';
+import { QuotaBar } from '../../shared/QuotaBar';
+import { WhenText } from '../../shared/WhenText';
+import { texts } from '../../texts';
+import type { KeyActions } from '../keys/actions/useKeyActions';
+import { AUTO } from '../keys/form/draft';
+import { groupName } from '../keys/groupName';
+import classes from './KeyFacts.module.css';
+import { KeyItself } from './KeyItself';
+
+const words = texts.key.facts;
+
+export function KeyFacts({ token, actions }: { token: Token; actions: KeyActions }) {
+  const used = token.used_quota > 0;
+  return (
+    <Paper component="section" p="lg">
+      <Title order={2} mb="md">
+        {words.title}
+      </Title>
+      <dl className={classes.facts}>
+        <Fact name={words.key} span={classes.whole}>
+          <KeyItself token={token} actions={actions} />
+        </Fact>
+        <Fact name={words.quota} span={classes.half}>
+          <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
+        </Fact>
+        <Fact name={words.expires}>
+          <When seconds={token.expired_time} never={texts.common.never} />
+        </Fact>
+        <Fact name={words.lastUsed}>
+          <When seconds={used ? token.accessed_time : 0} never={texts.keys.notYet} />
+        </Fact>
+        <Fact name={words.created}>
+          <When seconds={token.created_time} never="" />
+        </Fact>
+        <Fact name={words.group}>
+          {groupName(token.group)}
+          {token.group === AUTO && (
+            <Text size="sm" c="dimmed">
+              {token.cross_group_retry ? words.retry : words.noRetry}
+            </Text>
+          )}
+        </Fact>
+        <Fact name={words.models}>{models(token)}</Fact>
+        <Fact name={words.ips}>
+          {token.allow_ips === '' ? (
+            words.everywhere
+          ) : (
+            <Text ff="monospace" size="sm" className={classes.lines}>
+              {token.allow_ips}
+            </Text>
+          )}
+        </Fact>
+      </dl>
+    </Paper>
+  );
+}
+
+function Fact({ name, span, children }: { name: string; span?: string; children: ReactNode }) {
+  return (
+    <div className={span}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function When({ seconds, never }: { seconds: number; never: string }) {
+  return (
+    <>
+      <WhenText seconds={seconds} never={never} />
+      {seconds > 0 && (
+        <Text size="sm" c="dimmed">
+          {formatMoment(seconds)}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function models({ model_limits_enabled, model_limits }: Token): string {
+  if (!model_limits_enabled) return words.allModels;
+  return model_limits === '' ? words.noModels : model_limits.replaceAll(',', ', ');
+}

@@ -1,0 +1,72 @@
+import { Group, SegmentedControl, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { DayRange } from '../../../api/dailyUsage';
+import { texts } from '../../../texts';
+import classes from './RangeFields.module.css';
+import { namedRange, type RangeChoice, rangeMistake } from './range';
+
+interface Props {
+  today: string;
+  /** Told of sound ranges only. */
+  onRange: (range: DayRange) => void;
+}
+
+const words = texts.key.usage;
+
+const choices: { value: RangeChoice; label: string }[] = [
+  { value: 'today', label: words.today },
+  { value: 'week', label: words.week },
+  { value: 'between', label: words.between },
+];
+
+export function RangeFields({ today, onRange }: Props) {
+  const [choice, setChoice] = useState<RangeChoice>('week');
+  const [typed, setTyped] = useState<DayRange>(() => namedRange('week', today));
+  const mistake = rangeMistake(typed);
+
+  function choose(next: RangeChoice) {
+    setChoice(next);
+    // The dates begin with what is shown.
+    if (next === 'between') return;
+    setTyped(namedRange(next, today));
+    onRange(namedRange(next, today));
+  }
+
+  function type(changes: Partial<DayRange>) {
+    const range = { ...typed, ...changes };
+    setTyped(range);
+    if (rangeMistake(range) === undefined) onRange(range);
+  }
+
+  return (
+    <Group align="flex-end" gap="sm">
+      <SegmentedControl<RangeChoice>
+        aria-label={words.range}
+        className={classes.choice}
+        data={choices}
+        value={choice}
+        onChange={choose}
+      />
+      {choice === 'between' && (
+        <Group align="flex-start" gap="sm" wrap="nowrap" className={classes.dates}>
+          <TextInput
+            type="date"
+            label={words.from}
+            max={today}
+            value={typed.start}
+            error={mistake && words.mistakes[mistake]}
+            onChange={(event) => type({ start: event.currentTarget.value })}
+          />
+          <TextInput
+            type="date"
+            label={words.to}
+            max={today}
+            value={typed.end}
+            error={mistake !== undefined}
+            onChange={(event) => type({ end: event.currentTarget.value })}
+          />
+        </Group>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,58 @@
+import { Table } from '@mantine/core';
+import type { DayUsage } from '../../../api/dailyUsage';
+import { formatDate } from '../../../format/calendar';
+import { formatInteger } from '../../../format/money';
+import { Money } from '../../../shared/Money';
+import { texts } from '../../../texts';
+import { type Totals, totalsOf } from './totals';
+import classes from './UsageTable.module.css';
+
+const words = texts.key.usage;
+
+export function UsageTable({ daily }: { daily: DayUsage[] }) {
+  return (
+    <Table.ScrollContainer minWidth={300} type="native">
+      <Table aria-label={words.table} verticalSpacing={8} className={classes.table}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">{words.date}</Table.Th>
+            <Table.Th scope="col" ta="right">
+              {words.usd}
+            </Table.Th>
+            <Table.Th scope="col" ta="right">
+              {words.requests}
+            </Table.Th>
+            <Table.Th scope="col" ta="right">
+              {words.promptTokens}
+            </Table.Th>
+            <Table.Th scope="col" ta="right">
+              {words.completionTokens}
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {daily.map((day) => (
+            <Figures key={day.date} name={formatDate(day.date)} figures={totalsOf([day])} />
+          ))}
+        </Table.Tbody>
+        <Table.Tfoot>
+          <Figures name={words.total} figures={totalsOf(daily)} />
+        </Table.Tfoot>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function Figures({ name, figures }: { name: string; figures: Totals }) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row">{name}</Table.Th>
+      <Table.Td ta="right">
+        <Money units={figures.units} />
+      </Table.Td>
+      <Table.Td ta="right">{formatInteger(figures.requests)}</Table.Td>
+      <Table.Td ta="right">{formatInteger(figures.promptTokens)}</Table.Td>
+      <Table.Td ta="right">{formatInteger(figures.completionTokens)}</Table.Td>
+    </Table.Tr>
+  );
+}

@@ -2,9 +2,9 @@ import { Modal, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Gateway, useCreateGateway } from '../../../api/adminGateways';
 import { SecretShownOnce } from '../../../shared/SecretShownOnce';
+import { useSecretAfter } from '../../../shared/useSecretAfter';
 import { texts } from '../../../texts';
 import { DialogForm } from '../shared/DialogForm';
-import { useSecretAfter } from '../shared/useSecretAfter';
 import { VerifyExample } from './VerifyExample';
 
 const words = texts.adminGateways.dialog;

@@ -1,5 +1,6 @@
-/** The server's messages begin in lower case and end without a stop; people read sentences. */
+/** The server's messages begin in lower case, quote as in code and end without a stop; people read sentences. */
 export function sentence(message: string): string {
-  const begun = message.charAt(0).toLocaleUpperCase() + message.slice(1);
+  const quoted = message.replace(/`([^`]*)`/g, '“$1”');
+  const begun = quoted.charAt(0).toLocaleUpperCase() + quoted.slice(1);
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }

@@ -1,3 +1,42 @@
 export const enablement = {
-  title: 'Ask for access',
+  title: 'API access',
+  description: 'An administrator opens API keys for each account.',
+  ask: {
+    title: 'Ask for access',
+    again: 'Ask again',
+    hint: 'Say what you need keys for. An administrator reads it and answers here.',
+    account: 'Account to be enabled',
+    accountHint: 'Your own; others ask for themselves.',
+    reason: 'Reason',
+    reasonHint: 'Such as which project or team the keys are for',
+    reasonMissing: 'Say why, in a few words.',
+    submit: 'Send request',
+    sent: 'Your request is sent.',
+  },
+  pending: {
+    badge: 'Pending',
+    title: 'Your request is waiting for an administrator',
+    hint: 'You need not stay: the answer will stand here. If you do, it shows by itself.',
+  },
+  refused: {
+    badge: 'Refused',
+    title: 'Your request was refused',
+    noNote: 'The administrator gave no reason.',
+  },
+  ended: {
+    badge: 'Ended',
+    title: 'Your access was ended',
+    hint: 'It was granted before. An administrator has since taken it back.',
+  },
+  granted: {
+    title: 'Your account has access to API keys',
+    hint: 'Create a key and give it to the program that is to use it.',
+    toKeys: 'Go to the keys',
+    toOverview: 'Go to the overview',
+  },
+  yourReason: 'You wrote',
+  note: 'The administrator wrote',
+  asked: 'Asked',
+  answered: 'Answered',
+  contact: 'Questions? Write to',
 };

@@ -1,0 +1,21 @@
+import { Anchor, Text } from '@mantine/core';
+import { texts } from '../../texts';
+import { contactHref } from './contactHref';
+
+/** Where to ask beside here, as the operator wrote it. */
+export function Contact({ contact }: { contact: string }) {
+  if (!contact) return null;
+  const href = contactHref(contact);
+  return (
+    <Text size="sm" c="dimmed">
+      {texts.enablement.contact}{' '}
+      {href ? (
+        <Anchor href={href} inherit underline="always">
+          {contact}
+        </Anchor>
+      ) : (
+        contact
+      )}
+    </Text>
+  );
+}

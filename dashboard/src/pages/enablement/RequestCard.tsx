@@ -1,0 +1,58 @@
+import { Group, Paper, Stack, Text, Title } from '@mantine/core';
+import type { EnablementRequest } from '../../api/enablement';
+import { type Tone, ToneBadge } from '../../shared/ToneBadge';
+import { WhenText } from '../../shared/WhenText';
+import { texts } from '../../texts';
+import classes from './RequestCard.module.css';
+
+const words = texts.enablement;
+
+/** How the newest request stands. Approved, but without access: it was taken back since. */
+function standing({ state, note }: EnablementRequest): {
+  tone: Tone;
+  badge: string;
+  title: string;
+  hint?: string;
+} {
+  if (state === 'pending') return { tone: 'info', ...words.pending };
+  if (state === 'approved') return { tone: 'off', ...words.ended };
+  const { badge, title, noNote } = words.refused;
+  return { tone: 'bad', badge, title, hint: note ? undefined : noNote };
+}
+
+export function RequestCard({ request }: { request: EnablementRequest }) {
+  const { tone, badge, title, hint } = standing(request);
+  return (
+    <Paper component="section" p="lg">
+      <Group justify="space-between" wrap="nowrap" align="flex-start" mb="xs">
+        <Title order={2}>{title}</Title>
+        <ToneBadge tone={tone}>{badge}</ToneBadge>
+      </Group>
+      <Stack>
+        {hint && <Text c="dimmed">{hint}</Text>}
+        {request.note && <Quote by={words.note} text={request.note} />}
+        <Quote by={words.yourReason} text={request.reason} />
+        <Text size="sm" c="dimmed">
+          {words.asked} <WhenText seconds={request.created_time} />
+          {request.decided_time && (
+            <>
+              {' · '}
+              {words.answered} <WhenText seconds={request.decided_time} />
+            </>
+          )}
+        </Text>
+      </Stack>
+    </Paper>
+  );
+}
+
+function Quote({ by, text }: { by: string; text: string }) {
+  return (
+    <div>
+      <Text size="sm" fw={500} mb={4}>
+        {by}
+      </Text>
+      <blockquote className={classes.quote}>{text}</blockquote>
+    </div>
+  );
+}

@@ -8,7 +8,6 @@ import { FailureState } from '../../../shared/FailureState';
 import { texts } from '../../../texts';
 import { accessTokenColumns } from './accessTokenColumns';
 import { CreateAccessTokenDialog } from './CreateAccessTokenDialog';
-import { NewAccessTokenDialog } from './NewAccessTokenDialog';
 import { RevokeAccessTokenDialog } from './RevokeAccessTokenDialog';
 
 const words = texts.profile.accessTokens;
@@ -16,7 +15,6 @@ const words = texts.profile.accessTokens;
 export function AccessTokensSection() {
   const { data: tokens, error, refetch } = useAccessTokens();
   const [creating, setCreating] = useState(false);
-  const [created, setCreated] = useState<string>();
   const [revoking, setRevoking] = useState<AccessToken>();
   return (
     <section>
@@ -44,8 +42,7 @@ export function AccessTokensSection() {
           empty={<EmptyState icon={IconPlugConnected} title={words.empty} hint={words.emptyHint} />}
         />
       )}
-      <CreateAccessTokenDialog opened={creating} onCreated={setCreated} onClose={() => setCreating(false)} />
-      <NewAccessTokenDialog token={created} onClose={() => setCreated(undefined)} />
+      <CreateAccessTokenDialog opened={creating} onClose={() => setCreating(false)} />
       <RevokeAccessTokenDialog token={revoking} onClose={() => setRevoking(undefined)} />
     </section>
   );

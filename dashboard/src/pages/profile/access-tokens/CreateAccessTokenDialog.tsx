@@ -1,28 +1,37 @@
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useCreateAccessToken } from '../../../api/accessTokens';
+import { CodeExample } from '../../../shared/CodeExample';
 import { FailureMessage } from '../../../shared/FailureMessage';
+import { SecretShownOnce } from '../../../shared/SecretShownOnce';
+import { useSecretAfter } from '../../../shared/useSecretAfter';
 import { texts } from '../../../texts';
 import { expiresAt, type Lifetime, lifetimes } from './lifetime';
-
-interface Props {
-  opened: boolean;
-  onCreated: (token: string) => void;
-  onClose: () => void;
-}
 
 const words = texts.profile.accessTokens;
 const choices = lifetimes.map((days) => ({ value: days, label: words.lifetimes[days] }));
 
-export function CreateAccessTokenDialog({ opened, onCreated, onClose }: Props) {
+export function CreateAccessTokenDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { secret: token, keep, show, forget } = useSecretAfter<string>();
+  const example = `curl ${window.location.origin}/api/user/self \\\n  -H "Authorization: Bearer ${token}"`;
   return (
-    <Modal opened={opened} onClose={onClose} title={words.createTitle}>
-      <CreateAccessTokenForm onCreated={onCreated} onClose={onClose} />
-    </Modal>
+    <>
+      <Modal opened={opened} onClose={onClose} onExitTransitionEnd={show} title={words.createTitle}>
+        <CreateAccessTokenForm onCreated={keep} onClose={onClose} />
+      </Modal>
+      <SecretShownOnce title={words.secretTitle} secret={token} onClose={forget}>
+        {token && <CodeExample title={words.example} code={example} copyLabel={words.copyExample} />}
+      </SecretShownOnce>
+    </>
   );
 }
 
-function CreateAccessTokenForm({ onCreated, onClose }: Omit<Props, 'opened'>) {
+interface FormProps {
+  onCreated: (token: string) => void;
+  onClose: () => void;
+}
+
+function CreateAccessTokenForm({ onCreated, onClose }: FormProps) {
   const create = useCreateAccessToken();
   const [name, setName] = useState('');
   const [lifetime, setLifetime] = useState<Lifetime>('0');
@@ -33,8 +42,8 @@ function CreateAccessTokenForm({ onCreated, onClose }: Omit<Props, 'opened'>) {
       { name, expires_at: expiresAt(lifetime, Math.floor(Date.now() / 1000)) },
       {
         onSuccess: ({ token }) => {
-          onClose();
           if (token) onCreated(token);
+          onClose();
         },
       },
     );

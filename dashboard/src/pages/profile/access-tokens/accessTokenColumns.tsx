@@ -15,7 +15,7 @@ export function accessTokenColumns(onRevoke: (token: AccessToken) => void): Colu
       header: words.name,
       place: 'title',
       cell: ({ name }) => (
-        <Text fw={500} style={{ overflowWrap: 'anywhere' }}>
+        <Text inherit fw={600} style={{ overflowWrap: 'anywhere' }}>
           {name}
         </Text>
       ),
@@ -30,7 +30,7 @@ export function accessTokenColumns(onRevoke: (token: AccessToken) => void): Colu
         <Button
           variant="subtle"
           color="red"
-          size="compact-md"
+          size="compact-sm"
           aria-label={words.revokeOne(token.name)}
           onClick={() => onRevoke(token)}
         >

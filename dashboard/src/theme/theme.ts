@@ -66,6 +66,12 @@ const dark: MantineColorsTuple = [
   '#0e1214',
 ];
 
+// The list itself scrolls, as the keyboard expects of it, and not a box around it.
+const listThatScrolls = {
+  defaultProps: { withScrollArea: false },
+  styles: { options: { maxHeight: 300, overflowY: 'auto' } },
+};
+
 const overrides = createTheme({
   primaryColor: 'petrol',
   primaryShade: 7,
@@ -102,6 +108,11 @@ const overrides = createTheme({
     }),
     Paper: Paper.extend({ defaultProps: { withBorder: true, radius: 'lg' } }),
     PasswordInput: PasswordInput.extend({ defaultProps: { visibilityToggleButtonProps: { tabIndex: 0 } } }),
+    // By name, because importing these would put them into the first load.
+    Select: listThatScrolls,
+    TagsInput: listThatScrolls,
+    // A click is one on the control, which lies below.
+    Switch: { styles: { track: { pointerEvents: 'none' } } },
     Table: Table.extend({
       defaultProps: {
         verticalSpacing: 'sm',

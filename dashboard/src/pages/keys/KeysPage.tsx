@@ -1,6 +1,6 @@
 import { Box, Button, Paper } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Token } from '../../api/tokens';
 import { DataTable } from '../../shared/DataTable';
 import { FailureState } from '../../shared/FailureState';
@@ -27,6 +27,7 @@ export default function KeysPage() {
   const { actions, dialogs } = useKeyActions();
   const [creating, setCreating] = useState(false);
   const [created, setCreated] = useState<Token>();
+  const createButtonRef = useRef<HTMLButtonElement>(null);
 
   // The last page may be gone after a deletion.
   const lastPage = Math.max(0, Math.ceil(keys.total / KEYS_A_PAGE) - 1);
@@ -36,10 +37,17 @@ export default function KeysPage() {
   });
 
   const createButton = (
-    <Button leftSection={<IconPlus size={18} />} onClick={() => setCreating(true)}>
+    <Button ref={createButtonRef} leftSection={<IconPlus size={18} />} onClick={() => setCreating(true)}>
       {words.create}
     </Button>
   );
+
+  function forgetCreated() {
+    setCreated(undefined);
+    // What had the focus before was in the form, which is gone.
+    createButtonRef.current?.focus();
+  }
+
   const filtered = view.q !== '' || view.status !== undefined;
   return (
     <>
@@ -80,7 +88,7 @@ export default function KeysPage() {
       )}
       {dialogs}
       <KeyFormDrawer opened={creating} onCreated={setCreated} onClose={() => setCreating(false)} />
-      <NewKeyDialog newKey={created?.key} onClose={() => setCreated(undefined)} />
+      <NewKeyDialog newKey={created?.key} onClose={forgetCreated} />
     </>
   );
 }

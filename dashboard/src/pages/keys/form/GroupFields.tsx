@@ -35,9 +35,11 @@ export function GroupFields({ draft, onChange }: FieldsProps) {
         inputWrapperOrder={['label', 'input', 'description']}
         data={[...choices].map(([value, { label }]) => ({ value, label }))}
         allowDeselect={false}
-        renderOption={({ option }) => (
+        renderOption={({ option, checked }) => (
           <div>
-            <Text size="sm">{option.label}</Text>
+            <Text size="sm" fw={checked ? 600 : undefined}>
+              {option.label}
+            </Text>
             <Text size="xs" c="dimmed">
               {choices.get(option.value)?.hint}
             </Text>

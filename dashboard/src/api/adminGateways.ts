@@ -17,7 +17,9 @@ export function useCreateGateway() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (name: string) => call(api.POST('/api/admin/gateways', { body: { name } })),
-    onSuccess: () => client.invalidateQueries({ queryKey: gatewaysKey }),
+    onSuccess: () => {
+      client.invalidateQueries({ queryKey: gatewaysKey });
+    },
     // The answer holds the credential; it is not kept for longer than it is shown.
     gcTime: 0,
   });
@@ -27,6 +29,9 @@ export function useRevokeGateway() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (id: number) => call(api.DELETE('/api/admin/gateways/{id}', { params: { path: { id } } })),
-    onSettled: () => client.invalidateQueries({ queryKey: gatewaysKey }),
+    // Not waited for: the list may take long to come where the server is away.
+    onSettled: () => {
+      client.invalidateQueries({ queryKey: gatewaysKey });
+    },
   });
 }

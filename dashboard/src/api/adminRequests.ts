@@ -52,6 +52,8 @@ export function useDecideRequest() {
         }),
       ),
     // Also after a failure: somebody else may have answered it.
-    onSettled: () => client.invalidateQueries({ queryKey: ['admin'] }),
+    onSettled: () => {
+      client.invalidateQueries({ queryKey: ['admin'] });
+    },
   });
 }

@@ -1,8 +1,8 @@
 import { formatInteger } from '../../format/money';
 import { FailureMessage } from '../../shared/FailureMessage';
+import { useSecondsLeft } from '../../shared/useSecondsLeft';
 import { texts } from '../../texts';
 import type { SearchPlan } from './search';
-import { useSecondsLeft } from './useSecondsLeft';
 
 const words = texts.keys.search;
 

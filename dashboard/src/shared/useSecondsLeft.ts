@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { ApiError } from '../../api/error';
+import { ApiError } from '../api/error';
 
 /** Counts down to when a refusal of too many requests ends; `undefined` without one. */
 export function useSecondsLeft(failure: Error | null): number | undefined {

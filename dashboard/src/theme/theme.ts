@@ -107,7 +107,11 @@ const overrides = createTheme({
       defaultProps: { withBorder: true, closeButtonProps: { 'aria-label': texts.common.close } },
     }),
     Paper: Paper.extend({ defaultProps: { withBorder: true, radius: 'lg' } }),
-    PasswordInput: PasswordInput.extend({ defaultProps: { visibilityToggleButtonProps: { tabIndex: 0 } } }),
+    PasswordInput: PasswordInput.extend({
+      defaultProps: {
+        visibilityToggleButtonProps: { tabIndex: 0, 'aria-label': texts.common.showPassword },
+      },
+    }),
     // By name, because importing these would put them into the first load.
     Select: listThatScrolls,
     TagsInput: listThatScrolls,

@@ -1,14 +1,14 @@
 import { Alert, Anchor, Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { FailureMessage } from '../../shared/FailureMessage';
 import { useDocumentTitle } from '../../shared/useDocumentTitle';
 import { texts } from '../../texts';
 import classes from './EntryFrame.module.css';
 
 interface Props {
   title: string;
-  failure: Error | null;
+  /** Why it was refused. */
+  failure?: ReactNode;
   other?: { question: string; label: string; href: string };
   children: ReactNode;
 }
@@ -31,7 +31,7 @@ export function EntryFrame({ title, failure, other, children }: Props) {
         </Title>
         {failure && (
           <Alert color="red" variant="default" role="alert" mb="md" className={classes.failure}>
-            <FailureMessage error={failure} />
+            {failure}
           </Alert>
         )}
         {children}

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { Redirect, useSearch } from 'wouter';
 import { useRegister, useSession, useSignIn } from '../../api/session';
 import { useStatus } from '../../api/status';
+import { FailureMessage } from '../../shared/FailureMessage';
 import { nextPath } from '../../shell/next';
 import { texts } from '../../texts';
 import { EntryFrame } from './EntryFrame';
@@ -28,13 +29,14 @@ export default function RegisterPage() {
     );
   }
 
+  const failure = register.error ?? signIn.error;
   const other = {
     question: words.haveAccount,
     label: words.toSignIn,
     href: search ? `/sign-in?${search}` : '/sign-in',
   };
   return (
-    <EntryFrame title={words.title} failure={register.error ?? signIn.error} other={other}>
+    <EntryFrame title={words.title} failure={failure && <FailureMessage error={failure} />} other={other}>
       {status.data?.registration === false ? (
         <Text>{words.closed}</Text>
       ) : (

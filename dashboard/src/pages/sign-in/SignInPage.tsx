@@ -1,8 +1,11 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { Redirect, useSearch } from 'wouter';
 import { useSession, useSignIn } from '../../api/session';
 import { useStatus } from '../../api/status';
+import { formatInteger } from '../../format/money';
+import { FailureMessage } from '../../shared/FailureMessage';
+import { useSecondsLeft } from '../../shared/useSecondsLeft';
 import { nextPath } from '../../shell/next';
 import { texts } from '../../texts';
 import { EntryFrame } from './EntryFrame';
@@ -14,22 +17,30 @@ export default function SignInPage() {
   const signIn = useSignIn();
   const [username, setUsername] = useState('');
   const [password, setPassword] = useState('');
-  const { title, submit, noAccount, toRegister, ...labels } = texts.signIn;
+  const passwordInput = useRef<HTMLInputElement>(null);
+  const secondsLeft = useSecondsLeft(signIn.error);
+  const isThrottled = Boolean(secondsLeft);
+  const { title, submit, submitIn, tooMany, noAccount, toRegister, ...labels } = texts.signIn;
 
   if (session.data) return <Redirect to={nextPath(search)} replace />;
 
   function send(event: FormEvent) {
     event.preventDefault();
-    signIn.mutate({ username, password });
+    // Most often it is the password that was wrong.
+    signIn.mutate({ username, password }, { onError: () => passwordInput.current?.select() });
   }
 
+  // The seconds count down on the button: in the alert each of them would be read aloud.
+  const throttled = isThrottled && tooMany;
+  const refused = signIn.error && <FailureMessage error={signIn.error} />;
+  const failure = secondsLeft === undefined ? refused : throttled;
   const register = {
     question: noAccount,
     label: toRegister,
     href: search ? `/register?${search}` : '/register',
   };
   return (
-    <EntryFrame title={title} failure={signIn.error} other={status.data?.registration ? register : undefined}>
+    <EntryFrame title={title} failure={failure} other={status.data?.registration ? register : undefined}>
       <form onSubmit={send}>
         <Stack>
           <TextInput
@@ -45,6 +56,7 @@ export default function SignInPage() {
             onChange={(event) => setUsername(event.currentTarget.value)}
           />
           <PasswordInput
+            ref={passwordInput}
             label={labels.password}
             name="password"
             autoComplete="current-password"
@@ -53,8 +65,8 @@ export default function SignInPage() {
             value={password}
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
-          <Button type="submit" fullWidth mt="xs" loading={signIn.isPending}>
-            {submit}
+          <Button type="submit" fullWidth mt="xs" loading={signIn.isPending} disabled={isThrottled}>
+            {secondsLeft ? submitIn(formatInteger(secondsLeft)) : submit}
           </Button>
         </Stack>
       </form>

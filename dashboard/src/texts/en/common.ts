@@ -7,6 +7,7 @@ export const common = {
   copy: 'Copy',
   copied: 'Copied',
   copyFailed: 'Copying is not allowed here. Select the text and copy it yourself.',
+  showPassword: 'Show the password',
   search: 'Search',
   clearSearch: 'Clear the search',
   actions: 'Actions',

@@ -13,7 +13,7 @@ const POLL_MS = 10_000;
 /** How the own enablement stands; while it is not granted, asked again and again, so that an answer shows by itself. */
 export function useEnablement() {
   const client = useQueryClient();
-  const { token_api_enabled } = useUser();
+  const user = useUser();
   const enablement = useQuery({
     queryKey: enablementKey,
     queryFn: ({ signal }) => call(api.GET('/api/user/token_api_request', { signal })),
@@ -22,10 +22,10 @@ export function useEnablement() {
 
   const enabled = enablement.data?.enabled;
   useEffect(() => {
-    if (enabled !== undefined && enabled !== token_api_enabled) {
-      client.invalidateQueries({ queryKey: sessionKey });
+    if (enabled !== undefined && enabled !== user.token_api_enabled) {
+      client.setQueryData(sessionKey, { ...user, token_api_enabled: enabled });
     }
-  }, [enabled, token_api_enabled, client]);
+  }, [enabled, user, client]);
 
   return enablement;
 }

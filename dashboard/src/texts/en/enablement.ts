@@ -1,6 +1,6 @@
 export const enablement = {
   title: 'API access',
-  description: 'An administrator opens API keys for each account.',
+  description: 'API keys work once an administrator has enabled your account.',
   ask: {
     title: 'Ask for access',
     again: 'Ask again',

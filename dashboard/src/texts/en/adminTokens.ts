@@ -11,7 +11,6 @@ export const adminTokens = {
     quota: 'Quota',
     expires: 'Expires',
     lastUsed: 'Last used',
-    on: 'On',
   },
   notYetUsed: 'not yet',
   switch: (name: string) => `${name} is switched on`,

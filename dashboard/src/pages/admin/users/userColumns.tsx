@@ -65,7 +65,7 @@ export function userColumns(onOpen: (dialog: UserDialog, user: User) => void): C
 
 function Names({ user }: { user: User }) {
   return (
-    <Stack gap={0}>
+    <Stack gap={0} miw={130}>
       <Text fw={600} size="sm">
         {user.username}
       </Text>

@@ -1,6 +1,7 @@
 import { Box, Button, Paper } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
+import { useSearch } from 'wouter';
 import type { Token } from '../../api/tokens';
 import { DataTable } from '../../shared/DataTable';
 import { FailureState } from '../../shared/FailureState';
@@ -25,7 +26,8 @@ export default function KeysPage() {
   const keys = useShownKeys(view);
   const choice = useChoice(keys.rows ?? []);
   const { actions, dialogs } = useKeyActions();
-  const [creating, setCreating] = useState(false);
+  // Other pages lead here with `?create`.
+  const [creating, setCreating] = useState(new URLSearchParams(useSearch()).has('create'));
   const [created, setCreated] = useState<Token>();
   const createButtonRef = useRef<HTMLButtonElement>(null);
 
@@ -59,7 +61,7 @@ export default function KeysPage() {
       ) : (
         <>
           <KeysToolbar view={view} onChange={changeView} keys={keys} />
-          {keys.rows && keys.rows.length > 0 && (
+          {keys.rows?.length !== 0 && (
             <Box hiddenFrom="sm" px="md" mb="sm">
               <ChooseAll choice={choice} label={words.choose.page} />
             </Box>

@@ -1,4 +1,4 @@
-import { Group, Select } from '@mantine/core';
+import { Group, Select, Text } from '@mantine/core';
 import { SearchInput } from '../../shared/SearchInput';
 import { texts } from '../../texts';
 import classes from './KeysToolbar.module.css';
@@ -24,15 +24,9 @@ const states = [
 ];
 
 export function KeysToolbar({ view, onChange, keys }: Props) {
-  const told = keys.searchFailure || keys.plan.kind.startsWith('too_');
   return (
     <Group align="flex-start" gap="sm" className={classes.toolbar}>
-      <SearchInput
-        label={search.label}
-        value={view.q}
-        onChange={(q) => onChange({ q })}
-        hint={told && <SearchHint plan={keys.plan} failure={keys.searchFailure} />}
-      />
+      <SearchInput label={search.label} value={view.q} onChange={(q) => onChange({ q })} />
       {/* The API cannot filter by state, so this needs all keys here. */}
       {keys.complete && (
         <Select
@@ -44,6 +38,9 @@ export function KeysToolbar({ view, onChange, keys }: Props) {
           onChange={(value) => onChange({ status: value ? Number(value) : undefined })}
         />
       )}
+      <Text size="sm" c="dimmed" role="status" className={classes.hint}>
+        <SearchHint plan={keys.plan} failure={keys.searchFailure} />
+      </Text>
     </Group>
   );
 }

@@ -36,7 +36,9 @@ export function useShownKeys({ q, status, page }: KeysView): ShownKeys {
   const searching = plan.kind === 'server';
   // Until the answer is here, what was there before stays.
   const source = searching && asked && search.data ? search : list;
-  const loaded = source === list && list.isPlaceholderData ? undefined : source.data?.items;
+  // Rows of the search before may stay for a moment; that it found nothing may not, nor another page.
+  const isOld = source.isPlaceholderData && (source === list || source.data?.total === 0);
+  const loaded = isOld ? undefined : source.data?.items;
   const local = loaded && filter(loaded, plan, complete ? status : undefined);
   const total = complete || !source.data ? (local?.length ?? 0) : source.data.total;
   const first = (page % PAGES_AT_ONCE) * KEYS_A_PAGE;

@@ -20,7 +20,7 @@ export const keys = {
     label: 'Search by name or key',
     tooShort: 'Type at least 2 characters.',
     tooManyWildcards: 'At most 2 wildcards (%), and not one after the other.',
-    goesOn: (seconds: string) => `That were many searches in a minute. It goes on in ${seconds} s.`,
+    goesOn: (seconds: string) => `Too many searches at once. Going on in ${seconds} s.`,
   },
   status: { label: 'Status', all: 'All states' },
   empty: {

@@ -1,4 +1,4 @@
-import { Group, SegmentedControl, TextInput } from '@mantine/core';
+import { Group, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { DayRange } from '../../../api/dailyUsage';
 import { texts } from '../../../texts';
@@ -39,7 +39,7 @@ export function RangeFields({ today, onRange }: Props) {
   }
 
   return (
-    <Group align="flex-end" gap="sm">
+    <Stack align="flex-start" gap="sm">
       <SegmentedControl<RangeChoice>
         aria-label={words.range}
         className={classes.choice}
@@ -67,6 +67,6 @@ export function RangeFields({ today, onRange }: Props) {
           />
         </Group>
       )}
-    </Group>
+    </Stack>
   );
 }

@@ -4,7 +4,7 @@ import type { DayUsage } from '../api/dailyUsage';
 import { formatDate, formatWeekday } from '../format/calendar';
 import { formatCompact, formatUsdCompact } from '../format/compact';
 import { formatInteger, formatUsd, formatUsdExact } from '../format/money';
-import { unitsOf } from '../pages/key/usage/totals';
+import { unitsOf } from '../format/usage';
 import { texts } from '../texts';
 import classes from './SpendChart.module.css';
 

@@ -3,9 +3,9 @@ import type { DayUsage } from '../../api/dailyUsage';
 import { formatDate } from '../../format/calendar';
 import { formatCompact } from '../../format/compact';
 import { formatInteger } from '../../format/money';
+import { unitsOf } from '../../format/usage';
 import { Money } from '../../shared/Money';
 import { texts } from '../../texts';
-import { unitsOf } from '../key/usage/totals';
 import classes from './OverviewPage.module.css';
 
 const { title, columns } = texts.overview.spend;

@@ -1,8 +1,8 @@
 import { formatCompact } from '../../format/compact';
 import { formatInteger } from '../../format/money';
+import type { Totals } from '../../format/usage';
 import { Money } from '../../shared/Money';
 import { texts } from '../../texts';
-import type { Totals } from '../key/usage/totals';
 import { Figure } from './Figure';
 
 const words = texts.overview;

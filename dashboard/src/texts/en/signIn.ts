@@ -4,7 +4,7 @@ export const signIn = {
   username: 'Username',
   password: 'Password',
   submit: 'Sign in',
-  tooMany: 'That were many tries in a short time. Wait a moment before the next.',
+  tooMany: 'Too many tries in a short time. Wait a moment before the next one.',
   submitIn: (seconds: string) => `Sign in (in ${seconds} s)`,
   noAccount: 'No account yet?',
   toRegister: 'Create one',

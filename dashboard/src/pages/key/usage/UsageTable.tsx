@@ -2,9 +2,9 @@ import { Table } from '@mantine/core';
 import type { DayUsage } from '../../../api/dailyUsage';
 import { formatDate } from '../../../format/calendar';
 import { formatInteger } from '../../../format/money';
+import { type Totals, totalsOf } from '../../../format/usage';
 import { Money } from '../../../shared/Money';
 import { texts } from '../../../texts';
-import { type Totals, totalsOf } from './totals';
 import classes from './UsageTable.module.css';
 
 const words = texts.key.usage;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DailyUsage, DayUsage } from '../../../api/dailyUsage';
+import { totalsOf } from '../../../format/usage';
 import { csv, usageCsv, usageFileName } from './csv';
-import { totalsOf } from './totals';
 
 function day(date: string, usd: number): DayUsage {
   return { date, usd, requests: 2, prompt_tokens: 30, completion_tokens: 4 };

@@ -1,6 +1,6 @@
 import type { DailyUsage } from '../../../api/dailyUsage';
 import { usdInput } from '../../../format/money';
-import { unitsOf } from './totals';
+import { unitsOf } from '../../../format/usage';
 
 /** RFC 4180: a value with a comma, a quote or a line break stands in quotes. */
 function cell(value: string | number): string {

@@ -1,5 +1,5 @@
-import type { DayUsage } from '../../../api/dailyUsage';
-import { UNITS_PER_USD } from '../../../format/money';
+import type { DayUsage } from '../api/dailyUsage';
+import { UNITS_PER_USD } from './money';
 
 /** The API's dollars are exact decimals that became floats on the way; rounded they are exact again. */
 export function unitsOf(usd: number): number {

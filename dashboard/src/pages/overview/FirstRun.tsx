@@ -15,7 +15,7 @@ export function FirstRun() {
         title={title}
         hint={hint}
         action={
-          <Button component={Link} href="/keys" mt="xs">
+          <Button component={Link} href="/keys?create" mt="xs">
             {action}
           </Button>
         }

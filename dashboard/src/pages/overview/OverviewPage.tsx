@@ -39,7 +39,12 @@ export default function OverviewPage() {
         description={words.description}
         actions={
           !isFirstRun && (
-            <Button component={Link} href="/keys" variant="default" leftSection={<IconPlus size={18} />}>
+            <Button
+              component={Link}
+              href="/keys?create"
+              variant="default"
+              leftSection={<IconPlus size={18} />}
+            >
               {texts.keys.create}
             </Button>
           )

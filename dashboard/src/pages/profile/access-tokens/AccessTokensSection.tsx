@@ -1,6 +1,6 @@
 import { Button, Group, Paper, Text, Title } from '@mantine/core';
 import { IconPlugConnected, IconPlus } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { type AccessToken, useAccessTokens } from '../../../api/accessTokens';
 import { DataTable } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
@@ -14,6 +14,7 @@ const words = texts.profile.accessTokens;
 
 export function AccessTokensSection() {
   const { data: tokens, error, refetch } = useAccessTokens();
+  const createButton = useRef<HTMLButtonElement>(null);
   const [creating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<AccessToken>();
   return (
@@ -25,7 +26,12 @@ export function AccessTokensSection() {
             {words.hint}
           </Text>
         </div>
-        <Button variant="default" leftSection={<IconPlus size={18} />} onClick={() => setCreating(true)}>
+        <Button
+          ref={createButton}
+          variant="default"
+          leftSection={<IconPlus size={18} />}
+          onClick={() => setCreating(true)}
+        >
           {words.create}
         </Button>
       </Group>
@@ -43,7 +49,11 @@ export function AccessTokensSection() {
         />
       )}
       <CreateAccessTokenDialog opened={creating} onClose={() => setCreating(false)} />
-      <RevokeAccessTokenDialog token={revoking} onClose={() => setRevoking(undefined)} />
+      <RevokeAccessTokenDialog
+        token={revoking}
+        onRevoked={() => createButton.current?.focus()}
+        onClose={() => setRevoking(undefined)}
+      />
     </section>
   );
 }

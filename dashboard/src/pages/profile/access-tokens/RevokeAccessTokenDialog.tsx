@@ -6,13 +6,15 @@ import { texts } from '../../../texts';
 
 const words = texts.profile.accessTokens;
 
-export function RevokeAccessTokenDialog({
-  token,
-  onClose,
-}: {
+interface Props {
+  /** Asked about while there is one. */
   token: AccessToken | undefined;
+  /** The button that led here is gone then: the focus needs another place. */
+  onRevoked: () => void;
   onClose: () => void;
-}) {
+}
+
+export function RevokeAccessTokenDialog({ token, onRevoked, onClose }: Props) {
   const revoke = useRevokeAccessToken();
   const shown = useLast(token);
 
@@ -26,6 +28,7 @@ export function RevokeAccessTokenDialog({
     revoke.mutate(token.id, {
       onSuccess: () => {
         close();
+        onRevoked();
         notifySuccess(words.revoked);
       },
     });

@@ -1,4 +1,4 @@
-import { Avatar, Menu, Text, UnstyledButton } from '@mantine/core';
+import { Avatar, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconLogout, IconUser } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { useSignOut, useUser } from '../api/session';
@@ -14,8 +14,9 @@ export function AccountMenu() {
   return (
     <Menu position="bottom-end" width={220} withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
-        <UnstyledButton className={classes.button} aria-label={texts.shell.account(name)}>
-          <Avatar name={name} color="petrol" variant="filled" size={34} />
+        <UnstyledButton className={classes.button}>
+          <Avatar name={name} color="petrol" variant="filled" size={34} aria-hidden />
+          <VisuallyHidden>{texts.shell.account(name)}</VisuallyHidden>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

@@ -41,7 +41,12 @@ export function Frame({ children }: { children: ReactNode }) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label={navigation} className={classes.navbar}>
+      <AppShell.Navbar
+        p="sm"
+        aria-label={navigation}
+        className={classes.navbar}
+        data-folded={!opened || undefined}
+      >
         <Navigation onNavigate={close} />
       </AppShell.Navbar>
       <AppShell.Main id={MAIN} tabIndex={-1}>

@@ -1,0 +1,249 @@
+//! How fast the service answers, as ratios: each call beside a twin on the same server, interleaved in
+//! one run. `make bench` measures calls and the ledger and draws the plot; `make bench-growth` measures
+//! the same calls in a small and in a large database, and the memory that a server takes.
+//!
+//! Server, database and load generator share the machine, so bare rates mean little; ratios do.
+
+#![allow(
+    missing_docs,
+    clippy::cast_precision_loss,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::expect_used,
+    clippy::float_arithmetic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a measuring program: it prints, divides, asks its own questions, and may stop when something is off"
+)]
+
+mod load;
+mod report;
+mod site;
+mod twins;
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+use load::{Case, Work, get, post, run};
+use site::Site;
+
+/// Connections of the plot.
+const SWEEP: [usize; 6] = [1, 4, 16, 64, 256, 512];
+
+/// What is measured, and how long.
+pub struct Options {
+    what: What,
+    /// Only cases whose names contain this; the report then stays as it is.
+    pub only: String,
+    pub rounds: usize,
+    pub seconds: f64,
+    /// Tokens and charges of the large database.
+    grown: (usize, usize),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Calls,
+    Ledger,
+    Growth,
+}
+
+impl Options {
+    fn read() -> Self {
+        let mut options =
+            Self { what: What::Calls, only: String::new(), rounds: 5, seconds: 2.0, grown: (1_000_000, 10_000_000) };
+        let mut words = std::env::args().skip(1);
+        while let Some(word) = words.next() {
+            let mut value = || words.next().unwrap_or_else(|| panic!("{word} needs a value"));
+            match word.as_str() {
+                "--ledger" => options.what = What::Ledger,
+                "--growth" => options.what = What::Growth,
+                "--only" => options.only = value(),
+                "--rounds" => options.rounds = value().parse().unwrap(),
+                "--seconds" => options.seconds = value().parse().unwrap(),
+                "--tokens" => options.grown.0 = value().parse().unwrap(),
+                "--charges" => options.grown.1 = value().parse().unwrap(),
+                "--bench" => {}
+                _ => panic!(
+                    "unknown option {word}; there are --ledger --growth --only --rounds --seconds --tokens --charges"
+                ),
+            }
+        }
+        options
+    }
+}
+
+fn main() {
+    let options = Options::read();
+    let server = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let client = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    match options.what {
+        What::Calls => {
+            let site = server.block_on(Site::start(10_000, 0));
+            calls(&client, &site, &options);
+            server.block_on(site.remove());
+        }
+        What::Ledger => {
+            let site = server.block_on(Site::start(100_000, 0));
+            ledger(&client, &site, &options);
+            println!("{}", site.prove());
+            sweep(&client, &site, &options);
+            println!("{}", site.prove());
+            server.block_on(site.remove());
+        }
+        What::Growth => {
+            let small = server.block_on(Site::start(10_000, 100_000));
+            let large = server.block_on(Site::start(options.grown.0, options.grown.1));
+            growth(&client, [&small, &large], &options);
+            memory(&client, &large, &options);
+            println!("proving the law over everything");
+            println!("{}", large.prove());
+            server.block_on(small.remove());
+            server.block_on(large.remove());
+        }
+    }
+}
+
+/// The calls of a user and of a key, each with its twin.
+fn user_calls(site: &Site) -> Vec<(&'static str, String, String)> {
+    let call = |path: &str| get(path, &site.access_token);
+    let (id, bearer) = (site.token_id, format!("Bearer {}", site.key));
+    vec![
+        ("list", call("/api/token/?p=0&size=10"), call("/twin/list")),
+        ("search", call("/api/token/search?keyword=token%201"), call("/twin/search")),
+        ("get", call(&format!("/api/token/{id}")), call(&format!("/twin/get?id={id}"))),
+        ("usage by key", get("/api/usage/token/", &bearer), call(&format!("/twin/usage?id={id}"))),
+        ("daily usage", call(&format!("/api/token/{id}/usage")), call(&format!("/twin/daily?id={id}"))),
+    ]
+}
+
+fn verify(site: &Site, keys: usize) -> Vec<String> {
+    let request = |key| post("/api/gateway/verify", &site.gateway, &json!({ "key": key }));
+    site.keys[..keys.min(site.keys.len())].iter().map(request).collect()
+}
+
+fn charge(path: &str, site: &Site, keys: usize) -> Vec<String> {
+    let request = |key| post(path, &site.gateway, &json!({ "key": key, "quota": 1 }));
+    site.keys[..keys.min(site.keys.len())].iter().map(request).collect()
+}
+
+fn bare(site: &Site) -> Case {
+    Case::new("bare handler", site.address, vec![get("/twin/nothing", "")])
+}
+
+/// Each call beside its twin, and the bare handler beside all.
+fn calls(client: &Runtime, site: &Site, options: &Options) {
+    let mut cases = vec![bare(site), Case::new("all layers, no work", site.address, vec![get("/healthz", "")])];
+    for (name, call, twin) in user_calls(site) {
+        cases.push(Case::new(name, site.address, vec![call]));
+        cases.push(Case::new(format!("{name}: twin"), site.address, vec![twin]));
+    }
+    let mut measured = run(client, &cases, 64, options);
+    report::write("calls", 64, &report::table(&cases, &mut measured, "twin"), options);
+    let cases = [bare(site), Case::new("verify, warm", site.address, verify(site, 1_000))];
+    let mut measured = run(client, &cases, 64, options);
+    report::write("verify", 64, &report::table(&cases, &mut measured, "twin"), options);
+}
+
+/// What goes through the committer, beside the naive way.
+fn ledger_cases(site: &Site) -> Vec<Case> {
+    let case = |name, requests| Case::new(name, site.address, requests);
+    let all = site.keys.len();
+    let reservations = Work::Reservations { keys: site.keys.clone().into(), gateway: site.gateway.clone() };
+    vec![
+        bare(site),
+        case("verify, warm", verify(site, 1_000)),
+        case("charge, spread", charge("/api/gateway/charge", site, all)),
+        case("charge, one hot key", charge("/api/gateway/charge", site, 1)),
+        case("charge, spread: naive", charge("/twin/charge", site, all)),
+        case("charge, one hot key: naive", charge("/twin/charge", site, 1)),
+        Case { name: "reserve and settle, spread".to_owned(), address: site.address, work: reservations },
+    ]
+}
+
+fn ledger(client: &Runtime, site: &Site, options: &Options) {
+    let cases = ledger_cases(site);
+    let mut measured = run(client, &cases, 256, options);
+    report::write("ledger", 256, &report::table(&cases, &mut measured, "naive"), options);
+}
+
+/// The same over ever more connections, as a plot.
+fn sweep(client: &Runtime, site: &Site, options: &Options) {
+    let cases = &ledger_cases(site)[..6];
+    let mut lines: Vec<report::Line> = cases.iter().map(|case| (case.name.clone(), Vec::new())).collect();
+    for connections in SWEEP {
+        let mut measured = run(client, cases, connections, options);
+        for (name, points) in &mut lines {
+            if let Some(case) = measured.get_mut(name) {
+                points.push((connections as f64, case.rate(), case.percentile(99)));
+            }
+        }
+    }
+    lines.retain(|(_, points)| !points.is_empty());
+    report::plot(&lines);
+}
+
+/// Each call in a small and in a large database.
+fn growth(client: &Runtime, sites: [&Site; 2], options: &Options) {
+    let mut cases = Vec::new();
+    for site in sites {
+        let mut case =
+            |name: &str, requests| cases.push(Case::new(format!("{name} {}", site.tokens), site.address, requests));
+        for (name, call, _) in user_calls(site) {
+            case(name, vec![call]);
+        }
+        case("verify", verify(site, 10_000));
+        case("charge", charge("/api/gateway/charge", site, 10_000));
+    }
+    // Those that belong together run one after the other.
+    let half = cases.len() / 2;
+    let cases: Vec<Case> = (0..half).flat_map(|n| [cases[n].clone(), cases[n + half].clone()]).collect();
+    let mut measured = run(client, &cases, 64, options);
+    let [few, many] = sites.map(|site| site.tokens);
+    let mut table = format!("| call | p50 ms at {few} | p50 ms at {many} | ratio |\n|---|---:|---:|---:|\n");
+    for case in cases.iter().step_by(2) {
+        let name = case.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ');
+        let mut p50 =
+            |tokens: usize| measured.get_mut(&format!("{name} {tokens}")).map_or(0.0, |case| case.percentile(50));
+        let (at_few, at_many) = (p50(few), p50(many));
+        writeln!(table, "| {name} | {at_few:.2} | {at_many:.2} | **{:.2}** |", at_many / at_few).unwrap();
+    }
+    report::write("growth", 64, &table, options);
+}
+
+/// What a server of its own takes on the large database: idle, and after everything was asked of it.
+fn memory(client: &Runtime, site: &Site, options: &Options) {
+    let mut server = site.command().arg("serve").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let address: SocketAddr = lines
+        .find_map(|line| line.unwrap().split("http://").nth(1).and_then(|rest| rest.trim().parse().ok()))
+        .expect("the server says where it answers");
+    std::thread::sleep(Duration::from_secs(2));
+    let status = format!("/proc/{}/status", server.id());
+    let mebibytes = |field: &str| -> f64 {
+        let status = std::fs::read_to_string(&status).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1_024.0
+    };
+    let idle = mebibytes("VmRSS");
+    let all = site.keys.len();
+    for requests in
+        [verify(site, all), charge("/api/gateway/charge", site, all), vec![get("/api/token/", &site.access_token)]]
+    {
+        let case = Case::new("load", address, requests);
+        client.block_on(load::hammer(&case, 256, Duration::from_secs_f64(options.seconds * 4.0)));
+    }
+    let (busy, most) = (mebibytes("VmRSS"), mebibytes("VmHWM"));
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let table = format!(
+        "| memory of a server | MiB |\n|---|---:|\n| idle | {idle:.0} |\n| after the load | {busy:.0} |\n| at most | {most:.0} |\n"
+    );
+    report::write("memory", 256, &table, options);
+}

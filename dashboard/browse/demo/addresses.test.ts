@@ -1,0 +1,22 @@
+import { expect } from 'vitest';
+import { everyPage, open, settled } from '../harness/pages';
+import { test } from '../harness/test';
+
+test('every page has an address that survives a reload, and a title of its own', async ({ visit, site }) => {
+  const titles = new Map<string, string>();
+  for (const { as, pages } of await everyPage(site)) {
+    const page = await visit({ as, expected: [/^404 GET \/api\/token\/999999/] });
+    for (const [name, path] of pages) {
+      await open(page, path);
+      const heading = await page.getByRole('heading', { level: 1 }).innerText();
+      await page.reload();
+      await settled(page);
+      expect(page.url()).toBe(site + path);
+      expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(heading);
+      const title = await page.title();
+      expect(title, name).toContain(heading);
+      titles.set(heading, title);
+    }
+  }
+  expect(new Set(titles.values()).size).toBe(titles.size);
+});

@@ -1,0 +1,3 @@
+import { walkThroughEveryPage } from './walk';
+
+walkThroughEveryPage('dark');

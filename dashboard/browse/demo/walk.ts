@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { violations } from '../harness/accessibility';
+import { everyPage, open } from '../harness/pages';
+import { test } from '../harness/test';
+
+const PICTURES = join(import.meta.dirname, '../screenshots');
+// The answer to a look at somebody else's key.
+const expected = [/^404 GET \/api\/token\/999999/];
+
+/** Goes through every page, on a desk and on a phone: what axe and a ruler say, and a picture of each. */
+export function walkThroughEveryPage(colorScheme: 'light' | 'dark') {
+  for (const phone of [false, true]) {
+    const device = phone ? 'phone' : 'desktop';
+    test(`every page is accessible and fits the screen: ${colorScheme}, ${device}`, async ({
+      visit,
+      site,
+    }) => {
+      for (const { who, as, pages } of await everyPage(site)) {
+        const page = await visit({ as, phone, colorScheme, expected });
+        for (const [name, path] of pages) {
+          await open(page, path);
+          const picture = `${name}-${colorScheme}-${device}.png`;
+          await page.screenshot({ path: join(PICTURES, picture), fullPage: true });
+          expect.soft(await violations(page.locator('html')), `${name}, as ${who} sees it`).toEqual([]);
+          expect.soft(await overhang(page), `${name} goes over the edge`).toBe(0);
+        }
+      }
+    });
+  }
+}
+
+/** By how much the page is wider than the screen. */
+function overhang(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}

@@ -1,0 +1,35 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function findChromium(): string {
+  if (process.env.CHROMIUM) return process.env.CHROMIUM;
+  const directories = (process.env.PATH ?? '').split(delimiter);
+  const found = NAMES.flatMap((name) => directories.map((directory) => join(directory, name))).find(
+    isProgram,
+  );
+  if (found) return found;
+  throw new Error(
+    'No Chromium here. Install it (Debian and Ubuntu: apt-get install chromium; macOS: brew install chromium), ' +
+      'or set CHROMIUM to the program.',
+  );
+}
+
+export function launchChromium(): Promise<Browser> {
+  // Containers often cannot give it its sandbox; it sees nothing but our own server.
+  return chromium.launch({
+    executablePath: findChromium(),
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+}

@@ -1,0 +1,9 @@
+import createClient from 'openapi-fetch';
+import type { paths } from '../../src/api/schema';
+import { type Api, done } from './people';
+
+/** The API as a gateway uses it, which spends keys. */
+export async function asGateway(site: string, root: Api): Promise<Api> {
+  const { credential } = await done(root.POST('/api/admin/gateways', { body: { name: 'story' } }));
+  return createClient<paths>({ baseUrl: site, headers: { authorization: `Bearer ${credential}` } });
+}

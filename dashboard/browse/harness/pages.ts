@@ -1,0 +1,68 @@
+import type { Page } from 'playwright-core';
+import { PASSWORD } from '../server/Server';
+import { type Account, done, ROOT, signedIn } from './people';
+import { gone, see } from './see';
+
+export const ANA: Account = { username: 'ana', password: PASSWORD };
+const CLEO: Account = { username: 'cleo', password: PASSWORD };
+
+export interface Walk {
+  who: string;
+  as?: Account;
+  /** Names, for files too, and addresses. */
+  pages: [name: string, path: string][];
+}
+
+/** Every page of the dashboard, by the person of the demo who sees most on it. */
+export async function everyPage(site: string): Promise<Walk[]> {
+  const ana = await signedIn(site, ANA);
+  const query = { keyword: 'Production chat' };
+  const found = await done(ana.GET('/api/token/search', { params: { query } }));
+  const [key] = found.items;
+  return [
+    {
+      who: 'nobody',
+      pages: [
+        ['sign-in', '/sign-in'],
+        ['register', '/register'],
+      ],
+    },
+    {
+      who: 'ana',
+      as: ANA,
+      pages: [
+        ['overview', '/'],
+        ['keys', '/keys'],
+        ['key', `/keys/${key?.id}`],
+        ['no-such-key', '/keys/999999'],
+        ['profile', '/profile'],
+        ['not-found', '/nothing/here'],
+        ['not-allowed', '/admin/users'],
+      ],
+    },
+    { who: 'cleo', as: CLEO, pages: [['enablement', '/enablement']] },
+    {
+      who: 'root',
+      as: ROOT,
+      pages: [
+        ['admin-users', '/admin/users'],
+        ['admin-requests', '/admin/requests'],
+        ['admin-requests-all', '/admin/requests?state=all'],
+        ['admin-tokens', '/admin/tokens'],
+        ['admin-gateways', '/admin/gateways'],
+        ['admin-audit', '/admin/audit'],
+      ],
+    },
+  ];
+}
+
+/** Opens a page by its address and waits until everything on it has come. */
+export async function open(page: Page, path: string) {
+  await page.goto(path);
+  await settled(page);
+}
+
+export async function settled(page: Page) {
+  await see(page.getByRole('heading', { level: 1 }));
+  await gone(page.locator('[aria-busy="true"], .mantine-Skeleton-root').first());
+}

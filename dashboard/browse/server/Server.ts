@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createDatabase, type Database } from './database';
+
+const DASHBOARD = resolve(import.meta.dirname, '../..');
+const BINARY = resolve(process.env.KEYMETER_BIN ?? join(DASHBOARD, '../target/debug/keymeter'));
+const DIST = resolve(process.env.KEYMETER_DASHBOARD__DIR ?? join(DASHBOARD, 'dist'));
+const ADDRESS = /answers at (http:\/\/\S+)/;
+
+/** Of `root`, and of everybody in the demo. */
+export const PASSWORD = 'a-password-for-tests';
+
+/** The real program with the built dashboard, on data and a port of its own. */
+export class Server {
+  private process: ChildProcess | undefined;
+  private address: string | undefined;
+
+  private constructor(
+    private readonly directory: string,
+    private readonly database: Database,
+  ) {}
+
+  static async start(...options: string[]): Promise<Server> {
+    if (!existsSync(BINARY)) throw new Error(`${BINARY} is not there: cargo build, or set KEYMETER_BIN`);
+    if (!existsSync(join(DIST, 'index.html'))) throw new Error(`${DIST} is not built: npm run build`);
+    const directory = await mkdtemp(join(tmpdir(), 'keymeter-browse-'));
+    const server = new Server(directory, await createDatabase());
+    try {
+      await server.run(...options);
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+    return server;
+  }
+
+  get url(): string {
+    if (!this.address) throw new Error('the server has not started');
+    return this.address;
+  }
+
+  /** As a crash does: nothing is finished, nobody is told. */
+  async kill() {
+    await this.end('SIGKILL');
+  }
+
+  /** On the same address, with the same data. */
+  async startAgain() {
+    await this.run();
+  }
+
+  /** Leaves nothing behind. */
+  async stop() {
+    await this.end('SIGTERM');
+    await this.database.drop();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  private async run(...options: string[]) {
+    const started = spawn(BINARY, ['serve', ...options], {
+      env: this.environment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.process = started;
+    // Whatever ends these tests ends the server.
+    process.once('exit', () => started.kill('SIGKILL'));
+    this.address = await addressOf(started);
+  }
+
+  private async end(signal: NodeJS.Signals) {
+    const running = this.process;
+    this.process = undefined;
+    if (!running || running.exitCode !== null || running.signalCode !== null) return;
+    const ended = once(running, 'exit');
+    running.kill(signal);
+    await ended;
+  }
+
+  private environment(): NodeJS.ProcessEnv {
+    const outer = Object.entries(process.env).filter(([name]) => !/^(KEYMETER_|DATABASE_URL$)/.test(name));
+    return {
+      ...Object.fromEntries(outer),
+      ...(this.database.url && { DATABASE_URL: this.database.url }),
+      KEYMETER_DATA_DIR: this.directory,
+      KEYMETER_DASHBOARD__DIR: DIST,
+      KEYMETER_SERVER__LISTEN: this.address ? new URL(this.address).host : '127.0.0.1:0',
+      KEYMETER_SERVER__DRAIN_SECONDS: '2',
+      KEYMETER_ROOT__PASSWORD: PASSWORD,
+      KEYMETER_LIMITS__LOGIN_PER_MINUTE: '0',
+    };
+  }
+}
+
+/** What the program prints once it answers. */
+function addressOf(started: ChildProcess): Promise<string> {
+  return new Promise((found, failed) => {
+    let said = '';
+    const hear = (words: Buffer) => {
+      said += words;
+      const address = ADDRESS.exec(said)?.[1];
+      if (address) found(address);
+    };
+    started.stdout?.on('data', hear);
+    started.stderr?.on('data', hear);
+    started.once('error', failed);
+    started.once('exit', () => failed(new Error(`the server ended before it answered:\n${said}`)));
+  });
+}

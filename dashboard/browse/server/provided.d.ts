@@ -1,0 +1,8 @@
+import 'vitest';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where the server of these tests answers. */
+    site: string;
+  }
+}

@@ -1,6 +1,6 @@
 import { Box, Button, Paper } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useEffect, useRef, useState } from 'react';
+import { type Ref, useEffect, useRef, useState } from 'react';
 import { useSearch } from 'wouter';
 import type { Token } from '../../api/tokens';
 import { DataTable } from '../../shared/DataTable';
@@ -38,12 +38,6 @@ export default function KeysPage() {
     if (beyond) changeView({ page: lastPage });
   });
 
-  const createButton = (
-    <Button ref={createButtonRef} leftSection={<IconPlus size={18} />} onClick={() => setCreating(true)}>
-      {words.create}
-    </Button>
-  );
-
   function forgetCreated() {
     setCreated(undefined);
     // What had the focus before was in the form, which is gone.
@@ -53,7 +47,11 @@ export default function KeysPage() {
   const filtered = view.q !== '' || view.status !== undefined;
   return (
     <>
-      <PageHeader title={words.title} description={words.description} actions={createButton} />
+      <PageHeader
+        title={words.title}
+        description={words.description}
+        actions={<CreateButton ref={createButtonRef} onClick={() => setCreating(true)} />}
+      />
       {keys.error ? (
         <Paper>
           <FailureState error={keys.error} onRetry={keys.retry} />
@@ -75,7 +73,7 @@ export default function KeysPage() {
               <NoKeys
                 filtered={filtered}
                 onShowAll={() => changeView({ q: '', status: undefined })}
-                createButton={createButton}
+                createButton={<CreateButton onClick={() => setCreating(true)} />}
               />
             }
           />
@@ -92,5 +90,13 @@ export default function KeysPage() {
       <KeyFormDrawer opened={creating} onCreated={setCreated} onClose={() => setCreating(false)} />
       <NewKeyDialog newKey={created?.key} onClose={forgetCreated} />
     </>
+  );
+}
+
+function CreateButton({ ref, onClick }: { ref?: Ref<HTMLButtonElement>; onClick: () => void }) {
+  return (
+    <Button ref={ref} leftSection={<IconPlus size={18} />} onClick={onClick}>
+      {words.create}
+    </Button>
   );
 }

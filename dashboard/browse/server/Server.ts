@@ -14,6 +14,12 @@ const ADDRESS = /answers at (http:\/\/\S+)/;
 /** Of `root`, and of everybody in the demo. */
 export const PASSWORD = 'a-password-for-tests';
 
+interface Wishes {
+  /** Filled with accounts, keys and two weeks of charges. */
+  demo?: boolean;
+  settings?: Record<string, string>;
+}
+
 /** The real program with the built dashboard, on data and a port of its own. */
 export class Server {
   private process: ChildProcess | undefined;
@@ -22,15 +28,16 @@ export class Server {
   private constructor(
     private readonly directory: string,
     private readonly database: Database,
+    private readonly settings: Record<string, string>,
   ) {}
 
-  static async start(...options: string[]): Promise<Server> {
+  static async start({ demo = false, settings = {} }: Wishes = {}): Promise<Server> {
     if (!existsSync(BINARY)) throw new Error(`${BINARY} is not there: cargo build, or set KEYMETER_BIN`);
     if (!existsSync(join(DIST, 'index.html'))) throw new Error(`${DIST} is not built: npm run build`);
     const directory = await mkdtemp(join(tmpdir(), 'keymeter-browse-'));
-    const server = new Server(directory, await createDatabase());
+    const server = new Server(directory, await createDatabase(), settings);
     try {
-      await server.run(...options);
+      await server.run(...(demo ? ['--demo'] : []));
     } catch (error) {
       await server.stop();
       throw error;
@@ -91,6 +98,7 @@ export class Server {
       KEYMETER_SERVER__DRAIN_SECONDS: '2',
       KEYMETER_ROOT__PASSWORD: PASSWORD,
       KEYMETER_LIMITS__LOGIN_PER_MINUTE: '0',
+      ...this.settings,
     };
   }
 }

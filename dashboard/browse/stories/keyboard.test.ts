@@ -37,7 +37,7 @@ test('somebody without a mouse signs in, makes a key, and stands where they bega
   await page.keyboard.press('Enter');
   await see(page.getByText('No keys yet'));
   await page.keyboard.press('Tab');
-  await expect(focused(page)).resolves.toBe('Create key');
+  expect(await focused(page)).toBe('Create key');
   await page.keyboard.press('Enter');
 
   await see(page.getByRole('dialog', { name: 'Create a key' }));
@@ -51,6 +51,7 @@ test('somebody without a mouse signs in, makes a key, and stands where they bega
   await tabTo(page, 'button', 'I have kept it');
   await page.keyboard.press('Enter');
   await see(page.getByRole('link', { name: 'By hand' }));
+  await expect.poll(() => focused(page)).toBe('Create key');
 });
 
 /** The words on what has the focus. */

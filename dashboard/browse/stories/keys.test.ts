@@ -149,3 +149,17 @@ test('a key that the server refuses keeps what was typed', async ({ visit, root,
   expect(await form.getByLabel('Quota').inputValue()).toBe('3');
   expect(await form.getByLabel('Allowed IP addresses').inputValue()).toBe('2001:db8::/32');
 });
+
+test('whoever searches too often is told when it goes on', async ({ visit, root, site }) => {
+  const ada = await newPerson(root, 'ada');
+  const api = await signedIn(site, ada);
+  await newKey(api, 'Website');
+  const page = await visit({ as: ada, expected: [/^429 GET \/api\/token\/search/] });
+  await page.goto('/keys');
+  await see(page.getByRole('link', { name: 'Website' }));
+  for (let search = 0; search < 10; search += 1) {
+    await done(api.GET('/api/token/search', { params: { query: { keyword: 'website' } } }));
+  }
+  await page.getByRole('searchbox', { name: 'Search by name or key' }).fill('sk-ab');
+  await see(page.getByText(/Going on in \d+ s/));
+});

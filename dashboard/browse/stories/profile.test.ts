@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { newPerson, signedIn } from '../harness/people';
+import { newPerson } from '../harness/people';
 import { gone, see } from '../harness/see';
 import { test } from '../harness/test';
 
@@ -73,9 +73,8 @@ test('an access token is shown once, works, and is refused once it is revoked', 
   expect(await statusWith(token)).toBe(401);
 });
 
-test('whoever signs out leaves nothing to go back to', async ({ visit, root, site }) => {
+test('whoever signs out leaves nothing to go back to', async ({ visit, root }) => {
   const bea = await newPerson(root, 'bea');
-  await signedIn(site, bea);
   const page = await visit({ as: bea });
   await page.getByRole('link', { name: 'Profile' }).click();
   await see(page.getByRole('heading', { name: 'Profile' }));
@@ -85,4 +84,18 @@ test('whoever signs out leaves nothing to go back to', async ({ visit, root, sit
   await see(page.getByRole('heading', { name: 'Sign in' }));
   await page.goBack();
   await see(page.getByRole('heading', { name: 'Sign in' }));
+});
+
+test('a chosen colour scheme is there from the first moment of the next visit', async ({ visit, root }) => {
+  const bea = await newPerson(root, 'bea');
+  const page = await visit({ as: bea, colorScheme: 'light' });
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await background();
+  await page.getByRole('button', { name: 'Colour scheme' }).click();
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+  await expect.poll(background).not.toBe(light);
+  const dark = await background();
+  await page.goto('/profile', { waitUntil: 'commit' });
+  await see(page.getByRole('heading', { name: 'Profile' }));
+  expect(await background()).toBe(dark);
 });

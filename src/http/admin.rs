@@ -15,7 +15,7 @@ use super::envelope::{Done, Envelope, NoStore};
 use super::error::Refusal;
 use super::extract::{Id, Json, Query};
 use super::page::{PageBody, PageQuery};
-use super::tokens::{StatusBody, TokenBody};
+use super::tokens::{SwitchBody, TokenBody};
 use crate::domain::audit::{AuditFilter, AuditLine};
 use crate::domain::id::{ApiRequestId, GatewayId, TokenId, UserId};
 use crate::domain::money::Quota;
@@ -363,12 +363,12 @@ pub async fn list_tokens(
 
 /// Switch anybody's token off or on.
 #[utoipa::path(post, path = "/api/admin/tokens/{id}/status", tag = "administration", params(("id" = i64, Path)),
-    request_body = StatusBody, responses((status = 200, body = Envelope<TokenBody>)))]
+    request_body = SwitchBody, responses((status = 200, body = Envelope<TokenBody>)))]
 pub async fn switch_token(
     State(site): State<Arc<Site>>,
     Admin(admin): Admin,
     Id(id): Id,
-    Json(body): Json<StatusBody>,
+    Json(body): Json<SwitchBody>,
 ) -> Result<Envelope<TokenBody>, Refusal> {
     let token = site.tokens.switch_anyones(&admin, TokenId::new(id), body.switch()?).await?;
     Ok(Envelope::of(TokenBody::new(&token, site.clock.now(), &site)))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, header};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -207,6 +208,10 @@ pub struct UpdateBody {
     group: Option<String>,
     /// Only for the group `auto`.
     cross_group_retry: Option<bool>,
+    /// Only with `status_only=1`: 1 enables, 2 disables.
+    #[serde(rename = "status")]
+    #[schema(value_type = Option<i64>)]
+    _status: Option<IgnoredAny>,
 }
 
 impl UpdateBody {
@@ -228,7 +233,7 @@ impl UpdateBody {
 
 /// The body of a status-only update (spec §4.5b).
 #[derive(Debug, Deserialize, ToSchema)]
-pub struct StatusBody {
+pub struct SwitchBody {
     /// The token to update; not needed where the path names it.
     id: Option<i64>,
     /// 1 enables, 2 disables.
@@ -236,7 +241,7 @@ pub struct StatusBody {
     status: Option<i64>,
 }
 
-impl StatusBody {
+impl SwitchBody {
     /// The switch that `status` means.
     pub fn switch(&self) -> Result<Switch, Refusal> {
         match self.status {
@@ -343,7 +348,8 @@ pub async fn show(
 
 /// Create a token (spec §4.4). With `Prefer: return=representation` the answer holds it and its key.
 #[utoipa::path(post, path = "/api/token", tag = "tokens", request_body = CreateBody,
-    responses((status = 200, body = Done)))]
+    params(("prefer" = Option<String>, Header, description = "`return=representation`: `data` is the token with its key")),
+    responses((status = 200, body = Envelope<Option<TokenBody>>)))]
 pub async fn create(
     State(site): State<Arc<Site>>,
     ApiUser(caller): ApiUser,
@@ -389,7 +395,7 @@ pub async fn update(
         let (id, patch) = body.read()?;
         site.tokens.edit(&caller, id, patch).await?
     } else {
-        let Json(body) = Json::<StatusBody>::from_request(request, &site).await?;
+        let Json(body) = Json::<SwitchBody>::from_request(request, &site).await?;
         site.tokens.switch(&caller, required_id(body.id)?, body.switch()?).await?
     };
     Ok(Envelope::of(TokenBody::new(&token, site.clock.now(), &site)))

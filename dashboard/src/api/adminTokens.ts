@@ -37,7 +37,6 @@ export function useSwitchAnyonesToken() {
       call(
         api.POST('/api/admin/tokens/{id}/status', {
           params: { path: { id: token.id } },
-          // @ts-expect-error The document calls two bodies StatusBody, and describes only the other one.
           body: { status: on ? ENABLED : DISABLED },
         }),
       ),

@@ -1,6 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, call } from './client';
-import type { components } from './schema';
 import { replaceTokens, tokensKey } from './tokenCache';
 import type { Token } from './tokens';
 
@@ -23,11 +22,7 @@ interface Refused {
 }
 
 function putStatus(id: number, on: boolean) {
-  // With `status_only` the call reads another body than the document describes for it.
-  const body: components['schemas']['UpdateBody'] & { status: number } = {
-    id,
-    status: on ? ENABLED : DISABLED,
-  };
+  const body = { id, status: on ? ENABLED : DISABLED };
   return call(api.PUT('/api/token/', { params: { query: { status_only: '1' } }, body }));
 }
 

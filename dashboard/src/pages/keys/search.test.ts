@@ -39,4 +39,13 @@ describe('narrow', () => {
   ])('%s', (text, names) => {
     expect(narrow(tokens, text).map(({ name }) => name)).toEqual(names);
   });
+
+  it.each([
+    ['wxyz', 1],
+    ['ab12', 1],
+    ['WXYZ', 0],
+    ['xyz', 0],
+  ])('by what is shown of the key: %s', (text, found) => {
+    expect(narrow([aToken({ name: 'Notebook' })], text)).toHaveLength(found);
+  });
 });

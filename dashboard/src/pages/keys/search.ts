@@ -5,6 +5,8 @@ const MIN_CHARACTERS = 2;
 const MAX_WILDCARDS = 2;
 
 const WHOLE_KEY_LENGTH = 48;
+// At each end; less of it fits too many keys by chance.
+const SHOWN_OF_KEY = 4;
 
 /** How a typed text is looked for: among what is loaded, by the server, or not at all yet. */
 export type SearchPlan =
@@ -30,8 +32,14 @@ function looksLikeKey(text: string): boolean {
   return text.startsWith('sk-') || (text.length === WHOLE_KEY_LENGTH && /^[0-9A-Za-z]+$/.test(text));
 }
 
-/** Those with the text in their name, in any case. */
+/** Those with the text in their name, in any case, or whose masked key shows it. */
 export function narrow(tokens: Token[], text: string): Token[] {
   const part = text.toLowerCase();
-  return tokens.filter(({ name }) => name.toLowerCase().includes(part));
+  return tokens.filter(
+    ({ name, masked_key }) => name.toLowerCase().includes(part) || showsText(masked_key, text),
+  );
+}
+
+function showsText(maskedKey: string, text: string): boolean {
+  return text.length >= SHOWN_OF_KEY && (maskedKey.endsWith(text) || maskedKey.startsWith(`sk-${text}`));
 }

@@ -45,6 +45,10 @@ test('somebody new signs in, makes a first key, copies it and finds it by search
   await see(page.getByText('No key fits'));
   await search.fill(key.slice(0, 20));
   await see(mine);
+  await search.fill('nothing like it');
+  await see(page.getByText('No key fits'));
+  await search.fill(key.slice(-4));
+  await see(mine);
 });
 
 test('a key is edited, switched off and on, and deleted', async ({ visit, root, site }) => {

@@ -21,10 +21,9 @@ export function walkThroughEveryPage(colorScheme: 'light' | 'dark') {
         const page = await visit({ as, phone, colorScheme, expected });
         for (const [name, path] of pages) {
           await open(page, path);
-          const picture = `${name}-${colorScheme}-${device}.png`;
-          await page.screenshot({ path: join(PICTURES, picture), fullPage: true });
           expect.soft(await violations(page.locator('html')), `${name}, as ${who} sees it`).toEqual([]);
           expect.soft(await overhang(page), `${name} goes over the edge`).toBe(0);
+          await takePicture(page, `${name}-${colorScheme}-${device}`);
         }
       }
     });
@@ -34,4 +33,14 @@ export function walkThroughEveryPage(colorScheme: 'light' | 'dark') {
 /** By how much the page is wider than the screen. */
 function overhang(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
+/** On a screen that is high enough for all of it. */
+async function takePicture(page: Page, name: string) {
+  const screen = page.viewportSize();
+  if (!screen) throw new Error('a page without a screen');
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  await page.setViewportSize({ ...screen, height: Math.max(screen.height, height) });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+  await page.setViewportSize(screen);
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -36,6 +36,8 @@ export class Server {
     if (!existsSync(join(DIST, 'index.html'))) throw new Error(`${DIST} is not built: npm run build`);
     const directory = await mkdtemp(join(tmpdir(), 'keymeter-browse-'));
     const server = new Server(directory, await createDatabase(), settings);
+    // Whatever ends these tests ends the server.
+    process.once('exit', () => server.vanish());
     try {
       await server.run(...(demo ? ['--demo'] : []));
     } catch (error) {
@@ -73,8 +75,6 @@ export class Server {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.process = started;
-    // Whatever ends these tests ends the server.
-    process.once('exit', () => started.kill('SIGKILL'));
     this.address = await addressOf(started);
   }
 
@@ -85,6 +85,11 @@ export class Server {
     const ended = once(running, 'exit');
     running.kill(signal);
     await ended;
+  }
+
+  private vanish() {
+    this.process?.kill('SIGKILL');
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 3 });
   }
 
   private environment(): NodeJS.ProcessEnv {

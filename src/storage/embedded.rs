@@ -3,19 +3,27 @@
 //! One connection at a time, no `LISTEN`, and writes are handed to the operating system without
 //! waiting for the disk: a crash of the process loses nothing, a power cut can lose the last
 //! moments. For production, set `DATABASE_URL`.
+//!
+//! It ends for good when a connection breaks off in the middle of an answer, which happens whenever a
+//! request is given up. So connections come to a relay, which reads every answer to its end.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use pglite_oxide::PgliteServer;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
+use tokio::io::{AsyncWriteExt, copy, sink};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinHandle;
 
 /// The running database. Dropping it stops it.
 #[derive(Debug)]
 pub struct Embedded {
     server: PgliteServer,
-    /// Where it listens: a socket that only our user can reach.
+    /// Where connections come to: a socket that only our user can reach.
     socket: PathBuf,
+    relay: JoinHandle<()>,
     /// Held as long as it runs, so that no second one can.
     _lock: File,
 }
@@ -46,7 +54,7 @@ pub enum EmbeddedError {
 
 impl Embedded {
     /// Starts the database in `data_dir`, which is made if absent. Blocks for about a third of a
-    /// second, more on the first start.
+    /// second, more on the first start. To be called in a runtime, where the relay runs.
     ///
     /// # Errors
     /// See [`EmbeddedError`].
@@ -61,15 +69,19 @@ impl Embedded {
             Err(TryLockError::Error(cause)) => return Err(at(cause)),
         }
         let files = data_dir.join("postgres");
-        let socket = socket_dir(data_dir).map_err(at)?.join(".s.PGSQL.5432");
-        // What a killed process left behind.
-        let _ = fs::remove_file(&socket);
+        let directory = socket_dir(data_dir).map_err(at)?;
+        let (socket, inner) = (directory.join(".s.PGSQL.5432"), directory.join("inner"));
+        for left_by_a_killed_process in [&socket, &inner] {
+            let _ = fs::remove_file(left_by_a_killed_process);
+        }
         let server = PgliteServer::builder()
             .path(&files)
-            .unix(&socket)
+            .unix(&inner)
             .start()
             .map_err(|cause| EmbeddedError::Start { path: files, cause: format!("{cause:#}") })?;
-        Ok(Self { server, socket, _lock: lock })
+        let listener = UnixListener::bind(&socket).map_err(at)?;
+        let relay = tokio::spawn(relay(listener, inner));
+        Ok(Self { server, socket, relay, _lock: lock })
     }
 
     /// How to connect to it: one connection at a time.
@@ -89,10 +101,43 @@ impl Embedded {
     /// # Errors
     /// It did not stop cleanly; what was committed is safe all the same.
     pub fn stop(self) -> Result<(), String> {
+        self.relay.abort();
         let stopped = self.server.shutdown().map_err(|error| format!("{error:#}"));
         let _ = fs::remove_file(&self.socket);
         stopped
     }
+}
+
+/// Passes connections on, one after the other: the database serves one at a time.
+async fn relay(listener: UnixListener, inner: PathBuf) {
+    loop {
+        let passed = match listener.accept().await {
+            Ok((client, _)) => pass(client, &inner).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = passed {
+            tracing::error!(%error, "the embedded database does not take a connection; if this goes on, restart");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+/// Passes one connection on, to its end on both sides.
+async fn pass(client: UnixStream, inner: &Path) -> std::io::Result<()> {
+    let (mut asks, mut is_told) = client.into_split();
+    let (mut tells, mut is_asked) = UnixStream::connect(inner).await?.into_split();
+    // How a side breaks off does not matter: the other one sees a connection that ends well.
+    let questions = async {
+        let _ = copy(&mut asks, &mut is_asked).await;
+        let _ = is_asked.shutdown().await;
+    };
+    let answers = async {
+        let _ = copy(&mut tells, &mut is_told).await;
+        let _ = is_told.shutdown().await;
+        let _ = copy(&mut tells, &mut sink()).await;
+    };
+    tokio::join!(questions, answers);
+    Ok(())
 }
 
 /// The data directory itself where its path is short enough for a socket (108 bytes), else a

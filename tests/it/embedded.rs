@@ -131,3 +131,48 @@ async fn a_data_directory_with_a_long_path_works_too() {
     server = Server::start(dir.path(), &settings).await;
     Client::root(&server).await.get(&format!("/api/token/{id}")).await.ok();
 }
+
+/// The start of a conversation with PostgreSQL, by hand.
+fn startup() -> Vec<u8> {
+    let words = b"user\0postgres\0database\0postgres\0\0";
+    let length = u32::try_from(8 + words.len()).unwrap();
+    [length.to_be_bytes().as_slice(), 196_608_u32.to_be_bytes().as_slice(), words].concat()
+}
+
+fn query(sql: &str) -> Vec<u8> {
+    let length = u32::try_from(5 + sql.len()).unwrap();
+    [b"Q".as_slice(), length.to_be_bytes().as_slice(), sql.as_bytes(), b"\0"].concat()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_outlives_connections_that_are_dropped_in_the_middle() {
+    use std::io::{Read, Write};
+    let dir = tempfile::tempdir().unwrap();
+    let database = keymeter::storage::embedded::Embedded::start(dir.path()).unwrap();
+    let socket = dir.path().join("run/.s.PGSQL.5432");
+    let many = query("select repeat('x', 1000) from generate_series(1, 20000)");
+    let rude = [
+        startup(),
+        startup()[..6].to_vec(),
+        [startup(), many.clone()].concat(),
+        [startup(), many[..20].to_vec()].concat(),
+        [startup(), query("begin"), query("create table half (id int)")].concat(),
+        [startup(), many.clone(), many].concat(),
+    ];
+    for words in rude {
+        // Whoever is cut off in the middle neither reads what is left nor says good-bye.
+        let mut stream = std::os::unix::net::UnixStream::connect(&socket).unwrap();
+        stream.write_all(&words).unwrap();
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(1))).unwrap();
+        // One byte of the answer, if there is one: the rest of it is never read.
+        let _ = stream.read(&mut [0]);
+        drop(stream);
+        let polite = async {
+            let mut conn = sqlx::ConnectOptions::connect(&database.connect_options()).await?;
+            sqlx::query_scalar::<_, Option<String>>("select to_regclass('half')::text").fetch_one(&mut conn).await
+        };
+        let half = tokio::time::timeout(std::time::Duration::from_secs(30), polite).await;
+        assert_eq!(half.expect("it answers").expect("it answers well"), None, "what was not committed is gone");
+    }
+    database.stop().unwrap();
+}

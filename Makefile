@@ -31,12 +31,27 @@ dashboard: ## Build the dashboard into dashboard/dist, with Node.js
 	scripts/dashboard.sh build
 
 .PHONY: test
-test: ## Run all tests beside a throwaway PostgreSQL (TEST_ARGS: arguments of `cargo test`)
-	@echo "Running all tests beside a throwaway PostgreSQL (KEYMETER_TEST_DATABASE_URL names another one)."
+test: test-service test-dashboard ## Run all tests, of the service and of the dashboard
+
+.PHONY: test-service
+test-service: ## Test the service beside a throwaway PostgreSQL (TEST_ARGS: arguments of `cargo test`)
+	@echo "Testing the service beside a throwaway PostgreSQL (KEYMETER_TEST_DATABASE_URL names another one)."
 	$(WITH_POSTGRES) cargo test --locked $(TEST_ARGS)
 
+.PHONY: test-dashboard
+test-dashboard: ## Test the dashboard: its logic, then the whole way in a real browser
+	@echo "Testing the dashboard, with Node.js and Chromium."
+	scripts/dashboard.sh test
+	cargo build --locked
+	$(WITH_POSTGRES) scripts/dashboard.sh browse
+
+.PHONY: picture
+picture: ## Take the pictures of the dashboard in docs/ anew, with Chromium
+	cargo build --locked
+	$(WITH_POSTGRES) scripts/dashboard.sh picture
+
 .PHONY: check
-check: check-format check-code check-docs check-scripts sqlx-check ## Everything a change must pass besides the tests
+check: check-format check-code check-docs check-scripts check-dashboard sqlx-check ## Everything a change must pass besides the tests
 
 .PHONY: check-format
 check-format: ## Is the code formatted?
@@ -58,6 +73,10 @@ check-scripts: ## Does shellcheck agree with the scripts?
 	else \
 		echo "shellcheck is not installed: the scripts were not checked"; \
 	fi
+
+.PHONY: check-dashboard
+check-dashboard: ## Do types, format and lint of the dashboard agree?
+	scripts/dashboard.sh check
 
 .PHONY: sqlx
 sqlx: ## Write .sqlx anew, after a change of SQL or of migrations

@@ -6,6 +6,7 @@
 #   scripts/dashboard.sh check            types, format and lint
 #   scripts/dashboard.sh test             its logic
 #   scripts/dashboard.sh browse           the whole way in a real browser; wants DATABASE_URL and a built keymeter
+#   scripts/dashboard.sh picture          the pictures in docs/, likewise
 set -euo pipefail
 
 say() { printf 'dashboard: %s\n' "$*" >&2; }
@@ -31,7 +32,7 @@ install() {
 
 build() {
     if [[ -f dist/index.html && -z $(find . -newer dist/index.html -type f \
-        -not -path './node_modules/*' -not -path './dist/*' -not -path './src/api/schema.d.ts' -print -quit) ]]; then
+        -not -path './node_modules/*' -not -path './dist/*' -not -path './browse/*' -not -path './src/api/schema.d.ts' -print -quit) ]]; then
         return
     fi
     install && say 'building' && npm run --silent build
@@ -45,14 +46,14 @@ build-if-able)
         say 'Node.js 20.19 or newer is missing; the service goes on without a dashboard'
     fi
     ;;
-build | check | test | browse)
+build | check | test | browse | picture)
     has_node || die 'Node.js 20.19 or newer with npm is missing: install it (https://nodejs.org)'
     case $1 in
     build) build ;;
     check) install && npm run --silent check ;;
     test) install && npm run --silent test ;;
-    browse) build && install && npm run --silent browse ;;
+    browse | picture) build && install && npm run --silent "$1" ;;
     esac
     ;;
-*) die 'usage: scripts/dashboard.sh build | build-if-able | check | test | browse' ;;
+*) die 'usage: scripts/dashboard.sh build | build-if-able | check | test | browse | picture' ;;
 esac

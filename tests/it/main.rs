@@ -30,6 +30,7 @@ mod gateway_refusals;
 mod harness;
 mod hygiene_dump;
 mod hygiene_log;
+mod jobs;
 mod ledger_constraints;
 mod ledger_model;
 mod ledger_torture;

@@ -41,6 +41,6 @@ async function takePicture(page: Page, name: string) {
   if (!screen) throw new Error('a page without a screen');
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   await page.setViewportSize({ ...screen, height: Math.max(screen.height, height) });
-  await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: 'disabled' });
   await page.setViewportSize(screen);
 }

@@ -18,6 +18,9 @@ use crate::domain::id::UserId;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// The stable code of a failure once more: for proxies, which see no bodies.
+const X_ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
+
 /// The id of a request: the caller's, if sane, else ours.
 #[derive(Debug, Clone)]
 pub struct RequestId(pub String);
@@ -81,6 +84,7 @@ pub async fn speak(State(site): State<Arc<Site>>, request: Request, next: Next) 
     if let Some(seconds) = refusal.retry_after {
         parts.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
+    parts.headers.insert(X_ERROR_CODE, HeaderValue::from_static(refusal.error));
     if refusal.status == StatusCode::UNAUTHORIZED {
         parts.headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }

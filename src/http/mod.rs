@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use axum::routing::{MethodFilter, any, on};
 use axum::{Router, middleware};
 use ipnet::IpNet;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -76,6 +77,10 @@ pub struct Site {
     pub dashboard: Option<PathBuf>,
     pub time_zone: String,
 }
+
+/// GET, and HEAD with it, is in the document.
+const ANY_BUT_GET: MethodFilter =
+    MethodFilter::POST.or(MethodFilter::PUT).or(MethodFilter::PATCH).or(MethodFilter::DELETE).or(MethodFilter::OPTIONS);
 
 /// Every route, by the right it needs. A handler's extractor enforces the right; a test walks this
 /// table with every kind of caller and compares.
@@ -131,7 +136,10 @@ fn routes() -> OpenApiRouter<Arc<Site>> {
         .routes(routes!(gateway::reserve))
         .routes(routes!(gateway::settle))
         .routes(routes!(gateway::release))
-        .routes(routes!(gateway::auth));
+        .routes(routes!(gateway::auth))
+        // Envoy asks with the client's own method, at the client's own path behind this one.
+        .route("/api/gateway/auth", on(ANY_BUT_GET, gateway::auth))
+        .route("/api/gateway/auth/{*path}", any(gateway::auth));
 
     anyone
         .merge(needing(gateway, "gateway", &["gateway"]))

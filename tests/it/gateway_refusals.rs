@@ -331,6 +331,24 @@ async fn forward_auth_answers_by_status_and_header(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn forward_auth_takes_any_method_at_any_path_behind_its_own_as_envoy_asks(pool: PgPool) {
+    let (app, ana, gateway) = shop(pool, 5).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 10 })).await;
+    for path in ["", "/", "/v1/chat/completions", "/api/token/7?p=1", "/api/gateway/charge"] {
+        for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS] {
+            let mut request = app.holder_of(&key).request(method.clone(), &format!("/api/gateway/auth{path}"));
+            let credential = gateway.secret().parse().unwrap();
+            let before = app.stranger().send(request).await;
+            assert_eq!(before.header("x-error-code"), Some("invalid_gateway"), "{method} {path}");
+            request = app.holder_of(&key).request(method.clone(), &format!("/api/gateway/auth{path}"));
+            request.headers_mut().insert("x-gateway-credential", credential);
+            let answer = app.stranger().send(request).await;
+            assert_eq!((answer.status.as_u16(), answer.header("x-remain-quota")), (200, Some("5")), "{method} {path}");
+        }
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_reservation_is_found_by_its_whole_id_alone(pool: PgPool) {
     let (app, ana, gateway) = shop(pool, 100).await;
     let ben = app.enabled_user("ben").await;

@@ -15,14 +15,7 @@ export default defineConfig(({ mode }) => {
       rolldownOptions: {
         output: {
           codeSplitting: {
-            groups: [
-              {
-                name: 'charts',
-                test: /node_modules\/(@mantine\/charts|recharts|d3-|victory-|@reduxjs|react-redux)/,
-              },
-              { name: 'dates', test: /node_modules\/(@mantine\/dates|dayjs)/ },
-              { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
-            ],
+            groups: [{ name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// }],
           },
         },
       },

@@ -259,7 +259,7 @@ impl App {
         let keyring = Arc::new(Keyring::start(db.clone(), Arc::clone(&clock)));
         let news = News::new(Arc::clone(&callers), Arc::clone(&keyring));
         let ledger_rules =
-            LedgerRules { lanes: config.ledger.lanes, queue: config.ledger.queue, zone: config.usage.time_zone };
+            LedgerRules { lanes: lanes(config.ledger.lanes), queue: config.ledger.queue, zone: config.usage.time_zone };
         let ledger = Ledger::start(&db, &clock, &dice, ledger_rules);
         let gateway = Arc::new(Gateway::new(vault.clone(), keyring, ledger, Arc::clone(&clock), dice.clone()));
         let token_rules = TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone() };
@@ -394,6 +394,12 @@ fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, Start
         initial_quota,
         initial_group: settings.initial_group.clone(),
     })
+}
+
+/// As many lanes as the settings say, or as there are processors.
+fn lanes(setting: usize) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    if setting == 0 { processors().min(8) } else { setting }
 }
 
 /// The directory of the built dashboard: the one of the settings, or where a build leaves it.

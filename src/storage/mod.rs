@@ -177,6 +177,10 @@ impl Db {
                 // Our statements have one good plan each, an index walk; planning a page anew for its
                 // limit and offset costs more than reading it.
                 ("plan_cache_mode", "force_generic_plan"),
+                // A plan made while a table was small would read all of it when it is large, in every batch
+                // of the ledger, until PostgreSQL counts anew. And no statement here is worth compiling.
+                ("enable_seqscan", "off"),
+                ("jit", "off"),
             ]));
         Self(pool)
     }

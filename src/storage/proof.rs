@@ -21,7 +21,8 @@ pub async fn moment(db: &Db) -> Result<Tx, StorageError> {
     let mut tx = db.0.begin_with("begin isolation level repeatable read read only").await?;
     sqlx::query!(
         r#"select set_config('statement_timeout', '0', true) as "a!",
-           set_config('plan_cache_mode', 'force_custom_plan', true) as "b!""#
+           set_config('plan_cache_mode', 'force_custom_plan', true) as "b!",
+           set_config('enable_seqscan', 'on', true) as "c!""#
     )
     .fetch_one(&mut *tx)
     .await?;

@@ -2,9 +2,6 @@
 //! once, kill -9, outages, SIGTERM, several servers.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -15,9 +12,10 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgPool};
 use tokio::task::JoinSet;
 
+use crate::harness::cluster::Cluster;
 use crate::harness::process::Server;
 use crate::harness::{Answer, MASTER_KEY};
-use crate::wire::{Client, eventually, free_port};
+use crate::wire::{Client, eventually};
 
 const PLENTY: i64 = 1_000_000_000;
 
@@ -79,71 +77,6 @@ pub async fn proves_the_law(pool: &PgPool) {
     }
 }
 
-/// A PostgreSQL of a test's own, with fsync on, which can be stopped. Gone when dropped.
-struct Cluster {
-    home: tempfile::TempDir,
-    port: u16,
-}
-
-impl Cluster {
-    fn start() -> Self {
-        let cluster = Self { home: tempfile::tempdir().unwrap(), port: free_port() };
-        if we_are_root() {
-            assert!(Command::new("chown").arg("postgres").arg(cluster.home.path()).status().unwrap().success());
-        }
-        cluster.does("initdb", &["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]);
-        cluster.resume();
-        cluster
-    }
-
-    fn resume(&self) {
-        let socket = self.home.path().display();
-        let options = format!("-p {} -c listen_addresses=127.0.0.1 -c fsync=on -k {socket}", self.port);
-        self.does("pg_ctl", &["start", "-w", "-o", &options]);
-    }
-
-    /// As a crash would stop it.
-    fn crash(&self) {
-        self.does("pg_ctl", &["stop", "-m", "immediate"]);
-    }
-
-    /// Runs one of its programs, as the user `postgres` where we are root: PostgreSQL refuses to run as root.
-    fn does(&self, program: &str, arguments: &[&str]) {
-        let program = programs().join(program);
-        let mut command = Command::new(if we_are_root() { "runuser".as_ref() } else { program.as_os_str() });
-        if we_are_root() {
-            command.args(["-u", "postgres", "--"]).arg(&program);
-        }
-        let log = self.home.path().join("log");
-        let out = std::fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
-        command.arg("-D").arg(self.home.path().join("data")).args(arguments).current_dir("/").stdin(Stdio::null());
-        let status = command.stdout(out.try_clone().unwrap()).stderr(out).status().unwrap();
-        assert!(status.success(), "{}", std::fs::read_to_string(log).unwrap());
-    }
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        if self.home.path().join("data/postmaster.pid").exists() {
-            self.crash();
-        }
-    }
-}
-
-fn we_are_root() -> bool {
-    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
-}
-
-/// Where PostgreSQL's programs are: `PG_BIN`, or the newest that Debian's packages hold.
-fn programs() -> PathBuf {
-    if let Some(bin) = std::env::var_os("PG_BIN") {
-        return bin.into();
-    }
-    let versions = std::fs::read_dir("/usr/lib/postgresql").expect("PG_BIN must name PostgreSQL's programs");
-    let versions = versions.map(|entry| entry.unwrap().path());
-    versions.max_by_key(|path| path.file_name()?.to_str()?.parse::<u32>().ok()).unwrap().join("bin")
-}
-
 /// Servers on one database, root, and a gateway. Servers die before their database.
 struct World {
     servers: Vec<Server>,
@@ -174,7 +107,7 @@ impl World {
     }
 
     async fn pool(&self) -> PgPool {
-        PgPool::connect(&url(&self.cluster)).await.unwrap()
+        PgPool::connect(&self.cluster.url()).await.unwrap()
     }
 
     fn gateway(&self, server: usize) -> Client {
@@ -216,12 +149,8 @@ impl Owner {
     }
 }
 
-fn url(cluster: &Cluster) -> String {
-    format!("postgres://postgres@127.0.0.1:{}/postgres", cluster.port)
-}
-
 async fn serve(dir: &tempfile::TempDir, cluster: &Cluster) -> Server {
-    let url = url(cluster);
+    let url = cluster.url();
     let settings = [
         ("DATABASE_URL", url.as_str()),
         ("KEYMETER_DATABASE__ACQUIRE_SECONDS", "1"),

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use tower::ServiceExt;
 
+pub mod cluster;
 pub mod process;
 
 /// 2026-03-10 12:00:00 UTC, a Tuesday.

@@ -38,6 +38,12 @@ build() {
     install && say 'building' && npm run --silent build
 }
 
+# Where cargo left the program, wherever its target directory is.
+program() {
+    local directory='JSON.parse(require("fs").readFileSync(0)).target_directory'
+    printf '%s/debug/keymeter' "$(cd .. && cargo metadata --format-version 1 --no-deps --offline | node -p "$directory")"
+}
+
 case ${1:-} in
 build-if-able)
     if has_node; then
@@ -52,7 +58,11 @@ build | check | test | browse | picture)
     build) build ;;
     check) install && npm run --silent check ;;
     test) install && npm run --silent test ;;
-    browse | picture) build && install && npm run --silent "$1" ;;
+    browse | picture)
+        KEYMETER_BIN=${KEYMETER_BIN:-$(program)}
+        export KEYMETER_BIN
+        build && install && npm run --silent "$1"
+        ;;
     esac
     ;;
 *) die 'usage: scripts/dashboard.sh build | build-if-able | check | test | browse | picture' ;;

@@ -46,6 +46,7 @@ pub async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response 
         files.oneshot(request).await
     };
     match file {
+        Ok(file) if file.status() == StatusCode::NOT_FOUND => not_found(),
         Ok(file) => with_manners(file.into_response(), &path),
         Err(never) => match never {},
     }

@@ -80,7 +80,9 @@ async fn what_is_no_page_stays_a_refusal_in_the_envelope(pool: PgPool) {
     std::fs::write(dir.path().parent().unwrap().join("keymeter-outside.txt"), "outside").unwrap();
     let browser = app(pool, dir.path()).await;
     for path in ["/api/nothing", "/api", "/assets/gone-1a2b.js"] {
-        opens(&browser, path).await.refuses(404, "not_found");
+        let refused = opens(&browser, path).await;
+        refused.refuses(404, "not_found");
+        assert_eq!(refused.header("cache-control"), None, "what is missing now may be there soon");
     }
     for path in ["/keys", "/nothing", "/%2e%2e/keymeter-outside.txt", "/assets/../../keymeter-outside.txt"] {
         asks(&browser, Method::GET, path, &[("accept", "*/*")]).await.refuses(404, "not_found");

@@ -3,8 +3,7 @@ import { Link } from 'wouter';
 import { isSwitchedOn } from '../../api/tokenSwitch';
 import type { Token } from '../../api/tokens';
 import type { Column } from '../../shared/DataTable';
-import { QuotaBar } from '../../shared/QuotaBar';
-import { StatusBadge } from '../../shared/StatusBadge';
+import { quotaColumn, statusColumn } from '../../shared/tokenColumns';
 import { WhenText } from '../../shared/WhenText';
 import { texts } from '../../texts';
 import { KeyMenu } from './actions/KeyMenu';
@@ -43,20 +42,8 @@ export function keyColumns(actions: KeyActions, choice: Choice): Column<Token>[]
         </>
       ),
     },
-    {
-      key: 'status',
-      place: 'corner',
-      header: words.columns.status,
-      cell: (token) => <StatusBadge status={token.status} />,
-    },
-    {
-      key: 'quota',
-      header: words.columns.quota,
-      width: 210,
-      cell: (token) => (
-        <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
-      ),
-    },
+    statusColumn(words.columns.status),
+    quotaColumn(words.columns.quota),
     {
       key: 'expires',
       header: words.columns.expires,

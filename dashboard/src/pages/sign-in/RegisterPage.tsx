@@ -7,6 +7,7 @@ import { FailureMessage } from '../../shared/FailureMessage';
 import { nextPath } from '../../shell/next';
 import { texts } from '../../texts';
 import { EntryFrame } from './EntryFrame';
+import { UsernameInput } from './UsernameInput';
 
 export default function RegisterPage() {
   const search = useSearch();
@@ -42,19 +43,7 @@ export default function RegisterPage() {
       ) : (
         <form onSubmit={send}>
           <Stack>
-            <TextInput
-              label={texts.signIn.username}
-              description={words.usernameHint}
-              name="username"
-              autoComplete="username"
-              autoCapitalize="none"
-              spellCheck={false}
-              autoFocus
-              required
-              withAsterisk={false}
-              value={username}
-              onChange={(event) => setUsername(event.currentTarget.value)}
-            />
+            <UsernameInput description={words.usernameHint} value={username} onChange={setUsername} />
             <TextInput
               label={words.email}
               description={words.emailHint}

@@ -1,4 +1,4 @@
-import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, PasswordInput, Stack } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
 import { Redirect, useSearch } from 'wouter';
 import { useSession, useSignIn } from '../../api/session';
@@ -9,6 +9,7 @@ import { useSecondsLeft } from '../../shared/useSecondsLeft';
 import { nextPath } from '../../shell/next';
 import { texts } from '../../texts';
 import { EntryFrame } from './EntryFrame';
+import { UsernameInput } from './UsernameInput';
 
 export default function SignInPage() {
   const search = useSearch();
@@ -43,18 +44,7 @@ export default function SignInPage() {
     <EntryFrame title={title} failure={failure} other={status.data?.registration ? register : undefined}>
       <form onSubmit={send}>
         <Stack>
-          <TextInput
-            label={labels.username}
-            name="username"
-            autoComplete="username"
-            autoCapitalize="none"
-            spellCheck={false}
-            autoFocus
-            required
-            withAsterisk={false}
-            value={username}
-            onChange={(event) => setUsername(event.currentTarget.value)}
-          />
+          <UsernameInput value={username} onChange={setUsername} />
           <PasswordInput
             ref={passwordInput}
             label={labels.password}

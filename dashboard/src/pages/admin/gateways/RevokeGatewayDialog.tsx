@@ -15,16 +15,11 @@ interface Props {
 export function RevokeGatewayDialog({ gateway, opened, onClose }: Props) {
   const revoke = useRevokeGateway();
 
-  function close() {
-    revoke.reset();
-    onClose();
-  }
-
   function confirm() {
     revoke.mutate(gateway.id, {
       onSuccess: () => {
         notifySuccess(words.done(gateway.name));
-        close();
+        onClose();
       },
     });
   }
@@ -35,10 +30,9 @@ export function RevokeGatewayDialog({ gateway, opened, onClose }: Props) {
       title={words.title(gateway.name)}
       confirmLabel={words.submit}
       dangerous
-      pending={revoke.isPending}
-      failure={revoke.error}
+      mutation={revoke}
       onConfirm={confirm}
-      onClose={close}
+      onClose={onClose}
     >
       {words.hint}
       <Text mt="sm">{words.kept}</Text>

@@ -3,8 +3,7 @@ import { IconHistory } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { Token } from '../../../api/tokens';
 import type { Column } from '../../../shared/DataTable';
-import { QuotaBar } from '../../../shared/QuotaBar';
-import { StatusBadge } from '../../../shared/StatusBadge';
+import { quotaColumn, statusColumn } from '../../../shared/tokenColumns';
 import { WhenText } from '../../../shared/WhenText';
 import { texts } from '../../../texts';
 import { listHref } from '../shared/listQuery';
@@ -35,20 +34,8 @@ export function tokenColumns(usernames: ReadonlyMap<number, string> | undefined)
       header: words.columns.owner,
       cell: (token) => <Owner name={nameOf(token.user_id, usernames)} id={token.user_id} />,
     },
-    {
-      key: 'status',
-      header: words.columns.status,
-      place: 'corner',
-      cell: (token) => <StatusBadge status={token.status} />,
-    },
-    {
-      key: 'quota',
-      header: words.columns.quota,
-      width: 210,
-      cell: (token) => (
-        <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
-      ),
-    },
+    statusColumn(words.columns.status),
+    quotaColumn(words.columns.quota),
     {
       key: 'expires',
       header: words.columns.expires,

@@ -10,16 +10,11 @@ const words = texts.adminUsers.deleteDialog;
 export function DeleteUserDialog({ user, opened, onClose }: UserDialogProps) {
   const remove = useDeleteUser();
 
-  function close() {
-    remove.reset();
-    onClose();
-  }
-
   function confirm() {
     remove.mutate(user.id, {
       onSuccess: () => {
         notifySuccess(words.done(user.username));
-        close();
+        onClose();
       },
     });
   }
@@ -30,10 +25,9 @@ export function DeleteUserDialog({ user, opened, onClose }: UserDialogProps) {
       title={words.title(user.username)}
       confirmLabel={words.submit}
       dangerous
-      pending={remove.isPending}
-      failure={remove.error}
+      mutation={remove}
       onConfirm={confirm}
-      onClose={close}
+      onClose={onClose}
     >
       {words.hint}
       <Text fw={600} mt="sm">

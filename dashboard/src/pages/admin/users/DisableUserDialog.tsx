@@ -10,18 +10,13 @@ const words = texts.adminUsers.disableDialog;
 export function DisableUserDialog({ user, opened, onClose }: UserDialogProps) {
   const edit = useEditUser();
 
-  function close() {
-    edit.reset();
-    onClose();
-  }
-
   function confirm() {
     edit.mutate(
       { id: user.id, patch: { status: DISABLED } },
       {
         onSuccess: () => {
           notifySuccess(words.done(user.username));
-          close();
+          onClose();
         },
       },
     );
@@ -33,10 +28,9 @@ export function DisableUserDialog({ user, opened, onClose }: UserDialogProps) {
       title={words.title(user.username)}
       confirmLabel={words.submit}
       dangerous
-      pending={edit.isPending}
-      failure={edit.error}
+      mutation={edit}
       onConfirm={confirm}
-      onClose={close}
+      onClose={onClose}
     >
       {words.hint}
     </ConfirmDialog>

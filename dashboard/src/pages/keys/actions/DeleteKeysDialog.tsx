@@ -22,16 +22,11 @@ export function DeleteKeysDialog({ tokens, onDeleted, onClose }: Props) {
   const shown = useLast(tokens) ?? [];
   const unnamed = shown.length - NAMED;
 
-  function close() {
-    deleteTokens.reset();
-    onClose();
-  }
-
   function confirm() {
     deleteTokens.mutate(shown, {
       onSuccess: (count) => {
         notifySuccess(words.done(count));
-        close();
+        onClose();
         onDeleted?.();
       },
     });
@@ -43,10 +38,9 @@ export function DeleteKeysDialog({ tokens, onDeleted, onClose }: Props) {
       title={words.title(shown.length)}
       confirmLabel={words.confirm(shown.length)}
       dangerous
-      pending={deleteTokens.isPending}
-      failure={deleteTokens.error}
+      mutation={deleteTokens}
       onConfirm={confirm}
-      onClose={close}
+      onClose={onClose}
     >
       <List mb="md" spacing={4} style={{ overflowWrap: 'anywhere' }}>
         {shown.slice(0, NAMED).map((token) => (

@@ -18,16 +18,11 @@ export function RevokeAccessTokenDialog({ token, onRevoked, onClose }: Props) {
   const revoke = useRevokeAccessToken();
   const shown = useLast(token);
 
-  function close() {
-    revoke.reset();
-    onClose();
-  }
-
   function confirm() {
     if (!token) return;
     revoke.mutate(token.id, {
       onSuccess: () => {
-        close();
+        onClose();
         onRevoked();
         notifySuccess(words.revoked);
       },
@@ -40,10 +35,9 @@ export function RevokeAccessTokenDialog({ token, onRevoked, onClose }: Props) {
       title={words.revokeTitle(shown?.name ?? '')}
       confirmLabel={words.revoke}
       dangerous
-      pending={revoke.isPending}
-      failure={revoke.error}
+      mutation={revoke}
       onConfirm={confirm}
-      onClose={close}
+      onClose={onClose}
     >
       {words.revokeWarning}
     </ConfirmDialog>

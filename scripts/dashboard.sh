@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests the dashboard, with Node.js 20.19 or newer. What is up to date is not done again.
 #
+#   scripts/dashboard.sh has-node         only tells whether such a Node.js is there
 #   scripts/dashboard.sh build            the files in dashboard/dist, which the server serves
 #   scripts/dashboard.sh build-if-able    the same; without Node.js it says so and goes on
 #   scripts/dashboard.sh check            types, format and lint
@@ -45,6 +46,7 @@ program() {
 }
 
 case ${1:-} in
+has-node) has_node ;;
 build-if-able)
     if has_node; then
         build || say 'building failed; the service goes on without it'
@@ -65,5 +67,5 @@ build | check | test | browse | picture)
         ;;
     esac
     ;;
-*) die 'usage: scripts/dashboard.sh build | build-if-able | check | test | browse | picture' ;;
+*) die 'usage: scripts/dashboard.sh has-node | build | build-if-able | check | test | browse | picture' ;;
 esac

@@ -21,7 +21,7 @@ use crate::demo::{self, DemoError};
 use crate::domain::access::Groups;
 use crate::domain::key;
 use crate::domain::money::Quota;
-use crate::domain::time::{Clock, ManualClock, SystemClock};
+use crate::domain::time::{Clock, DAY, ManualClock, SystemClock};
 use crate::http::{self, Site};
 use crate::service::accounts::{AccountRules, Accounts, AccountsError};
 use crate::service::admin::Admin;
@@ -452,14 +452,14 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
 /// Fills an empty database with a demo that ends now.
 #[expect(clippy::print_stdout, reason = "this takes a moment, and the operator watches")]
 async fn fill_with_demo(opened: &Opened, config: &Config) -> Result<(), StartError> {
-    let start = SystemClock.now().plus(-demo::DAYS * demo::DAY);
+    let start = SystemClock.now().plus(-demo::DAYS * DAY);
     {
         let mut conn = opened.db.acquire().await?;
         if users::exist(&mut conn).await? {
             return Err(StartError::DemoNotEmpty);
         }
         for day in 0..=demo::DAYS {
-            ledger::make_partition(&mut conn, start.utc_midnight().plus(day * demo::DAY)).await?;
+            ledger::make_partition(&mut conn, start.utc_midnight().plus(day * DAY)).await?;
         }
     }
     let password = config.root.password.clone();

@@ -10,7 +10,7 @@ use crate::domain::id::{GatewayId, TokenId};
 use crate::domain::ledger::Use;
 use crate::domain::money::Quota;
 use crate::domain::policy;
-use crate::domain::time::{Clock, Lifetime, ManualClock, UnixTime};
+use crate::domain::time::{Clock, DAY, Lifetime, ManualClock, UnixTime};
 use crate::domain::token::{Budget, NewToken, Switch, TokenName, TokenPatch};
 use crate::domain::user::{NewPassword, Role, UserStatus, Username};
 use crate::http::Site;
@@ -25,8 +25,6 @@ use crate::service::tokens::TokensError;
 pub const DAYS: i64 = 14;
 
 const HOUR: i64 = 3_600;
-/// Seconds in a day.
-pub const DAY: i64 = 24 * HOUR;
 /// How busy each hour of a day is, beside the others.
 const BUSY: [i64; 24] = [2, 1, 1, 1, 1, 2, 4, 8, 14, 20, 22, 20, 16, 19, 21, 20, 17, 13, 9, 7, 6, 5, 4, 3];
 

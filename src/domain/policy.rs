@@ -1,6 +1,8 @@
 //! Every number and meaning that the specification leaves open, with its reason.
 //! What an operator may want to change is a setting instead: see `config/default.toml`.
 
+use super::time::DAY;
+
 /// Micro-dollars in one quota unit: 1 USD = 500,000 quota (spec §1).
 pub const MICRO_USD_PER_QUOTA: i128 = 2;
 
@@ -48,11 +50,18 @@ pub const MAX_USAGE_DAYS: i64 = 7;
 /// Seconds a daily usage answer is kept (spec §8).
 pub const DAILY_USAGE_CACHE_SECONDS: i64 = 600;
 
+/// Seconds for which what was read of a key or a credential counts without reading it again: the bound for
+/// changes made on other servers, should news of them be lost.
+pub const TRUSTED_SECONDS: i64 = 2;
+
+/// Seconds after which it is read again while it still counts, so that nobody has to wait for that.
+pub const FRESH_SECONDS: i64 = 1;
+
 /// Days of spend on an overview, today included: a week, as everyone counts it.
 pub const OVERVIEW_DAYS: i64 = 7;
 
 /// A token that ends within this many seconds is announced to its owner.
-pub const EXPIRES_SOON_SECONDS: i64 = 7 * 86_400;
+pub const EXPIRES_SOON_SECONDS: i64 = 7 * DAY;
 
 /// Tokens that an overview names; it counts the others.
 pub const MAX_ATTENTION: usize = 20;

@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use chrono::{NaiveDate, TimeDelta};
 use chrono_tz::Tz;
 
+/// Seconds of a day without leap seconds, as Unix time counts.
+pub const DAY: i64 = 86_400;
+
 /// Seconds since 1970-01-01 UTC, the only form of time on the wire.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, sqlx::Type,
@@ -48,7 +51,7 @@ impl UnixTime {
     /// When its UTC day began.
     #[must_use]
     pub const fn utc_midnight(self) -> Self {
-        Self(self.0 - self.0.rem_euclid(86_400))
+        Self(self.0 - self.0.rem_euclid(DAY))
     }
 }
 

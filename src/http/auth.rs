@@ -15,6 +15,7 @@ use crate::domain::audit::Caller;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::key::{AccessToken, GatewayCredential};
 use crate::domain::policy;
+use crate::domain::time::DAY;
 use crate::domain::user::User;
 use crate::service::callers::Unrecognised;
 use crate::storage::sessions::USER_ID;
@@ -163,7 +164,7 @@ async fn by_session(parts: &mut Parts, site: &Arc<Site>) -> Result<Arc<User>, Re
 async fn renew(session: &Session, site: &Site) -> Result<(), Refusal> {
     let now = site.clock.now();
     let renewed: i64 = session.get(RENEWED).await.map_err(session_failed)?.unwrap_or(0);
-    if now.get().saturating_sub(renewed) >= 86_400 {
+    if now.get().saturating_sub(renewed) >= DAY {
         session.insert(RENEWED, now.get()).await.map_err(session_failed)?;
     }
     Ok(())

@@ -9,16 +9,11 @@ use moka::sync::Cache;
 
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::key::{AccessToken, Digest, GatewayCredential};
+use crate::domain::policy;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::user::{User, UserStatus};
 use crate::service::vault::Vault;
 use crate::storage::{Conn, Db, StorageError, access_tokens, gateways, users};
-
-/// Seconds after which what was read is read again: the bound for changes made on other replicas.
-const TRUSTED_SECONDS: i64 = 2;
-
-/// Seconds after which what was read is read again, while it still counts.
-const FRESH_SECONDS: i64 = 1;
 
 /// Access tokens remembered at once, each below 1 KiB.
 const REMEMBERED: u64 = 20_000;
@@ -126,10 +121,11 @@ impl Callers {
         let read_at = self.clock.now();
         let after_change = self.changes.load(Ordering::SeqCst);
         let age = |known: &Remembered<T>| read_at.since(known.read_at);
-        let is_current = |known: &Remembered<T>| known.after_change == after_change && age(known) < TRUSTED_SECONDS;
+        let is_current =
+            |known: &Remembered<T>| known.after_change == after_change && age(known) < policy::TRUSTED_SECONDS;
         let known = remembered.get(digest).filter(is_current);
         if let Some(known) = &known
-            && (age(known) < FRESH_SECONDS || known.is_read_again.swap(true, Ordering::Relaxed))
+            && (age(known) < policy::FRESH_SECONDS || known.is_read_again.swap(true, Ordering::Relaxed))
         {
             return Ok(known.opens.clone());
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::gateway::{Gateway, Ticket};
 use super::limiter::Limiter;
 use crate::domain::policy;
-use crate::domain::time::Clock;
+use crate::domain::time::{Clock, DAY};
 use crate::storage::{self, Db, StorageError, ledger, sessions};
 
 /// Expired reservations give their quota back within 30 s: looked for three times as often.
@@ -21,8 +21,6 @@ const OVERDUE: i64 = 1_000;
 
 /// Days of partitions made ahead.
 const DAYS_AHEAD: i64 = 7;
-
-const DAY: i64 = 86_400;
 
 /// The jobs of a server.
 #[derive(Debug)]

@@ -17,15 +17,10 @@ use tokio::sync::{mpsc, oneshot};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::ledger::Wallet;
+use crate::domain::policy;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::Token;
 use crate::storage::{Db, StorageError, tokens};
-
-/// Seconds after which what was read is not trusted.
-const TRUSTED_SECONDS: i64 = 2;
-
-/// Seconds after which what was read is read again, while it still answers.
-const FRESH_SECONDS: i64 = 1;
 
 /// Keys remembered at once, each below 1 KiB.
 const REMEMBERED: u64 = 120_000;
@@ -128,7 +123,7 @@ impl Keyring {
 
     /// Has a key in use read again in the background. If that fails, somebody will wait for it soon.
     fn freshen(&self, digest: &Digest, seen: &Seen) {
-        let is_fresh = self.snapshot.clock.now().since(seen.read_at) < FRESH_SECONDS;
+        let is_fresh = self.snapshot.clock.now().since(seen.read_at) < policy::FRESH_SECONDS;
         if !is_fresh && !seen.is_asked_again.swap(true, Ordering::Relaxed) {
             let _ = self.asks.try_send(Ask { digest: digest.clone(), tell: None });
         }
@@ -180,7 +175,7 @@ impl Snapshot {
 
     fn recall(&self, digest: &Digest) -> Recalled {
         let now = self.clock.now();
-        let recent = |read_at: UnixTime| now.since(read_at) < TRUSTED_SECONDS;
+        let recent = |read_at: UnixTime| now.since(read_at) < policy::TRUSTED_SECONDS;
         let all_changed = self.all_changed.load(Ordering::SeqCst);
         if let Some(seen) = self.known.get(digest) {
             let change = self.counter(seen.token.user_id).load(Ordering::SeqCst).max(all_changed);

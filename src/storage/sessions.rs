@@ -12,7 +12,7 @@ use super::{Conn, Db, StorageError};
 use crate::domain::id::UserId;
 use crate::domain::key::{Digest, DigestKey};
 use crate::domain::policy;
-use crate::domain::time::{Clock, UnixTime};
+use crate::domain::time::{Clock, DAY, UnixTime};
 
 /// The key of a session's data under which its user's id stands.
 pub const USER_ID: &str = "user_id";
@@ -40,7 +40,7 @@ impl SessionTable {
     }
 
     fn end(&self) -> UnixTime {
-        self.clock.now().plus(policy::SESSION_DAYS * 86_400)
+        self.clock.now().plus(policy::SESSION_DAYS * DAY)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The last line of defence: every named constraint of the schema refuses what it is there for (spec §2, §8).
 
-use std::collections::BTreeSet;
+use sqlx::{AssertSqlSafe, PgPool};
 
-use sqlx::{AssertSqlSafe, PgPool, Row};
+use crate::harness::constraints::{Break, all_are_tried, each_is_refused};
 
 /// One valid row of every table, each with the id 1.
 const ROWS: [&str; 8] = [
@@ -30,7 +30,7 @@ const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subj
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// A constraint, and statements of which each breaks it and no other.
-const BREAKS: [(&str, &[&str]); 40] = [
+const BREAKS: [Break; 40] = [
     ("installation_pkey", &[ROWS[0]]),
     ("installation_one_row", &["insert into installation (id, key_check, created_time) values (2, '\\x00', 1)"]),
     (
@@ -144,31 +144,23 @@ async fn fill(pool: &PgPool) {
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn every_constraint_refuses_what_it_is_there_for(pool: PgPool) {
     fill(&pool).await;
-    for (name, statements) in BREAKS {
-        for statement in statements {
-            let error = sqlx::query(*statement).execute(&pool).await.expect_err(statement);
-            let refused = error.as_database_error().and_then(|answer| answer.constraint().map(str::to_owned));
-            assert_eq!(refused.as_deref(), Some(name), "{statement}: {error}");
-        }
-    }
+    each_is_refused(&pool, &BREAKS).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn every_constraint_of_the_foundation_is_tried(pool: PgPool) {
-    let tables = "'installation', 'users', 'sessions', 'access_tokens', 'token_api_requests', 'tokens', \
-                  'usage_daily', 'gateways', 'audit_log'";
-    let known = sqlx::query(AssertSqlSafe(format!(
-        "select conname::text from pg_constraint \
-         where conrelid::regclass::text in ({tables}) and contype in ('c', 'f', 'p', 'u') \
-         union select indexrelid::regclass::text from pg_index \
-         where indisunique and indrelid::regclass::text in ({tables})"
-    )))
-    .fetch_all(&pool)
-    .await
-    .unwrap();
-    let known: BTreeSet<String> = known.iter().map(|row| row.get(0)).collect();
-    let tried: BTreeSet<String> = BREAKS.iter().map(|(name, _)| (*name).to_owned()).collect();
-    assert_eq!(tried, known);
+    let tables = [
+        "installation",
+        "users",
+        "sessions",
+        "access_tokens",
+        "token_api_requests",
+        "tokens",
+        "usage_daily",
+        "gateways",
+        "audit_log",
+    ];
+    all_are_tried(&pool, &tables, &BREAKS).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

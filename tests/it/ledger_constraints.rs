@@ -1,8 +1,8 @@
 //! The last line of defence of the ledger: its named constraints, and the partitions of its charges.
 
-use std::collections::BTreeSet;
-
 use sqlx::{PgPool, Row};
+
+use crate::harness::constraints::{Break, all_are_tried, each_is_refused};
 
 /// What the ledger's rows lean on, then one valid row of each of its tables.
 const ROWS: [&str; 5] = [
@@ -23,7 +23,7 @@ const ROWS: [&str; 5] = [
 ];
 
 /// A constraint, and statements of which each breaks it and no other.
-const BREAKS: [(&str, &[&str]); 11] = [
+const BREAKS: [Break; 11] = [
     ("charges_quota_not_negative", &["update charges set quota = -1"]),
     ("charges_shortfall_not_negative", &["update charges set shortfall = -1"]),
     (
@@ -86,13 +86,7 @@ async fn every_constraint_of_the_ledger_refuses_what_it_is_there_for(pool: PgPoo
     fill(&pool).await;
     // The same in a day's partition as in the rest.
     for _ in 0..2 {
-        for (name, statements) in BREAKS {
-            for statement in statements {
-                let error = sqlx::query(*statement).execute(&pool).await.expect_err(statement);
-                let refused = error.as_database_error().and_then(|answer| answer.constraint().map(str::to_owned));
-                assert_eq!(refused.as_deref(), Some(name), "{statement}: {error}");
-            }
-        }
+        each_is_refused(&pool, &BREAKS).await;
         sqlx::query("delete from charges").execute(&pool).await.unwrap();
         assert!(make(&pool, TODAY).await || charges(&pool).await.is_empty());
         charge(&pool, TODAY).await;
@@ -101,18 +95,7 @@ async fn every_constraint_of_the_ledger_refuses_what_it_is_there_for(pool: PgPoo
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn every_constraint_of_the_ledger_is_tried(pool: PgPool) {
-    let known = sqlx::query(
-        "select conname::text from pg_constraint \
-         where conrelid::regclass::text in ('charges', 'reservations', 'receipts') and contype in ('c', 'f', 'p', 'u') \
-         union select indexrelid::regclass::text from pg_index \
-         where indisunique and indrelid::regclass::text in ('charges', 'reservations', 'receipts')",
-    )
-    .fetch_all(&pool)
-    .await
-    .unwrap();
-    let known: BTreeSet<String> = known.iter().map(|row| row.get(0)).collect();
-    let tried: BTreeSet<String> = BREAKS.iter().map(|(name, _)| (*name).to_owned()).collect();
-    assert_eq!(tried, known);
+    all_are_tried(&pool, &["charges", "reservations", "receipts"], &BREAKS).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -20,6 +20,7 @@ use sqlx::PgPool;
 use tower::ServiceExt;
 
 pub mod cluster;
+pub mod constraints;
 pub mod process;
 
 /// 2026-03-10 12:00:00 UTC, a Tuesday.

@@ -28,20 +28,21 @@ use crate::service::admin::Admin;
 use crate::service::callers::Callers;
 use crate::service::dice::Dice;
 use crate::service::gateway::Gateway;
-use crate::service::jobs::Jobs;
+use crate::service::jobs::{JobRules, Jobs};
 use crate::service::keyring::Keyring;
 use crate::service::ledger::{Ledger, LedgerRules};
 use crate::service::limiter::{Limiter, Limits};
 use crate::service::news::News;
 use crate::service::overview::Overviews;
 use crate::service::passwords::Passwords;
+use crate::service::recent_balances::RecentBalances;
 use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
 use crate::service::vault::{MasterKey, MasterKeyInvalid, Vault};
 #[cfg(feature = "embedded")]
 use crate::storage::embedded::{Embedded, EmbeddedError};
 use crate::storage::sessions::SessionTable;
-use crate::storage::{self, Db, DbOptions, OpenError, StorageError, installation, ledger, users};
+use crate::storage::{self, Db, DbOptions, OpenError, StorageError, installation, retention, users};
 use crate::telemetry::Metrics;
 
 const MASTER_KEY_FILE: &str = "master.key";
@@ -256,12 +257,18 @@ impl App {
         let limiter = Arc::new(Limiter::new(limits, &clock));
         let passwords = Passwords::new(dice.clone());
         let callers = Arc::new(Callers::new(db.clone(), Arc::clone(&clock), vault.clone()));
-        let keyring = Arc::new(Keyring::start(db.clone(), Arc::clone(&clock)));
+        let balances = Arc::new(RecentBalances::new());
+        let keyring = Arc::new(Keyring::start(db.clone(), Arc::clone(&clock), Arc::clone(&balances)));
         let news = News::new(Arc::clone(&callers), Arc::clone(&keyring));
-        let ledger_rules =
-            LedgerRules { lanes: lanes(config.ledger.lanes), queue: config.ledger.queue, zone: config.usage.time_zone };
-        let ledger = Ledger::start(&db, &clock, &dice, ledger_rules);
-        let gateway = Arc::new(Gateway::new(vault.clone(), keyring, ledger, Arc::clone(&clock), dice.clone()));
+        let ledger_rules = LedgerRules {
+            lanes: lanes(config.ledger.lanes),
+            queue: config.ledger.queue,
+            zone: config.usage.time_zone,
+            groups: groups.clone(),
+        };
+        let ledger = Ledger::start(&db, &clock, &dice, &balances, ledger_rules);
+        let gateway = Gateway::new(vault.clone(), keyring, ledger, Arc::clone(&clock), dice.clone(), groups.clone());
+        let gateway = Arc::new(gateway);
         let token_rules = TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone() };
         let site = Arc::new(Site {
             tokens: Tokens::new(
@@ -312,6 +319,7 @@ impl App {
             metrics_access: config.server.metrics,
             trusted_proxies: config.server.trusted_proxies.clone(),
             request_timeout: Duration::from_secs(config.server.request_timeout_seconds),
+            max_clock_skew: i64::from(config.server.max_clock_skew_seconds),
             errors_as_200: config.http.errors_as_200,
             masked_list_key: config.compat.list_key == ListKey::Masked,
             models: config.models.names.clone(),
@@ -326,10 +334,11 @@ impl App {
     /// Starts what runs beside the answers: jobs, and an ear for the other servers.
     fn background(&self, database: &Database, retention_days: u32) -> Vec<tokio::task::JoinHandle<()>> {
         let (db, clock) = (self.site.db.clone(), Arc::clone(&self.site.clock));
-        let jobs = Jobs::new(db.clone(), Arc::clone(&clock), Arc::clone(&self.limiter), retention_days);
+        let rules = JobRules { retention_days, max_clock_skew: self.site.max_clock_skew };
+        let jobs = Jobs::new(db.clone(), Arc::clone(&clock), Arc::clone(&self.limiter), rules);
         let gateway = Arc::downgrade(&self.site.gateway);
-        let mut tasks =
-            vec![tokio::spawn(jobs.tidy()), tokio::spawn(Jobs::expire(db.clone(), clock, move || gateway.upgrade()))];
+        let expire = Jobs::expire(db.clone(), clock, rules.max_clock_skew, move || gateway.upgrade());
+        let mut tasks = vec![tokio::spawn(jobs.tidy()), tokio::spawn(expire)];
         if !database.is_embedded() {
             tasks.push(tokio::spawn(self.news.clone().listen(db)));
         }
@@ -454,13 +463,14 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
 async fn fill_with_demo(opened: &Opened, config: &Config) -> Result<(), StartError> {
     let start = SystemClock.now().plus(-demo::DAYS * DAY);
     {
-        let mut conn = opened.db.acquire().await?;
-        if users::exist(&mut conn).await? {
+        let mut tx = opened.db.begin().await?;
+        if users::exist(&mut tx).await? {
             return Err(StartError::DemoNotEmpty);
         }
-        for day in 0..=demo::DAYS {
-            ledger::make_partition(&mut conn, start.utc_midnight().plus(day * DAY)).await?;
+        for day in retention::missing_partitions(&mut tx, start, start.plus(demo::DAYS * DAY)).await? {
+            retention::make_partition(&mut tx, day).await?;
         }
+        storage::commit(tx).await?;
     }
     let password = config.root.password.clone();
     let password = password.unwrap_or_else(|| Dice::system().roll(|dice| key::random_password(dice)).as_str().into());

@@ -54,6 +54,7 @@ pub struct Server {
     pub trusted_proxies: Vec<IpNet>,
     pub request_timeout_seconds: u64,
     pub drain_seconds: u64,
+    pub max_clock_skew_seconds: u32,
     pub metrics: MetricsAccess,
 }
 

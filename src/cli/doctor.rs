@@ -102,11 +102,7 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
         for Breach { id, says, sum } in proof::tokens_off(&mut moment, from, to).await? {
             breaches.push(format!("L3: the token {id} has used {says}, its charges and reservations are {sum}"));
         }
-        let days_off = match since {
-            Some(since) => proof::days_off(&mut moment, from, to, zone, since).await?,
-            None => Vec::new(),
-        };
-        for (id, day, says, sum) in days_off {
+        for (id, day, says, sum) in proof::days_off(&mut moment, from, to, zone, since).await? {
             breaches.push(format!("L5: the token {id} spent {says} on {day}, its charges of that day are {sum}"));
         }
         bar.step();

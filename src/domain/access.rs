@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use ipnet::IpNet;
+use sqlx::Postgres;
+use sqlx::postgres::{PgTypeInfo, PgValueRef};
 
 use super::policy;
 
 /// Spec §2.1 `model_limits`: names of models, in the caller's order, none twice.
-#[derive(Debug, Clone, PartialEq, Eq, Default, sqlx::Type)]
-#[sqlx(transparent)]
-pub struct ModelLimits(String);
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ModelLimits(Arc<str>);
 
 /// Why a list of models was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +23,9 @@ pub enum ModelsInvalid {
     /// No model is called like that.
     #[error("`model_limits` contains a name of more than {} characters", policy::MAX_MODEL_CHARS)]
     NameTooLong,
+    /// Long enough to hurt everyone who shares the memory and the database with it.
+    #[error("`model_limits` is longer than {} bytes", policy::MAX_LIST_BYTES)]
+    TooLong,
     /// A line break, a tab, a NUL …
     #[error("`model_limits` contains control characters; separate names with commas")]
     Control,
@@ -57,7 +62,11 @@ impl ModelLimits {
         if kept.len() > policy::MAX_MODELS {
             return Err(ModelsInvalid::TooMany);
         }
-        Ok(Self(kept.join(",")))
+        let list = kept.join(",");
+        if list.len() > policy::MAX_LIST_BYTES {
+            return Err(ModelsInvalid::TooLong);
+        }
+        Ok(Self(list.into()))
     }
 
     /// The wire's form: names with commas between.
@@ -74,9 +83,31 @@ impl ModelLimits {
 
 /// Spec §2.1 `allow_ips`: addresses and networks, one a line as the owner wrote them. Empty
 /// admits everyone.
-#[derive(Debug, Clone, PartialEq, Eq, Default, sqlx::Type)]
-#[sqlx(transparent)]
-pub struct IpAllowlist(String);
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct IpAllowlist(Arc<str>);
+
+/// A list is a text column. Copies share it, because a batch of charges holds many.
+macro_rules! text_column {
+    ($($list:ident)*) => {$(
+        impl sqlx::Type<Postgres> for $list {
+            fn type_info() -> PgTypeInfo {
+                <str as sqlx::Type<Postgres>>::type_info()
+            }
+
+            fn compatible(ty: &PgTypeInfo) -> bool {
+                <str as sqlx::Type<Postgres>>::compatible(ty)
+            }
+        }
+
+        impl<'r> sqlx::Decode<'r, Postgres> for $list {
+            fn decode(value: PgValueRef<'r>) -> Result<Self, sqlx::error::BoxDynError> {
+                <&str as sqlx::Decode<Postgres>>::decode(value).map(|text| Self(text.into()))
+            }
+        }
+    )*};
+}
+
+text_column!(ModelLimits IpAllowlist);
 
 /// Why a list of addresses was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -87,6 +118,9 @@ pub enum IpsInvalid {
     /// Every request of a gateway walks the list.
     #[error("`allow_ips` has more than {} entries", policy::MAX_IPS)]
     TooMany,
+    /// As for models. A hundred entries stay below it; leading zeros do not.
+    #[error("`allow_ips` is longer than {} bytes", policy::MAX_LIST_BYTES)]
+    TooLong,
 }
 
 impl IpAllowlist {
@@ -108,7 +142,11 @@ impl IpAllowlist {
             }
             kept.push(entry);
         }
-        Ok(Self(kept.join("\n")))
+        let list = kept.join("\n");
+        if list.len() > policy::MAX_LIST_BYTES {
+            return Err(IpsInvalid::TooLong);
+        }
+        Ok(Self(list.into()))
     }
 
     /// The wire's form: one entry a line.
@@ -233,17 +271,24 @@ impl Groups {
         self.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 
+    /// Returns true if the token of a user of the group `own` may be used in `group`: the user may have moved to
+    /// another group since the token was made.
+    #[must_use]
+    pub fn allow(&self, own: &str, group: &Group) -> bool {
+        match group {
+            Group::Own | Group::Auto => true,
+            Group::Named(name) => self.0.get(name).is_some_and(|info| info.open || name == own),
+        }
+    }
+
     /// Checks that a user of the group `own` may give `group` to a token.
     ///
     /// # Errors
     /// A group that is not configured or not open to them; the error names those that are.
     pub fn admit(&self, own: &str, group: &Group) -> Result<(), GroupRefused> {
         match group {
-            Group::Own | Group::Auto => Ok(()),
-            Group::Named(name) if self.open_to(own).any(|(open, _)| open == name) => Ok(()),
-            Group::Named(_) => {
-                Err(GroupRefused { allowed: self.open_to(own).map(|(name, _)| name).collect::<Vec<_>>().join(", ") })
-            }
+            group if self.allow(own, group) => Ok(()),
+            _ => Err(GroupRefused { allowed: self.open_to(own).map(|(name, _)| name).collect::<Vec<_>>().join(", ") }),
         }
     }
 }
@@ -272,6 +317,9 @@ mod tests {
         let many = |n: usize| (0..n).map(|i| i.to_string()).collect::<Vec<_>>().join(",");
         assert!(ModelLimits::parse(&many(1_000)).is_ok());
         assert_eq!(ModelLimits::parse(&many(1_001)), Err(ModelsInvalid::TooMany));
+        let long = |names: usize| (0..names).map(|i| format!("{i:0127}")).collect::<Vec<_>>().join(",");
+        assert!(ModelLimits::parse(&long(128)).is_ok());
+        assert_eq!(ModelLimits::parse(&long(129)), Err(ModelsInvalid::TooLong));
     }
 
     #[test]

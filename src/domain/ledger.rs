@@ -9,7 +9,8 @@
 //! - **L3** `used` of a token and of a wallet = its charges + its open reservations.
 //! - **L6** nothing is taken from a token that is disabled, deleted or expired, or whose owner is
 //!   disabled.
-//! - **L7** a reservation ends exactly once: settled, released, or expired.
+//! - **L7** a hold ends exactly once: settled, released, or expired. An expired reservation has given its hold back;
+//!   settling it afterwards is a charge without a hold, at most once.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -52,6 +53,8 @@ pub struct Account {
     pub token: Token,
     /// Whether it is gone for every new use.
     pub is_deleted: bool,
+    /// Whether its owner may still use its group.
+    pub group_is_open: bool,
 }
 
 /// Quota that was set aside.
@@ -71,7 +74,8 @@ pub struct Reservation {
     pub state: ReservationState,
 }
 
-/// How a reservation stands. Once it is not open, it never is again (L7).
+/// How a reservation stands. Once it is not open, it never is again (L7). Of the others, only `Expired` can change: it
+/// may still be settled, once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReservationState {
     /// Holds its quota.
@@ -135,6 +139,9 @@ pub enum Refused {
     /// Its owner is switched off.
     #[error("the account of this token is disabled")]
     UserDisabled,
+    /// Its owner was moved to another group, or the group is gone.
+    #[error("the group of this token is not open to its owner any more")]
+    GroupNotAllowed,
     /// Not on its list.
     #[error("this token may not use this model")]
     ModelNotAllowed,
@@ -159,17 +166,21 @@ pub enum Refused {
 }
 
 impl Token {
-    /// Whether a request may use this token now: everything but the balances.
+    /// Whether a request may use this token now: everything but the balances. `group_is_open`: whether its owner may use
+    /// its group.
     ///
     /// # Errors
     /// The first of the reasons that applies.
-    pub fn admits(&self, owner: UserStatus, asked: &Use, now: UnixTime) -> Result<(), Refused> {
+    pub fn admits(&self, owner: UserStatus, group_is_open: bool, asked: &Use, now: UnixTime) -> Result<(), Refused> {
         let status = self.status(now);
         match (status, owner) {
             (Status::Disabled, _) => return Err(Refused::TokenDisabled),
             (Status::Expired, _) => return Err(Refused::TokenExpired),
             (Status::Enabled | Status::QuotaExhausted, UserStatus::Disabled) => return Err(Refused::UserDisabled),
             (Status::Enabled | Status::QuotaExhausted, UserStatus::Enabled) => {}
+        }
+        if !group_is_open {
+            return Err(Refused::GroupNotAllowed);
         }
         let model_fits = |model: &String| self.model_limits.names().any(|name| name == model);
         if self.model_limits_enabled && !asked.model.as_ref().is_none_or(model_fits) {
@@ -290,7 +301,7 @@ impl Books {
         let account = self.tokens.get_mut(&id).filter(|account| !account.is_deleted).ok_or(Refused::InvalidKey)?;
         let token = &mut account.token;
         let wallet = self.wallets.get_mut(&token.user_id).ok_or(Refused::InvalidKey)?;
-        token.admits(wallet.status, asked, now)?;
+        token.admits(wallet.status, account.group_is_open, asked, now)?;
         let budget = match token.budget {
             Budget::Limited { remain } => {
                 Budget::Limited { remain: remain.checked_sub(quota).ok_or(Refused::TokenQuotaInsufficient)? }
@@ -397,7 +408,7 @@ mod tests {
 
     fn account(id: i64, user: i64, budget: Budget) -> (TokenId, Account) {
         let token = Token { id: TokenId::new(id), user_id: UserId::new(user), budget, ..token() };
-        (token.id, Account { token, is_deleted: false })
+        (token.id, Account { token, is_deleted: false, group_is_open: true })
     }
 
     fn books(remain: i64, in_wallet: i64) -> Books {
@@ -430,12 +441,13 @@ mod tests {
         fn owner(books: &mut Books) -> &mut Wallet {
             books.wallets.get_mut(&UserId::new(1)).unwrap()
         }
-        let table: [(Change, Refused); 10] = [
+        let table: [(Change, Refused); 11] = [
             (|b| token_of(b).is_deleted = true, Refused::InvalidKey),
             (|b| b.wallets.clear(), Refused::InvalidKey),
             (|b| token_of(b).token.switch = Switch::Off, Refused::TokenDisabled),
             (|b| token_of(b).token.lifetime = Lifetime::Until(NOW), Refused::TokenExpired),
             (|b| owner(b).status = UserStatus::Disabled, Refused::UserDisabled),
+            (|b| token_of(b).group_is_open = false, Refused::GroupNotAllowed),
             (
                 |b| {
                     token_of(b).token.model_limits_enabled = true;

@@ -38,6 +38,10 @@ pub const MAX_MODEL_CHARS: usize = 128;
 /// Entries in one token's `allow_ips`: every request of a gateway walks the list.
 pub const MAX_IPS: usize = 100;
 
+/// Bytes of one token's `model_limits`, and of its `allow_ips`: every server remembers them for the keys in use, so one
+/// owner's lists take memory from all. A hundred long model names fit.
+pub const MAX_LIST_BYTES: usize = 16 * 1_024;
+
 /// Ids in one batch delete: one statement, well below the body limit.
 pub const MAX_BATCH: usize = 1_000;
 

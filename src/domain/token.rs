@@ -40,6 +40,8 @@ pub struct Token {
     pub group: Group,
     /// Asked for by the owner; see [`Token::cross_group_retry`].
     pub cross_group_retry: bool,
+    /// Raised by every edit, never by a charge.
+    pub version: i64,
 }
 
 /// A token together with its key: what a read by id and a creation return.
@@ -282,6 +284,7 @@ pub(super) mod tests {
             allow_ips: IpAllowlist::default(),
             group: Group::default(),
             cross_group_retry: false,
+            version: 0,
         }
     }
 

@@ -153,9 +153,15 @@ impl From<StorageError> for Refusal {
 impl From<&StorageError> for Refusal {
     fn from(error: &StorageError) -> Self {
         match error {
-            StorageError::Unavailable(_) | StorageError::Contended(_) | StorageError::GivenUp => {
+            StorageError::Unavailable(_)
+            | StorageError::Contended(_)
+            | StorageError::Locked(_)
+            | StorageError::GivenUp => {
                 tracing::warn!(%error, "answered 503");
                 Self::unavailable("database_unavailable", "the database is away; try again in a moment")
+            }
+            StorageError::Busy => {
+                Self::unavailable("server_busy", "too many requests are waiting; try again in a moment")
             }
             StorageError::Constraint(_) | StorageError::Broken(_) => {
                 tracing::error!(%error, "answered 500");
@@ -232,6 +238,7 @@ impl From<Refused> for Refusal {
             Refused::TokenDisabled => Self::forbidden("token_disabled", message),
             Refused::TokenExpired => Self::forbidden("token_expired", message),
             Refused::UserDisabled => Self::forbidden("user_disabled", message),
+            Refused::GroupNotAllowed => Self::forbidden("group_not_allowed", message),
             Refused::ModelNotAllowed => Self::forbidden("model_not_allowed", message),
             Refused::IpNotAllowed => Self::forbidden("ip_not_allowed", message),
             Refused::TokenExhausted => payment("token_exhausted"),

@@ -67,16 +67,26 @@ pub async fn live() -> Done {
     Done::default()
 }
 
-/// The database is reachable and migrated, and the service is not about to stop.
+/// The database is reachable, migrated and takes writes, this server's clock agrees with the database's, and the service
+/// is not about to stop.
 #[utoipa::path(get, path = "/readyz", tag = "operation", responses((status = 200, body = Done)))]
 pub async fn ready(State(site): State<Arc<Site>>) -> Result<Done, Refusal> {
     if site.draining.load(Ordering::SeqCst) {
         return Err(Refusal::unavailable("stopping", "this server is stopping; use another one"));
     }
-    if site.db.is_ready().await? {
-        return Ok(Done::default());
+    let health = site.db.health().await?;
+    if !health.is_migrated {
+        return Err(Refusal::unavailable("not_migrated", "the database is not migrated yet; try again in a moment"));
     }
-    Err(Refusal::unavailable("not_migrated", "the database is not migrated yet; try again in a moment"))
+    if !health.is_writable {
+        return Err(Refusal::unavailable("database_read_only", "the database takes no writes; try again in a moment"));
+    }
+    let skew = site.clock.now().since(health.now);
+    if skew.abs() > site.max_clock_skew {
+        let message = format!("this server's clock differs from the database's by {skew} s; correct it");
+        return Err(Refusal::unavailable("clock_skew", &message));
+    }
+    Ok(Done::default())
 }
 
 /// Numbers for Prometheus. `server.metrics` says who may read them.

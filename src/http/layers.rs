@@ -74,6 +74,9 @@ pub async fn speak(State(site): State<Arc<Site>>, request: Request, next: Next) 
         return answer;
     }
     let refusal = answer.extensions().get::<Refusal>().cloned().unwrap_or_else(|| unspoken(answer.status()));
+    if refusal.error == "database_unavailable" {
+        site.db.suspect();
+    }
     let (mut parts, _) = answer.into_parts();
     parts.status = refusal.status;
     if site.errors_as_200 && is_business(refusal.status) {

@@ -70,6 +70,8 @@ pub struct Site {
     pub metrics_access: MetricsAccess,
     pub trusted_proxies: Vec<IpNet>,
     pub request_timeout: Duration,
+    /// Seconds by which this server's clock may differ from the database's.
+    pub max_clock_skew: i64,
     pub errors_as_200: bool,
     pub masked_list_key: bool,
     pub models: Vec<String>,

@@ -90,7 +90,9 @@ impl From<StorageError> for AccountsError {
             StorageError::Constraint(Constraint::ReceiptUnique)
             | StorageError::Unavailable(_)
             | StorageError::Contended(_)
+            | StorageError::Locked(_)
             | StorageError::GivenUp
+            | StorageError::Busy
             | StorageError::Broken(_) => Self::Storage(error),
         }
     }

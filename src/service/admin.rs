@@ -68,7 +68,9 @@ impl From<StorageError> for AdminError {
             StorageError::Constraint(Constraint::OnePendingRequest | Constraint::ReceiptUnique)
             | StorageError::Unavailable(_)
             | StorageError::Contended(_)
+            | StorageError::Locked(_)
             | StorageError::GivenUp
+            | StorageError::Busy
             | StorageError::Broken(_) => Self::Storage(error),
         }
     }

@@ -9,6 +9,7 @@ use super::dice::Dice;
 use super::keyring::{Keyring, Seen};
 use super::ledger::{Counts, Done, Ledger, LedgerError, Order, What};
 use super::vault::Vault;
+use crate::domain::access::Groups;
 use crate::domain::id::{GatewayId, ReservationId, UserId};
 use crate::domain::key::{ApiKey, Digest};
 use crate::domain::ledger::{Refused, Settlement, Use};
@@ -116,13 +117,21 @@ pub struct Gateway {
     ledger: Ledger,
     clock: Arc<dyn Clock>,
     dice: Dice,
+    groups: Groups,
 }
 
 impl Gateway {
     /// A service on a keyring and a ledger.
     #[must_use]
-    pub const fn new(vault: Vault, keyring: Arc<Keyring>, ledger: Ledger, clock: Arc<dyn Clock>, dice: Dice) -> Self {
-        Self { vault, keyring, ledger, clock, dice }
+    pub const fn new(
+        vault: Vault,
+        keyring: Arc<Keyring>,
+        ledger: Ledger,
+        clock: Arc<dyn Clock>,
+        dice: Dice,
+        groups: Groups,
+    ) -> Self {
+        Self { vault, keyring, ledger, clock, dice, groups }
     }
 
     /// Whether a key may be used, at a cost of `quota`. Without the database where the key was seen
@@ -138,7 +147,7 @@ impl Gateway {
         let Some(seen) = seen else {
             return Ok(Verdict { refused: Some(Refused::InvalidKey), seen: None });
         };
-        let refused = judge(&seen, asked, quota, self.clock.now()).err();
+        let refused = self.judge(&seen, asked, quota).err();
         Ok(Verdict { refused, seen: Some(seen) })
     }
 
@@ -175,9 +184,10 @@ impl Gateway {
         let receipt = request_id.as_ref().map(|id| (id.clone(), fingerprint(&digest, quota, &asked, counts)));
         let request_id =
             request_id.unwrap_or_else(|| self.dice.roll_quickly(|dice| ReservationId::random(dice)).to_string());
-        let step = match (self.keyring.whose(&digest).await?, receipt) {
-            (Some((token, owner)), receipt) => {
-                let what = What::Charge { token, quota, asked, counts, receipt };
+        let step = match (self.keyring.find_of_any_age(&digest).await?, receipt) {
+            (Some(seen), receipt) => {
+                let owner = seen.token.user_id;
+                let what = What::Charge { seen, quota, asked, counts, receipt };
                 Step::Queue(Order { gateway: Some(gateway), owner, what })
             }
             // The token may have been deleted since: a retry is told the truth all the same (L4).
@@ -221,9 +231,9 @@ impl Gateway {
         seconds: i64,
     ) -> Result<Reserved, GatewayError> {
         let digest = self.digest(key)?;
-        let (token, owner) = self.keyring.whose(&digest).await?.ok_or(Refused::InvalidKey)?;
-        let expires_at = self.clock.now().plus(seconds);
-        let what = What::Reserve { token, quota, asked, expires_at };
+        let seen = self.keyring.find_of_any_age(&digest).await?.ok_or(Refused::InvalidKey)?;
+        let (owner, expires_at) = (seen.token.user_id, self.clock.now().plus(seconds));
+        let what = What::Reserve { seen, quota, asked, expires_at };
         match self.ledger.execute(Order { gateway: Some(gateway), owner, what }).await? {
             Done::Reserved { reservation, expires_at, remain_quota } => {
                 Ok(Reserved { ticket: Ticket { owner, reservation }, expires_at, remain_quota })
@@ -275,6 +285,17 @@ impl Gateway {
         }
     }
 
+    /// The rules of a charge on balances as last seen.
+    fn judge(&self, seen: &Seen, asked: &Use, quota: Quota) -> Result<(), Refused> {
+        let group_is_open = self.groups.allow(&seen.owner_group, &seen.token.group);
+        seen.token.admits(seen.wallet.status, group_is_open, asked, self.clock.now())?;
+        match seen.token.budget {
+            Budget::Limited { remain } if remain < quota => return Err(Refused::TokenQuotaInsufficient),
+            Budget::Limited { .. } | Budget::Unlimited { .. } => {}
+        }
+        if seen.wallet.quota < quota { Err(Refused::UserQuotaInsufficient) } else { Ok(()) }
+    }
+
     /// Where a key is found. Its checksum refuses most that are none without looking.
     fn digest(&self, key: &str) -> Result<Digest, Refused> {
         ApiKey::parse(key).map(|key| self.vault.digest(&key)).map_err(|_| Refused::InvalidKey)
@@ -300,16 +321,6 @@ fn fingerprint(key: &Digest, quota: Quota, asked: &Use, counts: Counts) -> Vec<u
     let model = asked.model.as_deref().unwrap_or_default();
     let told = format!("{} {prompt_tokens} {completion_tokens} {ip} {model}", quota.get());
     Sha256::new().chain_update(key.as_bytes()).chain_update(told).finalize().to_vec()
-}
-
-/// The rules of a charge on balances as last seen.
-fn judge(seen: &Seen, asked: &Use, quota: Quota, now: UnixTime) -> Result<(), Refused> {
-    seen.token.admits(seen.wallet.status, asked, now)?;
-    match seen.token.budget {
-        Budget::Limited { remain } if remain < quota => return Err(Refused::TokenQuotaInsufficient),
-        Budget::Limited { .. } | Budget::Unlimited { .. } => {}
-    }
-    if seen.wallet.quota < quota { Err(Refused::UserQuotaInsufficient) } else { Ok(()) }
 }
 
 /// A lane answers an order in its own words only.

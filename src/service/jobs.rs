@@ -1,5 +1,8 @@
-//! What has to be done again and again. Each step is a transaction of its own, so it can be killed
-//! at any point, and runs on one server at a time.
+//! What has to be done again and again. Each step is a short transaction of its own, so it can be killed at any point,
+//! and one server at a time does it.
+//!
+//! A server whose clock is far from the database's does none of it: it would expire what is not due. What is deleted
+//! for its age is deleted by the database's clock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +10,8 @@ use std::time::Duration;
 use super::gateway::{Gateway, Ticket};
 use super::limiter::Limiter;
 use crate::domain::policy;
-use crate::domain::time::{Clock, DAY};
-use crate::storage::{self, Db, StorageError, ledger, sessions};
+use crate::domain::time::{Clock, DAY, UnixTime};
+use crate::storage::{self, Conn, Db, StorageError, ledger, retention, sessions};
 
 /// Expired reservations give their quota back within 30 s: looked for three times as often.
 const EXPIRE_EVERY: Duration = Duration::from_secs(10);
@@ -19,7 +22,7 @@ const TIDY_EVERY: Duration = Duration::from_mins(1);
 /// Reservations expired in one go.
 const OVERDUE: i64 = 1_000;
 
-/// Days of partitions made ahead.
+/// Days of partitions made ahead: a backup that takes days delays them, and no charge misses them.
 const DAYS_AHEAD: i64 = 7;
 
 /// The jobs of a server.
@@ -28,25 +31,45 @@ pub struct Jobs {
     db: Db,
     clock: Arc<dyn Clock>,
     limiter: Arc<Limiter>,
-    retention_days: u32,
+    rules: JobRules,
+}
+
+/// What an operator decides about the jobs.
+#[derive(Debug, Clone, Copy)]
+pub struct JobRules {
+    /// Days for which single charges are kept.
+    pub retention_days: u32,
+    /// Seconds by which this server's clock may differ from the database's.
+    pub max_clock_skew: i64,
 }
 
 impl Jobs {
-    /// Jobs on `db`; single charges are kept for `retention_days`.
+    /// Jobs on `db`.
     #[must_use]
-    pub const fn new(db: Db, clock: Arc<dyn Clock>, limiter: Arc<Limiter>, retention_days: u32) -> Self {
-        Self { db, clock, limiter, retention_days }
+    pub const fn new(db: Db, clock: Arc<dyn Clock>, limiter: Arc<Limiter>, rules: JobRules) -> Self {
+        Self { db, clock, limiter, rules }
     }
 
-    /// Expires reservations for as long as the server lives.
-    pub async fn expire(db: Db, clock: Arc<dyn Clock>, gateway: impl Fn() -> Option<Arc<Gateway>>) {
+    /// Expires reservations for as long as the gateway service lives.
+    pub async fn expire(
+        db: Db,
+        clock: Arc<dyn Clock>,
+        max_clock_skew: i64,
+        gateway: impl Fn() -> Option<Arc<Gateway>>,
+    ) {
         let mut ticks = tokio::time::interval(EXPIRE_EVERY);
         loop {
             ticks.tick().await;
             let Some(gateway) = gateway() else {
                 return;
             };
-            if let Err(error) = expire_overdue(&db, &clock, &gateway).await {
+            let expired = async {
+                match trusted_now(&db, &*clock, max_clock_skew).await? {
+                    Some(_) => expire_overdue(&db, &clock, &gateway).await,
+                    None => Ok(()),
+                }
+            };
+            if let Err(error) = expired.await {
                 tracing::warn!(%error, "overdue reservations were not looked for; the next round tries again");
             }
         }
@@ -64,28 +87,136 @@ impl Jobs {
         }
     }
 
-    /// One round of it.
+    /// One round of it, by the database's clock.
     ///
     /// # Errors
     /// The database.
     pub async fn tidy_database(&self) -> Result<(), StorageError> {
-        let now = self.clock.now();
-        let today = now.utc_midnight();
-        let mut tx = self.db.begin().await?;
-        if !ledger::may_tidy(&mut tx).await? {
-            return Ok(());
+        match trusted_now(&self.db, &*self.clock, self.rules.max_clock_skew).await? {
+            Some(now) => self.tidy_as_of(now).await,
+            None => Ok(()),
         }
-        for ahead in -1..=DAYS_AHEAD {
-            ledger::make_partition(&mut tx, today.plus(ahead * DAY)).await?;
+    }
+
+    /// The same as of a given time. A step that fails keeps no other from being done.
+    ///
+    /// # Errors
+    /// The first failure, after every step was tried.
+    pub async fn tidy_as_of(&self, now: UnixTime) -> Result<(), StorageError> {
+        let kept_since = now.utc_midnight().plus(-DAY * i64::from(self.rules.retention_days));
+        let forgotten = now.plus(-policy::RECEIPT_SECONDS);
+        let mut outcome = self.make_partitions(now).await;
+        for step in [
+            Step::DropPartition { before: kept_since },
+            Step::RemoveChargesWithoutPartition { before: kept_since },
+            Step::RemoveReceipts { before: forgotten },
+            Step::RemoveReservations { before: forgotten },
+            Step::RemoveSessions { before: now },
+            Step::AnalyzeTable,
+        ] {
+            outcome = outcome.and(self.repeat(step).await);
         }
-        let dropped = ledger::drop_partitions(&mut tx, today.plus(-DAY * i64::from(self.retention_days))).await?;
-        let receipts = ledger::prune_receipts(&mut tx, now.plus(-policy::RECEIPT_SECONDS)).await?;
-        let reservations = ledger::prune_reservations(&mut tx, now.plus(-policy::RECEIPT_SECONDS)).await?;
-        let sessions = sessions::remove_expired(&mut tx, now).await?;
-        storage::commit(tx).await?;
-        tracing::debug!(dropped, receipts, reservations, sessions, "tidied up");
+        outcome
+    }
+
+    /// Makes the partitions of the days to come, those that can be made without making anyone wait.
+    async fn make_partitions(&self, now: UnixTime) -> Result<(), StorageError> {
+        let missing = {
+            let mut conn = self.db.acquire().await?;
+            retention::missing_partitions(&mut conn, now.plus(-DAY), now.plus(DAYS_AHEAD * DAY)).await?
+        };
+        for day in missing {
+            self.repeat(Step::MakePartition { day }).await?;
+        }
         Ok(())
     }
+
+    /// Does a step in short transactions, until nothing is left to do.
+    async fn repeat(&self, step: Step) -> Result<(), StorageError> {
+        loop {
+            match self.try_once(step).await {
+                Ok(Outcome::MoreToDo) => {}
+                Ok(Outcome::Done) => return Ok(()),
+                Err(StorageError::Locked(reason)) => {
+                    tracing::info!(%reason, ?step, "somebody reads what this step needs; the next minute tries again");
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Does a step once, in a transaction of its own, unless another server is doing one.
+    async fn try_once(&self, step: Step) -> Result<Outcome, StorageError> {
+        let mut tx = self.db.begin().await?;
+        if !retention::lock(&mut tx).await? {
+            return Ok(Outcome::Done);
+        }
+        let outcome = step.run(&mut tx).await?;
+        storage::commit(tx).await?;
+        Ok(outcome)
+    }
+}
+
+/// One step of tidying up.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    MakePartition { day: UnixTime },
+    DropPartition { before: UnixTime },
+    RemoveChargesWithoutPartition { before: UnixTime },
+    RemoveReceipts { before: UnixTime },
+    RemoveReservations { before: UnixTime },
+    RemoveSessions { before: UnixTime },
+    AnalyzeTable,
+}
+
+/// What a step leaves.
+enum Outcome {
+    MoreToDo,
+    Done,
+}
+
+impl Step {
+    async fn run(self, conn: &mut Conn) -> Result<Outcome, StorageError> {
+        let is_done = match self {
+            Self::MakePartition { day } => {
+                retention::make_partition(conn, day).await?;
+                true
+            }
+            Self::DropPartition { before } => !retention::drop_oldest_partition(conn, before).await?,
+            Self::RemoveChargesWithoutPartition { before } => {
+                retention::remove_charges_without_partition(conn, before).await? < retention::BATCH
+            }
+            Self::RemoveReceipts { before } => retention::remove_receipts(conn, before).await? < retention::BATCH,
+            Self::RemoveReservations { before } => {
+                retention::remove_reservations(conn, before).await? < retention::BATCH
+            }
+            Self::RemoveSessions { before } => sessions::remove_expired(conn, before).await? < retention::BATCH,
+            Self::AnalyzeTable => match retention::analyze_one_table(conn).await? {
+                Some(table) => {
+                    tracing::info!(table, "analysed a table that had no statistics");
+                    false
+                }
+                None => true,
+            },
+        };
+        Ok(if is_done { Outcome::Done } else { Outcome::MoreToDo })
+    }
+}
+
+/// What the database's clock says; nothing if this server's own clock is too far from it to be trusted.
+async fn trusted_now(db: &Db, clock: &dyn Clock, max_skew: i64) -> Result<Option<UnixTime>, StorageError> {
+    let now = storage::now(&mut *db.acquire().await?).await?;
+    let skew = clock.now().since(now);
+    if skew.abs() <= max_skew {
+        return Ok(Some(now));
+    }
+    tracing::error!(
+        skew_seconds = skew,
+        "this server's clock is too far from the database's: it is not ready, deletes nothing and expires nothing; \
+         correct the clock (NTP)"
+    );
+    Ok(None)
 }
 
 /// Ends what is overdue, through the ledger like everything else.

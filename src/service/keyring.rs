@@ -14,16 +14,20 @@ use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::domain::id::{TokenId, UserId};
+use super::recent_balances::RecentBalances;
+use crate::domain::id::UserId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::Wallet;
 use crate::domain::policy;
 use crate::domain::time::{Clock, UnixTime};
-use crate::domain::token::Token;
-use crate::storage::{Db, StorageError, tokens};
+use crate::domain::token::{Budget, Token};
+use crate::storage::{Conn, Db, StorageError, tokens};
 
-/// Keys remembered at once, each below 1 KiB.
-const REMEMBERED: u64 = 120_000;
+/// Bytes that remembered keys may take: about 120,000 keys of the usual kind, and fewer with long lists.
+const REMEMBERED_BYTES: u64 = 96 * 1_024 * 1_024;
+
+/// Bytes of a remembered key beside its texts: what is in it, and what the cache keeps of it.
+const ENTRY_BYTES: usize = 640;
 
 /// Unknown keys remembered at once, apart from the others, so that guesses push nothing out.
 const REMEMBERED_UNKNOWN: u64 = 10_000;
@@ -46,8 +50,20 @@ pub struct Seen {
     read_at: UnixTime,
     /// The count of changes before it was read: one counted after that may not be in it.
     read_after: u64,
+    /// The count of the ledger's batches before it was read.
+    balances_after: u64,
     /// Whether it was asked for again already.
     is_asked_again: AtomicBool,
+}
+
+impl Seen {
+    /// About how much memory it takes.
+    fn bytes(&self) -> u32 {
+        let token = &self.token;
+        let texts = [token.name.as_str(), token.model_limits.as_str(), token.allow_ips.as_str(), token.group.as_str()];
+        let texts: usize = texts.iter().map(|text| text.len()).sum();
+        u32::try_from(ENTRY_BYTES + texts + self.owner_group.len()).unwrap_or(u32::MAX)
+    }
 }
 
 /// The snapshot, and the way to its reader, which ends with it.
@@ -68,14 +84,15 @@ struct Ask {
 impl Keyring {
     /// Knows nothing yet.
     #[must_use]
-    pub fn start(db: Db, clock: Arc<dyn Clock>) -> Self {
-        let snapshot = Arc::new(Snapshot::new(db, clock));
+    pub fn start(db: Db, clock: Arc<dyn Clock>, balances: Arc<RecentBalances>) -> Self {
+        let snapshot = Arc::new(Snapshot::new(db, clock, balances));
         let (asks, waiting) = mpsc::channel(BATCH);
         tokio::spawn(Arc::clone(&snapshot).read(waiting));
         Self { snapshot, asks }
     }
 
-    /// The live token of a key and its live owner, as seen at most two seconds ago.
+    /// The live token of a key and its live owner, as seen at most two seconds ago; balances as the last charge on this
+    /// server left them.
     ///
     /// # Errors
     /// The database, if it had to be asked.
@@ -83,24 +100,23 @@ impl Keyring {
         match self.snapshot.recall(digest) {
             Recalled::Known(seen) => {
                 self.freshen(digest, &seen);
-                Ok(Some(seen))
+                Ok(Some(self.snapshot.with_recent_balances(seen)))
             }
             Recalled::Unknown => Ok(None),
             Recalled::Nothing => self.ask(digest).await,
         }
     }
 
-    /// Which token a key is, and whose: that never changes, so nothing here is too old to tell it. For
-    /// those who look at everything else under its lock.
+    /// The same however long ago it was seen. Which token a key is, and whose, never changes; for the ledger, which looks
+    /// at everything else under its lock.
     ///
     /// # Errors
     /// The database, if it had to be asked.
-    pub async fn whose(&self, digest: &Digest) -> Result<Option<(TokenId, UserId)>, Arc<StorageError>> {
-        let seen = match self.snapshot.known.get(digest) {
-            Some(seen) => Some(seen),
-            None => self.find(digest).await?,
-        };
-        Ok(seen.map(|seen| (seen.token.id, seen.token.user_id)))
+    pub async fn find_of_any_age(&self, digest: &Digest) -> Answer {
+        match self.snapshot.known.get(digest) {
+            Some(seen) => Ok(Some(seen)),
+            None => self.find(digest).await,
+        }
     }
 
     /// To be called after every change of a user or of one of its tokens.
@@ -149,6 +165,7 @@ enum Recalled {
 struct Snapshot {
     db: Db,
     clock: Arc<dyn Clock>,
+    balances: Arc<RecentBalances>,
     known: Cache<Digest, Arc<Seen>>,
     unknown: Cache<Digest, (UnixTime, u64)>,
     /// Counts changes.
@@ -160,12 +177,18 @@ struct Snapshot {
 }
 
 impl Snapshot {
-    fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
+    fn new(db: Db, clock: Arc<dyn Clock>, balances: Arc<RecentBalances>) -> Self {
+        // The keys in use now count, not those that were popular before.
+        let known = Cache::builder()
+            .weigher(|_: &Digest, seen: &Arc<Seen>| seen.bytes())
+            .max_capacity(REMEMBERED_BYTES)
+            .eviction_policy(EvictionPolicy::lru())
+            .build();
         Self {
             db,
             clock,
-            // The keys in use now count, not those that were popular before.
-            known: Cache::builder().max_capacity(REMEMBERED).eviction_policy(EvictionPolicy::lru()).build(),
+            balances,
+            known,
             unknown: Cache::new(REMEMBERED_UNKNOWN),
             count: AtomicU64::new(0),
             changed: std::iter::repeat_with(AtomicU64::default).take(COUNTERS).collect(),
@@ -204,13 +227,13 @@ impl Snapshot {
 
     async fn look_up(&self, digests: &[Digest]) -> Result<HashMap<Digest, Arc<Seen>>, StorageError> {
         let (read_at, read_after) = (self.clock.now(), self.count.load(Ordering::SeqCst));
-        let mut conn = self.db.acquire().await?;
-        let rows = tokens::list_with_owners(&mut conn, digests).await?;
-        drop(conn);
+        let balances_after = self.balances.batches();
+        let rows = self.db.bounded(async |conn: &mut Conn| tokens::list_with_owners(conn, digests).await).await?;
         let mut found = HashMap::with_capacity(rows.len());
         for (digest, token, wallet, owner_group) in rows {
             let is_asked_again = AtomicBool::new(false);
-            let seen = Arc::new(Seen { token, wallet, owner_group, read_at, read_after, is_asked_again });
+            let seen = Seen { token, wallet, owner_group, read_at, read_after, balances_after, is_asked_again };
+            let seen = Arc::new(seen);
             self.known.insert(digest.clone(), Arc::clone(&seen));
             found.insert(digest, seen);
         }
@@ -219,6 +242,32 @@ impl Snapshot {
             self.unknown.insert(digest.clone(), (read_at, read_after));
         }
         Ok(found)
+    }
+
+    /// What was seen, with the balances that a charge on this server left since.
+    fn with_recent_balances(&self, seen: Arc<Seen>) -> Arc<Seen> {
+        let token = self.balances.of_token(seen.token.id, seen.balances_after);
+        let wallet = self.balances.of_wallet(seen.token.user_id, seen.balances_after);
+        if token.is_none() && wallet.is_none() {
+            return seen;
+        }
+        let mut current = Seen {
+            token: seen.token.clone(),
+            wallet: seen.wallet,
+            owner_group: seen.owner_group.clone(),
+            read_at: seen.read_at,
+            read_after: seen.read_after,
+            balances_after: seen.balances_after,
+            is_asked_again: AtomicBool::new(true),
+        };
+        if let Some(token) = token {
+            current.token.budget = Budget::new(token.remain, current.token.budget.is_unlimited());
+            current.token.used_quota = token.used;
+        }
+        if let Some(wallet) = wallet {
+            (current.wallet.quota, current.wallet.used_quota) = (wallet.remain, wallet.used);
+        }
+        Arc::new(current)
     }
 
     fn forget(&self, user: UserId) {

@@ -5,20 +5,30 @@
 //! arrival, writes everything in one statement and commits: one fsync for all, no artificial wait.
 //! Nobody is answered before that. A failed batch answers 503 to all of it, and nothing of it is
 //! kept (L4). The queue is bounded: what does not fit is refused (L8).
+//!
+//! One bad row harms only itself. A wallet that another transaction holds for too long is left out and tried again
+//! beside later batches, and its operations are refused after [`LOCK_PATIENCE`]. A batch that fails for what may be one
+//! of its rows is done in halves, until only the culprit is left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use chrono_tz::Tz;
+use sqlx::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::dice::Dice;
+use super::keyring::Seen;
+use super::recent_balances::RecentBalances;
+use crate::domain::access::Groups;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::ledger::{Account, Books, Refused, Settlement, Told, Use};
 use crate::domain::money::Quota;
 use crate::domain::time::{Clock, UnixTime};
-use crate::storage::ledger::{Changes, Charge, NewReservation, Receipt, ReceiptKey};
-use crate::storage::{self, Constraint, Db, StorageError, ledger, tokens};
+use crate::domain::token::Token;
+use crate::storage::ledger::{Changes, Charge, LockedWallet, NewReservation, Receipt, ReceiptKey};
+use crate::storage::{self, Conn, Constraint, Db, StorageError, ledger, tokens};
 
 /// Operations in one transaction, at most.
 const BATCH: usize = 1_024;
@@ -26,8 +36,18 @@ const BATCH: usize = 1_024;
 /// Times a batch is tried again after a deadlock or a race between servers.
 const TRIES: usize = 5;
 
+/// How long an operation waits for a wallet that another transaction holds: longer than PostgreSQL lets the
+/// transaction of a server rest that was paused or cut off.
+const LOCK_PATIENCE: Duration = Duration::from_secs(8);
+
+/// How soon operations on held wallets are tried again if no others come.
+const RETRY_HELD: Duration = Duration::from_millis(50);
+
+/// Operations on held wallets that wait beside a lane; more are refused.
+const MAX_HELD: usize = BATCH;
+
 /// What an operator decides about the ledger.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct LedgerRules {
     /// Batches under way at once.
     pub lanes: usize,
@@ -35,6 +55,8 @@ pub struct LedgerRules {
     pub queue: usize,
     /// Whose days the roll-up counts.
     pub zone: Tz,
+    /// The groups there are.
+    pub groups: Groups,
 }
 
 /// Tokens in and out, as the gateway counted them.
@@ -57,14 +79,28 @@ pub struct Order {
     pub what: What,
 }
 
+impl Order {
+    /// Under what a charge is remembered, if its gateway gave it an id of its own.
+    fn receipt_key(&self) -> Option<ReceiptKey> {
+        match &self.what {
+            What::Charge { receipt: Some((id, _)), .. } => self.gateway.map(|gateway| (gateway, id.clone())),
+            What::Charge { receipt: None, .. }
+            | What::Reserve { .. }
+            | What::Settle { .. }
+            | What::Release { .. }
+            | What::Expire { .. } => None,
+        }
+    }
+}
+
 /// What is to be done.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the words of the contract")]
 pub enum What {
     /// Take quota.
-    Charge { token: TokenId, quota: Quota, asked: Use, counts: Counts, receipt: Option<(String, Vec<u8>)> },
+    Charge { seen: Arc<Seen>, quota: Quota, asked: Use, counts: Counts, receipt: Option<(String, Vec<u8>)> },
     /// Set quota aside.
-    Reserve { token: TokenId, quota: Quota, asked: Use, expires_at: UnixTime },
+    Reserve { seen: Arc<Seen>, quota: Quota, asked: Use, expires_at: UnixTime },
     /// End a reservation as a charge.
     Settle { reservation: ReservationId, quota: Quota, counts: Counts },
     /// End a reservation, giving all back.
@@ -109,6 +145,9 @@ type Answer = Result<Done, LedgerError>;
 struct Waiting {
     order: Order,
     tell: oneshot::Sender<Answer>,
+    since: Instant,
+    /// Whether it was left out of a batch because another transaction held its wallet.
+    was_held: bool,
 }
 
 /// Takes operations and answers them when they are durable.
@@ -121,11 +160,23 @@ pub struct Ledger {
 impl Ledger {
     /// Starts the lanes. They end when the ledger is dropped and everything that waited is answered.
     #[must_use]
-    pub fn start(db: &Db, clock: &Arc<dyn Clock>, dice: &Dice, rules: LedgerRules) -> Self {
+    pub fn start(
+        db: &Db,
+        clock: &Arc<dyn Clock>,
+        dice: &Dice,
+        balances: &Arc<RecentBalances>,
+        rules: LedgerRules,
+    ) -> Self {
         let lane = || {
             let (lane, waiting) = mpsc::channel(rules.queue.max(1));
-            let committer =
-                Committer { db: db.clone(), clock: Arc::clone(clock), dice: dice.clone(), zone: rules.zone };
+            let committer = Committer {
+                db: db.clone(),
+                clock: Arc::clone(clock),
+                dice: dice.clone(),
+                balances: Arc::clone(balances),
+                zone: rules.zone,
+                groups: rules.groups.clone(),
+            };
             tokio::spawn(committer.run(waiting));
             lane
         };
@@ -162,7 +213,9 @@ impl Ledger {
     pub fn queue(&self, order: Order) -> Result<impl Future<Output = Answer> + use<>, LedgerError> {
         let at = usize::try_from(order.owner.get().unsigned_abs()).unwrap_or(0) % self.lanes.len();
         let (tell, told) = oneshot::channel();
-        self.lanes[at].try_send(Waiting { order, tell }).map_err(|_| LedgerError::Busy)?;
+        self.lanes[at]
+            .try_send(Waiting { order, tell, since: Instant::now(), was_held: false })
+            .map_err(|_| LedgerError::Busy)?;
         Ok(async { told.await.unwrap_or_else(|_| Err(LedgerError::Storage(Arc::new(StorageError::GivenUp)))) })
     }
 }
@@ -172,52 +225,108 @@ struct Committer {
     db: Db,
     clock: Arc<dyn Clock>,
     dice: Dice,
+    balances: Arc<RecentBalances>,
     zone: Tz,
+    groups: Groups,
+}
+
+/// What to do about a row that another transaction has locked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Locking {
+    /// Wait for it, as long as the connection's `lock_timeout`.
+    Wait,
+    /// Leave out the operations that need it.
+    Skip,
 }
 
 impl Committer {
-    async fn run(self, mut waiting: mpsc::Receiver<Waiting>) {
-        let mut batch = Vec::new();
-        while waiting.recv_many(&mut batch, BATCH).await > 0 {
-            let (orders, callers): (Vec<_>, Vec<_>) = batch.drain(..).map(|one| (one.order, one.tell)).unzip();
-            let answers = self.commit(&orders).await;
-            for (caller, answer) in callers.into_iter().zip(answers) {
-                // Whoever left can ask again with the same request_id.
-                let _ = caller.send(answer);
+    async fn run(self, mut incoming: mpsc::Receiver<Waiting>) {
+        // Operations whose wallets another transaction holds, in the order of arrival.
+        let mut held = Vec::new();
+        loop {
+            let mut batch = std::mem::take(&mut held);
+            if batch.is_empty() {
+                if incoming.recv_many(&mut batch, BATCH).await == 0 {
+                    return;
+                }
+            } else {
+                // Nothing more to receive: the ones that wait are tried until they are done.
+                let more = tokio::time::timeout(RETRY_HELD, incoming.recv_many(&mut batch, BATCH)).await;
+                if more == Ok(0) {
+                    tokio::time::sleep(RETRY_HELD).await;
+                }
             }
+            // While some wait for a wallet, nobody waits for one in front of the others.
+            let locking = if batch.iter().any(|one| one.was_held) { Locking::Skip } else { Locking::Wait };
+            held = self.commit(batch, locking).await;
         }
     }
 
-    /// Does a batch; tries again what was only bad luck.
-    async fn commit(&self, orders: &[Order]) -> Vec<Answer> {
+    /// Does a batch and answers it. Returns the operations that have to wait for a wallet.
+    async fn commit(&self, batch: Vec<Waiting>, locking: Locking) -> Vec<Waiting> {
+        let (orders, callers): (Vec<_>, Vec<_>) =
+            batch.into_iter().map(|one| (one.order, (one.tell, one.since))).unzip();
+        let answers = self.answer(&orders, locking).await;
+        let mut held = Vec::new();
+        for ((order, (tell, since)), answer) in orders.into_iter().zip(callers).zip(answers) {
+            let answer = match answer {
+                Some(answer) => answer,
+                None if since.elapsed() < LOCK_PATIENCE && held.len() < MAX_HELD && !tell.is_closed() => {
+                    held.push(Waiting { order, tell, since, was_held: true });
+                    continue;
+                }
+                None => Err(LedgerError::Busy),
+            };
+            // Whoever left can ask again with the same request_id.
+            let _ = tell.send(answer);
+        }
+        held
+    }
+
+    /// The answers to a batch; none for an operation that has to wait for a wallet. What was only bad luck is tried
+    /// again.
+    async fn answer(&self, orders: &[Order], mut locking: Locking) -> Vec<Option<Answer>> {
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.attempt(orders).await {
+            match self.attempt(orders, locking).await {
                 Ok(answers) => return answers,
                 Err(StorageError::Contended(_) | StorageError::Constraint(Constraint::ReceiptUnique))
                     if tries < TRIES => {}
+                Err(StorageError::Locked(_)) if locking == Locking::Wait => locking = Locking::Skip,
+                Err(error) if orders.len() > 1 && error.may_concern_one_row() => {
+                    let (first, second) = orders.split_at(orders.len() / 2);
+                    let mut answers = Box::pin(self.answer(first, locking)).await;
+                    answers.extend(Box::pin(self.answer(second, locking)).await);
+                    return answers;
+                }
                 Err(error) => {
-                    tracing::warn!(%error, operations = orders.len(), "a batch was not committed; answered 503");
+                    tracing::warn!(%error, operations = orders.len(), "a batch was not committed");
                     let error = LedgerError::Storage(Arc::new(error));
-                    return orders.iter().map(|_| Err(error.clone())).collect();
+                    return orders.iter().map(|_| Some(Err(error.clone()))).collect();
                 }
             }
         }
     }
 
-    /// One transaction: lock, decide, write, commit.
-    async fn attempt(&self, orders: &[Order]) -> Result<Vec<Answer>, StorageError> {
-        let mut tx = self.db.begin().await?;
-        let mut page = Page::open(&mut tx, orders).await?;
-        let now = self.clock.now();
-        let answers: Vec<Answer> = orders.iter().map(|order| page.decide(order, now, self)).collect();
-        let changes = page.close();
-        if !changes.is_empty() {
-            ledger::write(&mut tx, &changes, now).await?;
-        }
-        storage::commit(tx).await?;
-        Ok(answers)
+    /// One transaction: lock, decide, write, commit. Then verify on this server knows the new balances.
+    async fn attempt(&self, orders: &[Order], locking: Locking) -> Result<Vec<Option<Answer>>, StorageError> {
+        self.db
+            .bounded(async |conn| {
+                let mut tx = conn.begin().await?;
+                let mut page = Page::open(&mut tx, orders, locking, &self.groups).await?;
+                let now = self.clock.now();
+                let answers =
+                    orders.iter().map(|order| (!page.is_held(order)).then(|| page.decide(order, now, self))).collect();
+                let changes = page.close();
+                if !changes.is_empty() {
+                    ledger::write(&mut tx, &changes).await?;
+                }
+                storage::commit(tx).await?;
+                self.balances.record(&changes);
+                Ok(answers)
+            })
+            .await
     }
 }
 
@@ -225,6 +334,10 @@ impl Committer {
 struct Page {
     before: Books,
     books: Books,
+    /// Tokens whose restrictions have changed since the server that asks read them.
+    edited: BTreeMap<TokenId, Token>,
+    /// Owners of which another transaction holds a row.
+    held: BTreeSet<UserId>,
     models: BTreeMap<ReservationId, String>,
     receipts: BTreeMap<ReceiptKey, Receipt>,
     changes: Changes,
@@ -232,54 +345,85 @@ struct Page {
 
 impl Page {
     /// Locks wallets, then tokens, ids ascending; reads what the orders name.
-    async fn open(conn: &mut storage::Conn, orders: &[Order]) -> Result<Self, StorageError> {
+    async fn open(conn: &mut Conn, orders: &[Order], locking: Locking, groups: &Groups) -> Result<Self, StorageError> {
         let owners: BTreeSet<UserId> = orders.iter().map(|order| order.owner).collect();
-        let mut named: BTreeSet<TokenId> = BTreeSet::new();
+        let mut named: BTreeMap<TokenId, UserId> = BTreeMap::new();
+        let mut seen: BTreeMap<TokenId, &Token> = BTreeMap::new();
         let mut reservations: BTreeSet<ReservationId> = BTreeSet::new();
         let mut receipts: BTreeSet<ReceiptKey> = BTreeSet::new();
         for order in orders {
             match &order.what {
-                What::Charge { token, receipt, .. } => {
-                    named.insert(*token);
-                    receipts
-                        .extend(order.gateway.zip(receipt.as_ref()).map(|(gateway, (id, _))| (gateway, id.clone())));
-                }
-                What::Reserve { token, .. } => {
-                    named.insert(*token);
+                What::Charge { seen: key, .. } | What::Reserve { seen: key, .. } => {
+                    named.insert(key.token.id, order.owner);
+                    seen.insert(key.token.id, &key.token);
+                    receipts.extend(order.receipt_key());
                 }
                 What::Settle { reservation, .. } | What::Release { reservation } | What::Expire { reservation } => {
                     reservations.insert(*reservation);
                 }
             }
         }
-        let mut books =
-            Books { wallets: ledger::lock_wallets(conn, &Vec::from_iter(owners)).await?, ..Books::default() };
+        let (wallets, mut held) = lock_wallets(conn, owners, locking).await?;
+        let owner_groups: BTreeMap<UserId, String> =
+            wallets.iter().map(|(id, _, group)| (*id, group.clone())).collect();
+        let wallets = wallets.into_iter().map(|(id, wallet, _)| (id, wallet)).collect();
+        let mut books = Books { wallets, ..Books::default() };
         let mut models = BTreeMap::new();
         if !reservations.is_empty() {
             for (id, (reservation, model)) in ledger::find_reservations(conn, &Vec::from_iter(reservations)).await? {
                 // Only with its own wallet locked may a reservation be touched.
                 if books.wallets.contains_key(&reservation.user_id) {
-                    named.insert(reservation.token_id);
+                    named.insert(reservation.token_id, reservation.user_id);
                     books.reservations.insert(id, reservation);
                     models.insert(id, model);
                 }
             }
         }
-        for (token, is_deleted) in tokens::lock_all(conn, &Vec::from_iter(named)).await? {
-            books.tokens.insert(token.id, Account { token, is_deleted });
+        named.retain(|_, owner| !held.contains(owner));
+        let (locked, held_tokens) = lock_tokens(conn, named.keys().copied().collect(), locking).await?;
+        held.extend(held_tokens.iter().filter_map(|token| named.get(token)));
+        let mut edited = Vec::new();
+        for (token, is_deleted) in locked {
+            if seen.get(&token.id).is_some_and(|seen| seen.version != token.version) {
+                edited.push(token.id);
+            }
+            let group_is_open = owner_groups.get(&token.user_id).is_some_and(|group| groups.allow(group, &token.group));
+            books.tokens.insert(token.id, Account { token, is_deleted, group_is_open });
         }
+        let edited = if edited.is_empty() { Vec::new() } else { tokens::list_by_ids(conn, &edited).await? };
+        let edited = edited.into_iter().map(|token| (token.id, token)).collect();
         let receipts = if receipts.is_empty() {
             BTreeMap::new()
         } else {
             ledger::find_receipts(conn, &Vec::from_iter(receipts)).await?
         };
-        Ok(Self { before: books.clone(), books, models, receipts, changes: Changes::default() })
+        let mut page =
+            Self { before: Books::default(), books, edited, held, models, receipts, changes: Changes::default() };
+        page.restrict(&seen);
+        page.before = page.books.clone();
+        Ok(page)
+    }
+
+    /// Gives the locked tokens their lists of models and addresses: as this server remembers them, or as they were read
+    /// again if an edit came between. The locks read balances only, because the lists can be long.
+    fn restrict(&mut self, seen: &BTreeMap<TokenId, &Token>) {
+        for (id, account) in &mut self.books.tokens {
+            if let Some(known) = self.edited.get(id).or_else(|| seen.get(id).copied()) {
+                account.token.model_limits = known.model_limits.clone();
+                account.token.allow_ips = known.allow_ips.clone();
+            }
+        }
+    }
+
+    /// Returns true if an order needs a row that another transaction holds.
+    fn is_held(&self, order: &Order) -> bool {
+        self.held.contains(&order.owner)
     }
 
     fn decide(&mut self, order: &Order, now: UnixTime, committer: &Committer) -> Answer {
         match &order.what {
-            What::Charge { token, quota, asked, counts, receipt } => {
-                let key = order.gateway.zip(receipt.as_ref()).map(|(gateway, (id, _))| (gateway, id.clone()));
+            What::Charge { seen, quota, asked, counts, receipt } => {
+                let (token, key) = (&seen.token.id, order.receipt_key());
                 let fingerprint = receipt.as_ref().map(|(_, fingerprint)| fingerprint);
                 if let Some(before) = key.as_ref().and_then(|key| self.receipts.get(key)) {
                     if Some(&before.fingerprint) != fingerprint {
@@ -309,7 +453,8 @@ impl Page {
                 }
                 Ok(Done::Charged { charged: *quota, remain_quota })
             }
-            What::Reserve { token, quota, asked, expires_at } => {
+            What::Reserve { seen, quota, asked, expires_at } => {
+                let token = &seen.token.id;
                 let made = self.books.reserve(*token, *quota, asked, *expires_at, now)?;
                 let id = committer.dice.roll(|dice| ReservationId::random(dice));
                 self.changes.reserved.push(NewReservation {
@@ -376,4 +521,44 @@ impl Page {
             .extend(after.reservations.into_iter().filter(|(id, ended)| before.reservations.get(id) != Some(ended)));
         changes
     }
+}
+
+/// Locks wallets. Returns them, and the owners of those that another transaction holds.
+async fn lock_wallets(
+    conn: &mut Conn,
+    owners: BTreeSet<UserId>,
+    locking: Locking,
+) -> Result<(Vec<LockedWallet>, BTreeSet<UserId>), StorageError> {
+    let ids = Vec::from_iter(owners.iter().copied());
+    if locking == Locking::Wait {
+        return Ok((ledger::lock_wallets(conn, &ids).await?, BTreeSet::new()));
+    }
+    let locked = ledger::lock_free_wallets(conn, &ids).await?;
+    let mut missing = owners;
+    for (id, ..) in &locked {
+        missing.remove(id);
+    }
+    // An id that nobody has was not left out for being held.
+    let held =
+        if missing.is_empty() { Vec::new() } else { ledger::existing_wallets(conn, &Vec::from_iter(missing)).await? };
+    Ok((locked, held.into_iter().collect()))
+}
+
+/// Locks tokens, whose wallets are locked. Returns them with whether each is deleted, and those that another
+/// transaction holds.
+async fn lock_tokens(
+    conn: &mut Conn,
+    mut ids: BTreeSet<TokenId>,
+    locking: Locking,
+) -> Result<(Vec<(Token, bool)>, BTreeSet<TokenId>), StorageError> {
+    let all = Vec::from_iter(ids.iter().copied());
+    if locking == Locking::Wait {
+        return Ok((tokens::lock_all(conn, &all).await?, BTreeSet::new()));
+    }
+    let locked = tokens::lock_free(conn, &all).await?;
+    // Rows of tokens are never removed: what is missing is held.
+    for (token, _) in &locked {
+        ids.remove(&token.id);
+    }
+    Ok((locked, ids))
 }

@@ -5,6 +5,7 @@
 
 pub mod accounts;
 pub mod admin;
+pub mod audit_writer;
 pub mod callers;
 pub mod dice;
 pub mod gateway;
@@ -15,7 +16,7 @@ pub mod limiter;
 pub mod news;
 pub mod overview;
 pub mod passwords;
-pub mod scribe;
+pub mod recent_balances;
 pub mod tokens;
 pub mod usage;
 pub mod vault;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::audit_writer::AuditWriter;
 use super::dice::Dice;
 use super::limiter::{Limiter, TooOften};
 use super::news::News;
-use super::scribe::Scribe;
 use super::vault::{Unopenable, Vault};
 use crate::domain::access::{GroupRefused, Groups};
 use crate::domain::audit::{Action, Actor, AuditEntry, Caller, Details, Subject, changed};
@@ -86,7 +86,7 @@ pub struct Tokens {
     dice: Dice,
     clock: Arc<dyn Clock>,
     limiter: Arc<Limiter>,
-    scribe: Scribe,
+    audit_writer: AuditWriter,
     news: News,
     rules: TokenRules,
 }
@@ -109,8 +109,8 @@ impl Tokens {
         news: News,
         rules: TokenRules,
     ) -> Self {
-        let scribe = Scribe::new(db.clone());
-        Self { db, vault, dice, clock, limiter, scribe, news, rules }
+        let audit_writer = AuditWriter::start(db.clone());
+        Self { db, vault, dice, clock, limiter, audit_writer, news, rules }
     }
 
     /// The groups there are.
@@ -173,7 +173,9 @@ impl Tokens {
         };
         let (token, digest, sealed) = found.ok_or(TokensError::NotFound)?;
         let key = self.vault.open(&digest, &sealed)?;
-        self.scribe.write(vec![self.entry(caller, Action::KeyRevealed, id, caller.user.id, Details::new())]).await?;
+        self.audit_writer
+            .write(vec![self.entry(caller, Action::KeyRevealed, id, caller.user.id, Details::new())])
+            .await?;
         Ok(TokenWithKey { token, key })
     }
 
@@ -191,7 +193,7 @@ impl Tokens {
             keys.push((id, self.vault.open(&digest, &sealed)?));
             lines.push(self.entry(caller, Action::KeyRevealed, id, caller.user.id, Details::new()));
         }
-        self.scribe.write(lines).await?;
+        self.audit_writer.write(lines).await?;
         Ok(keys)
     }
 

@@ -30,7 +30,7 @@ pub struct Changes(PgListener);
 impl Changes {
     /// Begins to listen.
     pub async fn listen(db: &Db) -> Result<Self, StorageError> {
-        let mut listener = PgListener::connect_with(&db.0).await?;
+        let mut listener = PgListener::connect_with(&db.pool).await?;
         listener.listen(CHANNEL).await?;
         Ok(Self(listener))
     }

@@ -8,17 +8,20 @@ use crate::domain::time::UnixTime;
 pub(super) struct Look {
     pub applied: Vec<i64>,
     pub key_check: Option<Vec<u8>>,
+    /// How the database stores text.
+    pub encoding: String,
 }
 
 /// Looks at a database that may be empty: no table is taken for granted.
 pub(super) async fn look(conn: &mut Conn) -> Result<Look, StorageError> {
     let tables = sqlx::query!(
         r#"select to_regclass('_sqlx_migrations') is not null as "migrated!",
-           to_regclass('installation') is not null as "installed!""#
+           to_regclass('installation') is not null as "installed!",
+           current_setting('server_encoding') as "encoding!""#
     )
     .fetch_one(&mut *conn)
     .await?;
-    let mut found = Look::default();
+    let mut found = Look { encoding: tables.encoding, ..Look::default() };
     if tables.migrated {
         found.applied = sqlx::query_scalar!("select version from _sqlx_migrations where success order by version")
             .fetch_all(&mut *conn)

@@ -11,17 +11,44 @@ use crate::domain::money::Quota;
 use crate::domain::time::{Day, UnixTime};
 use crate::domain::token::Token;
 
+/// A locked wallet, and the group of its owner.
+pub type LockedWallet = (UserId, Wallet, String);
+
+/// The locked wallet in a row of the two statements below.
+macro_rules! locked_wallet {
+    ($row:expr) => {{
+        let (quota, used_quota, request_count) = ($row.quota, $row.used_quota, $row.request_count);
+        ($row.id, Wallet { quota, used_quota, request_count, status: $row.status }, $row.group_name)
+    }};
+}
+
 /// Locks wallets, ids ascending; also those of deleted accounts, whose reservations still end.
-pub async fn lock_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<BTreeMap<UserId, Wallet>, StorageError> {
+pub async fn lock_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<LockedWallet>, StorageError> {
     let rows = sqlx::query!(
-        "select id, quota, used_quota, request_count, status from users where id = any($1) order by id \
+        "select id, quota, used_quota, request_count, status, group_name from users where id = any($1) order by id \
          for no key update",
         ids as &[UserId]
     )
     .fetch_all(conn)
     .await?;
-    let wallet = |quota, used_quota, request_count, status| Wallet { quota, used_quota, request_count, status };
-    Ok(rows.into_iter().map(|row| (row.id, wallet(row.quota, row.used_quota, row.request_count, row.status))).collect())
+    Ok(rows.into_iter().map(|row| locked_wallet!(row)).collect())
+}
+
+/// Like [`lock_wallets`], and leaves out what another transaction holds.
+pub async fn lock_free_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<LockedWallet>, StorageError> {
+    let rows = sqlx::query!(
+        "select id, quota, used_quota, request_count, status, group_name from users where id = any($1) order by id \
+         for no key update skip locked",
+        ids as &[UserId]
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| locked_wallet!(row)).collect())
+}
+
+/// Those of `ids` that exist: what is not among them was not left out for being locked.
+pub async fn existing_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<UserId>, StorageError> {
+    Ok(sqlx::query_scalar!("select id from users where id = any($1)", ids as &[UserId]).fetch_all(conn).await?)
 }
 
 /// Reservations by id. Their wallets are locked, so nobody else is changing them.
@@ -99,9 +126,10 @@ pub async fn find_receipts(
     let gateways: Vec<GatewayId> = keys.iter().map(|(gateway, _)| *gateway).collect();
     let ids: Vec<String> = keys.iter().map(|(_, id)| id.clone()).collect();
     let rows = sqlx::query!(
-        "select r.gateway_id, r.request_id, r.fingerprint, r.charged, r.remain_quota from receipts r \
-         join unnest($1::bigint[], $2::text[]) as k (gateway_id, request_id) \
-         on r.gateway_id = k.gateway_id and r.request_id = k.request_id",
+        "select r.gateway_id, r.request_id, r.fingerprint, r.charged, r.remain_quota \
+         from unnest($1::bigint[], $2::text[]) as k (gateway_id, request_id) \
+         cross join lateral (select * from receipts where receipts.gateway_id = k.gateway_id \
+           and receipts.request_id = k.request_id offset 0) r",
         &gateways as &[GatewayId],
         &ids
     )
@@ -179,9 +207,11 @@ struct Sum {
     completion_tokens: i64,
 }
 
-/// Writes all of a batch in one statement. The rows it updates are locked.
+/// Writes all of a batch in one statement. The rows it updates are locked. What is deleted for its age later is dated by
+/// the database's clock, which is the one that decides then. Counts of tokens stay at the largest number that can be
+/// stored: they come from outside, and no sum of them may fail a batch.
 #[expect(clippy::too_many_lines, reason = "one statement, whose columns are named one by one")]
-pub async fn write(conn: &mut Conn, changes: &Changes, now: UnixTime) -> Result<(), StorageError> {
+pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageError> {
     fn column<T, U>(rows: &[T], value: impl Fn(&T) -> U) -> Vec<U> {
         rows.iter().map(value).collect()
     }
@@ -221,20 +251,23 @@ pub async fn write(conn: &mut Conn, changes: &Changes, now: UnixTime) -> Result<
            select * from unnest($19::bigint[], $20::date[], $21::text[], $22::bigint[], $23::bigint[], \
              $24::bigint[], $25::bigint[]) \
            on conflict (token_id, day, model) do update set quota = d.quota + excluded.quota, \
-             requests = d.requests + excluded.requests, prompt_tokens = d.prompt_tokens + excluded.prompt_tokens, \
-             completion_tokens = d.completion_tokens + excluded.completion_tokens), \
+             requests = d.requests + excluded.requests, \
+             prompt_tokens = case when d.prompt_tokens > 9223372036854775807 - excluded.prompt_tokens \
+               then 9223372036854775807 else d.prompt_tokens + excluded.prompt_tokens end, \
+             completion_tokens = case when d.completion_tokens > 9223372036854775807 - excluded.completion_tokens \
+               then 9223372036854775807 else d.completion_tokens + excluded.completion_tokens end), \
          reserved as ( \
            insert into reservations (id, token_id, user_id, gateway_id, model, held, from_remain, created_time, \
              expires_at, state) \
            select v.*, 'open' from unnest($26::bigint[], $27::bigint[], $28::bigint[], $29::bigint[], $30::text[], \
              $31::bigint[], $32::boolean[], $33::bigint[], $34::bigint[]) as v), \
          ended as ( \
-           update reservations r set state = v.state, ended_time = $40, asked = v.asked, charged = v.charged, \
+           update reservations r set state = v.state, ended_time = extract(epoch from now())::bigint, asked = v.asked, charged = v.charged, \
              shortfall = v.shortfall, was_expired = v.was_expired \
-           from unnest($35::bigint[], $36::text[], $37::bigint[], $38::bigint[], $39::bigint[], $46::boolean[]) \
+           from unnest($35::bigint[], $36::text[], $37::bigint[], $38::bigint[], $39::bigint[], $40::boolean[]) \
              as v (id, state, asked, charged, shortfall, was_expired) where r.id = v.id) \
          insert into receipts (gateway_id, request_id, at, fingerprint, charged, remain_quota) \
-         select v.gateway_id, v.request_id, $40, v.fingerprint, v.charged, v.remain_quota \
+         select v.gateway_id, v.request_id, extract(epoch from now())::bigint, v.fingerprint, v.charged, v.remain_quota \
          from unnest($41::bigint[], $42::text[], $43::bytea[], $44::bigint[], $45::bigint[]) \
            as v (gateway_id, request_id, fingerprint, charged, remain_quota)",
         &column(wallets, |(id, _)| id.get()),
@@ -276,62 +309,14 @@ pub async fn write(conn: &mut Conn, changes: &Changes, now: UnixTime) -> Result<
         &column(ended, |(_, reservation)| settled(reservation).map(|s| s.asked.get())) as &[Option<i64>],
         &column(ended, |(_, reservation)| settled(reservation).map(|s| s.charged.get())) as &[Option<i64>],
         &column(ended, |(_, reservation)| settled(reservation).map(|s| s.shortfall.get())) as &[Option<i64>],
-        now as UnixTime,
+        &column(ended, |(_, reservation)| settled(reservation).map(|s| s.was_expired)) as &[Option<bool>],
         &column(receipts, |((gateway, _), _)| gateway.get()),
         &column(receipts, |((_, id), _)| id.clone()),
         &column(receipts, |(_, receipt)| receipt.fingerprint.clone()),
         &column(receipts, |(_, receipt)| receipt.charged.get()),
         &column(receipts, |(_, receipt)| receipt.remain_quota.get()),
-        &column(ended, |(_, reservation)| settled(reservation).map(|s| s.was_expired)) as &[Option<bool>],
     )
     .execute(conn)
     .await?;
     Ok(())
-}
-
-/// Whether this server may tidy up now: until the transaction ends, no other may.
-pub async fn may_tidy(conn: &mut Conn) -> Result<bool, StorageError> {
-    // Any number will do that nothing else uses: the letters of "tidy".
-    let may = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock(1953064057) as "may!""#).fetch_one(conn).await?;
-    Ok(may)
-}
-
-/// Makes the partition of the UTC day that begins at `day_start`; tells whether it was missing.
-pub async fn make_partition(conn: &mut Conn, day_start: UnixTime) -> Result<bool, StorageError> {
-    let made = sqlx::query_scalar!(r#"select make_charges_partition($1) as "made!""#, day_start as UnixTime)
-        .fetch_one(conn)
-        .await?;
-    Ok(made)
-}
-
-/// Drops the partitions of UTC days before `day_start`; tells how many.
-pub async fn drop_partitions(conn: &mut Conn, day_start: UnixTime) -> Result<i32, StorageError> {
-    let dropped = sqlx::query_scalar!(r#"select drop_charges_partitions($1) as "dropped!""#, day_start as UnixTime)
-        .fetch_one(conn)
-        .await?;
-    Ok(dropped)
-}
-
-/// Forgets receipts written before `then`, a bounded number; tells how many.
-pub async fn prune_receipts(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
-    let done = sqlx::query!(
-        "delete from receipts where (gateway_id, request_id) in \
-         (select gateway_id, request_id from receipts where at < $1 order by at limit 10000)",
-        then as UnixTime
-    )
-    .execute(conn)
-    .await?;
-    Ok(done.rows_affected())
-}
-
-/// Forgets reservations that ended before `then`, a bounded number; tells how many.
-pub async fn prune_reservations(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
-    let done = sqlx::query!(
-        "delete from reservations where id in (select id from reservations \
-         where state <> 'open' and ended_time < $1 order by ended_time limit 10000)",
-        then as UnixTime
-    )
-    .execute(conn)
-    .await?;
-    Ok(done.rows_affected())
 }

@@ -16,17 +16,23 @@ pub mod gateways;
 pub mod installation;
 pub mod ledger;
 pub mod proof;
+pub mod retention;
 pub mod sessions;
 pub mod tokens;
 pub mod usage;
 pub mod users;
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use sqlx::error::DatabaseError;
 use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::pool::{PoolConnection, PoolConnectionMetadata};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, PgPool, Postgres};
+
+use crate::domain::time::UnixTime;
 
 /// A connection, in a transaction or not.
 pub type Conn = sqlx::PgConnection;
@@ -45,6 +51,46 @@ const REST_BEFORE_PING: Duration = Duration::from_secs(1);
 
 /// How long the first connection may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Options of every connection of the service. Where the reason is not beside them:
+///
+/// - A paused or cut-off server keeps its row locks for as long as its transaction lives, and every other server
+///   waits for them. No transaction of ours rests between two statements, so PostgreSQL may end one that does.
+/// - PostgreSQL notices a peer that vanished without a word after seconds, not after the kernel's two hours.
+/// - A request waits for a locked row for a moment only. It would hold a connection while it waits, and a few of them
+///   would hold all.
+const OPTIONS: [(&str, &str); 13] = [
+    ("idle_in_transaction_session_timeout", "5s"),
+    ("tcp_keepalives_idle", "5"),
+    ("tcp_keepalives_interval", "2"),
+    ("tcp_keepalives_count", "3"),
+    ("tcp_user_timeout", "10s"),
+    ("lock_timeout", "1s"),
+    // An answer is a promise that a crash of the database keeps, whatever the database's own default is (L4).
+    ("synchronous_commit", "on"),
+    // Our statements have one good plan each, an index walk; planning a page anew for its limit and offset costs more
+    // than reading it.
+    ("plan_cache_mode", "force_generic_plan"),
+    // Plans must not depend on statistics, which a fresh table or a restored one does not have: a plan that was made
+    // while a table was small would read all of it when it is large, in every batch of the ledger. So no plan may read
+    // a table, or a whole index, from one end to the other to join it.
+    ("enable_seqscan", "off"),
+    ("enable_hashjoin", "off"),
+    ("enable_mergejoin", "off"),
+    ("enable_bitmapscan", "off"),
+    // No statement here is worth compiling.
+    ("jit", "off"),
+];
+
+/// For how long connections are examined before use after the database refused or failed a request.
+const SUSPICION: Duration = Duration::from_secs(5);
+
+/// Age at which a connection to a server that takes no writes is closed, to find the one that does. Younger ones
+/// serve reads, so that a database that stays read-only is not flooded with new connections.
+const READ_ONLY_AGE: Duration = Duration::from_secs(2);
+
+/// How long a connection may take to prove that it lives.
+const PROOF_OF_LIFE: Duration = Duration::from_secs(3);
 
 /// How the database is reached.
 #[derive(Debug, Clone)]
@@ -71,9 +117,15 @@ pub enum StorageError {
     /// A deadlock or a serialization failure: trying again at once is likely to work.
     #[error("the database had to choose between transactions: {0}")]
     Contended(#[source] sqlx::Error),
-    /// The batch it was to be part of ended without an outcome; nothing was written.
-    #[error("the batch was given up before it was written")]
+    /// Another transaction holds a lock on a row for longer than anyone waits here.
+    #[error("another transaction holds a row for too long: {0}")]
+    Locked(#[source] sqlx::Error),
+    /// The batch it was to be part of ended without an outcome.
+    #[error("the batch ended without an outcome")]
     GivenUp,
+    /// Too many requests wait for the same writer.
+    #[error("too many requests are waiting")]
+    Busy,
     /// A defect, here or there.
     #[error("the database answered with an error: {0}")]
     Broken(#[source] sqlx::Error),
@@ -103,15 +155,40 @@ impl From<sqlx::Error> for StorageError {
             return Self::Constraint(constraint);
         }
         let code = error.as_database_error().and_then(DatabaseError::code);
-        if matches!(code.as_deref(), Some("40001" | "40P01")) {
-            return Self::Contended(error);
+        match code.as_deref() {
+            Some("40001" | "40P01") => return Self::Contended(error),
+            Some("55P03") => return Self::Locked(error),
+            _ => {}
         }
-        // Connection exceptions, insufficient resources, operator intervention (shut down, crash,
-        // statement timeout) pass when one tries again.
-        let passing = code.is_some_and(|code| ["08", "53", "57"].iter().any(|class| code.starts_with(class)));
+        let passing = code.is_some_and(|code| PASSING.iter().any(|class| code.starts_with(class)));
         let no_connection =
             matches!(error, Io(_) | Tls(_) | Protocol(_) | PoolTimedOut | PoolClosed | WorkerCrashed | BeginFailed);
         if passing || no_connection { Self::Unavailable(error) } else { Self::Broken(error) }
+    }
+}
+
+/// Classes of SQLSTATE that say nothing about the statement: the server, the connection or the session is in no state
+/// to serve it, and the same request may work in a moment, here or on the server that takes over.
+///
+/// 08 connection exception, 25 invalid transaction state (25006: the server takes no writes; 25P03: idle for too
+/// long), 28 invalid authorization, 3D no such database, 53 insufficient resources (disk full, out of memory, too many
+/// connections), 55 not in prerequisite state, 57 operator intervention (shut down, crash, statement timeout), 58 system
+/// error, F0 configuration file, XX internal error.
+const PASSING: [&str; 10] = ["08", "25", "28", "3D", "53", "55", "57", "58", "F0", "XX"];
+
+impl StorageError {
+    /// Whether one row or one value of a batch may be the cause, so that the rest of the batch may work without it.
+    #[must_use]
+    pub fn may_concern_one_row(&self) -> bool {
+        match self {
+            Self::Broken(_) | Self::Constraint(_) | Self::Locked(_) => true,
+            Self::Unavailable(error) => {
+                let code = error.as_database_error().and_then(DatabaseError::code);
+                // Damage of a page, or an error of the file system at one.
+                code.is_some_and(|code| code.starts_with("XX") || code.starts_with("58"))
+            }
+            Self::Contended(_) | Self::GivenUp | Self::Busy => false,
+        }
     }
 }
 
@@ -129,6 +206,12 @@ pub enum OpenError {
     /// Too old.
     #[error("PostgreSQL {0} is too old: version 14 or newer is needed; upgrade the server")]
     TooOld(String),
+    /// Names and texts would be refused, or stored damaged.
+    #[error(
+        "the database's encoding is {0}, and Keymeter needs UTF8; make a new database with \
+         `create database keymeter encoding 'UTF8' template template0` and use that one"
+    )]
+    Encoding(String),
     /// A newer keymeter has been here.
     #[error(
         "this database was migrated by a newer keymeter (it has migration {0}, which this binary does not know); \
@@ -145,13 +228,53 @@ pub enum OpenError {
 
 /// The database: a pool of connections.
 #[derive(Debug, Clone)]
-pub struct Db(PgPool);
+pub struct Db {
+    pool: PgPool,
+    suspicion: Arc<Suspicion>,
+    /// How long a transaction of the ledger may take; the database ends each statement much sooner.
+    patience: Duration,
+}
+
+/// When the database last failed a request. Connections are examined for a while after that; at all other times a
+/// busy connection has just shown that it lives.
+#[derive(Debug)]
+struct Suspicion {
+    start: Instant,
+    /// Milliseconds from `start` to the end of the suspicion.
+    until: AtomicU64,
+}
+
+impl Suspicion {
+    fn new() -> Self {
+        Self { start: Instant::now(), until: AtomicU64::new(0) }
+    }
+
+    fn raise(&self) {
+        let until = u64::try_from((self.start.elapsed() + SUSPICION).as_millis()).unwrap_or(u64::MAX);
+        self.until.fetch_max(until, Ordering::Relaxed);
+    }
+
+    fn is_raised(&self) -> bool {
+        self.start.elapsed().as_millis() < u128::from(self.until.load(Ordering::Relaxed))
+    }
+}
+
+/// What `/readyz` and the jobs ask of the database.
+#[derive(Debug, Clone, Copy)]
+pub struct Health {
+    /// Whether every migration of this binary was applied.
+    pub is_migrated: bool,
+    /// Whether it takes writes: a standby, or a primary that was demoted, does not.
+    pub is_writable: bool,
+    /// What its clock says.
+    pub now: UnixTime,
+}
 
 impl Db {
     /// Wraps a pool that is there already: tests bring their own.
     #[must_use]
-    pub const fn new(pool: PgPool) -> Self {
-        Self(pool)
+    pub fn new(pool: PgPool) -> Self {
+        Self { pool, suspicion: Arc::new(Suspicion::new()), patience: Duration::from_secs(60) }
     }
 
     /// Opens the pool. Connections are made when they are needed, so that an outage of the database
@@ -159,38 +282,33 @@ impl Db {
     #[must_use]
     pub fn open(options: &DbOptions) -> Self {
         let limit = format!("{}ms", options.statement_timeout.as_millis());
+        let suspicion = Arc::new(Suspicion::new());
+        let (before_use, after_use) = (Arc::clone(&suspicion), Arc::clone(&suspicion));
         let pool = PgPoolOptions::new()
             .max_connections(options.connections)
             .acquire_timeout(options.acquire)
-            // A busy connection has just shown that it lives; only a rested one is asked.
             .test_before_acquire(false)
-            .before_acquire(|conn, rested| {
-                Box::pin(async move {
-                    if rested.idle_for > REST_BEFORE_PING {
-                        conn.ping().await?;
-                    }
-                    Ok(true)
-                })
+            .before_acquire(move |conn, meta| {
+                let is_suspected = before_use.is_raised();
+                Box::pin(async move { is_usable(conn, &meta, is_suspected).await })
             })
-            .connect_lazy_with(options.connect.clone().options([
-                ("statement_timeout", limit.as_str()),
-                // Our statements have one good plan each, an index walk; planning a page anew for its
-                // limit and offset costs more than reading it.
-                ("plan_cache_mode", "force_generic_plan"),
-                // A plan made while a table was small would read all of it when it is large, in every batch
-                // of the ledger, until PostgreSQL counts anew. And no statement here is worth compiling.
-                ("enable_seqscan", "off"),
-                ("jit", "off"),
-            ]));
-        Self(pool)
+            .after_release(move |conn, _| {
+                let is_suspected = after_use.is_raised();
+                // The pool asks without a limit of time, and an answer that never comes would keep the place.
+                Box::pin(async move { if is_suspected { lives(conn).await.map(|()| true) } else { Ok(true) } })
+            })
+            .connect_lazy_with(
+                options.connect.clone().options(OPTIONS).options([("statement_timeout", limit.as_str())]),
+            );
+        Self { pool, suspicion, patience: options.statement_timeout.saturating_mul(2) + PROOF_OF_LIFE }
     }
 
     /// A connection, for statements that need no transaction.
     ///
     /// # Errors
     /// None came free in time.
-    pub async fn acquire(&self) -> Result<sqlx::pool::PoolConnection<Postgres>, StorageError> {
-        Ok(self.0.acquire().await?)
+    pub async fn acquire(&self) -> Result<PoolConnection<Postgres>, StorageError> {
+        Ok(self.pool.acquire().await?)
     }
 
     /// A transaction.
@@ -198,36 +316,106 @@ impl Db {
     /// # Errors
     /// No connection came free in time.
     pub async fn begin(&self) -> Result<Tx, StorageError> {
-        Ok(self.0.begin().await?)
+        Ok(self.pool.begin().await?)
     }
 
-    /// Whether the database answers, and is as new as this binary.
+    /// Runs `work` on a connection that is closed, not waited for, if the answer does not come: a database that
+    /// vanished without a word would otherwise hold its caller for as long as the kernel keeps trying.
+    ///
+    /// # Errors
+    /// No connection came free in time; `work` failed or took too long.
+    pub async fn bounded<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        let mut conn = self.acquire().await?;
+        match tokio::time::timeout(self.patience, work(&mut conn)).await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(error)) => {
+                self.suspect();
+                Err(error)
+            }
+            Err(_) => {
+                self.suspect();
+                conn.close_on_drop();
+                Err(StorageError::Unavailable(no_answer()))
+            }
+        }
+    }
+
+    /// To be called when a request failed in the database: connections are examined before use for a while, and those
+    /// that lead to a server that takes no writes any more are closed.
+    pub fn suspect(&self) {
+        self.suspicion.raise();
+    }
+
+    /// How the database is.
     ///
     /// # Errors
     /// It does not answer.
-    pub async fn is_ready(&self) -> Result<bool, StorageError> {
+    pub async fn health(&self) -> Result<Health, StorageError> {
         let mut conn = self.acquire().await?;
         let newest = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or(0);
-        let applied = sqlx::query_scalar!("select max(version) from _sqlx_migrations where success")
-            .fetch_one(&mut *conn)
-            .await?;
-        Ok(applied.is_some_and(|applied| applied >= newest))
+        let row = sqlx::query!(
+            r#"select (select max(version) from _sqlx_migrations where success) as applied,
+               current_setting('transaction_read_only') = 'off' as "is_writable!",
+               extract(epoch from clock_timestamp())::bigint as "now!: UnixTime""#
+        )
+        .fetch_one(&mut *conn)
+        .await?;
+        if !row.is_writable {
+            self.suspect();
+        }
+        let is_migrated = row.applied.is_some_and(|applied| applied >= newest);
+        Ok(Health { is_migrated, is_writable: row.is_writable, now: row.now })
     }
 
     /// Waits for every connection to come back, then closes them all.
     pub async fn close(&self) {
         // A dropped transaction is rolled back on its way home; the embedded database has to see that
         // before it is stopped.
-        drop(self.0.acquire().await);
-        self.0.close().await;
+        drop(self.pool.acquire().await);
+        self.pool.close().await;
     }
+}
+
+/// Whether a resting connection may be handed out. A rested one is asked whether it lives; under suspicion, every one
+/// is asked whether it leads to a server that takes writes.
+async fn is_usable(conn: &mut Conn, meta: &PoolConnectionMetadata, is_suspected: bool) -> Result<bool, sqlx::Error> {
+    if is_suspected {
+        let asked = sqlx::query_scalar!(r#"select current_setting('transaction_read_only') = 'off' as "is_writable!""#)
+            .fetch_one(conn);
+        let is_writable = tokio::time::timeout(PROOF_OF_LIFE, asked).await.map_err(|_| no_answer())??;
+        return Ok(is_writable || meta.age < READ_ONLY_AGE);
+    }
+    if meta.idle_for > REST_BEFORE_PING {
+        lives(conn).await?;
+    }
+    Ok(true)
+}
+
+async fn lives(conn: &mut Conn) -> Result<(), sqlx::Error> {
+    tokio::time::timeout(PROOF_OF_LIFE, conn.ping()).await.map_err(|_| no_answer())?
+}
+
+fn no_answer() -> sqlx::Error {
+    sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())
+}
+
+/// What the database's clock says. What is deleted for its age is deleted by this clock: a server whose own clock is
+/// wrong must not destroy what the others rely on.
+pub async fn now(conn: &mut Conn) -> Result<UnixTime, StorageError> {
+    let now = sqlx::query_scalar!(r#"select extract(epoch from clock_timestamp())::bigint as "now!: UnixTime""#)
+        .fetch_one(conn)
+        .await?;
+    Ok(now)
 }
 
 /// Commits, or says why not.
 ///
 /// # Errors
 /// The database did not confirm.
-pub async fn commit(tx: Tx) -> Result<(), StorageError> {
+pub async fn commit(tx: sqlx::Transaction<'_, Postgres>) -> Result<(), StorageError> {
     Ok(tx.commit().await?)
 }
 
@@ -254,6 +442,9 @@ pub async fn look(options: &DbOptions) -> Result<Found, OpenError> {
         return Err(OpenError::TooOld(server));
     }
     let found = installation::look(&mut conn).await?;
+    if found.encoding != "UTF8" {
+        return Err(OpenError::Encoding(found.encoding));
+    }
     let known = |version: &i64| MIGRATOR.iter().any(|migration| migration.version == *version);
     if let Some(newer) = found.applied.iter().find(|version| !known(version)) {
         return Err(OpenError::NewerSchema(*newer));

@@ -18,11 +18,13 @@ pub struct Breach<Id> {
 
 /// One moment of the database, to which all questions are put, however long they take.
 pub async fn moment(db: &Db) -> Result<Tx, StorageError> {
-    let mut tx = db.0.begin_with("begin isolation level repeatable read read only").await?;
+    let mut tx = db.pool.begin_with("begin isolation level repeatable read read only").await?;
     sqlx::query!(
         r#"select set_config('statement_timeout', '0', true) as "a!",
            set_config('plan_cache_mode', 'force_custom_plan', true) as "b!",
-           set_config('enable_seqscan', 'on', true) as "c!""#
+           set_config('idle_in_transaction_session_timeout', '0', true) as "c!",
+           set_config('enable_seqscan', 'on', true) as "d!", set_config('enable_hashjoin', 'on', true) as "e!",
+           set_config('enable_mergejoin', 'on', true) as "f!", set_config('enable_bitmapscan', 'on', true) as "g!""#
     )
     .fetch_one(&mut *tx)
     .await?;
@@ -86,13 +88,12 @@ pub async fn wallets_off(conn: &mut Conn, from: i64, to: i64) -> Result<Vec<Brea
     Ok(rows.into_iter().map(|row| Breach { id: row.id, says: row.says, sum: row.sum }).collect())
 }
 
-/// The first day of `zone` all of whose charges are kept; none if there are no charges. Where older
-/// days were dropped, the oldest one left may have lost a part.
-pub async fn first_whole_day(conn: &mut Conn, zone: &str) -> Result<Option<Day>, StorageError> {
+/// The first day of `zone` all of whose charges are kept: the first whole one since what was dropped for its age.
+pub async fn first_whole_day(conn: &mut Conn, zone: &str) -> Result<Day, StorageError> {
     let day = sqlx::query_scalar!(
-        r#"with oldest as (select (to_timestamp(min(at)) at time zone $1)::date as day from charges)
-           select case when exists (select 1 from usage_daily d where d.day < oldest.day) then day + 1 else day end
-             as "day: Day" from oldest"#,
+        r#"with kept as (select to_timestamp(charges_since) at time zone $1 as since from installation)
+           select coalesce((select since::date + (since::time > '00:00')::int from kept where since is not null),
+               '0001-01-01'::date) as "day!: Day""#,
         zone
     )
     .fetch_one(conn)

@@ -153,8 +153,14 @@ pub async fn remove_all_of(conn: &mut Conn, user: UserId) -> std::result::Result
     Ok(())
 }
 
-/// Clears away what has expired; tells how many.
+/// Removes what expired before `now`, at most [`BATCH`](super::retention::BATCH). Returns how many.
 pub async fn remove_expired(conn: &mut Conn, now: UnixTime) -> std::result::Result<u64, StorageError> {
-    let done = sqlx::query!("delete from sessions where expires_at <= $1", now as UnixTime).execute(conn).await?;
+    let done = sqlx::query!(
+        "delete from sessions where digest = any(array( \
+         select digest from sessions where expires_at <= $1 order by expires_at limit 5000)) and expires_at <= $1",
+        now as UnixTime
+    )
+    .execute(conn)
+    .await?;
     Ok(done.rows_affected())
 }

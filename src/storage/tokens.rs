@@ -1,7 +1,7 @@
 //! The table `tokens`. Deleted rows stay, and nothing here sees them.
 
 use super::{Conn, StorageError};
-use crate::domain::access::Group;
+use crate::domain::access::{Group, IpAllowlist, ModelLimits};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::ledger::Wallet;
@@ -11,15 +11,23 @@ use crate::domain::time::{Lifetime, UnixTime};
 use crate::domain::token::{Budget, NewToken, Switch, Token};
 use crate::domain::user::UserStatus;
 
-/// The columns of a token, in one place; `$tail` adds others and says which tokens.
-macro_rules! select_tokens {
-    ($tail:tt $(, $bind:expr)* $(,)?) => {
+/// The columns of a token, in one place; `$lists` are those that may be large, `$tail` adds others and says which
+/// tokens.
+macro_rules! select_columns {
+    ($lists:tt, $tail:tt $(, $bind:expr)* $(,)?) => {
         sqlx::query!(
             "select id, user_id, key_hint, switched_on, name, created_time, accessed_time, expires_at, \
-             remain_quota, unlimited_quota, used_quota, model_limits_enabled, model_limits, allow_ips, \
-             group_name, cross_group_retry" + $tail
+             remain_quota, unlimited_quota, used_quota, model_limits_enabled, " + $lists + ", \
+             group_name, cross_group_retry, version" + $tail
             $(, $bind)*
         )
+    };
+}
+
+/// Whole tokens; `$tail` adds other columns and says which tokens.
+macro_rules! select_tokens {
+    ($tail:tt $(, $bind:expr)* $(,)?) => {
+        select_columns!("model_limits, allow_ips", $tail $(, $bind)*)
     };
 }
 
@@ -42,6 +50,7 @@ macro_rules! token_of {
             allow_ips: $row.allow_ips,
             group: Group::read(&$row.group_name),
             cross_group_retry: $row.cross_group_retry,
+            version: $row.version,
         }
     };
 }
@@ -97,16 +106,36 @@ pub async fn lock(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<
     Ok(row.map(|row| token_of!(row)))
 }
 
-/// Locks tokens, ids ascending, also deleted ones, and tells which are. For the ledger, which holds
-/// their owners' locks.
+/// Locks tokens, ids ascending, also deleted ones, and tells which are. For the ledger, which holds their owners'
+/// locks. Their lists of models and addresses stay in the database and are empty here: see [`list_by_ids`].
 pub async fn lock_all(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(Token, bool)>, StorageError> {
-    let rows = select_tokens!(
+    let rows = select_columns!(
+        r#"'' as "model_limits!: ModelLimits", '' as "allow_ips!: IpAllowlist""#,
         r#", deleted_time is not null as "is_deleted!" from tokens where id = any($1) order by id for no key update"#,
         ids as &[TokenId]
     )
     .fetch_all(conn)
     .await?;
     Ok(rows.into_iter().map(|row| (token_of!(row), row.is_deleted)).collect())
+}
+
+/// Like [`lock_all`], and leaves out what another transaction holds.
+pub async fn lock_free(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(Token, bool)>, StorageError> {
+    let rows = select_columns!(
+        r#"'' as "model_limits!: ModelLimits", '' as "allow_ips!: IpAllowlist""#,
+        r#", deleted_time is not null as "is_deleted!" from tokens where id = any($1) order by id
+           for no key update skip locked"#,
+        ids as &[TokenId]
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (token_of!(row), row.is_deleted)).collect())
+}
+
+/// Tokens by id, whole, also deleted ones.
+pub async fn list_by_ids(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<Token>, StorageError> {
+    let rows = select_tokens!(" from tokens where id = any($1)", ids as &[TokenId]).fetch_all(conn).await?;
+    Ok(rows.into_iter().map(|row| token_of!(row)).collect())
 }
 
 /// Whose live token this is: for administrators, who see everyone's.
@@ -125,7 +154,8 @@ pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Toke
     Ok(row.map(|row| token_of!(row)))
 }
 
-/// The live tokens with these keys, with their live owners' wallets and groups.
+/// The live tokens with these keys, with their live owners' wallets and groups. `offset 0` keeps the conditions on
+/// deletion out of the look-ups: with them, PostgreSQL may walk an index of live rows instead of that of keys.
 pub async fn list_with_owners(
     conn: &mut Conn,
     digests: &[Digest],
@@ -135,9 +165,12 @@ pub async fn list_with_owners(
         r#", key_digest, owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
            owner.request_count as "request_count!", owner.owner_status as "owner_status!: UserStatus",
            owner.owner_group as "owner_group!"
-           from tokens join (select id as owner_id, quota as wallet_quota, used_quota as wallet_used, request_count,
-               status as owner_status, group_name as owner_group from users where deleted_time is null) owner
-           on owner.owner_id = user_id where key_digest = any($1) and deleted_time is null"#,
+           from unnest($1::bytea[]) as asked (digest)
+           cross join lateral (select * from tokens where key_digest = asked.digest offset 0) t
+           cross join lateral (select quota as wallet_quota, used_quota as wallet_used, request_count,
+               status as owner_status, group_name as owner_group, deleted_time as owner_deleted_time
+               from users where users.id = t.user_id offset 0) owner
+           where deleted_time is null and owner_deleted_time is null"#,
         &digests
     )
     .fetch_all(conn)
@@ -359,7 +392,7 @@ pub async fn save(conn: &mut Conn, token: &Token) -> Result<(), StorageError> {
     sqlx::query!(
         "update tokens set switched_on = $3, name = $4, name_folded = $5, expires_at = $6, \
          remain_quota = $7, unlimited_quota = $8, model_limits_enabled = $9, model_limits = $10, \
-         allow_ips = $11, group_name = $12, cross_group_retry = $13 \
+         allow_ips = $11, group_name = $12, cross_group_retry = $13, version = version + 1 \
          where user_id = $1 and id = $2 and deleted_time is null",
         token.user_id as UserId,
         token.id as TokenId,

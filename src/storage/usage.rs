@@ -36,7 +36,8 @@ pub async fn list(conn: &mut Conn, token: TokenId, range: UsageRange) -> Result<
     let rows = sqlx::query_as!(
         DayUsage,
         r#"select day as "day: Day", sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
-           sum(prompt_tokens)::bigint as "prompt_tokens!", sum(completion_tokens)::bigint as "completion_tokens!"
+           least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
+           least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!"
            from usage_daily where token_id = $1 and day between $2 and $3 group by day order by day"#,
         token as TokenId,
         range.first() as Day,
@@ -53,8 +54,8 @@ pub async fn list_of_user(conn: &mut Conn, owner: UserId, range: UsageRange) -> 
     let rows = sqlx::query_as!(
         DayUsage,
         r#"select d.day as "day: Day", sum(d.quota)::bigint as "quota!: Quota",
-           sum(d.requests)::bigint as "requests!", sum(d.prompt_tokens)::bigint as "prompt_tokens!",
-           sum(d.completion_tokens)::bigint as "completion_tokens!"
+           sum(d.requests)::bigint as "requests!", least(sum(d.prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
+           least(sum(d.completion_tokens), 9223372036854775807)::bigint as "completion_tokens!"
            from tokens t join usage_daily d on d.token_id = t.id
            where t.user_id = $1 and d.day between $2 and $3 group by d.day order by d.day"#,
         owner as UserId,

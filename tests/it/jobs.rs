@@ -1,11 +1,11 @@
 //! What is done again and again: partitions ahead, receipts and ended reservations forgotten after 72
-//! hours, old charges dropped; by one server at a time, and killed at any point.
+//! hours, old charges dropped; by one server at a time, killed at any point, and beside readers that never wait.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymeter::domain::time::Clock;
-use keymeter::service::jobs::Jobs;
+use keymeter::domain::time::{Clock, UnixTime};
+use keymeter::service::jobs::{JobRules, Jobs};
 use keymeter::service::limiter::{Limiter, Limits};
 use keymeter::storage::Db;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn jobs(app: &TestApp, retention_days: u32) -> Jobs {
     let clock: Arc<dyn Clock> = app.clock.clone();
     let limits = Limits { search: 0, login: 0, usage: 0, wrong_keys: 0, register: 0 };
     let limiter = Arc::new(Limiter::new(limits, &clock));
-    Jobs::new(Db::new(app.pool.clone()), clock, limiter, retention_days)
+    Jobs::new(Db::new(app.pool.clone()), clock, limiter, JobRules { retention_days, max_clock_skew: 30 })
 }
 
 async fn count(pool: &PgPool, of: &str) -> i64 {
@@ -54,12 +54,14 @@ async fn receipts_and_ended_reservations_are_forgotten_after_72_hours_and_open_o
     let ended = asks(&gateway, "reserve", json!({ "key": key, "quota": 7 })).await;
     asks(&gateway, "release", json!({ "reservation_id": ended["reservation_id"] })).await;
     asks(&gateway, "reserve", json!({ "key": key, "quota": 9 })).await;
-    app.clock.advance(72 * HOUR);
-    jobs.tidy_database().await.unwrap();
+    // They are dated by the database's clock, whatever the server's says.
+    let written = "with dated as (update receipts set at = $1 returning at) \
+                   update reservations set ended_time = $1 from dated where state <> 'open'";
+    sqlx::query(written).bind(START).execute(&app.pool).await.unwrap();
+    jobs.tidy_as_of(UnixTime::new(START + 72 * HOUR)).await.unwrap();
     assert_eq!(asks(&gateway, "charge", charge.clone()).await["charged"], 5);
     assert_eq!([count(&app.pool, "charges").await, count(&app.pool, "reservations").await], [1, 2], "still known");
-    app.clock.advance(1);
-    jobs.tidy_database().await.unwrap();
+    jobs.tidy_as_of(UnixTime::new(START + 72 * HOUR + 1)).await.unwrap();
     assert_eq!(count(&app.pool, "receipts").await, 0);
     assert_eq!(count(&app.pool, "reservations where state = 'open'").await, 1);
     assert_eq!(count(&app.pool, "reservations").await, 1);
@@ -74,11 +76,11 @@ async fn charges_go_after_their_time_and_their_sums_stay(pool: PgPool) {
     let (ana, key, gateway) = shop(&app).await;
     let jobs = jobs(&app, 2);
     for _ in 0..4 {
-        jobs.tidy_database().await.unwrap();
+        jobs.tidy_as_of(app.clock.now()).await.unwrap();
         asks(&gateway, "charge", json!({ "key": key, "quota": 5 })).await;
         app.clock.advance(DAY);
     }
-    jobs.tidy_database().await.unwrap();
+    jobs.tidy_as_of(app.clock.now()).await.unwrap();
     let kept: Vec<i64> = sqlx::query_scalar("select at from charges order by at").fetch_all(&app.pool).await.unwrap();
     assert_eq!(kept, [START + 2 * DAY, START + 3 * DAY], "whole days, counted back from today's first second");
     assert_eq!(count(&app.pool, "usage_daily").await, 4);
@@ -93,10 +95,10 @@ async fn one_server_at_a_time_tidies_up_and_the_others_do_not_wait_for_it(pool: 
     let mut other = app.pool.begin().await.unwrap();
     sqlx::query("select pg_advisory_xact_lock(1953064057)").execute(&mut *other).await.unwrap();
     let before = count(&app.pool, "pg_inherits").await;
-    jobs.tidy_database().await.unwrap();
+    jobs.tidy_as_of(app.clock.now()).await.unwrap();
     assert_eq!(count(&app.pool, "pg_inherits").await, before, "another one is at it");
     other.rollback().await.unwrap();
-    jobs.tidy_database().await.unwrap();
+    jobs.tidy_as_of(app.clock.now()).await.unwrap();
     assert!(count(&app.pool, "pg_inherits").await > before);
 }
 
@@ -108,8 +110,8 @@ async fn killed_at_any_point_they_leave_nothing_half_done(pool: PgPool) {
     for round in 0..20_u64 {
         asks(&gateway, "charge", json!({ "key": key, "quota": 5, "request_id": format!("{round}") })).await;
         app.clock.advance(DAY / 2);
-        let work = Arc::clone(&jobs);
-        let task = tokio::spawn(async move { work.tidy_database().await });
+        let (work, now) = (Arc::clone(&jobs), app.clock.now());
+        let task = tokio::spawn(async move { work.tidy_as_of(now).await });
         tokio::time::sleep(Duration::from_micros(round * round * 40)).await;
         task.abort();
         let _ = task.await;
@@ -121,13 +123,98 @@ async fn killed_at_any_point_they_leave_nothing_half_done(pool: PgPool) {
                 .fetch_one(&app.pool)
                 .await
                 .unwrap();
-        jobs.tidy_database().await.unwrap();
+        jobs.tidy_as_of(app.clock.now()).await.unwrap();
         count(&app.pool, &format!("pg_class where relname = '{tomorrow}'")).await == 1
     })
     .await;
     let sums: i64 =
         sqlx::query_scalar("select sum(requests)::bigint from usage_daily").fetch_one(&app.pool).await.unwrap();
     assert_eq!(sums, 20, "no charge was lost to it");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn more_than_one_batch_is_removed_in_one_round(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let rows = [
+        "insert into gateways (id, name, digest, created_time) overriding system value values (1, '', repeat('d', 32)::bytea, 1)",
+        "insert into receipts (gateway_id, request_id, at, fingerprint, charged, remain_quota) \
+         select 1, n::text, 1, '', 0, 0 from generate_series(1, 12000) n",
+        "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
+         select 1, 1, 1, '', 0, 0, 0, 0 from generate_series(1, 12000) n",
+    ];
+    for sql in rows {
+        sqlx::query(sql).execute(&app.pool).await.unwrap();
+    }
+    jobs(&app, 90).tidy_as_of(app.clock.now()).await.unwrap();
+    assert_eq!([count(&app.pool, "receipts").await, count(&app.pool, "charges").await], [0, 0]);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn nothing_waits_behind_a_partition_that_a_backup_reads(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (_, key, gateway) = shop(&app).await;
+    let jobs = jobs(&app, 2);
+    jobs.tidy_as_of(app.clock.now()).await.unwrap();
+    asks(&gateway, "charge", json!({ "key": key, "quota": 5 })).await;
+    // What pg_dump holds for hours: a lock on every table.
+    let mut backup = app.pool.begin().await.unwrap();
+    sqlx::query("select count(*) from charges").execute(&mut *backup).await.unwrap();
+    app.clock.advance(5 * DAY);
+    let before = count(&app.pool, "pg_inherits").await;
+    let tidied = jobs.tidy_as_of(app.clock.now());
+    let charged = async {
+        for _ in 0..20 {
+            asks(&gateway, "charge", json!({ "key": key, "quota": 5 })).await;
+        }
+    };
+    let (tidied, ()) = tokio::join!(tidied, charged);
+    tidied.unwrap();
+    assert_eq!(count(&app.pool, "pg_inherits").await, before, "neither made nor dropped beside a reader");
+    // No request for a lock on charges that excludes readers or writers may have been left in the queue.
+    assert_eq!(count(&app.pool, "pg_locks where not granted").await, 0);
+    backup.rollback().await.unwrap();
+    jobs.tidy_as_of(app.clock.now()).await.unwrap();
+    let oldest: String = sqlx::query_scalar("select min(inhrelid::regclass::text) from pg_inherits where inhparent = 'charges'::regclass and inhrelid <> 'charges_rest'::regclass")
+        .fetch_one(&app.pool)
+        .await
+        .unwrap();
+    assert_eq!(oldest, "charges_20260313", "two days back from the 15th; the older ones are gone now");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_server_with_a_wrong_clock_is_not_ready_and_neither_tidies_nor_expires(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_SERVER__MAX_CLOCK_SKEW_SECONDS", "30")]).await;
+    let (_, key, gateway) = shop(&app).await;
+    let real: i64 = sqlx::query_scalar("select extract(epoch from now())::bigint").fetch_one(&app.pool).await.unwrap();
+    app.clock.advance(real - START);
+    app.stranger().get("/readyz").await.ok();
+    asks(&gateway, "charge", json!({ "key": key, "quota": 5, "request_id": "once" })).await;
+    let jobs = jobs(&app, 1);
+    for skew in [4 * DAY, 100 * DAY, -200 * DAY] {
+        app.clock.advance(skew);
+        let ready = app.stranger().get("/readyz").await;
+        ready.refuses(503, "clock_skew");
+        assert!(ready.json()["message"].as_str().unwrap().ends_with("s; correct it"));
+        let before = count(&app.pool, "pg_inherits").await;
+        jobs.tidy_database().await.unwrap();
+        let kept = [count(&app.pool, "receipts").await, count(&app.pool, "charges").await];
+        assert_eq!(kept, [1, 1], "the clock is off by {skew} s");
+        assert_eq!(count(&app.pool, "pg_inherits").await, before);
+        app.clock.advance(-skew);
+    }
+    app.stranger().get("/readyz").await.ok();
+    jobs.tidy_database().await.unwrap();
+    assert!(count(&app.pool, "pg_inherits").await > 1, "with the right clock it works");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn tables_that_were_never_analysed_are(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    shop(&app).await;
+    let fresh = "pg_class where relname in ('users', 'tokens') and reltuples < 0";
+    assert_eq!(count(&app.pool, fresh).await, 2);
+    jobs(&app, 90).tidy_as_of(app.clock.now()).await.unwrap();
+    assert_eq!(count(&app.pool, fresh).await, 0);
 }
 
 /// How many servers listen for changes.

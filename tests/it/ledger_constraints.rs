@@ -57,16 +57,22 @@ async fn fill(pool: &PgPool) {
     }
 }
 
-async fn number(pool: &PgPool, function: &'static str, day: i64) -> i32 {
-    sqlx::query_scalar(function).bind(day).fetch_one(pool).await.unwrap()
-}
-
+/// Makes the partition of a day, and returns true, if that day needs one.
 async fn make(pool: &PgPool, day: i64) -> bool {
-    number(pool, "select make_charges_partition($1)::integer", day).await == 1
+    let missing = sqlx::query("select missing_charges_partitions($1, $1)").bind(day).fetch_all(pool).await.unwrap();
+    if !missing.is_empty() {
+        sqlx::query("select make_charges_partition($1)").bind(day).execute(pool).await.unwrap();
+    }
+    !missing.is_empty()
 }
 
+/// Drops partitions of days before this one, and returns how many.
 async fn drop_before(pool: &PgPool, day: i64) -> i32 {
-    number(pool, "select drop_charges_partitions($1)", day).await
+    let mut dropped = 0;
+    while sqlx::query_scalar("select drop_oldest_charges_partition($1)").bind(day).fetch_one(pool).await.unwrap() {
+        dropped += 1;
+    }
+    dropped
 }
 
 async fn charge(pool: &PgPool, at: i64) {
@@ -131,6 +137,8 @@ async fn a_day_has_one_partition_from_its_first_second_to_its_last(pool: PgPool)
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn only_whole_days_before_the_given_one_are_dropped(pool: PgPool) {
+    let first_start = "insert into installation (id, key_check, created_time) values (1, '\\x00', 1)";
+    sqlx::query(first_start).execute(&pool).await.unwrap();
     charge(&pool, TODAY - 9 * DAY).await;
     for day in -2..=1 {
         assert!(make(&pool, TODAY + day * DAY).await);
@@ -141,5 +149,8 @@ async fn only_whole_days_before_the_given_one_are_dropped(pool: PgPool) {
     assert_eq!(drop_before(&pool, TODAY).await, 0, "they are gone");
     let left: Vec<i64> = charges(&pool).await.into_iter().map(|(at, _)| at).collect();
     assert_eq!(left, [TODAY - 9 * DAY, TODAY, TODAY + DAY], "the rest keeps what it took");
+    let since: Option<i64> =
+        sqlx::query_scalar("select charges_since from installation").fetch_optional(&pool).await.unwrap().flatten();
+    assert_eq!(since, Some(TODAY), "it is known from when on every charge is there");
     assert!(make(&pool, TODAY - DAY).await, "a day can be made again");
 }

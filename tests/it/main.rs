@@ -28,6 +28,7 @@ mod forward_auth;
 mod gateway;
 mod gateway_refusals;
 mod harness;
+mod hostile_database;
 mod hygiene_dump;
 mod hygiene_log;
 mod jobs;

@@ -1,0 +1,111 @@
+//! What keeps the tables in shape: partitions of `charges` ahead of time, the removal of what is too old, statistics.
+//!
+//! Every function here is for a short transaction of its own. None waits for a reader, because everyone else would
+//! wait behind it.
+
+use super::{Conn, StorageError};
+use crate::domain::time::UnixTime;
+
+/// Rows that one call removes at most, so that its transaction stays short.
+pub const BATCH: u64 = 5_000;
+
+const BATCH_ROWS: i64 = 5_000;
+
+/// Returns true if this server may work on the tables: until the transaction ends, no other may.
+pub async fn lock(conn: &mut Conn) -> Result<bool, StorageError> {
+    // Any number that nothing else uses: the letters of "tidy".
+    let may = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock(1953064057) as "may!""#).fetch_one(conn).await?;
+    Ok(may)
+}
+
+/// Lets this transaction wait for a table lock for a moment only.
+async fn wait_briefly(conn: &mut Conn) -> Result<(), StorageError> {
+    sqlx::query_scalar!(r#"select set_config('lock_timeout', '100ms', true) as "set!""#).fetch_one(conn).await?;
+    Ok(())
+}
+
+/// The first seconds of the UTC days from the day of `first` to the day of `last` that need a partition, ascending.
+pub async fn missing_partitions(
+    conn: &mut Conn,
+    first: UnixTime,
+    last: UnixTime,
+) -> Result<Vec<UnixTime>, StorageError> {
+    let days = sqlx::query_scalar!(
+        r#"select missing_charges_partitions($1, $2) as "day_start!: UnixTime""#,
+        first.utc_midnight() as UnixTime,
+        last.utc_midnight() as UnixTime
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(days)
+}
+
+/// Makes the partition of the UTC day that begins at `day_start`. [`StorageError::Locked`] while somebody else uses
+/// `charges_rest`.
+pub async fn make_partition(conn: &mut Conn, day_start: UnixTime) -> Result<(), StorageError> {
+    wait_briefly(conn).await?;
+    sqlx::query!(r#"select make_charges_partition($1) as "made!: ()""#, day_start as UnixTime).execute(conn).await?;
+    Ok(())
+}
+
+/// Drops the oldest partition of a UTC day before `day_start`. Returns true if there was one.
+/// [`StorageError::Locked`] while somebody reads it.
+pub async fn drop_oldest_partition(conn: &mut Conn, day_start: UnixTime) -> Result<bool, StorageError> {
+    wait_briefly(&mut *conn).await?;
+    let dropped =
+        sqlx::query_scalar!(r#"select drop_oldest_charges_partition($1) as "dropped!""#, day_start as UnixTime)
+            .fetch_one(conn)
+            .await?;
+    Ok(dropped)
+}
+
+/// Removes charges made before `then` that never had a partition of their own, at most [`BATCH`]. Returns how many.
+pub async fn remove_charges_without_partition(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
+    let done = sqlx::query!(
+        "delete from charges_rest where ctid = any(array( \
+         select ctid from charges_rest where at < $1 order by at limit $2))",
+        then as UnixTime,
+        BATCH_ROWS
+    )
+    .execute(&mut *conn)
+    .await?;
+    if done.rows_affected() > 0 {
+        sqlx::query!("update installation set charges_since = greatest(charges_since, $1)", then as UnixTime)
+            .execute(conn)
+            .await?;
+    }
+    Ok(done.rows_affected())
+}
+
+/// Removes receipts written before `then`, at most [`BATCH`]. Returns how many.
+pub async fn remove_receipts(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
+    let done = sqlx::query!(
+        "delete from receipts where ctid = any(array(select ctid from receipts where at < $1 order by at limit $2))",
+        then as UnixTime,
+        BATCH_ROWS
+    )
+    .execute(conn)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// Removes reservations that ended before `then`, at most [`BATCH`]. Returns how many.
+pub async fn remove_reservations(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
+    let done = sqlx::query!(
+        "delete from reservations where id = any(array(select id from reservations \
+         where state <> 'open' and ended_time < $1 order by ended_time limit $2)) \
+         and state <> 'open' and ended_time < $1",
+        then as UnixTime,
+        BATCH_ROWS
+    )
+    .execute(conn)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// Analyses one table that has rows and no statistics. Returns its name, or nothing if there is none left.
+pub async fn analyze_one_table(conn: &mut Conn) -> Result<Option<String>, StorageError> {
+    wait_briefly(&mut *conn).await?;
+    let name = sqlx::query_scalar!("select analyze_one_table()").fetch_one(conn).await?;
+    Ok(name)
+}

@@ -1,0 +1,387 @@
+//! The real binary beside a database, and beside other servers, that do what they should not: a transaction that holds
+//! a wallet, a server that is paused, a row that fails its batch, no writes after a failover, tables without statistics,
+//! a clock that is wrong, an encoding that stores no emoji.
+
+use std::path::Path;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use keymeter::storage::{Db, DbOptions};
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
+use tempfile::TempDir;
+
+use crate::harness::cluster::Cluster;
+use crate::harness::process::{Server, run};
+use crate::harness::{Answer, MASTER_KEY};
+use crate::ledger_torture::proves_the_law;
+use crate::wire::{Client, eventually, url};
+
+const PLENTY: i64 = 1_000_000;
+
+/// Servers on one database, and what a gateway needs.
+struct Site {
+    servers: Vec<Server>,
+    _dirs: Vec<TempDir>,
+    root: Client,
+    credential: String,
+    pool: PgPool,
+}
+
+impl Site {
+    /// One lane a server, so that every wallet shares it with every other.
+    async fn start(database: &str, servers: usize) -> Self {
+        let settings = [
+            ("DATABASE_URL", database),
+            ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY),
+            ("KEYMETER_LEDGER__LANES", "1"),
+            ("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "0"),
+        ];
+        let dirs: Vec<_> = std::iter::repeat_with(|| tempfile::tempdir().unwrap()).take(servers).collect();
+        let mut running = Vec::new();
+        for dir in &dirs {
+            running.push(Server::start(dir.path(), &settings).await);
+        }
+        let root = Client::root(&running[0]).await;
+        let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+        let credential = made["credential"].as_str().unwrap().to_owned();
+        Self { servers: running, _dirs: dirs, root, credential, pool: PgPool::connect(database).await.unwrap() }
+    }
+
+    fn gateway(&self, server: usize) -> Client {
+        Client::with(&self.servers[server], &self.credential)
+    }
+
+    /// A user with a full wallet; the id and an unlimited key.
+    async fn owner(&self, name: &str) -> (i64, String) {
+        let password = format!("{name}'s password");
+        let account = json!({ "username": name, "password": password, "token_api_enabled": true, "quota": PLENTY });
+        let id = self.root.post("/api/admin/users", account).await.ok()["id"].as_i64().unwrap();
+        let user = Client::signed_in(&self.servers[0], name, &password).await;
+        let (_, key) = user.creates(json!({ "name": "one", "unlimited_quota": true })).await.unwrap();
+        (id, key)
+    }
+}
+
+async fn charge(gateway: &Client, key: &str) -> Answer {
+    gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await
+}
+
+/// So many charges, all of which must be made.
+async fn charge_often(gateway: &Client, key: &str, charges: usize) {
+    for _ in 0..charges {
+        charge(gateway, key).await.ok();
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_wallet_that_is_held_does_not_hold_up_the_others_of_its_lane(pool: PgPool) {
+    let site = Site::start(&url(&pool), 1).await;
+    let (held, held_key) = site.owner("held").await;
+    let (_, free_key) = site.owner("free").await;
+    let gateway = site.gateway(0);
+    charge(&gateway, &held_key).await.ok();
+    charge(&gateway, &free_key).await.ok();
+
+    let mut holder = pool.begin().await.unwrap();
+    sqlx::query("select 1 from users where id = $1 for update").bind(held).execute(&mut *holder).await.unwrap();
+    let waiting: Vec<_> = (0..20)
+        .map(|_| {
+            let (gateway, key) = (gateway.clone(), held_key.clone());
+            tokio::spawn(async move { charge(&gateway, &key).await })
+        })
+        .collect();
+    charge_often(&gateway, &free_key, 30).await;
+    assert!(waiting.iter().all(|charge| !charge.is_finished()), "they wait for their wallet");
+    holder.rollback().await.unwrap();
+    for charge in join_all(waiting).await {
+        charge.unwrap().ok();
+    }
+
+    // A wallet that stays held is refused in the end, and nothing was taken.
+    let mut holder = pool.begin().await.unwrap();
+    sqlx::query("select 1 from users where id = $1 for update").bind(held).execute(&mut *holder).await.unwrap();
+    let refused = charge(&gateway, &held_key).await;
+    refused.refuses_saying(503, "ledger_busy", "the ledger is busy; try again in a moment");
+    assert!(refused.header("retry-after").is_some());
+    holder.rollback().await.unwrap();
+    proves_the_law(&site.pool).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_token_that_is_held_does_not_hold_up_the_others_either(pool: PgPool) {
+    let site = Site::start(&url(&pool), 1).await;
+    let (held, held_key) = site.owner("held").await;
+    let (_, free_key) = site.owner("free").await;
+    let gateway = site.gateway(0);
+    let mut holder = pool.begin().await.unwrap();
+    let lock = "select 1 from tokens where user_id = $1 for update";
+    sqlx::query(lock).bind(held).execute(&mut *holder).await.unwrap();
+    let waiting = {
+        let (gateway, key) = (gateway.clone(), held_key.clone());
+        tokio::spawn(async move { charge(&gateway, &key).await })
+    };
+    charge_often(&gateway, &free_key, 10).await;
+    assert!(!waiting.is_finished());
+    holder.rollback().await.unwrap();
+    waiting.await.unwrap().ok();
+    proves_the_law(&site.pool).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_paused_server_gives_the_wallets_it_holds_back(pool: PgPool) {
+    let site = Site::start(&url(&pool), 2).await;
+    let mut keys = Vec::new();
+    for n in 0..4 {
+        keys.push(site.owner(&format!("owner-{n}")).await.1);
+    }
+    let (paused, healthy) = (site.gateway(0), site.gateway(1));
+    // Load on the first server, so that it is paused in the middle of its transactions.
+    let load: Vec<_> = (0..32)
+        .map(|n| {
+            let (gateway, key) = (paused.clone(), keys[n % keys.len()].clone());
+            tokio::spawn(async move {
+                loop {
+                    let body = json!({ "key": key, "quota": 1 }).to_string();
+                    let _ = gateway.try_send(http::Method::POST, "/api/gateway/charge", body).await;
+                }
+            })
+        })
+        .collect();
+    let in_transaction = "select count(*) from pg_stat_activity where datname = current_database() \
+                          and state = 'idle in transaction' and application_name = 'keymeter'";
+    let mut seen = 0;
+    for _ in 0..200 {
+        site.servers[0].signal("STOP");
+        seen = sqlx::query_scalar::<_, i64>(in_transaction).fetch_one(&pool).await.unwrap();
+        if seen > 0 {
+            break;
+        }
+        site.servers[0].signal("CONT");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(seen > 0, "it was never caught in the middle of a transaction");
+    for key in &keys {
+        eventually("every wallet can be charged on the other server", async || {
+            charge(&healthy, key).await.status == 200
+        })
+        .await;
+    }
+    site.servers[0].signal("CONT");
+    for client in load {
+        client.abort();
+    }
+    eventually("the paused server charges again", async || charge(&paused, &keys[0]).await.status == 200).await;
+    proves_the_law(&site.pool).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn one_bad_row_fails_alone(pool: PgPool) {
+    let site = Site::start(&url(&pool), 1).await;
+    let (_, key) = site.owner("ana").await;
+    let gateway = site.gateway(0);
+    // What no input should be able to do, done by hand: a row that the database refuses.
+    sqlx::query("alter table charges add constraint bad_luck check (quota <> 13)").execute(&pool).await.unwrap();
+    let answers = join_all((0..200).map(|n| {
+        let (gateway, key) = (gateway.clone(), key.clone());
+        let quota = if n % 100 == 50 { 13 } else { 1 };
+        async move { (quota, gateway.post("/api/gateway/charge", json!({ "key": key, "quota": quota })).await) }
+    }))
+    .await;
+    for (quota, answer) in &answers {
+        match quota {
+            13 => answer.refuses(500, "internal"),
+            _ => drop(answer.ok()),
+        }
+    }
+    let charged: i64 = sqlx::query_scalar("select sum(quota)::bigint from charges").fetch_one(&pool).await.unwrap();
+    assert_eq!(charged, 198);
+    sqlx::query("alter table charges drop constraint bad_luck").execute(&pool).await.unwrap();
+    proves_the_law(&site.pool).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn sums_of_counts_cannot_fail_a_batch(pool: PgPool) {
+    let site = Site::start(&url(&pool), 1).await;
+    let (_, key) = site.owner("ana").await;
+    let gateway = site.gateway(0);
+    let body = json!({ "key": key, "quota": 1, "prompt_tokens": 1_000_000_000_000_i64, "completion_tokens": 5 });
+    gateway.post("/api/gateway/charge", body.clone()).await.ok();
+    let near =
+        "update usage_daily set prompt_tokens = 9223372036854775807 - 10, completion_tokens = 9223372036854775807";
+    sqlx::query(near).execute(&pool).await.unwrap();
+    gateway.post("/api/gateway/charge", body).await.ok();
+    let other_model = json!({ "key": key, "quota": 1, "prompt_tokens": 7, "model": "other" });
+    gateway.post("/api/gateway/charge", other_model).await.ok();
+    let ana = Client::signed_in(&site.servers[0], "ana", "ana's password").await;
+    let id = ana.get("/api/token/").await.ok()["items"][0]["id"].clone();
+    let today = ana.get(&format!("/api/token/{id}/usage")).await.ok()["daily"][0].clone();
+    assert_eq!((&today["prompt_tokens"], &today["requests"]), (&json!(i64::MAX), &json!(3)));
+    assert_eq!(ana.get("/api/user/self/overview").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_database_that_takes_no_writes_is_unavailable_and_recovers_without_a_restart() {
+    let cluster = Cluster::start();
+    let database = cluster.url();
+    let site = Site::start(&database, 1).await;
+    let (_, key) = site.owner("ana").await;
+    let gateway = site.gateway(0);
+    let alter = async |sql: &'static str| {
+        let mut conn = PgConnection::connect(&database).await.unwrap();
+        // Not bound by what it sets.
+        sqlx::query("set default_transaction_read_only = off").execute(&mut conn).await.unwrap();
+        sqlx::query(AssertSqlSafe(sql)).execute(&mut conn).await.unwrap();
+        sqlx::query("select pg_reload_conf()").execute(&mut conn).await.unwrap();
+    };
+    for _ in 0..2 {
+        charge(&gateway, &key).await.ok();
+        alter("alter system set default_transaction_read_only = on").await;
+        eventually("it is not ready", async || {
+            let ready = gateway.get("/readyz").await;
+            ready.status == 503 && ready.json()["error"] == json!("database_read_only")
+        })
+        .await;
+        charge(&gateway, &key).await.refuses(503, "database_unavailable");
+        site.root.post("/api/token/", json!({ "name": "two" })).await.refuses(503, "database_unavailable");
+        alter("alter system reset default_transaction_read_only").await;
+        eventually("it is ready again", async || gateway.get("/readyz").await.status == 200).await;
+        eventually("it charges again", async || charge(&gateway, &key).await.status == 200).await;
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_store_every_text_is_refused() {
+    let cluster = Cluster::start();
+    let mut conn = PgConnection::connect(&cluster.url()).await.unwrap();
+    let latin = "create database latin encoding 'LATIN1' locale 'C' template template0";
+    sqlx::query(latin).execute(&mut conn).await.unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let database = cluster.url().replace("/postgres", "/latin").replace("postgres://latin", "postgres://postgres");
+    let refused = run(dir.path(), &[("DATABASE_URL", &database)], &["serve"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert!(told.starts_with("keymeter: the database's encoding is LATIN1, and Keymeter needs UTF8; make a"), "{told}");
+    assert_eq!(told.lines().count(), 1);
+}
+
+/// A connection as the service makes them.
+async fn service_connection(database: &str) -> sqlx::pool::PoolConnection<sqlx::Postgres> {
+    let options = DbOptions {
+        connect: database.parse().unwrap(),
+        connections: 1,
+        acquire: Duration::from_secs(3),
+        statement_timeout: Duration::from_secs(15),
+    };
+    Db::open(&options).acquire().await.unwrap()
+}
+
+#[sqlx::test(migrations = false)]
+async fn l4_an_answer_is_durable_whatever_the_database_says(pool: PgPool) {
+    let name: String = sqlx::query_scalar("select current_database()::text").fetch_one(&pool).await.unwrap();
+    let careless = format!("alter database \"{name}\" set synchronous_commit = off");
+    sqlx::query(AssertSqlSafe(careless)).execute(&pool).await.unwrap();
+    let mut conn = service_connection(&url(&pool)).await;
+    let set: String = sqlx::query_scalar("show synchronous_commit").fetch_one(&mut *conn).await.unwrap();
+    assert_eq!(set, "on");
+}
+
+#[sqlx::test(migrations = false)]
+async fn reading_keys_needs_no_statistics(pool: PgPool) {
+    let site = Site::start(&url(&pool), 1).await;
+    let (owner, _) = site.owner("ana").await;
+    let others = "insert into tokens (user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, \
+                  created_time, accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, \
+                  model_limits, allow_ips, group_name, cross_group_retry) \
+                  select $1, sha256(n::text::bytea), '', 'abcdwxyz', true, 'n', 'n', 1, 1, 0, true, 0, false, '', '', \
+                  '', false from generate_series(1, 20000) n";
+    for sql in ["alter table tokens set (autovacuum_enabled = off)", "alter table users set (autovacuum_enabled = off)"]
+    {
+        sqlx::query(sql).execute(&pool).await.unwrap();
+    }
+    // As after a restore: rows and no statistics.
+    sqlx::query(others).bind(owner).execute(&pool).await.unwrap();
+    sqlx::query("delete from pg_statistic where starelid in ('tokens'::regclass, 'users'::regclass)")
+        .execute(&pool)
+        .await
+        .unwrap();
+    let mut conn = service_connection(&url(&pool)).await;
+    let digests: Vec<keymeter::domain::key::Digest> = Vec::new();
+    keymeter::storage::tokens::list_with_owners(&mut conn, &digests).await.unwrap();
+    // The statement as it is prepared there, explained for keys that are there.
+    let statement: String = sqlx::query_scalar(
+        "select statement from pg_prepared_statements where statement like '%key_digest = asked.digest%'",
+    )
+    .fetch_one(&mut *conn)
+    .await
+    .unwrap();
+    let statement = statement.replace("$1", "(select array_agg(sha256(n::text::bytea)) from generate_series(1, 50) n)");
+    let explain = format!("explain (analyze, format json) {statement}");
+    let plan: Value = sqlx::query_scalar(AssertSqlSafe(explain)).fetch_one(&mut *conn).await.unwrap();
+    let plan = plan.to_string();
+    assert!(plan.contains("tokens_key_digest_unique"), "{plan}");
+    for whole in ["tokens_of_user", "Seq Scan", "Hash Join", "Merge Join", "BitmapAnd"] {
+        assert!(!plan.contains(whole), "{whole} in {plan}");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_charge_that_leaves_nothing_is_known_to_the_next_verify(pool: PgPool) {
+    let site = Site::start(&url(&pool), 1).await;
+    let (id, unlimited) = site.owner("ana").await;
+    let ana = Client::signed_in(&site.servers[0], "ana", "ana's password").await;
+    let gateway = site.gateway(0);
+    let verify = async |key: &str| gateway.post("/api/gateway/verify", json!({ "key": key })).await.ok();
+    for n in 0..20 {
+        let limited = json!({ "name": format!("limited {n}"), "remain_quota": 5 });
+        let (_, key) = ana.creates(limited).await.unwrap();
+        assert_eq!(verify(&key).await["valid"], json!(true));
+        gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 5 })).await.ok();
+        let told = verify(&key).await;
+        assert_eq!((&told["reason"], &told["remain_quota"]), (&json!("token_exhausted"), &json!(0)));
+    }
+    // The wallet is emptied through one key, and the other one knows.
+    site.root.post(&format!("/api/admin/users/{id}/quota"), json!({ "set": 5 })).await.ok();
+    let (_, other) = ana.creates(json!({ "name": "other", "unlimited_quota": true })).await.unwrap();
+    assert_eq!(verify(&other).await["usable_quota"], json!(5));
+    gateway.post("/api/gateway/charge", json!({ "key": unlimited, "quota": 5 })).await.ok();
+    assert_eq!(verify(&other).await["usable_quota"], json!(0));
+}
+
+/// libfaketime of the distribution.
+fn libfaketime() -> &'static str {
+    ["/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1"]
+        .into_iter()
+        .find(|file| Path::new(file).exists())
+        .expect("install libfaketime (Debian: apt-get install libfaketime)")
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_server_four_days_ahead_deletes_nothing_and_no_retry_is_charged_twice(pool: PgPool) {
+    let site = Site::start(&url(&pool), 1).await;
+    let (_, key) = site.owner("ana").await;
+    let once = json!({ "key": key, "quota": 7, "request_id": "once" });
+    site.gateway(0).post("/api/gateway/charge", once.clone()).await.ok();
+    for ahead in ["+4d", "+100d"] {
+        let dir = tempfile::tempdir().unwrap();
+        let database = url(&pool);
+        let settings = [
+            ("DATABASE_URL", database.as_str()),
+            ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY),
+            ("LD_PRELOAD", libfaketime()),
+            ("FAKETIME", ahead),
+            ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+        ];
+        let wrong = Server::start(dir.path(), &settings).await;
+        let gateway = Client::with(&wrong, &site.credential);
+        gateway.get("/readyz").await.refuses(503, "clock_skew");
+        eventually("it has found out that it must not tidy up", async || {
+            std::fs::read_to_string(&wrong.log).unwrap().contains("deletes nothing and expires nothing")
+        })
+        .await;
+        gateway.post("/api/gateway/charge", once.clone()).await.ok();
+        let charged: i64 = sqlx::query_scalar("select sum(quota)::bigint from charges").fetch_one(&pool).await.unwrap();
+        assert_eq!(charged, 7, "{ahead}");
+    }
+    site.gateway(0).get("/readyz").await.ok();
+}

@@ -18,6 +18,8 @@ use zeroize::Zeroizing;
 
 use crate::config::{Config, ListKey, Registration, TokenApi};
 use crate::demo::{self, DemoError};
+#[cfg(feature = "embedded")]
+use crate::doctor;
 use crate::domain::access::Groups;
 use crate::domain::key;
 use crate::domain::money::Quota;
@@ -40,7 +42,7 @@ use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
 use crate::service::vault::{MasterKey, MasterKeyInvalid, Vault};
 #[cfg(feature = "embedded")]
-use crate::storage::embedded::{Embedded, EmbeddedError};
+use crate::storage::embedded::{self, Embedded, EmbeddedError};
 use crate::storage::sessions::SessionTable;
 use crate::storage::{self, Db, DbOptions, OpenError, StorageError, installation, retention, users};
 use crate::telemetry::Metrics;
@@ -236,6 +238,7 @@ pub struct App {
     pub router: Router,
     limiter: Arc<Limiter>,
     news: News,
+    vault: Vault,
 }
 
 impl App {
@@ -328,7 +331,7 @@ impl App {
         });
         let sessions = SessionTable::new(db, clock, vault.digests().clone());
         let router = http::router(Arc::clone(&site), sessions, config.http.cookies_are_secure());
-        Ok(Self { site, router, limiter, news })
+        Ok(Self { site, router, limiter, news, vault })
     }
 
     /// Starts what runs beside the answers: jobs, and an ear for the other servers.
@@ -343,6 +346,27 @@ impl App {
             tasks.push(tokio::spawn(self.news.clone().listen(db)));
         }
         tasks
+    }
+
+    /// Listens for `keymeter doctor`, which cannot reach the embedded database beside this server.
+    #[cfg(feature = "embedded")]
+    fn answer_doctor(&self, data_dir: &Path) -> Option<tokio::task::JoinHandle<()>> {
+        let listen = || {
+            let socket = embedded::doctor_socket(data_dir)?;
+            // Left by a process that was killed: the lock of the data directory is ours.
+            let _ = std::fs::remove_file(&socket);
+            tokio::net::UnixListener::bind(socket)
+        };
+        match listen() {
+            Ok(socket) => {
+                let (db, vault) = (self.site.db.clone(), self.vault.clone());
+                Some(tokio::spawn(doctor::answer(socket, db, vault, self.site.time_zone.clone())))
+            }
+            Err(error) => {
+                tracing::warn!(%error, "`keymeter doctor` cannot reach this server while it runs");
+                None
+            }
+        }
     }
 
     /// Answers until `stop` comes, then finishes what is in flight, within `drain`.
@@ -445,7 +469,11 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Dice::system())?;
     let made_up = app.site.accounts.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
     greet(&listener, &config, &database, app.site.dashboard.is_some(), made_up.as_ref());
-    let background = app.background(&database, config.usage.retention_days);
+    let mut background = app.background(&database, config.usage.retention_days);
+    #[cfg(feature = "embedded")]
+    if database.is_embedded() {
+        background.extend(app.answer_doctor(&config.data_dir));
+    }
     let drain = Duration::from_secs(config.server.drain_seconds);
     let served = app.answer(listener, drain, stop_signal()).await;
     for task in background {

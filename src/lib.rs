@@ -9,6 +9,7 @@ pub mod app;
 pub mod cli;
 pub mod config;
 pub mod demo;
+pub mod doctor;
 pub mod domain;
 pub mod http;
 pub mod service;

@@ -1,6 +1,5 @@
 //! The command line: serve · migrate · user · gateway · openapi · doctor · health.
 
-mod doctor;
 mod operator;
 
 use std::path::PathBuf;
@@ -8,9 +7,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::app;
 use crate::config::Config;
 use crate::telemetry;
+use crate::{app, doctor};
 
 /// Hands out API keys with quotas, and holds every one of them to its quota.
 #[derive(Debug, Parser)]

@@ -5,12 +5,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use ipnet::IpNet;
-use sqlx::Postgres;
-use sqlx::postgres::{PgTypeInfo, PgValueRef};
 
 use super::policy;
 
-/// Spec §2.1 `model_limits`: names of models, in the caller's order, none twice.
+/// Spec §2.1 `model_limits`: names of models, in the caller's order, none twice. Copies share the text, because a batch
+/// of charges holds many.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelLimits(Arc<str>);
 
@@ -69,6 +68,12 @@ impl ModelLimits {
         Ok(Self(list.into()))
     }
 
+    /// As it was parsed before, and stored.
+    #[must_use]
+    pub fn from_stored(text: &str) -> Self {
+        Self(text.into())
+    }
+
     /// The wire's form: names with commas between.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -85,29 +90,6 @@ impl ModelLimits {
 /// admits everyone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IpAllowlist(Arc<str>);
-
-/// A list is a text column. Copies share it, because a batch of charges holds many.
-macro_rules! text_column {
-    ($($list:ident)*) => {$(
-        impl sqlx::Type<Postgres> for $list {
-            fn type_info() -> PgTypeInfo {
-                <str as sqlx::Type<Postgres>>::type_info()
-            }
-
-            fn compatible(ty: &PgTypeInfo) -> bool {
-                <str as sqlx::Type<Postgres>>::compatible(ty)
-            }
-        }
-
-        impl<'r> sqlx::Decode<'r, Postgres> for $list {
-            fn decode(value: PgValueRef<'r>) -> Result<Self, sqlx::error::BoxDynError> {
-                <&str as sqlx::Decode<Postgres>>::decode(value).map(|text| Self(text.into()))
-            }
-        }
-    )*};
-}
-
-text_column!(ModelLimits IpAllowlist);
 
 /// Why a list of addresses was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -147,6 +129,12 @@ impl IpAllowlist {
             return Err(IpsInvalid::TooLong);
         }
         Ok(Self(list.into()))
+    }
+
+    /// As it was parsed before, and stored.
+    #[must_use]
+    pub fn from_stored(text: &str) -> Self {
+        Self(text.into())
     }
 
     /// The wire's form: one entry a line.

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono_tz::Tz;
-use sqlx::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::dice::Dice;
@@ -313,7 +312,7 @@ impl Committer {
     async fn attempt(&self, orders: &[Order], locking: Locking) -> Result<Vec<Option<Answer>>, StorageError> {
         self.db
             .bounded(async |conn| {
-                let mut tx = conn.begin().await?;
+                let mut tx = storage::begin(conn).await?;
                 let mut page = Page::open(&mut tx, orders, locking, &self.groups).await?;
                 let now = self.clock.now();
                 let answers =

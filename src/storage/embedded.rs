@@ -108,6 +108,14 @@ impl Embedded {
     }
 }
 
+/// Where the server that runs on the embedded database in `data_dir` answers `keymeter doctor`.
+///
+/// # Errors
+/// The directory does not exist, or somebody else could reach it.
+pub fn doctor_socket(data_dir: &Path) -> Result<PathBuf, std::io::Error> {
+    Ok(socket_dir(&data_dir.canonicalize()?)?.join("doctor"))
+}
+
 /// Passes connections on, one after the other: the database serves one at a time.
 async fn relay(listener: UnixListener, inner: PathBuf) {
     loop {

@@ -181,13 +181,14 @@ impl StorageError {
     #[must_use]
     pub fn may_concern_one_row(&self) -> bool {
         match self {
-            Self::Broken(_) | Self::Constraint(_) | Self::Locked(_) => true,
+            Self::Broken(_) | Self::Constraint(_) => true,
             Self::Unavailable(error) => {
                 let code = error.as_database_error().and_then(DatabaseError::code);
                 // Damage of a page, or an error of the file system at one.
                 code.is_some_and(|code| code.starts_with("XX") || code.starts_with("58"))
             }
-            Self::Contended(_) | Self::GivenUp | Self::Busy => false,
+            // Rows that are held are left out before; this is a table that is locked as a whole.
+            Self::Locked(_) | Self::Contended(_) | Self::GivenUp | Self::Busy => false,
         }
     }
 }
@@ -409,6 +410,11 @@ pub async fn now(conn: &mut Conn) -> Result<UnixTime, StorageError> {
         .fetch_one(conn)
         .await?;
     Ok(now)
+}
+
+/// Begins a transaction on a connection that is there: rolled back unless committed.
+pub async fn begin(conn: &mut Conn) -> Result<sqlx::Transaction<'_, Postgres>, StorageError> {
+    Ok(conn.begin().await?)
 }
 
 /// Commits, or says why not.

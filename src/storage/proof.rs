@@ -16,7 +16,7 @@ pub struct Breach<Id> {
     pub sum: i64,
 }
 
-/// One moment of the database, to which all questions are put, however long they take.
+/// One moment of the database, for questions of more than one statement and of any length.
 pub async fn moment(db: &Db) -> Result<Tx, StorageError> {
     let mut tx = db.pool.begin_with("begin isolation level repeatable read read only").await?;
     sqlx::query!(

@@ -1,5 +1,8 @@
 //! The table `tokens`. Deleted rows stay, and nothing here sees them.
 
+use sqlx::Postgres;
+use sqlx::postgres::{PgTypeInfo, PgValueRef};
+
 use super::{Conn, StorageError};
 use crate::domain::access::{Group, IpAllowlist, ModelLimits};
 use crate::domain::id::{TokenId, UserId};
@@ -54,6 +57,29 @@ macro_rules! token_of {
         }
     };
 }
+
+/// The lists of a token are text columns.
+macro_rules! list_column {
+    ($($list:ident)*) => {$(
+        impl sqlx::Type<Postgres> for $list {
+            fn type_info() -> PgTypeInfo {
+                <str as sqlx::Type<Postgres>>::type_info()
+            }
+
+            fn compatible(ty: &PgTypeInfo) -> bool {
+                <str as sqlx::Type<Postgres>>::compatible(ty)
+            }
+        }
+
+        impl<'r> sqlx::Decode<'r, Postgres> for $list {
+            fn decode(value: PgValueRef<'r>) -> Result<Self, sqlx::error::BoxDynError> {
+                <&str as sqlx::Decode<Postgres>>::decode(value).map(Self::from_stored)
+            }
+        }
+    )*};
+}
+
+list_column!(ModelLimits IpAllowlist);
 
 /// A key as it lies in the database: where it is found, what opens to it, what may be shown.
 #[derive(Debug)]

@@ -71,7 +71,7 @@ fn http_takes_rows_and_errors_from_storage_but_no_queries() {
 fn columns_of_services_look_only_back() {
     // accounts ← tokens ← usage: each may use those before it.
     let order = ["accounts", "admin", "tokens", "usage"];
-    let shared = ["callers", "dice", "limiter", "passwords", "scribe", "vault"];
+    let shared = ["audit_writer", "callers", "dice", "limiter", "passwords", "vault"];
     let mut wrong = Vec::new();
     for (at, column) in order.iter().enumerate() {
         let text = fs::read_to_string(src().join(format!("service/{column}.rs"))).unwrap();

@@ -4,7 +4,7 @@ use keymeter::service::vault::{MasterKey, Vault};
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::harness::{MASTER_KEY, TestApp, process};
+use crate::harness::{MASTER_KEY, START, TestApp, process};
 use crate::wire::url;
 
 /// Runs the doctor on the test's own database; returns whether it was content, and what it said.
@@ -62,4 +62,35 @@ async fn each_row_that_breaks_the_law_is_named(pool: PgPool) {
         let (content, said) = doctor(&pool);
         assert!(!content && said.contains(&format!("WRONG  ledger: {finding}")), "{said}");
     }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn days_that_were_dropped_for_their_age_are_no_finding(pool: PgPool) {
+    let id = ledger(&pool).await;
+    // An old charge beside every partition, as a server with a wrong clock leaves it, and one in a partition that goes.
+    let day = START - START % 86_400;
+    let (ancient, old) = (day - 200 * 86_400, day - 100 * 86_400);
+    sqlx::query("select make_charges_partition($1)").bind(old).execute(&pool).await.unwrap();
+    for at in [ancient, old] {
+        for sql in [
+            "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
+             select $1, id, user_id, '', 5, 0, 0, 0 from tokens where id = $2",
+            "insert into usage_daily (token_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
+             values ($2, to_timestamp($1)::date, '', 5, 1, 0, 0)",
+            "update tokens set used_quota = used_quota + 5 + 0 * $1 where id = $2",
+            "update users set used_quota = used_quota + 5 + 0 * $1 where id = (select user_id from tokens where id = $2)",
+        ] {
+            sqlx::query(sql).bind(at).bind(id).execute(&pool).await.unwrap();
+        }
+    }
+    let (content, said) = doctor(&pool);
+    assert!(content, "{said}");
+    let dropped: bool = sqlx::query_scalar("select drop_oldest_charges_partition($1)")
+        .bind(day - 90 * 86_400)
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert!(dropped);
+    let (content, said) = doctor(&pool);
+    assert!(content, "{said}");
 }

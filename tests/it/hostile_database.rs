@@ -348,6 +348,42 @@ async fn a_charge_that_leaves_nothing_is_known_to_the_next_verify(pool: PgPool) 
     assert_eq!(verify(&other).await["usable_quota"], json!(0));
 }
 
+#[sqlx::test(migrations = false)]
+async fn a_token_stops_in_a_group_that_its_owner_left(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("keymeter.toml");
+    let groups = "[groups.default]\ndescription = \"\"\nratio = \"1\"\n\
+                  [groups.vip]\ndescription = \"\"\nratio = \"1\"\nopen = false\n";
+    std::fs::write(&file, groups).unwrap();
+    let database = url(&pool);
+    let settings = [("DATABASE_URL", database.as_str())];
+    let server = Server::start_with(dir.path(), &settings, &["--config", file.to_str().unwrap()]).await;
+    let root = Client::root(&server).await;
+    let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+    let gateway = Client::with(&server, made["credential"].as_str().unwrap());
+    let account = json!({ "username": "ana", "password": "ana's password", "token_api_enabled": true, "quota": 100,
+                          "group": "vip" });
+    let id = root.post("/api/admin/users", account).await.ok()["id"].clone();
+    let ana = Client::signed_in(&server, "ana", "ana's password").await;
+    let (_, vip) = ana.creates(json!({ "name": "vip", "unlimited_quota": true, "group": "vip" })).await.unwrap();
+    let (_, own) = ana.creates(json!({ "name": "own", "unlimited_quota": true })).await.unwrap();
+    let verify = async |key: &str| gateway.post("/api/gateway/verify", json!({ "key": key })).await.ok();
+    assert_eq!(verify(&vip).await["valid"], json!(true));
+    charge(&gateway, &vip).await.ok();
+
+    root.patch(&format!("/api/admin/users/{id}"), json!({ "group": "default" })).await.ok();
+    let told = verify(&vip).await;
+    assert_eq!((&told["valid"], &told["reason"]), (&json!(false), &json!("group_not_allowed")));
+    let sentence = "the group of this token is not open to its owner any more";
+    charge(&gateway, &vip).await.refuses_saying(403, "group_not_allowed", sentence);
+    gateway.post("/api/gateway/reserve", json!({ "key": vip, "quota": 1 })).await.refuses_saying(
+        403,
+        "group_not_allowed",
+        sentence,
+    );
+    charge(&gateway, &own).await.ok();
+}
+
 /// libfaketime of the distribution.
 fn libfaketime() -> &'static str {
     ["/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1"]

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::harness::{Caller, START, TestApp};
+use crate::wire::eventually;
 
 /// The audit log's reveals, oldest first.
 async fn reveals(app: &TestApp) -> Vec<Value> {
@@ -100,6 +101,43 @@ async fn every_reveal_is_a_line_in_the_audit_log(pool: PgPool) {
     assert_eq!(subjects[..2], [one, two]);
     assert!(subjects[2..] == [one, two] || subjects[2..] == [two, one], "{subjects:?}");
     assert!(!json!(reveals(&app).await).to_string().contains(&key[7..47]));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn reveals_that_wait_for_the_audit_log_are_bounded(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let (id, _) = creates(&ana, "one").await;
+    let ana = ana.by_access_token().await;
+    let mut holder = app.pool.begin().await.unwrap();
+    sqlx::query("lock table audit_log in exclusive mode").execute(&mut *holder).await.unwrap();
+    let reveals: Vec<_> = (0..3_000)
+        .map(|_| {
+            let ana = ana.clone();
+            tokio::spawn(async move { ana.get(&format!("/api/token/{id}")).await })
+        })
+        .collect();
+    // One batch is being written and one waits; everyone else is told at once.
+    eventually("the others were refused", async || reveals.iter().filter(|reveal| reveal.is_finished()).count() >= 900)
+        .await;
+    holder.rollback().await.unwrap();
+    let (mut shown, mut refused) = (0, 0);
+    for reveal in reveals {
+        let answer = reveal.await.unwrap();
+        if answer.status == 200 {
+            shown += 1;
+        } else {
+            answer.refuses_saying(503, "server_busy", "too many requests are waiting; try again in a moment");
+            assert!(answer.header("retry-after").is_some());
+            refused += 1;
+        }
+    }
+    assert!(refused >= 900 && shown >= 1_024, "{shown} shown, {refused} refused");
+    let lines: i64 = sqlx::query_scalar("select count(*) from audit_log where action = 'token.key_revealed'")
+        .fetch_one(&app.pool)
+        .await
+        .unwrap();
+    assert_eq!(lines, shown, "every key that was shown is in the log, and no other");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -203,6 +203,16 @@ async fn model_limits_are_names_with_commas_between(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn lists_take_at_most_16_kib(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let names = |count: usize| (0..count).map(|n| format!("{n:0127}")).collect::<Vec<_>>().join(",");
+    assert_eq!(made_with(&ana, "model_limits", json!(names(128))).await, names(128));
+    let answer = create(&ana, &json!({ "name": "x", "model_limits": names(129) })).await;
+    answer.refuses_saying(400, "invalid_models", "`model_limits` is longer than 16384 bytes");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn one_bad_address_refuses_the_whole_list_by_its_text(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;

@@ -66,6 +66,10 @@ impl Client {
         self.send(Method::PUT, path, body.to_string()).await
     }
 
+    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::PATCH, path, body.to_string()).await
+    }
+
     pub async fn send(&self, method: Method, path: &str, body: String) -> Answer {
         self.try_send(method, path, body).await.unwrap()
     }

@@ -1,12 +1,20 @@
-//! `keymeter doctor`: looks at everything an installation stands on, changes nothing, and says
-//! what to do about what it finds.
+//! `keymeter doctor`: looks at everything an installation stands on, changes nothing, and says what to do about what it
+//! finds. The embedded database belongs to the server that runs on it, so there the server examines itself: it listens
+//! on a private socket, and the command prints what it answers.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
+use tokio::io::AsyncWriteExt;
+use tokio::net::UnixListener;
+
+#[cfg(feature = "embedded")]
+use crate::app::StartError;
 use crate::app::{self, Database};
 use crate::config::Config;
 use crate::service::vault::Vault;
+#[cfg(feature = "embedded")]
+use crate::storage::embedded::{self, EmbeddedError};
 use crate::storage::proof::{self, Breach};
 use crate::storage::{self, Db, StorageError, tokens};
 
@@ -14,9 +22,16 @@ use crate::storage::{self, Db, StorageError, tokens};
 const STEP: usize = 50_000;
 const STEP_IDS: i64 = 50_000;
 
+/// How long a running server may take to examine itself.
+#[cfg(feature = "embedded")]
+const PATIENCE: std::time::Duration = std::time::Duration::from_mins(10);
+
+/// The last line of a report without findings.
+const ALL_IS_WELL: &str = "all is well";
+
 /// Examines the installation; the exit code is 1 if anything is wrong.
 pub async fn examine(config: &Config) -> ExitCode {
-    let mut report = Report { wrong: 0 };
+    let mut report = Report::printed();
     report.good("settings", "can be read");
     if config.database.url.is_none() && !config.data_dir.join("postgres").exists() {
         let what = format!("there is none in {} yet; start one with `keymeter serve`", config.data_dir.display());
@@ -25,6 +40,16 @@ pub async fn examine(config: &Config) -> ExitCode {
     }
     let database = match Database::start(config) {
         Ok(database) => database,
+        #[cfg(feature = "embedded")]
+        Err(error @ StartError::Embedded(EmbeddedError::InUse(_))) => {
+            return match ask_running_server(&config.data_dir) {
+                Ok(answer) => report.close_with(&answer),
+                Err(cause) => {
+                    report.wrong("database", &format!("{error} (it does not answer: {cause})"));
+                    report.close()
+                }
+            };
+        }
         Err(error) => {
             report.wrong("database", &error.to_string());
             return report.close();
@@ -33,6 +58,33 @@ pub async fn examine(config: &Config) -> ExitCode {
     examine_database(config, &database, &mut report).await;
     database.stop().await;
     report.close()
+}
+
+/// What the server on the embedded database in `data_dir` finds.
+#[cfg(feature = "embedded")]
+fn ask_running_server(data_dir: &std::path::Path) -> std::io::Result<String> {
+    let mut server = std::os::unix::net::UnixStream::connect(embedded::doctor_socket(data_dir)?)?;
+    server.set_read_timeout(Some(PATIENCE))?;
+    std::io::read_to_string(&mut server)
+}
+
+/// Examines a running server's embedded database for everyone who connects to `socket`, one after the other.
+pub async fn answer(socket: UnixListener, db: Db, vault: Vault, zone: String) {
+    loop {
+        let Ok((mut caller, _)) = socket.accept().await else {
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            continue;
+        };
+        let mut report = Report::kept();
+        report.good("database", "the embedded PostgreSQL of the running server answers");
+        report.note(
+            "database",
+            "it is the embedded one: a power cut can lose its last moments; for production set DATABASE_URL",
+        );
+        examine_contents(&db, &vault, &zone, &mut report).await;
+        // A caller that left needs no answer.
+        let _ = caller.write_all(report.text().as_bytes()).await;
+    }
 }
 
 async fn examine_database(config: &Config, database: &Database, report: &mut Report) {
@@ -68,7 +120,13 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     };
     report.good("master key", "fits the database");
     let db = Db::open(&database.options);
-    match examine_keys(&db, &vault).await {
+    examine_contents(&db, &vault, &config.usage.time_zone.to_string(), report).await;
+    db.close().await;
+}
+
+/// Whether every key opens and the law of the ledger holds.
+async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Report) {
+    match examine_keys(db, vault).await {
         Ok((count, broken)) if broken.is_empty() => report.good("keys", &format!("all {count} open")),
         Ok((_, broken)) => {
             let ids = broken.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -79,26 +137,29 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
         }
         Err(error) => report.wrong("keys", &error.to_string()),
     }
-    if let Err(error) = examine_ledger(&db, &config.usage.time_zone.to_string(), report).await {
+    if let Err(error) = examine_ledger(db, zone, report).await {
         report.wrong("ledger", &error.to_string());
     }
-    db.close().await;
 }
 
-/// Proves L1, L3 and L5 for every token and every wallet, as of one moment. L2 follows from how
+/// Proves L1, L3 and L5 for every token and every wallet. Each question is put to one moment of the database, and the
+/// transaction ends with it: nothing waits for the doctor for longer than one question takes. L2 follows from how
 /// operations are applied, and L4 from the commit before the answer; neither leaves a trace to look at.
 async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), StorageError> {
-    let mut moment = proof::moment(db).await?;
-    let (tokens, users) = proof::extent(&mut moment).await?;
-    let since = proof::first_whole_day(&mut moment, zone).await?;
+    let (tokens, users, since, below_zero) = {
+        let mut moment = proof::moment(db).await?;
+        let (tokens, users) = proof::extent(&mut moment).await?;
+        let since = proof::first_whole_day(&mut moment, zone).await?;
+        (tokens, users, since, proof::below_zero(&mut moment).await?)
+    };
     let mut breaches = Vec::new();
-    let below_zero = proof::below_zero(&mut moment).await?;
     if below_zero > 0 {
         breaches.push(format!("L1: {below_zero} rows are below zero"));
     }
-    let mut bar = Bar::new("ledger", tokens + users);
+    let mut bar = Bar::new("ledger", tokens + users, report.is_printed());
     for from in (0..=tokens).step_by(STEP) {
         let to = from + STEP_IDS;
+        let mut moment = proof::moment(db).await?;
         for Breach { id, says, sum } in proof::tokens_off(&mut moment, from, to).await? {
             breaches.push(format!("L3: the token {id} has used {says}, its charges and reservations are {sum}"));
         }
@@ -108,6 +169,7 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
         bar.step();
     }
     for from in (0..=users).step_by(STEP) {
+        let mut moment = proof::moment(db).await?;
         for Breach { id, says, sum } in proof::wallets_off(&mut moment, from, from + STEP_IDS).await? {
             breaches.push(format!("L3: the wallet of the user {id} has used {says}, its tokens have used {sum}"));
         }
@@ -133,9 +195,9 @@ struct Bar {
 
 #[expect(clippy::print_stderr, reason = "this is what the operator watches")]
 impl Bar {
-    fn new(what: &'static str, ids: i64) -> Self {
+    fn new(what: &'static str, ids: i64, may_show: bool) -> Self {
         let steps = usize::try_from(ids).unwrap_or(0) / STEP + 2;
-        Self { what, steps, done: 0, shown: std::io::stderr().is_terminal() }
+        Self { what, steps, done: 0, shown: may_show && std::io::stderr().is_terminal() }
     }
 
     fn step(&mut self) {
@@ -172,32 +234,65 @@ async fn examine_keys(db: &Db, vault: &Vault) -> Result<(usize, Vec<i64>), Stora
     }
 }
 
+/// What was found: printed line by line, or kept for a caller elsewhere.
 struct Report {
     wrong: u32,
+    kept: Option<String>,
 }
 
 #[expect(clippy::print_stdout, reason = "this is what the operator reads")]
 impl Report {
-    #[expect(clippy::unused_self, reason = "a report is written to, whatever it remembers")]
-    fn good(&self, what: &str, finding: &str) {
-        println!("ok     {what}: {finding}");
+    const fn printed() -> Self {
+        Self { wrong: 0, kept: None }
     }
 
-    #[expect(clippy::unused_self, reason = "a report is written to, whatever it remembers")]
-    fn note(&self, what: &str, finding: &str) {
-        println!("note   {what}: {finding}");
+    const fn kept() -> Self {
+        Self { wrong: 0, kept: Some(String::new()) }
+    }
+
+    const fn is_printed(&self) -> bool {
+        self.kept.is_none()
+    }
+
+    fn line(&mut self, line: &str) {
+        match &mut self.kept {
+            Some(kept) => kept.extend([line, "\n"]),
+            None => println!("{line}"),
+        }
+    }
+
+    fn good(&mut self, what: &str, finding: &str) {
+        self.line(&format!("ok     {what}: {finding}"));
+    }
+
+    fn note(&mut self, what: &str, finding: &str) {
+        self.line(&format!("note   {what}: {finding}"));
     }
 
     fn wrong(&mut self, what: &str, finding: &str) {
         self.wrong += 1;
-        println!("WRONG  {what}: {finding}");
+        self.line(&format!("WRONG  {what}: {finding}"));
     }
 
-    fn close(self) -> ExitCode {
+    fn close(mut self) -> ExitCode {
         if self.wrong == 0 {
-            println!("all is well");
+            self.line(ALL_IS_WELL);
             return ExitCode::SUCCESS;
         }
         ExitCode::FAILURE
+    }
+
+    /// The same with the report of another process, from its first line to its last.
+    fn close_with(mut self, answer: &str) -> ExitCode {
+        self.line(answer.trim_end());
+        if answer.trim_end().ends_with(ALL_IS_WELL) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+
+    /// What was kept, with the line that ends it.
+    fn text(mut self) -> String {
+        if self.wrong == 0 {
+            self.line(ALL_IS_WELL);
+        }
+        self.kept.unwrap_or_default()
     }
 }

@@ -1,16 +1,16 @@
 //! The composition root: settings become a database, services, a router, background tasks, and a
 //! graceful stop. The only room that knows everyone.
 
+pub mod connections;
+
 use std::io::Write;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use axum::Router;
-use axum::serve::ListenerExt;
 use secrecy::ExposeSecret;
 use sqlx::postgres::PgConnectOptions;
 use tokio::net::TcpListener;
@@ -88,8 +88,6 @@ pub enum StartError {
     Demo(#[from] DemoError),
     #[error(transparent)]
     Storage(#[from] StorageError),
-    #[error("the server failed: {0}")]
-    Serve(std::io::Error),
 }
 
 /// The database of a running process: elsewhere, or inside.
@@ -368,42 +366,6 @@ impl App {
             }
         }
     }
-
-    /// Answers until `stop` comes, then finishes what is in flight, within `drain`.
-    async fn answer(
-        self,
-        listener: TcpListener,
-        drain: Duration,
-        stop: impl Future<Output = ()> + Send + 'static,
-    ) -> std::io::Result<()> {
-        let (tell, told) = tokio::sync::oneshot::channel::<()>();
-        let site = Arc::clone(&self.site);
-        let stopping = async move {
-            stop.await;
-            site.draining.store(true, Ordering::SeqCst);
-            tracing::info!("stopping: no new connections; finishing what is in flight");
-            let _ = tell.send(());
-        };
-        let listener = listener.tap_io(|stream| {
-            // Small answers must not wait for more; where it cannot be set, they are only slower.
-            let _ = stream.set_nodelay(true);
-        });
-        let service = self.router.into_make_service_with_connect_info::<SocketAddr>();
-        let serving = axum::serve(listener, service).with_graceful_shutdown(stopping);
-        let patience = async {
-            if told.await.is_err() {
-                std::future::pending::<()>().await;
-            }
-            tokio::time::sleep(drain).await;
-        };
-        tokio::select! {
-            served = serving => served,
-            () = patience => {
-                tracing::warn!(seconds = drain.as_secs(), "some requests did not finish in time and were cut");
-                Ok(())
-            }
-        }
-    }
 }
 
 fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, StartError> {
@@ -474,14 +436,13 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
     if database.is_embedded() {
         background.extend(app.answer_doctor(&config.data_dir));
     }
-    let drain = Duration::from_secs(config.server.drain_seconds);
-    let served = app.answer(listener, drain, stop_signal()).await;
+    let limits = connections::Limits::new(&config.server, config.database.connections);
+    connections::serve(listener, app.site, app.router, limits, stop_signal()).await;
     for task in background {
         task.abort();
     }
     db.close().await;
     database.stop().await;
-    served.map_err(StartError::Serve)?;
     tracing::info!("stopped");
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! an environment variable is that of the default.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use ipnet::IpNet;
@@ -53,6 +54,10 @@ pub struct Server {
     #[serde(deserialize_with = "networks")]
     pub trusted_proxies: Vec<IpNet>,
     pub request_timeout_seconds: u64,
+    pub header_timeout_seconds: NonZeroU32,
+    pub idle_timeout_seconds: NonZeroU32,
+    pub max_connections: NonZeroU32,
+    pub stop_delay_seconds: u64,
     pub drain_seconds: u64,
     pub max_clock_skew_seconds: u32,
     pub metrics: MetricsAccess,
@@ -431,6 +436,10 @@ mod tests {
         );
         assert!(says(load(&[("KEYMETER_USAGE__TIME_ZONE", "Mars")])).contains("\"Mars\" is not a time zone"));
         assert!(says(load(&[("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "-1")])).contains("limits.login_per_minute"));
+        for setting in ["max_connections", "header_timeout_seconds", "idle_timeout_seconds"] {
+            let refused = says(load_file(&format!("[server]\n{setting} = 0")));
+            assert!(refused.starts_with(&format!("the setting server.{setting} cannot be used: ")), "{refused}");
+        }
         assert_eq!(
             says(load_file("[server]\nport = 1")),
             "unknown setting server.port; config/default.toml lists all settings"

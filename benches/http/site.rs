@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::serve::ListenerExt;
+use keymeter::app::connections::{self, Limits};
 use keymeter::app::{self, App, Database};
 use keymeter::config::Config;
 use keymeter::domain::key::ApiKey;
@@ -75,10 +75,9 @@ impl Site {
 
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap());
-        let service = twins::routes(pool.clone()).fallback_service(app.router);
-        let service = service.into_make_service_with_connect_info::<SocketAddr>();
-        tokio::spawn(async move { axum::serve(listener, service).await });
+        let router = twins::routes(pool.clone()).fallback_service(app.router);
+        let limits = Limits::new(&config.server, config.database.connections);
+        tokio::spawn(connections::serve(listener, app.site, router, limits, std::future::pending()));
 
         let [access_token, gateway, key] = [const { String::new() }; 3];
         let mut site =

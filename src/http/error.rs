@@ -85,6 +85,15 @@ impl Refusal {
         Self { retry_after: Some(RETRY_AFTER_OUTAGE), ..refusal }
     }
 
+    /// 503 for a connection beyond `server.max_connections`.
+    #[must_use]
+    pub fn too_many_connections() -> Self {
+        Self::unavailable(
+            "too_many_connections",
+            "this server has as many connections as it may; try again in a moment",
+        )
+    }
+
     /// 401 without any credential.
     #[must_use]
     pub fn not_signed_in() -> Self {

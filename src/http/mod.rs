@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use axum::routing::{MethodFilter, any, on};
+use axum::routing::{MethodFilter, any, get, on};
 use axum::{Router, middleware};
 use ipnet::IpNet;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -165,6 +165,23 @@ pub fn router(site: Arc<Site>, sessions: SessionTable, secure_cookies: bool) -> 
         .layer(middleware::from_fn(layers::finish))
         .layer(sessions)
         .with_state(Arc::clone(&site));
+    layered(routes, site)
+}
+
+/// What answers on a connection beyond `server.max_connections`: whether the server lives and is ready, and 503 to
+/// everything else.
+pub fn router_when_full(site: Arc<Site>) -> Router {
+    let routes = Router::new()
+        .route("/healthz", get(health::live))
+        .route("/readyz", get(health::ready))
+        .fallback(async || error::Refusal::too_many_connections())
+        .layer(middleware::from_fn(layers::finish))
+        .with_state(Arc::clone(&site));
+    layered(routes, site)
+}
+
+/// The layers that every request passes, whatever answers it.
+fn layered(routes: Router, site: Arc<Site>) -> Router {
     // Both slash forms of every path are the same path, before any route is chosen.
     let both_slash_forms = tower::Layer::layer(&NormalizePathLayer::trim_trailing_slash(), routes);
     Router::new()

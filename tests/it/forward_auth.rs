@@ -23,8 +23,9 @@ const FACTS: [&str; 4] = ["x-token-id", "x-user-id", "x-token-group", "x-remain-
 /// An address on the loopback that is no trusted proxy.
 const CLIENT: &str = "127.0.0.2";
 
+/// The proxies that tests put in front of Keymeter.
 #[derive(Clone, Copy)]
-enum Kind {
+pub enum Kind {
     Nginx,
     Caddy,
 }
@@ -181,7 +182,7 @@ impl Drop for Front {
 
 /// Where the proxy is. Without it the tests are skipped, but never on a machine that sets `CI`.
 #[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
-fn installed(kind: Kind) -> Option<PathBuf> {
+pub fn installed(kind: Kind) -> Option<PathBuf> {
     let name = match kind {
         Kind::Nginx => "nginx",
         Kind::Caddy => "caddy",
@@ -191,7 +192,7 @@ fn installed(kind: Kind) -> Option<PathBuf> {
         std::env::split_paths(&path).chain(["/usr/sbin".into()]).map(|dir| dir.join(name)).find(|p| p.is_file());
     if found.is_none() {
         assert!(std::env::var_os("CI").is_none(), "{name} is not installed, and CI is set");
-        eprintln!("SKIPPED: {name} is not installed, so forward-auth with it was not tested");
+        eprintln!("SKIPPED: {name} is not installed, so nothing was tested with it");
     }
     found
 }

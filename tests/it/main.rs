@@ -19,6 +19,7 @@ mod admin;
 mod architecture;
 mod cli;
 mod concurrency;
+mod connections;
 mod constraints;
 mod dashboard;
 mod demo;

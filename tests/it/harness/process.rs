@@ -19,6 +19,8 @@ pub fn keymeter(dir: &Path, settings: &[(&str, &str)]) -> Command {
     command.env_clear().env("PATH", path).env("HOME", home);
     command.env("KEYMETER_DATA_DIR", dir.join("data")).env("KEYMETER_SERVER__LISTEN", "127.0.0.1:0");
     command.env("KEYMETER_ROOT__PASSWORD", super::ROOT_PASSWORD);
+    // No load balancer has to turn away here.
+    command.env("KEYMETER_SERVER__STOP_DELAY_SECONDS", "0");
     command.envs(settings.iter().copied());
     command
 }
@@ -36,17 +38,17 @@ impl Server {
 
     /// The same with arguments of `serve`.
     pub async fn start_with(dir: &Path, settings: &[(&str, &str)], arguments: &[&str]) -> Self {
+        let mut command = keymeter(dir, settings);
+        command.arg("serve").args(arguments);
+        Self::spawn(dir, command).await
+    }
+
+    /// The same with a command line of one's own.
+    pub async fn spawn(dir: &Path, mut command: Command) -> Self {
         let log = dir.join("keymeter.log");
         let out = std::fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
         let before = std::fs::metadata(&log).unwrap().len();
-        let child = keymeter(dir, settings)
-            .arg("serve")
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(out.try_clone().unwrap())
-            .stderr(out)
-            .spawn()
-            .unwrap();
+        let child = command.stdin(Stdio::null()).stdout(out.try_clone().unwrap()).stderr(out).spawn().unwrap();
         let mut server = Self { child, base: String::new(), log };
         for _ in 0..600 {
             let text = server.log_since(before);

@@ -1,0 +1,537 @@
+//! Connections under hostile conditions and at the stop of the server: real sockets on the real binary
+//! (`docs/operations.md`).
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+use crate::forward_auth::{Kind, installed};
+use crate::harness::MASTER_KEY;
+use crate::harness::process::{Server, keymeter};
+use crate::wire::{Client, access_token_of_root, eventually, free_port, url};
+
+/// Long enough for everything that is to happen, and for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One answer, as it came over the wire.
+#[derive(Debug)]
+struct Raw {
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Raw {
+    fn status(&self) -> u16 {
+        self.head[9..12].parse().unwrap()
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+    }
+
+    fn says_close(&self) -> bool {
+        self.header("connection") == Some("close")
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}
+
+fn address(server: &Server) -> &str {
+    server.base.strip_prefix("http://").unwrap()
+}
+
+async fn connects(server: &Server) -> TcpStream {
+    TcpStream::connect(address(server)).await.unwrap()
+}
+
+/// A connection on which these bytes were sent.
+async fn sends(server: &Server, bytes: &str) -> TcpStream {
+    let mut stream = connects(server).await;
+    stream.write_all(bytes.as_bytes()).await.unwrap();
+    stream
+}
+
+fn get(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nhost: keys.test\r\n\r\n")
+}
+
+/// The next answer; `None` where the connection ends without one.
+async fn next_answer(stream: &mut TcpStream) -> Option<Raw> {
+    let read = async {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.ok()?);
+        }
+        let head = String::from_utf8(head).unwrap();
+        let mut raw = Raw { head, body: Vec::new() };
+        raw.body = vec![0; raw.header("content-length").map_or(0, |length| length.parse().unwrap())];
+        stream.read_exact(&mut raw.body).await.ok()?;
+        Some(raw)
+    };
+    tokio::time::timeout(PATIENCE, read).await.expect("an answer, or the end")
+}
+
+/// Asks on a connection of its own.
+async fn asks(server: &Server, path: &str) -> Option<Raw> {
+    next_answer(&mut sends(server, &get(path)).await).await
+}
+
+#[track_caller]
+fn is_200(answer: Option<Raw>) -> Raw {
+    let answer = answer.expect("an answer");
+    assert_eq!(answer.status(), 200, "{}", answer.head);
+    answer
+}
+
+/// Waits until the server closes the connection. What it still says is returned.
+async fn ends(mut stream: TcpStream) -> Vec<u8> {
+    let mut rest = Vec::new();
+    // A reset is an end, too.
+    let end = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut rest)).await;
+    let _ = end.expect("the server closes the connection");
+    rest
+}
+
+/// A request whose head has come and whose body the server waits for; `None` where it is refused.
+async fn half_a_request(server: &Server, line_and_headers: &str, length: usize) -> Option<TcpStream> {
+    let head = format!("{line_and_headers}host: keys.test\r\ncontent-length: {length}\r\nexpect: 100-continue\r\n\r\n");
+    let mut stream = sends(server, &head).await;
+    (next_answer(&mut stream).await?.status() == 100).then_some(stream)
+}
+
+async fn exit_code(server: &mut Server) -> Option<i32> {
+    eventually("the server exits", async || server.child.try_wait().unwrap().is_some()).await;
+    server.child.wait().unwrap().code()
+}
+
+#[sqlx::test(migrations = false)]
+async fn half_open_connections_keep_nobody_out_and_are_closed(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let settings = [
+        ("DATABASE_URL", database.as_str()),
+        ("KEYMETER_SERVER__MAX_CONNECTIONS", "8"),
+        ("KEYMETER_SERVER__HEADER_TIMEOUT_SECONDS", "2"),
+    ];
+    let server = Server::start(dir.path(), &settings).await;
+    let mut half_open = Vec::new();
+    for _ in 0..40 {
+        half_open.push(sends(&server, "GET /api/status HTTP/1.1\r\nhost: keys.test\r\n").await);
+    }
+    for path in ["/healthz", "/readyz", "/api/status"] {
+        is_200(asks(&server, path).await);
+    }
+    for stream in half_open {
+        assert_eq!(ends(stream).await, b"");
+    }
+    is_200(asks(&server, "/api/status").await);
+}
+
+#[sqlx::test(migrations = false)]
+async fn running_out_of_file_descriptors_silences_nobody(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let asked_for = keymeter(dir.path(), &[("DATABASE_URL", &database)]);
+    let mut few_files = Command::new("sh");
+    few_files.env_clear().envs(asked_for.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    few_files.args(["-c", "ulimit -n 160 && exec \"$0\" serve"]).arg(asked_for.get_program());
+    let mut server = Server::spawn(dir.path(), few_files).await;
+    let mut half_open = Vec::new();
+    for _ in 0..300 {
+        half_open.push(sends(&server, "GET /api/status HTTP/1.1\r\n").await);
+    }
+    for _ in 0..20 {
+        for path in ["/healthz", "/readyz", "/api/status"] {
+            is_200(asks(&server, path).await);
+        }
+    }
+    let log = std::fs::read_to_string(&server.log).unwrap();
+    assert!(log.contains("the limit of open files is too low for server.max_connections"), "{log}");
+    drop(half_open);
+    assert_eq!(server.terminate(), Some(0));
+}
+
+#[sqlx::test(migrations = false)]
+async fn beyond_the_limit_only_health_is_answered(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let settings = [("DATABASE_URL", database.as_str()), ("KEYMETER_SERVER__MAX_CONNECTIONS", "2")];
+    let server = Server::start(dir.path(), &settings).await;
+    let access_token = access_token_of_root(&server).await;
+    let body = r#"{"name":"in flight"}"#;
+    let head = format!("POST /api/token/ HTTP/1.1\r\nauthorization: {access_token}\r\n");
+    let mut busy = Vec::new();
+    // The connection that asked for the access token may still be open for a moment.
+    eventually("every place is taken", async || {
+        busy.extend(half_a_request(&server, &head, body.len()).await);
+        busy.len() == 2
+    })
+    .await;
+    let upload = "POST /api/user/login HTTP/1.1\r\nhost: keys.test\r\ncontent-length: 2\r\n\r\n{}";
+    for request in [get("/api/status"), get("/"), get("/api/token/"), upload.to_owned()] {
+        let mut stream = sends(&server, &request).await;
+        let refused = next_answer(&mut stream).await.unwrap();
+        assert_eq!(refused.status(), 503, "{request}");
+        assert_eq!(
+            refused.json(),
+            json!({
+                "success": false,
+                "message": "this server has as many connections as it may; try again in a moment",
+                "error": "too_many_connections"
+            })
+        );
+        assert_eq!(refused.header("retry-after"), Some("1"));
+        assert_eq!(refused.header("x-error-code"), Some("too_many_connections"));
+        assert_eq!(refused.header("content-type"), Some("application/json"));
+        assert!(refused.says_close());
+        assert_eq!(ends(stream).await, b"");
+    }
+    for path in ["/healthz", "/healthz/", "/readyz"] {
+        assert!(is_200(asks(&server, path).await).says_close());
+    }
+    for mut stream in busy {
+        stream.write_all(body.as_bytes()).await.unwrap();
+        is_200(next_answer(&mut stream).await);
+    }
+    eventually("a place is free again", async || asks(&server, "/api/status").await.unwrap().status() == 200).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn connections_that_rest_do_not_take_every_place(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let settings = [("DATABASE_URL", database.as_str()), ("KEYMETER_SERVER__MAX_CONNECTIONS", "8")];
+    let server = Server::start(dir.path(), &settings).await;
+    let mut kept = Vec::new();
+    for _ in 0..20 {
+        let mut stream = sends(&server, &get("/api/status")).await;
+        if is_200(next_answer(&mut stream).await).says_close() {
+            assert_eq!(ends(stream).await, b"");
+        } else {
+            kept.push(stream);
+        }
+    }
+    assert_eq!(kept.len(), 6, "a quarter of the places stays free");
+    for stream in &mut kept {
+        stream.write_all(get("/api/status").as_bytes()).await.unwrap();
+        is_200(next_answer(stream).await);
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn what_waits_too_long_is_closed(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let settings = [
+        ("DATABASE_URL", database.as_str()),
+        ("KEYMETER_SERVER__HEADER_TIMEOUT_SECONDS", "1"),
+        ("KEYMETER_SERVER__IDLE_TIMEOUT_SECONDS", "1"),
+        ("KEYMETER_SERVER__REQUEST_TIMEOUT_SECONDS", "1"),
+    ];
+    let server = Server::start(dir.path(), &settings).await;
+
+    let silent = connects(&server).await;
+    assert_eq!(ends(silent).await, b"");
+
+    let mut idle = sends(&server, &get("/api/status")).await;
+    assert!(!is_200(next_answer(&mut idle).await).says_close());
+    assert_eq!(ends(idle).await, b"");
+
+    let mut second_head = sends(&server, &get("/api/status")).await;
+    is_200(next_answer(&mut second_head).await);
+    second_head.write_all(b"GET /api/status HTTP/1.1\r\n").await.unwrap();
+    assert_eq!(ends(second_head).await, b"");
+
+    // Bytes that keep coming do not put the end off.
+    let mut trickled_head = sends(&server, "GET /api/status HTTP/1.1\r\nx: ").await;
+    eventually("a head that trickles is cut", async || trickled_head.write_all(b"x").await.is_err()).await;
+
+    let mut trickled_body = half_a_request(&server, "POST /api/user/login HTTP/1.1\r\n", 1_000).await.unwrap();
+    let (mut reading, mut writing) = trickled_body.split();
+    let trickle = async {
+        while writing.write_all(b" ").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let mut answer = Vec::new();
+    let end = async {
+        let _ = reading.read_to_end(&mut answer).await;
+    };
+    tokio::time::timeout(PATIENCE, async { tokio::join!(trickle, end) }).await.expect("a trickled body is cut");
+    let answer = String::from_utf8(answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains(r#""error":"timeout""#), "{answer}");
+
+    // Answers that nobody reads.
+    let mut deaf = connects(&server).await;
+    let requests = get("/api/openapi.json").repeat(1_000);
+    let cut = async {
+        loop {
+            if deaf.write_all(requests.as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, cut).await.expect("a client that does not read is cut");
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_head_that_is_too_large_is_answered_431(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[("DATABASE_URL", &url(&pool))]).await;
+    let head = |headers: &str| format!("GET /api/status HTTP/1.1\r\nhost: keys.test\r\n{headers}\r\n");
+    is_200(next_answer(&mut sends(&server, &head(&"x: y\r\n".repeat(90))).await).await);
+    is_200(next_answer(&mut sends(&server, &head(&format!("x: {}\r\n", "y".repeat(24 * 1024)))).await).await);
+    for headers in ["x: y\r\n".repeat(200), format!("x: {}\r\n", "y".repeat(40 * 1024))] {
+        let mut stream = connects(&server).await;
+        // The server may have answered before it has all of it.
+        let _ = stream.write_all(head(&headers).as_bytes()).await;
+        let refused = next_answer(&mut stream).await.unwrap();
+        assert_eq!((refused.status(), refused.body.as_slice()), (431, &b""[..]), "{}", headers.len());
+        assert!(refused.says_close());
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_client_that_speaks_http_2_is_hung_up_on(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[("DATABASE_URL", &url(&pool))]).await;
+    let stream = sends(&server, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
+    assert_eq!(ends(stream).await, b"");
+    is_200(asks(&server, "/healthz").await);
+}
+
+#[sqlx::test(migrations = false)]
+async fn connections_without_a_request_do_not_stretch_the_stop(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[("DATABASE_URL", &url(&pool))]).await;
+    let silent = connects(&server).await;
+    let half_open = sends(&server, "GET /api/status HTTP/1.1\r\nhost: keys.test\r\n").await;
+    let mut idle = sends(&server, &get("/api/status")).await;
+    is_200(next_answer(&mut idle).await);
+    let mut second_head = sends(&server, &get("/api/status")).await;
+    is_200(next_answer(&mut second_head).await);
+    second_head.write_all(b"GET").await.unwrap();
+    let began = Instant::now();
+    assert_eq!(server.terminate(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(15), "half of the drain time: {:?}", began.elapsed());
+    for stream in [silent, half_open, idle, second_head] {
+        assert_eq!(ends(stream).await, b"");
+    }
+}
+
+/// Clients that ask again and again, on connections that they keep for as long as the server does.
+struct Load {
+    answered: Arc<AtomicUsize>,
+    failures: Arc<Mutex<Vec<String>>>,
+    stop: Arc<AtomicBool>,
+    clients: JoinSet<()>,
+}
+
+impl Load {
+    fn start(address: &str, request: &str, clients: usize) -> Self {
+        let load =
+            Self { answered: Arc::default(), failures: Arc::default(), stop: Arc::default(), clients: JoinSet::new() };
+        (0..clients).fold(load, |mut load, _| {
+            let (answered, failures, stop) =
+                (Arc::clone(&load.answered), Arc::clone(&load.failures), Arc::clone(&load.stop));
+            let (address, request) = (address.to_owned(), request.to_owned());
+            load.clients.spawn(async move {
+                let mut kept = None;
+                while !stop.load(Ordering::SeqCst) {
+                    match Self::asks(&address, &request, &mut kept).await {
+                        Ok(()) => _ = answered.fetch_add(1, Ordering::SeqCst),
+                        Err(failure) => failures.lock().unwrap().push(failure),
+                    }
+                }
+            });
+            load
+        })
+    }
+
+    async fn asks(address: &str, request: &str, kept: &mut Option<TcpStream>) -> Result<(), String> {
+        let fresh = kept.is_none();
+        let mut stream = match kept.take() {
+            Some(stream) => stream,
+            None => TcpStream::connect(address).await.map_err(|error| format!("not connected: {error}"))?,
+        };
+        stream.write_all(request.as_bytes()).await.map_err(|error| format!("not sent (fresh: {fresh}): {error}"))?;
+        let answer = next_answer(&mut stream).await.ok_or_else(|| format!("not answered (fresh: {fresh})"))?;
+        if answer.status() != 200 {
+            return Err(answer.head);
+        }
+        if !answer.says_close() {
+            *kept = Some(stream);
+        }
+        Ok(())
+    }
+
+    /// Waits for this many answers more.
+    async fn goes_on(&self, answers: usize) {
+        let enough = self.answered.load(Ordering::SeqCst) + answers;
+        eventually("the load goes on", async || self.answered.load(Ordering::SeqCst) >= enough).await;
+    }
+
+    /// Ends it; every request was answered.
+    async fn was_answered(self) {
+        self.stop.store(true, Ordering::SeqCst);
+        self.clients.join_all().await;
+        assert_eq!(*self.failures.lock().unwrap(), Vec::<String>::new());
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn while_it_stops_it_is_not_ready_but_answers(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let settings = [("DATABASE_URL", database.as_str()), ("KEYMETER_SERVER__STOP_DELAY_SECONDS", "5")];
+    let mut server = Server::start(dir.path(), &settings).await;
+    let mut kept = sends(&server, &get("/api/status")).await;
+    assert!(!is_200(next_answer(&mut kept).await).says_close());
+    let load = Load::start(address(&server), &get("/api/status"), 16);
+    load.goes_on(100).await;
+    server.signal("TERM");
+    eventually("it is not ready", async || asks(&server, "/readyz").await.unwrap().status() == 503).await;
+    let refused = asks(&server, "/readyz").await.unwrap();
+    let stopping =
+        json!({ "success": false, "message": "this server is stopping; use another one", "error": "stopping" });
+    assert_eq!((refused.json(), refused.header("retry-after")), (stopping, Some("1")));
+    load.goes_on(100).await;
+    kept.write_all(get("/api/status").as_bytes()).await.unwrap();
+    assert!(is_200(next_answer(&mut kept).await).says_close());
+    assert_eq!(ends(kept).await, b"");
+    load.was_answered().await;
+    assert_eq!(exit_code(&mut server).await, Some(0));
+}
+
+/// Everything was sent before SIGTERM, and the server sees it and the signal at the same moment.
+#[sqlx::test(migrations = false)]
+async fn what_was_sent_before_the_stop_is_answered(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    for _ in 0..6 {
+        let mut server = Server::start(dir.path(), &[("DATABASE_URL", &database)]).await;
+        let mut streams = Vec::new();
+        for _ in 0..24 {
+            let mut kept = sends(&server, &get("/api/status")).await;
+            is_200(next_answer(&mut kept).await);
+            streams.push(kept);
+        }
+        server.signal("STOP");
+        for kept in &mut streams {
+            kept.write_all(get("/api/status").as_bytes()).await.unwrap();
+        }
+        for _ in 0..24 {
+            streams.push(sends(&server, &get("/api/status")).await);
+        }
+        server.signal("TERM");
+        server.signal("CONT");
+        let mut lost = Vec::new();
+        for (number, stream) in streams.iter_mut().enumerate() {
+            if !next_answer(stream).await.is_some_and(|answer| answer.status() == 200) {
+                lost.push(number);
+            }
+        }
+        assert_eq!(lost, Vec::<usize>::new());
+        assert_eq!(exit_code(&mut server).await, Some(0));
+    }
+}
+
+/// nginx with the configuration of `docs/operations.md`, but for its ports. `None` where it is not installed.
+async fn nginx(dir: &Path, listen: u16, servers: &[u16]) -> Option<Nginx> {
+    let program = installed(Kind::Nginx)?;
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/operations.md")).unwrap();
+    let documented = page.split("```nginx\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let mut recipe = documented.to_owned();
+    let hosts = ["10.0.0.1:3000", "10.0.0.2:3000", "10.0.0.3:3000"];
+    for (host, port) in hosts.iter().zip(servers).chain([(&"listen 80;", &listen)]) {
+        assert!(recipe.contains(host), "{host} is not in docs/operations.md");
+        let local = format!("127.0.0.1:{port}");
+        recipe = recipe.replace(host, &if host.starts_with("listen") { format!("listen {local};") } else { local });
+    }
+    let at = dir.display();
+    let own = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|name| format!("{name}_temp_path {at}/{name};"));
+    let text = format!("events {{}}\nhttp {{ access_log off; {}\n{recipe}}}\n", own.join(" "));
+    let config = dir.join("nginx.conf");
+    std::fs::write(&config, text).unwrap();
+    let log = std::fs::File::create(dir.join("nginx.log")).unwrap();
+    let mut command = Command::new(program);
+    command.arg("-p").arg(dir).arg("-c").arg(config).args(["-e", "stderr", "-g"]);
+    command.arg(format!("daemon off; master_process off; pid {at}/nginx.pid; error_log stderr;"));
+    command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+    let mut nginx = Nginx(command.spawn().unwrap());
+    eventually("nginx listens", async || {
+        let stopped = nginx.0.try_wait().unwrap();
+        assert!(stopped.is_none(), "{}", std::fs::read_to_string(dir.join("nginx.log")).unwrap());
+        TcpStream::connect(("127.0.0.1", listen)).await.is_ok()
+    })
+    .await;
+    Some(nginx)
+}
+
+struct Nginx(Child);
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_rolling_restart_behind_nginx_fails_no_request(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let ports = [free_port(), free_port(), free_port()];
+    let front = free_port();
+    let Some(_nginx) = nginx(dir.path(), front, &ports).await else { return };
+    let database = url(&pool);
+    let start = async |port: u16| {
+        let home = dir.path().join(port.to_string());
+        std::fs::create_dir_all(&home).unwrap();
+        let listen = format!("127.0.0.1:{port}");
+        let settings = [
+            ("DATABASE_URL", database.as_str()),
+            ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY),
+            ("KEYMETER_SERVER__LISTEN", &listen),
+            ("KEYMETER_SERVER__STOP_DELAY_SECONDS", "1"),
+        ];
+        Server::start(&home, &settings).await
+    };
+    let mut servers = Vec::new();
+    for port in ports {
+        servers.push(start(port).await);
+    }
+    let root = Client::root(&servers[0]).await;
+    let (_, key) = root.creates(json!({ "name": "used", "unlimited_quota": true })).await.unwrap();
+    let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+    let body = json!({ "key": key }).to_string();
+    // nginx sends a POST again only if it was not sent yet.
+    let request = format!(
+        "POST /api/gateway/verify HTTP/1.1\r\nhost: keys.test\r\nauthorization: Bearer {}\r\ncontent-length: {}\r\n\r\n{body}",
+        made["credential"].as_str().unwrap(),
+        body.len()
+    );
+    let load = Load::start(&format!("127.0.0.1:{front}"), &request, 16);
+    for _ in 0..2 {
+        for (server, port) in servers.iter_mut().zip(ports) {
+            load.goes_on(200).await;
+            server.signal("TERM");
+            assert_eq!(exit_code(server).await, Some(0));
+            load.goes_on(100).await;
+            *server = start(port).await;
+            is_200(asks(server, "/readyz").await);
+        }
+    }
+    load.goes_on(200).await;
+    load.was_answered().await;
+}

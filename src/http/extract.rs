@@ -71,11 +71,13 @@ fn is_too_large(error: &axum::Error) -> bool {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+    // The parser looks only at the text of fields that are read; this looks at all of them.
+    let body = std::str::from_utf8(body).map_err(|_| Refusal::bad("invalid_json", "the body is not valid UTF-8"))?;
     // serde would read an array as the fields in their order.
-    if body.trim_ascii_start().starts_with(b"[") {
+    if body.trim_ascii_start().starts_with('[') {
         return Err(Refusal::bad("invalid_json", "the body must be a JSON object"));
     }
-    let mut json = serde_json::Deserializer::from_slice(body);
+    let mut json = serde_json::Deserializer::from_str(body);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
         wrong_json(&path, error.inner())

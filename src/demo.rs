@@ -189,7 +189,7 @@ fn request(models: &[Model], dice: &mut dyn CryptoRng) -> Asked {
     let cost = (input * model.price.0 + output * model.price.1) / 1_000;
     Asked {
         quota: Quota::grant(cost).unwrap_or_default(),
-        asked: Use { model: Some(model.name.to_owned()), ip: None },
+        asked: Use { model: Some(model.name.to_owned()), ..Use::default() },
         counts: Counts { prompt_tokens: input, completion_tokens: output },
         request_id: None,
     }

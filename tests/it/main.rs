@@ -18,6 +18,7 @@ mod accounts;
 mod admin;
 mod architecture;
 mod cli;
+mod client_address;
 mod concurrency;
 mod constraints;
 mod dashboard;

@@ -317,6 +317,7 @@ impl App {
             models: config.models.names.clone(),
             dashboard: find_dashboard(&config.dashboard.dir),
             time_zone: config.usage.time_zone.to_string(),
+            public_url: config.http.public_url.clone(),
         });
         let sessions = SessionTable::new(db, clock, vault.digests().clone());
         let router = http::router(Arc::clone(&site), sessions, config.http.cookies_are_secure());

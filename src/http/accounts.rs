@@ -10,7 +10,7 @@ use tower_sessions::Session;
 use utoipa::ToSchema;
 
 use super::Site;
-use super::auth::{SignedIn, end_session, may_end_session, refuse_foreign_navigation, start_session};
+use super::auth::{NotForeign, SignedIn, end_session, may_end_session, refuse_foreign_navigation, start_session};
 use super::envelope::{Done, Envelope, NoStore};
 use super::error::Refusal;
 use super::extract::{Id, Json, OptionalJson, Visitor};
@@ -222,11 +222,12 @@ pub struct GroupBody {
     ratio: Box<serde_json::value::RawValue>,
 }
 
-/// Sign in; the cookie `session` comes with the answer.
+/// Sign in; the cookie `session` comes with the answer. Not from a page of another site.
 #[utoipa::path(post, path = "/api/user/login", tag = "accounts", request_body = LoginBody,
     responses((status = 200, body = Envelope<UserBody>)))]
 pub async fn login(
     State(site): State<Arc<Site>>,
+    _: NotForeign,
     Visitor(origin): Visitor,
     session: Session,
     Json(body): Json<LoginBody>,
@@ -241,18 +242,23 @@ pub async fn login(
     Ok(Envelope::of(UserBody::new(user, site.accounts.rules())))
 }
 
-/// Sign out.
+/// Sign out. Not from a page of another site.
 #[utoipa::path(get, path = "/api/user/logout", tag = "accounts", responses((status = 200, body = Done)))]
-pub async fn logout(session: Session) -> Result<Done, Refusal> {
+pub async fn logout(_: NotForeign, session: Session) -> Result<Done, Refusal> {
     end_session(&session).await?;
     Ok(Done::default())
 }
 
-/// Sign out.
+/// Sign out. Not from a page of another site.
 #[utoipa::path(post, path = "/api/user/logout", tag = "accounts", responses((status = 200, body = Done)))]
-pub async fn logout_by_post(session: Session, headers: http::HeaderMap) -> Result<Done, Refusal> {
-    may_end_session(&session, &headers).await?;
-    logout(session).await
+pub async fn logout_by_post(
+    State(site): State<Arc<Site>>,
+    not_foreign: NotForeign,
+    session: Session,
+    parts: http::request::Parts,
+) -> Result<Done, Refusal> {
+    may_end_session(&session, &parts, &site).await?;
+    logout(not_foreign, session).await
 }
 
 /// Make yourself an account, where the operator allows it.
@@ -260,6 +266,7 @@ pub async fn logout_by_post(session: Session, headers: http::HeaderMap) -> Resul
     responses((status = 200, body = Done)))]
 pub async fn register(
     State(site): State<Arc<Site>>,
+    _: NotForeign,
     Visitor(origin): Visitor,
     Json(body): Json<RegisterBody>,
 ) -> Result<Done, Refusal> {
@@ -305,9 +312,9 @@ pub async fn edit(
 pub async fn mint(
     State(site): State<Arc<Site>>,
     SignedIn(caller): SignedIn,
-    headers: http::HeaderMap,
+    parts: http::request::Parts,
 ) -> Result<NoStore<Envelope<String>>, Refusal> {
-    refuse_foreign_navigation(&headers)?;
+    refuse_foreign_navigation(&parts, &site)?;
     let (_, token) = site.accounts.mint_access_token(&caller, "made by GET /api/user/token", None).await?;
     Ok(NoStore(Envelope::of(token.expose().to_owned())))
 }

@@ -116,6 +116,15 @@ impl Refusal {
         )
     }
 
+    /// 403 for a page of another site that would sign somebody in or out.
+    #[must_use]
+    pub fn foreign_page() -> Self {
+        Self::forbidden(
+            "cross_site_request",
+            "a page of another site sent this (`Origin` or `Sec-Fetch-Site`); open this site itself",
+        )
+    }
+
     /// 403 before enablement (spec §1, §5.3).
     #[must_use]
     pub fn not_enabled(contact: &str) -> Self {

@@ -5,7 +5,7 @@ use rand::{CryptoRng, RngExt};
 use secrecy::SecretString;
 
 use crate::domain::access::{Group, IpAllowlist, ModelLimits};
-use crate::domain::audit::{Caller, Origin};
+use crate::domain::audit::{Caller, Credential, Origin};
 use crate::domain::id::{GatewayId, TokenId};
 use crate::domain::ledger::Use;
 use crate::domain::money::Quota;
@@ -285,7 +285,7 @@ async fn requests_for_enablement(site: &Site, root: &Caller, password: &SecretSt
 async fn sign_in(site: &Site, username: &str, password: &SecretString) -> Result<Caller, DemoError> {
     let origin = Origin { ip: None, request_id: "demo".to_owned() };
     let (user, _) = site.accounts.sign_in(username, expose(password), &origin).await?;
-    Ok(Caller { user, origin })
+    Ok(Caller { user, credential: Credential::Session, origin })
 }
 
 fn dollars_of(dollars: i64) -> Result<Quota, DemoError> {

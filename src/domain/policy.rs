@@ -102,6 +102,9 @@ pub const MAX_REASON_CHARS: usize = 2_000;
 /// Live access tokens of one user: enough for every machine, few enough to look through.
 pub const MAX_ACCESS_TOKENS: i64 = 100;
 
+/// Access tokens that ended and are cleared away in one go: a short statement. The next round takes more.
+pub const ACCESS_TOKENS_CLEARED: i64 = 10_000;
+
 /// Days a session lives without being used; each use after a day of rest renews it.
 pub const SESSION_DAYS: i64 = 30;
 

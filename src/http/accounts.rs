@@ -121,7 +121,8 @@ pub struct SelfBody {
 pub struct AccessTokenRequest {
     /// What it is for.
     name: Option<String>,
-    /// Unix timestamp; absent, 0 or -1 for never.
+    /// Unix timestamp in the future; 0 or -1 for never. With an access token: not after its own end, which also counts
+    /// where this is absent. With a session, absent means never.
     expires_at: Option<i64>,
 }
 
@@ -307,7 +308,8 @@ pub async fn edit(
     Ok(Envelope::of(UserBody::new(user, site.accounts.rules())))
 }
 
-/// Make one more access token; `data` is the token, shown this once.
+/// Make one more access token; `data` is the token, shown this once. It never ends, or, made with an access token, ends
+/// with that one.
 #[utoipa::path(get, path = "/api/user/token", tag = "accounts", responses((status = 200, body = Envelope<String>)))]
 pub async fn mint(
     State(site): State<Arc<Site>>,
@@ -315,7 +317,7 @@ pub async fn mint(
     parts: http::request::Parts,
 ) -> Result<NoStore<Envelope<String>>, Refusal> {
     refuse_foreign_navigation(&parts, &site)?;
-    let (_, token) = site.accounts.mint_access_token(&caller, "made by GET /api/user/token", None).await?;
+    let (_, token, _) = site.accounts.mint_access_token(&caller, "made by GET /api/user/token", None).await?;
     Ok(NoStore(Envelope::of(token.expose().to_owned())))
 }
 
@@ -342,11 +344,11 @@ pub async fn create_access_token(
     if name.is_empty() {
         return Err(AccountInvalid::Missing("name").into());
     }
-    let lifetime = Lifetime::from_wire(body.expires_at.unwrap_or(-1)).map_err(|_| {
+    let asked = body.expires_at.map(Lifetime::from_wire).transpose().map_err(|_| {
         Refusal::bad("invalid_expiry", "`expires_at` must be a Unix timestamp in seconds, or -1 for never")
     })?;
     let created_time = site.clock.now().get();
-    let (id, token) = site.accounts.mint_access_token(&caller, &name, lifetime.into()).await?;
+    let (id, token, lifetime) = site.accounts.mint_access_token(&caller, &name, asked).await?;
     let token = Some(token.expose().to_owned());
     let body = AccessTokenBody { id: id.get(), name, created_time, expires_at: lifetime.expired_time(), token };
     Ok(NoStore(Envelope::of(body)))

@@ -11,7 +11,7 @@ use super::Site;
 use super::error::Refusal;
 use super::extract::origin;
 use super::layers::Known;
-use crate::domain::audit::Caller;
+use crate::domain::audit::{Caller, Credential};
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::key::{AccessToken, GatewayCredential};
 use crate::domain::policy;
@@ -53,12 +53,13 @@ impl FromRequestParts<Arc<Site>> for SignedIn {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Refusal> {
-        let user = match parts.headers.get(header::AUTHORIZATION) {
+        let (user, credential) = match parts.headers.get(header::AUTHORIZATION) {
             Some(value) => {
                 let text = value.to_str().map_err(|_| Refusal::not_signed_in())?;
-                site.callers.by_access_token(&AccessToken::claimed(bare(text))).await?
+                let (user, expires_at) = site.callers.by_access_token(&AccessToken::claimed(bare(text))).await?;
+                (user, Credential::AccessToken { expires_at })
             }
-            None => by_session(parts, site).await?,
+            None => (by_session(parts, site).await?, Credential::Session),
         };
         let own = user.id.to_string();
         let mut claimed = USER_HEADERS.iter().flat_map(|name| parts.headers.get_all(*name));
@@ -66,7 +67,7 @@ impl FromRequestParts<Arc<Site>> for SignedIn {
             return Err(Refusal::user_mismatch());
         }
         Known::is(parts, user.id);
-        Ok(Self(Caller { user: User::clone(&user), origin: origin(parts, site) }))
+        Ok(Self(Caller { user: User::clone(&user), credential, origin: origin(parts, site) }))
     }
 }
 

@@ -279,6 +279,7 @@ impl From<AccountsError> for Refusal {
             AccountsError::Invalid(invalid) => invalid.into(),
             AccountsError::NotFound(_) => Self::not_found(message),
             AccountsError::TooManyAccessTokens(_) => Self::conflict("access_token_limit_reached", message),
+            AccountsError::ExpiryPast | AccountsError::ExpiryTooLate(_) => Self::bad("invalid_expiry", message),
             AccountsError::AlreadyEnabled => Self::conflict("token_api_enabled", message),
             AccountsError::AlreadyRequested => Self::conflict("token_api_requested", message),
             AccountsError::ForeignAccount => Self::forbidden("foreign_account", message),

@@ -16,7 +16,7 @@ use crate::domain::id::{AccessTokenId, UserId};
 use crate::domain::key::{self, AccessToken};
 use crate::domain::money::Quota;
 use crate::domain::policy;
-use crate::domain::time::{Clock, UnixTime};
+use crate::domain::time::{Clock, Lifetime, UnixTime};
 use crate::domain::user::{AccountInvalid, NewPassword, Role, User, UserStatus, Username};
 use crate::storage::access_tokens::AccessTokenRow;
 use crate::storage::api_requests::ApiRequest;
@@ -65,6 +65,12 @@ pub enum AccountsError {
     /// A bound that keeps lists readable.
     #[error("you have {0} access tokens, which is the limit; revoke one first")]
     TooManyAccessTokens(i64),
+    /// An access token that would be dead at birth.
+    #[error("`expires_at` has passed already; it must lie in the future, or be -1 for never")]
+    ExpiryPast,
+    /// An access token that would outlive the one it is made with.
+    #[error("`expires_at` may be {0} at most, when the access token that asks ends; sign in for a later one")]
+    ExpiryTooLate(i64),
     /// Nothing to ask for.
     #[error("the token API is enabled for this account already")]
     AlreadyEnabled,
@@ -321,25 +327,39 @@ impl Accounts {
         Ok(user)
     }
 
-    /// A new access token, shown this once.
+    /// A new access token, shown this once, and how long it lives: as asked, or, where nothing is asked, as long as the
+    /// credential allows that the caller shows. An access token makes none that outlives it.
     ///
     /// # Errors
-    /// Too many already; the database.
+    /// An end that has passed or is too late; too many already; the database.
     pub async fn mint_access_token(
         &self,
         caller: &Caller,
         name: &str,
-        expires_at: Option<UnixTime>,
-    ) -> Result<(AccessTokenId, AccessToken), AccountsError> {
+        asked: Option<Lifetime>,
+    ) -> Result<(AccessTokenId, AccessToken, Lifetime), AccountsError> {
+        let now = self.clock.now();
+        let latest = caller.credential.latest_end();
+        let lifetime = asked.unwrap_or_else(|| Lifetime::from(latest));
+        let expires_at: Option<UnixTime> = lifetime.into();
+        if lifetime.is_over(now) {
+            return Err(AccountsError::ExpiryPast);
+        }
+        if let Some(latest) = latest
+            && expires_at.is_none_or(|end| end > latest)
+        {
+            return Err(AccountsError::ExpiryTooLate(latest.get()));
+        }
         let token = self.dice.roll(|dice| AccessToken::generate(dice));
         let digest = self.vault.digests().digest(token.expose());
         let owner = caller.user.id;
         let mut tx = self.db.begin().await?;
         users::lock(&mut tx, owner).await?.ok_or(AccountsError::NotFound("account"))?;
-        if access_tokens::count_live(&mut tx, owner, self.clock.now()).await? >= policy::MAX_ACCESS_TOKENS {
+        access_tokens::remove_expired_of(&mut tx, owner, now).await?;
+        if access_tokens::count_live(&mut tx, owner, now).await? >= policy::MAX_ACCESS_TOKENS {
             return Err(AccountsError::TooManyAccessTokens(policy::MAX_ACCESS_TOKENS));
         }
-        let id = access_tokens::insert(&mut tx, owner, name, &digest, expires_at, self.clock.now()).await?;
+        let id = access_tokens::insert(&mut tx, owner, name, &digest, expires_at, now).await?;
         let entry = self.entry(
             Some(&caller.user),
             &caller.origin,
@@ -349,7 +369,7 @@ impl Accounts {
         );
         audit::insert(&mut tx, entry).await?;
         storage::commit(tx).await?;
-        Ok((id, token))
+        Ok((id, token, lifetime))
     }
 
     /// The caller's access tokens, newest first.

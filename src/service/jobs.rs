@@ -8,7 +8,7 @@ use super::gateway::{Gateway, Ticket};
 use super::limiter::Limiter;
 use crate::domain::policy;
 use crate::domain::time::{Clock, DAY};
-use crate::storage::{self, Db, StorageError, ledger, sessions};
+use crate::storage::{self, Db, StorageError, access_tokens, ledger, sessions};
 
 /// Expired reservations give their quota back within 30 s: looked for three times as often.
 const EXPIRE_EVERY: Duration = Duration::from_secs(10);
@@ -82,6 +82,7 @@ impl Jobs {
         let receipts = ledger::prune_receipts(&mut tx, now.plus(-policy::RECEIPT_SECONDS)).await?;
         let reservations = ledger::prune_reservations(&mut tx, now.plus(-policy::RECEIPT_SECONDS)).await?;
         let sessions = sessions::remove_expired(&mut tx, now).await?;
+        access_tokens::remove_expired(&mut tx, now, policy::ACCESS_TOKENS_CLEARED).await?;
         storage::commit(tx).await?;
         tracing::debug!(dropped, receipts, reservations, sessions, "tidied up");
         Ok(())

@@ -22,6 +22,7 @@ mod client_address;
 mod concurrency;
 mod constraints;
 mod dashboard;
+mod data_dir;
 mod demo;
 mod doctor;
 mod embedded;

@@ -12,7 +12,7 @@ use crate::domain::money::Quota;
 use crate::domain::policy;
 use crate::domain::time::{Clock, DAY, Lifetime, ManualClock, UnixTime};
 use crate::domain::token::{Budget, NewToken, Switch, TokenName, TokenPatch};
-use crate::domain::user::{NewPassword, Role, UserStatus, Username};
+use crate::domain::user::{NewPassword, Role, TypedPassword, UserStatus, Username};
 use crate::http::Site;
 use crate::service::accounts::AccountsError;
 use crate::service::admin::{AdminError, Admission, Grant, UserPatch};
@@ -284,7 +284,9 @@ async fn requests_for_enablement(site: &Site, root: &Caller, password: &SecretSt
 
 async fn sign_in(site: &Site, username: &str, password: &SecretString) -> Result<Caller, DemoError> {
     let origin = Origin { ip: None, request_id: "demo".to_owned() };
-    let (user, _) = site.accounts.sign_in(username, expose(password), &origin).await?;
+    let username = Username::typed(username).map_err(invalid)?;
+    let password = TypedPassword::new(expose(password));
+    let (user, _) = site.accounts.sign_in(Some(&username), &password, &origin).await?;
     Ok(Caller { user, credential: Credential::Session, origin })
 }
 

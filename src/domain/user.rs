@@ -134,6 +134,10 @@ pub struct Username(String);
 /// A new password, within its bounds. Never printed.
 pub struct NewPassword(zeroize::Zeroizing<String>);
 
+/// A password as somebody typed it to be let in. `None` inside if it is longer than any: then it is wrong, and nobody has
+/// to hash it. Never printed.
+pub struct TypedPassword(Option<zeroize::Zeroizing<String>>);
+
 /// Why a part of an account was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AccountInvalid {
@@ -177,6 +181,14 @@ impl Username {
         Ok(Self(name.to_owned()))
     }
 
+    /// A name as somebody typed it to find an account.
+    ///
+    /// # Errors
+    /// No name is like that.
+    pub fn typed(text: &str) -> Result<Self, AccountInvalid> {
+        Self::parse(text)
+    }
+
     /// As it was given.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -206,6 +218,21 @@ impl NewPassword {
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
+    }
+}
+
+impl TypedPassword {
+    /// Any text.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let may_be_one = text.chars().take(policy::PASSWORD_CHARS.end() + 1).count() <= *policy::PASSWORD_CHARS.end();
+        Self(may_be_one.then(|| zeroize::Zeroizing::new(text.to_owned())))
+    }
+
+    /// In plain, for checking, if it can be one.
+    #[must_use]
+    pub fn expose(&self) -> Option<&str> {
+        self.0.as_ref().map(|text| text.as_str())
     }
 }
 

@@ -16,7 +16,7 @@ use super::error::Refusal;
 use super::extract::{Id, Json, OptionalJson, Visitor};
 use crate::domain::id::AccessTokenId;
 use crate::domain::time::{Lifetime, UnixTime};
-use crate::domain::user::{self, AccountInvalid, NewPassword, User, Username};
+use crate::domain::user::{self, AccountInvalid, NewPassword, TypedPassword, User, Username};
 use crate::service::accounts::{AccountRules, SelfPatch};
 use crate::storage::access_tokens::AccessTokenRow;
 use crate::storage::api_requests::ApiRequest;
@@ -233,8 +233,11 @@ pub async fn login(
     session: Session,
     Json(body): Json<LoginBody>,
 ) -> Result<Envelope<UserBody>, Refusal> {
-    let (username, password) = (body.username.unwrap_or_default(), exposed(body.password.as_ref()));
-    let (user, proof) = site.accounts.sign_in(&username, password, &origin).await?;
+    let username = Username::typed(body.username.as_deref().unwrap_or_default()).ok();
+    let password = TypedPassword::new(exposed(body.password.as_ref()));
+    // It may be large, and the line may be long.
+    drop(body);
+    let (user, proof) = site.accounts.sign_in(username.as_ref(), &password, &origin).await?;
     start_session(&session, &site, user.id).await?;
     if let Err(changed) = site.accounts.confirm_sign_in(user.id, &proof).await {
         end_session(&session).await?;
@@ -294,7 +297,7 @@ pub async fn edit(
     SignedIn(caller): SignedIn,
     Json(body): Json<SelfBody>,
 ) -> Result<Envelope<UserBody>, Refusal> {
-    let old = body.original_password.or(body.old_password).unwrap_or_default();
+    let old = TypedPassword::new(exposed(body.original_password.as_ref().or(body.old_password.as_ref())));
     let password = match body.password {
         Some(new) if !exposed(Some(&new)).is_empty() => Some((NewPassword::parse(exposed(Some(&new)))?, old)),
         Some(_) | None => None,

@@ -284,6 +284,7 @@ impl From<AccountsError> for Refusal {
             AccountsError::AlreadyRequested => Self::conflict("token_api_requested", message),
             AccountsError::ForeignAccount => Self::forbidden("foreign_account", message),
             AccountsError::TooOften(too_often) => too_often.into(),
+            AccountsError::Busy(_) => Self::unavailable("sign_in_busy", &message),
             AccountsError::Storage(storage) => storage.into(),
         }
     }
@@ -302,6 +303,7 @@ impl From<AdminError> for Refusal {
             AdminError::MaxTokens => Self::bad("invalid_max_tokens", message),
             AdminError::WalletRange(_) => Self::bad("invalid_quota", message),
             AdminError::AlreadyDecided => Self::conflict("already_decided", message),
+            AdminError::Busy(_) => Self::unavailable("sign_in_busy", &message),
             AdminError::Storage(storage) => storage.into(),
         }
     }

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::dice::Dice;
 use super::limiter::{Limiter, TooOften};
 use super::news::News;
-use super::passwords::Passwords;
+use super::passwords::{Busy, Passwords};
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Caller, Details, Origin, Subject};
 use crate::domain::id::{AccessTokenId, UserId};
@@ -17,7 +17,7 @@ use crate::domain::key::{self, AccessToken};
 use crate::domain::money::Quota;
 use crate::domain::policy;
 use crate::domain::time::{Clock, Lifetime, UnixTime};
-use crate::domain::user::{AccountInvalid, NewPassword, Role, User, UserStatus, Username};
+use crate::domain::user::{AccountInvalid, NewPassword, Role, TypedPassword, User, UserStatus, Username};
 use crate::storage::access_tokens::AccessTokenRow;
 use crate::storage::api_requests::ApiRequest;
 use crate::storage::users::NewUser;
@@ -83,6 +83,9 @@ pub enum AccountsError {
     /// Not now.
     #[error(transparent)]
     TooOften(#[from] TooOften),
+    /// Not now, for nobody.
+    #[error(transparent)]
+    Busy(#[from] Busy),
     /// The database.
     #[error(transparent)]
     Storage(StorageError),
@@ -110,7 +113,7 @@ pub struct SelfPatch {
     /// New e-mail address.
     pub email: Option<String>,
     /// New password, together with the old one.
-    pub password: Option<(NewPassword, SecretString)>,
+    pub password: Option<(NewPassword, TypedPassword)>,
 }
 
 /// The password hash that a sign-in was checked against.
@@ -169,7 +172,7 @@ impl Accounts {
             (None, Some(made_up)) => NewPassword::parse(made_up)?,
             (None, None) => return Err(AccountInvalid::Password.into()),
         };
-        let password_hash = self.passwords.hash(&password).await;
+        let password_hash = self.passwords.hash(&password).await?;
         let root = NewUser {
             username: &Username::parse("root")?,
             display_name: "Root",
@@ -190,26 +193,28 @@ impl Accounts {
         }
     }
 
-    /// Spec §5.1: who signs in, and the proof to confirm it with once the session stands.
+    /// Spec §5.1: who signs in, and the proof to confirm it with once the session stands. A name that cannot be one is as
+    /// wrong as an unknown one, and costs the same.
     ///
     /// # Errors
-    /// Wrong name or password, a disabled account, too many tries.
+    /// Wrong name or password, a disabled account, too many tries, too many passwords to check.
     pub async fn sign_in(
         &self,
-        username: &str,
-        password: &str,
+        username: Option<&Username>,
+        password: &TypedPassword,
         origin: &Origin,
     ) -> Result<(User, SignInProof), AccountsError> {
         self.limiter.may_sign_in(username, origin.ip)?;
+        let turn = self.passwords.queue()?;
         let found = {
             let mut conn = self.db.acquire().await?;
-            match Username::parse(username) {
-                Ok(name) => users::find_by_name(&mut conn, &name).await?,
-                Err(_) => None,
+            match username {
+                Some(name) => users::find_by_name(&mut conn, name).await?,
+                None => None,
             }
         };
         let (user, hash) = found.unzip();
-        let fits = self.passwords.verify(hash.clone(), password).await;
+        let fits = self.passwords.verify(turn, hash.clone(), password).await;
         let action = if fits { Action::SignedIn } else { Action::SignInFailed };
         let subject = user.as_ref().map_or(Subject { kind: "user", id: None, user_id: None }, |user| of_user(user.id));
         {
@@ -259,7 +264,7 @@ impl Accounts {
             return Err(AccountsError::RegistrationClosed);
         }
         self.limiter.may_register(origin.ip)?;
-        let password_hash = self.passwords.hash(password).await;
+        let password_hash = self.passwords.hash(password).await?;
         let new = NewUser {
             username,
             display_name: username.as_str(),
@@ -291,20 +296,21 @@ impl Accounts {
     /// Changes the caller's account. A new password ends all its sessions.
     ///
     /// # Errors
-    /// A wrong old password; too many tries of it; the database.
+    /// A wrong old password; too many tries of it, or of all; the database.
     pub async fn edit(&self, caller: &Caller, patch: SelfPatch) -> Result<User, AccountsError> {
         let id = caller.user.id;
-        let new_hash = match &patch.password {
+        let hashes = match &patch.password {
             Some((new, old)) => {
-                self.limiter.may_sign_in(caller.user.username.as_str(), caller.origin.ip)?;
+                self.limiter.may_sign_in(Some(&caller.user.username), caller.origin.ip)?;
+                let turn = self.passwords.queue()?;
                 let hash = {
                     let mut conn = self.db.acquire().await?;
                     users::password_hash(&mut conn, id).await?
                 };
-                if !self.passwords.verify(hash, old.expose_secret()).await {
+                if !self.passwords.verify(turn, hash.clone(), old).await {
                     return Err(AccountsError::WrongPassword);
                 }
-                Some(self.passwords.hash(new).await)
+                Some((hash, self.passwords.hash(new).await?))
             }
             None => None,
         };
@@ -314,7 +320,7 @@ impl Accounts {
         user.email = patch.email.unwrap_or(user.email);
         users::save(&mut tx, &user).await?;
         let mut action = Action::AccountEdited;
-        if let Some(hash) = new_hash {
+        if let Some((_, hash)) = hashes {
             users::save_password(&mut tx, id, &hash).await?;
             sessions::remove_all_of(&mut tx, id).await?;
             action = Action::PasswordChanged;

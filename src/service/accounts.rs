@@ -320,7 +320,11 @@ impl Accounts {
         user.email = patch.email.unwrap_or(user.email);
         users::save(&mut tx, &user).await?;
         let mut action = Action::AccountEdited;
-        if let Some((_, hash)) = hashes {
+        if let Some((checked, hash)) = hashes {
+            // Under the lock: of two changes with the same old password, the second one's is no longer the old one.
+            if users::password_hash(&mut tx, id).await? != checked {
+                return Err(AccountsError::WrongPassword);
+            }
             users::save_password(&mut tx, id, &hash).await?;
             sessions::remove_all_of(&mut tx, id).await?;
             action = Action::PasswordChanged;

@@ -100,6 +100,21 @@ async fn a_password_longer_than_any_is_not_hashed(pool: PgPool) {
     tries(&app, "root", &"x".repeat(1_000_000), "192.0.2.1").await.refuses_saying(401, "wrong_credentials", message);
 }
 
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn of_two_changes_with_the_same_old_password_one_succeeds(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.user("ana").await.by_access_token().await;
+    let change = |new: &str| json!({ "password": new, "original_password": "ana's password" });
+    let both =
+        [ana.put("/api/user/self", change("the first one")), ana.put("/api/user/self", change("the second one"))];
+    let answers = join_all(both).await;
+    let succeeded: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
+    assert_eq!(succeeded.len(), 1, "{answers:?}");
+    let message = "the old password is wrong; send it as `original_password`";
+    let refused = answers.iter().find(|answer| answer.status != 200).unwrap();
+    refused.refuses_saying(403, "wrong_password", message);
+}
+
 /// What browsers and programs say of where they come from, and whether it is this site.
 const SOURCES: [(Headers<'static>, bool); 17] = [
     (&[], true),

@@ -472,6 +472,7 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
     }
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Dice::system())?;
     let made_up = app.site.accounts.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
+    app.site.accounts.keep_looks().await?;
     greet(&listener, &config, &database, app.site.dashboard.is_some(), made_up.as_ref());
     let background = app.background(&database, config.usage.retention_days);
     let drain = Duration::from_secs(config.server.drain_seconds);

@@ -88,7 +88,7 @@ pub struct LoginBody {
 /// A new account by its owner.
 #[derive(Deserialize, ToSchema)]
 pub struct RegisterBody {
-    /// 1 to 50 characters without white space.
+    /// 1 to 50 characters without white space: letters and digits of one script, and ASCII signs.
     #[schema(required)]
     username: Option<String>,
     /// 8 to 128 characters.

@@ -275,6 +275,7 @@ impl From<AccountsError> for Refusal {
             AccountsError::Disabled => Self::forbidden("user_disabled", message),
             AccountsError::RegistrationClosed => Self::forbidden("registration_closed", message),
             AccountsError::UsernameTaken => Self::conflict("username_taken", message),
+            AccountsError::UsernameConfusable => Self::conflict("username_confusable", message),
             AccountsError::WrongPassword => Self::forbidden("wrong_password", message),
             AccountsError::Invalid(invalid) => invalid.into(),
             AccountsError::NotFound(_) => Self::not_found(message),
@@ -298,6 +299,7 @@ impl From<AdminError> for Refusal {
             AdminError::RoleTooLow => Self::forbidden("role_too_low", message),
             AdminError::OwnAccount => Self::conflict("own_account", message),
             AdminError::UsernameTaken => Self::conflict("username_taken", message),
+            AdminError::UsernameConfusable => Self::conflict("username_confusable", message),
             AdminError::Invalid(invalid) => invalid.into(),
             AdminError::UnknownGroup(_) => Self::bad("invalid_group", message),
             AdminError::MaxTokens => Self::bad("invalid_max_tokens", message),
@@ -318,7 +320,7 @@ impl From<QuotaInvalid> for Refusal {
 impl From<AccountInvalid> for Refusal {
     fn from(error: AccountInvalid) -> Self {
         let code = match error {
-            AccountInvalid::Username => "invalid_username",
+            AccountInvalid::Username | AccountInvalid::UsernameCharacters => "invalid_username",
             AccountInvalid::Password => "invalid_password",
             AccountInvalid::Email => "invalid_email",
             AccountInvalid::Label(_) | AccountInvalid::Text(_) => "invalid_text",

@@ -53,6 +53,9 @@ pub enum AccountsError {
     /// Another live account has it.
     #[error("this username is taken")]
     UsernameTaken,
+    /// Another live account's looks like it.
+    #[error("this username looks like that of another account; choose a different one")]
+    UsernameConfusable,
     /// Not a change without it.
     #[error("the old password is wrong; send it as `original_password`")]
     WrongPassword,
@@ -95,6 +98,7 @@ impl From<StorageError> for AccountsError {
     fn from(error: StorageError) -> Self {
         match error {
             StorageError::Constraint(Constraint::UsernameUnique) => Self::UsernameTaken,
+            StorageError::Constraint(Constraint::UsernameLooksUnique) => Self::UsernameConfusable,
             StorageError::Constraint(Constraint::OnePendingRequest) => Self::AlreadyRequested,
             StorageError::Constraint(Constraint::ReceiptUnique)
             | StorageError::Unavailable(_)
@@ -188,9 +192,51 @@ impl Accounts {
         match users::insert(&mut conn, &root, self.clock.now()).await {
             Ok(_) => Ok(made_up),
             // Another replica was first, and printed its password.
-            Err(StorageError::Constraint(Constraint::UsernameUnique)) => Ok(None),
+            Err(StorageError::Constraint(Constraint::UsernameUnique | Constraint::UsernameLooksUnique)) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Keeps the looks of accounts that were made before looks were kept; to be called at start. Of older accounts that
+    /// look alike, the oldest keeps the looks; the others are told to the operator and go on as they are.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn keep_looks(&self) -> Result<(), StorageError> {
+        let mut after = UserId::new(0);
+        loop {
+            let accounts = {
+                let mut conn = self.db.acquire().await?;
+                users::list_without_looks(&mut conn, after, policy::LOOKS_KEPT).await?
+            };
+            let Some((last, _)) = accounts.last() else {
+                return Ok(());
+            };
+            after = *last;
+            if self.keep_looks_of(&accounts).await? {
+                continue;
+            }
+            for account in &accounts {
+                if !self.keep_looks_of(std::slice::from_ref(account)).await? {
+                    let user_id = account.0.get();
+                    tracing::warn!(user_id, "the username of this account looks like that of another account");
+                }
+            }
+        }
+    }
+
+    /// Together or not at all: tells whether no two of them look alike, or like others.
+    async fn keep_looks_of(&self, accounts: &[(UserId, Username)]) -> Result<bool, StorageError> {
+        let mut tx = self.db.begin().await?;
+        for (id, name) in accounts {
+            match users::save_looks(&mut tx, *id, name).await {
+                Ok(()) => {}
+                Err(StorageError::Constraint(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        storage::commit(tx).await?;
+        Ok(true)
     }
 
     /// Spec §5.1: who signs in, and the proof to confirm it with once the session stands. A name that cannot be one is as
@@ -430,8 +476,12 @@ impl Accounts {
         }
         let mut tx = self.db.begin().await?;
         let user = users::lock(&mut tx, caller.user.id).await?.ok_or(AccountsError::NotFound("account"))?;
-        let own = [user.username.as_str().to_lowercase(), user.email.to_lowercase(), user.id.to_string()];
-        if account.is_some_and(|account| !account.trim().is_empty() && !own.contains(&account.trim().to_lowercase())) {
+        let own = [user.email.to_lowercase(), user.id.to_string()];
+        let is_own = |account: &str| {
+            let is_name = Username::typed(account).is_ok_and(|name| name.folded() == user.username.folded());
+            is_name || own.contains(&account.to_lowercase())
+        };
+        if account.map(str::trim).is_some_and(|account| !account.is_empty() && !is_own(account)) {
             return Err(AccountsError::ForeignAccount);
         }
         if user.may_use_token_api(self.rules.token_api_open) {

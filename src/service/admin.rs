@@ -41,6 +41,9 @@ pub enum AdminError {
     /// Another live account has it.
     #[error("this username is taken")]
     UsernameTaken,
+    /// Another live account's looks like it.
+    #[error("this username looks like that of another account; choose a different one")]
+    UsernameConfusable,
     /// An input that does not fit.
     #[error(transparent)]
     Invalid(#[from] AccountInvalid),
@@ -68,6 +71,7 @@ impl From<StorageError> for AdminError {
     fn from(error: StorageError) -> Self {
         match error {
             StorageError::Constraint(Constraint::UsernameUnique) => Self::UsernameTaken,
+            StorageError::Constraint(Constraint::UsernameLooksUnique) => Self::UsernameConfusable,
             StorageError::Constraint(Constraint::OnePendingRequest | Constraint::ReceiptUnique)
             | StorageError::Unavailable(_)
             | StorageError::Contended(_)

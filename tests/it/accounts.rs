@@ -43,7 +43,7 @@ async fn name_and_address_change_and_what_is_left_out_stays(pool: PgPool) {
     ana.put(SELF, ignored).await.ok();
     assert_eq!(ana.get(SELF).await.ok(), changed);
     assert_eq!(ana.put(SELF, json!({ "email": "" })).await.ok()["email"], "");
-    let label = "`display_name` must have at most 100 characters, without control characters";
+    let label = "`display_name` must have at most 100 characters, without control or invisible characters";
     for bad in ["x".repeat(101), "a\u{7}b".to_owned()] {
         ana.put(SELF, json!({ "display_name": bad })).await.refuses_saying(400, "invalid_text", label);
     }
@@ -200,7 +200,8 @@ async fn an_access_token_outlives_the_one_that_made_it_in_no_way(pool: PgPool) {
     let ana = app.user("ana").await;
     let end = START + 60;
     let (_, short) = makes_token(&ana, json!({ "name": "short", "expires_at": end })).await;
-    let message = format!("`expires_at` may be {end} at most, when the access token that asks ends; sign in for a later one");
+    let message =
+        format!("`expires_at` may be {end} at most, when the access token that asks ends; sign in for a later one");
     for later in [end + 1, i64::MAX, 0, -1] {
         let answer = short.post(TOKENS, json!({ "name": "long", "expires_at": later })).await;
         answer.refuses_saying(400, "invalid_expiry", &message);
@@ -247,7 +248,7 @@ async fn an_access_token_needs_a_name_and_there_are_100_at_most(pool: PgPool) {
     for body in [json!({}), json!({ "name": " " })] {
         ana.post(TOKENS, body).await.refuses_saying(400, "missing_field", "`name` is required");
     }
-    let label = "`name` must have at most 100 characters, without control characters";
+    let label = "`name` must have at most 100 characters, without control or invisible characters";
     ana.post(TOKENS, json!({ "name": "x".repeat(101) })).await.refuses_saying(400, "invalid_text", label);
     for n in 0..100 {
         makes_token(&ana, json!({ "name": format!("token {n}") })).await;

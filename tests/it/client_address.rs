@@ -81,7 +81,8 @@ async fn an_allowlist_is_held_against_the_client_and_never_against_the_proxy(poo
         (&[endless.as_bytes()], false),
     ];
     for (forwarded, admitted) in table {
-        let shown: Vec<_> = forwarded.iter().map(|value| String::from_utf8_lossy(&value[..value.len().min(60)])).collect();
+        let shown: Vec<_> =
+            forwarded.iter().map(|value| String::from_utf8_lossy(&value[..value.len().min(60)])).collect();
         let answer = asks(&app, gateway.secret(), &listed, PROXY, forwarded).await;
         assert_eq!(answer.status == 200, admitted, "{shown:?} {}", answer.text);
         if !admitted {

@@ -37,6 +37,7 @@ mod ledger_constraints;
 mod ledger_model;
 mod ledger_torture;
 mod migrations;
+mod names;
 mod outage;
 mod overview;
 mod routes;

@@ -125,6 +125,8 @@ impl Database {
         }
         #[cfg(feature = "embedded")]
         {
+            make_private(&config.data_dir)
+                .map_err(|cause| EmbeddedError::Directory { path: config.data_dir.clone(), cause })?;
             let embedded = Embedded::start(&config.data_dir)?;
             Ok(Self { options: options(embedded.connect_options(), 1), embedded: Some(embedded) })
         }
@@ -169,6 +171,9 @@ pub struct Opened {
 pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartError> {
     let found = storage::look(&database.options).await?;
     let file = config.data_dir.join(MASTER_KEY_FILE);
+    if config.secrets.master_key.is_none() && !database.is_embedded() && config.data_dir.exists() {
+        make_private(&config.data_dir).map_err(|error| StartError::DataDir(file.clone(), error))?;
+    }
     let vault = Vault::new(&match (find_master_key(config)?, &found.key_check) {
         (Some(key), _) => key,
         (None, Some(_)) => return Err(StartError::MasterKeyMissing(file)),
@@ -210,13 +215,44 @@ pub fn find_master_key(config: &Config) -> Result<Option<MasterKey>, StartError>
     }
 }
 
+/// Makes the data directory if it is absent, and closes it and what lies openly in it to other users. A directory that
+/// is not ours alone, such as a volume that an orchestrator mounts for a group, stays as it is, with a warning: there,
+/// the master key and the files of the embedded database are closed by themselves.
+fn make_private(data_dir: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(data_dir)?;
+    let mode = |path: &Path| std::fs::metadata(path).map(|found| found.permissions().mode());
+    let close = |path: &Path, to: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(to));
+    let found = mode(data_dir)?;
+    if found & 0o077 != 0 {
+        // Whoever sets the sticky bit means to share it, as with /tmp.
+        let is_shared = found & 0o1000 != 0;
+        match (!is_shared).then(|| close(data_dir, 0o700)) {
+            Some(Ok(())) => tracing::warn!("the data directory was open to other users; it is closed to them now"),
+            Some(Err(_)) | None => tracing::warn!(
+                directory = %data_dir.display(),
+                "the data directory is shared with other users and stays so; name one of its own (KEYMETER_DATA_DIR)"
+            ),
+        }
+    }
+    for (name, private) in [(MASTER_KEY_FILE, 0o600), ("postgres", 0o700)] {
+        let path = data_dir.join(name);
+        if mode(&path).is_ok_and(|mode| mode & 0o077 != 0) {
+            close(&path, private)?;
+        }
+    }
+    Ok(())
+}
+
 /// Makes a master key and writes it, whole and for its owner alone, before anything relies on it.
 fn make_master_key(file: &Path) -> Result<MasterKey, StartError> {
     use std::os::unix::fs::OpenOptionsExt;
     let key = Dice::system().roll(|dice| MasterKey::generate(dice));
     let write = || -> std::io::Result<()> {
         let directory = file.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(directory)?;
+        if !directory.exists() {
+            make_private(directory)?;
+        }
         let draft = directory.join("master.key.new");
         let mut out = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
         writeln!(out, "{}", *key.to_hex())?;
@@ -326,6 +362,7 @@ impl App {
             models: config.models.names.clone(),
             dashboard: find_dashboard(&config.dashboard.dir),
             time_zone: config.usage.time_zone.to_string(),
+            public_url: config.http.public_url.clone(),
         });
         let sessions = SessionTable::new(db, clock, vault.digests().clone());
         let router = http::router(Arc::clone(&site), sessions, config.http.cookies_are_secure());
@@ -430,6 +467,7 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
     }
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Dice::system())?;
     let made_up = app.site.accounts.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
+    app.site.accounts.keep_looks().await?;
     greet(&listener, &config, &database, app.site.dashboard.is_some(), made_up.as_ref());
     let mut background = app.background(&database, config.usage.retention_days);
     #[cfg(feature = "embedded")]

@@ -5,14 +5,14 @@ use rand::{CryptoRng, RngExt};
 use secrecy::SecretString;
 
 use crate::domain::access::{Group, IpAllowlist, ModelLimits};
-use crate::domain::audit::{Caller, Origin};
+use crate::domain::audit::{Caller, Credential, Origin};
 use crate::domain::id::{GatewayId, TokenId};
 use crate::domain::ledger::Use;
 use crate::domain::money::Quota;
 use crate::domain::policy;
 use crate::domain::time::{Clock, DAY, Lifetime, ManualClock, UnixTime};
 use crate::domain::token::{Budget, NewToken, Switch, TokenName, TokenPatch};
-use crate::domain::user::{NewPassword, Role, UserStatus, Username};
+use crate::domain::user::{NewPassword, Role, TypedPassword, UserStatus, Username};
 use crate::http::Site;
 use crate::service::accounts::AccountsError;
 use crate::service::admin::{AdminError, Admission, Grant, UserPatch};
@@ -189,7 +189,7 @@ fn request(models: &[Model], dice: &mut dyn CryptoRng) -> Asked {
     let cost = (input * model.price.0 + output * model.price.1) / 1_000;
     Asked {
         quota: Quota::grant(cost).unwrap_or_default(),
-        asked: Use { model: Some(model.name.to_owned()), ip: None },
+        asked: Use { model: Some(model.name.to_owned()), ..Use::default() },
         counts: Counts { prompt_tokens: input, completion_tokens: output },
         request_id: None,
     }
@@ -284,8 +284,10 @@ async fn requests_for_enablement(site: &Site, root: &Caller, password: &SecretSt
 
 async fn sign_in(site: &Site, username: &str, password: &SecretString) -> Result<Caller, DemoError> {
     let origin = Origin { ip: None, request_id: "demo".to_owned() };
-    let (user, _) = site.accounts.sign_in(username, expose(password), &origin).await?;
-    Ok(Caller { user, origin })
+    let username = Username::typed(username).map_err(invalid)?;
+    let password = TypedPassword::new(expose(password));
+    let (user, _) = site.accounts.sign_in(Some(&username), &password, &origin).await?;
+    Ok(Caller { user, credential: Credential::Session, origin })
 }
 
 fn dollars_of(dollars: i64) -> Result<Quota, DemoError> {

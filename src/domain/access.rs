@@ -151,6 +151,30 @@ impl IpAllowlist {
     }
 }
 
+/// The address that a request for a token comes from, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ClientAddress {
+    /// The gateway did not send it, so it is not checked.
+    #[default]
+    NotSent,
+    /// It had to be found out and could not be: only a token without a list may be used.
+    Unknown,
+    /// This one.
+    Known(IpAddr),
+}
+
+impl ClientAddress {
+    /// Whether `list` admits a request from here.
+    #[must_use]
+    pub fn passes(self, list: &IpAllowlist) -> bool {
+        match self {
+            Self::NotSent => true,
+            Self::Unknown => list.as_str().is_empty(),
+            Self::Known(ip) => list.admits(ip),
+        }
+    }
+}
+
 /// A network in CIDR notation, or an address as the network of itself.
 #[must_use]
 pub fn network(entry: &str) -> Option<IpNet> {

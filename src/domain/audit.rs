@@ -11,8 +11,33 @@ use super::user::User;
 pub struct Caller {
     /// The account, as of a moment ago (two seconds at most).
     pub user: User,
+    /// What they showed.
+    pub credential: Credential,
     /// Where from.
     pub origin: Origin,
+}
+
+/// By what a caller was recognised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credential {
+    /// A session, opened with the password.
+    Session,
+    /// An access token.
+    AccessToken {
+        /// When it ends; never if absent.
+        expires_at: Option<UnixTime>,
+    },
+}
+
+impl Credential {
+    /// The moment that no access token made with this credential may outlive.
+    #[must_use]
+    pub const fn latest_end(self) -> Option<UnixTime> {
+        match self {
+            Self::Session => None,
+            Self::AccessToken { expires_at } => expires_at,
+        }
+    }
 }
 
 /// Where a request came from.

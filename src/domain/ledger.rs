@@ -13,8 +13,8 @@
 //!   settling it afterwards is a charge without a hold, at most once.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
+use super::access::ClientAddress;
 use super::id::{ReservationId, TokenId, UserId};
 use super::money::Quota;
 use super::status::Status;
@@ -121,7 +121,7 @@ pub struct Use {
     /// The model.
     pub model: Option<String>,
     /// The end client's address.
-    pub ip: Option<IpAddr>,
+    pub ip: ClientAddress,
 }
 
 /// Why an operation was refused. In the order in which they are looked for.
@@ -186,7 +186,7 @@ impl Token {
         if self.model_limits_enabled && !asked.model.as_ref().is_none_or(model_fits) {
             return Err(Refused::ModelNotAllowed);
         }
-        if !asked.ip.is_none_or(|ip| self.allow_ips.admits(ip)) {
+        if !asked.ip.passes(&self.allow_ips) {
             return Err(Refused::IpNotAllowed);
         }
         match status {
@@ -466,7 +466,7 @@ mod tests {
             (|b| token_of(b).token.budget = Budget::new(quota(4), false), Refused::TokenQuotaInsufficient),
             (|b| owner(b).quota = quota(4), Refused::UserQuotaInsufficient),
         ];
-        let asked = Use { model: Some("gpt".into()), ip: Some([192, 0, 2, 1].into()) };
+        let asked = Use { model: Some("gpt".into()), ip: ClientAddress::Known([192, 0, 2, 1].into()) };
         for (change, reason) in table {
             let mut books = books(10, 10);
             change(&mut books);

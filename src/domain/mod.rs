@@ -13,6 +13,7 @@ pub mod page;
 pub mod policy;
 pub mod search;
 pub mod status;
+pub mod text;
 pub mod time;
 pub mod token;
 pub mod usage;

@@ -91,8 +91,17 @@ pub const RECEIPT_SECONDS: i64 = 72 * 3_600;
 /// Characters of a password: long enough to resist guessing, bounded so that hashing is.
 pub const PASSWORD_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
 
+/// Passwords that may wait to be hashed or checked: at two at once, the last one waits for two seconds or so.
+pub const PASSWORDS_WAITING: usize = 64;
+
+/// Keys that one limit tells apart: names, addresses, API keys. More than come by in a minute, and a few MiB.
+pub const MAX_LIMITED: usize = 50_000;
+
 /// Characters of a username.
 pub const USERNAME_CHARS: std::ops::RangeInclusive<usize> = 1..=50;
+
+/// Accounts whose looks are kept in one transaction, when those of older ones are.
+pub const LOOKS_KEPT: i64 = 500;
 
 /// Characters of free texts: a display name, the name of a credential.
 pub const MAX_LABEL_CHARS: usize = 100;

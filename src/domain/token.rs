@@ -5,6 +5,7 @@ use super::id::{TokenId, UserId};
 use super::key::{ApiKey, KeyHint};
 use super::money::{Quota, QuotaInvalid};
 use super::policy;
+use super::text::hides_something;
 use super::time::{Lifetime, UnixTime};
 
 /// A token as its owner sees it in lists. There is no key inside, so none can leak.
@@ -134,7 +135,7 @@ pub enum NameInvalid {
     #[error("`name` has more than {} characters", policy::MAX_NAME_CHARS)]
     TooLong,
     /// A line break, a tab, a NUL …
-    #[error("`name` contains control characters")]
+    #[error("`name` contains control or invisible characters")]
     Control,
 }
 
@@ -142,13 +143,13 @@ impl TokenName {
     /// Trims, then counts characters, not bytes.
     ///
     /// # Errors
-    /// Empty or overlong names, and control characters.
+    /// Empty or overlong names, control or invisible characters.
     pub fn parse(text: &str) -> Result<Self, NameInvalid> {
         let name = text.trim();
         if name.is_empty() {
             return Err(NameInvalid::Empty);
         }
-        if name.chars().any(char::is_control) {
+        if name.chars().any(char::is_control) || hides_something(name) {
             return Err(NameInvalid::Control);
         }
         if name.chars().count() > policy::MAX_NAME_CHARS {

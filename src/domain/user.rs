@@ -1,8 +1,13 @@
 //! Accounts: who may do what (spec §1, §5).
 
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use unicode_security::{RestrictionLevel, RestrictionLevelDetection, skeleton};
+
 use super::id::UserId;
 use super::money::Quota;
 use super::policy;
+use super::text::hides_something;
 use super::time::UnixTime;
 
 /// An account.
@@ -126,13 +131,29 @@ impl UserStatus {
     }
 }
 
-/// What an account signs in with: no white space, unique in any case.
+/// What an account signs in with: no white space, unique in any case and any spelling.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Username(String);
 
+/// What a username looks like, as a range of texts: names may not overlap. A name in ASCII is one point in the range of
+/// its looks, so that `ann1` and `annl` may both be there; any other name is the whole range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looks {
+    /// What all names have in common that look like this one.
+    pub common: String,
+    /// The first text of the range.
+    pub first: String,
+    /// The last one, included.
+    pub last: String,
+}
+
 /// A new password, within its bounds. Never printed.
 pub struct NewPassword(zeroize::Zeroizing<String>);
+
+/// A password as somebody typed it to be let in. `None` inside if it is longer than any: then it is wrong, and nobody has
+/// to hash it. Never printed.
+pub struct TypedPassword(Option<zeroize::Zeroizing<String>>);
 
 /// Why a part of an account was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -143,6 +164,12 @@ pub enum AccountInvalid {
         policy::USERNAME_CHARS.start(), policy::USERNAME_CHARS.end()
     )]
     Username,
+    /// Characters of a username.
+    #[error(
+        "`username` may contain letters and digits of one script, and ASCII signs; \
+         no invisible characters, symbols or emoji"
+    )]
+    UsernameCharacters,
     /// Password.
     #[error(
         "the password must have {} to {} characters",
@@ -153,7 +180,10 @@ pub enum AccountInvalid {
     #[error("`email` is not an e-mail address")]
     Email,
     /// Display name, name of a credential.
-    #[error("`{0}` must have at most {max} characters, without control characters", max = policy::MAX_LABEL_CHARS)]
+    #[error(
+        "`{0}` must have at most {max} characters, without control or invisible characters",
+        max = policy::MAX_LABEL_CHARS
+    )]
     Label(&'static str),
     /// A label that may not be empty.
     #[error("`{0}` is required")]
@@ -164,14 +194,35 @@ pub enum AccountInvalid {
 }
 
 impl Username {
-    /// Checks a name that is to be given.
+    /// Checks a name that is to be given, and brings it into its one spelling (NFC). Beside ASCII it may hold what
+    /// identifiers of today's languages hold (UTS 39, status Allowed), of one script or of those that are written
+    /// together; Latin together with Cyrillic or Greek is for deceiving.
     ///
     /// # Errors
-    /// Wrong length, white space, control characters.
+    /// Wrong length, white space, control characters; characters that names do not have.
     pub fn parse(text: &str) -> Result<Self, AccountInvalid> {
+        let name: String = Self::typed(text)?.0.nfc().collect();
+        if !has_length_of_name(&name) {
+            return Err(AccountInvalid::Username);
+        }
+        // Signs of ASCII belong to every script.
+        let letters: String = name.chars().filter(|c| !c.is_ascii() || c.is_ascii_alphanumeric()).collect();
+        let is_of_one_script = letters.check_restriction_level(RestrictionLevel::ModeratelyRestrictive);
+        if !is_of_one_script || name.starts_with(is_combining_mark) || hides_something(&name) {
+            return Err(AccountInvalid::UsernameCharacters);
+        }
+        Ok(Self(name))
+    }
+
+    /// A name as somebody typed it to find an account. Older accounts have names that would not be given today.
+    ///
+    /// # Errors
+    /// No name was ever like that.
+    pub fn typed(text: &str) -> Result<Self, AccountInvalid> {
         let name = text.trim();
-        let fits = policy::USERNAME_CHARS.contains(&name.chars().count());
-        if !fits || name.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        let length_fits = name.len() <= MAX_TYPED_BYTES
+            && (has_length_of_name(name) || has_length_of_name(&name.nfc().collect::<String>()));
+        if !length_fits || name.chars().any(|c| c.is_whitespace() || c.is_control()) {
             return Err(AccountInvalid::Username);
         }
         Ok(Self(name.to_owned()))
@@ -183,11 +234,42 @@ impl Username {
         &self.0
     }
 
-    /// The form that makes it unique in any case.
+    /// The form that makes it unique in any case and any spelling.
     #[must_use]
     pub fn folded(&self) -> String {
+        folded(&self.0)
+    }
+
+    /// The form under which names were unique before spellings were one, and still are that fell together since.
+    #[must_use]
+    pub fn lowercased(&self) -> String {
         self.0.to_lowercase()
     }
+
+    /// What it looks like (UTS 39, skeletons), in any case: `i`, `I`, `l` and `1` are one, and so are `m` and `rn`.
+    #[must_use]
+    pub fn looks(&self) -> Looks {
+        let skeleton: String = skeleton(&self.0).collect();
+        let common = folded(&skeleton).replace('i', "l").replace("rn", "m");
+        // Control characters are in no name, and so divide the looks from what follows.
+        if self.0.is_ascii() {
+            let point = format!("{common}\u{1}{}", self.folded());
+            return Looks { common, first: point.clone(), last: point };
+        }
+        Looks { first: format!("{common}\u{1}"), last: format!("{common}\u{2}"), common }
+    }
+}
+
+/// Bytes of a typed name, so that little is done for what cannot be one: twenty for each character, decomposed.
+const MAX_TYPED_BYTES: usize = 1_000;
+
+fn has_length_of_name(text: &str) -> bool {
+    policy::USERNAME_CHARS.contains(&text.chars().count())
+}
+
+/// Unicode's canonical caseless matching: one form for all spellings and cases.
+fn folded(text: &str) -> String {
+    caseless::default_case_fold_str(&text.nfd().collect::<String>()).nfc().collect()
 }
 
 impl NewPassword {
@@ -209,6 +291,21 @@ impl NewPassword {
     }
 }
 
+impl TypedPassword {
+    /// Any text.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let may_be_one = text.chars().take(policy::PASSWORD_CHARS.end() + 1).count() <= *policy::PASSWORD_CHARS.end();
+        Self(may_be_one.then(|| zeroize::Zeroizing::new(text.to_owned())))
+    }
+
+    /// In plain, for checking, if it can be one.
+    #[must_use]
+    pub fn expose(&self) -> Option<&str> {
+        self.0.as_ref().map(|text| text.as_str())
+    }
+}
+
 /// An e-mail address good enough to write to, or empty.
 ///
 /// # Errors
@@ -218,7 +315,7 @@ pub fn email(text: &str) -> Result<String, AccountInvalid> {
     let well_formed = text.split_once('@').is_some_and(|(local, domain)| {
         !local.is_empty() && domain.contains('.') && !domain.contains('@') && !domain.ends_with('.')
     });
-    let clean = !text.chars().any(|c| c.is_whitespace() || c.is_control());
+    let clean = !text.chars().any(|c| c.is_whitespace() || c.is_control()) && !hides_something(text);
     if text.is_empty() || (well_formed && clean && text.chars().count() <= policy::MAX_EMAIL_CHARS) {
         return Ok(text.to_owned());
     }
@@ -228,10 +325,11 @@ pub fn email(text: &str) -> Result<String, AccountInvalid> {
 /// A short text of one line, such as a display name; trimmed, may be empty.
 ///
 /// # Errors
-/// Too long, control characters.
+/// Too long, control or invisible characters.
 pub fn label(field: &'static str, text: &str) -> Result<String, AccountInvalid> {
     let text = text.trim();
-    if text.chars().count() > policy::MAX_LABEL_CHARS || text.chars().any(char::is_control) {
+    let is_long = text.chars().count() > policy::MAX_LABEL_CHARS;
+    if is_long || text.chars().any(char::is_control) || hides_something(text) {
         return Err(AccountInvalid::Label(field));
     }
     Ok(text.to_owned())
@@ -303,11 +401,46 @@ mod tests {
     }
 
     #[test]
+    fn names_meet_by_their_looks_unless_both_are_ascii() {
+        let looks = |name: &str| Username::typed(name).unwrap().looks();
+        let meet = |one: &str, other: &str| {
+            let (one, other) = (looks(one), looks(other));
+            one.first <= other.last && other.first <= one.last
+        };
+        let table = [
+            ("ann1", "annl", false),
+            ("annI", "annl", false),
+            ("O0", "0O", false),
+            ("mary", "rnary", false),
+            ("ana", "ANA", true),
+            ("coco", "\u{441}\u{43e}\u{441}\u{43e}", true),
+            ("coc", "\u{441}\u{43e}\u{441}\u{43e}", false),
+            ("cocoa", "\u{441}\u{43e}\u{441}\u{43e}", false),
+            ("ilya", "\u{406}\u{4cf}\u{443}\u{430}", true),
+            ("i1ya", "\u{456}\u{4cf}\u{443}\u{430}", true),
+            ("paypal", "p\u{430}yp\u{430}l", true),
+            ("mary", "rn\u{430}ry", true),
+            ("jose", "jos\u{e9}", false),
+            ("josé", "jose\u{301}", true),
+        ];
+        for (one, other, expected) in table {
+            assert_eq!(meet(one, other), expected, "{one} {other}");
+            assert_eq!(meet(other, one), expected, "{other} {one}");
+        }
+    }
+
+    #[test]
     fn accounts_are_checked() {
         assert!(Username::parse("ana").is_ok());
         assert_eq!(Username::parse("ana maria"), Err(AccountInvalid::Username));
         assert_eq!(Username::parse(""), Err(AccountInvalid::Username));
         assert_eq!(Username::parse(&"x".repeat(51)), Err(AccountInvalid::Username));
+        assert_eq!(Username::parse(&"e\u{301}".repeat(50)).unwrap().as_str(), "é".repeat(50));
+        assert_eq!(Username::typed(&"x".repeat(51)), Err(AccountInvalid::Username));
+        assert_eq!(Username::typed(&"e\u{301}".repeat(2_000)), Err(AccountInvalid::Username));
+        assert!(Username::typed("p\u{430}ypal").is_ok() && Username::parse("p\u{430}ypal").is_err());
+        assert!(TypedPassword::new(&"ü".repeat(128)).expose().is_some());
+        assert!(TypedPassword::new(&"ü".repeat(129)).expose().is_none());
         assert!(NewPassword::parse("12345678").is_ok());
         assert!(NewPassword::parse("1234567").is_err());
         assert!(NewPassword::parse(&"ü".repeat(128)).is_ok());

@@ -10,13 +10,13 @@ use tower_sessions::Session;
 use utoipa::ToSchema;
 
 use super::Site;
-use super::auth::{SignedIn, end_session, may_end_session, refuse_foreign_navigation, start_session};
+use super::auth::{NotForeign, SignedIn, end_session, may_end_session, refuse_foreign_navigation, start_session};
 use super::envelope::{Done, Envelope, NoStore};
 use super::error::Refusal;
 use super::extract::{Id, Json, OptionalJson, Visitor};
 use crate::domain::id::AccessTokenId;
 use crate::domain::time::{Lifetime, UnixTime};
-use crate::domain::user::{self, AccountInvalid, NewPassword, User, Username};
+use crate::domain::user::{self, AccountInvalid, NewPassword, TypedPassword, User, Username};
 use crate::service::accounts::{AccountRules, SelfPatch};
 use crate::storage::access_tokens::AccessTokenRow;
 use crate::storage::api_requests::ApiRequest;
@@ -88,7 +88,7 @@ pub struct LoginBody {
 /// A new account by its owner.
 #[derive(Deserialize, ToSchema)]
 pub struct RegisterBody {
-    /// 1 to 50 characters without white space.
+    /// 1 to 50 characters without white space: letters and digits of one script, and ASCII signs.
     #[schema(required)]
     username: Option<String>,
     /// 8 to 128 characters.
@@ -121,7 +121,8 @@ pub struct SelfBody {
 pub struct AccessTokenRequest {
     /// What it is for.
     name: Option<String>,
-    /// Unix timestamp; absent, 0 or -1 for never.
+    /// Unix timestamp in the future; 0 or -1 for never. With an access token: not after its own end, which also counts
+    /// where this is absent. With a session, absent means never.
     expires_at: Option<i64>,
 }
 
@@ -222,17 +223,21 @@ pub struct GroupBody {
     ratio: Box<serde_json::value::RawValue>,
 }
 
-/// Sign in; the cookie `session` comes with the answer.
+/// Sign in; the cookie `session` comes with the answer. Not from a page of another site.
 #[utoipa::path(post, path = "/api/user/login", tag = "accounts", request_body = LoginBody,
     responses((status = 200, body = Envelope<UserBody>)))]
 pub async fn login(
     State(site): State<Arc<Site>>,
+    _: NotForeign,
     Visitor(origin): Visitor,
     session: Session,
     Json(body): Json<LoginBody>,
 ) -> Result<Envelope<UserBody>, Refusal> {
-    let (username, password) = (body.username.unwrap_or_default(), exposed(body.password.as_ref()));
-    let (user, proof) = site.accounts.sign_in(&username, password, &origin).await?;
+    let username = Username::typed(body.username.as_deref().unwrap_or_default()).ok();
+    let password = TypedPassword::new(exposed(body.password.as_ref()));
+    // It may be large, and the line may be long.
+    drop(body);
+    let (user, proof) = site.accounts.sign_in(username.as_ref(), &password, &origin).await?;
     start_session(&session, &site, user.id).await?;
     if let Err(changed) = site.accounts.confirm_sign_in(user.id, &proof).await {
         end_session(&session).await?;
@@ -241,18 +246,23 @@ pub async fn login(
     Ok(Envelope::of(UserBody::new(user, site.accounts.rules())))
 }
 
-/// Sign out.
+/// Sign out. Not from a page of another site.
 #[utoipa::path(get, path = "/api/user/logout", tag = "accounts", responses((status = 200, body = Done)))]
-pub async fn logout(session: Session) -> Result<Done, Refusal> {
+pub async fn logout(_: NotForeign, session: Session) -> Result<Done, Refusal> {
     end_session(&session).await?;
     Ok(Done::default())
 }
 
-/// Sign out.
+/// Sign out. Not from a page of another site.
 #[utoipa::path(post, path = "/api/user/logout", tag = "accounts", responses((status = 200, body = Done)))]
-pub async fn logout_by_post(session: Session, headers: http::HeaderMap) -> Result<Done, Refusal> {
-    may_end_session(&session, &headers).await?;
-    logout(session).await
+pub async fn logout_by_post(
+    State(site): State<Arc<Site>>,
+    not_foreign: NotForeign,
+    session: Session,
+    parts: http::request::Parts,
+) -> Result<Done, Refusal> {
+    may_end_session(&session, &parts, &site).await?;
+    logout(not_foreign, session).await
 }
 
 /// Make yourself an account, where the operator allows it.
@@ -260,6 +270,7 @@ pub async fn logout_by_post(session: Session, headers: http::HeaderMap) -> Resul
     responses((status = 200, body = Done)))]
 pub async fn register(
     State(site): State<Arc<Site>>,
+    _: NotForeign,
     Visitor(origin): Visitor,
     Json(body): Json<RegisterBody>,
 ) -> Result<Done, Refusal> {
@@ -286,7 +297,7 @@ pub async fn edit(
     SignedIn(caller): SignedIn,
     Json(body): Json<SelfBody>,
 ) -> Result<Envelope<UserBody>, Refusal> {
-    let old = body.original_password.or(body.old_password).unwrap_or_default();
+    let old = TypedPassword::new(exposed(body.original_password.as_ref().or(body.old_password.as_ref())));
     let password = match body.password {
         Some(new) if !exposed(Some(&new)).is_empty() => Some((NewPassword::parse(exposed(Some(&new)))?, old)),
         Some(_) | None => None,
@@ -300,15 +311,16 @@ pub async fn edit(
     Ok(Envelope::of(UserBody::new(user, site.accounts.rules())))
 }
 
-/// Make one more access token; `data` is the token, shown this once.
+/// Make one more access token; `data` is the token, shown this once. It never ends, or, made with an access token, ends
+/// with that one.
 #[utoipa::path(get, path = "/api/user/token", tag = "accounts", responses((status = 200, body = Envelope<String>)))]
 pub async fn mint(
     State(site): State<Arc<Site>>,
     SignedIn(caller): SignedIn,
-    headers: http::HeaderMap,
+    parts: http::request::Parts,
 ) -> Result<NoStore<Envelope<String>>, Refusal> {
-    refuse_foreign_navigation(&headers)?;
-    let (_, token) = site.accounts.mint_access_token(&caller, "made by GET /api/user/token", None).await?;
+    refuse_foreign_navigation(&parts, &site)?;
+    let (_, token, _) = site.accounts.mint_access_token(&caller, "made by GET /api/user/token", None).await?;
     Ok(NoStore(Envelope::of(token.expose().to_owned())))
 }
 
@@ -335,11 +347,11 @@ pub async fn create_access_token(
     if name.is_empty() {
         return Err(AccountInvalid::Missing("name").into());
     }
-    let lifetime = Lifetime::from_wire(body.expires_at.unwrap_or(-1)).map_err(|_| {
+    let asked = body.expires_at.map(Lifetime::from_wire).transpose().map_err(|_| {
         Refusal::bad("invalid_expiry", "`expires_at` must be a Unix timestamp in seconds, or -1 for never")
     })?;
     let created_time = site.clock.now().get();
-    let (id, token) = site.accounts.mint_access_token(&caller, &name, lifetime.into()).await?;
+    let (id, token, lifetime) = site.accounts.mint_access_token(&caller, &name, asked).await?;
     let token = Some(token.expose().to_owned());
     let body = AccessTokenBody { id: id.get(), name, created_time, expires_at: lifetime.expired_time(), token };
     Ok(NoStore(Envelope::of(body)))

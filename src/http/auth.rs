@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, Method, header};
+use http::{HeaderName, header};
 use tower_sessions::Session;
 
 use super::Site;
 use super::error::Refusal;
 use super::extract::origin;
 use super::layers::Known;
-use crate::domain::audit::Caller;
+use crate::domain::audit::{Caller, Credential};
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::key::{AccessToken, GatewayCredential};
 use crate::domain::policy;
@@ -42,6 +42,10 @@ pub struct Gateway(pub GatewayId);
 /// A gateway, by its credential in `X-Gateway-Credential`: `Authorization` is its client's.
 pub struct GatewayInFront;
 
+/// Anyone but a page of another site: for what sets or ends a cookie. Programs say nothing of where they come from, and
+/// may go on.
+pub struct NotForeign;
+
 /// The text of `Authorization: Bearer`, not yet looked at: an API key, says its holder.
 pub struct KeyHolder(pub String);
 
@@ -49,12 +53,13 @@ impl FromRequestParts<Arc<Site>> for SignedIn {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Refusal> {
-        let user = match parts.headers.get(header::AUTHORIZATION) {
+        let (user, credential) = match parts.headers.get(header::AUTHORIZATION) {
             Some(value) => {
                 let text = value.to_str().map_err(|_| Refusal::not_signed_in())?;
-                site.callers.by_access_token(&AccessToken::claimed(bare(text))).await?
+                let (user, expires_at) = site.callers.by_access_token(&AccessToken::claimed(bare(text))).await?;
+                (user, Credential::AccessToken { expires_at })
             }
-            None => by_session(parts, site).await?,
+            None => (by_session(parts, site).await?, Credential::Session),
         };
         let own = user.id.to_string();
         let mut claimed = USER_HEADERS.iter().flat_map(|name| parts.headers.get_all(*name));
@@ -62,7 +67,7 @@ impl FromRequestParts<Arc<Site>> for SignedIn {
             return Err(Refusal::user_mismatch());
         }
         Known::is(parts, user.id);
-        Ok(Self(Caller { user: User::clone(&user), origin: origin(parts, site) }))
+        Ok(Self(Caller { user: User::clone(&user), credential, origin: origin(parts, site) }))
     }
 }
 
@@ -114,6 +119,17 @@ async fn gateway(parts: &Parts, site: &Site, name: HeaderName) -> Result<Gateway
     }
 }
 
+impl FromRequestParts<Arc<Site>> for NotForeign {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Refusal> {
+        match source(parts, site) {
+            Source::Here | Source::NotSaid => Ok(Self),
+            Source::Elsewhere => Err(Refusal::foreign_page()),
+        }
+    }
+}
+
 impl FromRequestParts<Arc<Site>> for KeyHolder {
     type Rejection = Refusal;
 
@@ -139,10 +155,10 @@ pub async fn start_session(session: &Session, site: &Site, user: UserId) -> Resu
     session.save().await.map_err(session_failed)
 }
 
-/// Refuses a foreign site that would end a session.
-pub async fn may_end_session(session: &Session, headers: &HeaderMap) -> Result<(), Refusal> {
+/// Signing out by POST is a write by cookie like any other.
+pub async fn may_end_session(session: &Session, parts: &Parts, site: &Site) -> Result<(), Refusal> {
     let signed_in: Option<i64> = session.get(USER_ID).await.map_err(session_failed)?;
-    if signed_in.is_some() { refuse_cross_site(&Method::POST, headers) } else { Ok(()) }
+    if signed_in.is_some() { refuse_cross_site(parts, site) } else { Ok(()) }
 }
 
 /// Ends a session, if there is one.
@@ -154,7 +170,7 @@ async fn by_session(parts: &mut Parts, site: &Arc<Site>) -> Result<Arc<User>, Re
     let session = Session::from_request_parts(parts, site).await.map_err(|_| Refusal::internal())?;
     let id: Option<i64> = session.get(USER_ID).await.map_err(session_failed)?;
     let id = id.map(UserId::new).ok_or_else(Refusal::not_signed_in)?;
-    refuse_cross_site(&parts.method, &parts.headers)?;
+    refuse_cross_site(parts, site)?;
     let user = site.callers.by_session(id).await?;
     renew(&session, site).await?;
     Ok(user)
@@ -172,27 +188,73 @@ async fn renew(session: &Session, site: &Site) -> Result<(), Refusal> {
 
 /// A write by cookie must come from this site. Browsers say where from; a header of our own, which
 /// no foreign page can send, will do where nothing says where from.
-fn refuse_cross_site(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
-    let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
-    let same_site = match (text("sec-fetch-site"), text("origin")) {
-        (Some(site), _) => Some(site == "same-origin" || site == "none"),
-        (None, Some(origin)) => {
-            let host = origin.split_once("://").map(|(_, host)| host);
-            Some(host.is_some() && host == text("host"))
-        }
-        (None, None) => None,
-    };
-    let own_header = USER_HEADERS.iter().any(|name| headers.contains_key(*name));
-    if method.is_safe() || same_site.unwrap_or(own_header) { Ok(()) } else { Err(Refusal::cross_site()) }
+fn refuse_cross_site(parts: &Parts, site: &Site) -> Result<(), Refusal> {
+    let own_header = || USER_HEADERS.iter().any(|name| parts.headers.contains_key(*name));
+    let allowed = parts.method.is_safe()
+        || match source(parts, site) {
+            Source::Here => true,
+            Source::Elsewhere => false,
+            Source::NotSaid => own_header(),
+        };
+    if allowed { Ok(()) } else { Err(Refusal::cross_site()) }
 }
 
-/// `GET /api/user/token` writes, because clients of this family expect it to: so a link on another
-/// site must not reach it.
-pub fn refuse_foreign_navigation(headers: &HeaderMap) -> Result<(), Refusal> {
-    match headers.get("sec-fetch-site").and_then(|value| value.to_str().ok()) {
-        None | Some("same-origin" | "none") => Ok(()),
-        Some(_) => Err(Refusal::cross_site()),
+/// `GET /api/user/token` writes, because clients of this family expect it to: so a page of another site must not reach
+/// it.
+pub fn refuse_foreign_navigation(parts: &Parts, site: &Site) -> Result<(), Refusal> {
+    match source(parts, site) {
+        Source::Here | Source::NotSaid => Ok(()),
+        Source::Elsewhere => Err(Refusal::cross_site()),
     }
+}
+
+/// Where a request comes from, as its browser says.
+enum Source {
+    /// A page of this site, or its address was typed.
+    Here,
+    /// A page of another site, be it a sister under the same domain.
+    Elsewhere,
+    /// Nothing is said: no browser of today, or one that follows a link over plain HTTP.
+    NotSaid,
+}
+
+/// What `Sec-Fetch-Site` says, or, where that leaves it open, `Origin`. What cannot be read is foreign.
+fn source(parts: &Parts, site: &Site) -> Source {
+    let said = |name| parts.headers.get(name).map(|value: &http::HeaderValue| value.to_str().unwrap_or("unreadable"));
+    match (said("sec-fetch-site"), said("origin")) {
+        (Some("same-origin"), _) | (Some("none"), None) => Source::Here,
+        (Some("none") | None, Some(origin)) if is_own_origin(origin, parts, site) => Source::Here,
+        (Some(_), _) | (None, Some(_)) => Source::Elsewhere,
+        (None, None) => Source::NotSaid,
+    }
+}
+
+/// Whether this is the origin of this site: by the name it was asked under, or by `http.public_url`, which differs
+/// where a proxy changes `Host`.
+fn is_own_origin(origin: &str, parts: &Parts, site: &Site) -> bool {
+    let Some((scheme, host)) = split_origin(origin) else {
+        return false;
+    };
+    let asked = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    let asked = asked.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str));
+    let is_asked = asked.is_some_and(|asked| host.eq_ignore_ascii_case(without_default_port(scheme, asked)));
+    let public = split_origin(&site.public_url);
+    let is_public = public.is_some_and(|(public_scheme, public_host)| {
+        scheme.eq_ignore_ascii_case(public_scheme) && host.eq_ignore_ascii_case(public_host)
+    });
+    is_asked || is_public
+}
+
+/// Scheme and host of a URL, with its port unless it is the default one.
+fn split_origin(url: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let host = rest.split('/').next().unwrap_or(rest);
+    (!host.is_empty()).then(|| (scheme, without_default_port(scheme, host)))
+}
+
+fn without_default_port<'a>(scheme: &str, host: &'a str) -> &'a str {
+    let port = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
+    host.strip_suffix(port).unwrap_or(host)
 }
 
 /// What follows `Bearer`, in any case; or everything.

@@ -125,6 +125,15 @@ impl Refusal {
         )
     }
 
+    /// 403 for a page of another site that would sign somebody in or out.
+    #[must_use]
+    pub fn foreign_page() -> Self {
+        Self::forbidden(
+            "cross_site_request",
+            "a page of another site sent this (`Origin` or `Sec-Fetch-Site`); open this site itself",
+        )
+    }
+
     /// 403 before enablement (spec §1, §5.3).
     #[must_use]
     pub fn not_enabled(contact: &str) -> Self {
@@ -282,14 +291,17 @@ impl From<AccountsError> for Refusal {
             AccountsError::Disabled => Self::forbidden("user_disabled", message),
             AccountsError::RegistrationClosed => Self::forbidden("registration_closed", message),
             AccountsError::UsernameTaken => Self::conflict("username_taken", message),
+            AccountsError::UsernameConfusable => Self::conflict("username_confusable", message),
             AccountsError::WrongPassword => Self::forbidden("wrong_password", message),
             AccountsError::Invalid(invalid) => invalid.into(),
             AccountsError::NotFound(_) => Self::not_found(message),
             AccountsError::TooManyAccessTokens(_) => Self::conflict("access_token_limit_reached", message),
+            AccountsError::ExpiryPast | AccountsError::ExpiryTooLate(_) => Self::bad("invalid_expiry", message),
             AccountsError::AlreadyEnabled => Self::conflict("token_api_enabled", message),
             AccountsError::AlreadyRequested => Self::conflict("token_api_requested", message),
             AccountsError::ForeignAccount => Self::forbidden("foreign_account", message),
             AccountsError::TooOften(too_often) => too_often.into(),
+            AccountsError::Busy(_) => Self::unavailable("sign_in_busy", &message),
             AccountsError::Storage(storage) => storage.into(),
         }
     }
@@ -303,11 +315,13 @@ impl From<AdminError> for Refusal {
             AdminError::RoleTooLow => Self::forbidden("role_too_low", message),
             AdminError::OwnAccount => Self::conflict("own_account", message),
             AdminError::UsernameTaken => Self::conflict("username_taken", message),
+            AdminError::UsernameConfusable => Self::conflict("username_confusable", message),
             AdminError::Invalid(invalid) => invalid.into(),
             AdminError::UnknownGroup(_) => Self::bad("invalid_group", message),
             AdminError::MaxTokens => Self::bad("invalid_max_tokens", message),
             AdminError::WalletRange(_) => Self::bad("invalid_quota", message),
             AdminError::AlreadyDecided => Self::conflict("already_decided", message),
+            AdminError::Busy(_) => Self::unavailable("sign_in_busy", &message),
             AdminError::Storage(storage) => storage.into(),
         }
     }
@@ -322,7 +336,7 @@ impl From<QuotaInvalid> for Refusal {
 impl From<AccountInvalid> for Refusal {
     fn from(error: AccountInvalid) -> Self {
         let code = match error {
-            AccountInvalid::Username => "invalid_username",
+            AccountInvalid::Username | AccountInvalid::UsernameCharacters => "invalid_username",
             AccountInvalid::Password => "invalid_password",
             AccountInvalid::Email => "invalid_email",
             AccountInvalid::Label(_) | AccountInvalid::Text(_) => "invalid_text",

@@ -18,6 +18,9 @@ use crate::domain::audit::Origin;
 /// Bytes of a body at most.
 const MAX_BODY: usize = 1024 * 1024;
 
+/// Trusted proxies in a row that are followed through `X-Forwarded-For`.
+const MAX_PROXIES: usize = 32;
+
 /// A JSON body, whatever its Content-Type says. `null` and unknown fields are for `T` to ignore.
 pub struct Json<T>(pub T);
 
@@ -71,11 +74,13 @@ fn is_too_large(error: &axum::Error) -> bool {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+    // The parser looks only at the text of fields that are read; this looks at all of them.
+    let body = std::str::from_utf8(body).map_err(|_| Refusal::bad("invalid_json", "the body is not valid UTF-8"))?;
     // serde would read an array as the fields in their order.
-    if body.trim_ascii_start().starts_with(b"[") {
+    if body.trim_ascii_start().starts_with('[') {
         return Err(Refusal::bad("invalid_json", "the body must be a JSON object"));
     }
-    let mut json = serde_json::Deserializer::from_slice(body);
+    let mut json = serde_json::Deserializer::from_str(body);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
         wrong_json(&path, error.inner())
@@ -139,8 +144,9 @@ impl FromRequestParts<Arc<Site>> for Id {
     }
 }
 
-/// The client's address: the peer's, or, where the peer is a trusted proxy, the right-most hop of
-/// `X-Forwarded-For` that is not. IPv4 in IPv6 clothes is IPv4.
+/// The client's address; `None` where it is not known. It is the peer's, or, where the peer is a trusted proxy, the
+/// right-most hop of `X-Forwarded-For` that is not. A hop on the way there that cannot be read makes it unknown: it
+/// stands for somebody, and never for the proxy that wrote it down. An IPv4-mapped IPv6 address is an IPv4 address.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientIp(pub Option<IpAddr>);
 
@@ -161,26 +167,28 @@ impl ClientIp {
             return Self(peer);
         }
         let headers = parts.headers.get_all("x-forwarded-for");
-        let hops: Vec<&str> =
-            headers.iter().filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(',')).collect();
+        let mut hops = headers.iter().rev().flat_map(|value| value.as_bytes().rsplit(|byte| *byte == b','));
         let mut client = peer;
-        for hop in hops.into_iter().rev() {
-            let Some(ip) = hop_ip(hop.trim()) else {
-                break;
-            };
-            client = Some(ip);
-            if !trusted(&ip) {
-                break;
+        for hop in hops.by_ref().take(MAX_PROXIES) {
+            client = hop_ip(hop);
+            if !client.as_ref().is_some_and(trusted) {
+                return Self(client);
             }
         }
-        Self(client)
+        // Trusted to the last one: that is the client. More of them than that are a loop, or a lie.
+        Self(client.filter(|_| hops.next().is_none()))
     }
 }
 
-/// An address as proxies write it, with or without a port.
-fn hop_ip(text: &str) -> Option<IpAddr> {
-    let ip = text.parse::<IpAddr>().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|hop| hop.ip()));
-    ip.map(|ip| ip.to_canonical())
+/// An address as proxies write it: bare, in brackets, with or without a port.
+fn hop_ip(hop: &[u8]) -> Option<IpAddr> {
+    let text = std::str::from_utf8(hop).ok()?.trim();
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let ip = bare.map_or_else(
+        || text.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|hop| hop.ip())),
+        |bare| bare.parse().ok().map(IpAddr::V6),
+    );
+    ip.map(|ip: IpAddr| ip.to_canonical())
 }
 
 /// Where the request came from, for the audit log.

@@ -14,6 +14,7 @@ use super::auth::{Gateway, GatewayInFront, KeyHolder};
 use super::envelope::Envelope;
 use super::error::Refusal;
 use super::extract::{ClientIp, Json};
+use crate::domain::access::ClientAddress;
 use crate::domain::id::{ReservationId, UserId};
 use crate::domain::ledger::Use;
 use crate::domain::money::Quota;
@@ -354,7 +355,7 @@ pub async fn auth(
     KeyHolder(key): KeyHolder,
     ClientIp(ip): ClientIp,
 ) -> Result<Response, Refusal> {
-    let asked = Use { model: None, ip };
+    let asked = Use { model: None, ip: ip.map_or(ClientAddress::Unknown, ClientAddress::Known) };
     let one = Quota::grant(1).unwrap_or_default();
     let verdict = site.gateway.verify(&key, &asked, one).await?;
     if let Some(refused) = verdict.refused {
@@ -410,11 +411,11 @@ fn asked(model: Option<String>, ip: Option<&str>) -> Result<Use, Refusal> {
         return Err(Refusal::bad("invalid_model", message));
     }
     let ip = match ip {
-        None | Some("") => None,
+        None | Some("") => ClientAddress::NotSent,
         Some(text) => {
             let ip: Result<IpAddr, _> = text.trim().parse();
             let ip = ip.map_err(|_| Refusal::bad("invalid_ip", "`ip` must be an IPv4 or IPv6 address"))?;
-            Some(ip.to_canonical())
+            ClientAddress::Known(ip.to_canonical())
         }
     };
     Ok(Use { model, ip })

@@ -78,6 +78,8 @@ pub struct Site {
     /// Where the built dashboard lies.
     pub dashboard: Option<PathBuf>,
     pub time_zone: String,
+    /// `http.public_url`: the address that people type; may be empty.
+    pub public_url: String,
 }
 
 /// GET, and HEAD with it, is in the document.

@@ -9,15 +9,15 @@ use zeroize::Zeroizing;
 use super::dice::Dice;
 use super::limiter::{Limiter, TooOften};
 use super::news::News;
-use super::passwords::Passwords;
+use super::passwords::{Busy, Passwords};
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Caller, Details, Origin, Subject};
 use crate::domain::id::{AccessTokenId, UserId};
 use crate::domain::key::{self, AccessToken};
 use crate::domain::money::Quota;
 use crate::domain::policy;
-use crate::domain::time::{Clock, UnixTime};
-use crate::domain::user::{AccountInvalid, NewPassword, Role, User, UserStatus, Username};
+use crate::domain::time::{Clock, Lifetime, UnixTime};
+use crate::domain::user::{AccountInvalid, NewPassword, Role, TypedPassword, User, UserStatus, Username};
 use crate::storage::access_tokens::AccessTokenRow;
 use crate::storage::api_requests::ApiRequest;
 use crate::storage::users::NewUser;
@@ -53,6 +53,9 @@ pub enum AccountsError {
     /// Another live account has it.
     #[error("this username is taken")]
     UsernameTaken,
+    /// Another live account's looks like it.
+    #[error("this username looks like that of another account; choose a different one")]
+    UsernameConfusable,
     /// Not a change without it.
     #[error("the old password is wrong; send it as `original_password`")]
     WrongPassword,
@@ -65,6 +68,12 @@ pub enum AccountsError {
     /// A bound that keeps lists readable.
     #[error("you have {0} access tokens, which is the limit; revoke one first")]
     TooManyAccessTokens(i64),
+    /// An access token that would be dead at birth.
+    #[error("`expires_at` has passed already; it must lie in the future, or be -1 for never")]
+    ExpiryPast,
+    /// An access token that would outlive the one it is made with.
+    #[error("`expires_at` may be {0} at most, when the access token that asks ends; sign in for a later one")]
+    ExpiryTooLate(i64),
     /// Nothing to ask for.
     #[error("the token API is enabled for this account already")]
     AlreadyEnabled,
@@ -77,6 +86,9 @@ pub enum AccountsError {
     /// Not now.
     #[error(transparent)]
     TooOften(#[from] TooOften),
+    /// Not now, for nobody.
+    #[error(transparent)]
+    Busy(#[from] Busy),
     /// The database.
     #[error(transparent)]
     Storage(StorageError),
@@ -86,6 +98,7 @@ impl From<StorageError> for AccountsError {
     fn from(error: StorageError) -> Self {
         match error {
             StorageError::Constraint(Constraint::UsernameUnique) => Self::UsernameTaken,
+            StorageError::Constraint(Constraint::UsernameLooksUnique) => Self::UsernameConfusable,
             StorageError::Constraint(Constraint::OnePendingRequest) => Self::AlreadyRequested,
             StorageError::Constraint(Constraint::ReceiptUnique)
             | StorageError::Unavailable(_)
@@ -106,7 +119,7 @@ pub struct SelfPatch {
     /// New e-mail address.
     pub email: Option<String>,
     /// New password, together with the old one.
-    pub password: Option<(NewPassword, SecretString)>,
+    pub password: Option<(NewPassword, TypedPassword)>,
 }
 
 /// The password hash that a sign-in was checked against.
@@ -165,7 +178,7 @@ impl Accounts {
             (None, Some(made_up)) => NewPassword::parse(made_up)?,
             (None, None) => return Err(AccountInvalid::Password.into()),
         };
-        let password_hash = self.passwords.hash(&password).await;
+        let password_hash = self.passwords.hash(&password).await?;
         let root = NewUser {
             username: &Username::parse("root")?,
             display_name: "Root",
@@ -181,31 +194,75 @@ impl Accounts {
         match users::insert(&mut conn, &root, self.clock.now()).await {
             Ok(_) => Ok(made_up),
             // Another replica was first, and printed its password.
-            Err(StorageError::Constraint(Constraint::UsernameUnique)) => Ok(None),
+            Err(StorageError::Constraint(Constraint::UsernameUnique | Constraint::UsernameLooksUnique)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Spec §5.1: who signs in, and the proof to confirm it with once the session stands.
+    /// Keeps the looks of accounts that were made before looks were kept; to be called at start. Of older accounts that
+    /// look alike, the oldest keeps the looks; the others are told to the operator and go on as they are.
     ///
     /// # Errors
-    /// Wrong name or password, a disabled account, too many tries.
+    /// The database.
+    pub async fn keep_looks(&self) -> Result<(), StorageError> {
+        let mut after = UserId::new(0);
+        loop {
+            let accounts = {
+                let mut conn = self.db.acquire().await?;
+                users::list_without_looks(&mut conn, after, policy::LOOKS_KEPT).await?
+            };
+            let Some((last, _)) = accounts.last() else {
+                return Ok(());
+            };
+            after = *last;
+            if self.keep_looks_of(&accounts).await? {
+                continue;
+            }
+            for account in &accounts {
+                if !self.keep_looks_of(std::slice::from_ref(account)).await? {
+                    let user_id = account.0.get();
+                    tracing::warn!(user_id, "the username of this account looks like that of another account");
+                }
+            }
+        }
+    }
+
+    /// Together or not at all: tells whether no two of them look alike, or like others.
+    async fn keep_looks_of(&self, accounts: &[(UserId, Username)]) -> Result<bool, StorageError> {
+        let mut tx = self.db.begin().await?;
+        for (id, name) in accounts {
+            match users::save_looks(&mut tx, *id, name).await {
+                Ok(()) => {}
+                Err(StorageError::Constraint(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        storage::commit(tx).await?;
+        Ok(true)
+    }
+
+    /// Spec §5.1: who signs in, and the proof to confirm it with once the session stands. A name that cannot be one is as
+    /// wrong as an unknown one, and costs the same.
+    ///
+    /// # Errors
+    /// Wrong name or password, a disabled account, too many tries, too many passwords to check.
     pub async fn sign_in(
         &self,
-        username: &str,
-        password: &str,
+        username: Option<&Username>,
+        password: &TypedPassword,
         origin: &Origin,
     ) -> Result<(User, SignInProof), AccountsError> {
         self.limiter.may_sign_in(username, origin.ip)?;
+        let turn = self.passwords.queue()?;
         let found = {
             let mut conn = self.db.acquire().await?;
-            match Username::parse(username) {
-                Ok(name) => users::find_by_name(&mut conn, &name).await?,
-                Err(_) => None,
+            match username {
+                Some(name) => users::find_by_name(&mut conn, name).await?,
+                None => None,
             }
         };
         let (user, hash) = found.unzip();
-        let fits = self.passwords.verify(hash.clone(), password).await;
+        let fits = self.passwords.verify(turn, hash.clone(), password).await;
         let action = if fits { Action::SignedIn } else { Action::SignInFailed };
         let subject = user.as_ref().map_or(Subject { kind: "user", id: None, user_id: None }, |user| of_user(user.id));
         {
@@ -255,7 +312,7 @@ impl Accounts {
             return Err(AccountsError::RegistrationClosed);
         }
         self.limiter.may_register(origin.ip)?;
-        let password_hash = self.passwords.hash(password).await;
+        let password_hash = self.passwords.hash(password).await?;
         let new = NewUser {
             username,
             display_name: username.as_str(),
@@ -287,20 +344,21 @@ impl Accounts {
     /// Changes the caller's account. A new password ends all its sessions.
     ///
     /// # Errors
-    /// A wrong old password; too many tries of it; the database.
+    /// A wrong old password; too many tries of it, or of all; the database.
     pub async fn edit(&self, caller: &Caller, patch: SelfPatch) -> Result<User, AccountsError> {
         let id = caller.user.id;
-        let new_hash = match &patch.password {
+        let hashes = match &patch.password {
             Some((new, old)) => {
-                self.limiter.may_sign_in(caller.user.username.as_str(), caller.origin.ip)?;
+                self.limiter.may_sign_in(Some(&caller.user.username), caller.origin.ip)?;
+                let turn = self.passwords.queue()?;
                 let hash = {
                     let mut conn = self.db.acquire().await?;
                     users::password_hash(&mut conn, id).await?
                 };
-                if !self.passwords.verify(hash, old.expose_secret()).await {
+                if !self.passwords.verify(turn, hash.clone(), old).await {
                     return Err(AccountsError::WrongPassword);
                 }
-                Some(self.passwords.hash(new).await)
+                Some((hash, self.passwords.hash(new).await?))
             }
             None => None,
         };
@@ -310,7 +368,11 @@ impl Accounts {
         user.email = patch.email.unwrap_or(user.email);
         users::save(&mut tx, &user).await?;
         let mut action = Action::AccountEdited;
-        if let Some(hash) = new_hash {
+        if let Some((checked, hash)) = hashes {
+            // Under the lock: of two changes with the same old password, the second one's is no longer the old one.
+            if users::password_hash(&mut tx, id).await? != checked {
+                return Err(AccountsError::WrongPassword);
+            }
             users::save_password(&mut tx, id, &hash).await?;
             sessions::remove_all_of(&mut tx, id).await?;
             action = Action::PasswordChanged;
@@ -323,25 +385,39 @@ impl Accounts {
         Ok(user)
     }
 
-    /// A new access token, shown this once.
+    /// A new access token, shown this once, and how long it lives: as asked, or, where nothing is asked, as long as the
+    /// credential allows that the caller shows. An access token makes none that outlives it.
     ///
     /// # Errors
-    /// Too many already; the database.
+    /// An end that has passed or is too late; too many already; the database.
     pub async fn mint_access_token(
         &self,
         caller: &Caller,
         name: &str,
-        expires_at: Option<UnixTime>,
-    ) -> Result<(AccessTokenId, AccessToken), AccountsError> {
+        asked: Option<Lifetime>,
+    ) -> Result<(AccessTokenId, AccessToken, Lifetime), AccountsError> {
+        let now = self.clock.now();
+        let latest = caller.credential.latest_end();
+        let lifetime = asked.unwrap_or_else(|| Lifetime::from(latest));
+        let expires_at: Option<UnixTime> = lifetime.into();
+        if lifetime.is_over(now) {
+            return Err(AccountsError::ExpiryPast);
+        }
+        if let Some(latest) = latest
+            && expires_at.is_none_or(|end| end > latest)
+        {
+            return Err(AccountsError::ExpiryTooLate(latest.get()));
+        }
         let token = self.dice.roll(|dice| AccessToken::generate(dice));
         let digest = self.vault.digests().digest(token.expose());
         let owner = caller.user.id;
         let mut tx = self.db.begin().await?;
         users::lock(&mut tx, owner).await?.ok_or(AccountsError::NotFound("account"))?;
-        if access_tokens::count_live(&mut tx, owner, self.clock.now()).await? >= policy::MAX_ACCESS_TOKENS {
+        access_tokens::remove_expired_of(&mut tx, owner, now).await?;
+        if access_tokens::count_live(&mut tx, owner, now).await? >= policy::MAX_ACCESS_TOKENS {
             return Err(AccountsError::TooManyAccessTokens(policy::MAX_ACCESS_TOKENS));
         }
-        let id = access_tokens::insert(&mut tx, owner, name, &digest, expires_at, self.clock.now()).await?;
+        let id = access_tokens::insert(&mut tx, owner, name, &digest, expires_at, now).await?;
         let entry = self.entry(
             Some(&caller.user),
             &caller.origin,
@@ -351,7 +427,7 @@ impl Accounts {
         );
         audit::insert(&mut tx, entry).await?;
         storage::commit(tx).await?;
-        Ok((id, token))
+        Ok((id, token, lifetime))
     }
 
     /// The caller's access tokens, newest first.
@@ -402,8 +478,12 @@ impl Accounts {
         }
         let mut tx = self.db.begin().await?;
         let user = users::lock(&mut tx, caller.user.id).await?.ok_or(AccountsError::NotFound("account"))?;
-        let own = [user.username.as_str().to_lowercase(), user.email.to_lowercase(), user.id.to_string()];
-        if account.is_some_and(|account| !account.trim().is_empty() && !own.contains(&account.trim().to_lowercase())) {
+        let own = [user.email.to_lowercase(), user.id.to_string()];
+        let is_own = |account: &str| {
+            let is_name = Username::typed(account).is_ok_and(|name| name.folded() == user.username.folded());
+            is_name || own.contains(&account.to_lowercase())
+        };
+        if account.map(str::trim).is_some_and(|account| !account.is_empty() && !is_own(account)) {
             return Err(AccountsError::ForeignAccount);
         }
         if user.may_use_token_api(self.rules.token_api_open) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::dice::Dice;
 use super::news::News;
-use super::passwords::Passwords;
+use super::passwords::{Busy, Passwords};
 use super::vault::Vault;
 use crate::domain::access::Groups;
 use crate::domain::audit::{
@@ -41,6 +41,9 @@ pub enum AdminError {
     /// Another live account has it.
     #[error("this username is taken")]
     UsernameTaken,
+    /// Another live account's looks like it.
+    #[error("this username looks like that of another account; choose a different one")]
+    UsernameConfusable,
     /// An input that does not fit.
     #[error(transparent)]
     Invalid(#[from] AccountInvalid),
@@ -56,6 +59,9 @@ pub enum AdminError {
     /// Answered already.
     #[error("this request has been answered already")]
     AlreadyDecided,
+    /// Too many passwords to hash.
+    #[error(transparent)]
+    Busy(#[from] Busy),
     /// The database.
     #[error(transparent)]
     Storage(StorageError),
@@ -65,6 +71,7 @@ impl From<StorageError> for AdminError {
     fn from(error: StorageError) -> Self {
         match error {
             StorageError::Constraint(Constraint::UsernameUnique) => Self::UsernameTaken,
+            StorageError::Constraint(Constraint::UsernameLooksUnique) => Self::UsernameConfusable,
             StorageError::Constraint(Constraint::OnePendingRequest | Constraint::ReceiptUnique)
             | StorageError::Unavailable(_)
             | StorageError::Contended(_)
@@ -179,7 +186,7 @@ impl Admin {
         let group = new.group.unwrap_or_else(|| self.initial.0.clone());
         self.check_group(&group)?;
         let max_tokens = checked_max_tokens(new.max_tokens.unwrap_or(-1))?;
-        let password_hash = self.passwords.hash(&new.password).await;
+        let password_hash = self.passwords.hash(&new.password).await?;
         let row = NewUser {
             username: &new.username,
             display_name: &new.display_name,
@@ -214,7 +221,7 @@ impl Admin {
         let max_tokens = patch.max_tokens.map(checked_max_tokens).transpose()?;
         let details = changed_fields(&patch);
         let new_hash = match &patch.password {
-            Some(password) => Some(self.passwords.hash(password).await),
+            Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
         };
         let mut tx = self.db.begin().await?;
@@ -391,7 +398,7 @@ impl Admin {
         token_api_enabled: bool,
         origin: &Origin,
     ) -> Result<UserId, AdminError> {
-        let password_hash = self.passwords.hash(password).await;
+        let password_hash = self.passwords.hash(password).await?;
         let row = NewUser {
             username,
             display_name: username.as_str(),
@@ -421,9 +428,9 @@ impl Admin {
         password: &NewPassword,
         origin: &Origin,
     ) -> Result<(), AdminError> {
-        let hash = self.passwords.hash(password).await;
+        let hash = self.passwords.hash(password).await?;
         let mut tx = self.db.begin().await?;
-        let username = Username::parse(username)?;
+        let username = Username::typed(username)?;
         let (user, _) = users::find_by_name(&mut tx, &username).await?.ok_or(AdminError::NotFound("user"))?;
         users::save_password(&mut tx, user.id, &hash).await?;
         sessions::remove_all_of(&mut tx, user.id).await?;

@@ -54,7 +54,7 @@ struct Remembered<T> {
 }
 
 /// Whose access token, and until when.
-type AccessTokenOwner = (Arc<User>, Option<UnixTime>);
+pub type AccessTokenOwner = (Arc<User>, Option<UnixTime>);
 
 impl Callers {
     /// Knows nobody yet.
@@ -70,11 +70,11 @@ impl Callers {
         }
     }
 
-    /// The account of an access token.
+    /// The account of an access token, and when the token ends; never if absent.
     ///
     /// # Errors
     /// See [`Unrecognised`].
-    pub async fn by_access_token(&self, token: &AccessToken) -> Result<Arc<User>, Unrecognised> {
+    pub async fn by_access_token(&self, token: &AccessToken) -> Result<AccessTokenOwner, Unrecognised> {
         let digest = self.vault.digests().digest(token.expose());
         let read = async |conn: &mut Conn| match access_tokens::find_owner(conn, &digest).await? {
             Some((owner, ends)) => Ok(users::find(conn, owner).await?.map(|user| (Arc::new(user), ends))),
@@ -84,7 +84,7 @@ impl Callers {
         if ends.is_some_and(|end| end <= self.clock.now()) {
             return Err(Unrecognised::Unknown);
         }
-        enabled(user)
+        Ok((enabled(user)?, ends))
     }
 
     /// The account that signed in with a session.

@@ -9,7 +9,7 @@ use super::dice::Dice;
 use super::keyring::{Keyring, Seen};
 use super::ledger::{Counts, Done, Ledger, LedgerError, Order, What};
 use super::vault::Vault;
-use crate::domain::access::Groups;
+use crate::domain::access::{ClientAddress, Groups};
 use crate::domain::id::{GatewayId, ReservationId, UserId};
 use crate::domain::key::{ApiKey, Digest};
 use crate::domain::ledger::{Refused, Settlement, Use};
@@ -317,7 +317,10 @@ enum Step {
 /// What makes two charges of one `request_id` the same.
 fn fingerprint(key: &Digest, quota: Quota, asked: &Use, counts: Counts) -> Vec<u8> {
     let Counts { prompt_tokens, completion_tokens } = counts;
-    let ip = asked.ip.map(|ip| ip.to_string()).unwrap_or_default();
+    let ip = match asked.ip {
+        ClientAddress::Known(ip) => ip.to_string(),
+        ClientAddress::NotSent | ClientAddress::Unknown => String::new(),
+    };
     let model = asked.model.as_deref().unwrap_or_default();
     let told = format!("{} {prompt_tokens} {completion_tokens} {ip} {model}", quota.get());
     Sha256::new().chain_update(key.as_bytes()).chain_update(told).finalize().to_vec()

@@ -11,7 +11,7 @@ use super::gateway::{Gateway, Ticket};
 use super::limiter::Limiter;
 use crate::domain::policy;
 use crate::domain::time::{Clock, DAY, UnixTime};
-use crate::storage::{self, Conn, Db, StorageError, ledger, retention, sessions};
+use crate::storage::{self, Conn, Db, StorageError, access_tokens, ledger, retention, sessions};
 
 /// Expired reservations give their quota back within 30 s: looked for three times as often.
 const EXPIRE_EVERY: Duration = Duration::from_secs(10);
@@ -112,6 +112,7 @@ impl Jobs {
             Step::RemoveReceipts { before: forgotten },
             Step::RemoveReservations { before: forgotten },
             Step::RemoveSessions { before: now },
+            Step::RemoveAccessTokens { before: now },
             Step::AnalyzeTable,
         ] {
             outcome = outcome.and(self.repeat(step).await);
@@ -167,6 +168,7 @@ enum Step {
     RemoveReceipts { before: UnixTime },
     RemoveReservations { before: UnixTime },
     RemoveSessions { before: UnixTime },
+    RemoveAccessTokens { before: UnixTime },
     AnalyzeTable,
 }
 
@@ -192,6 +194,9 @@ impl Step {
                 retention::remove_reservations(conn, before).await? < retention::BATCH
             }
             Self::RemoveSessions { before } => sessions::remove_expired(conn, before).await? < retention::BATCH,
+            Self::RemoveAccessTokens { before } => {
+                access_tokens::remove_expired(conn, before).await? < retention::BATCH
+            }
             Self::AnalyzeTable => match retention::analyze_one_table(conn).await? {
                 Some(table) => {
                     tracing::info!(table, "analysed a table that had no statistics");

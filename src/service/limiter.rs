@@ -1,20 +1,21 @@
-//! How often something may be done. Each question has a bucket of its own.
+//! How often something may be done. Each question has a bucket of its own, and each bucket holds a bounded number of
+//! keys: strangers choose most of them.
+//!
+//! A bucket that holds all it may forgets nobody, because whoever was refused must not be able to push himself out of it.
+//! Newcomers share some buckets instead, by chance, until places come free: at the latest a minute after a flood ends,
+//! when what it left behind is full again.
 
-use std::hash::Hash;
-use std::net::IpAddr;
-use std::num::NonZeroU32;
-use std::sync::Arc;
-use std::time::Duration;
-
-use governor::clock::Clock as GovernorClock;
-use governor::middleware::NoOpMiddleware;
-use governor::nanos::Nanos;
-use governor::state::keyed::DashMapStateStore;
-use governor::{Quota, RateLimiter};
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hash};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::domain::id::UserId;
 use crate::domain::key::Digest;
+use crate::domain::policy;
 use crate::domain::time::Clock;
+use crate::domain::user::Username;
 
 /// Times a minute, each; 0 means as often as one likes.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +46,7 @@ pub struct Limiter {
     login_account: Bucket<String>,
     login_address: Bucket<Option<IpAddr>>,
     usage: Bucket<Digest>,
+    malformed_keys: Bucket<Option<IpAddr>>,
     wrong_keys: Bucket<Option<IpAddr>>,
     register: Bucket<Option<IpAddr>>,
 }
@@ -58,6 +60,7 @@ impl Limiter {
             login_account: Bucket::new(limits.login, clock),
             login_address: Bucket::new(limits.login.saturating_mul(3), clock),
             usage: Bucket::new(limits.usage, clock),
+            malformed_keys: Bucket::new(limits.wrong_keys, clock),
             wrong_keys: Bucket::new(limits.wrong_keys, clock),
             register: Bucket::new(limits.register, clock),
         }
@@ -71,13 +74,13 @@ impl Limiter {
         self.search.take(&user)
     }
 
-    /// May somebody at `ip` try to sign in as `username`? Every try counts, also a right one.
+    /// May somebody at `ip` try to sign in as `username`, if that is a name at all? Every try counts, also a right one.
     ///
     /// # Errors
     /// Not now.
-    pub fn may_sign_in(&self, username: &str, ip: Option<IpAddr>) -> Result<(), TooOften> {
-        self.login_address.take(&ip)?;
-        self.login_account.take(&username.trim().to_lowercase())
+    pub fn may_sign_in(&self, username: Option<&Username>, ip: Option<IpAddr>) -> Result<(), TooOften> {
+        self.login_address.take(&network(ip))?;
+        username.map_or(Ok(()), |username| self.login_account.take(&username.folded()))
     }
 
     /// May this key ask for its usage (spec §4.8)?
@@ -88,12 +91,28 @@ impl Limiter {
         self.usage.take(key)
     }
 
-    /// Counts a wrong key from `ip`.
+    /// Counts a text from `ip` that is no key. It costs nothing, so it does not keep keys from being tried.
+    ///
+    /// # Errors
+    /// Too many: whoever guesses is told to wait.
+    pub fn malformed_key(&self, ip: Option<IpAddr>) -> Result<(), TooOften> {
+        self.malformed_keys.take(&network(ip))
+    }
+
+    /// May somebody at `ip` show a key that may be wrong? Counts nothing.
+    ///
+    /// # Errors
+    /// Not now: there were too many wrong ones.
+    pub fn may_try_key(&self, ip: Option<IpAddr>) -> Result<(), TooOften> {
+        self.wrong_keys.look(&network(ip))
+    }
+
+    /// Counts a key from `ip` that was looked for and is nobody's.
     ///
     /// # Errors
     /// Too many: whoever guesses is told to wait.
     pub fn wrong_key(&self, ip: Option<IpAddr>) -> Result<(), TooOften> {
-        self.wrong_keys.take(&ip)
+        self.wrong_keys.take(&network(ip))
     }
 
     /// May somebody at `ip` register?
@@ -101,7 +120,7 @@ impl Limiter {
     /// # Errors
     /// Not now.
     pub fn may_register(&self, ip: Option<IpAddr>) -> Result<(), TooOften> {
-        self.register.take(&ip)
+        self.register.take(&network(ip))
     }
 
     /// Forgets buckets that are full again, so that memory does not grow with every address seen.
@@ -110,6 +129,7 @@ impl Limiter {
         self.login_account.tidy();
         self.login_address.tidy();
         self.usage.tidy();
+        self.malformed_keys.tidy();
         self.wrong_keys.tidy();
         self.register.tidy();
     }
@@ -121,43 +141,128 @@ impl std::fmt::Debug for Limiter {
     }
 }
 
-/// A bucket for each `K`, or none where there is no limit.
-struct Bucket<K: Hash + Eq + Clone>(Option<RateLimiter<K, DashMapStateStore<K>, OurClock, NoOpMiddleware<Nanos>>>);
+/// Whom an address stands for: every customer of a provider has a whole /64 of IPv6 addresses at least. All whose
+/// address is unknown count as one.
+fn network(ip: Option<IpAddr>) -> Option<IpAddr> {
+    Some(match ip?.to_canonical() {
+        IpAddr::V4(ip) => IpAddr::V4(ip),
+        IpAddr::V6(ip) => {
+            let [a, b, c, d, ..] = ip.segments();
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+        }
+    })
+}
+
+/// What a bucket holds when it is full lasts for a minute.
+const MINUTE: i64 = 60 * SECOND;
+
+/// In nanoseconds, the unit of this file.
+const SECOND: i64 = 1_000_000_000;
+
+/// Buckets that newcomers share when all places are taken.
+const SHARED: usize = 1_024;
+
+/// A bucket for each `K`. It is remembered as the moment when it is full again, and that is all there is to know of it.
+struct Bucket<K> {
+    /// How long one more takes to flow in; none where there is no limit.
+    interval: Option<i64>,
+    clock: Arc<dyn Clock>,
+    held: Mutex<Held<K>>,
+}
+
+struct Held<K> {
+    own: HashMap<K, i64>,
+    shared: Vec<i64>,
+    /// Chooses the shared bucket, so that nobody can choose whom to share it with.
+    chance: RandomState,
+    /// When places were looked for last.
+    swept_at: i64,
+}
 
 impl<K: Hash + Eq + Clone> Bucket<K> {
     fn new(per_minute: u32, clock: &Arc<dyn Clock>) -> Self {
-        let quota = NonZeroU32::new(per_minute).map(Quota::per_minute);
-        Self(quota.map(|quota| RateLimiter::dashmap_with_clock(quota, OurClock(Arc::clone(clock)))))
+        let held = Held { own: HashMap::new(), shared: vec![0; SHARED], chance: RandomState::new(), swept_at: 0 };
+        let interval = (per_minute > 0).then(|| MINUTE / i64::from(per_minute));
+        Self { interval, clock: Arc::clone(clock), held: Mutex::new(held) }
     }
 
+    /// Takes one out.
     fn take(&self, key: &K) -> Result<(), TooOften> {
-        let Some(bucket) = &self.0 else {
+        let Some(interval) = self.interval else {
             return Ok(());
         };
-        bucket.check_key(key).map_err(|refused| {
-            let wait = refused.wait_time_from(bucket.clock().now());
-            TooOften { retry_after: wait.as_secs().max(1) + u64::from(wait.subsec_nanos() > 0) }
-        })
+        let now = self.now();
+        let mut held = self.held();
+        let full_at = held.bucket(key, now);
+        *full_at = one_less(*full_at, interval, now)?;
+        Ok(())
+    }
+
+    /// Whether one could be taken out.
+    fn look(&self, key: &K) -> Result<(), TooOften> {
+        let Some(interval) = self.interval else {
+            return Ok(());
+        };
+        let held = self.held();
+        let full_at = held.own.get(key).or_else(|| held.is_full().then(|| &held.shared[held.shared_by(key)]));
+        one_less(full_at.copied().unwrap_or(0), interval, self.now()).map(|_| ())
     }
 
     fn tidy(&self) {
-        if let Some(bucket) = &self.0 {
-            bucket.retain_recent();
-            bucket.shrink_to_fit();
-        }
+        let now = self.now();
+        let mut held = self.held();
+        held.sweep(now);
+        held.own.shrink_to_fit();
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held<K>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whole seconds, which is fine enough for limits by the minute.
+    fn now(&self) -> i64 {
+        self.clock.now().get().saturating_mul(SECOND)
     }
 }
 
-/// Our clock in governor's words: whole seconds, which is fine enough for limits by the minute.
-#[derive(Clone)]
-struct OurClock(Arc<dyn Clock>);
-
-impl GovernorClock for OurClock {
-    type Instant = Nanos;
-
-    fn now(&self) -> Nanos {
-        Nanos::from(Duration::from_secs(u64::try_from(self.0.now().get()).unwrap_or(0)))
+impl<K: Hash + Eq + Clone> Held<K> {
+    /// The bucket of a key: its own if there is a place for it, else one that it shares.
+    fn bucket(&mut self, key: &K, now: i64) -> &mut i64 {
+        let is_new = !self.own.contains_key(key);
+        // Once a second is often enough to look through all of them.
+        if is_new && self.is_full() && self.swept_at != now {
+            self.sweep(now);
+        }
+        if is_new && self.is_full() {
+            let shared = self.shared_by(key);
+            return &mut self.shared[shared];
+        }
+        self.own.entry(key.clone()).or_insert(0)
     }
+
+    fn is_full(&self) -> bool {
+        self.own.len() >= policy::MAX_LIMITED
+    }
+
+    fn shared_by(&self, key: &K) -> usize {
+        usize::try_from(self.chance.hash_one(key)).unwrap_or(0) % SHARED
+    }
+
+    /// Drops what is full again.
+    fn sweep(&mut self, now: i64) {
+        self.own.retain(|_, full_at| *full_at > now);
+        self.swept_at = now;
+    }
+}
+
+/// When a bucket is full again after one more was taken.
+fn one_less(full_at: i64, interval: i64, now: i64) -> Result<i64, TooOften> {
+    let full_at = full_at.max(now).saturating_add(interval);
+    let wait = full_at.saturating_sub(now).saturating_sub(MINUTE);
+    if wait <= 0 {
+        return Ok(full_at);
+    }
+    Err(TooOften { retry_after: (wait.unsigned_abs()).div_ceil(SECOND.unsigned_abs()) })
 }
 
 #[cfg(test)]
@@ -199,10 +304,63 @@ mod tests {
     fn sign_ins_are_limited_by_account_and_by_address() {
         let (limiter, _) = limiter(10);
         let ip = |last| Some(IpAddr::from([192, 0, 2, last]));
-        assert!(limiter.may_sign_in("ana", ip(1)).is_ok());
-        assert!(limiter.may_sign_in("ANA ", ip(2)).is_ok());
-        assert!(limiter.may_sign_in("ana", ip(3)).is_err());
-        assert!((0..6).all(|n| limiter.may_sign_in(&format!("user {n}"), ip(9)).is_ok()));
-        assert!(limiter.may_sign_in("another", ip(9)).is_err());
+        let name = |text: &str| Username::typed(text).unwrap();
+        assert!(limiter.may_sign_in(Some(&name("ana")), ip(1)).is_ok());
+        assert!(limiter.may_sign_in(Some(&name("ANA ")), ip(2)).is_ok());
+        assert!(limiter.may_sign_in(Some(&name("ana")), ip(3)).is_err());
+        assert!((0..6).all(|n| limiter.may_sign_in(Some(&name(&format!("user{n}"))), ip(9)).is_ok()));
+        assert!(limiter.may_sign_in(Some(&name("another")), ip(9)).is_err());
+        assert!((0..5).all(|n| limiter.may_sign_in(None, ip(100 + n)).is_ok()));
+        assert_eq!(limiter.login_account.held().own.len(), 7);
+    }
+
+    #[test]
+    fn looking_takes_nothing() {
+        let (limiter, clock) = limiter(0);
+        let here = Some(IpAddr::from([192, 0, 2, 1]));
+        assert!((0..100).all(|_| limiter.may_try_key(here).is_ok()));
+        assert!((0..20).all(|_| limiter.wrong_key(here).is_ok()));
+        assert_eq!(limiter.may_try_key(here), Err(TooOften { retry_after: 3 }));
+        assert_eq!(limiter.may_try_key(Some(IpAddr::from([192, 0, 2, 2]))), Ok(()));
+        clock.advance(3);
+        assert_eq!(limiter.may_try_key(here), Ok(()));
+        assert_eq!(limiter.wrong_keys.held().own.len(), 1);
+    }
+
+    /// The address of the `n`th customer.
+    fn customer(n: u32, host: u16) -> Option<IpAddr> {
+        let [a, b, c, d] = n.to_be_bytes();
+        let half = |high, low| u16::from_be_bytes([high, low]);
+        Some(Ipv6Addr::new(0x2001, 0xdb8, half(a, b), half(c, d), 0, 0, 0, host).into())
+    }
+
+    #[test]
+    fn however_many_come_a_bounded_number_is_remembered() {
+        let (limiter, clock) = limiter(0);
+        let blocked = customer(0, 1);
+        while limiter.wrong_key(blocked).is_ok() {}
+        let many = u32::try_from(policy::MAX_LIMITED * 3).unwrap();
+        let mut refused = 0;
+        for n in 1..many {
+            refused += u32::from(limiter.wrong_key(customer(n, 1)).is_err());
+        }
+        assert_eq!(limiter.wrong_keys.held().own.len(), policy::MAX_LIMITED);
+        assert!(refused > many / 2, "those beyond the bound share their limits: {refused}");
+        // Whoever was refused is not forgotten for it, at no address of the same network.
+        assert!(limiter.may_try_key(customer(0, 2)).is_err());
+        assert!(limiter.wrong_key(customer(0, 3)).is_err());
+        // Newcomers have places of their own as soon as the flood has passed, also before the next tidying.
+        clock.advance(60);
+        assert!((0..20).all(|host| limiter.wrong_key(customer(many, host)).is_ok()));
+        assert!(limiter.wrong_key(customer(many, 20)).is_err());
+        assert_eq!(limiter.wrong_keys.held().own.len(), 1);
+    }
+
+    #[test]
+    fn mapped_addresses_are_those_of_ipv4_and_unknown_ones_are_one() {
+        assert_eq!(network(Some("::ffff:192.0.2.1".parse().unwrap())), Some("192.0.2.1".parse().unwrap()));
+        assert_eq!(network(Some("192.0.2.1".parse().unwrap())), Some("192.0.2.1".parse().unwrap()));
+        assert_eq!(network(customer(7, 9)), Some("2001:db8:0:7::".parse().unwrap()));
+        assert_eq!(network(None), None);
     }
 }

@@ -54,6 +54,8 @@ pub struct Usage {
     limiter: Arc<Limiter>,
     zone: Tz,
     recent: Cache<(TokenId, UsageRange), Read>,
+    /// Keys that were right lately: whoever guesses at the same address does not keep them out.
+    right: Cache<Digest, ()>,
 }
 
 /// When it was read, and what.
@@ -65,7 +67,8 @@ impl Usage {
     pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>, limiter: Arc<Limiter>, zone: Tz) -> Self {
         let kept = Duration::from_secs(policy::DAILY_USAGE_CACHE_SECONDS.unsigned_abs());
         let recent = Cache::builder().max_capacity(REMEMBERED).time_to_live(kept).build();
-        Self { db, vault, clock, limiter, zone, recent }
+        let right = Cache::builder().max_capacity(REMEMBERED).time_to_idle(kept).build();
+        Self { db, vault, clock, limiter, zone, recent, right }
     }
 
     /// Spec §4.8. Any live token may ask, also a disabled, expired or exhausted one.
@@ -75,7 +78,8 @@ impl Usage {
     pub async fn by_key(&self, key: &str, ip: Option<IpAddr>) -> Result<KeyUsage, UsageError> {
         let digest = self.admit_key(key, ip)?;
         let mut conn = self.db.acquire().await?;
-        let found = usage::find_by_key(&mut conn, &digest).await?.ok_or_else(|| self.wrong_key(ip))?;
+        let found = usage::find_by_key(&mut conn, &digest).await?;
+        let found = self.known(&digest, found, ip)?;
         owner_enabled(found.owner_status)?;
         Ok(found)
     }
@@ -112,16 +116,30 @@ impl Usage {
         let range = self.range(start, end)?;
         let mut conn = self.db.acquire().await?;
         let mut found = tokens::list_with_owners(&mut conn, std::slice::from_ref(&digest)).await?;
-        let (_, token, wallet, _) = found.pop().ok_or_else(|| self.wrong_key(ip))?;
+        let (_, token, wallet, _) = self.known(&digest, found.pop(), ip)?;
         owner_enabled(wallet.status)?;
         Ok(self.days(&mut conn, token, range).await?)
     }
 
     fn admit_key(&self, key: &str, ip: Option<IpAddr>) -> Result<Digest, UsageError> {
-        let key = ApiKey::parse(key).map_err(|_| self.wrong_key(ip))?;
+        let key = ApiKey::parse(key).map_err(|_| wrong_key(self.limiter.malformed_key(ip)))?;
         let digest = self.vault.digest(&key);
+        // Before the database is asked: otherwise each guess costs a question, however many there were.
+        if !self.right.contains_key(&digest) {
+            self.limiter.may_try_key(ip)?;
+        }
         self.limiter.may_ask_usage(&digest)?;
         Ok(digest)
+    }
+
+    /// Remembers whether the key was right, and counts it if it was not.
+    fn known<T>(&self, digest: &Digest, found: Option<T>, ip: Option<IpAddr>) -> Result<T, UsageError> {
+        if found.is_some() {
+            self.right.insert(digest.clone(), ());
+        } else {
+            self.right.invalidate(digest);
+        }
+        found.ok_or_else(|| wrong_key(self.limiter.wrong_key(ip)))
     }
 
     fn range(&self, start: Option<&str>, end: Option<&str>) -> Result<UsageRange, RangeInvalid> {
@@ -141,13 +159,11 @@ impl Usage {
         let usage = DailyUsage { token_id: id, token_name: token.name, range, daily: range.fill(&days) };
         Ok((usage, now.since(read_at)))
     }
+}
 
-    fn wrong_key(&self, ip: Option<IpAddr>) -> UsageError {
-        match self.limiter.wrong_key(ip) {
-            Ok(()) => UsageError::WrongKey,
-            Err(too_often) => UsageError::TooOften(too_often),
-        }
-    }
+/// What is said to a wrong key, once it was counted.
+fn wrong_key(counted: Result<(), TooOften>) -> UsageError {
+    counted.map_or_else(UsageError::TooOften, |()| UsageError::WrongKey)
 }
 
 const fn owner_enabled(status: UserStatus) -> Result<(), UsageError> {

@@ -83,6 +83,31 @@ pub async fn remove(conn: &mut Conn, owner: UserId, id: AccessTokenId) -> Result
     Ok(done.rows_affected() > 0)
 }
 
+/// Removes those of a user that ended, by the clock that is behind: a server whose clock runs ahead must not end any.
+pub async fn remove_expired_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<(), StorageError> {
+    sqlx::query!(
+        "delete from access_tokens \
+         where user_id = $1 and expires_at <= least($2, floor(extract(epoch from now()))::bigint)",
+        owner as UserId,
+        now as UnixTime
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Removes those that ended before `now`, at most [`BATCH`](super::retention::BATCH). Returns how many.
+pub async fn remove_expired(conn: &mut Conn, now: UnixTime) -> Result<u64, StorageError> {
+    let done = sqlx::query!(
+        "delete from access_tokens where id = any(array( \
+         select id from access_tokens where expires_at <= $1 order by expires_at limit 5000)) and expires_at <= $1",
+        now as UnixTime
+    )
+    .execute(conn)
+    .await?;
+    Ok(done.rows_affected())
+}
+
 /// Removes all of a user's.
 pub async fn remove_all_of(conn: &mut Conn, owner: UserId) -> Result<(), StorageError> {
     sqlx::query!("delete from access_tokens where user_id = $1", owner as UserId).execute(conn).await?;

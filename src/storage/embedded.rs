@@ -8,6 +8,7 @@
 //! request is given up. So connections come to a relay, which reads every answer to its end.
 
 use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -69,6 +70,8 @@ impl Embedded {
             Err(TryLockError::Error(cause)) => return Err(at(cause)),
         }
         let files = data_dir.join("postgres");
+        // Its files are readable by everyone who reaches them, so nobody else may.
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&files).map_err(at)?;
         let directory = socket_dir(data_dir).map_err(at)?;
         let (socket, inner) = (directory.join(".s.PGSQL.5432"), directory.join("inner"));
         for left_by_a_killed_process in [&socket, &inner] {
@@ -151,7 +154,7 @@ async fn pass(client: UnixStream, inner: &Path) -> std::io::Result<()> {
 /// The data directory itself where its path is short enough for a socket (108 bytes), else a
 /// private directory among the temporary files. Either is closed to other users.
 fn socket_dir(data_dir: &Path) -> Result<PathBuf, std::io::Error> {
-    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+    use std::os::unix::fs::MetadataExt;
     let private = data_dir.join("run");
     let directory = if private.as_os_str().len() < 80 {
         private

@@ -136,6 +136,8 @@ pub enum StorageError {
 pub enum Constraint {
     /// Another live account has this name.
     UsernameUnique,
+    /// Another live account looks like it.
+    UsernameLooksUnique,
     /// This account has asked already and waits for an answer.
     OnePendingRequest,
     /// Another server has just written this receipt.
@@ -147,6 +149,7 @@ impl From<sqlx::Error> for StorageError {
         use sqlx::Error::{BeginFailed, Io, PoolClosed, PoolTimedOut, Protocol, Tls, WorkerCrashed};
         let named = error.as_database_error().and_then(|answer| match answer.constraint() {
             Some("users_username_unique") => Some(Constraint::UsernameUnique),
+            Some("users_username_looks_unique") => Some(Constraint::UsernameLooksUnique),
             Some("token_api_requests_one_pending") => Some(Constraint::OnePendingRequest),
             Some("receipts_pkey") => Some(Constraint::ReceiptUnique),
             _ => None,

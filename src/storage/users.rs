@@ -35,11 +35,16 @@ pub async fn lock(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageEr
     Ok(user)
 }
 
-/// The live account of this name, in any case, and its password hash.
+/// The live account of this name, in any case and spelling, and its password hash.
 pub async fn find_by_name(conn: &mut Conn, name: &Username) -> Result<Option<(User, String)>, StorageError> {
-    let Some(user) = select_users!("from users where username_folded = $1 and deleted_time is null", name.folded())
-        .fetch_optional(&mut *conn)
-        .await?
+    let Some(user) = select_users!(
+        "from users where username_folded in ($1, $2) and deleted_time is null \
+         order by username_folded = $2 desc limit 1",
+        name.folded(),
+        name.lowercased()
+    )
+    .fetch_optional(&mut *conn)
+    .await?
     else {
         return Ok(None);
     };
@@ -60,8 +65,8 @@ pub async fn password_hash(conn: &mut Conn, id: UserId) -> Result<Option<String>
 pub async fn list(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<Page<User>, StorageError> {
     let users = select_users!(
         r"from users where deleted_time is null
-          and (username_folded like $1 escape '\' or lower(display_name) like $1 escape '\'
-               or lower(email) like $1 escape '\')
+          and (username_folded like $1 escape '\' or lower(username) like $1 escape '\'
+               or lower(display_name) like $1 escape '\' or lower(email) like $1 escape '\')
           order by id desc limit $2 offset $3",
         pattern,
         page.size(),
@@ -74,8 +79,8 @@ pub async fn list(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<P
         None => {
             sqlx::query_scalar!(
                 r#"select count(*) as "count!" from users where deleted_time is null
-               and (username_folded like $1 escape '\' or lower(display_name) like $1 escape '\'
-                    or lower(email) like $1 escape '\')"#,
+               and (username_folded like $1 escape '\' or lower(username) like $1 escape '\'
+                    or lower(display_name) like $1 escape '\' or lower(email) like $1 escape '\')"#,
                 pattern
             )
             .fetch_one(conn)
@@ -116,10 +121,13 @@ pub struct NewUser<'a> {
 
 /// A new account.
 pub async fn insert(conn: &mut Conn, new: &NewUser<'_>, now: UnixTime) -> Result<UserId, StorageError> {
+    let looks = new.username.looks();
+    // Two that look alike and come at once would wait for each other inside the constraint.
+    sqlx::query!("select pg_advisory_xact_lock(hashtextextended($1, 0))", looks.common).execute(&mut *conn).await?;
     let id = sqlx::query_scalar!(
         "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
-         group_name, quota, used_quota, request_count, token_api_enabled, max_tokens, created_time) \
-         values ($1, $2, $3, $4, $5, $6, 1, $7, $8, 0, 0, $9, $10, $11) returning id",
+         group_name, quota, used_quota, request_count, token_api_enabled, max_tokens, created_time, username_looks) \
+         values ($1, $2, $3, $4, $5, $6, 1, $7, $8, 0, 0, $9, $10, $11, text_range($12, $13, '[]')) returning id",
         new.username.as_str(),
         new.username.folded(),
         new.display_name,
@@ -130,11 +138,46 @@ pub async fn insert(conn: &mut Conn, new: &NewUser<'_>, now: UnixTime) -> Result
         new.quota as Quota,
         new.token_api_enabled,
         new.max_tokens,
-        now as UnixTime
+        now as UnixTime,
+        looks.first,
+        looks.last
     )
     .fetch_one(conn)
     .await?;
     Ok(id)
+}
+
+/// Live accounts behind `after` whose looks are not kept, by id.
+pub async fn list_without_looks(
+    conn: &mut Conn,
+    after: UserId,
+    at_most: i64,
+) -> Result<Vec<(UserId, Username)>, StorageError> {
+    let rows = sqlx::query!(
+        "select id, username from users \
+         where username_looks is null and deleted_time is null and id > $1 order by id limit $2",
+        after as UserId,
+        at_most
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.username)).collect())
+}
+
+/// Keeps the looks of an older account, and the one form of its name.
+pub async fn save_looks(conn: &mut Conn, id: UserId, name: &Username) -> Result<(), StorageError> {
+    let looks = name.looks();
+    sqlx::query!(
+        "update users set username_folded = $2, username_looks = text_range($3, $4, '[]') \
+         where id = $1 and username_looks is null",
+        id as UserId,
+        name.folded(),
+        looks.first,
+        looks.last
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 /// Writes what can be edited back. The row is locked; what is charged to it is not touched.

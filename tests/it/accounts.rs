@@ -43,7 +43,7 @@ async fn name_and_address_change_and_what_is_left_out_stays(pool: PgPool) {
     ana.put(SELF, ignored).await.ok();
     assert_eq!(ana.get(SELF).await.ok(), changed);
     assert_eq!(ana.put(SELF, json!({ "email": "" })).await.ok()["email"], "");
-    let label = "`display_name` must have at most 100 characters, without control characters";
+    let label = "`display_name` must have at most 100 characters, without control or invisible characters";
     for bad in ["x".repeat(101), "a\u{7}b".to_owned()] {
         ana.put(SELF, json!({ "display_name": bad })).await.refuses_saying(400, "invalid_text", label);
     }
@@ -181,13 +181,74 @@ async fn an_access_token_expires_when_its_time_comes(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_access_token_is_not_made_for_the_past(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.user("ana").await;
+    let message = "`expires_at` has passed already; it must lie in the future, or be -1 for never";
+    for past in [1, START - 1, START] {
+        for caller in [ana.clone(), ana.by_access_token().await] {
+            let answer = caller.post(TOKENS, json!({ "name": "old", "expires_at": past })).await;
+            answer.refuses_saying(400, "invalid_expiry", message);
+        }
+    }
+    makes_token(&ana, json!({ "name": "new", "expires_at": START + 1 })).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_access_token_outlives_the_one_that_made_it_in_no_way(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.user("ana").await;
+    let end = START + 60;
+    let (_, short) = makes_token(&ana, json!({ "name": "short", "expires_at": end })).await;
+    let message =
+        format!("`expires_at` may be {end} at most, when the access token that asks ends; sign in for a later one");
+    for later in [end + 1, i64::MAX, 0, -1] {
+        let answer = short.post(TOKENS, json!({ "name": "long", "expires_at": later })).await;
+        answer.refuses_saying(400, "invalid_expiry", &message);
+    }
+    for (asked, expected) in [(json!(end), end), (json!(START + 7), START + 7), (json!(null), end)] {
+        let made = short.post(TOKENS, json!({ "name": "made", "expires_at": asked })).await.ok();
+        assert_eq!(made["expires_at"], expected);
+    }
+    let minted = ana.with_access_token(short.get("/api/user/token").await.ok().as_str().unwrap());
+    let (_, made_of_it) = makes_token(&minted, json!({ "name": "third" })).await;
+    let list = ana.get(TOKENS).await.ok();
+    assert!(list.as_array().unwrap().iter().all(|token| token["expires_at"].as_i64().unwrap() <= end), "{list}");
+    app.clock.advance(60);
+    for over in [short, minted, made_of_it] {
+        over.get(SELF).await.refuses(401, "invalid_credential");
+    }
+    // By session, and by a token without an end, as asked.
+    let (_, forever) = makes_token(&ana, json!({ "name": "forever" })).await;
+    makes_token(&forever, json!({ "name": "forever too", "expires_at": -1 })).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn access_tokens_that_ended_are_cleared_away(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, ben) = (app.user("ana").await, app.user("ben").await);
+    let dead = "insert into access_tokens (user_id, name, digest, created_time, expires_at) \
+                select $1, 'dead', sha256(convert_to($1::text || n::text, 'UTF8')), 1, 1000000000 \
+                from generate_series(1, 500) n";
+    for user in [&ana, &ben] {
+        sqlx::query(dead).bind(user.id).execute(&app.pool).await.unwrap();
+    }
+    makes_token(&ana, json!({ "name": "live" })).await;
+    let list = ana.get(TOKENS).await.ok();
+    assert_eq!((list.as_array().unwrap().len(), &list[0]["name"]), (1, &json!("live")));
+    let of_ben = "select count(*) from access_tokens where user_id = $1";
+    let left: i64 = sqlx::query_scalar(of_ben).bind(ben.id).fetch_one(&app.pool).await.unwrap();
+    assert_eq!(left, 500, "those of others are for the job");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn an_access_token_needs_a_name_and_there_are_100_at_most(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.user("ana").await;
     for body in [json!({}), json!({ "name": " " })] {
         ana.post(TOKENS, body).await.refuses_saying(400, "missing_field", "`name` is required");
     }
-    let label = "`name` must have at most 100 characters, without control characters";
+    let label = "`name` must have at most 100 characters, without control or invisible characters";
     ana.post(TOKENS, json!({ "name": "x".repeat(101) })).await.refuses_saying(400, "invalid_text", label);
     for n in 0..100 {
         makes_token(&ana, json!({ "name": format!("token {n}") })).await;

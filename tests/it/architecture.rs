@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 /// Each room, the rooms it may see, and the crates it may not name.
 const ROOMS: [(&str, &[&str], &[&str]); 6] = [
-    ("domain", &[], &["axum", "tower", "tokio", "governor", "moka", "serde_json", "tracing", "http", "utoipa"]),
-    ("storage", &["domain"], &["axum", "tower", "governor", "moka", "http", "utoipa", "argon2"]),
+    ("domain", &[], &["axum", "tower", "tokio", "moka", "serde_json", "tracing", "http", "utoipa"]),
+    ("storage", &["domain"], &["axum", "tower", "moka", "http", "utoipa", "argon2"]),
     ("service", &["domain", "storage"], &["axum", "tower", "tower_http", "tower_sessions", "http", "utoipa", "sqlx"]),
-    ("http", &["domain", "service", "storage", "telemetry"], &["sqlx", "governor", "argon2", "moka", "clap", "toml"]),
+    ("http", &["domain", "service", "storage", "telemetry"], &["sqlx", "argon2", "moka", "clap", "toml"]),
     ("config", &["domain", "telemetry"], &["axum", "sqlx", "tokio"]),
     ("telemetry", &[], &["axum", "sqlx", "tokio"]),
 ];

@@ -30,7 +30,7 @@ const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subj
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// A constraint, and statements of which each breaks it and no other.
-const BREAKS: [Break; 40] = [
+const BREAKS: [Break; 41] = [
     ("installation_pkey", &[ROWS[0]]),
     ("installation_one_row", &["insert into installation (id, key_check, created_time) values (2, '\\x00', 1)"]),
     (
@@ -44,6 +44,13 @@ const BREAKS: [Break; 40] = [
         &["insert into users (username, username_folded, display_name, email, password_hash, role, status, \
          group_name, quota, used_quota, request_count, token_api_enabled, created_time) \
          select 'ANA', username_folded, '', '', '', 1, 1, 'default', 0, 0, 0, false, 1 from users where id = 1"],
+    ),
+    (
+        "users_username_looks_unique",
+        &["insert into users (username, username_folded, display_name, email, password_hash, role, status, \
+         group_name, quota, used_quota, request_count, token_api_enabled, created_time, username_looks) \
+         select name, name, '', '', '', 1, 1, 'default', 0, 0, 0, false, 1, text_range('a', 'b', '[]') \
+         from (values ('ben'), ('bea')) as names (name)"],
     ),
     ("users_role_known", &["update users set role = 0", "update users set role = 11"]),
     ("users_status_known", &["update users set status = 0", "update users set status = 3"]),

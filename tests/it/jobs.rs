@@ -251,3 +251,19 @@ async fn l6_a_server_that_lost_touch_with_the_others_trusts_nothing_and_listens_
     }
     eventually("both servers listen again", async || listeners(&pool).await == 2).await;
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn access_tokens_that_ended_are_cleared_away(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.user("ana").await;
+    let ends = [Some(START - 1), Some(START), Some(START + 1), None];
+    let made = "insert into access_tokens (user_id, name, digest, created_time, expires_at) \
+                values ($1, 'one', sha256(convert_to($2::text, 'UTF8')), 1, $3)";
+    for (n, end) in (0..).zip(ends) {
+        sqlx::query(made).bind(ana.id).bind::<i32>(n).bind(end).execute(&app.pool).await.unwrap();
+    }
+    jobs(&app, 90).tidy_database().await.unwrap();
+    let left: Vec<Option<i64>> =
+        sqlx::query_scalar("select expires_at from access_tokens order by id").fetch_all(&app.pool).await.unwrap();
+    assert_eq!(left, [Some(START + 1), None]);
+}

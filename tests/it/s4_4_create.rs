@@ -112,7 +112,7 @@ async fn unknown_and_read_only_fields_are_ignored(pool: PgPool) {
 async fn a_name_has_1_to_50_characters_once_trimmed(pool: PgPool) {
     const EMPTY: &str = "a token needs a `name` of 1 to 50 characters";
     const TOO_LONG: &str = "`name` has more than 50 characters";
-    const CONTROL: &str = "`name` contains control characters";
+    const CONTROL: &str = "`name` contains control or invisible characters";
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let refused = [

@@ -152,7 +152,7 @@ async fn what_does_not_fit_is_refused_and_changes_nothing(pool: PgPool) {
     let table = [
         ("name", json!(""), "invalid_name", "a token needs a `name` of 1 to 50 characters"),
         ("name", json!("ü".repeat(51)), "invalid_name", "`name` has more than 50 characters"),
-        ("name", json!("a\0b"), "invalid_name", "`name` contains control characters"),
+        ("name", json!("a\0b"), "invalid_name", "`name` contains control or invisible characters"),
         ("name", json!(5), "invalid_field", "`name` must be a string"),
         (
             "expired_time",

@@ -15,7 +15,11 @@ const WRONG: &str = "this API key is not valid";
 
 /// A question with this `Authorization`, from this address.
 async fn asks(app: &TestApp, authorization: &str, from: &str) -> Answer {
-    let mut request = app.stranger().request(Method::GET, PATH);
+    asks_at(app, PATH, authorization, from).await
+}
+
+async fn asks_at(app: &TestApp, path: &str, authorization: &str, from: &str) -> Answer {
+    let mut request = app.stranger().request(Method::GET, path);
     request.headers_mut().insert("authorization", authorization.parse().unwrap());
     request.extensions_mut().insert(ConnectInfo(SocketAddr::new(from.parse().unwrap(), 4711)));
     app.stranger().send(request).await
@@ -195,6 +199,31 @@ async fn wrong_keys_are_counted_by_address_in_a_bucket_of_their_own(pool: PgPool
     refused(&asks(&app, "Bearer sk-guess", "192.0.2.2").await, 401, "invalid_key", WRONG);
     app.clock.advance(30);
     refused(&asks(&app, "Bearer sk-guess", HERE).await, 401, "invalid_key", WRONG);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn whoever_guesses_too_often_no_longer_reaches_the_database(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_LIMITS__WRONG_KEYS_PER_MINUTE", "3")]).await;
+    let ana = app.enabled_user("ana").await;
+    let (_, known) = ana.creates_with_key(json!({ "name": "known", "remain_quota": 5 })).await;
+    let (gone, guess) = ana.creates_with_key(json!({ "name": "gone", "remain_quota": 5 })).await;
+    ana.delete(&format!("/api/token/{gone}")).await.ok();
+    asks(&app, &format!("Bearer {known}"), HERE).await.ok();
+    for path in [PATH, "/api/usage/token/daily"] {
+        app.clock.advance(600);
+        for _ in 0..3 {
+            asks_at(&app, path, &format!("Bearer {guess}"), HERE).await.refuses(401, "invalid_key");
+        }
+        // Without the table a question that reaches the database fails with 500.
+        sqlx::query("alter table tokens rename to tokens_away").execute(&app.pool).await.unwrap();
+        for _ in 0..3 {
+            asks_at(&app, path, &format!("Bearer {guess}"), HERE).await.refuses(429, "rate_limited");
+        }
+        sqlx::query("alter table tokens_away rename to tokens").execute(&app.pool).await.unwrap();
+        // Those who showed a right key before are not kept out by a guesser at the same address.
+        asks_at(&app, path, &format!("Bearer {known}"), HERE).await.ok();
+        asks_at(&app, path, &format!("Bearer {guess}"), "192.0.2.2").await.refuses(401, "invalid_key");
+    }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -104,7 +104,32 @@ async fn a_body_that_does_not_fit_is_refused_with_its_place_and_not_its_content(
         posts_raw(&ana, "/api/token/", body.to_vec()).await.refuses_saying(400, error, message);
     }
     let not_utf8 = posts_raw(&ana, "/api/token/", b"{\"name\":\"\xff\"}".to_vec()).await;
-    not_utf8.refuses(400, "invalid_json");
+    not_utf8.refuses_saying(400, "invalid_json", "the body is not valid UTF-8");
+    assert_eq!(ana.get("/api/token/").await.ok()["total"], 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_body_that_is_not_utf_8_is_refused_also_where_nobody_reads_it(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let gateway = app.gateway().await;
+    let bodies: [&[u8]; 4] = [
+        b"{\"name\":\"x\",\"ignored\":\"\xff\"}",
+        b"{\"name\":\"x\",\"ignored\":{\"deep\":[\"\xed\xa0\x80\"]}}",
+        b"{\"name\":\"x\",\"ign\xc0\xafored\":1}",
+        b"{\"name\":\"x\",\"ignored\":\"\xc3\"}",
+    ];
+    for body in bodies {
+        for (caller, path) in [
+            (&ana, "/api/token/"),
+            (&ana, "/api/user/access_tokens"),
+            (&app.stranger(), "/api/user/login"),
+            (&gateway, "/api/gateway/verify"),
+        ] {
+            let answer = posts_raw(caller, path, body.to_vec()).await;
+            answer.refuses_saying(400, "invalid_json", "the body is not valid UTF-8");
+        }
+    }
     assert_eq!(ana.get("/api/token/").await.ok()["total"], 0);
 }
 

@@ -23,7 +23,7 @@ pub async fn all_are_tried(pool: &PgPool, tables: &[&str], breaks: &[Break]) {
     let tables = tables.iter().map(|table| format!("'{table}'")).collect::<Vec<_>>().join(", ");
     let known = sqlx::query(AssertSqlSafe(format!(
         "select conname::text from pg_constraint \
-         where conrelid::regclass::text in ({tables}) and contype in ('c', 'f', 'p', 'u') \
+         where conrelid::regclass::text in ({tables}) and contype in ('c', 'f', 'p', 'u', 'x') \
          union select indexrelid::regclass::text from pg_index \
          where indisunique and indrelid::regclass::text in ({tables})"
     )))

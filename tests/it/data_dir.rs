@@ -1,0 +1,64 @@
+//! The data directory, where the embedded database and the master key lie, is its owner's alone.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use sqlx::PgPool;
+
+use crate::harness::process::{Server, run};
+use crate::wire::url;
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+#[tokio::test]
+async fn it_is_made_for_its_owner_alone_and_a_wider_one_is_tightened() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("made/on/the/way");
+    let settings = [("KEYMETER_DATA_DIR", data.to_str().unwrap())];
+    let mut server = Server::start(dir.path(), &settings).await;
+    assert_eq!((mode(&data), mode(&data.join("postgres"))), (0o700, 0o700));
+    assert_eq!(server.terminate(), Some(0));
+
+    for path in [&data, &data.join("postgres")] {
+        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut server = Server::start(dir.path(), &settings).await;
+    assert_eq!((mode(&data), mode(&data.join("postgres"))), (0o700, 0o700));
+    assert_eq!(server.terminate(), Some(0));
+    let told = fs::read_to_string(&server.log).unwrap();
+    assert!(told.contains("the data directory was open to other users"), "{told}");
+}
+
+#[sqlx::test(migrations = false)]
+async fn so_it_is_where_only_the_master_key_lies_and_for_a_demo(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let settings = [("DATABASE_URL", database.as_str())];
+    let data = dir.path().join("data");
+    let mut server = Server::start_with(dir.path(), &settings, &["--demo"]).await;
+    assert_eq!(mode(&data), 0o700);
+    assert_eq!(mode(&data.join("master.key")), 0o600);
+    assert_eq!(server.terminate(), Some(0));
+
+    fs::set_permissions(&data, Permissions::from_mode(0o775)).unwrap();
+    fs::set_permissions(data.join("master.key"), Permissions::from_mode(0o644)).unwrap();
+    assert!(run(dir.path(), &settings, &["gateway", "list"]).status.success());
+    assert_eq!((mode(&data), mode(&data.join("master.key"))), (0o700, 0o600));
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_shared_directory_is_left_as_it_is_with_a_warning(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let data = dir.path().join("data");
+    fs::create_dir(&data).unwrap();
+    fs::set_permissions(&data, Permissions::from_mode(0o1777)).unwrap();
+    let mut server = Server::start(dir.path(), &[("DATABASE_URL", database.as_str())]).await;
+    assert_eq!(server.terminate(), Some(0));
+    assert_eq!((mode(&data), mode(&data.join("master.key"))), (0o1777, 0o600));
+    let told = fs::read_to_string(&server.log).unwrap();
+    assert!(told.contains("the data directory is shared with other users"), "{told}");
+}

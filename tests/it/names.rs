@@ -1,0 +1,229 @@
+//! User names: one spelling, nothing invisible, no look-alikes of others. And what names of other things may not hide.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::process::Server;
+use crate::harness::{Answer, Caller, TestApp};
+use crate::wire::{Client, url};
+
+const USERS: &str = "/api/admin/users";
+const CHARACTERS: &str = "`username` may contain letters and digits of one script, and ASCII signs; \
+                          no invisible characters, symbols or emoji";
+const CONFUSABLE: &str = "this username looks like that of another account; choose a different one";
+
+async fn admits(root: &Caller, name: &str) -> Answer {
+    root.post(USERS, json!({ "username": name, "password": "a password" })).await
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn names_of_people_are_names(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let root = app.root().await;
+    let names = [
+        "ann1",
+        "annl",
+        "annI2",
+        "O0",
+        "o0o",
+        "rnary",
+        "mary",
+        "ana@example.org",
+        "o'neil",
+        "José",
+        "Jose",
+        "Đặng",
+        "Вера",
+        "Сара",
+        "Ольга",
+        "Γιώργος",
+        "山田太郎",
+        "やまだ",
+        "김철수",
+        "محمد",
+        "नेहा",
+        "straße",
+        "weiß-2",
+        "Ana日本",
+    ];
+    for name in names {
+        let made = admits(&root, name).await;
+        assert_eq!(made.ok()["username"], name);
+        app.signs_in(name, "a password").await;
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_name_is_the_same_in_every_spelling(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let root = app.root().await;
+    // The accent as a character of its own becomes part of the letter.
+    assert_eq!(admits(&root, "jose\u{301}").await.ok()["username"], "jos\u{e9}");
+    assert_eq!(admits(&root, "ΟΔΥΣΣΕΥΣ").await.ok()["username"], "ΟΔΥΣΣΕΥΣ");
+    assert_eq!(admits(&root, "Strauß").await.ok()["username"], "Strauß");
+    let taken = ["jos\u{e9}", "JOSE\u{301}", "οδυσσευσ", "οδυσσευς", "STRAUSS"];
+    for name in taken {
+        admits(&root, name).await.refuses_saying(409, "username_taken", "this username is taken");
+        app.signs_in(name, "a password").await;
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn nothing_invisible_and_no_mixture_of_scripts(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__REGISTRATION", "open")]).await;
+    let root = app.root().await;
+    let bad = [
+        "ana\u{200b}",
+        "\u{200d}ana",
+        "a\u{200c}na",
+        "ana\u{feff}",
+        "a\u{ad}na",
+        "a\u{34f}na",
+        "ana\u{fe0f}",
+        "\u{202e}ana",
+        "a\u{2066}na",
+        "ana\u{200f}",
+        "a\u{61c}na",
+        "ana\u{3164}",
+        "ana\u{e0041}",
+        "ana\u{2060}",
+        "\u{301}ana",
+        "ana😀",
+        "ａｎａ",
+        "𝐚𝐧𝐚",
+        "ⓐna",
+        "ana\u{e000}",
+        "ana\u{378}",
+        "ana\u{fffd}",
+        // Latin with Cyrillic, Latin with Greek, Cyrillic with Greek.
+        "pаypal",
+        "rοot",
+        "жω",
+    ];
+    for name in bad {
+        admits(&root, name).await.refuses_saying(400, "invalid_username", CHARACTERS);
+        let account = json!({ "username": name, "password": "a password" });
+        let answer = app.stranger().post("/api/user/register", account).await;
+        answer.refuses_saying(400, "invalid_username", CHARACTERS);
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_name_that_looks_like_anothers_is_refused(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__REGISTRATION", "open")]).await;
+    let root = app.root().await;
+    for (first, second) in [("coco", "сосо"), ("Cop", "СОР"), ("ilya", "Іӏуа"), ("1-2", "Ӏ-2"), ("αα", "aa")]
+    {
+        admits(&root, first).await.ok();
+        admits(&root, second).await.refuses_saying(409, "username_confusable", CONFUSABLE);
+        let account = json!({ "username": second, "password": "a password" });
+        let answer = app.stranger().post("/api/user/register", account).await;
+        answer.refuses_saying(409, "username_confusable", CONFUSABLE);
+    }
+    // The other way round too: whoever came first keeps the looks.
+    let sara = admits(&root, "Сара").await.ok();
+    admits(&root, "Capa").await.refuses_saying(409, "username_confusable", CONFUSABLE);
+    // The looks of a deleted account are free, like its name.
+    root.delete(&format!("{USERS}/{}", sara["id"])).await.ok();
+    admits(&root, "Capa").await.ok();
+    admits(&root, "Сара").await.refuses_saying(409, "username_confusable", CONFUSABLE);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn parallel_look_alikes_leave_one(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let root = app.root().await;
+    let names = ["coco", "сосо", "COCO", "СОСО", "Coco", "Сосо"];
+    let answers = join_all(names.map(|name| admits(&root, name))).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{answers:?}");
+    for answer in answers.iter().filter(|answer| answer.status != 200) {
+        assert_eq!(answer.status, 409, "{}", answer.text);
+    }
+    let live: i64 =
+        sqlx::query_scalar("select count(*) from users where username <> 'root'").fetch_one(&app.pool).await.unwrap();
+    assert_eq!(live, 1);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn names_of_tokens_and_labels_show_what_they_are(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let bad = [
+        "a\u{202e}b",
+        "a\u{2066}b",
+        "\u{200b}",
+        "a\u{200b}b",
+        "\u{200d}",
+        "\u{fe0f}a",
+        "a\u{3164}",
+        "x\u{e0041}",
+        "\u{feff}x",
+    ];
+    for name in bad {
+        let message = "`name` contains control or invisible characters";
+        ana.post("/api/token/", json!({ "name": name })).await.refuses_saying(400, "invalid_name", message);
+        let label = "`display_name` must have at most 100 characters, without control or invisible characters";
+        let answer = ana.put("/api/user/self", json!({ "display_name": name })).await;
+        answer.refuses_saying(400, "invalid_text", label);
+        let label = "`name` must have at most 100 characters, without control or invisible characters";
+        let answer = ana.post("/api/user/access_tokens", json!({ "name": name })).await;
+        answer.refuses_saying(400, "invalid_text", label);
+        let answer = ana.put("/api/user/self", json!({ "email": format!("{name}@example.org") })).await;
+        answer.refuses_saying(400, "invalid_email", "`email` is not an e-mail address");
+    }
+    // What people write with joiners and variants stays whole.
+    for name in ["❤\u{fe0f} prod", "👩\u{200d}💻", "می\u{200c}خواهم", "क्\u{200d}ष", "1\u{fe0f}\u{20e3}"]
+    {
+        assert_eq!(ana.put("/api/user/self", json!({ "display_name": name })).await.ok()["display_name"], name);
+        ana.creates(json!({ "name": name })).await;
+    }
+}
+
+/// Accounts made before looks were kept: they go on, and their looks are kept from the next start.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn the_looks_of_older_accounts_are_kept_from_the_next_start(pool: PgPool) {
+    let app = TestApp::new(pool.clone()).await;
+    let hash: String = sqlx::query_scalar("select password_hash from users").fetch_one(&pool).await.unwrap();
+    for name in ["coco", "сосо", "jose\u{301}", "Strauß", "a\u{200b}b"] {
+        sqlx::query(
+            "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
+             group_name, quota, used_quota, request_count, token_api_enabled, created_time) \
+             values ($1, $2, '', '', $3, 1, 1, 'default', 0, 0, 0, false, 1)",
+        )
+        .bind(name)
+        .bind(name.to_lowercase())
+        .bind(&hash)
+        .execute(&pool)
+        .await
+        .unwrap();
+    }
+    drop(app);
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let master_key = crate::harness::MASTER_KEY;
+    let settings = [("DATABASE_URL", database.as_str()), ("KEYMETER_SECRETS__MASTER_KEY", master_key)];
+    let server = Server::start(dir.path(), &settings).await;
+    // Everyone signs in as before, also in another spelling of the name.
+    for name in ["coco", "сосо", "jose\u{301}", "JOS\u{c9}", "strauss", "a\u{200b}b"] {
+        let answer = Client::stranger(&server).login(name, crate::harness::ROOT_PASSWORD).await;
+        answer.ok();
+    }
+    let root = Client::root(&server).await;
+    let admits =
+        async |name: &str| -> Answer { root.post(USERS, json!({ "username": name, "password": "a password" })).await };
+    admits("STRAUSS").await.refuses(409, "username_taken");
+    admits("jos\u{e9}").await.refuses(409, "username_taken");
+    admits("соcо").await.refuses(400, "invalid_username");
+    admits("СОСО").await.refuses(409, "username_taken");
+    admits("rооt").await.refuses(400, "invalid_username");
+    let told = std::fs::read_to_string(&server.log).unwrap();
+    assert!(told.contains("looks like that of another account"), "{told}");
+    assert!(!told.contains("сосо"), "the log holds ids, not names");
+    let left: Vec<Value> =
+        sqlx::query_scalar("select to_jsonb(username) from users where username_looks is null order by id")
+            .fetch_all(&pool)
+            .await
+            .unwrap();
+    assert_eq!(left, [json!("сосо")]);
+}

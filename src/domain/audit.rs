@@ -48,6 +48,8 @@ pub enum Action {
     ApiRequestRefused,
     GatewayCreated,
     GatewayRevoked,
+    GatewayCredentialCreated,
+    GatewayCredentialRevoked,
 }
 
 impl Action {
@@ -75,6 +77,8 @@ impl Action {
             Self::ApiRequestRefused => "token_api.refused",
             Self::GatewayCreated => "gateway.created",
             Self::GatewayRevoked => "gateway.revoked",
+            Self::GatewayCredentialCreated => "gateway.credential_created",
+            Self::GatewayCredentialRevoked => "gateway.credential_revoked",
         }
     }
 }

@@ -291,6 +291,7 @@ impl From<AdminError> for Refusal {
             AdminError::UnknownGroup(_) => Self::bad("invalid_group", message),
             AdminError::MaxTokens => Self::bad("invalid_max_tokens", message),
             AdminError::WalletRange(_) => Self::bad("invalid_quota", message),
+            AdminError::TooManyCredentials => Self::conflict("credential_limit_reached", message),
             AdminError::AlreadyDecided => Self::conflict("already_decided", message),
             AdminError::Storage(storage) => storage.into(),
         }

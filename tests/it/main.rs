@@ -26,6 +26,7 @@ mod doctor;
 mod embedded;
 mod forward_auth;
 mod gateway;
+mod gateway_credentials;
 mod gateway_refusals;
 mod harness;
 mod hygiene_dump;

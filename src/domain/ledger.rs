@@ -397,8 +397,8 @@ mod tests {
     use super::super::access::{IpAllowlist, ModelLimits};
     use super::super::policy;
     use super::super::time::Lifetime;
-    use super::super::token::Switch;
     use super::super::token::tests::token;
+    use super::super::user::Role;
     use super::*;
 
     const NOW: UnixTime = UnixTime::new(1_000);
@@ -452,7 +452,7 @@ mod tests {
         let table: [(Change, Refused); 10] = [
             (|b| token_of(b).is_deleted = true, Refused::InvalidKey),
             (|b| b.wallets.clear(), Refused::InvalidKey),
-            (|b| token_of(b).token.switch = Switch::Off, Refused::TokenDisabled),
+            (|b| token_of(b).token.switched_off_by = Some(Role::User), Refused::TokenDisabled),
             (|b| token_of(b).token.lifetime = Lifetime::Until(NOW), Refused::TokenExpired),
             (|b| owner(b).status = UserStatus::Disabled, Refused::UserDisabled),
             (
@@ -667,7 +667,7 @@ mod tests {
                     }
                     Step::Expire { nth, at } => drop(books.expire(pick(nth), UnixTime::new(at))),
                     Step::Switch { token, on } => {
-                        books.tokens.get_mut(&TokenId::new(token)).unwrap().token.switch = Switch::from(on);
+                        books.tokens.get_mut(&TokenId::new(token)).unwrap().token.switched_off_by = (!on).then_some(Role::User);
                     }
                     Step::Delete { token } => books.tokens.get_mut(&TokenId::new(token)).unwrap().is_deleted = true,
                 }

@@ -19,7 +19,9 @@ use crate::domain::page::{Page, PageRequest};
 use crate::domain::policy;
 use crate::domain::search::SearchPattern;
 use crate::domain::time::Clock;
-use crate::domain::user::{AccountInvalid, NewPassword, RequestState, Role, User, UserStatus, Username};
+use crate::domain::user::{
+    AccountDisabledByRoot, AccountInvalid, NewPassword, RequestState, Role, User, UserStatus, Username,
+};
 use crate::storage::api_requests::ApiRequest;
 use crate::storage::gateways::{CredentialRow, GatewayRow};
 use crate::storage::users::NewUser;
@@ -57,6 +59,9 @@ pub enum AdminError {
     /// Answered already.
     #[error("this request has been answered already")]
     AlreadyDecided,
+    /// Root's decision is not an administrator's to undo.
+    #[error(transparent)]
+    DisabledByRoot(#[from] AccountDisabledByRoot),
     /// The gateway has as many as it may.
     #[error(
         "a gateway has at most {max} credentials; revoke one that is no longer used",
@@ -229,9 +234,13 @@ impl Admin {
         }
         let sessions_end =
             new_hash.is_some() || (user.status, patch.status) == (UserStatus::Disabled, Some(UserStatus::Enabled));
+        user = match patch.status {
+            Some(UserStatus::Enabled) => user.enable(admin.user.role)?,
+            Some(UserStatus::Disabled) => user.disable(admin.user.role),
+            None => user,
+        };
         user.display_name = patch.display_name.unwrap_or(user.display_name);
         user.email = patch.email.unwrap_or(user.email);
-        user.status = patch.status.unwrap_or(user.status);
         user.role = patch.role.unwrap_or(user.role);
         user.group = patch.group.unwrap_or(user.group);
         user.token_api_enabled = patch.token_api_enabled.unwrap_or(user.token_api_enabled);

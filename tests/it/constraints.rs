@@ -31,7 +31,7 @@ const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subj
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// A constraint, and statements of which each breaks it and no other.
-const BREAKS: [Break; 44] = [
+const BREAKS: [Break; 48] = [
     ("installation_pkey", &[ROWS[0]]),
     ("installation_one_row", &["insert into installation (id, key_check, created_time) values (2, '\\x00', 1)"]),
     (
@@ -48,6 +48,8 @@ const BREAKS: [Break; 44] = [
     ),
     ("users_role_known", &["update users set role = 0", "update users set role = 11"]),
     ("users_status_known", &["update users set status = 0", "update users set status = 3"]),
+    ("users_disabled_by_known", &["update users set status = 2, disabled_by = 1"]),
+    ("users_disabled_by_someone", &["update users set status = 2", "update users set disabled_by = 10"]),
     ("users_quota_not_negative", &["update users set quota = -1"]),
     ("users_used_quota_not_negative", &["update users set used_quota = -1"]),
     ("users_request_count_not_negative", &["update users set request_count = -1"]),
@@ -104,6 +106,11 @@ const BREAKS: [Break; 44] = [
     ("tokens_key_hint_short", &["update tokens set key_hint = '123456789'"]),
     ("tokens_name_length", &["update tokens set name = ''", "update tokens set name = repeat('ü', 51)"]),
     ("tokens_expires_after_1970", &["update tokens set expires_at = 0", "update tokens set expires_at = -1"]),
+    ("tokens_switched_off_by_known", &["update tokens set switched_on = false, switched_off_by = 2"]),
+    (
+        "tokens_switched_off_by_someone",
+        &["update tokens set switched_on = false", "update tokens set switched_off_by = 1"],
+    ),
     ("tokens_remain_quota_not_negative", &["update tokens set remain_quota = -1"]),
     ("tokens_used_quota_not_negative", &["update tokens set used_quota = -1"]),
     ("tokens_retry_only_in_auto", &["update tokens set cross_group_retry = true"]),
@@ -176,12 +183,13 @@ async fn every_constraint_of_the_foundation_is_tried(pool: PgPool) {
 async fn what_lies_at_the_bounds_is_let_in(pool: PgPool) {
     fill(&pool).await;
     for statement in [
-        "update users set role = 100, status = 2, max_tokens = 0",
+        "update users set role = 100, status = 2, disabled_by = 100, max_tokens = 0",
         "update users set deleted_time = 1",
         "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
          group_name, quota, used_quota, request_count, token_api_enabled, created_time) \
          values ('ana', 'ana', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1)",
         "update tokens set name = repeat('ü', 50), expires_at = 1, key_hint = ''",
+        "update tokens set switched_on = false, switched_off_by = 100",
         "update gateway_credentials set hint = ''",
         "delete from gateways",
         "update tokens set group_name = 'auto', cross_group_retry = true",

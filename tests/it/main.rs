@@ -52,5 +52,6 @@ mod s4_8_usage_by_key;
 mod s4_9_daily_usage;
 mod s5_auth;
 mod s7_errors;
+mod switched_off;
 mod walk;
 mod wire;

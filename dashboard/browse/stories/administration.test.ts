@@ -97,6 +97,10 @@ test('an administrator switches somebody’s key off, and the log tells who did 
   await expect
     .poll(async () => (await done(api.GET('/api/token/{id}', { params: { path: { id } } }))).status)
     .toBe(2);
+  const owner = await visit({ as: carl });
+  await owner.goto(`/keys/${id}`);
+  await see(owner.getByText('Root switched this key off.'));
+  expect(await owner.getByRole('switch', { name: 'Switched on' }).isDisabled()).toBe(true);
 
   await page.getByRole('link', { name: 'Audit log', exact: true }).click();
   await page.getByRole('combobox', { name: 'Belonging to' }).fill(carl.username);

@@ -127,7 +127,7 @@ pub async fn fill(
 ) -> Result<(), DemoError> {
     let now = clock.now().plus(DAYS * DAY);
     let root = sign_in(site, "root", password).await?;
-    let (gateway, _) = site.admin.create_gateway(&root, "llm-gateway").await?;
+    let gateway = site.admin.create_gateway(&root, "llm-gateway").await?.0.gateway_id;
     people(site, &root, password).await?;
     let mut made = Vec::new();
     for owner in ["ana", "ben", "dora"] {

@@ -35,7 +35,7 @@ enum Command {
     /// Accounts, from the operator's side.
     #[command(subcommand)]
     User(operator::UserCommand),
-    /// Credentials of gateways.
+    /// Gateways and their credentials.
     #[command(subcommand)]
     Gateway(operator::GatewayCommand),
     /// Print the OpenAPI document.

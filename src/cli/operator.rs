@@ -11,11 +11,11 @@ use zeroize::Zeroizing;
 use crate::app::{self, App, Database};
 use crate::config::Config;
 use crate::domain::audit::Origin;
-use crate::domain::id::GatewayId;
+use crate::domain::id::{GatewayCredentialId, GatewayId};
 use crate::domain::time::SystemClock;
 use crate::domain::user::{NewPassword, Role, Username};
 use crate::service::dice::Dice;
-use crate::storage;
+use crate::storage::{self, gateways::CredentialRow};
 
 /// `keymeter user …`
 #[derive(Debug, Subcommand)]
@@ -68,16 +68,36 @@ impl From<RoleName> for Role {
 /// `keymeter gateway …`
 #[derive(Debug, Subcommand)]
 pub enum GatewayCommand {
-    /// Make a credential and print it, this once.
+    /// Make a gateway and print its first credential, this once.
     Create {
         /// Which machine it is for.
         name: String,
     },
-    /// List them.
+    /// List gateways with their credentials, without the secrets.
     List,
-    /// End one.
+    /// End a gateway with all its credentials.
     Revoke {
         /// Its number.
+        id: i64,
+    },
+    /// Replace a gateway's credentials without stopping it.
+    #[command(subcommand)]
+    Credential(CredentialCommand),
+}
+
+/// `keymeter gateway credential …`
+#[derive(Debug, Subcommand)]
+pub enum CredentialCommand {
+    /// Make one more credential of a gateway and print it, this once.
+    Create {
+        /// The gateway's number.
+        gateway: i64,
+    },
+    /// End a credential; the gateway's others go on.
+    Revoke {
+        /// The gateway's number.
+        gateway: i64,
+        /// The credential's number.
         id: i64,
     },
 }
@@ -128,13 +148,20 @@ pub async fn gateway(config: &Config, command: GatewayCommand) -> Result<(), Str
         let admin = &app.site.admin;
         match command {
             GatewayCommand::Create { name } => {
-                let (id, credential) =
+                let (row, credential) =
                     admin.create_gateway_by_operator(&name, &origin()).await.map_err(|error| error.to_string())?;
-                say(&format!("made the gateway {id}; its credential, shown only this once: {}", credential.expose()));
+                say(&format!(
+                    "made the gateway {}; its credential, shown only this once: {}",
+                    row.gateway_id,
+                    credential.expose()
+                ));
             }
             GatewayCommand::List => {
-                for row in admin.list_gateways().await.map_err(|error| error.to_string())? {
+                for (row, credentials) in admin.list_gateways().await.map_err(|error| error.to_string())? {
                     say(&format!("{}\t{}\tmade at {}", row.id, row.name, row.created_time.get()));
+                    for credential in credentials {
+                        say(&described(&credential));
+                    }
                 }
             }
             GatewayCommand::Revoke { id } => {
@@ -142,10 +169,33 @@ pub async fn gateway(config: &Config, command: GatewayCommand) -> Result<(), Str
                 revoked.map_err(|error| error.to_string())?;
                 say(&format!("ended the gateway {id}"));
             }
+            GatewayCommand::Credential(CredentialCommand::Create { gateway }) => {
+                let made = admin.create_credential_by_operator(GatewayId::new(gateway), &origin()).await;
+                let (row, credential) = made.map_err(|error| error.to_string())?;
+                say(&format!(
+                    "made the credential {} of the gateway {gateway}, shown only this once: {}",
+                    row.id,
+                    credential.expose()
+                ));
+            }
+            GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id }) => {
+                let (of, credential) = (GatewayId::new(gateway), GatewayCredentialId::new(id));
+                let revoked = admin.revoke_credential_by_operator(of, credential, &origin()).await;
+                revoked.map_err(|error| error.to_string())?;
+                say(&format!("ended the credential {id} of the gateway {gateway}"));
+            }
         }
         Ok(())
     })
     .await
+}
+
+/// A credential below its gateway's line.
+fn described(credential: &CredentialRow) -> String {
+    let used =
+        credential.last_used_time.map_or_else(|| "never used".to_owned(), |at| format!("last used at {}", at.get()));
+    let (id, hint, made) = (credential.id, &credential.hint, credential.created_time.get());
+    format!("\tcredential {id}\t…{hint}\tmade at {made}\t{used}")
 }
 
 /// `keymeter health`: one request to the address the service listens on.

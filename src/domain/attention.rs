@@ -62,7 +62,8 @@ impl Token {
 mod tests {
     use super::super::money::Quota;
     use super::super::time::Lifetime;
-    use super::super::token::{Switch, tests::token};
+    use super::super::token::tests::token;
+    use super::super::user::Role;
     use super::*;
 
     #[test]
@@ -91,7 +92,7 @@ mod tests {
         for (lifetime, budget, used, attention) in table {
             let token = Token { lifetime, budget, used_quota: quota(used), ..token() };
             assert_eq!(token.attention(now), attention, "{lifetime:?} {budget:?} {used}");
-            assert_eq!(Token { switch: Switch::Off, ..token }.attention(now), None);
+            assert_eq!(Token { switched_off_by: Some(Role::User), ..token }.attention(now), None);
         }
     }
 }

@@ -73,6 +73,8 @@ pub enum Action {
     ApiRequestRefused,
     GatewayCreated,
     GatewayRevoked,
+    GatewayCredentialCreated,
+    GatewayCredentialRevoked,
 }
 
 impl Action {
@@ -100,6 +102,8 @@ impl Action {
             Self::ApiRequestRefused => "token_api.refused",
             Self::GatewayCreated => "gateway.created",
             Self::GatewayRevoked => "gateway.revoked",
+            Self::GatewayCredentialCreated => "gateway.credential_created",
+            Self::GatewayCredentialRevoked => "gateway.credential_revoked",
         }
     }
 }

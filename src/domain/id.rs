@@ -51,8 +51,10 @@ id! {
     AccessTokenId;
     /// A request to be enabled for the token API (spec §1).
     ApiRequestId;
-    /// A gateway credential.
+    /// A gateway. It stays while its credentials change, and is never given to another one.
     GatewayId;
+    /// One of a gateway's credentials.
+    GatewayCredentialId;
     /// Quota set aside for a request that is under way.
     ReservationId;
     /// A line of the audit log.

@@ -147,6 +147,13 @@ impl GatewayCredential {
     pub fn expose(&self) -> &str {
         &self.0
     }
+
+    /// Its last four characters, by which an operator tells it from the gateway's others. The 39 before them
+    /// are more than 232 bits.
+    #[must_use]
+    pub fn hint(&self) -> &str {
+        self.0.get(self.0.len().saturating_sub(4)..).unwrap_or_default()
+    }
 }
 
 /// A password that people can type, for the first start: 24 letters and digits, 142 bits.

@@ -10,12 +10,13 @@
 //! - **L6** nothing is taken from a token that is disabled, deleted or expired, or whose owner is
 //!   disabled.
 //! - **L7** a hold ends exactly once: settled, released, or expired. An expired reservation has given its hold back;
-//!   settling it afterwards is a charge without a hold, at most once.
+//!   settling it afterwards is a charge without a hold, at most once. Only the gateway that made it settles or releases
+//!   it.
 
 use std::collections::BTreeMap;
 
 use super::access::ClientAddress;
-use super::id::{ReservationId, TokenId, UserId};
+use super::id::{GatewayId, ReservationId, TokenId, UserId};
 use super::money::Quota;
 use super::status::Status;
 use super::time::UnixTime;
@@ -64,6 +65,8 @@ pub struct Reservation {
     pub token_id: TokenId,
     /// And from this wallet.
     pub user_id: UserId,
+    /// Made by this gateway, which alone may settle or release it.
+    pub gateway_id: Option<GatewayId>,
     /// So much.
     pub held: Quota,
     /// Whether the token was limited, so that its `remain` gave the quota and gets the rest back.
@@ -157,7 +160,7 @@ pub enum Refused {
     /// Too little in the wallet.
     #[error("the account of this token has less quota left than that")]
     UserQuotaInsufficient,
-    /// Never made, or forgotten long after it ended.
+    /// Never made, made by another gateway, or forgotten long after it ended.
     #[error("there is no such reservation")]
     NoReservation,
     /// It ended before, in another way (L7).
@@ -216,12 +219,13 @@ impl Books {
         Ok(())
     }
 
-    /// Sets `quota` aside until `expires_at`, like a charge that may be taken back.
+    /// Sets `quota` aside until `expires_at` for the gateway `by`, like a charge that may be taken back.
     ///
     /// # Errors
     /// See [`Refused`]; then nothing was set aside.
     pub fn reserve(
         &mut self,
+        by: Option<GatewayId>,
         id: TokenId,
         quota: Quota,
         asked: &Use,
@@ -230,7 +234,8 @@ impl Books {
     ) -> Result<Reservation, Refused> {
         let from_remain = self.take(id, quota, asked, now)?;
         let user_id = self.tokens.get(&id).ok_or(Refused::InvalidKey)?.token.user_id;
-        Ok(Reservation { token_id: id, user_id, held: quota, from_remain, expires_at, state: ReservationState::Open })
+        let state = ReservationState::Open;
+        Ok(Reservation { token_id: id, user_id, gateway_id: by, held: quota, from_remain, expires_at, state })
     }
 
     /// Ends a reservation as a charge of `actual`. Less than was held is given back; more is taken
@@ -238,9 +243,15 @@ impl Books {
     /// nothing. Settling again with the same amount tells the same again.
     ///
     /// # Errors
-    /// Unknown, or ended in another way.
-    pub fn settle(&mut self, id: ReservationId, actual: Quota, now: UnixTime) -> Result<(Settlement, Told), Refused> {
-        let reservation = *self.reservations.get(&id).ok_or(Refused::NoReservation)?;
+    /// Unknown to the gateway `by`, or ended in another way.
+    pub fn settle(
+        &mut self,
+        by: Option<GatewayId>,
+        id: ReservationId,
+        actual: Quota,
+        now: UnixTime,
+    ) -> Result<(Settlement, Told), Refused> {
+        let reservation = *self.made_by(by, id)?;
         let held = match reservation.state {
             ReservationState::Open => reservation.held,
             ReservationState::Expired => Quota::ZERO,
@@ -266,12 +277,13 @@ impl Books {
     /// Ends a reservation by giving all back. Releasing again is fine.
     ///
     /// # Errors
-    /// Unknown, or settled.
-    pub fn release(&mut self, id: ReservationId) -> Result<Told, Refused> {
+    /// Unknown to the gateway `by`, or settled.
+    pub fn release(&mut self, by: Option<GatewayId>, id: ReservationId) -> Result<Told, Refused> {
+        self.made_by(by, id)?;
         self.give_up(id, ReservationState::Released)
     }
 
-    /// Ends a reservation whose time is over, if it is still open.
+    /// Ends a reservation whose time is over, if it is still open, whoever made it.
     ///
     /// # Errors
     /// Unknown, or settled.
@@ -280,6 +292,11 @@ impl Books {
             Some(open) if open.expires_at > now => Ok(Told::Again),
             _ => self.give_up(id, ReservationState::Expired),
         }
+    }
+
+    /// A reservation that a gateway made: others are told that there is none.
+    fn made_by(&self, by: Option<GatewayId>, id: ReservationId) -> Result<&Reservation, Refused> {
+        self.reservations.get(&id).filter(|made| made.gateway_id == by).ok_or(Refused::NoReservation)
     }
 
     fn give_up(&mut self, id: ReservationId, how: ReservationState) -> Result<Told, Refused> {
@@ -391,8 +408,8 @@ mod tests {
     use super::super::access::{IpAllowlist, ModelLimits};
     use super::super::policy;
     use super::super::time::Lifetime;
-    use super::super::token::Switch;
     use super::super::token::tests::token;
+    use super::super::user::Role;
     use super::*;
 
     const NOW: UnixTime = UnixTime::new(1_000);
@@ -421,6 +438,8 @@ mod tests {
 
     const KEY: TokenId = TokenId::new(1);
     const HOLD: ReservationId = ReservationId::new(1);
+    const MAKER: Option<GatewayId> = Some(GatewayId::new(1));
+    const OTHER: Option<GatewayId> = Some(GatewayId::new(2));
 
     fn left(books: &Books) -> (i64, i64, i64) {
         let token = &books.tokens[&KEY].token;
@@ -428,7 +447,7 @@ mod tests {
     }
 
     fn held(books: &mut Books, units: i64) {
-        let made = books.reserve(KEY, quota(units), &Use::default(), SOON, NOW).unwrap();
+        let made = books.reserve(MAKER, KEY, quota(units), &Use::default(), SOON, NOW).unwrap();
         books.reservations.insert(HOLD, made);
     }
 
@@ -444,7 +463,7 @@ mod tests {
         let table: [(Change, Refused); 11] = [
             (|b| token_of(b).is_deleted = true, Refused::InvalidKey),
             (|b| b.wallets.clear(), Refused::InvalidKey),
-            (|b| token_of(b).token.switch = Switch::Off, Refused::TokenDisabled),
+            (|b| token_of(b).token.switched_off_by = Some(Role::User), Refused::TokenDisabled),
             (|b| token_of(b).token.lifetime = Lifetime::Until(NOW), Refused::TokenExpired),
             (|b| owner(b).status = UserStatus::Disabled, Refused::UserDisabled),
             (|b| token_of(b).group_is_open = false, Refused::GroupNotAllowed),
@@ -506,7 +525,7 @@ mod tests {
                 shortfall: quota(shortfall),
                 was_expired: false,
             };
-            assert_eq!(books.settle(HOLD, quota(cost), NOW), Ok((expected, Told::First)));
+            assert_eq!(books.settle(MAKER, HOLD, quota(cost), NOW), Ok((expected, Told::First)));
             assert_eq!(left(&books), after, "held {hold}, cost {cost}");
         }
     }
@@ -515,21 +534,48 @@ mod tests {
     fn l7_a_reservation_ends_exactly_once() {
         let mut settled = books(10, 10);
         held(&mut settled, 4);
-        settled.settle(HOLD, quota(3), NOW).unwrap();
+        settled.settle(MAKER, HOLD, quota(3), NOW).unwrap();
         let after = left(&settled);
-        assert_eq!(settled.settle(HOLD, quota(3), NOW).map(|(_, told)| told), Ok(Told::Again));
-        assert_eq!(settled.settle(HOLD, quota(2), NOW), Err(Refused::ReservationEnded));
-        assert_eq!(settled.release(HOLD), Err(Refused::ReservationEnded));
+        assert_eq!(settled.settle(MAKER, HOLD, quota(3), NOW).map(|(_, told)| told), Ok(Told::Again));
+        assert_eq!(settled.settle(MAKER, HOLD, quota(2), NOW), Err(Refused::ReservationEnded));
+        assert_eq!(settled.release(MAKER, HOLD), Err(Refused::ReservationEnded));
         assert_eq!(settled.expire(HOLD, SOON), Err(Refused::ReservationEnded));
         assert_eq!(left(&settled), after);
 
         let mut released = books(10, 10);
         held(&mut released, 4);
-        assert_eq!(released.release(HOLD), Ok(Told::First));
-        assert_eq!(released.release(HOLD), Ok(Told::Again));
-        assert_eq!(released.settle(HOLD, quota(4), NOW), Err(Refused::ReservationEnded));
+        assert_eq!(released.release(MAKER, HOLD), Ok(Told::First));
+        assert_eq!(released.release(MAKER, HOLD), Ok(Told::Again));
+        assert_eq!(released.settle(MAKER, HOLD, quota(4), NOW), Err(Refused::ReservationEnded));
         assert_eq!(left(&released), (10, 0, 10));
-        assert_eq!(released.release(ReservationId::new(9)), Err(Refused::NoReservation));
+        assert_eq!(released.release(MAKER, ReservationId::new(9)), Err(Refused::NoReservation));
+    }
+
+    #[test]
+    fn l7_only_the_gateway_that_made_a_reservation_settles_or_releases_it() {
+        type End = fn(&mut Books);
+        let states: [End; 4] = [
+            |_| (),
+            |books| assert!(books.settle(MAKER, HOLD, quota(3), NOW).is_ok()),
+            |books| assert!(books.release(MAKER, HOLD).is_ok()),
+            |books| assert!(books.expire(HOLD, SOON).is_ok()),
+        ];
+        for end in states {
+            let mut books = books(10, 10);
+            held(&mut books, 4);
+            end(&mut books);
+            let before = books.clone();
+            let state = before.reservations[&HOLD].state;
+            for stranger in [OTHER, None] {
+                for cost in [0, 3, 4, 9] {
+                    let settled = books.settle(stranger, HOLD, quota(cost), SOON);
+                    assert_eq!(settled, Err(Refused::NoReservation), "{state:?}");
+                }
+                assert_eq!(books.release(stranger, HOLD), Err(Refused::NoReservation), "{state:?}");
+            }
+            assert_eq!(books.reservations, before.reservations);
+            assert_eq!((books.tokens, books.wallets), (before.tokens, before.wallets), "{state:?}");
+        }
     }
 
     #[test]
@@ -542,7 +588,7 @@ mod tests {
         assert_eq!(left(&books), (10, 0, 10));
         books.charge(KEY, quota(8), &Use::default(), NOW).unwrap();
         let late = Settlement { asked: quota(4), charged: quota(2), shortfall: quota(2), was_expired: true };
-        assert_eq!(books.settle(HOLD, quota(4), SOON), Ok((late, Told::First)));
+        assert_eq!(books.settle(MAKER, HOLD, quota(4), SOON), Ok((late, Told::First)));
         assert_eq!(left(&books), (0, 10, 0));
     }
 
@@ -551,7 +597,7 @@ mod tests {
         let mut books = books(10, 10);
         held(&mut books, 4);
         books.tokens.get_mut(&KEY).unwrap().token.budget = Budget::new(quota(6), true);
-        books.release(HOLD).unwrap();
+        books.release(MAKER, HOLD).unwrap();
         assert_eq!(left(&books), (10, 0, 10));
         assert!(books.tokens[&KEY].token.budget.is_unlimited());
     }
@@ -560,8 +606,8 @@ mod tests {
     enum Step {
         Charge { token: i64, units: i64 },
         Reserve { token: i64, units: i64 },
-        Settle { nth: prop::sample::Index, units: i64 },
-        Release { nth: prop::sample::Index },
+        Settle { by: Option<GatewayId>, nth: prop::sample::Index, units: i64 },
+        Release { by: Option<GatewayId>, nth: prop::sample::Index },
         Expire { nth: prop::sample::Index, at: i64 },
         Switch { token: i64, on: bool },
         Delete { token: i64 },
@@ -571,12 +617,13 @@ mod tests {
         let units = || prop_oneof![0_i64..60, Just(0), Just(policy::MAX_QUOTA)];
         let token = || 1_i64..=3;
         let nth = any::<prop::sample::Index>;
+        let by = || prop_oneof![4 => Just(MAKER), 1 => Just(OTHER)];
         prop::collection::vec(
             prop_oneof![
                 6 => (token(), units()).prop_map(|(token, units)| Step::Charge { token, units }),
                 6 => (token(), units()).prop_map(|(token, units)| Step::Reserve { token, units }),
-                4 => (nth(), units()).prop_map(|(nth, units)| Step::Settle { nth, units }),
-                2 => nth().prop_map(|nth| Step::Release { nth }),
+                4 => (by(), nth(), units()).prop_map(|(by, nth, units)| Step::Settle { by, nth, units }),
+                2 => (by(), nth()).prop_map(|(by, nth)| Step::Release { by, nth }),
                 2 => (nth(), 900_i64..2_000).prop_map(|(nth, at)| Step::Expire { nth, at }),
                 1 => (token(), any::<bool>()).prop_map(|(token, on)| Step::Switch { token, on }),
                 1 => token().prop_map(|token| Step::Delete { token }),
@@ -612,23 +659,27 @@ mod tests {
                         }
                     }
                     Step::Reserve { token, units } => {
-                        if let Ok(made) = books.reserve(TokenId::new(token), quota(units), &Use::default(), SOON, NOW) {
+                        if let Ok(made) = books.reserve(MAKER, TokenId::new(token), quota(units), &Use::default(), SOON, NOW) {
                             let next = i64::try_from(books.reservations.len()).unwrap() + 1;
                             books.reservations.insert(ReservationId::new(next), made);
                         }
                     }
-                    Step::Settle { nth, units } => {
-                        if let Ok((settlement, Told::First)) = books.settle(pick(nth), quota(units), NOW) {
+                    Step::Settle { by, nth, units } => {
+                        if let Ok((settlement, Told::First)) = books.settle(by, pick(nth), quota(units), NOW) {
+                            prop_assert_eq!(by, MAKER, "L7");
                             let token = books.reservations[&pick(nth)].token_id;
                             *charges.entry(token).or_default() += settlement.charged.get();
                             let told = settlement.charged.checked_add(settlement.shortfall);
                             prop_assert_eq!(told, Some(settlement.asked));
                         }
                     }
-                    Step::Release { nth } => drop(books.release(pick(nth))),
+                    Step::Release { by, nth } => {
+                        let released = books.release(by, pick(nth));
+                        prop_assert!(by == MAKER || released == Err(Refused::NoReservation), "L7");
+                    }
                     Step::Expire { nth, at } => drop(books.expire(pick(nth), UnixTime::new(at))),
                     Step::Switch { token, on } => {
-                        books.tokens.get_mut(&TokenId::new(token)).unwrap().token.switch = Switch::from(on);
+                        books.tokens.get_mut(&TokenId::new(token)).unwrap().token.switched_off_by = (!on).then_some(Role::User);
                     }
                     Step::Delete { token } => books.tokens.get_mut(&TokenId::new(token)).unwrap().is_deleted = true,
                 }

@@ -115,6 +115,12 @@ pub const MAX_REASON_CHARS: usize = 2_000;
 /// Live access tokens of one user: enough for every machine, few enough to look through.
 pub const MAX_ACCESS_TOKENS: i64 = 100;
 
+/// Credentials of one gateway: two while one replaces the other, and some for those who roll out slowly.
+pub const MAX_GATEWAY_CREDENTIALS: i64 = 10;
+
+/// Seconds between two writings of a gateway credential's last use: enough to see whether it is still used.
+pub const LAST_USED_SECONDS: i64 = 60;
+
 /// Days a session lives without being used; each use after a day of rest renews it.
 pub const SESSION_DAYS: i64 = 30;
 

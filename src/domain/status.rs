@@ -1,17 +1,18 @@
 //! The status of a token and every transition of spec §3.
 //!
-//! Only the owner's switch is stored. *Expired* and *exhausted* follow from the token's expiry and
-//! budget at the moment of reading, so a status is never stale and no job has to keep it true.
+//! Only the switch is stored, and who switched it off. *Expired* and *exhausted* follow from the token's expiry
+//! and budget at the moment of reading, so a status is never stale and no job has to keep it true.
 
 use super::time::UnixTime;
-use super::token::{Switch, Token};
+use super::token::Token;
+use super::user::Role;
 
 /// Spec §2.1 `status`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// 1: works.
     Enabled,
-    /// 2: the owner or an administrator switched it off.
+    /// 2: the owner or an administrator switched it off; [`Token::switched_off_by`] tells who.
     Disabled,
     /// 3: its expiry time has come.
     Expired,
@@ -35,6 +36,12 @@ impl Status {
 /// Why a token was not enabled (spec §4.5b).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EnableRefused {
+    /// By somebody of a higher role than the caller's.
+    #[error("an administrator switched this token off; only an administrator or root can switch it on again")]
+    SwitchedOffByAdministrator,
+    /// By somebody of the highest role, which is not the caller's.
+    #[error("root switched this token off; only root can switch it on again")]
+    SwitchedOffByRoot,
     /// From 3 Expired.
     #[error("the token has expired; change its expiry time before enabling it")]
     Expired,
@@ -47,33 +54,40 @@ impl Token {
     /// The status at `now`. The switch comes first, then the expiry, then the budget.
     #[must_use]
     pub fn status(&self, now: UnixTime) -> Status {
-        match self.switch {
-            Switch::Off => Status::Disabled,
-            Switch::On if self.lifetime.is_over(now) => Status::Expired,
-            Switch::On if self.is_spent() => Status::QuotaExhausted,
-            Switch::On => Status::Enabled,
+        match self.switched_off_by {
+            Some(_) => Status::Disabled,
+            None if self.lifetime.is_over(now) => Status::Expired,
+            None if self.is_spent() => Status::QuotaExhausted,
+            None => Status::Enabled,
         }
     }
 
-    /// Spec §3, "status-only update with status 1". Enabling an enabled token changes nothing.
+    /// Spec §3, "status-only update with status 1", by somebody of the role `by`. Enabling an enabled token changes
+    /// nothing.
     ///
     /// # Errors
-    /// An expired or an exhausted token stays as it is.
-    pub fn enable(mut self, now: UnixTime) -> Result<Self, EnableRefused> {
+    /// What somebody of a higher role switched off, an expired and an exhausted token stay as they are.
+    pub fn enable(mut self, by: Role, now: UnixTime) -> Result<Self, EnableRefused> {
+        match self.switched_off_by {
+            Some(Role::Root) if by < Role::Root => return Err(EnableRefused::SwitchedOffByRoot),
+            Some(Role::Admin) if by < Role::Admin => return Err(EnableRefused::SwitchedOffByAdministrator),
+            Some(Role::User | Role::Admin | Role::Root) | None => {}
+        }
         if self.lifetime.is_over(now) {
             return Err(EnableRefused::Expired);
         }
         if self.is_spent() {
             return Err(EnableRefused::QuotaExhausted);
         }
-        self.switch = Switch::On;
+        self.switched_off_by = None;
         Ok(self)
     }
 
-    /// Spec §3, "status-only update with status 2". Always works.
+    /// Spec §3, "status-only update with status 2", by somebody of the role `by`. Always works. What a higher role
+    /// switched off before stays theirs.
     #[must_use]
-    pub const fn disable(mut self) -> Self {
-        self.switch = Switch::Off;
+    pub fn disable(mut self, by: Role) -> Self {
+        self.switched_off_by = self.switched_off_by.max(Some(by));
         self
     }
 
@@ -113,36 +127,69 @@ mod tests {
     fn the_state_table() {
         use EnableRefused as No;
         use Status::{Disabled, Enabled, Expired, QuotaExhausted};
-        use Switch::{Off, On};
+        const ON: Option<Role> = None;
+        const OFF: Option<Role> = Some(Role::User);
         let table = [
             // switch, lifetime, budget, used: the status it means, what enabling it answers
-            (On, Lifetime::Forever, limited(5), 0, Enabled, Ok(Enabled)),
-            (On, Lifetime::Forever, limited(5), 9, Enabled, Ok(Enabled)),
-            (On, Lifetime::Forever, limited(0), 0, Enabled, Ok(Enabled)),
-            (On, Lifetime::Forever, limited(0), 9, QuotaExhausted, Err(No::QuotaExhausted)),
-            (On, Lifetime::Forever, unlimited(), 9, Enabled, Ok(Enabled)),
-            (On, AHEAD, limited(5), 0, Enabled, Ok(Enabled)),
-            (On, AHEAD, limited(0), 9, QuotaExhausted, Err(No::QuotaExhausted)),
-            (On, AHEAD, unlimited(), 9, Enabled, Ok(Enabled)),
-            (On, OVER, limited(5), 0, Expired, Err(No::Expired)),
-            (On, OVER, limited(0), 9, Expired, Err(No::Expired)),
-            (On, OVER, unlimited(), 9, Expired, Err(No::Expired)),
-            (Off, Lifetime::Forever, limited(5), 0, Disabled, Ok(Enabled)),
-            (Off, Lifetime::Forever, limited(0), 0, Disabled, Ok(Enabled)),
-            (Off, Lifetime::Forever, limited(0), 9, Disabled, Err(No::QuotaExhausted)),
-            (Off, Lifetime::Forever, unlimited(), 9, Disabled, Ok(Enabled)),
-            (Off, AHEAD, limited(5), 9, Disabled, Ok(Enabled)),
-            (Off, AHEAD, limited(0), 9, Disabled, Err(No::QuotaExhausted)),
-            (Off, OVER, limited(5), 0, Disabled, Err(No::Expired)),
-            (Off, OVER, limited(0), 9, Disabled, Err(No::Expired)),
-            (Off, OVER, unlimited(), 9, Disabled, Err(No::Expired)),
+            (ON, Lifetime::Forever, limited(5), 0, Enabled, Ok(Enabled)),
+            (ON, Lifetime::Forever, limited(5), 9, Enabled, Ok(Enabled)),
+            (ON, Lifetime::Forever, limited(0), 0, Enabled, Ok(Enabled)),
+            (ON, Lifetime::Forever, limited(0), 9, QuotaExhausted, Err(No::QuotaExhausted)),
+            (ON, Lifetime::Forever, unlimited(), 9, Enabled, Ok(Enabled)),
+            (ON, AHEAD, limited(5), 0, Enabled, Ok(Enabled)),
+            (ON, AHEAD, limited(0), 9, QuotaExhausted, Err(No::QuotaExhausted)),
+            (ON, AHEAD, unlimited(), 9, Enabled, Ok(Enabled)),
+            (ON, OVER, limited(5), 0, Expired, Err(No::Expired)),
+            (ON, OVER, limited(0), 9, Expired, Err(No::Expired)),
+            (ON, OVER, unlimited(), 9, Expired, Err(No::Expired)),
+            (OFF, Lifetime::Forever, limited(5), 0, Disabled, Ok(Enabled)),
+            (OFF, Lifetime::Forever, limited(0), 0, Disabled, Ok(Enabled)),
+            (OFF, Lifetime::Forever, limited(0), 9, Disabled, Err(No::QuotaExhausted)),
+            (OFF, Lifetime::Forever, unlimited(), 9, Disabled, Ok(Enabled)),
+            (OFF, AHEAD, limited(5), 9, Disabled, Ok(Enabled)),
+            (OFF, AHEAD, limited(0), 9, Disabled, Err(No::QuotaExhausted)),
+            (OFF, OVER, limited(5), 0, Disabled, Err(No::Expired)),
+            (OFF, OVER, limited(0), 9, Disabled, Err(No::Expired)),
+            (OFF, OVER, unlimited(), 9, Disabled, Err(No::Expired)),
         ];
-        for (switch, lifetime, budget, used, status, enabling) in table {
-            let token = Token { switch, lifetime, budget, used_quota: quota(used), ..token() };
-            let case = format!("{switch:?} {lifetime:?} {budget:?} used {used}");
+        for (switched_off_by, lifetime, budget, used, status, enabling) in table {
+            let token = Token { switched_off_by, lifetime, budget, used_quota: quota(used), ..token() };
+            let case = format!("{switched_off_by:?} {lifetime:?} {budget:?} used {used}");
             assert_eq!(token.status(NOW), status, "{case}");
-            assert_eq!(token.clone().enable(NOW).map(|t| t.status(NOW)), enabling, "{case}");
-            assert_eq!(token.disable().status(NOW), Disabled, "{case}");
+            assert_eq!(token.clone().enable(Role::User, NOW).map(|t| t.status(NOW)), enabling, "{case}");
+            assert_eq!(token.disable(Role::User).status(NOW), Disabled, "{case}");
+        }
+    }
+
+    /// Everybody who may have switched a token off, and everybody who may ask to switch it on.
+    #[test]
+    fn nobody_below_whoever_switched_a_token_off_switches_it_on() {
+        use EnableRefused::{SwitchedOffByAdministrator, SwitchedOffByRoot};
+        use Role::{Admin, Root, User};
+        let table = [
+            (None, User, Ok(())),
+            (None, Admin, Ok(())),
+            (None, Root, Ok(())),
+            (Some(User), User, Ok(())),
+            (Some(User), Admin, Ok(())),
+            (Some(User), Root, Ok(())),
+            (Some(Admin), User, Err(SwitchedOffByAdministrator)),
+            (Some(Admin), Admin, Ok(())),
+            (Some(Admin), Root, Ok(())),
+            (Some(Root), User, Err(SwitchedOffByRoot)),
+            (Some(Root), Admin, Err(SwitchedOffByRoot)),
+            (Some(Root), Root, Ok(())),
+        ];
+        for (switched_off_by, who, expected) in table {
+            let case = format!("switched off by {switched_off_by:?}, {who:?} asks");
+            let off = Token { switched_off_by, ..token() };
+            assert_eq!(off.clone().enable(who, NOW), expected.map(|()| token()), "{case}");
+            // Who may not switch it on is not told what else would be in the way.
+            let expired = Token { lifetime: OVER, ..off.clone() };
+            let other = expected.and(Err(EnableRefused::Expired));
+            assert_eq!(expired.enable(who, NOW).map(|_| ()), other, "{case}");
+            let again = off.disable(who).switched_off_by;
+            assert_eq!(again, Some(switched_off_by.map_or(who, |before| before.max(who))), "{case}");
         }
     }
 

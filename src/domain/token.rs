@@ -7,6 +7,7 @@ use super::money::{Quota, QuotaInvalid};
 use super::policy;
 use super::text::hides_something;
 use super::time::{Lifetime, UnixTime};
+use super::user::Role;
 
 /// A token as its owner sees it in lists. There is no key inside, so none can leak.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +18,8 @@ pub struct Token {
     pub user_id: UserId,
     /// What lists show of the key.
     pub key_hint: KeyHint,
-    /// What the owner or an administrator set with a status-only update.
-    pub switch: Switch,
+    /// Who switched it off with a status-only update, by the highest role of those who did; absent while it is on.
+    pub switched_off_by: Option<Role>,
     /// Spec §2.1 `name`.
     pub name: TokenName,
     /// When it was made.
@@ -54,19 +55,13 @@ pub struct TokenWithKey {
     pub key: ApiKey,
 }
 
-/// The one part of the status that is stored.
+/// What a status-only update asks for (spec §4.5b).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
     /// May work.
     On,
     /// Switched off.
     Off,
-}
-
-impl From<bool> for Switch {
-    fn from(on: bool) -> Self {
-        if on { Self::On } else { Self::Off }
-    }
 }
 
 /// What a token may still spend.
@@ -273,7 +268,7 @@ pub(super) mod tests {
             id: TokenId::new(1),
             user_id: UserId::new(1),
             key_hint: ApiKey::generate(&mut StdRng::seed_from_u64(1)).hint(),
-            switch: Switch::On,
+            switched_off_by: None,
             name: TokenName::parse("a token").unwrap(),
             created_time: UnixTime::new(0),
             accessed_time: UnixTime::new(0),

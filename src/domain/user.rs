@@ -25,6 +25,8 @@ pub struct User {
     pub role: Role,
     /// Whether it may do anything at all.
     pub status: UserStatus,
+    /// Who disabled it, by the highest role of those who did; absent while it is enabled.
+    pub disabled_by: Option<Role>,
     /// The group its tokens use unless they name another.
     pub group: String,
     /// The wallet: what all its tokens together may still spend.
@@ -48,7 +50,30 @@ impl User {
     pub const fn may_use_token_api(&self, gate_is_off: bool) -> bool {
         gate_is_off || self.token_api_enabled || self.role.is_admin()
     }
+
+    /// This account enabled by an administrator or root.
+    ///
+    /// # Errors
+    /// What root disabled only root enables.
+    pub fn enable(self, by: Role) -> Result<Self, AccountDisabledByRoot> {
+        if self.disabled_by == Some(Role::Root) && by != Role::Root {
+            return Err(AccountDisabledByRoot);
+        }
+        Ok(Self { status: UserStatus::Enabled, disabled_by: None, ..self })
+    }
+
+    /// This account disabled by an administrator or root. An administrator who disables what root disabled leaves it
+    /// root's.
+    #[must_use]
+    pub fn disable(self, by: Role) -> Self {
+        Self { status: UserStatus::Disabled, disabled_by: self.disabled_by.max(Some(by)), ..self }
+    }
 }
+
+/// An administrator asked to enable an account that root disabled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("root disabled this account; only root can enable it again")]
+pub struct AccountDisabledByRoot;
 
 /// What an account may do. The numbers are those of this API family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, sqlx::Type)]
@@ -90,6 +115,16 @@ impl Role {
         match self {
             Self::User => false,
             Self::Admin | Self::Root => true,
+        }
+    }
+
+    /// The word of the wire for who disabled something, where it was not its owner.
+    #[must_use]
+    pub const fn disabler(self) -> Option<&'static str> {
+        match self {
+            Self::User => None,
+            Self::Admin => Some("administrator"),
+            Self::Root => Some("root"),
         }
     }
 
@@ -426,6 +461,53 @@ mod tests {
         for (one, other, expected) in table {
             assert_eq!(meet(one, other), expected, "{one} {other}");
             assert_eq!(meet(other, one), expected, "{other} {one}");
+        }
+    }
+
+    #[test]
+    fn what_root_disabled_only_root_enables() {
+        use Role::{Admin, Root};
+        let account = |disabled_by: &[Role]| disabled_by.iter().fold(user(), |user, by| user.disable(*by));
+        let table: [(&[Role], Option<Role>, Role, bool); 12] = [
+            // disabled by these one after the other, whose it is then, who enables it, whether that works
+            (&[], None, Admin, true),
+            (&[], None, Root, true),
+            (&[Admin], Some(Admin), Admin, true),
+            (&[Admin], Some(Admin), Root, true),
+            (&[Admin, Admin], Some(Admin), Admin, true),
+            (&[Admin, Root], Some(Root), Admin, false),
+            (&[Admin, Root], Some(Root), Root, true),
+            (&[Root], Some(Root), Admin, false),
+            (&[Root], Some(Root), Root, true),
+            (&[Root, Admin], Some(Root), Admin, false),
+            (&[Root, Admin], Some(Root), Root, true),
+            (&[Root, Root], Some(Root), Admin, false),
+        ];
+        for (disabling, disabled_by, who, may) in table {
+            let disabled = account(disabling);
+            let status = if disabling.is_empty() { UserStatus::Enabled } else { UserStatus::Disabled };
+            assert_eq!((disabled.status, disabled.disabled_by), (status, disabled_by), "{disabling:?}");
+            let expected = if may { Ok(user()) } else { Err(AccountDisabledByRoot) };
+            assert_eq!(disabled.enable(who), expected, "{disabling:?}, enabled by {who:?}");
+        }
+    }
+
+    fn user() -> User {
+        User {
+            id: UserId::new(1),
+            username: Username::parse("ana").unwrap(),
+            display_name: String::new(),
+            email: String::new(),
+            role: Role::User,
+            status: UserStatus::Enabled,
+            disabled_by: None,
+            group: String::new(),
+            quota: Quota::ZERO,
+            used_quota: Quota::ZERO,
+            request_count: 0,
+            token_api_enabled: false,
+            max_tokens: None,
+            created_time: UnixTime::new(0),
         }
     }
 

@@ -16,7 +16,7 @@ use super::error::Refusal;
 use super::extract::{Id, Json, OptionalJson, Visitor};
 use crate::domain::id::AccessTokenId;
 use crate::domain::time::{Lifetime, UnixTime};
-use crate::domain::user::{self, AccountInvalid, NewPassword, TypedPassword, User, Username};
+use crate::domain::user::{self, AccountInvalid, NewPassword, Role, TypedPassword, User, Username};
 use crate::service::accounts::{AccountRules, SelfPatch};
 use crate::storage::access_tokens::AccessTokenRow;
 use crate::storage::api_requests::ApiRequest;
@@ -36,6 +36,10 @@ pub struct UserBody {
     role: i16,
     /// 1 enabled, 2 disabled.
     status: i16,
+    /// Who disabled it: `administrator` or `root`, the higher of those who did; absent unless it is disabled. What
+    /// root disabled only root enables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disabled_by: Option<&'static str>,
     /// The group of its tokens unless they name another.
     group: String,
     /// The wallet, quota units.
@@ -60,6 +64,7 @@ impl UserBody {
             id: user.id.get(),
             role: user.role.code(),
             status: user.status.code(),
+            disabled_by: user.disabled_by.and_then(Role::disabler),
             quota: user.quota.get(),
             used_quota: user.used_quota.get(),
             request_count: user.request_count,

@@ -13,15 +13,17 @@ use super::accounts::{ApiRequestBody, UserBody};
 use super::auth::Admin;
 use super::envelope::{Done, Envelope, NoStore};
 use super::error::Refusal;
-use super::extract::{Id, Json, Query};
+use super::extract::{Id, Ids, Json, Query};
 use super::page::{PageBody, PageQuery};
 use super::tokens::{SwitchBody, TokenBody};
 use crate::domain::audit::{AuditFilter, AuditLine};
-use crate::domain::id::{ApiRequestId, GatewayId, TokenId, UserId};
+use crate::domain::id::{ApiRequestId, GatewayCredentialId, GatewayId, TokenId, UserId};
 use crate::domain::money::Quota;
 use crate::domain::search::SearchPattern;
+use crate::domain::time::UnixTime;
 use crate::domain::user::{self, NewPassword, RequestState, Role, UserStatus, Username};
 use crate::service::admin::{Admission, Grant, UserPatch};
+use crate::storage::gateways::CredentialRow;
 use crate::storage::gateways::GatewayRow;
 
 /// What to look for.
@@ -120,7 +122,7 @@ pub struct OwnerQuery {
     user_id: Option<String>,
 }
 
-/// A new gateway credential.
+/// A new gateway.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewGatewayBody {
     /// Which machine it is for.
@@ -128,29 +130,63 @@ pub struct NewGatewayBody {
     name: Option<String>,
 }
 
-/// A gateway credential.
+/// A gateway: request ids and reservations belong to it, whichever of its credentials is sent.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct GatewayBody {
-    /// Its number.
+    /// Its number. It stays, and no other gateway ever gets it.
     id: i64,
     /// Which machine it is for.
     name: String,
     /// Unix timestamp.
     created_time: i64,
-    /// Who made it.
+    /// Who made it; `null` from the command line.
     created_by: Option<i64>,
-    /// The credential itself: only in the answer that makes it.
+    /// What it is recognised by, newest first; without the secrets.
+    credentials: Vec<CredentialBody>,
+    /// Its first credential itself: only in the answer that makes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     credential: Option<String>,
 }
 
-impl From<GatewayRow> for GatewayBody {
-    fn from(row: GatewayRow) -> Self {
+impl From<(GatewayRow, Vec<CredentialRow>)> for GatewayBody {
+    fn from((row, credentials): (GatewayRow, Vec<CredentialRow>)) -> Self {
         Self {
             id: row.id.get(),
             name: row.name,
             created_time: row.created_time.get(),
             created_by: row.created_by.map(UserId::get),
+            credentials: credentials.into_iter().map(CredentialBody::from).collect(),
+            credential: None,
+        }
+    }
+}
+
+/// A gateway's credential.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CredentialBody {
+    /// Its number.
+    id: i64,
+    /// Its last 4 characters; empty if it was made before they were kept.
+    hint: String,
+    /// Unix timestamp.
+    created_time: i64,
+    /// Who made it; `null` from the command line.
+    created_by: Option<i64>,
+    /// Unix timestamp of its last use, at most about a minute behind; `null` if never.
+    last_used_time: Option<i64>,
+    /// The credential itself: only in the answer that makes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credential: Option<String>,
+}
+
+impl From<CredentialRow> for CredentialBody {
+    fn from(row: CredentialRow) -> Self {
+        Self {
+            id: row.id.get(),
+            hint: row.hint,
+            created_time: row.created_time.get(),
+            created_by: row.created_by.map(UserId::get),
+            last_used_time: row.last_used_time.map(UnixTime::get),
             credential: None,
         }
     }
@@ -374,7 +410,7 @@ pub async fn switch_token(
     Ok(Envelope::of(TokenBody::new(&token, site.clock.now(), &site)))
 }
 
-/// Gateway credentials, without their secrets.
+/// Gateways with their credentials, without the secrets; newest first.
 #[utoipa::path(get, path = "/api/admin/gateways", tag = "administration",
     responses((status = 200, body = Envelope<Vec<GatewayBody>>)))]
 pub async fn list_gateways(State(site): State<Arc<Site>>, _: Admin) -> Result<Envelope<Vec<GatewayBody>>, Refusal> {
@@ -382,7 +418,7 @@ pub async fn list_gateways(State(site): State<Arc<Site>>, _: Admin) -> Result<En
     Ok(Envelope::of(rows.into_iter().map(GatewayBody::from).collect()))
 }
 
-/// Make a gateway credential; `credential` is shown this once.
+/// Make a gateway with its first credential; `credential` is shown this once.
 #[utoipa::path(post, path = "/api/admin/gateways", tag = "administration", request_body = NewGatewayBody,
     responses((status = 200, body = Envelope<GatewayBody>)))]
 pub async fn create_gateway(
@@ -391,21 +427,47 @@ pub async fn create_gateway(
     Json(body): Json<NewGatewayBody>,
 ) -> Result<NoStore<Envelope<GatewayBody>>, Refusal> {
     let name = user::label("name", body.name.as_deref().unwrap_or_default())?;
-    let (id, credential) = site.admin.create_gateway(&admin, &name).await?;
+    let (row, credential) = site.admin.create_gateway(&admin, &name).await?;
     Ok(NoStore(Envelope::of(GatewayBody {
-        id: id.get(),
+        id: row.gateway_id.get(),
         name,
-        created_time: site.clock.now().get(),
-        created_by: Some(admin.user.id.get()),
+        created_time: row.created_time.get(),
+        created_by: row.created_by.map(UserId::get),
+        credentials: vec![row.into()],
         credential: Some(credential.expose().to_owned()),
     })))
 }
 
-/// Revoke a gateway credential.
+/// Revoke a gateway with all its credentials. What it charged stays; its open reservations expire by themselves.
 #[utoipa::path(delete, path = "/api/admin/gateways/{id}", tag = "administration", params(("id" = i64, Path)),
     responses((status = 200, body = Done)))]
 pub async fn revoke_gateway(State(site): State<Arc<Site>>, Admin(admin): Admin, Id(id): Id) -> Result<Done, Refusal> {
     site.admin.revoke_gateway(&admin, GatewayId::new(id)).await?;
+    Ok(Done::default())
+}
+
+/// Make one more credential of a gateway, 10 at most; `credential` is shown this once.
+#[utoipa::path(post, path = "/api/admin/gateways/{id}/credentials", tag = "administration",
+    params(("id" = i64, Path)), responses((status = 200, body = Envelope<CredentialBody>)))]
+pub async fn create_credential(
+    State(site): State<Arc<Site>>,
+    Admin(admin): Admin,
+    Id(id): Id,
+) -> Result<NoStore<Envelope<CredentialBody>>, Refusal> {
+    let (row, credential) = site.admin.create_credential(&admin, GatewayId::new(id)).await?;
+    let credential = Some(credential.expose().to_owned());
+    Ok(NoStore(Envelope::of(CredentialBody { credential, ..row.into() })))
+}
+
+/// Revoke a credential of a gateway; its others go on.
+#[utoipa::path(delete, path = "/api/admin/gateways/{id}/credentials/{cid}", tag = "administration",
+    params(("id" = i64, Path), ("cid" = i64, Path)), responses((status = 200, body = Done)))]
+pub async fn revoke_credential(
+    State(site): State<Arc<Site>>,
+    Admin(admin): Admin,
+    Ids(id, cid): Ids,
+) -> Result<Done, Refusal> {
+    site.admin.revoke_credential(&admin, GatewayId::new(id), GatewayCredentialId::new(cid)).await?;
     Ok(Done::default())
 }
 

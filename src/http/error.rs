@@ -199,6 +199,10 @@ impl From<TooOften> for Refusal {
 impl From<EnableRefused> for Refusal {
     fn from(error: EnableRefused) -> Self {
         match error {
+            EnableRefused::SwitchedOffByAdministrator => {
+                Self::forbidden("switched_off_by_administrator", error.to_string())
+            }
+            EnableRefused::SwitchedOffByRoot => Self::forbidden("switched_off_by_root", error.to_string()),
             EnableRefused::Expired => Self::conflict("token_expired", error.to_string()),
             EnableRefused::QuotaExhausted => Self::conflict("token_exhausted", error.to_string()),
         }
@@ -320,6 +324,8 @@ impl From<AdminError> for Refusal {
             AdminError::UnknownGroup(_) => Self::bad("invalid_group", message),
             AdminError::MaxTokens => Self::bad("invalid_max_tokens", message),
             AdminError::WalletRange(_) => Self::bad("invalid_quota", message),
+            AdminError::DisabledByRoot(_) => Self::forbidden("account_disabled_by_root", message),
+            AdminError::TooManyCredentials => Self::conflict("credential_limit_reached", message),
             AdminError::AlreadyDecided => Self::conflict("already_decided", message),
             AdminError::Busy(_) => Self::unavailable("sign_in_busy", &message),
             AdminError::Storage(storage) => storage.into(),

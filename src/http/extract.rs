@@ -144,6 +144,20 @@ impl FromRequestParts<Arc<Site>> for Id {
     }
 }
 
+/// The `{id}` of the path and the `{cid}` behind it.
+pub struct Ids(pub i64, pub i64);
+
+impl FromRequestParts<Arc<Site>> for Ids {
+    type Rejection = Refusal;
+
+    #[expect(clippy::disallowed_types, reason = "this is the extractor that the ban points to")]
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Refusal> {
+        let path = axum::extract::Path::<(i64, i64)>::from_request_parts(parts, site).await;
+        path.map(|axum::extract::Path((id, cid))| Self(id, cid))
+            .map_err(|_| Refusal::bad("invalid_id", "the id in the path must be a whole number"))
+    }
+}
+
 /// The client's address; `None` where it is not known. It is the peer's, or, where the peer is a trusted proxy, the
 /// right-most hop of `X-Forwarded-For` that is not. A hop on the way there that cannot be read makes it unknown: it
 /// stands for somebody, and never for the proxy that wrote it down. An IPv4-mapped IPv6 address is an IPv4 address.

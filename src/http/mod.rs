@@ -131,6 +131,8 @@ fn routes() -> OpenApiRouter<Arc<Site>> {
         .routes(routes!(admin::switch_token))
         .routes(routes!(admin::list_gateways, admin::create_gateway))
         .routes(routes!(admin::revoke_gateway))
+        .routes(routes!(admin::create_credential))
+        .routes(routes!(admin::revoke_credential))
         .routes(routes!(admin::list_audit));
 
     let gateway = OpenApiRouter::new()

@@ -23,6 +23,7 @@ use crate::domain::policy;
 use crate::domain::search::SearchPattern;
 use crate::domain::time::{Lifetime, UnixTime};
 use crate::domain::token::{NewToken, Switch, Token, TokenName, TokenPatch, budget_of};
+use crate::domain::user::Role;
 use crate::service::tokens::{KeySearch, Search};
 
 /// The Token object (spec §2.1), with `masked_key` beside.
@@ -38,6 +39,10 @@ pub struct TokenBody {
     pub masked_key: String,
     /// 1 enabled, 2 disabled, 3 expired, 4 quota exhausted; as of now.
     pub status: i16,
+    /// Who disabled it, where it was not its owner: `administrator` or `root`, the higher of those who did. Nobody
+    /// below may enable it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled_by: Option<&'static str>,
     /// At most 50 characters.
     pub name: String,
     /// Unix timestamp.
@@ -76,6 +81,7 @@ impl TokenBody {
             key,
             masked_key,
             status: token.status(now).code(),
+            disabled_by: token.switched_off_by.and_then(Role::disabler),
             created_time: token.created_time.get(),
             accessed_time: token.accessed_time.get(),
             expired_time: token.lifetime.expired_time(),

@@ -1,6 +1,7 @@
-//! What administrators do: accounts of others, requests for enablement, wallets, gateway
+//! What administrators do: accounts of others, requests for enablement, wallets, gateways and their
 //! credentials, the audit log.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::dice::Dice;
@@ -11,19 +12,21 @@ use crate::domain::access::Groups;
 use crate::domain::audit::{
     Action, Actor, AuditEntry, AuditFilter, AuditLine, Caller, Details, Origin, Subject, changed,
 };
-use crate::domain::id::{ApiRequestId, GatewayId, UserId};
+use crate::domain::id::{ApiRequestId, GatewayCredentialId, GatewayId, UserId};
 use crate::domain::key::GatewayCredential;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::policy;
 use crate::domain::search::SearchPattern;
 use crate::domain::time::Clock;
-use crate::domain::user::{AccountInvalid, NewPassword, RequestState, Role, User, UserStatus, Username};
+use crate::domain::user::{
+    AccountDisabledByRoot, AccountInvalid, NewPassword, RequestState, Role, User, UserStatus, Username,
+};
 use crate::storage::api_requests::ApiRequest;
-use crate::storage::gateways::GatewayRow;
+use crate::storage::gateways::{CredentialRow, GatewayRow};
 use crate::storage::users::NewUser;
 use crate::storage::{
-    self, Conn, Constraint, Db, StorageError, access_tokens, api_requests, audit, gateways, sessions, tokens, users,
+    self, Conn, Constraint, Db, StorageError, Tx, access_tokens, api_requests, audit, gateways, sessions, tokens, users,
 };
 
 /// Why a verb was refused.
@@ -62,6 +65,15 @@ pub enum AdminError {
     /// Too many passwords to hash.
     #[error(transparent)]
     Busy(#[from] Busy),
+    /// Root's decision is not an administrator's to undo.
+    #[error(transparent)]
+    DisabledByRoot(#[from] AccountDisabledByRoot),
+    /// The gateway has as many as it may.
+    #[error(
+        "a gateway has at most {max} credentials; revoke one that is no longer used",
+        max = policy::MAX_GATEWAY_CREDENTIALS
+    )]
+    TooManyCredentials,
     /// The database.
     #[error(transparent)]
     Storage(StorageError),
@@ -231,9 +243,13 @@ impl Admin {
         }
         let sessions_end =
             new_hash.is_some() || (user.status, patch.status) == (UserStatus::Disabled, Some(UserStatus::Enabled));
+        user = match patch.status {
+            Some(UserStatus::Enabled) => user.enable(admin.user.role)?,
+            Some(UserStatus::Disabled) => user.disable(admin.user.role),
+            None => user,
+        };
         user.display_name = patch.display_name.unwrap_or(user.display_name);
         user.email = patch.email.unwrap_or(user.email);
-        user.status = patch.status.unwrap_or(user.status);
         user.role = patch.role.unwrap_or(user.role);
         user.group = patch.group.unwrap_or(user.group);
         user.token_api_enabled = patch.token_api_enabled.unwrap_or(user.token_api_enabled);
@@ -346,16 +362,25 @@ impl Admin {
         Ok(request)
     }
 
-    /// All gateway credentials, without their secrets.
+    /// All gateways with their credentials, without the secrets; both newest first.
     ///
     /// # Errors
     /// The database.
-    pub async fn list_gateways(&self) -> Result<Vec<GatewayRow>, AdminError> {
+    pub async fn list_gateways(&self) -> Result<Vec<(GatewayRow, Vec<CredentialRow>)>, AdminError> {
         let mut conn = self.db.acquire().await?;
-        Ok(gateways::list(&mut conn).await?)
+        let gateways = gateways::list(&mut conn).await?;
+        let mut credentials: BTreeMap<GatewayId, Vec<CredentialRow>> = BTreeMap::new();
+        for credential in gateways::list_credentials(&mut conn).await? {
+            credentials.entry(credential.gateway_id).or_default().push(credential);
+        }
+        let with_its_own = |row: GatewayRow| {
+            let own = credentials.remove(&row.id).unwrap_or_default();
+            (row, own)
+        };
+        Ok(gateways.into_iter().map(with_its_own).collect())
     }
 
-    /// A new gateway credential, shown this once.
+    /// A new gateway with its first credential, shown this once.
     ///
     /// # Errors
     /// No name; the database.
@@ -363,16 +388,41 @@ impl Admin {
         &self,
         admin: &Caller,
         name: &str,
-    ) -> Result<(GatewayId, GatewayCredential), AdminError> {
+    ) -> Result<(CredentialRow, GatewayCredential), AdminError> {
         self.new_gateway(Some(&admin.user), &admin.origin, name).await
     }
 
-    /// Ends a gateway credential.
+    /// Ends a gateway with all its credentials. Its open reservations expire by themselves.
     ///
     /// # Errors
     /// Absent; the database.
     pub async fn revoke_gateway(&self, admin: &Caller, id: GatewayId) -> Result<(), AdminError> {
         self.end_gateway(Some(&admin.user), &admin.origin, id).await
+    }
+
+    /// One more credential of a gateway, shown this once.
+    ///
+    /// # Errors
+    /// The gateway is absent, or has as many as it may; the database.
+    pub async fn create_credential(
+        &self,
+        admin: &Caller,
+        gateway: GatewayId,
+    ) -> Result<(CredentialRow, GatewayCredential), AdminError> {
+        self.new_credential(Some(&admin.user), &admin.origin, gateway).await
+    }
+
+    /// Ends a credential of a gateway; the gateway's others go on.
+    ///
+    /// # Errors
+    /// Absent; the database.
+    pub async fn revoke_credential(
+        &self,
+        admin: &Caller,
+        gateway: GatewayId,
+        id: GatewayCredentialId,
+    ) -> Result<(), AdminError> {
+        self.end_credential(Some(&admin.user), &admin.origin, gateway, id).await
     }
 
     /// A page of the audit log.
@@ -447,7 +497,7 @@ impl Admin {
         &self,
         name: &str,
         origin: &Origin,
-    ) -> Result<(GatewayId, GatewayCredential), AdminError> {
+    ) -> Result<(CredentialRow, GatewayCredential), AdminError> {
         self.new_gateway(None, origin, name).await
     }
 
@@ -457,6 +507,31 @@ impl Admin {
     /// Absent; the database.
     pub async fn revoke_gateway_by_operator(&self, id: GatewayId, origin: &Origin) -> Result<(), AdminError> {
         self.end_gateway(None, origin, id).await
+    }
+
+    /// `keymeter gateway credential create`.
+    ///
+    /// # Errors
+    /// The gateway is absent, or has as many as it may; the database.
+    pub async fn create_credential_by_operator(
+        &self,
+        gateway: GatewayId,
+        origin: &Origin,
+    ) -> Result<(CredentialRow, GatewayCredential), AdminError> {
+        self.new_credential(None, origin, gateway).await
+    }
+
+    /// `keymeter gateway credential revoke`.
+    ///
+    /// # Errors
+    /// Absent; the database.
+    pub async fn revoke_credential_by_operator(
+        &self,
+        gateway: GatewayId,
+        id: GatewayCredentialId,
+        origin: &Origin,
+    ) -> Result<(), AdminError> {
+        self.end_credential(None, origin, gateway, id).await
     }
 
     /// Locks an account whose role is below the administrator's; root may manage its own too.
@@ -474,29 +549,84 @@ impl Admin {
         actor: Option<&User>,
         origin: &Origin,
         name: &str,
-    ) -> Result<(GatewayId, GatewayCredential), AdminError> {
+    ) -> Result<(CredentialRow, GatewayCredential), AdminError> {
         if name.is_empty() {
             return Err(AccountInvalid::Missing("name").into());
         }
-        let credential = self.dice.roll(|dice| GatewayCredential::generate(dice));
-        let digest = self.vault.digests().digest(credential.expose());
         let mut tx = self.db.begin().await?;
-        let id = gateways::insert(&mut tx, name, &digest, actor.map(|user| user.id), self.clock.now()).await?;
-        self.write(&mut tx, actor, origin, Action::GatewayCreated, of_gateway(id), Details::new()).await?;
+        let id = gateways::insert(&mut tx, name, actor.map(|user| user.id), self.clock.now()).await?;
+        let (row, credential) = self.insert_credential(&mut tx, actor, id).await?;
+        let details = Details::from([("name", name.to_owned()), ("credential", row.id.to_string())]);
+        self.write(&mut tx, actor, origin, Action::GatewayCreated, of_gateway(id), details).await?;
         storage::commit(tx).await?;
-        Ok((id, credential))
+        Ok((row, credential))
     }
 
     async fn end_gateway(&self, actor: Option<&User>, origin: &Origin, id: GatewayId) -> Result<(), AdminError> {
         let mut tx = self.db.begin().await?;
-        if !gateways::remove(&mut tx, id).await? {
+        let name = gateways::remove(&mut tx, id).await?.ok_or(AdminError::NotFound("gateway"))?;
+        let details = Details::from([("name", name)]);
+        self.write(&mut tx, actor, origin, Action::GatewayRevoked, of_gateway(id), details).await?;
+        self.commit_revocation(tx).await
+    }
+
+    async fn new_credential(
+        &self,
+        actor: Option<&User>,
+        origin: &Origin,
+        gateway: GatewayId,
+    ) -> Result<(CredentialRow, GatewayCredential), AdminError> {
+        let mut tx = self.db.begin().await?;
+        if !gateways::lock(&mut tx, gateway).await? {
             return Err(AdminError::NotFound("gateway"));
         }
-        self.write(&mut tx, actor, origin, Action::GatewayRevoked, of_gateway(id), Details::new()).await?;
-        // No user: every server forgets its callers all the same.
-        self.news.tell_others(&mut tx, UserId::new(0)).await?;
+        if gateways::count_credentials(&mut tx, gateway).await? >= policy::MAX_GATEWAY_CREDENTIALS {
+            return Err(AdminError::TooManyCredentials);
+        }
+        let (row, credential) = self.insert_credential(&mut tx, actor, gateway).await?;
+        let details = Details::from([("credential", row.id.to_string())]);
+        self.write(&mut tx, actor, origin, Action::GatewayCredentialCreated, of_gateway(gateway), details).await?;
         storage::commit(tx).await?;
-        self.news.account_changed(UserId::new(0));
+        Ok((row, credential))
+    }
+
+    async fn end_credential(
+        &self,
+        actor: Option<&User>,
+        origin: &Origin,
+        gateway: GatewayId,
+        id: GatewayCredentialId,
+    ) -> Result<(), AdminError> {
+        let mut tx = self.db.begin().await?;
+        if !gateways::remove_credential(&mut tx, gateway, id).await? {
+            return Err(AdminError::NotFound("credential"));
+        }
+        let details = Details::from([("credential", id.to_string())]);
+        self.write(&mut tx, actor, origin, Action::GatewayCredentialRevoked, of_gateway(gateway), details).await?;
+        self.commit_revocation(tx).await
+    }
+
+    async fn insert_credential(
+        &self,
+        conn: &mut Conn,
+        actor: Option<&User>,
+        gateway: GatewayId,
+    ) -> Result<(CredentialRow, GatewayCredential), StorageError> {
+        let credential = self.dice.roll(|dice| GatewayCredential::generate(dice));
+        let digest = self.vault.digests().digest(credential.expose());
+        let created_by = actor.map(|user| user.id);
+        let row =
+            gateways::insert_credential(conn, gateway, &credential, &digest, created_by, self.clock.now()).await?;
+        Ok((row, credential))
+    }
+
+    /// Commits the end of credentials, and makes every server forget them.
+    async fn commit_revocation(&self, mut tx: Tx) -> Result<(), AdminError> {
+        // No user: every server forgets its callers all the same.
+        let nobody = UserId::new(0);
+        self.news.tell_others(&mut tx, nobody).await?;
+        storage::commit(tx).await?;
+        self.news.account_changed(nobody);
         Ok(())
     }
 

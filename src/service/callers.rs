@@ -97,13 +97,25 @@ impl Callers {
         enabled(Arc::new(user))
     }
 
-    /// The gateway of a credential.
+    /// The gateway of a credential. Its use is written down where the credential is read anyway, once a minute.
     ///
     /// # Errors
     /// See [`Unrecognised`].
     pub async fn gateway(&self, credential: &GatewayCredential) -> Result<GatewayId, Unrecognised> {
         let digest = self.vault.digests().digest(credential.expose());
-        self.recognise(&self.gateways, &digest, async |conn: &mut Conn| gateways::find(conn, &digest).await).await
+        let read = async |conn: &mut Conn| {
+            let Some((gateway, last_used)) = gateways::find(conn, &digest).await? else {
+                return Ok(None);
+            };
+            let now = self.clock.now();
+            let is_due = last_used.is_none_or(|then| now.since(then) >= policy::LAST_USED_SECONDS);
+            // A gateway goes on working where nothing can be written.
+            if is_due && let Err(error) = gateways::save_use(conn, &digest, now).await {
+                tracing::warn!(%error, %gateway, "the last use of a gateway's credential was not written");
+            }
+            Ok(Some(gateway))
+        };
+        self.recognise(&self.gateways, &digest, read).await
     }
 
     /// To be called after every change of an account or of a credential.

@@ -454,12 +454,11 @@ impl Page {
             }
             What::Reserve { seen, quota, asked, expires_at } => {
                 let token = &seen.token.id;
-                let made = self.books.reserve(*token, *quota, asked, *expires_at, now)?;
+                let made = self.books.reserve(order.gateway, *token, *quota, asked, *expires_at, now)?;
                 let id = committer.dice.roll(|dice| ReservationId::random(dice));
                 self.changes.reserved.push(NewReservation {
                     id,
                     reservation: made,
-                    gateway_id: order.gateway,
                     model: asked.model.clone().unwrap_or_default(),
                     created_time: now,
                 });
@@ -467,7 +466,7 @@ impl Page {
             }
             What::Settle { reservation: id, quota, counts } => {
                 let before = self.books.reservations.get(id).copied();
-                let (settlement, told) = self.books.settle(*id, *quota, now)?;
+                let (settlement, told) = self.books.settle(order.gateway, *id, *quota, now)?;
                 let Some(before) = before else {
                     return Err(Refused::NoReservation.into());
                 };
@@ -489,7 +488,7 @@ impl Page {
                 Ok(Done::Settled { settlement, remain_quota: self.remain(before.token_id) })
             }
             What::Release { reservation } => {
-                self.books.release(*reservation)?;
+                self.books.release(order.gateway, *reservation)?;
                 Ok(Done::Ended { remain_quota: self.remain_after(*reservation) })
             }
             What::Expire { reservation } => {

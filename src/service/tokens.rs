@@ -244,7 +244,7 @@ impl Tokens {
     /// Spec §4.5b, for the owner.
     ///
     /// # Errors
-    /// Not the caller's; expired or exhausted; the database.
+    /// Not the caller's; switched off by a higher role, expired or exhausted; the database.
     pub async fn switch(&self, caller: &Caller, id: TokenId, to: Switch) -> Result<Token, TokensError> {
         self.switch_of(caller, caller.user.id, id, to).await
     }
@@ -252,7 +252,7 @@ impl Tokens {
     /// The same for an administrator, on anybody's token.
     ///
     /// # Errors
-    /// Absent; expired or exhausted; the database.
+    /// Absent; switched off by a higher role, expired or exhausted; the database.
     pub async fn switch_anyones(&self, admin: &Caller, id: TokenId, to: Switch) -> Result<Token, TokensError> {
         let owner = {
             let mut conn = self.db.acquire().await?;
@@ -312,9 +312,10 @@ impl Tokens {
         let mut tx = self.db.begin().await?;
         users::lock(&mut tx, owner).await?;
         let token = tokens::lock(&mut tx, owner, id).await?.ok_or(TokensError::NotFound)?;
+        let by = caller.user.role;
         let (token, action) = match to {
-            Switch::On => (token.enable(self.clock.now())?, Action::TokenEnabled),
-            Switch::Off => (token.disable(), Action::TokenDisabled),
+            Switch::On => (token.enable(by, self.clock.now())?, Action::TokenEnabled),
+            Switch::Off => (token.disable(by), Action::TokenDisabled),
         };
         tokens::save(&mut tx, &token).await?;
         self.note(&mut tx, caller, action, &token, Details::new()).await?;

@@ -57,7 +57,7 @@ pub async fn find_reservations(
     ids: &[ReservationId],
 ) -> Result<BTreeMap<ReservationId, (Reservation, String)>, StorageError> {
     let rows = sqlx::query!(
-        "select id, token_id, user_id, model, held, from_remain, expires_at, state, asked, charged, shortfall, \
+        "select id, token_id, user_id, gateway_id, model, held, from_remain, expires_at, state, asked, charged, shortfall, \
          was_expired from reservations where id = any($1)",
         ids as &[ReservationId]
     )
@@ -78,6 +78,7 @@ pub async fn find_reservations(
             let reservation = Reservation {
                 token_id: row.token_id,
                 user_id: row.user_id,
+                gateway_id: row.gateway_id,
                 held: row.held,
                 from_remain: row.from_remain,
                 expires_at: row.expires_at,
@@ -168,7 +169,6 @@ pub struct Charge {
 pub struct NewReservation {
     pub id: ReservationId,
     pub reservation: Reservation,
-    pub gateway_id: Option<GatewayId>,
     pub model: String,
     pub created_time: UnixTime,
 }
@@ -298,7 +298,7 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(reserved, |new| new.id.get()),
         &column(reserved, |new| new.reservation.token_id.get()),
         &column(reserved, |new| new.reservation.user_id.get()),
-        &column(reserved, |new| new.gateway_id.map(GatewayId::get)) as &[Option<i64>],
+        &column(reserved, |new| new.reservation.gateway_id.map(GatewayId::get)) as &[Option<i64>],
         &column(reserved, |new| new.model.clone()),
         &column(reserved, |new| new.reservation.held.get()),
         &column(reserved, |new| new.reservation.from_remain),

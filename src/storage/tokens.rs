@@ -11,15 +11,15 @@ use crate::domain::ledger::Wallet;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::{Lifetime, UnixTime};
-use crate::domain::token::{Budget, NewToken, Switch, Token};
-use crate::domain::user::UserStatus;
+use crate::domain::token::{Budget, NewToken, Token};
+use crate::domain::user::{Role, UserStatus};
 
 /// The columns of a token, in one place; `$lists` are those that may be large, `$tail` adds others and says which
 /// tokens.
 macro_rules! select_columns {
     ($lists:tt, $tail:tt $(, $bind:expr)* $(,)?) => {
         sqlx::query!(
-            "select id, user_id, key_hint, switched_on, name, created_time, accessed_time, expires_at, \
+            "select id, user_id, key_hint, switched_off_by, name, created_time, accessed_time, expires_at, \
              remain_quota, unlimited_quota, used_quota, model_limits_enabled, " + $lists + ", \
              group_name, cross_group_retry, version" + $tail
             $(, $bind)*
@@ -41,7 +41,7 @@ macro_rules! token_of {
             id: $row.id,
             user_id: $row.user_id,
             key_hint: $row.key_hint,
-            switch: Switch::from($row.switched_on),
+            switched_off_by: $row.switched_off_by,
             name: $row.name,
             created_time: $row.created_time,
             accessed_time: $row.accessed_time,
@@ -416,13 +416,13 @@ pub async fn insert(
 /// locked; what is charged to it (`used_quota`, `accessed_time`) is not touched.
 pub async fn save(conn: &mut Conn, token: &Token) -> Result<(), StorageError> {
     sqlx::query!(
-        "update tokens set switched_on = $3, name = $4, name_folded = $5, expires_at = $6, \
+        "update tokens set switched_on = ($3::smallint is null), switched_off_by = $3, name = $4, name_folded = $5, expires_at = $6, \
          remain_quota = $7, unlimited_quota = $8, model_limits_enabled = $9, model_limits = $10, \
          allow_ips = $11, group_name = $12, cross_group_retry = $13, version = version + 1 \
          where user_id = $1 and id = $2 and deleted_time is null",
         token.user_id as UserId,
         token.id as TokenId,
-        token.switch == Switch::On,
+        token.switched_off_by as Option<Role>,
         token.name.as_str(),
         token.name.folded(),
         Option::<UnixTime>::from(token.lifetime) as Option<UnixTime>,

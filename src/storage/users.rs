@@ -13,7 +13,7 @@ macro_rules! select_users {
     ($tail:tt $(, $bind:expr)* $(,)?) => {
         sqlx::query_as!(
             User,
-            "select id, username, display_name, email, role, status, group_name as \"group\", quota, \
+            "select id, username, display_name, email, role, status, disabled_by, group_name as \"group\", quota, \
              used_quota, request_count, token_api_enabled, max_tokens, created_time " + $tail
             $(, $bind)*
         )
@@ -184,7 +184,7 @@ pub async fn save_looks(conn: &mut Conn, id: UserId, name: &Username) -> Result<
 pub async fn save(conn: &mut Conn, user: &User) -> Result<(), StorageError> {
     sqlx::query!(
         "update users set display_name = $2, email = $3, role = $4, status = $5, group_name = $6, \
-         quota = $7, token_api_enabled = $8, max_tokens = $9 where id = $1 and deleted_time is null",
+         quota = $7, token_api_enabled = $8, max_tokens = $9, disabled_by = $10 where id = $1 and deleted_time is null",
         user.id as UserId,
         user.display_name,
         user.email,
@@ -193,7 +193,8 @@ pub async fn save(conn: &mut Conn, user: &User) -> Result<(), StorageError> {
         user.group,
         user.quota as Quota,
         user.token_api_enabled,
-        user.max_tokens
+        user.max_tokens,
+        user.disabled_by as Option<Role>
     )
     .execute(conn)
     .await?;

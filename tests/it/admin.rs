@@ -123,6 +123,10 @@ async fn each_field_of_an_account_is_changed_alone(pool: PgPool) {
         ("role", json!(10)),
     ] {
         before[field] = value.clone();
+        match before["status"].as_i64() {
+            Some(2) => before["disabled_by"] = json!("root"),
+            _ => drop(before.as_object_mut().unwrap().remove("disabled_by")),
+        }
         assert_eq!(root.patch(&of(&ana), json!({ field: value })).await.ok(), before, "{field}");
     }
     assert_eq!(root.patch(&of(&ana), json!({ "max_tokens": -1 })).await.ok()["max_tokens"], json!(null));
@@ -352,7 +356,8 @@ async fn a_gateway_credential_is_shown_once(pool: PgPool) {
     let credential = data["credential"].as_str().unwrap();
     let list = admin.get(GATEWAYS).await;
     assert!(!list.text.contains(credential), "{}", list.text);
-    let expected = json!({ "id": data["id"], "name": "edge", "created_time": START, "created_by": admin.id });
+    let mut expected = data.clone();
+    expected.as_object_mut().unwrap().remove("credential");
     assert_eq!(list.ok(), json!([expected]));
     let path = format!("{GATEWAYS}/{}", data["id"]);
     admin.delete(&path).await.ok();
@@ -376,13 +381,13 @@ async fn the_audit_log_tells_who_did_what_to_which_token_from_where(pool: PgPool
     ana.send(reveal).await.ok();
     ana.put("/api/token/", json!({ "id": token, "name": "two" })).await.ok();
     admin.post(&format!("{TOKENS}/{token}/status"), json!({ "status": 2 })).await.ok();
-    ana.put("/api/token/?status_only=1", json!({ "id": token, "status": 1 })).await.ok();
+    admin.post(&format!("{TOKENS}/{token}/status"), json!({ "status": 1 })).await.ok();
     ana.delete(&format!("/api/token/{token}")).await.ok();
     let of_token = format!("{AUDIT}?subject_kind=token&subject_id={token}");
     let actions =
         ["token.deleted", "token.enabled", "token.disabled", "token.edited", "token.key_revealed", "token.created"];
     assert_eq!(page(&admin, &of_token, "action").await, (actions.map(Value::from).to_vec(), 6));
-    let actors = ["ana", "ana", "carla", "ana", "ana", "ana"];
+    let actors = ["ana", "carla", "carla", "ana", "ana", "ana"];
     assert_eq!(page(&admin, &of_token, "actor_name").await.0, actors.map(Value::from).to_vec());
     let line = admin.get(&format!("{of_token}&action=token.key_revealed")).await.ok()["items"][0].clone();
     let expected = json!({
@@ -391,7 +396,8 @@ async fn the_audit_log_tells_who_did_what_to_which_token_from_where(pool: PgPool
         "request_id": "my-request-7", "details": {},
     });
     assert_eq!(line, expected);
-    assert_eq!(page(&admin, &format!("{of_token}&actor_id={}", admin.id), "action").await.0, [json!("token.disabled")]);
+    let by_admin = page(&admin, &format!("{of_token}&actor_id={}", admin.id), "action").await.0;
+    assert_eq!(by_admin, ["token.enabled", "token.disabled"].map(Value::from));
     assert_eq!(page(&admin, &format!("{AUDIT}?user_id={}&action=token.created", ana.id), "subject_id").await.1, 1);
     assert_eq!(page(&admin, &format!("{AUDIT}?action=nothing"), "id").await.1, 0);
     for field in ["actor_id", "subject_id", "user_id"] {

@@ -14,7 +14,7 @@ const ROOMS: [(&str, &[&str], &[&str]); 6] = [
 ];
 
 /// What `http` may take from `storage`: rows and errors to show, never a query.
-const HTTP_FROM_STORAGE: [&str; 7] = [
+const HTTP_FROM_STORAGE: [&str; 8] = [
     "StorageError",
     "Db",
     "sessions::SessionTable",
@@ -22,6 +22,7 @@ const HTTP_FROM_STORAGE: [&str; 7] = [
     "access_tokens::AccessTokenRow",
     "api_requests::ApiRequest",
     "gateways::GatewayRow",
+    "gateways::CredentialRow",
 ];
 
 #[test]

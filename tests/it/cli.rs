@@ -463,13 +463,34 @@ async fn an_operator_makes_lists_and_ends_gateway_credentials() {
     prints(&run(dir.path(), &[], &["gateway", "create", "edge two"]));
     let list = || prints(&run(dir.path(), &[], &["gateway", "list"]));
     let names = |list: &str| -> Vec<String> {
-        list.lines().map(|line| line.split("\tmade at ").next().unwrap().to_owned()).collect()
+        let gateways = list.lines().filter(|line| !line.starts_with('\t'));
+        gateways.map(|line| line.split("\tmade at ").next().unwrap().to_owned()).collect()
     };
     let all = list();
     let mut both = names(&all);
     both.sort();
     assert_eq!(both, ["1\tedge one", "2\tedge two"]);
     assert!(!all.contains(credential));
+    let does = |arguments: &[&str]| run(dir.path(), &[], &[&["gateway", "credential"], arguments].concat());
+    let told = prints(&does(&["create", "1"]));
+    let second = told
+        .trim_end()
+        .strip_prefix("made the credential 3 of the gateway 1, shown only this once: ")
+        .unwrap_or_else(|| panic!("{told}"));
+    let credentials = || -> Vec<String> {
+        let told = list();
+        assert!(!told.contains(second));
+        let lines = told.lines().filter(|line| line.starts_with('\t'));
+        lines.map(|line| line.split("\tmade at ").next().unwrap().to_owned()).collect()
+    };
+    let hint = |secret: &str| secret[secret.len() - 4..].to_owned();
+    let line = |id: i64, secret: &str| format!("\tcredential {id}\t…{}", hint(secret));
+    assert_eq!(credentials()[1..], [line(3, second), line(1, credential)]);
+    assert!(list().lines().filter(|line| line.starts_with('\t')).all(|line| line.ends_with("\tnever used")));
+    assert_eq!(prints(&does(&["revoke", "1", "1"])), "ended the credential 1 of the gateway 1\n");
+    assert_eq!(credentials()[1..], [line(3, second)]);
+    assert_eq!(refusal(&does(&["revoke", "1", "1"])), "there is no such credential");
+    assert_eq!(refusal(&does(&["create", "9999"])), "there is no such gateway");
     assert_eq!(prints(&run(dir.path(), &[], &["gateway", "revoke", "1"])), "ended the gateway 1\n");
     assert_eq!(names(&list()), ["2\tedge two"]);
     for id in ["1", "9999"] {

@@ -5,7 +5,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use crate::harness::constraints::{Break, all_are_tried, each_is_refused};
 
 /// One valid row of every table, each with the id 1.
-const ROWS: [&str; 8] = [
+const ROWS: [&str; 9] = [
     "insert into installation (id, key_check, created_time) values (1, '\\x00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time) overriding system value \
@@ -22,15 +22,16 @@ const ROWS: [&str; 8] = [
      false, '', '', '', false)",
     "insert into usage_daily (token_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
      values (1, '2026-03-10', 'o1', 0, 0, 0, 0)",
-    "insert into gateways (id, name, digest, created_time, created_by) overriding system value \
-     values (1, 'edge', decode(repeat('01', 32), 'hex'), 1, 1)",
+    "insert into gateways (id, name, created_time, created_by) overriding system value values (1, 'edge', 1, 1)",
+    "insert into gateway_credentials (id, gateway_id, digest, hint, created_time, created_by) \
+     overriding system value values (1, 1, decode(repeat('01', 32), 'hex'), 'wxyz', 1, 1)",
 ];
 
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// A constraint, and statements of which each breaks it and no other.
-const BREAKS: [Break; 41] = [
+const BREAKS: [Break; 49] = [
     ("installation_pkey", &[ROWS[0]]),
     ("installation_one_row", &["insert into installation (id, key_check, created_time) values (2, '\\x00', 1)"]),
     (
@@ -54,6 +55,8 @@ const BREAKS: [Break; 41] = [
     ),
     ("users_role_known", &["update users set role = 0", "update users set role = 11"]),
     ("users_status_known", &["update users set status = 0", "update users set status = 3"]),
+    ("users_disabled_by_known", &["update users set status = 2, disabled_by = 1"]),
+    ("users_disabled_by_someone", &["update users set status = 2", "update users set disabled_by = 10"]),
     ("users_quota_not_negative", &["update users set quota = -1"]),
     ("users_used_quota_not_negative", &["update users set used_quota = -1"]),
     ("users_request_count_not_negative", &["update users set request_count = -1"]),
@@ -110,6 +113,11 @@ const BREAKS: [Break; 41] = [
     ("tokens_key_hint_short", &["update tokens set key_hint = '123456789'"]),
     ("tokens_name_length", &["update tokens set name = ''", "update tokens set name = repeat('ü', 51)"]),
     ("tokens_expires_after_1970", &["update tokens set expires_at = 0", "update tokens set expires_at = -1"]),
+    ("tokens_switched_off_by_known", &["update tokens set switched_on = false, switched_off_by = 2"]),
+    (
+        "tokens_switched_off_by_someone",
+        &["update tokens set switched_on = false", "update tokens set switched_off_by = 1"],
+    ),
     ("tokens_remain_quota_not_negative", &["update tokens set remain_quota = -1"]),
     ("tokens_used_quota_not_negative", &["update tokens set used_quota = -1"]),
     ("tokens_retry_only_in_auto", &["update tokens set cross_group_retry = true"]),
@@ -123,17 +131,22 @@ const BREAKS: [Break; 41] = [
             "update usage_daily set completion_tokens = -1",
         ],
     ),
-    (
-        "gateways_pkey",
-        &["insert into gateways (id, name, digest, created_time) overriding system value \
-         values (1, 'two', decode(repeat('02', 32), 'hex'), 1)"],
-    ),
+    ("gateways_pkey", &["insert into gateways (id, name, created_time) overriding system value values (1, 'two', 1)"]),
     ("gateways_created_by_fk", &["update gateways set created_by = 2"]),
     (
-        "gateways_digest_unique",
-        &["insert into gateways (name, digest, created_time) select 'two', digest, 1 from gateways"],
+        "gateway_credentials_pkey",
+        &["insert into gateway_credentials (id, gateway_id, digest, hint, created_time) overriding system value \
+         values (1, 1, decode(repeat('02', 32), 'hex'), '', 1)"],
     ),
-    ("gateways_digest_whole", &["update gateways set digest = '\\x01'"]),
+    ("gateway_credentials_gateway_fk", &["update gateway_credentials set gateway_id = 2"]),
+    ("gateway_credentials_created_by_fk", &["update gateway_credentials set created_by = 2"]),
+    (
+        "gateway_credentials_digest_unique",
+        &["insert into gateway_credentials (gateway_id, digest, hint, created_time) \
+         select gateway_id, digest, '', 1 from gateway_credentials"],
+    ),
+    ("gateway_credentials_digest_whole", &["update gateway_credentials set digest = '\\x01'"]),
+    ("gateway_credentials_hint_short", &["update gateway_credentials set hint = '12345'"]),
     ("audit_log_pkey", &[AUDIT_ROW]),
 ];
 
@@ -142,7 +155,9 @@ async fn fill(pool: &PgPool) {
     for row in ROWS.into_iter().chain([AUDIT_ROW]) {
         sqlx::query(row).execute(pool).await.unwrap();
     }
-    for table in ["users", "access_tokens", "token_api_requests", "tokens", "gateways", "audit_log"] {
+    for table in
+        ["users", "access_tokens", "token_api_requests", "tokens", "gateways", "gateway_credentials", "audit_log"]
+    {
         let restart = format!("alter table {table} alter column id restart with 1000");
         sqlx::query(AssertSqlSafe(restart)).execute(pool).await.unwrap();
     }
@@ -165,6 +180,7 @@ async fn every_constraint_of_the_foundation_is_tried(pool: PgPool) {
         "tokens",
         "usage_daily",
         "gateways",
+        "gateway_credentials",
         "audit_log",
     ];
     all_are_tried(&pool, &tables, &BREAKS).await;
@@ -174,12 +190,15 @@ async fn every_constraint_of_the_foundation_is_tried(pool: PgPool) {
 async fn what_lies_at_the_bounds_is_let_in(pool: PgPool) {
     fill(&pool).await;
     for statement in [
-        "update users set role = 100, status = 2, max_tokens = 0",
+        "update users set role = 100, status = 2, disabled_by = 100, max_tokens = 0",
         "update users set deleted_time = 1",
         "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
          group_name, quota, used_quota, request_count, token_api_enabled, created_time) \
          values ('ana', 'ana', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1)",
         "update tokens set name = repeat('ü', 50), expires_at = 1, key_hint = ''",
+        "update tokens set switched_on = false, switched_off_by = 100",
+        "update gateway_credentials set hint = ''",
+        "delete from gateways",
         "update tokens set group_name = 'auto', cross_group_retry = true",
         "update tokens set remain_quota = 9223372036854775807, used_quota = 9223372036854775807",
         "update token_api_requests set state = 'refused', decided_time = 1, decided_by = 1",

@@ -45,9 +45,9 @@ impl Operation {
         format!("{} {}", self.method, self.path)
     }
 
-    /// Called with an id that nobody has and an empty object, in this slash form.
+    /// Called with ids that nobody has and an empty object, in this slash form.
     async fn called_by(&self, caller: &Caller, slash: bool) -> Answer {
-        let path = self.path.replace("{id}", "999999");
+        let path = self.path.replace("{id}", "999999").replace("{cid}", "999999");
         let path = format!("{}{}", path.trim_end_matches('/'), if slash { "/" } else { "" });
         let mut request = caller.request(self.method.clone(), &path);
         *request.body_mut() = Body::from("{}");

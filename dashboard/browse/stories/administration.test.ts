@@ -97,6 +97,10 @@ test('an administrator switches somebody’s key off, and the log tells who did 
   await expect
     .poll(async () => (await done(api.GET('/api/token/{id}', { params: { path: { id } } }))).status)
     .toBe(2);
+  const owner = await visit({ as: carl });
+  await owner.goto(`/keys/${id}`);
+  await see(owner.getByText('Root switched this key off.'));
+  expect(await owner.getByRole('switch', { name: 'Switched on' }).isDisabled()).toBe(true);
 
   await page.getByRole('link', { name: 'Audit log', exact: true }).click();
   await page.getByRole('combobox', { name: 'Belonging to' }).fill(carl.username);
@@ -113,20 +117,28 @@ test('an administrator switches somebody’s key off, and the log tells who did 
   await see(page.getByRole('row', { name: 'Made a key' }).first());
 });
 
-test('a gateway gets a credential that works until it is revoked', async ({ visit, site }) => {
+test('a gateway’s credential is replaced without a stop, and all end with the gateway', async ({
+  visit,
+  site,
+}) => {
   const page = await visit({ as: ROOT });
   await page.getByRole('link', { name: 'Gateways' }).click();
   await page.getByRole('button', { name: 'New gateway' }).first().click();
   const name = `proxy-${process.pid}`;
   const form = page.getByRole('dialog', { name: 'New gateway' });
   await form.getByLabel('Name').fill(name);
-  await form.getByRole('button', { name: 'Create credential' }).click();
+  await form.getByRole('button', { name: 'Create gateway' }).click();
 
-  const shown = page.getByRole('dialog', { name: `Credential of ${name}` });
-  await shown.getByRole('button', { name: 'Copy', exact: true }).click();
-  await see(shown.getByRole('button', { name: 'Copied' }));
-  const credential = await page.evaluate(() => navigator.clipboard.readText());
-  const verify = async () => {
+  const kept = async (title: string) => {
+    const shown = page.getByRole('dialog', { name: title, exact: true });
+    await shown.getByRole('button', { name: 'Copy', exact: true }).click();
+    await see(shown.getByRole('button', { name: 'Copied' }));
+    const credential = await page.evaluate(() => navigator.clipboard.readText());
+    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    await gone(shown);
+    return credential;
+  };
+  const verify = async (credential: string) => {
     const headers = { authorization: `Bearer ${credential}`, 'content-type': 'application/json' };
     const answer = await fetch(`${site}/api/gateway/verify`, {
       method: 'POST',
@@ -135,14 +147,28 @@ test('a gateway gets a credential that works until it is revoked', async ({ visi
     });
     return answer.status;
   };
-  await shown.getByRole('button', { name: 'I have kept it' }).click();
-  await gone(shown);
-  expect(await verify()).toBe(200);
+  const first = await kept(`Credential of ${name}`);
+  expect(await verify(first)).toBe(200);
+
+  const row = page.getByRole('row', { name });
+  await row.getByRole('button', { name: `New credential of ${name}` }).click();
+  const second = await kept(`New credential of ${name}`);
+  await see(row.getByText(`…${second.slice(-4)}`), row.getByText('never used'));
+  expect(await verify(second)).toBe(200);
+  await page.reload();
+  await gone(row.getByText('never used'));
+
+  const hint = `…${first.slice(-4)}`;
+  await row.getByRole('button', { name: `Revoke the credential ${hint} of ${name}` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await see(page.getByText(`The credential ${hint} is revoked.`));
+  await gone(row.getByText(hint));
+  expect([await verify(first), await verify(second)]).toEqual([401, 200]);
 
   await page.getByRole('button', { name: `Revoke ${name}` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await see(page.getByText(`${name} is revoked.`));
-  expect(await verify()).toBe(401);
+  expect(await verify(second)).toBe(401);
 });
 
 test('the pages of administrators are not for everybody', async ({ visit, root }) => {

@@ -3,6 +3,7 @@ import { api, call } from './client';
 import type { components } from './schema';
 
 export type Gateway = components['schemas']['GatewayBody'];
+export type Credential = components['schemas']['CredentialBody'];
 
 const gatewaysKey = ['admin', 'gateways'] as const;
 
@@ -22,6 +23,33 @@ export function useCreateGateway() {
     },
     // The answer holds the credential; it is not kept for longer than it is shown.
     gcTime: 0,
+  });
+}
+
+/** The answer holds the credential, like that of a new gateway. */
+export function useCreateCredential() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (gateway: number) =>
+      call(api.POST('/api/admin/gateways/{id}/credentials', { params: { path: { id: gateway } } })),
+    // A refusal may tell of credentials that others made meanwhile.
+    onSettled: () => {
+      client.invalidateQueries({ queryKey: gatewaysKey });
+    },
+    gcTime: 0,
+  });
+}
+
+export function useRevokeCredential() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ gateway, credential }: { gateway: number; credential: number }) => {
+      const path = { id: gateway, cid: credential };
+      return call(api.DELETE('/api/admin/gateways/{id}/credentials/{cid}', { params: { path } }));
+    },
+    onSettled: () => {
+      client.invalidateQueries({ queryKey: gatewaysKey });
+    },
   });
 }
 

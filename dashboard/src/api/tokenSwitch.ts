@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, call } from './client';
+import type { User } from './session';
 import { replaceTokens, tokensKey } from './tokenCache';
 import type { Token } from './tokens';
 
@@ -9,6 +10,18 @@ const DISABLED = 2;
 /** Expired and used up are states of a token that is switched on. */
 export function isSwitchedOn(token: Token): boolean {
   return token.status !== DISABLED;
+}
+
+const RANK: Record<string, number | undefined> = { administrator: 10, root: 100 };
+
+/**
+ * Who switched a key off whom this user may not overrule, if somebody did. The server decides; this only says so
+ * before it is asked.
+ */
+export function heldOffBy(user: Pick<User, 'role'>, token: Token): 'administrator' | 'root' | undefined {
+  const who = isSwitchedOn(token) ? undefined : token.disabled_by;
+  if (!who || user.role >= (RANK[who] ?? 0)) return undefined;
+  return who === 'root' ? 'root' : 'administrator';
 }
 
 interface Switching {

@@ -1,15 +1,16 @@
-import { Button, Paper, Skeleton, Stack, Switch } from '@mantine/core';
+import { Button, Paper, Skeleton, Stack } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useLocation } from 'wouter';
 import { ApiError } from '../../api/error';
-import { isSwitchedOn } from '../../api/tokenSwitch';
 import { useToken } from '../../api/tokens';
 import { FailureState } from '../../shared/FailureState';
 import { PageHeader } from '../../shared/PageHeader';
 import { StatusBadge } from '../../shared/StatusBadge';
+import { TokenSwitch } from '../../shared/TokenSwitch';
 import { texts } from '../../texts';
 import { KeyMenu } from '../keys/actions/KeyMenu';
 import { useKeyActions } from '../keys/actions/useKeyActions';
+import { HeldOff } from './HeldOff';
 import { KeyFacts } from './KeyFacts';
 import { NoSuchKey } from './NoSuchKey';
 import { UsageSection } from './usage/UsageSection';
@@ -45,11 +46,11 @@ export function KeyDetails({ id }: { id: number }) {
         back={back}
         actions={
           <>
-            <Switch
+            <TokenSwitch
               label={words.switchedOn}
               labelPosition="left"
-              checked={isSwitchedOn(token)}
-              onChange={(event) => actions.setSwitch([token], event.currentTarget.checked)}
+              token={token}
+              onSwitch={(on) => actions.setSwitch([token], on)}
             />
             <Button
               variant="default"
@@ -63,6 +64,7 @@ export function KeyDetails({ id }: { id: number }) {
         }
       />
       <Stack gap="md">
+        <HeldOff token={token} />
         <KeyFacts token={token} actions={actions} />
         <UsageSection tokenId={id} />
       </Stack>

@@ -1,8 +1,8 @@
-import { Anchor, Checkbox, Group, Switch, Text } from '@mantine/core';
+import { Anchor, Checkbox, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { isSwitchedOn } from '../../api/tokenSwitch';
 import type { Token } from '../../api/tokens';
 import type { Column } from '../../shared/DataTable';
+import { TokenSwitch } from '../../shared/TokenSwitch';
 import { quotaColumn, statusColumn } from '../../shared/tokenColumns';
 import { WhenText } from '../../shared/WhenText';
 import { texts } from '../../texts';
@@ -74,10 +74,10 @@ export function keyColumns(actions: KeyActions, choice: Choice): Column<Token>[]
       width: 104,
       cell: (token) => (
         <Group gap="xs" wrap="nowrap" justify="flex-end">
-          <Switch
+          <TokenSwitch
             aria-label={words.switch(token.name)}
-            checked={isSwitchedOn(token)}
-            onChange={(event) => actions.setSwitch([token], event.currentTarget.checked)}
+            token={token}
+            onSwitch={(on) => actions.setSwitch([token], on)}
           />
           <KeyMenu token={token} actions={actions} />
         </Group>

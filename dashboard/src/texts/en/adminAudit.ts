@@ -41,6 +41,8 @@ export const adminAudit = {
     'token_api.refused': 'Refused a request',
     'gateway.created': 'Made a gateway',
     'gateway.revoked': 'Revoked a gateway',
+    'gateway.credential_created': 'Made a credential of a gateway',
+    'gateway.credential_revoked': 'Revoked a credential of a gateway',
   },
   kinds: {
     token: 'Key',
@@ -60,6 +62,8 @@ export const adminAudit = {
     remain_quota: 'Quota left',
     group: 'Group',
     ownGroup: 'the owner’s own',
+    name: 'Name',
+    credential: 'Credential',
     enabled: 'Enabled',
     disabled: 'Disabled',
   },

@@ -14,6 +14,7 @@ export const common = {
   loading: 'Loading',
   never: 'never',
   units: (units: string) => `${units} quota units`,
+  disabledBy: { administrator: 'Switched off by an administrator', root: 'Switched off by root' },
   tokenStatus: { 1: 'Enabled', 2: 'Disabled', 3: 'Expired', 4: 'Used up', unknown: 'Unknown' },
   quota: {
     unlimited: 'Unlimited',

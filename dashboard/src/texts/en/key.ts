@@ -6,6 +6,11 @@ export const key = {
   toKeys: 'Show all keys',
   edit: 'Edit',
   switchedOn: 'Switched on',
+  heldOff: {
+    administrator:
+      'An administrator switched this key off. Only an administrator can switch it on again: ask yours.',
+    root: 'Root switched this key off. Only root can switch it on again.',
+  },
   audited: 'Both are noted in the audit log.',
   facts: {
     title: 'About this key',

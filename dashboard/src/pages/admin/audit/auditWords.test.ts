@@ -52,6 +52,14 @@ describe('factsOf', () => {
     ]);
   });
 
+  it('tells which credential of a gateway', () => {
+    expect(actionName('gateway.credential_revoked')).toBe('Revoked a credential of a gateway');
+    expect(factsOf({ name: 'edge', credential: '7' })).toEqual([
+      { label: 'Name', value: 'edge' },
+      { label: 'Credential', value: '7' },
+    ]);
+  });
+
   it('leaves what it does not know as it is', () => {
     expect(actionName('token.sung')).toBe('token.sung');
     expect(factsOf({ colour: 'blue' })).toEqual([{ label: 'colour', value: 'blue' }]);

@@ -53,8 +53,8 @@ export function factsOf(details: AuditLine['details']): Fact[] {
   return facts;
 }
 
-const { fields, role, status, remain_quota, group } = words.facts;
-const labels: Record<string, string> = { fields, role, status, remain_quota, group };
+const { fields, role, status, remain_quota, group, name, credential } = words.facts;
+const labels: Record<string, string> = { fields, role, status, remain_quota, group, name, credential };
 
 function readable(name: string, value: string): string {
   switch (name) {

@@ -1,7 +1,7 @@
-import { Button, Paper, Text } from '@mantine/core';
+import { Button, Group, Paper, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconServer2 } from '@tabler/icons-react';
-import { type Gateway, useGateways } from '../../../api/adminGateways';
+import { type Credential, type Gateway, useGateways } from '../../../api/adminGateways';
 import { useUsernames } from '../../../api/adminUsers';
 import { type Column, DataTable } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
@@ -12,6 +12,9 @@ import { texts } from '../../../texts';
 import { nameOf } from '../shared/nameOf';
 import { useRowDialog } from '../shared/useRowDialog';
 import { CreateGatewayDialog } from './CreateGatewayDialog';
+import { CredentialList } from './CredentialList';
+import { NewCredentialButton } from './NewCredentialButton';
+import { RevokeCredentialDialog } from './RevokeCredentialDialog';
 import { RevokeGatewayDialog } from './RevokeGatewayDialog';
 
 const words = texts.adminGateways;
@@ -21,6 +24,7 @@ export default function GatewaysPage() {
   const usernames = useUsernames();
   const [creating, { open: create, close: endCreating }] = useDisclosure();
   const { dialog, row, open, close } = useRowDialog<'revoke', Gateway>();
+  const ending = useRowDialog<'revoke', { gateway: Gateway; credential: Credential }>();
 
   const createButton = (
     <Button leftSection={<IconPlus size={18} />} onClick={create}>
@@ -49,18 +53,31 @@ export default function GatewaysPage() {
       cell: ({ created_by }) => (created_by ? nameOf(created_by, usernames.data) : words.byOperator),
     },
     {
+      key: 'credentials',
+      header: words.columns.credentials,
+      cell: (gateway) => (
+        <CredentialList
+          gateway={gateway}
+          onRevoke={(credential) => ending.open('revoke', { gateway, credential })}
+        />
+      ),
+    },
+    {
       key: 'actions',
       place: 'actions',
       align: 'right',
       cell: (gateway) => (
-        <Button
-          variant="default"
-          size="xs"
-          aria-label={words.revokeLabel(gateway.name)}
-          onClick={() => open('revoke', gateway)}
-        >
-          {words.revoke}
-        </Button>
+        <Group gap="xs" justify="flex-end">
+          <NewCredentialButton gateway={gateway} />
+          <Button
+            variant="default"
+            size="xs"
+            aria-label={words.revokeLabel(gateway.name)}
+            onClick={() => open('revoke', gateway)}
+          >
+            {words.revoke}
+          </Button>
+        </Group>
       ),
     },
   ];
@@ -82,6 +99,14 @@ export default function GatewaysPage() {
       )}
       <CreateGatewayDialog opened={creating} onClose={endCreating} />
       {row && <RevokeGatewayDialog key={row.id} gateway={row} opened={dialog === 'revoke'} onClose={close} />}
+      {ending.row && (
+        <RevokeCredentialDialog
+          key={`credential-${ending.row.credential.id}`}
+          {...ending.row}
+          opened={ending.dialog === 'revoke'}
+          onClose={ending.close}
+        />
+      )}
     </>
   );
 }

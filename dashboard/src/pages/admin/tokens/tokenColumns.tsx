@@ -8,7 +8,7 @@ import { WhenText } from '../../../shared/WhenText';
 import { texts } from '../../../texts';
 import { listHref } from '../shared/listQuery';
 import { nameOf } from '../shared/nameOf';
-import { TokenSwitch } from './TokenSwitch';
+import { AnyonesTokenSwitch } from './AnyonesTokenSwitch';
 
 const words = texts.adminTokens;
 
@@ -53,7 +53,7 @@ export function tokenColumns(usernames: ReadonlyMap<number, string> | undefined)
       cell: (token) => (
         <Group gap="xs" wrap="nowrap" justify="flex-end">
           <AuditLink token={token} />
-          <TokenSwitch token={token} />
+          <AnyonesTokenSwitch token={token} />
         </Group>
       ),
     },

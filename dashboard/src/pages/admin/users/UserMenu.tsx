@@ -17,7 +17,7 @@ import { type User, useUser } from '../../../api/session';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { listHref } from '../shared/listQuery';
-import { mayLockOut, mayManage } from './rights';
+import { mayEnable, mayLockOut, mayManage } from './rights';
 import { ENABLED } from './status';
 import type { UserDialog } from './UserDialogs';
 
@@ -76,13 +76,17 @@ export function UserMenu({ user, onOpen }: { user: User; onOpen: (dialog: UserDi
             <Menu.Item leftSection={<IconLock {...icon} />} onClick={() => open('password')}>
               {words.password}
             </Menu.Item>
-            {user.status === ENABLED ? (
+            {user.status === ENABLED && (
               <Menu.Item leftSection={<IconUserOff {...icon} />} onClick={() => open('disable')}>
                 {words.disable}
               </Menu.Item>
-            ) : (
-              <EnableItem user={user} />
             )}
+            {user.status !== ENABLED &&
+              (mayEnable(admin, user) ? (
+                <EnableItem user={user} />
+              ) : (
+                <Menu.Label>{words.disabledByRoot}</Menu.Label>
+              ))}
             <Menu.Item c="var(--km-bad)" leftSection={<IconTrash {...icon} />} onClick={() => open('delete')}>
               {words.delete}
             </Menu.Item>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayLockOut, mayManage, rolesToGive } from './rights';
+import { mayEnable, mayLockOut, mayManage, rolesToGive } from './rights';
 
 const user = { id: 1, role: 1 };
 const administrator = { id: 2, role: 10 };
@@ -25,6 +25,12 @@ describe('rights', () => {
     expect(mayLockOut(root, { id: 5, role: 100 })).toBe(true);
     expect(mayLockOut(administrator, user)).toBe(true);
     expect(mayLockOut(administrator, other)).toBe(false);
+  });
+
+  it('leaves to root what root disabled', () => {
+    expect(mayEnable(administrator, { disabled_by: 'administrator' })).toBe(true);
+    expect(mayEnable(administrator, { disabled_by: 'root' })).toBe(false);
+    expect(mayEnable(root, { disabled_by: 'root' })).toBe(true);
   });
 
   it('gives only roles below, and root all', () => {

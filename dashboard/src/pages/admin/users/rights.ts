@@ -1,6 +1,7 @@
 import type { User } from '../../../api/session';
 
 type Who = Pick<User, 'id' | 'role'>;
+type Disabled = Pick<User, 'disabled_by'>;
 
 const USER = 1;
 const ADMINISTRATOR = 10;
@@ -21,6 +22,11 @@ export function mayManage(actor: Who, subject: Who): boolean {
 /** Nobody can lock themselves out: by role, status or deletion, or by a password that ends their session. */
 export function mayLockOut(actor: Who, subject: Who): boolean {
   return actor.id !== subject.id && mayManage(actor, subject);
+}
+
+/** What root disabled only root enables. */
+export function mayEnable(actor: Who, subject: Disabled): boolean {
+  return actor.role >= ROOT || subject.disabled_by !== 'root';
 }
 
 export function rolesToGive(actor: Who): number[] {

@@ -22,7 +22,7 @@ export function userColumns(onOpen: (dialog: UserDialog, user: User) => void): C
       key: 'status',
       header: words.columns.status,
       place: 'corner',
-      cell: (user) => <AccountStatus status={user.status} />,
+      cell: (user) => <AccountStatus user={user} />,
     },
     {
       key: 'token api',
@@ -78,10 +78,16 @@ function Names({ user }: { user: User }) {
   );
 }
 
-function AccountStatus({ status }: { status: number }) {
-  return status === ENABLED ? (
-    <ToneBadge tone="ok">{words.enabled}</ToneBadge>
-  ) : (
-    <ToneBadge tone="off">{words.disabled}</ToneBadge>
+function AccountStatus({ user }: { user: User }) {
+  if (user.status === ENABLED) return <ToneBadge tone="ok">{words.enabled}</ToneBadge>;
+  return (
+    <>
+      <ToneBadge tone="off">{words.disabled}</ToneBadge>
+      {user.disabled_by === 'root' && (
+        <Text size="xs" c="dimmed" mt={2}>
+          {words.disabledByRoot}
+        </Text>
+      )}
+    </>
   );
 }

@@ -10,7 +10,8 @@ import {
 } from '@tabler/icons-react';
 import { useRef } from 'react';
 import { Link } from 'wouter';
-import { isSwitchedOn } from '../../../api/tokenSwitch';
+import { useUser } from '../../../api/session';
+import { heldOffBy, isSwitchedOn } from '../../../api/tokenSwitch';
 import type { Token } from '../../../api/tokens';
 import { texts } from '../../../texts';
 import type { KeyActions } from './useKeyActions';
@@ -28,6 +29,7 @@ const icon = { size: 18, stroke: 1.6 };
 export function KeyMenu({ token, actions, onOwnPage }: Props) {
   const target = useRef<HTMLButtonElement>(null);
   const on = isSwitchedOn(token);
+  const held = heldOffBy(useUser(), token);
 
   /** Dialogs give the focus back to what had it, and the item is gone by then. */
   function act(action: () => void) {
@@ -64,9 +66,16 @@ export function KeyMenu({ token, actions, onOwnPage }: Props) {
             </Menu.Item>
           </>
         )}
-        <Menu.Item leftSection={<IconPower {...icon} />} onClick={act(() => actions.setSwitch([token], !on))}>
-          {on ? words.disable : words.enable}
-        </Menu.Item>
+        {held ? (
+          <Menu.Label>{texts.common.disabledBy[held]}</Menu.Label>
+        ) : (
+          <Menu.Item
+            leftSection={<IconPower {...icon} />}
+            onClick={act(() => actions.setSwitch([token], !on))}
+          >
+            {on ? words.disable : words.enable}
+          </Menu.Item>
+        )}
         <Menu.Divider />
         <Menu.Label>{words.audited}</Menu.Label>
         <Menu.Item leftSection={<IconCopy {...icon} />} onClick={act(() => actions.copyKey(token))}>

@@ -1,0 +1,38 @@
+import { Button } from '@mantine/core';
+import { type Gateway, useCreateCredential } from '../../../api/adminGateways';
+import { notifyFailure } from '../../../shared/notify';
+import { SecretShownOnce } from '../../../shared/SecretShownOnce';
+import { texts } from '../../../texts';
+import { VerifyExample } from './VerifyExample';
+
+const words = texts.adminGateways.credential;
+
+/** Makes one more credential of a gateway, and shows it. */
+export function NewCredentialButton({ gateway }: { gateway: Gateway }) {
+  const create = useCreateCredential();
+
+  function make() {
+    // Not disabled meanwhile: the dialog gives the focus back to this button.
+    if (!create.isPending) create.mutate(gateway.id, { onError: notifyFailure });
+  }
+
+  return (
+    <>
+      <Button
+        variant="default"
+        size="xs"
+        aria-label={words.createLabel(gateway.name)}
+        onClick={make}
+      >
+        {words.create}
+      </Button>
+      <SecretShownOnce
+        title={words.secretTitle(gateway.name)}
+        secret={create.data?.credential ?? undefined}
+        onClose={create.reset}
+      >
+        <VerifyExample />
+      </SecretShownOnce>
+    </>
+  );
+}

@@ -1,0 +1,22 @@
+import { Switch, type SwitchProps } from '@mantine/core';
+import { useUser } from '../api/session';
+import { heldOffBy, isSwitchedOn } from '../api/tokenSwitch';
+import type { Token } from '../api/tokens';
+
+interface Props extends Omit<SwitchProps, 'checked' | 'disabled' | 'onChange'> {
+  token: Token;
+  onSwitch: (on: boolean) => void;
+}
+
+/** The switch of a key. It rests where somebody above switched the key off; its status says who. */
+export function TokenSwitch({ token, onSwitch, ...props }: Props) {
+  const user = useUser();
+  return (
+    <Switch
+      {...props}
+      checked={isSwitchedOn(token)}
+      disabled={heldOffBy(user, token) !== undefined}
+      onChange={(event) => onSwitch(event.currentTarget.checked)}
+    />
+  );
+}

@@ -10,10 +10,11 @@ SCRIPTS := scripts/*.sh .ci/run
 ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
+VERSIONS ?= 14 15 16 17 18
 
 .PHONY: help
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: run
 run: ## Start the service, with its dashboard where Node.js is (ARGS: further arguments of `keymeter serve`)
@@ -44,6 +45,14 @@ test-dashboard: ## Test the dashboard: its logic, then the whole way in a real b
 	scripts/dashboard.sh test
 	cargo build --locked
 	$(WITH_POSTGRES) scripts/dashboard.sh browse
+
+.PHONY: test-postgres-versions
+test-postgres-versions: ## Test the service beside each supported PostgreSQL, from npm (VERSIONS, TEST_ARGS)
+	@for version in $(VERSIONS); do \
+		echo "Testing the service beside PostgreSQL $$version."; \
+		bin=$$(scripts/postgres-version.sh "$$version") || exit 1; \
+		PG_BIN=$$bin $(WITH_POSTGRES) cargo test --locked $(TEST_ARGS) || exit 1; \
+	done
 
 .PHONY: picture
 picture: ## Take the pictures of the dashboard in docs/ anew, with Chromium

@@ -29,7 +29,8 @@ async fn an_empty_database_comes_to_life_and_one_in_use_is_left_alone(pool: PgPo
         tokens["items"].as_array().unwrap().iter().map(|token| token["status"].as_i64().unwrap()).collect();
     assert_eq!(statuses, BTreeSet::from([1, 2, 3, 4]), "keys in every state");
     let overview = get("/api/user/self/overview").await;
-    let days = overview["daily"].as_array().unwrap();
+    // The last day may have begun after the demo was filled.
+    let days = &overview["daily"].as_array().unwrap()[..6];
     assert!(days.iter().all(|day| day["requests"].as_i64().unwrap() > 0), "{days:?}");
     let reasons: BTreeSet<&str> =
         overview["attention"].as_array().unwrap().iter().map(|one| one["reason"].as_str().unwrap()).collect();

@@ -1,3 +1,3 @@
 import { walkThroughEveryPage } from './walk';
 
-walkThroughEveryPage('dark');
+walkThroughEveryPage('dark', 'dejavu');

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { ANA, open } from '../harness/pages';
 import { ROOT } from '../harness/people';
+import { enlargedScrolling } from '../harness/scrolling';
 import { gone } from '../harness/see';
 import { test } from '../harness/test';
 
@@ -68,6 +69,8 @@ async function fromMenu(page: Page, subject: string, item: string) {
 async function check(page: Page, title: string) {
   const dialog = page.getByRole('dialog', { name: title });
   expect(await violations(dialog), title).toEqual([]);
+  const { unreachable } = await enlargedScrolling(page);
+  expect(unreachable, `what scrolls in “${title}”`).toEqual([]);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await gone(dialog);
 }

@@ -1,3 +1,3 @@
 import { walkThroughEveryPage } from './walk';
 
-walkThroughEveryPage('light');
+walkThroughEveryPage('light', 'noto');

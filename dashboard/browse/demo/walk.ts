@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
+import type { Fonts } from '../harness/fonts';
 import { everyPage, open } from '../harness/pages';
+import { overhang } from '../harness/scrolling';
 import { test } from '../harness/test';
 
 const PICTURES = join(import.meta.dirname, '../screenshots');
@@ -10,15 +12,15 @@ const PICTURES = join(import.meta.dirname, '../screenshots');
 const expected = [/^404 GET \/api\/token\/999999/];
 
 /** Goes through every page, on a desk and on a phone: what axe and a ruler say, and a picture of each. */
-export function walkThroughEveryPage(colorScheme: 'light' | 'dark') {
+export function walkThroughEveryPage(colorScheme: 'light' | 'dark', fonts: Fonts) {
   for (const phone of [false, true]) {
     const device = phone ? 'phone' : 'desktop';
-    test(`every page is accessible and fits the screen: ${colorScheme}, ${device}`, async ({
+    test(`every page is accessible and fits the screen: ${colorScheme}, ${fonts}, ${device}`, async ({
       visit,
       site,
     }) => {
       for (const { who, as, pages } of await everyPage(site)) {
-        const page = await visit({ as, phone, colorScheme, expected });
+        const page = await visit({ as, phone, colorScheme, fonts, expected });
         for (const [name, path] of pages) {
           await open(page, path);
           expect.soft(await violations(page.locator('html')), `${name}, as ${who} sees it`).toEqual([]);
@@ -28,11 +30,6 @@ export function walkThroughEveryPage(colorScheme: 'light' | 'dark') {
       }
     });
   }
-}
-
-/** By how much the page is wider than the screen. */
-function overhang(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }
 
 /** On a screen that is high enough for all of it. */

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { type Fonts, fontsEnvironment, requireFonts } from './fonts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
@@ -26,10 +27,18 @@ function findChromium(): string {
   );
 }
 
-export function launchChromium(): Promise<Browser> {
+export async function launchChromium(fonts: Fonts): Promise<Browser> {
   // Containers often cannot give it its sandbox; it sees nothing but our own server.
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath: findChromium(),
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    env: { ...process.env, ...fontsEnvironment(fonts) },
   });
+  try {
+    await requireFonts(browser, fonts);
+    return browser;
+  } catch (error) {
+    await browser.close();
+    throw error;
+  }
 }

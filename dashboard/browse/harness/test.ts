@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { test as base, expect, inject } from 'vitest';
 import { launchChromium } from './chromium';
+import type { Fonts } from './fonts';
 import { type Account, type Api, asRoot } from './people';
 import { watchForTroubles } from './troubles';
 
@@ -10,6 +11,7 @@ interface Visit {
   as?: Account;
   phone?: boolean;
   colorScheme?: 'light' | 'dark';
+  fonts?: Fonts;
   /** Another server than that of this part. */
   site?: string;
   /** What must not count as trouble in this story, such as a refusal that it is about. */
@@ -17,7 +19,8 @@ interface Visit {
 }
 
 interface Fixtures {
-  browser: Browser;
+  /** The browser that writes with these fonts, started when it is first wanted. */
+  browserWith: (fonts: Fonts) => Promise<Browser>;
   site: string;
   root: Api;
   /** Opens a browser of its own for somebody, on the overview or whatever page a sign-in needs. */
@@ -29,23 +32,39 @@ const PHONE = { width: 390, height: 844 };
 const PATIENCE_MS = 15_000;
 
 export const test = base.extend<Fixtures>({
-  browser: [
+  browserWith: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads here what a fixture needs
     async ({}, use) => {
-      const browser = await launchChromium();
-      await use(browser);
-      await browser.close();
+      const browsers = new Map<Fonts, Promise<Browser>>();
+      await use((fonts) => {
+        const browser = browsers.get(fonts) ?? launchChromium(fonts);
+        browsers.set(fonts, browser);
+        return browser;
+      });
+      for (const browser of browsers.values())
+        await browser.then(
+          (started) => started.close(),
+          () => {},
+        );
     },
     { scope: 'worker' },
   ],
   // biome-ignore lint/correctness/noEmptyPattern: as above
   site: async ({}, use) => use(inject('site')),
   root: async ({ site }, use) => use(await asRoot(site)),
-  visit: async ({ browser, site, task }, use) => {
+  visit: async ({ browserWith, site, task }, use) => {
     const troubles: string[][] = [];
     const pages: Page[] = [];
     await use(
-      async ({ as, phone = false, colorScheme = 'light', site: other = site, expected = [] } = {}) => {
+      async ({
+        as,
+        phone = false,
+        colorScheme = 'light',
+        fonts = 'noto',
+        site: other = site,
+        expected = [],
+      } = {}) => {
+        const browser = await browserWith(fonts);
         const context = await browser.newContext({
           baseURL: other,
           viewport: phone ? PHONE : DESKTOP,

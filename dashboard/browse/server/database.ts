@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -13,7 +14,9 @@ export interface Database {
 export async function createDatabase(): Promise<Database> {
   const { DATABASE_URL, PG_BIN } = process.env;
   if (!DATABASE_URL) return { drop: async () => {} };
-  const psql = PG_BIN ? join(PG_BIN, 'psql') : 'psql';
+  // Some builds of the server come without it.
+  const beside = PG_BIN && join(PG_BIN, 'psql');
+  const psql = beside && existsSync(beside) ? beside : 'psql';
   const say = (statement: string) =>
     promisify(execFile)(psql, [DATABASE_URL, '--quiet', '--no-psqlrc', '--command', statement]);
 

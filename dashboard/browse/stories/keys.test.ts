@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
+import { enoughOfToday } from '../harness/day';
 import { asGateway } from '../harness/gateway';
 import { done, newKey, newPerson, signedIn } from '../harness/people';
 import { gone, see } from '../harness/see';
@@ -109,6 +110,7 @@ test('what a key spent is on its page, and in a file', async ({ visit, root, sit
   const ada = await newPerson(root, 'ada');
   const { id, key } = await newKey(await signedIn(site, ada), 'Production chat');
   const gateway = await asGateway(site, root);
+  await enoughOfToday();
   const charge = { key, quota: 750_000, prompt_tokens: 1200, completion_tokens: 34 };
   for (let request = 0; request < 2; request += 1) {
     await done(gateway.POST('/api/gateway/charge', { body: charge }));

@@ -1,5 +1,6 @@
 import { Code, Group, Stack, Text } from '@mantine/core';
 import { CopyButton } from './CopyButton';
+import { useScrollRegion } from './useScrollRegion';
 
 interface Props {
   title: string;
@@ -9,6 +10,7 @@ interface Props {
 
 /** A command to try, with a button that copies it. */
 export function CodeExample({ title, code, copyLabel }: Props) {
+  const scrollRegion = useScrollRegion<HTMLPreElement>(title);
   return (
     <Stack gap={4}>
       <Group justify="space-between" wrap="nowrap">
@@ -17,7 +19,7 @@ export function CodeExample({ title, code, copyLabel }: Props) {
         </Text>
         <CopyButton value={code} label={copyLabel} />
       </Group>
-      <Code block tabIndex={0} fz="xs">
+      <Code block fz="xs" {...scrollRegion}>
         {code}
       </Code>
     </Stack>

@@ -11,12 +11,15 @@ pub struct Server {
     pub log: std::path::PathBuf,
 }
 
-/// `keymeter` with a clean environment, its data in `dir`, listening on a port that the system chooses.
+/// What the program inherits: nothing that configures it, but the conditions that `docs/testing.md` varies.
+const INHERITED: [&str; 8] = ["PATH", "HOME", "TZ", "LANG", "LC_ALL", "LD_PRELOAD", "FAKETIME", "DONT_FAKE_MONOTONIC"];
+
+/// `keymeter` with an environment that configures nothing, its data in `dir`, listening on a port that the system
+/// chooses.
 pub fn keymeter(dir: &Path, settings: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_keymeter"));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let home = std::env::var_os("HOME").unwrap_or_default();
-    command.env_clear().env("PATH", path).env("HOME", home);
+    command.env_clear();
+    command.envs(INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.env("KEYMETER_DATA_DIR", dir.join("data")).env("KEYMETER_SERVER__LISTEN", "127.0.0.1:0");
     command.env("KEYMETER_ROOT__PASSWORD", super::ROOT_PASSWORD);
     // No load balancer has to turn away here.

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { Token } from '../../api/tokens';
 import { formatMoment } from '../../format/time';
 import { QuotaBar } from '../../shared/QuotaBar';
+import { useScrollRegion } from '../../shared/useScrollRegion';
 import { WhenText } from '../../shared/WhenText';
 import { texts } from '../../texts';
 import type { KeyActions } from '../keys/actions/useKeyActions';
@@ -46,13 +47,7 @@ export function KeyFacts({ token, actions }: { token: Token; actions: KeyActions
         </Fact>
         <Fact name={words.models}>{models(token)}</Fact>
         <Fact name={words.ips}>
-          {token.allow_ips === '' ? (
-            words.everywhere
-          ) : (
-            <Text ff="monospace" size="sm" className={classes.lines}>
-              {token.allow_ips}
-            </Text>
-          )}
+          {token.allow_ips === '' ? words.everywhere : <Ips lines={token.allow_ips} />}
         </Fact>
       </dl>
     </Paper>
@@ -78,6 +73,15 @@ function When({ seconds, never }: { seconds: number; never: string }) {
         </Text>
       )}
     </>
+  );
+}
+
+function Ips({ lines }: { lines: string }) {
+  const scrollRegion = useScrollRegion<HTMLParagraphElement>(words.ips);
+  return (
+    <Text ff="monospace" size="sm" className={classes.lines} {...scrollRegion}>
+      {lines}
+    </Text>
   );
 }
 

@@ -4,14 +4,16 @@ import { formatDate } from '../../../format/calendar';
 import { formatInteger } from '../../../format/money';
 import { type Totals, totalsOf } from '../../../format/usage';
 import { Money } from '../../../shared/Money';
+import { useScrollRegion } from '../../../shared/useScrollRegion';
 import { texts } from '../../../texts';
 import classes from './UsageTable.module.css';
 
 const words = texts.key.usage;
 
 export function UsageTable({ daily }: { daily: DayUsage[] }) {
+  const scrollRegion = useScrollRegion(words.table);
   return (
-    <Table.ScrollContainer minWidth={300} type="native">
+    <div {...scrollRegion}>
       <Table aria-label={words.table} verticalSpacing={8} className={classes.table}>
         <Table.Thead>
           <Table.Tr>
@@ -39,7 +41,7 @@ export function UsageTable({ daily }: { daily: DayUsage[] }) {
           <Figures name={words.total} figures={totalsOf(daily)} />
         </Table.Tfoot>
       </Table>
-    </Table.ScrollContainer>
+    </div>
   );
 }
 

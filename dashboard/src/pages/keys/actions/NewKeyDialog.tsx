@@ -1,5 +1,4 @@
-import { Code, Group, Stack, Text } from '@mantine/core';
-import { CopyButton } from '../../../shared/CopyButton';
+import { CodeExample } from '../../../shared/CodeExample';
 import { SecretShownOnce } from '../../../shared/SecretShownOnce';
 import { texts } from '../../../texts';
 
@@ -9,17 +8,7 @@ export function NewKeyDialog({ newKey, onClose }: { newKey: string | undefined; 
   const example = `curl ${window.location.origin}/api/usage/token/ \\\n  -H "Authorization: Bearer ${newKey}"`;
   return (
     <SecretShownOnce title={words.title} secret={newKey} hint={words.hint} onClose={onClose}>
-      <Stack gap={4}>
-        <Group justify="space-between" wrap="nowrap">
-          <Text size="sm" fw={500}>
-            {words.example}
-          </Text>
-          <CopyButton value={example} label={words.copyExample} />
-        </Group>
-        <Code block tabIndex={0} fz="xs">
-          {newKey && example}
-        </Code>
-      </Stack>
+      {newKey && <CodeExample title={words.example} code={example} copyLabel={words.copyExample} />}
     </SecretShownOnce>
   );
 }

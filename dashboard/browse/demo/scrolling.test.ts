@@ -1,0 +1,39 @@
+import { expect } from 'vitest';
+import { everyPage, open } from '../harness/pages';
+import { enlargedScrolling, overhang } from '../harness/scrolling';
+import { see } from '../harness/see';
+import { test } from '../harness/test';
+
+const CARDS = ['Spend by day', 'Usage by day'];
+const TABLES = [...CARDS, 'Your keys', 'Users', 'All keys', 'Gateways', 'Audit log'];
+
+/** Little fits these screens. On the first, lists are cards; on the second they are tables. */
+const SCREENS = [
+  { width: 320, height: 480, scrolls: CARDS },
+  { width: 800, height: 480, scrolls: TABLES },
+];
+
+for (const { scrolls, ...screen } of SCREENS) {
+  test(`the keyboard reaches whatever scrolls on a screen of ${screen.width} pixels`, async ({
+    visit,
+    site,
+  }) => {
+    const seen = new Set<string>();
+    for (const { who, as, pages } of await everyPage(site)) {
+      const page = await visit({ as, fonts: 'dejavu', expected: [/^404 GET \/api\/token\/999999/] });
+      await page.setViewportSize(screen);
+      for (const [name, path] of pages) {
+        await open(page, path);
+        if (name === 'overview') {
+          await page.getByText('Table', { exact: true }).click();
+          await see(page.getByRole('table', { name: 'Spend by day' }));
+        }
+        expect.soft(await overhang(page), `${name} goes over the edge`).toBe(0);
+        const { all, unreachable } = await enlargedScrolling(page);
+        for (const thing of all) seen.add(thing);
+        expect.soft(unreachable, `${name}, as ${who} sees it`).toEqual([]);
+      }
+    }
+    expect([...seen]).toEqual(expect.arrayContaining(scrolls));
+  });
+}

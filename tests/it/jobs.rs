@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use tempfile::TempDir;
 
+use crate::harness::law::proves_the_law;
 use crate::harness::process::Server;
 use crate::harness::{Caller, START, TestApp};
-use crate::ledger_torture::proves_the_law;
 use crate::wire::{Client, eventually, url};
 
 const HOUR: i64 = 3_600;

@@ -6,11 +6,13 @@
 WITH_POSTGRES := scripts/with-postgres.sh
 SCRIPTS := scripts/*.sh .ci/run
 
-# Further arguments: make run ARGS="--config my.toml", make test TEST_ARGS="s3_states", make bench BENCH_ARGS=…
+# Further arguments: make run ARGS="--config my.toml", make test TEST_ARGS="s3_states", make bench BENCH_ARGS=…,
+# make soak SOAK_ARGS="--minutes 60 --seed 7"
 ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
 VERSIONS ?= 14 15 16 17 18
+SOAK_ARGS ?=
 
 .PHONY: help
 help: ## List these targets
@@ -107,6 +109,10 @@ bench: ## Measure the service over HTTP, with a PostgreSQL that writes durably (
 .PHONY: bench-growth
 bench-growth: ## Measure how the service behaves as its tables grow (BENCH_ARGS)
 	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- --growth $(BENCH_ARGS)
+
+.PHONY: soak
+soak: ## Load three servers for ten minutes while faults are made, and check the ledger (SOAK_ARGS; docs/soak.md)
+	$(WITH_POSTGRES) cargo bench --locked --bench soak -- $(SOAK_ARGS)
 
 .PHONY: lint-ops
 lint-ops: ## Check Dockerfile, compose.yaml and the workflow with the tools that are there

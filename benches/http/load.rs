@@ -11,12 +11,13 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 
 use crate::Options;
+use crate::site::Running;
 
 /// What is measured under a name.
 #[derive(Clone)]
-pub struct Case {
+pub struct Case<'a> {
     pub name: String,
-    pub address: SocketAddr,
+    pub server: &'a Running,
     pub work: Work,
 }
 
@@ -29,9 +30,9 @@ pub enum Work {
     Reservations { keys: Arc<[String]>, gateway: String },
 }
 
-impl Case {
-    pub fn new(name: impl Into<String>, address: SocketAddr, requests: Vec<String>) -> Self {
-        Self { name: name.into(), address, work: Work::Requests(requests.into()) }
+impl<'a> Case<'a> {
+    pub fn new(name: impl Into<String>, server: &'a Running, requests: Vec<String>) -> Self {
+        Self { name: name.into(), server, work: Work::Requests(requests.into()) }
     }
 }
 
@@ -53,6 +54,8 @@ pub fn post(path: &str, authorization: &str, body: &Value) -> String {
 pub struct Measured {
     pub rates: Vec<f64>,
     micros: Vec<u32>,
+    /// The most memory that the server took meanwhile, MiB. What the cases before left to it is part of that.
+    pub peak: f64,
 }
 
 impl Measured {
@@ -80,9 +83,9 @@ fn median(values: &[f64]) -> f64 {
 }
 
 /// Runs all cases in turn, as often as there are rounds; every other round backwards.
-pub fn run(client: &Runtime, cases: &[Case], connections: usize, options: &Options) -> BTreeMap<String, Measured> {
+pub fn run(client: &Runtime, cases: &[Case<'_>], connections: usize, options: &Options) -> BTreeMap<String, Measured> {
     let mut measured: BTreeMap<String, Measured> = BTreeMap::new();
-    let cases: Vec<&Case> = cases.iter().filter(|case| case.name.contains(&options.only)).collect();
+    let cases: Vec<&Case<'_>> = cases.iter().filter(|case| case.name.contains(&options.only)).collect();
     for case in &cases {
         client.block_on(hammer(case, connections, Duration::from_millis(300)));
     }
@@ -93,20 +96,22 @@ pub fn run(client: &Runtime, cases: &[Case], connections: usize, options: &Optio
             turn.reverse();
         }
         for case in turn {
+            case.server.reset_peak();
             let started = Instant::now();
             let micros = client.block_on(hammer(case, connections, Duration::from_secs_f64(options.seconds)));
             let results = measured.entry(case.name.clone()).or_default();
             results.rates.push(micros.len() as f64 / started.elapsed().as_secs_f64());
             results.micros.extend(micros);
+            results.peak = results.peak.max(case.server.mebibytes("VmHWM"));
         }
     }
     measured
 }
 
 /// Does the work over so many connections for so long; returns how long each piece took.
-pub async fn hammer(case: &Case, connections: usize, time: Duration) -> Vec<u32> {
+pub async fn hammer(case: &Case<'_>, connections: usize, time: Duration) -> Vec<u32> {
     let until = Instant::now() + time;
-    let spawn = |n| tokio::spawn(one_connection(case.address, case.work.clone(), n, until));
+    let spawn = |n| tokio::spawn(one_connection(case.server.address, case.work.clone(), n, until));
     let tasks: Vec<_> = (0..connections).map(spawn).collect();
     let mut all = Vec::new();
     for task in tasks {

@@ -17,13 +17,13 @@
 )]
 
 mod load;
+#[path = "../shared/memory.rs"]
+mod memory;
 mod report;
 mod site;
 mod twins;
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use load::{Case, Work, get, post, run};
-use site::Site;
+use site::{Running, Site};
 
 /// Connections of the plot.
 const SWEEP: [usize; 6] = [1, 4, 16, 64, 256, 512];
@@ -80,34 +80,37 @@ impl Options {
 }
 
 fn main() {
+    if std::env::args().nth(1).as_deref() == Some(site::SERVE) {
+        let server = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        return server.block_on(site::serve());
+    }
     let options = Options::read();
-    let server = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let client = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     match options.what {
         What::Calls => {
-            let site = server.block_on(Site::start(10_000, 0));
+            let site = client.block_on(Site::start(10_000, 0));
             calls(&client, &site, &options);
-            server.block_on(site.remove());
+            client.block_on(site.remove());
         }
         What::Ledger => {
-            let site = server.block_on(Site::start(100_000, 0));
+            let site = client.block_on(Site::start(100_000, 0));
             ledger(&client, &site, &options);
             println!("{}", site.prove());
             if options.only.is_empty() {
                 sweep(&client, &site, &options);
                 println!("{}", site.prove());
             }
-            server.block_on(site.remove());
+            client.block_on(site.remove());
         }
         What::Growth => {
-            let small = server.block_on(Site::start(10_000, 100_000));
-            let large = server.block_on(Site::start(options.grown.0, options.grown.1));
+            let small = client.block_on(Site::start(10_000, 100_000));
+            let large = client.block_on(Site::start(options.grown.0, options.grown.1));
             growth(&client, [&small, &large], &options);
             memory(&client, &large, &options);
             println!("proving the law over everything");
             println!("{}", large.prove());
-            server.block_on(small.remove());
-            server.block_on(large.remove());
+            client.block_on(small.remove());
+            client.block_on(large.remove());
         }
     }
 }
@@ -135,27 +138,27 @@ fn charge(path: &str, site: &Site, keys: usize) -> Vec<String> {
     site.keys[..keys.min(site.keys.len())].iter().map(request).collect()
 }
 
-fn bare(site: &Site) -> Case {
-    Case::new("bare handler", site.address, vec![get("/twin/nothing", "")])
+fn bare(site: &Site) -> Case<'_> {
+    Case::new("bare handler", &site.server, vec![get("/twin/nothing", "")])
 }
 
 /// Each call beside its twin, and the bare handler beside all.
 fn calls(client: &Runtime, site: &Site, options: &Options) {
-    let mut cases = vec![bare(site), Case::new("all layers, no work", site.address, vec![get("/healthz", "")])];
+    let mut cases = vec![bare(site), Case::new("all layers, no work", &site.server, vec![get("/healthz", "")])];
     for (name, call, twin) in user_calls(site) {
-        cases.push(Case::new(name, site.address, vec![call]));
-        cases.push(Case::new(format!("{name}: twin"), site.address, vec![twin]));
+        cases.push(Case::new(name, &site.server, vec![call]));
+        cases.push(Case::new(format!("{name}: twin"), &site.server, vec![twin]));
     }
     let mut measured = run(client, &cases, 64, options);
     report::write("calls", 64, &report::table(&cases, &mut measured, "twin"), options);
-    let cases = [bare(site), Case::new("verify, warm", site.address, verify(site, 1_000))];
+    let cases = [bare(site), Case::new("verify, warm", &site.server, verify(site, 1_000))];
     let mut measured = run(client, &cases, 64, options);
     report::write("verify", 64, &report::table(&cases, &mut measured, "twin"), options);
 }
 
 /// What goes through the committer, beside the naive way.
-fn ledger_cases(site: &Site) -> Vec<Case> {
-    let case = |name, requests| Case::new(name, site.address, requests);
+fn ledger_cases(site: &Site) -> Vec<Case<'_>> {
+    let case = |name, requests| Case::new(name, &site.server, requests);
     let all = site.keys.len();
     let reservations = Work::Reservations { keys: site.keys.clone().into(), gateway: site.gateway.clone() };
     vec![
@@ -166,7 +169,7 @@ fn ledger_cases(site: &Site) -> Vec<Case> {
         case("charge, spread: naive", charge("/twin/charge", site, all)),
         case("charge, one hot key", charge("/api/gateway/charge", site, 1)),
         case("charge, one hot key: naive", charge("/twin/charge", site, 1)),
-        Case { name: "reserve and settle, spread".to_owned(), address: site.address, work: reservations },
+        Case { name: "reserve and settle, spread".to_owned(), server: &site.server, work: reservations },
     ]
 }
 
@@ -197,7 +200,7 @@ fn growth(client: &Runtime, sites: [&Site; 2], options: &Options) {
     let mut cases = Vec::new();
     for site in sites {
         let mut case =
-            |name: &str, requests| cases.push(Case::new(format!("{name} {}", site.tokens), site.address, requests));
+            |name: &str, requests| cases.push(Case::new(format!("{name} {}", site.tokens), &site.server, requests));
         for (name, call, _) in user_calls(site) {
             case(name, vec![call]);
         }
@@ -206,45 +209,43 @@ fn growth(client: &Runtime, sites: [&Site; 2], options: &Options) {
     }
     // Those that belong together run one after the other.
     let half = cases.len() / 2;
-    let cases: Vec<Case> = (0..half).flat_map(|n| [cases[n].clone(), cases[n + half].clone()]).collect();
+    let cases: Vec<Case<'_>> = (0..half).flat_map(|n| [cases[n].clone(), cases[n + half].clone()]).collect();
     let mut measured = run(client, &cases, 64, options);
     let [few, many] = sites.map(|site| site.tokens);
-    let mut table = format!("| call | p50 ms at {few} | p50 ms at {many} | ratio |\n|---|---:|---:|---:|\n");
+    let mut table = format!(
+        "| call | p50 ms at {few} | p50 ms at {many} | ratio | peak MiB at {few} | peak MiB at {many} |\n\
+         |---|---:|---:|---:|---:|---:|\n"
+    );
     for case in cases.iter().step_by(2) {
         let name = case.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ');
-        let mut p50 =
-            |tokens: usize| measured.get_mut(&format!("{name} {tokens}")).map_or(0.0, |case| case.percentile(50));
-        let (at_few, at_many) = (p50(few), p50(many));
-        writeln!(table, "| {name} | {at_few:.2} | {at_many:.2} | **{:.2}** |", at_many / at_few).unwrap();
+        let mut at = |tokens: usize| {
+            let case = measured.get_mut(&format!("{name} {tokens}"));
+            case.map_or((0.0, 0.0), |case| (case.percentile(50), case.peak))
+        };
+        let ((p50_few, peak_few), (p50_many, peak_many)) = (at(few), at(many));
+        let ratio = p50_many / p50_few;
+        writeln!(table, "| {name} | {p50_few:.2} | {p50_many:.2} | **{ratio:.2}** | {peak_few:.0} | {peak_many:.0} |")
+            .unwrap();
     }
     report::write("growth", 64, &table, options);
 }
 
 /// What a server of its own takes on the large database: idle, and after everything was asked of it.
 fn memory(client: &Runtime, site: &Site, options: &Options) {
-    let mut server = site.command().arg("serve").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
-    let address: SocketAddr = lines
-        .find_map(|line| line.unwrap().split("http://").nth(1).and_then(|rest| rest.trim().parse().ok()))
-        .expect("the server says where it answers");
+    let mut command = site.command();
+    command.arg("serve").stderr(Stdio::null());
+    let server = Running::start(command);
     std::thread::sleep(Duration::from_secs(2));
-    let status = format!("/proc/{}/status", server.id());
-    let mebibytes = |field: &str| -> f64 {
-        let status = std::fs::read_to_string(&status).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1_024.0
-    };
-    let idle = mebibytes("VmRSS");
+    let idle = server.mebibytes("VmRSS");
     let all = site.keys.len();
     for requests in
         [verify(site, all), charge("/api/gateway/charge", site, all), vec![get("/api/token/", &site.access_token)]]
     {
-        let case = Case::new("load", address, requests);
+        let case = Case::new("load", &server, requests);
         client.block_on(load::hammer(&case, 256, Duration::from_secs_f64(options.seconds * 4.0)));
     }
-    let (busy, most) = (mebibytes("VmRSS"), mebibytes("VmHWM"));
-    server.kill().unwrap();
-    server.wait().unwrap();
+    let (busy, most) = (server.mebibytes("VmRSS"), server.mebibytes("VmHWM"));
+    drop(server);
     let table = format!(
         "| memory of a server | MiB |\n|---|---:|\n| idle | {idle:.0} |\n| after the load | {busy:.0} |\n| at most | {most:.0} |\n"
     );

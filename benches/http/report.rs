@@ -12,10 +12,10 @@ const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance.md")
 const PLOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance.svg");
 
 /// A row for every case, beside the first one and beside the one that has its name and `: {beside}`.
-pub fn table(cases: &[Case], measured: &mut BTreeMap<String, Measured>, beside: &str) -> String {
+pub fn table(cases: &[Case<'_>], measured: &mut BTreeMap<String, Measured>, beside: &str) -> String {
     let floor = measured.get(&cases[0].name).map_or(0.0, Measured::rate);
     let mut table = format!(
-        "| call | rate/s | p50 ms | p99 ms | ÷ {} | ÷ {beside} |\n|---|---:|---:|---:|---:|---:|\n",
+        "| call | rate/s | p50 ms | p99 ms | ÷ {} | ÷ {beside} | peak MiB |\n|---|---:|---:|---:|---:|---:|---:|\n",
         cases[0].name
     );
     for Case { name, .. } in cases.iter().filter(|case| measured.contains_key(&case.name)).collect::<Vec<_>>() {
@@ -23,8 +23,9 @@ pub fn table(cases: &[Case], measured: &mut BTreeMap<String, Measured>, beside: 
         let compared = other.map_or_else(String::new, |other| format!("**{:.2}**", ratio(&measured[name], other)));
         let case = measured.get_mut(name).unwrap();
         let (rate, p50, p99) = (case.rate(), case.percentile(50), case.percentile(99));
-        let of_floor = rate / floor;
-        writeln!(table, "| {name} | {rate:.0} | {p50:.2} | {p99:.2} | {of_floor:.2} | {compared} |").unwrap();
+        let (of_floor, peak) = (rate / floor, case.peak);
+        writeln!(table, "| {name} | {rate:.0} | {p50:.2} | {p99:.2} | {of_floor:.2} | {compared} | {peak:.0} |")
+            .unwrap();
     }
     table
 }

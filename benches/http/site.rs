@@ -1,6 +1,8 @@
-//! One server on one database, full of other people's tokens around those of one user.
+//! One server, a process of its own, on one database full of other people's tokens around those of one user.
 
+use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
 use keymeter::app::connections::{self, Limits};
@@ -14,7 +16,11 @@ use serde_json::{Value, json};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgPool};
 
+use crate::memory::kibibytes;
 use crate::twins;
+
+/// The argument with which this program is a server, see [`serve`].
+pub const SERVE: &str = "--serve";
 
 pub const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const PASSWORD: &str = "benchmark password";
@@ -30,7 +36,6 @@ const KEYS: usize = 100_000;
 /// A running server and what to ask it with.
 pub struct Site {
     pub tokens: usize,
-    pub address: SocketAddr,
     pub access_token: String,
     pub gateway: String,
     /// The newest token of the one user.
@@ -41,6 +46,67 @@ pub struct Site {
     pub pool: PgPool,
     database: String,
     settings: Vec<(String, String)>,
+    pub server: Running,
+}
+
+/// A server that is a process of its own, so that its memory is not that of the load generator. Ends when dropped.
+pub struct Running {
+    process: Child,
+    pub address: SocketAddr,
+    // It may go on printing.
+    _output: BufReader<ChildStdout>,
+}
+
+impl Running {
+    /// Starts it and waits until it says where it answers.
+    pub fn start(mut command: Command) -> Self {
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let address = output
+            .by_ref()
+            .lines()
+            .find_map(|line| line.unwrap().split("http://").nth(1).and_then(|rest| rest.trim().parse().ok()))
+            .expect("the server says where it answers");
+        Self { process, address, _output: output }
+    }
+
+    /// A field of its status, such as `VmRSS`, in MiB; 0 on systems that do not tell.
+    pub fn mebibytes(&self, field: &str) -> f64 {
+        kibibytes(self.process.id(), field).map_or(0.0, |kibibytes| kibibytes as f64 / 1_024.0)
+    }
+
+    /// Makes the memory that it takes now its peak, `VmHWM`.
+    pub fn reset_peak(&self) {
+        // Where this cannot be done, peaks are those since its start.
+        let _ = std::fs::write(format!("/proc/{}/clear_refs", self.process.id()), "5");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The server that is measured: the service and the twins, as the environment sets them. Ends with its input, so that
+/// it never outlives the program that started it.
+pub async fn serve() {
+    let config = Config::from_sources(None, std::env::vars()).unwrap();
+    let opened = app::open(&config, &Database::start(&config).unwrap()).await.unwrap();
+    let app = App::assemble(opened, &config, Arc::new(SystemClock), Dice::system()).unwrap();
+    let pool = connect(&std::env::var("DATABASE_URL").unwrap()).await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    println!("http://{}", listener.local_addr().unwrap());
+    let router = twins::routes(pool).fallback_service(app.router);
+    let limits = Limits::new(&config.server, config.database.connections);
+    tokio::spawn(connections::serve(listener, app.site, router, limits, std::future::pending()));
+    let input = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
+    input.await.unwrap().unwrap();
+}
+
+async fn connect(url: &str) -> PgPool {
+    PgPoolOptions::new().max_connections(16).test_before_acquire(false).connect(url).await.unwrap()
 }
 
 impl Site {
@@ -64,24 +130,22 @@ impl Site {
         let settings: Vec<_> = given.chain(settings).collect();
         let config = Config::from_sources(None, settings.iter().cloned()).unwrap();
         let opened = app::open(&config, &Database::start(&config).unwrap()).await.unwrap();
+        let db = opened.db.clone();
         let app = App::assemble(opened, &config, Arc::new(SystemClock), Dice::system()).unwrap();
         app.site.accounts.ensure_root(config.root.password.as_ref()).await.unwrap();
-        let pool = PgPoolOptions::new().max_connections(16).test_before_acquire(false).connect(&url).await.unwrap();
+        db.close().await;
+        let pool = connect(&url).await;
         // As the job of a running server would.
         let days = "select make_charges_partition(extract(epoch from current_date + n)::bigint) from generate_series(-10, 1) n";
         pool.execute(days).await.unwrap();
         let keys = load_tokens(&pool, tokens).await;
         load_charges(&pool, charges).await;
 
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let router = twins::routes(pool.clone()).fallback_service(app.router);
-        let limits = Limits::new(&config.server, config.database.connections);
-        tokio::spawn(connections::serve(listener, app.site, router, limits, std::future::pending()));
-
+        let mut program = Command::new(std::env::current_exe().unwrap());
+        program.arg(SERVE).envs(settings.iter().cloned());
+        let server = Running::start(program);
         let [access_token, gateway, key] = [const { String::new() }; 3];
-        let mut site =
-            Self { tokens, address, access_token, gateway, token_id: 0, key, keys, pool, database, settings };
+        let mut site = Self { tokens, access_token, gateway, token_id: 0, key, keys, pool, database, settings, server };
         site.make_ana().await;
         println!("vacuum and analyze");
         site.pool.execute("vacuum analyze").await.unwrap();
@@ -91,7 +155,7 @@ impl Site {
     /// One user with some tokens and a gateway, through the API as anyone would.
     async fn make_ana(&mut self) {
         let client = reqwest::Client::builder().cookie_store(true).build().unwrap();
-        let url = |path: &str| format!("http://{}{path}", self.address);
+        let url = |path: &str| format!("http://{}{path}", self.server.address);
         let login = json!({ "username": "root", "password": PASSWORD });
         client.post(url("/api/user/login")).json(&login).send().await.unwrap().error_for_status().unwrap();
         let minted: Value = client.get(url("/api/user/token")).send().await.unwrap().json().await.unwrap();
@@ -111,8 +175,8 @@ impl Site {
     }
 
     /// A `keymeter` of its own on this database.
-    pub fn command(&self) -> std::process::Command {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_keymeter"));
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_keymeter"));
         command.envs(self.settings.iter().cloned()).env("KEYMETER_SERVER__LISTEN", "127.0.0.1:0");
         command
     }

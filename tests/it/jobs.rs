@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use tempfile::TempDir;
 
+use crate::harness::law::proves_the_law;
 use crate::harness::process::Server;
 use crate::harness::{Caller, START, TestApp};
-use crate::ledger_torture::proves_the_law;
 use crate::wire::{Client, eventually, url};
 
 const HOUR: i64 = 3_600;
@@ -136,7 +136,6 @@ async fn killed_at_any_point_they_leave_nothing_half_done(pool: PgPool) {
 async fn more_than_one_batch_is_removed_in_one_round(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let rows = [
-        "insert into gateways (id, name, digest, created_time) overriding system value values (1, '', repeat('d', 32)::bytea, 1)",
         "insert into receipts (gateway_id, request_id, at, fingerprint, charged, remain_quota) \
          select 1, n::text, 1, '', 0, 0 from generate_series(1, 12000) n",
         "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \

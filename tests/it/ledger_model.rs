@@ -17,8 +17,8 @@ use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::harness::law::proves_the_law;
 use crate::harness::{Answer, Caller, MASTER_KEY, TestApp};
-use crate::ledger_torture::proves_the_law;
 
 const STEPS: usize = 600;
 

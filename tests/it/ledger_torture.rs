@@ -9,73 +9,16 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::PgPool;
 use tokio::task::JoinSet;
 
 use crate::harness::cluster::Cluster;
+use crate::harness::law::proves_the_law;
 use crate::harness::process::Server;
 use crate::harness::{Answer, MASTER_KEY};
 use crate::wire::{Client, eventually};
 
 const PLENTY: i64 = 1_000_000_000;
-
-/// What is wrong by the law, as SQL whose rows are the culprits.
-const CRIMES: [(&str, &str); 7] = [
-    (
-        "L1: a balance below zero",
-        "select 'token', id from tokens where remain_quota < 0 or used_quota < 0 \
-         union all select 'wallet', id from users where quota < 0 or used_quota < 0",
-    ),
-    (
-        "L3: used of a token is not its charges and its open reservations",
-        "select t.id, t.used_quota, c.sum, r.sum from tokens t \
-         left join (select token_id, sum(quota) from charges group by 1) c on c.token_id = t.id \
-         left join (select token_id, sum(held) from reservations where state = 'open' group by 1) \
-           r on r.token_id = t.id \
-         where t.used_quota <> coalesce(c.sum, 0) + coalesce(r.sum, 0)",
-    ),
-    (
-        "L3: used of a wallet is not its charges and its open reservations",
-        "select u.id, u.used_quota, u.request_count, c.sum, c.count, r.sum from users u \
-         left join (select user_id, sum(quota), count(*) from charges group by 1) c on c.user_id = u.id \
-         left join (select user_id, sum(held) from reservations where state = 'open' group by 1) \
-           r on r.user_id = u.id \
-         where u.used_quota <> coalesce(c.sum, 0) + coalesce(r.sum, 0) or u.request_count <> coalesce(c.count, 0)",
-    ),
-    (
-        "L5: a day's sum is not the sum of its charges",
-        "with c as (select token_id, (to_timestamp(at) at time zone 'UTC')::date as day, model, sum(quota) as quota, \
-             count(*) as requests, sum(prompt_tokens) as prompt_tokens, sum(completion_tokens) as completion_tokens \
-           from charges group by 1, 2, 3) \
-         select token_id, day, model, d.quota, c.quota from usage_daily d full join c using (token_id, day, model) \
-         where (d.quota, d.requests, d.prompt_tokens, d.completion_tokens) \
-           is distinct from (c.quota, c.requests, c.prompt_tokens, c.completion_tokens)",
-    ),
-    (
-        "L4: a request id with more than one receipt",
-        "select gateway_id, request_id from receipts group by 1, 2 having count(*) > 1",
-    ),
-    (
-        "L4: receipts that are not charges",
-        "select r.sum, c.sum from (select coalesce(sum(charged), 0) as sum, count(*) from receipts) r, \
-         (select coalesce(sum(quota), 0) as sum, count(*) from charges) c where r.sum > c.sum or r.count > c.count",
-    ),
-    (
-        "L7: a reservation that did not end once, as it says",
-        "select r.id, r.state, r.charged, c.sum from reservations r \
-         left join (select reservation_id, sum(quota), count(*) from charges group by 1) c on c.reservation_id = r.id \
-         where coalesce(c.count, 0) <> (r.state = 'settled')::int or r.charged is distinct from c.sum",
-    ),
-];
-
-/// The law of the ledger, asked of the rows.
-pub async fn proves_the_law(pool: &PgPool) {
-    for (crime, culprits) in CRIMES {
-        let rows = format!("select c::text from ({culprits}) c");
-        let rows: Vec<String> = sqlx::query_scalar(AssertSqlSafe(rows)).fetch_all(pool).await.unwrap();
-        assert!(rows.is_empty(), "{crime}: {rows:?}");
-    }
-}
 
 /// Servers on one database, root, and a gateway. Servers die before their database.
 struct World {

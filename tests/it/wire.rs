@@ -1,5 +1,6 @@
 //! A real HTTP client for tests of the real binary, and what they ask of its database and its log.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use http::{HeaderMap, Method};
@@ -8,6 +9,10 @@ use sqlx::{AssertSqlSafe, ConnectOptions, PgPool};
 
 use crate::harness::process::Server;
 use crate::harness::{Answer, ROOT_PASSWORD};
+
+/// The first of the ports that tests listen on, and how many there are.
+const FIRST_PORT: u16 = 15_000;
+const PORTS: u32 = 16_000;
 
 /// Somebody who calls a server over the network.
 #[derive(Clone)]
@@ -129,7 +134,16 @@ pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     panic!("it did not come to pass: {what}");
 }
 
-/// A port on the loopback where nobody listens.
+/// A port on the loopback where nobody listens, below those that systems give to outgoing connections: a client that
+/// tries again and again would sooner or later take it while its server is down. Each call gives another one.
 pub fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    for _ in 0..PORTS {
+        let next = std::process::id().wrapping_mul(101).wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed));
+        let port = FIRST_PORT + u16::try_from(next % PORTS).unwrap();
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("every port from {FIRST_PORT} on is taken");
 }

@@ -38,13 +38,28 @@ impl Cluster {
         self.does("pg_ctl", &["stop", "-m", "immediate"]);
     }
 
+    /// As an operator restarts it: every session is ended, and what it has written is on disk.
+    pub fn stop(&self) {
+        self.does("pg_ctl", &["stop", "-w", "-m", "fast"]);
+    }
+
+    /// Where one of its programs is.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.bin.join(name)
+    }
+
+    /// What it wrote to its log.
+    pub fn log(&self) -> PathBuf {
+        self.home.path().join("log")
+    }
+
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
     /// Runs one of its programs, as the user `postgres` where we are root: PostgreSQL refuses to run as root.
     fn does(&self, program: &str, arguments: &[&str]) {
-        let program = self.bin.join(program);
+        let program = self.program(program);
         let mut command = if we_are_root() {
             let mut command = Command::new("runuser");
             command.args(["-u", "postgres", "--"]).arg(program);
@@ -53,7 +68,7 @@ impl Cluster {
             Command::new(program)
         };
         // The log goes to a file: the server would keep a pipe of ours open for as long as it runs.
-        let log = self.home.path().join("log");
+        let log = self.log();
         let out = std::fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
         command.arg("-D").arg(self.home.path().join("data")).args(arguments).current_dir("/").stdin(Stdio::null());
         let status = command.stdout(out.try_clone().unwrap()).stderr(out).status().unwrap();

@@ -21,6 +21,7 @@ use tower::ServiceExt;
 
 pub mod cluster;
 pub mod constraints;
+pub mod law;
 pub mod process;
 
 /// 2026-03-10 12:00:00 UTC, a Tuesday.

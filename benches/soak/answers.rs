@@ -1,0 +1,158 @@
+//! Sends a request and judges what came back: what must never be answered, and when silence is excused.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::{HeaderName, HeaderValue, Method};
+use serde_json::Value;
+
+use crate::harness::Answer;
+use crate::wire::Client;
+use crate::world::World;
+
+/// How long a client waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A request, under the name it is counted by.
+pub struct Call {
+    pub name: &'static str,
+    pub method: Method,
+    pub path: String,
+    /// The text of `Authorization`; none if empty.
+    pub authorization: String,
+    /// The session cookie; none if empty.
+    pub cookie: String,
+    /// `null` for none.
+    pub body: Value,
+}
+
+impl Call {
+    pub fn get(name: &'static str, path: impl Into<String>, authorization: impl Into<String>) -> Self {
+        let (path, authorization) = (path.into(), authorization.into());
+        Self { name, method: Method::GET, path, authorization, cookie: String::new(), body: Value::Null }
+    }
+
+    pub fn post(name: &'static str, path: impl Into<String>, authorization: impl Into<String>, body: Value) -> Self {
+        Self { method: Method::POST, body, ..Self::get(name, path, authorization) }
+    }
+}
+
+/// What is known after an answer, or without one.
+#[derive(Debug)]
+pub enum Told {
+    /// It was done: `data`, and the session cookie if one came.
+    Done(Value, Option<String>),
+    /// It was not done, for a reason that was expected or is a finding.
+    Refused,
+    /// 503, or nothing: it was done wholly or not at all.
+    Unknown,
+}
+
+/// One client, with a connection of its own to each server.
+pub struct Caller {
+    pub world: Arc<World>,
+    client: Client,
+}
+
+impl Caller {
+    pub async fn new(world: Arc<World>) -> Self {
+        let client = loop {
+            if let Some(server) = &*world.servers[0].process.lock().await {
+                break Client::stranger(server);
+            }
+        };
+        Self { world, client }
+    }
+
+    /// Asks a server, as an end client at `address`. A refusal for a reason that is not among the `expected` ones is a
+    /// finding.
+    pub async fn ask(&self, server: usize, address: &str, call: &Call, expected: &[&str]) -> Told {
+        let mut client = self.client.clone();
+        client.base = self.world.base(server);
+        let headers = [
+            ("authorization", call.authorization.as_str()),
+            ("cookie", call.cookie.as_str()),
+            ("x-forwarded-for", address),
+            ("prefer", if call.name == "create" { "return=representation" } else { "" }),
+            ("origin", if call.cookie.is_empty() { "" } else { client.base.as_str() }),
+        ];
+        for (name, value) in headers.into_iter().filter(|(_, value)| !value.is_empty()) {
+            client.headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
+        }
+        let body = if call.body.is_null() { String::new() } else { call.body.to_string() };
+        let sent = Instant::now();
+        let answer = client.try_send(call.method.clone(), &call.path, body);
+        match tokio::time::timeout(PATIENCE, answer).await {
+            Ok(Ok(answer)) => {
+                self.world.pulse.answers(server);
+                self.judge(server, call, sent, &answer, expected)
+            }
+            Ok(Err(error)) => {
+                if let Some(what) = self.world.windows.blames_for_a_cut(server, sent) {
+                    let cause = error_chain(&error);
+                    self.world.finds(what, &format!("{} on server {server}: {cause}", call.name));
+                }
+                self.unanswered(call, sent)
+            }
+            Err(_) => {
+                if !self.world.windows.are_open_since(sent) {
+                    let detail = format!("{} on server {server} waited {PATIENCE:?}", call.name);
+                    self.world.finds("no answer while there was no fault", &detail);
+                }
+                self.unanswered(call, sent)
+            }
+        }
+    }
+
+    fn unanswered(&self, call: &Call, sent: Instant) -> Told {
+        self.world.tallies.add(call.name, sent.elapsed(), |tally| tally.unanswered += 1);
+        Told::Unknown
+    }
+
+    fn judge(&self, server: usize, call: &Call, sent: Instant, answer: &Answer, expected: &[&str]) -> Told {
+        let (world, took, status) = (&self.world, sent.elapsed(), answer.status.as_u16());
+        let describe = || format!("{} on server {server}: {status} {}", call.name, shortened(&answer.text));
+        let Ok(body) = serde_json::from_str::<Value>(&answer.text) else {
+            world.finds("an answer that is not JSON", &describe());
+            return Told::Unknown;
+        };
+        let code = body["error"].as_str().unwrap_or_default();
+        match status {
+            200 if body["success"] == true || body["code"] == true => {
+                world.tallies.add(call.name, took, |tally| tally.done += 1);
+                let cookie = answer.header("set-cookie").and_then(|cookie| cookie.split(';').next());
+                Told::Done(body["data"].clone(), cookie.map(str::to_owned))
+            }
+            503 => {
+                world.tallies.add(call.name, took, |tally| tally.unavailable += 1);
+                world.windows.counts_unavailable(sent);
+                let says_when = answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok());
+                if !says_when || code.is_empty() {
+                    world.finds("a 503 without Retry-After or without a code", &describe());
+                }
+                Told::Unknown
+            }
+            400..500 if !code.is_empty() => {
+                world.tallies.add(call.name, took, |tally| tally.refused += 1);
+                if !expected.contains(&code) {
+                    world.finds("a refusal that nothing explains", &describe());
+                }
+                Told::Refused
+            }
+            _ => {
+                world.finds("an answer that must never be given", &describe());
+                Told::Unknown
+            }
+        }
+    }
+}
+
+/// An error with all its causes: the first one only says that sending failed.
+fn error_chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(200).collect()
+}

@@ -1,0 +1,189 @@
+//! What must hold when everything has come to rest.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
+
+use crate::answers::{Call, Caller, Told};
+use crate::harness::law;
+use crate::harness::process;
+use crate::records::{Doubt, Entry, Known};
+use crate::watch::Life;
+use crate::world::{Budget, SERVERS, World, settings};
+
+/// No server may ever take more.
+const MOST_MEBIBYTES: f64 = 400.0;
+
+/// No server may ever have more files open.
+const MOST_FILES: usize = 500;
+
+/// At rest a server may take so much more than after its warm-up: by this factor, and so many MiB.
+const GROWTH: (f64, f64) = (1.5, 64.0);
+
+/// At rest a server may have so many more files open than after its warm-up, when the load held connections.
+const MORE_FILES: f64 = 16.0;
+
+/// Reservations of the load live at most a minute and are given back within half a minute after that.
+const EXPIRED: Duration = Duration::from_secs(120);
+
+/// A server must have stopped so long after SIGTERM.
+const STOPPING: Duration = Duration::from_secs(35);
+
+/// Why a charge that was in doubt may be refused when it is sent again.
+const REFUSALS: [&str; 5] =
+    ["token_exhausted", "token_quota_insufficient", "user_quota_insufficient", "token_disabled", "invalid_key"];
+
+/// All of it.
+pub async fn all(world: Arc<World>) {
+    world.says("checking");
+    for life in &*world.lives.lock().unwrap() {
+        memory(&world, life);
+    }
+    clear_doubts(&world).await;
+    reservations_end(&world).await;
+    no_transaction_stays(&world).await;
+    match world.records.compare(&world).await {
+        Ok(count) => world.says(&format!("the ledger was held against {count} charges with a request id")),
+        Err(error) => world.finds("the soak itself could not go on", &error.to_string()),
+    }
+    balances(&world).await.unwrap();
+    law(&world, "at the end").await;
+    for (server, slot) in world.servers.iter().enumerate() {
+        slot.signal("TERM").await;
+        let code = slot.ends(STOPPING).await;
+        if code != Some(0) {
+            world.finds("a server did not stop in good order", &format!("server {server}: exit code {code:?}"));
+        }
+    }
+}
+
+/// The law as SQL, and `keymeter doctor`.
+pub async fn law(world: &Arc<World>, when: &str) {
+    match law::violations(&world.pool).await {
+        Ok(violations) => violations.iter().for_each(|violation| world.finds("the law is broken", violation)),
+        Err(error) => world.finds("the soak itself could not go on", &error.to_string()),
+    }
+    let (of_doctor, dir) = (Arc::clone(world), world.home().join("doctor"));
+    let doctor = tokio::task::spawn_blocking(move || {
+        let settings = settings(&of_doctor.cluster.url());
+        let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        process::run(&dir, &settings, &["doctor"])
+    });
+    let found = doctor.await.unwrap();
+    if !found.status.success() {
+        world.finds("keymeter doctor finds something", &format!("{when}: {}", String::from_utf8_lossy(&found.stdout)));
+    }
+}
+
+/// Sends again what was never answered clearly: only now is it known what became of it.
+async fn clear_doubts(world: &Arc<World>) {
+    let doubts = world.records.take_doubts();
+    world.says(&format!("{} operations without a clear answer are sent again", doubts.len()));
+    let caller = Caller::new(Arc::clone(world)).await;
+    for (n, Doubt { entry, path, body }) in doubts.into_iter().enumerate() {
+        let call = Call::post("sent again", path, &world.gateway, body);
+        let since = Instant::now();
+        loop {
+            match caller.ask(n % SERVERS, "", &call, &REFUSALS).await {
+                Told::Done(data, _) => {
+                    let quota = data["charged"].as_i64().unwrap_or(-1);
+                    world.records.add(Entry { known: Known::Charged, quota, ..entry });
+                }
+                Told::Refused => world.records.add(Entry { known: Known::Refused, ..entry }),
+                Told::Unknown if since.elapsed() < Duration::from_secs(30) => {
+                    sleep(Duration::from_millis(200)).await;
+                    continue;
+                }
+                Told::Unknown => world.finds("no clear answer at rest", &format!("{entry:?}")),
+            }
+            break;
+        }
+    }
+}
+
+/// L7: what was not ended expires, and gives its hold back.
+async fn reservations_end(world: &World) {
+    let since = Instant::now();
+    let overdue =
+        "select count(*) from reservations where state = 'open' and expires_at < extract(epoch from now()) - 35";
+    loop {
+        let count: i64 = sqlx::query_scalar(overdue).fetch_one(&world.pool).await.unwrap();
+        if count == 0 {
+            return;
+        }
+        if since.elapsed() > EXPIRED {
+            return world.finds("L7: reservations did not expire", &format!("{count} are overdue"));
+        }
+        sleep(Duration::from_millis(500)).await;
+    }
+}
+
+/// At rest, no session of a server has been in one transaction for long.
+async fn no_transaction_stays(world: &World) {
+    let long = "select count(*) from pg_stat_activity where backend_type = 'client backend' \
+                and xact_start < now() - interval '10 seconds'";
+    let count: i64 = sqlx::query_scalar(long).fetch_one(&world.pool).await.unwrap();
+    if count > 0 {
+        world.finds("a transaction stays open at rest", &format!("{count} sessions"));
+    }
+}
+
+/// L2: use changes no sum of what remains and what was used, and nothing exceeds what was granted.
+async fn balances(world: &World) -> sqlx::Result<()> {
+    for owner in &world.owners {
+        let row = sqlx::query_as::<_, (i64, i64)>("select quota, used_quota from users where id = $1").bind(owner.id);
+        let (quota, used) = row.fetch_one(&world.pool).await?;
+        let least = owner.granted.load(Ordering::SeqCst);
+        let most = least + owner.maybe_granted.load(Ordering::SeqCst);
+        if !(least..=most).contains(&(quota + used)) {
+            let detail = format!("{}: {quota} and {used} used, granted {least} to {most}", owner.name);
+            world.finds("L2: a wallet is not what was granted", &detail);
+        }
+    }
+    for token in &world.tokens {
+        let row = sqlx::query_as::<_, (i64, i64)>("select remain_quota, used_quota from tokens where id = $1");
+        let (remain, used) = row.bind(token.id).fetch_one(&world.pool).await?;
+        let granted = token.granted.load(Ordering::SeqCst);
+        let holds = match token.budget {
+            Budget::Probe | Budget::Unlimited => true,
+            Budget::Plenty | Budget::Tiny => remain + used == granted,
+            Budget::Refilled => remain + used <= granted,
+        };
+        if !holds {
+            let detail = format!("token {}: {remain} and {used} used, granted {granted}", token.id);
+            world.finds("L2: a limited token is not what was granted", &detail);
+        }
+    }
+    Ok(())
+}
+
+/// The bounds of a process; the growth of one that was there to the end.
+fn memory(world: &World, life: &Life) {
+    let warm_up = world.options.warm_up();
+    let who = format!("server {} (process {})", life.server, life.pid);
+    let most = life.samples.iter().map(|sample| sample.mebibytes).fold(0.0, f64::max);
+    if most > MOST_MEBIBYTES {
+        world.finds("a server takes too much memory", &format!("{who}: {most:.0} MiB"));
+    }
+    let files = life.samples.iter().map(|sample| sample.files).max().unwrap_or(0);
+    if files > MOST_FILES {
+        world.finds("a server has too many files open", &format!("{who}: {files}"));
+    }
+    let Some(rest) = life.samples.last().filter(|sample| !sample.is_busy) else {
+        return;
+    };
+    if let Some(warm) = life.after_warm_up(warm_up, |sample| sample.mebibytes) {
+        if rest.mebibytes > warm * GROWTH.0 + GROWTH.1 {
+            let detail = format!("{who}: {warm:.0} MiB after its warm-up, {:.0} MiB at rest", rest.mebibytes);
+            world.finds("a server leaks memory", &detail);
+        }
+    }
+    if let Some(warm) = life.after_warm_up(warm_up, |sample| sample.files as f64) {
+        if rest.files as f64 > warm + MORE_FILES {
+            let detail = format!("{who}: {warm:.0} files after its warm-up, {} at rest", rest.files);
+            world.finds("a server leaks file descriptors", &detail);
+        }
+    }
+}

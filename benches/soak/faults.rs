@@ -1,0 +1,295 @@
+//! The faults: which come when, what each does, and what must hold meanwhile.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use tokio::io::AsyncReadExt;
+use tokio::time::sleep;
+
+use crate::answers::{Call, Caller, Told};
+use crate::checks;
+use crate::world::{SERVERS, SESSION_NAME, World};
+
+/// Every server must charge every wallet again so long after a fault is over.
+const RECOVERY: Duration = Duration::from_secs(30);
+
+/// After so much more, the run goes on without waiting for it.
+const HOPE: Duration = Duration::from_secs(60);
+
+/// A server that is told to stop must have stopped after its `server.drain_seconds`, and some.
+const STOPPING: Duration = Duration::from_secs(35);
+
+/// Another day begins: the newest partition, which is empty, is to be made again, and one is too old to be kept.
+const NEW_DAY: &str = "
+do $$
+declare
+    newest text;
+    old bigint := floor(extract(epoch from now()) / 86400)::bigint * 86400 - 100 * 86400;
+begin
+    set local lock_timeout = '2s';
+    select c.relname into newest from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'charges'::regclass and c.relname ~ '^charges_[0-9]{8}$' order by 1 desc limit 1;
+    if newest > 'charges_' || to_char(now() + interval '2 days', 'YYYYMMDD') then
+        execute format('drop table %I', newest);
+    end if;
+    execute format('create table if not exists charges_%s partition of charges for values from (%s) to (%s)',
+        to_char(to_timestamp(old) at time zone 'UTC', 'YYYYMMDD'), old, old + 86400);
+end
+$$";
+
+/// What is done to the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `kill -9` of a server, and its start.
+    Kill,
+    /// SIGSTOP of a server, and SIGCONT.
+    Pause,
+    /// SIGTERM of a server, and its start.
+    Roll,
+    /// PostgreSQL crashes, and comes back.
+    Crash,
+    /// PostgreSQL is restarted.
+    Restart,
+    /// Half of the servers' sessions are ended, three times.
+    Cut,
+    /// A `pg_dump` that takes its time; meanwhile a day begins and a server is restarted.
+    Backup,
+    /// A transaction that has read charges and stays open; meanwhile a day begins.
+    Reader,
+    /// `keymeter doctor`, and the law as SQL.
+    Doctor,
+}
+
+impl Kind {
+    pub const ALL: [Self; 9] = [
+        Self::Kill,
+        Self::Pause,
+        Self::Roll,
+        Self::Crash,
+        Self::Restart,
+        Self::Cut,
+        Self::Backup,
+        Self::Reader,
+        Self::Doctor,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::Pause => "pause",
+            Self::Roll => "roll",
+            Self::Crash => "crash",
+            Self::Restart => "restart",
+            Self::Cut => "cut",
+            Self::Backup => "backup",
+            Self::Reader => "reader",
+            Self::Doctor => "doctor",
+        }
+    }
+
+    /// Whether a server is restarted in it.
+    const fn restarts_a_server(self) -> bool {
+        matches!(self, Self::Kill | Self::Roll | Self::Backup)
+    }
+
+    pub const fn stops_the_database(self) -> bool {
+        matches!(self, Self::Crash | Self::Restart)
+    }
+
+    /// How long some wallet may go without a charge on a server that is healthy.
+    pub const fn longest_gap(self) -> Option<Duration> {
+        match self {
+            // A paused server may hold locks: the others wait until the database ends its transaction.
+            Self::Pause => Some(Duration::from_secs(15)),
+            Self::Kill | Self::Roll | Self::Cut | Self::Backup | Self::Reader | Self::Doctor => {
+                Some(Duration::from_secs(10))
+            }
+            Self::Crash | Self::Restart => None,
+        }
+    }
+}
+
+/// Makes faults one after the other, with calm between them, until the time is over. Every kind comes once before any
+/// comes again. What comes next follows from the seed alone.
+pub async fn make(world: Arc<World>) {
+    let until = Instant::now() + world.options.length();
+    let mut rng = StdRng::seed_from_u64(world.options.seed);
+    let caller = Caller::new(Arc::clone(&world)).await;
+    sleep(world.options.warm_up()).await;
+    let mut deck = Vec::new();
+    while Instant::now() < until && !world.options.faults.is_empty() {
+        if deck.is_empty() {
+            deck.clone_from(&world.options.faults);
+            deck.shuffle(&mut rng);
+        }
+        let kind = deck.pop().unwrap();
+        let (server, fraction, calm) = (rng.random_range(0..SERVERS), rng.random(), rng.random_range(1..=4));
+        fault(&world, &caller, kind, server, fraction).await;
+        let left = until.saturating_duration_since(Instant::now());
+        sleep(Duration::from_secs(calm).min(left)).await;
+    }
+    sleep(until.saturating_duration_since(Instant::now())).await;
+}
+
+/// One fault, and the wait until all is well again. `fraction` of 1 says how long it lasts.
+async fn fault(world: &Arc<World>, caller: &Caller, kind: Kind, server: usize, fraction: f64) {
+    let victim = match kind {
+        Kind::Pause => Some(server),
+        kind if kind.restarts_a_server() => Some(server % (SERVERS - 1)),
+        _ => None,
+    };
+    let at = victim.map_or_else(String::new, |victim| format!(" of server {victim}"));
+    world.says(&format!("fault: {}{at}", kind.name()));
+    world.windows.open(kind, victim);
+    let span = |least: f64, most: f64| Duration::from_secs_f64(least + (most - least) * fraction);
+    // Jobs run each minute: in a long run one of them falls into each backup.
+    let long = if world.options.is_short() { span(10.0, 14.0) } else { span(62.0, 80.0) };
+    match kind {
+        Kind::Kill => {
+            let slot = &world.servers[victim.unwrap()];
+            slot.kill().await;
+            sleep(span(0.2, 3.0)).await;
+            slot.start(&world.cluster).await;
+        }
+        Kind::Pause => {
+            let slot = &world.servers[victim.unwrap()];
+            slot.signal("STOP").await;
+            sleep(span(20.0, 25.0)).await;
+            slot.signal("CONT").await;
+        }
+        Kind::Roll => roll(world, victim.unwrap()).await,
+        Kind::Crash | Kind::Restart => {
+            let of_database = |act: fn(&World)| {
+                let world = Arc::clone(world);
+                async move { tokio::task::spawn_blocking(move || act(&world)).await.unwrap() }
+            };
+            of_database(if kind == Kind::Crash { |world| world.cluster.crash() } else { |world| world.cluster.stop() })
+                .await;
+            sleep(span(0.2, 4.0)).await;
+            of_database(|world| world.cluster.resume()).await;
+        }
+        Kind::Cut => {
+            for round in 0..3 {
+                cut_sessions(world, fraction.to_bits() + round).await;
+                sleep(Duration::from_millis(500)).await;
+            }
+        }
+        Kind::Backup => backup(world, victim.unwrap(), long).await,
+        Kind::Reader => reader(world, long).await,
+        Kind::Doctor => checks::law(world, "under load").await,
+    }
+    let ended = Instant::now();
+    world.windows.change(|window| window.ended = Some(ended));
+    recovers(world, caller, ended).await;
+    let window = world.windows.change(|window| window.closed = Some(Instant::now())).unwrap();
+    let (recovery, gap) = (ended.elapsed(), window.wallet_gap);
+    world.says(&format!(
+        "       {} is over: all servers charge again after {:.1} s; longest gap of a wallet on a healthy server {:.1} s",
+        kind.name(),
+        recovery.as_secs_f64(),
+        gap.as_secs_f64()
+    ));
+    if let Some(most) = kind.longest_gap().filter(|most| gap > *most) {
+        let detail = format!("{}{at}: {:.1} s, at most {most:?} are allowed", kind.name(), gap.as_secs_f64());
+        world.finds("a wallet could not be charged on a healthy server", &detail);
+    }
+}
+
+/// Waits until every server is ready and has charged every wallet after `ended`.
+async fn recovers(world: &World, caller: &Caller, ended: Instant) {
+    let rich: Vec<usize> = (0..world.owners.len()).filter(|owner| world.owners[*owner].is_rich).collect();
+    let mut is_late = false;
+    loop {
+        let mut behind = Vec::new();
+        for server in 0..SERVERS {
+            let waiting = rich.iter().filter(|owner| world.pulse.charged(server, **owner) <= ended).count();
+            if waiting > 0 {
+                behind.push(format!("server {server} for {waiting} wallets"));
+            } else if !matches!(caller.ask(server, "", &Call::get("ready", "/readyz", ""), &[]).await, Told::Done(..)) {
+                behind.push(format!("server {server} is not ready"));
+            }
+        }
+        if behind.is_empty() || ended.elapsed() > RECOVERY + HOPE {
+            return;
+        }
+        if !is_late && ended.elapsed() > RECOVERY {
+            is_late = true;
+            world.finds("a server did not recover in time", &format!("after {RECOVERY:?}: {}", behind.join(", ")));
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// SIGTERM, and a start when it has stopped in good order.
+async fn roll(world: &World, server: usize) {
+    let slot = &world.servers[server];
+    world.windows.change(|window| window.told = Some(Instant::now()));
+    slot.signal("TERM").await;
+    let code = slot.ends(STOPPING).await;
+    if code != Some(0) {
+        world.finds("a server did not stop in good order", &format!("server {server}: exit code {code:?}"));
+    }
+    slot.start(&world.cluster).await;
+}
+
+/// Ends about half of the sessions of the servers.
+async fn cut_sessions(world: &World, seed: u64) {
+    let sessions = "select pid from pg_stat_activity where backend_type = 'client backend' \
+                    and application_name <> $1 and datname = current_database() order by pid";
+    let mut rng = StdRng::seed_from_u64(seed);
+    let pids: Vec<i32> = sqlx::query_scalar(sessions).bind(SESSION_NAME).fetch_all(&world.pool).await.unwrap();
+    let pids: Vec<i32> = pids.into_iter().filter(|_| rng.random_bool(0.5)).collect();
+    let cut = sqlx::query("select pg_terminate_backend(pid) from unnest($1::int[]) as pid").bind(pids);
+    cut.execute(&world.pool).await.unwrap();
+}
+
+async fn new_day(world: &World) {
+    if let Err(error) = sqlx::raw_sql(NEW_DAY).execute(&world.pool).await {
+        world.says(&format!("       no new day: {error}"));
+    }
+}
+
+/// A dump that is read slowly, so that it holds its locks; a server that starts meanwhile does its jobs at once.
+async fn backup(world: &World, server: usize, length: Duration) {
+    let since = Instant::now();
+    new_day(world).await;
+    let mut command = tokio::process::Command::new(world.cluster.program("pg_dump"));
+    command.arg("--dbname").arg(world.cluster.url()).stdin(Stdio::null());
+    let mut dump = command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+    let mut out = dump.stdout.take().unwrap();
+    // It writes when it has all its locks.
+    let mut first = [0; 1];
+    out.read_exact(&mut first).await.unwrap();
+    sleep(Duration::from_secs(1)).await;
+    roll(world, server).await;
+    sleep(length.saturating_sub(since.elapsed())).await;
+    tokio::io::copy(&mut out, &mut tokio::io::sink()).await.unwrap();
+    let done = dump.wait_with_output().await.unwrap();
+    if !done.status.success() {
+        world.finds("a backup failed", &String::from_utf8_lossy(&done.stderr));
+    }
+}
+
+/// A long report: a snapshot that has read charges and is kept open.
+async fn reader(world: &World, length: Duration) {
+    new_day(world).await;
+    let report = async {
+        let mut tx = world.pool.begin().await?;
+        sqlx::query("set transaction isolation level repeatable read").execute(&mut *tx).await?;
+        let count = "select count(*) from charges";
+        let before: i64 = sqlx::query_scalar(count).fetch_one(&mut *tx).await?;
+        sleep(length).await;
+        let after: i64 = sqlx::query_scalar(count).fetch_one(&mut *tx).await?;
+        tx.commit().await?;
+        Ok::<_, sqlx::Error>(before == after)
+    };
+    match report.await {
+        Ok(true) => {}
+        Ok(false) => world.finds("a snapshot changed", "the count of charges"),
+        Err(error) => world.finds("a report was ended", &error.to_string()),
+    }
+}

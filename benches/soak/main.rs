@@ -1,0 +1,169 @@
+//! A long mixed load on three servers of one database while faults are made, and a check that every promise of the
+//! ledger held. `make soak` runs it; `docs/soak.md` says what it does and how to read what it prints.
+
+#![allow(
+    missing_docs,
+    clippy::cast_precision_loss,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::float_arithmetic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a program for measuring: it prints, divides, asks its own questions, and stops when it cannot go on"
+)]
+
+mod answers;
+mod checks;
+mod faults;
+#[path = "../../tests/it/harness/mod.rs"]
+mod harness;
+mod load;
+#[path = "../shared/memory.rs"]
+mod memory;
+mod records;
+mod report;
+mod watch;
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../../tests/it/wire.rs"]
+mod wire;
+mod world;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use faults::Kind;
+use world::World;
+
+/// Clients unless `--clients` says otherwise: enough to fill batches, few enough for a small machine.
+const CLIENTS: usize = 32;
+
+/// What is run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Minutes of load.
+    pub minutes: f64,
+    /// From which the load's choices and the faults follow.
+    pub seed: u64,
+    /// Clients that send one operation after the other.
+    pub clients: usize,
+    /// The longest pause of a client between two operations.
+    pub pause: Duration,
+    /// The faults to make.
+    pub faults: Vec<Kind>,
+}
+
+impl Options {
+    fn read() -> Self {
+        let mut options = Self {
+            minutes: 10.0,
+            seed: u64::from(rand::random::<u32>()),
+            clients: CLIENTS,
+            pause: Duration::from_millis(20),
+            faults: Kind::ALL.to_vec(),
+        };
+        let mut words = std::env::args().skip(1);
+        while let Some(word) = words.next() {
+            let mut value = || words.next().unwrap_or_else(|| panic!("{word} needs a value"));
+            match word.as_str() {
+                "--minutes" => options.minutes = value().parse().expect("--minutes takes a number"),
+                "--seed" => options.seed = value().parse().expect("--seed takes a whole number"),
+                "--clients" => options.clients = value().parse().expect("--clients takes a whole number"),
+                "--pause" => {
+                    options.pause = Duration::from_millis(value().parse().expect("--pause takes milliseconds"))
+                }
+                "--faults" => options.faults = faults_named(&value()),
+                "--bench" => {}
+                _ => panic!("unknown option {word}; there are --minutes --seed --clients --pause --faults"),
+            }
+        }
+        assert!(options.clients < load::MAX_CLIENTS, "--clients must be below {}", load::MAX_CLIENTS);
+        options
+    }
+
+    /// The arguments that repeat this run.
+    fn arguments(&self) -> String {
+        let mut arguments = format!("--minutes {} --seed {}", self.minutes, self.seed);
+        if self.clients != CLIENTS {
+            arguments += &format!(" --clients {}", self.clients);
+        }
+        if self.faults != Kind::ALL {
+            let names: Vec<_> = self.faults.iter().map(|kind| kind.name()).collect();
+            arguments += &format!(" --faults {}", if names.is_empty() { "none".to_owned() } else { names.join(",") });
+        }
+        arguments
+    }
+
+    /// How long the load lasts.
+    pub fn length(&self) -> Duration {
+        Duration::from_secs_f64(self.minutes * 60.0)
+    }
+
+    /// How long a server has served before its memory is taken as the measure of what follows. Also the time before
+    /// the first fault.
+    pub fn warm_up(&self) -> Duration {
+        (self.length() / 10).clamp(Duration::from_secs(8), Duration::from_secs(60))
+    }
+
+    /// How long everything rests at the end.
+    pub fn rest(&self) -> Duration {
+        (self.length() / 6).clamp(Duration::from_secs(10), Duration::from_secs(60))
+    }
+
+    /// Whether faults are cut short, so that a short run meets most of them.
+    pub fn is_short(&self) -> bool {
+        self.minutes < 5.0
+    }
+}
+
+/// The faults of a list such as `kill,pause`; `none` for a run without any.
+fn faults_named(names: &str) -> Vec<Kind> {
+    let known = || Kind::ALL.map(Kind::name).join(", ");
+    let named = |name: &str| {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name).unwrap_or_else(|| {
+            panic!("there is no fault {name}; there are {} and none", known());
+        })
+    };
+    names.split(',').filter(|name| *name != "none").map(named).collect()
+}
+
+fn main() -> ExitCode {
+    let options = Options::read();
+    println!("seed {}; repeat with: make soak SOAK_ARGS=\"{}\"", options.seed, options.arguments());
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let world = runtime.block_on(async { Arc::new(World::start(options).await) });
+    let held = runtime.block_on(async {
+        tokio::select! {
+            held = soak(&world) => held,
+            _ = tokio::signal::ctrl_c() => {
+                println!("interrupted; the logs stay in {}", world.home().display());
+                return false;
+            }
+        }
+    });
+    world.end(held);
+    if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The whole run; returns whether everything held.
+async fn soak(world: &Arc<World>) -> bool {
+    let memory = tokio::spawn(watch::samples(Arc::clone(world)));
+    let progress = tokio::spawn(report::progress(Arc::clone(world)));
+    let gaps = tokio::spawn(watch::gaps(Arc::clone(world)));
+    let clients = load::start(world);
+    let faults = tokio::spawn(faults::make(Arc::clone(world)));
+    world.finds_panic(faults.await, "making faults");
+    world.stop.store(true, Ordering::SeqCst);
+    for client in clients {
+        world.finds_panic(client.await, "a client");
+    }
+    gaps.abort();
+    world.says("the load has stopped; resting");
+    tokio::time::sleep(world.options.rest()).await;
+    progress.abort();
+    memory.abort();
+    let checked = tokio::spawn(checks::all(Arc::clone(world)));
+    world.finds_panic(checked.await, "checking");
+    report::table(world)
+}

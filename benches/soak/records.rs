@@ -1,0 +1,134 @@
+//! What was sent and what is known of it, and whether the ledger says the same at the end.
+
+use std::sync::Mutex;
+
+use futures_util::TryStreamExt;
+use serde_json::Value;
+
+use crate::world::World;
+
+/// What is known of a charge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// Acknowledged: it is in the ledger, once.
+    Charged,
+    /// Refused, and never sent before: it is not in the ledger.
+    Refused,
+    /// Sent once without a request id, and not answered: it is there once or not at all.
+    Unclear,
+}
+
+/// A charge or a settlement. Its mark is unique and is sent as `prompt_tokens`, so that its row can be found.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    pub mark: i64,
+    pub token: i64,
+    pub quota: i64,
+    pub known: Known,
+    pub has_request_id: bool,
+}
+
+/// What has to be asked once more when everything is well again.
+#[derive(Debug, Clone)]
+pub struct Doubt {
+    /// Its `known` is not known yet.
+    pub entry: Entry,
+    pub path: &'static str,
+    pub body: Value,
+}
+
+/// Everything that was sent to the ledger.
+#[derive(Default)]
+pub struct Records {
+    entries: Mutex<Vec<Entry>>,
+    doubts: Mutex<Vec<Doubt>>,
+}
+
+/// The request id of a charge; ids sort as their marks.
+pub fn request_id(mark: i64) -> String {
+    format!("{mark:018}")
+}
+
+impl Records {
+    pub fn add(&self, entry: Entry) {
+        self.entries.lock().unwrap().push(entry);
+    }
+
+    pub fn doubt(&self, doubt: Doubt) {
+        self.doubts.lock().unwrap().push(doubt);
+    }
+
+    pub fn take_doubts(&self) -> Vec<Doubt> {
+        std::mem::take(&mut *self.doubts.lock().unwrap())
+    }
+
+    /// Holds every entry against the rows of the ledger, in the order of their marks. Returns how many there were.
+    pub async fn compare(&self, world: &World) -> sqlx::Result<usize> {
+        let mut entries = std::mem::take(&mut *self.entries.lock().unwrap());
+        entries.sort_unstable_by_key(|entry| entry.mark);
+        compare_charges(world, &entries).await?;
+        entries.retain(|entry| entry.has_request_id);
+        compare_receipts(world, &entries).await?;
+        Ok(entries.len())
+    }
+}
+
+async fn compare_charges(world: &World, entries: &[Entry]) -> sqlx::Result<()> {
+    let mut rows = sqlx::query_as::<_, (i64, i64, i64)>(
+        "select prompt_tokens, token_id, quota from charges order by prompt_tokens",
+    )
+    .fetch(&world.pool);
+    let (mut entries, mut last) = (entries.iter().peekable(), None);
+    while let Some((mark, token, quota)) = rows.try_next().await? {
+        if last.replace(mark) == Some(mark) {
+            world.finds("L4: charged twice", &format!("the charge marked {mark}, of the token {token}"));
+            continue;
+        }
+        while let Some(missing) = entries.next_if(|entry| entry.mark < mark) {
+            is_not_charged(world, missing);
+        }
+        match entries.next_if(|entry| entry.mark == mark) {
+            Some(entry) if entry.known == Known::Refused => {
+                world.finds("L4: refused and charged", &format!("{entry:?}"));
+            }
+            Some(entry) if (entry.token, entry.quota) != (token, quota) => {
+                world.finds("L4: charged otherwise than told", &format!("{entry:?}, but {quota} of the token {token}"));
+            }
+            Some(_) => {}
+            None => world.finds("L4: a charge that nobody sent", &format!("marked {mark}, of the token {token}")),
+        }
+    }
+    entries.for_each(|missing| is_not_charged(world, missing));
+    Ok(())
+}
+
+fn is_not_charged(world: &World, entry: &Entry) {
+    if entry.known == Known::Charged {
+        world.finds("L4: acknowledged and lost", &format!("{entry:?}"));
+    }
+}
+
+async fn compare_receipts(world: &World, entries: &[Entry]) -> sqlx::Result<()> {
+    let mut rows = sqlx::query_as::<_, (String, i64)>(
+        "select request_id, charged from receipts order by request_id collate \"C\"",
+    )
+    .fetch(&world.pool);
+    let mut entries = entries.iter().peekable();
+    let is_absent = |entry: &Entry| {
+        if entry.known == Known::Charged {
+            world.finds("L4: acknowledged, but its request id is forgotten", &format!("{entry:?}"));
+        }
+    };
+    while let Some((id, charged)) = rows.try_next().await? {
+        let mark: i64 = id.parse().unwrap_or(-1);
+        while let Some(absent) = entries.next_if(|entry| entry.mark < mark) {
+            is_absent(absent);
+        }
+        match entries.next_if(|entry| entry.mark == mark) {
+            Some(entry) if entry.known == Known::Charged && entry.quota == charged => {}
+            other => world.finds("L4: a receipt that says otherwise", &format!("{id} charged {charged}, {other:?}")),
+        }
+    }
+    entries.for_each(is_absent);
+    Ok(())
+}

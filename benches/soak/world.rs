@@ -1,0 +1,328 @@
+//! The servers, their database, and who there is to send requests.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use std::sync::{Mutex, RwLock};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use sqlx::PgPool;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use tokio::task::JoinError;
+
+use crate::Options;
+use crate::harness::MASTER_KEY;
+use crate::harness::cluster::Cluster;
+use crate::harness::process::Server;
+use crate::records::Records;
+use crate::watch::{Life, Pulse, Windows};
+use crate::wire::Client;
+
+/// Servers on the one database. The last one is never restarted, so that its memory shows the whole run.
+pub const SERVERS: usize = 3;
+
+/// Owners whose wallets never run empty, and owners whose wallets do.
+const RICH_OWNERS: usize = 8;
+const POOR_OWNERS: usize = 2;
+
+const PLENTY: i64 = 1_000_000_000_000;
+const LITTLE: i64 = 2_000;
+
+/// Examples that are kept of each thing that broke.
+const EXAMPLES: usize = 5;
+
+/// The sessions of this program are told from those of the servers by this name.
+pub const SESSION_NAME: &str = "soak";
+
+/// Everything that a client or a fault can reach.
+pub struct World {
+    pub options: Options,
+    pub began: Instant,
+    // Servers end before their database.
+    pub servers: Vec<Slot>,
+    pub cluster: Cluster,
+    pub pool: PgPool,
+    pub root: String,
+    pub gateway: String,
+    pub owners: Vec<Owner>,
+    pub tokens: Vec<KnownToken>,
+    pub records: Records,
+    pub tallies: Tallies,
+    pub windows: Windows,
+    pub pulse: Pulse,
+    /// Every process of every server so far.
+    pub lives: Mutex<Vec<Life>>,
+    pub stop: AtomicBool,
+    findings: Mutex<BTreeMap<&'static str, (usize, Vec<String>)>>,
+    home: PathBuf,
+}
+
+/// A server, which may be down or another process than before.
+pub struct Slot {
+    pub dir: PathBuf,
+    pub process: tokio::sync::Mutex<Option<Server>>,
+    base: RwLock<String>,
+    /// 0 while it is down.
+    pub pid: AtomicU32,
+}
+
+/// An account with a wallet.
+pub struct Owner {
+    pub id: i64,
+    pub name: String,
+    pub password: String,
+    pub access_token: String,
+    pub is_rich: bool,
+    /// What its wallet was surely given, and what it may have been given beside.
+    pub granted: AtomicI64,
+    pub maybe_granted: AtomicI64,
+}
+
+/// How a token of the load is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Budget {
+    /// Unlimited, one an owner, charged all the time through every server.
+    Probe,
+    /// Unlimited.
+    Unlimited,
+    /// Limited, with more than is ever spent.
+    Plenty,
+    /// Limited, soon exhausted, never filled up.
+    Tiny,
+    /// Limited, filled up now and then.
+    Refilled,
+}
+
+/// A token that stays for the whole run.
+pub struct KnownToken {
+    pub id: i64,
+    pub key: String,
+    pub owner: usize,
+    pub budget: Budget,
+    /// At most what it was granted, for a limited one; exactly that unless it is refilled.
+    pub granted: AtomicI64,
+}
+
+/// What became of the operations of one name.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tally {
+    pub done: u64,
+    pub refused: u64,
+    pub unavailable: u64,
+    pub unanswered: u64,
+    pub longest: Duration,
+}
+
+/// By the names of operations.
+#[derive(Default)]
+pub struct Tallies(Mutex<BTreeMap<&'static str, Tally>>);
+
+impl Tallies {
+    pub fn add(&self, name: &'static str, took: Duration, add: impl FnOnce(&mut Tally)) {
+        let mut all = self.0.lock().unwrap();
+        let tally = all.entry(name).or_default();
+        tally.longest = tally.longest.max(took);
+        add(tally);
+    }
+
+    pub fn all(&self) -> BTreeMap<&'static str, Tally> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl World {
+    /// Starts everything and makes the accounts and tokens of the load.
+    pub async fn start(options: Options) -> Self {
+        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("soak-{}", options.seed));
+        // What a run with the same seed left.
+        let _ = std::fs::remove_dir_all(&home);
+        let cluster = Cluster::start();
+        let mut servers = Vec::new();
+        for n in 0..SERVERS {
+            let slot = Slot::new(home.join(format!("server-{n}")));
+            slot.start(&cluster).await;
+            servers.push(slot);
+        }
+        let connect: PgConnectOptions = cluster.url().parse().unwrap();
+        let pool = PgPoolOptions::new().max_connections(4).connect_lazy_with(connect.application_name(SESSION_NAME));
+        let mut world = Self {
+            began: Instant::now(),
+            windows: Windows::default(),
+            pulse: Pulse::new(SERVERS, RICH_OWNERS + POOR_OWNERS),
+            options,
+            servers,
+            cluster,
+            pool,
+            root: String::new(),
+            gateway: String::new(),
+            owners: Vec::new(),
+            tokens: Vec::new(),
+            records: Records::default(),
+            tallies: Tallies::default(),
+            lives: Mutex::default(),
+            stop: AtomicBool::new(false),
+            findings: Mutex::default(),
+            home,
+        };
+        world.make_accounts().await;
+        world.says(&format!(
+            "{SERVERS} servers, {} owners, {} tokens, {} clients; logs in {}",
+            world.owners.len(),
+            world.tokens.len(),
+            world.options.clients,
+            world.home.display()
+        ));
+        world
+    }
+
+    async fn make_accounts(&mut self) {
+        let process = self.servers[0].process.lock().await;
+        let server = process.as_ref().unwrap();
+        let root = Client::root(server).await;
+        root.headers["authorization"].to_str().unwrap().clone_into(&mut self.root);
+        let made = root.post("/api/admin/gateways", json!({ "name": "soak" })).await.ok();
+        made["credential"].as_str().unwrap().clone_into(&mut self.gateway);
+        for n in 0..RICH_OWNERS + POOR_OWNERS {
+            let (name, is_rich) = (format!("owner{n}"), n < RICH_OWNERS);
+            let password = format!("{name}'s password");
+            let account = json!({ "username": name, "password": password, "token_api_enabled": true });
+            root.post("/api/admin/users", account).await.ok();
+            let session = Client::signed_in(server, &name, &password).await;
+            let id = session.get("/api/user/self").await.ok()["id"].as_i64().unwrap();
+            let access_token = session.get("/api/user/token").await.ok().as_str().unwrap().to_owned();
+            let quota = if is_rich { PLENTY } else { LITTLE };
+            root.post(&format!("/api/admin/users/{id}/quota"), json!({ "set": quota })).await.ok();
+            let (granted, maybe_granted) = (AtomicI64::new(quota), AtomicI64::new(0));
+            let client = Client::with(server, &access_token);
+            self.owners.push(Owner { id, name, password, access_token, is_rich, granted, maybe_granted });
+            let budgets: &[(Budget, i64, usize)] = if is_rich {
+                &[
+                    (Budget::Probe, 0, 1),
+                    (Budget::Plenty, PLENTY, 12),
+                    (Budget::Unlimited, 0, 6),
+                    (Budget::Tiny, 1_000, 3),
+                    (Budget::Refilled, 300, 3),
+                ]
+            } else {
+                &[(Budget::Plenty, PLENTY, 4), (Budget::Unlimited, 0, 2)]
+            };
+            for &(budget, quota, count) in budgets {
+                for _ in 0..count {
+                    let is_unlimited = matches!(budget, Budget::Probe | Budget::Unlimited);
+                    let name = format!("{budget:?} {}", self.tokens.len());
+                    let token = json!({ "name": name, "remain_quota": quota, "unlimited_quota": is_unlimited });
+                    let (id, key) = client.creates(token).await.unwrap();
+                    self.tokens.push(KnownToken { id, key, owner: n, budget, granted: AtomicI64::new(quota) });
+                }
+            }
+        }
+    }
+
+    /// Where a server answers, or answered before it went down.
+    pub fn base(&self, server: usize) -> String {
+        self.servers[server].base.read().unwrap().clone()
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
+    /// Prints a line with the time.
+    pub fn says(&self, line: &str) {
+        let seconds = self.began.elapsed().as_secs();
+        println!("{:02}:{:02}  {line}", seconds / 60, seconds % 60);
+    }
+
+    /// Remembers that something broke; the run goes on and fails at its end.
+    pub fn finds(&self, what: &'static str, detail: &str) {
+        let mut findings = self.findings.lock().unwrap();
+        let (count, examples) = findings.entry(what).or_default();
+        *count += 1;
+        if examples.len() < EXAMPLES {
+            let seconds = self.began.elapsed().as_secs();
+            examples.push(format!("at {:02}:{:02}: {detail}", seconds / 60, seconds % 60));
+            self.says(&format!("BROKEN  {what}: {detail}"));
+        }
+    }
+
+    /// The end of a task: its panic is something that broke.
+    pub fn finds_panic(&self, ended: Result<(), JoinError>, who: &str) {
+        if let Err(error) = ended {
+            self.finds("the soak itself could not go on", &format!("{who}: {error}"));
+        }
+    }
+
+    /// Each thing that broke: how often, and the first examples.
+    pub fn findings(&self) -> BTreeMap<&'static str, (usize, Vec<String>)> {
+        self.findings.lock().unwrap().clone()
+    }
+
+    /// Where the logs are.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Keeps the logs unless everything held.
+    pub fn end(&self, held: bool) {
+        if held {
+            let _ = std::fs::remove_dir_all(&self.home);
+        } else {
+            let _ = std::fs::copy(self.cluster.log(), self.home.join("postgresql.log"));
+        }
+    }
+}
+
+impl Slot {
+    fn new(dir: PathBuf) -> Self {
+        std::fs::create_dir_all(&dir).unwrap();
+        Self { dir, process: tokio::sync::Mutex::default(), base: RwLock::default(), pid: AtomicU32::new(0) }
+    }
+
+    /// Starts the server, which must be down.
+    pub async fn start(&self, cluster: &Cluster) {
+        let settings = settings(&cluster.url());
+        let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let server = Server::start(&self.dir, &settings).await;
+        self.base.write().unwrap().clone_from(&server.base);
+        self.pid.store(server.child.id(), Ordering::SeqCst);
+        *self.process.lock().await = Some(server);
+    }
+
+    /// Sends a signal such as `"STOP"`.
+    pub async fn signal(&self, name: &str) {
+        self.process.lock().await.as_ref().expect("it runs").signal(name);
+    }
+
+    /// `kill -9`.
+    pub async fn kill(&self) {
+        self.pid.store(0, Ordering::SeqCst);
+        self.process.lock().await.take().expect("it runs").kill();
+    }
+
+    /// Waits until it has ended by itself, and returns its exit code; `None` if it was killed, or is after `patience`.
+    pub async fn ends(&self, patience: Duration) -> Option<i32> {
+        let mut server = self.process.lock().await.take().expect("it runs");
+        let since = Instant::now();
+        let ended = loop {
+            match server.child.try_wait().unwrap() {
+                Some(status) => break status.code(),
+                None if since.elapsed() > patience => break None,
+                None => tokio::time::sleep(Duration::from_millis(20)).await,
+            }
+        };
+        self.pid.store(0, Ordering::SeqCst);
+        ended
+    }
+}
+
+/// The settings of every server. Limits are those that are shipped; the clients say addresses of their own, as if they
+/// came through a proxy.
+pub fn settings(url: &str) -> [(&'static str, String); 4] {
+    [
+        ("DATABASE_URL", url.to_owned()),
+        ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY.to_owned()),
+        ("KEYMETER_SERVER__TRUSTED_PROXIES", "127.0.0.1/32".to_owned()),
+        ("KEYMETER_LOG__FILTER", "warn".to_owned()),
+    ]
+}

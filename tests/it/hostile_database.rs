@@ -12,9 +12,10 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 use tempfile::TempDir;
 
 use crate::harness::cluster::Cluster;
+use crate::harness::law::proves_the_law;
 use crate::harness::process::{Server, run};
 use crate::harness::{Answer, MASTER_KEY};
-use crate::ledger_torture::proves_the_law;
+
 use crate::wire::{Client, eventually, url};
 
 const PLENTY: i64 = 1_000_000;

@@ -37,6 +37,7 @@ export function CredentialList({ gateway, onRevoke }: Props) {
             variant="subtle"
             color="red"
             size="compact-sm"
+            flex="none"
             aria-label={words.revokeLabel(hintOf(credential), gateway.name)}
             onClick={() => onRevoke(credential)}
           >

@@ -171,9 +171,6 @@ pub struct Opened {
 pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartError> {
     let found = storage::look(&database.options).await?;
     let file = config.data_dir.join(MASTER_KEY_FILE);
-    if config.secrets.master_key.is_none() && !database.is_embedded() && config.data_dir.exists() {
-        make_private(&config.data_dir).map_err(|error| StartError::DataDir(file.clone(), error))?;
-    }
     let vault = Vault::new(&match (find_master_key(config)?, &found.key_check) {
         (Some(key), _) => key,
         (None, Some(_)) => return Err(StartError::MasterKeyMissing(file)),
@@ -181,6 +178,9 @@ pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartE
     });
     if found.key_check.is_some_and(|check| check != vault.check()) {
         return Err(StartError::MasterKeyWrong(file));
+    }
+    if config.secrets.master_key.is_none() && !database.is_embedded() {
+        make_private(&config.data_dir).map_err(|error| StartError::DataDir(file.clone(), error))?;
     }
     storage::migrate(&database.options).await?;
     let db = Db::open(&database.options);

@@ -43,7 +43,7 @@ impl KeywordQuery {
 /// A new account.
 #[derive(Deserialize, ToSchema)]
 pub struct NewUserBody {
-    /// 1 to 50 characters without white space.
+    /// 1 to 50 characters without white space: letters and digits of one script, and ASCII signs.
     #[schema(required)]
     username: Option<String>,
     /// 8 to 128 characters.

@@ -7,6 +7,7 @@
     clippy::disallowed_methods,
     clippy::expect_used,
     clippy::float_arithmetic,
+    clippy::needless_pass_by_value,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a program for measuring: it prints, divides, asks its own questions, and stops when it cannot go on"
@@ -39,6 +40,9 @@ use world::World;
 /// Clients unless `--clients` says otherwise: enough to fill batches, few enough for a small machine.
 const CLIENTS: usize = 32;
 
+/// The longest pause of a client unless `--pause` says otherwise.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// What is run.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -60,7 +64,7 @@ impl Options {
             minutes: 10.0,
             seed: u64::from(rand::random::<u32>()),
             clients: CLIENTS,
-            pause: Duration::from_millis(20),
+            pause: PAUSE,
             faults: Kind::ALL.to_vec(),
         };
         let mut words = std::env::args().skip(1);
@@ -84,15 +88,19 @@ impl Options {
 
     /// The arguments that repeat this run.
     fn arguments(&self) -> String {
-        let mut arguments = format!("--minutes {} --seed {}", self.minutes, self.seed);
+        let mut arguments = vec![format!("--minutes {} --seed {}", self.minutes, self.seed)];
         if self.clients != CLIENTS {
-            arguments += &format!(" --clients {}", self.clients);
+            arguments.push(format!("--clients {}", self.clients));
+        }
+        if self.pause != PAUSE {
+            arguments.push(format!("--pause {}", self.pause.as_millis()));
         }
         if self.faults != Kind::ALL {
             let names: Vec<_> = self.faults.iter().map(|kind| kind.name()).collect();
-            arguments += &format!(" --faults {}", if names.is_empty() { "none".to_owned() } else { names.join(",") });
+            let names = if names.is_empty() { "none".to_owned() } else { names.join(",") };
+            arguments.push(format!("--faults {names}"));
         }
-        arguments
+        arguments.join(" ")
     }
 
     /// How long the load lasts.

@@ -26,7 +26,7 @@ const GROWTH: (f64, f64) = (1.5, 64.0);
 const MORE_FILES: f64 = 16.0;
 
 /// Reservations of the load live at most a minute and are given back within half a minute after that.
-const EXPIRED: Duration = Duration::from_secs(120);
+const EXPIRED: Duration = Duration::from_mins(2);
 
 /// Why a charge that was in doubt may be refused when it is sent again.
 const REFUSALS: [&str; 5] =

@@ -18,7 +18,7 @@ use crate::world::{SERVERS, SESSION_NAME, World};
 const RECOVERY: Duration = Duration::from_secs(30);
 
 /// After so much more, the run goes on without waiting for it.
-const HOPE: Duration = Duration::from_secs(60);
+const HOPE: Duration = Duration::from_mins(1);
 
 /// Another day begins: the newest partition, which is empty, is to be made again, and one is too old to be kept.
 const NEW_DAY: &str = "

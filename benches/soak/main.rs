@@ -75,7 +75,7 @@ impl Options {
                 "--seed" => options.seed = value().parse().expect("--seed takes a whole number"),
                 "--clients" => options.clients = value().parse().expect("--clients takes a whole number"),
                 "--pause" => {
-                    options.pause = Duration::from_millis(value().parse().expect("--pause takes milliseconds"))
+                    options.pause = Duration::from_millis(value().parse().expect("--pause takes milliseconds"));
                 }
                 "--faults" => options.faults = faults_named(&value()),
                 "--bench" => {}
@@ -104,23 +104,23 @@ impl Options {
     }
 
     /// How long the load lasts.
-    pub fn length(&self) -> Duration {
+    fn length(&self) -> Duration {
         Duration::from_secs_f64(self.minutes * 60.0)
     }
 
     /// How long a server has served before its memory is taken as the measure of what follows. Also the time before
     /// the first fault.
-    pub fn warm_up(&self) -> Duration {
-        (self.length() / 10).clamp(Duration::from_secs(8), Duration::from_secs(60))
+    fn warm_up(&self) -> Duration {
+        (self.length() / 10).clamp(Duration::from_secs(8), Duration::from_mins(1))
     }
 
     /// How long everything rests at the end.
-    pub fn rest(&self) -> Duration {
-        (self.length() / 6).clamp(Duration::from_secs(10), Duration::from_secs(60))
+    fn rest(&self) -> Duration {
+        (self.length() / 6).clamp(Duration::from_secs(10), Duration::from_mins(1))
     }
 
     /// Whether faults are cut short, so that a short run meets most of them.
-    pub fn is_short(&self) -> bool {
+    fn is_short(&self) -> bool {
         self.minutes < 5.0
     }
 }
@@ -146,7 +146,7 @@ fn main() -> ExitCode {
             held = soak(&world) => held,
             _ = tokio::signal::ctrl_c() => {
                 println!("interrupted; the logs stay in {}", world.home().display());
-                return false;
+                false
             }
         }
     });

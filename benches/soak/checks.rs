@@ -26,10 +26,7 @@ const GROWTH: (f64, f64) = (1.5, 64.0);
 const MORE_FILES: f64 = 16.0;
 
 /// Reservations of the load live at most a minute and are given back within half a minute after that.
-const EXPIRED: Duration = Duration::from_secs(120);
-
-/// A server must have stopped so long after SIGTERM.
-const STOPPING: Duration = Duration::from_secs(35);
+const EXPIRED: Duration = Duration::from_mins(2);
 
 /// Why a charge that was in doubt may be refused when it is sent again.
 const REFUSALS: [&str; 5] =
@@ -41,6 +38,7 @@ pub async fn all(world: Arc<World>) {
     for life in &*world.lives.lock().unwrap() {
         memory(&world, life);
     }
+    availability(&world);
     clear_doubts(&world).await;
     reservations_end(&world).await;
     no_transaction_stays(&world).await;
@@ -50,12 +48,17 @@ pub async fn all(world: Arc<World>) {
     }
     balances(&world).await.unwrap();
     law(&world, "at the end").await;
-    for (server, slot) in world.servers.iter().enumerate() {
-        slot.signal("TERM").await;
-        let code = slot.ends(STOPPING).await;
-        if code != Some(0) {
-            world.finds("a server did not stop in good order", &format!("server {server}: exit code {code:?}"));
-        }
+    for server in 0..SERVERS {
+        world.stops(server).await;
+    }
+}
+
+/// Without a fault, 503 is at most a rare accident of a busy machine.
+fn availability(world: &World) {
+    let answers: u64 = world.tallies.all().values().map(|tally| tally.done).sum();
+    let unavailable = world.windows.all().1.unavailable;
+    if unavailable * 1_000 > answers {
+        world.finds("503 while there was no fault", &format!("{unavailable} times, beside {answers} that were done"));
     }
 }
 
@@ -174,16 +177,16 @@ fn memory(world: &World, life: &Life) {
     let Some(rest) = life.samples.last().filter(|sample| !sample.is_busy) else {
         return;
     };
-    if let Some(warm) = life.after_warm_up(warm_up, |sample| sample.mebibytes) {
-        if rest.mebibytes > warm * GROWTH.0 + GROWTH.1 {
-            let detail = format!("{who}: {warm:.0} MiB after its warm-up, {:.0} MiB at rest", rest.mebibytes);
-            world.finds("a server leaks memory", &detail);
-        }
+    if let Some(warm) = life.after_warm_up(warm_up, |sample| sample.mebibytes)
+        && rest.mebibytes > warm * GROWTH.0 + GROWTH.1
+    {
+        let detail = format!("{who}: {warm:.0} MiB after its warm-up, {:.0} MiB at rest", rest.mebibytes);
+        world.finds("a server leaks memory", &detail);
     }
-    if let Some(warm) = life.after_warm_up(warm_up, |sample| sample.files as f64) {
-        if rest.files as f64 > warm + MORE_FILES {
-            let detail = format!("{who}: {warm:.0} files after its warm-up, {} at rest", rest.files);
-            world.finds("a server leaks file descriptors", &detail);
-        }
+    if let Some(warm) = life.after_warm_up(warm_up, |sample| sample.files as f64)
+        && rest.files as f64 > warm + MORE_FILES
+    {
+        let detail = format!("{who}: {warm:.0} files after its warm-up, {} at rest", rest.files);
+        world.finds("a server leaks file descriptors", &detail);
     }
 }

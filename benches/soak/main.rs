@@ -7,6 +7,7 @@
     clippy::disallowed_methods,
     clippy::expect_used,
     clippy::float_arithmetic,
+    clippy::needless_pass_by_value,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a program for measuring: it prints, divides, asks its own questions, and stops when it cannot go on"
@@ -39,6 +40,9 @@ use world::World;
 /// Clients unless `--clients` says otherwise: enough to fill batches, few enough for a small machine.
 const CLIENTS: usize = 32;
 
+/// The longest pause of a client unless `--pause` says otherwise.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// What is run.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -60,7 +64,7 @@ impl Options {
             minutes: 10.0,
             seed: u64::from(rand::random::<u32>()),
             clients: CLIENTS,
-            pause: Duration::from_millis(20),
+            pause: PAUSE,
             faults: Kind::ALL.to_vec(),
         };
         let mut words = std::env::args().skip(1);
@@ -71,7 +75,7 @@ impl Options {
                 "--seed" => options.seed = value().parse().expect("--seed takes a whole number"),
                 "--clients" => options.clients = value().parse().expect("--clients takes a whole number"),
                 "--pause" => {
-                    options.pause = Duration::from_millis(value().parse().expect("--pause takes milliseconds"))
+                    options.pause = Duration::from_millis(value().parse().expect("--pause takes milliseconds"));
                 }
                 "--faults" => options.faults = faults_named(&value()),
                 "--bench" => {}
@@ -84,35 +88,39 @@ impl Options {
 
     /// The arguments that repeat this run.
     fn arguments(&self) -> String {
-        let mut arguments = format!("--minutes {} --seed {}", self.minutes, self.seed);
+        let mut arguments = vec![format!("--minutes {} --seed {}", self.minutes, self.seed)];
         if self.clients != CLIENTS {
-            arguments += &format!(" --clients {}", self.clients);
+            arguments.push(format!("--clients {}", self.clients));
+        }
+        if self.pause != PAUSE {
+            arguments.push(format!("--pause {}", self.pause.as_millis()));
         }
         if self.faults != Kind::ALL {
             let names: Vec<_> = self.faults.iter().map(|kind| kind.name()).collect();
-            arguments += &format!(" --faults {}", if names.is_empty() { "none".to_owned() } else { names.join(",") });
+            let names = if names.is_empty() { "none".to_owned() } else { names.join(",") };
+            arguments.push(format!("--faults {names}"));
         }
-        arguments
+        arguments.join(" ")
     }
 
     /// How long the load lasts.
-    pub fn length(&self) -> Duration {
+    fn length(&self) -> Duration {
         Duration::from_secs_f64(self.minutes * 60.0)
     }
 
     /// How long a server has served before its memory is taken as the measure of what follows. Also the time before
     /// the first fault.
-    pub fn warm_up(&self) -> Duration {
-        (self.length() / 10).clamp(Duration::from_secs(8), Duration::from_secs(60))
+    fn warm_up(&self) -> Duration {
+        (self.length() / 10).clamp(Duration::from_secs(8), Duration::from_mins(1))
     }
 
     /// How long everything rests at the end.
-    pub fn rest(&self) -> Duration {
-        (self.length() / 6).clamp(Duration::from_secs(10), Duration::from_secs(60))
+    fn rest(&self) -> Duration {
+        (self.length() / 6).clamp(Duration::from_secs(10), Duration::from_mins(1))
     }
 
     /// Whether faults are cut short, so that a short run meets most of them.
-    pub fn is_short(&self) -> bool {
+    fn is_short(&self) -> bool {
         self.minutes < 5.0
     }
 }
@@ -138,7 +146,7 @@ fn main() -> ExitCode {
             held = soak(&world) => held,
             _ = tokio::signal::ctrl_c() => {
                 println!("interrupted; the logs stay in {}", world.home().display());
-                return false;
+                false
             }
         }
     });

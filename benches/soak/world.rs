@@ -29,6 +29,9 @@ const POOR_OWNERS: usize = 2;
 const PLENTY: i64 = 1_000_000_000_000;
 const LITTLE: i64 = 2_000;
 
+/// A server that is told to stop must have stopped after its `server.drain_seconds`, and some.
+const STOPPING: Duration = Duration::from_secs(35);
+
 /// Examples that are kept of each thing that broke.
 const EXAMPLES: usize = 5;
 
@@ -261,6 +264,15 @@ impl World {
     /// Where the logs are.
     pub fn home(&self) -> &Path {
         &self.home
+    }
+
+    /// SIGTERM of a server that runs, which must then end in good order.
+    pub async fn stops(&self, server: usize) {
+        self.servers[server].signal("TERM").await;
+        let code = self.servers[server].ends(STOPPING).await;
+        if code != Some(0) {
+            self.finds("a server did not stop in good order", &format!("server {server}: exit code {code:?}"));
+        }
     }
 
     /// Keeps the logs unless everything held.

@@ -227,12 +227,13 @@ fn make_private(data_dir: &Path) -> std::io::Result<()> {
     if found & 0o077 != 0 {
         // Whoever sets the sticky bit means to share it, as with /tmp.
         let is_shared = found & 0o1000 != 0;
-        match (!is_shared).then(|| close(data_dir, 0o700)) {
-            Some(Ok(())) => tracing::warn!("the data directory was open to other users; it is closed to them now"),
-            Some(Err(_)) | None => tracing::warn!(
+        if !is_shared && close(data_dir, 0o700).is_ok() {
+            tracing::warn!("the data directory was open to other users; it is closed to them now");
+        } else {
+            tracing::warn!(
                 directory = %data_dir.display(),
                 "the data directory is shared with other users and stays so; name one of its own (KEYMETER_DATA_DIR)"
-            ),
+            );
         }
     }
     for (name, private) in [(MASTER_KEY_FILE, 0o600), ("postgres", 0o700)] {
@@ -303,7 +304,7 @@ impl App {
             zone: config.usage.time_zone,
             groups: groups.clone(),
         };
-        let ledger = Ledger::start(&db, &clock, &dice, &balances, ledger_rules);
+        let ledger = Ledger::start(&db, &clock, &dice, &balances, &ledger_rules);
         let gateway = Gateway::new(vault.clone(), keyring, ledger, Arc::clone(&clock), dice.clone(), groups.clone());
         let gateway = Arc::new(gateway);
         let token_rules = TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone() };

@@ -164,7 +164,7 @@ impl Ledger {
         clock: &Arc<dyn Clock>,
         dice: &Dice,
         balances: &Arc<RecentBalances>,
-        rules: LedgerRules,
+        rules: &LedgerRules,
     ) -> Self {
         let lane = || {
             let (lane, waiting) = mpsc::channel(rules.queue.max(1));
@@ -527,7 +527,7 @@ async fn lock_wallets(
     owners: BTreeSet<UserId>,
     locking: Locking,
 ) -> Result<(Vec<LockedWallet>, BTreeSet<UserId>), StorageError> {
-    let ids = Vec::from_iter(owners.iter().copied());
+    let ids: Vec<UserId> = owners.iter().copied().collect();
     if locking == Locking::Wait {
         return Ok((ledger::lock_wallets(conn, &ids).await?, BTreeSet::new()));
     }
@@ -549,7 +549,7 @@ async fn lock_tokens(
     mut ids: BTreeSet<TokenId>,
     locking: Locking,
 ) -> Result<(Vec<(Token, bool)>, BTreeSet<TokenId>), StorageError> {
-    let all = Vec::from_iter(ids.iter().copied());
+    let all: Vec<TokenId> = ids.iter().copied().collect();
     if locking == Locking::Wait {
         return Ok((tokens::lock_all(conn, &all).await?, BTreeSet::new()));
     }

@@ -328,10 +328,10 @@ mod tests {
     }
 
     /// The address of the `n`th customer.
-    fn customer(n: u32, host: u16) -> Option<IpAddr> {
-        let [a, b, c, d] = n.to_be_bytes();
-        let half = |high, low| u16::from_be_bytes([high, low]);
-        Some(Ipv6Addr::new(0x2001, 0xdb8, half(a, b), half(c, d), 0, 0, 0, host).into())
+    #[expect(clippy::unnecessary_wraps, reason = "it is what the limiter takes")]
+    fn customer(number: u32, host: u16) -> Option<IpAddr> {
+        let network = (0x2001_0db8_u128 << 96) | (u128::from(number) << 64);
+        Some(Ipv6Addr::from_bits(network | u128::from(host)).into())
     }
 
     #[test]

@@ -278,7 +278,7 @@ impl Db {
     /// Wraps a pool that is there already: tests bring their own.
     #[must_use]
     pub fn new(pool: PgPool) -> Self {
-        Self { pool, suspicion: Arc::new(Suspicion::new()), patience: Duration::from_secs(60) }
+        Self { pool, suspicion: Arc::new(Suspicion::new()), patience: Duration::from_mins(1) }
     }
 
     /// Opens the pool. Connections are made when they are needed, so that an outage of the database

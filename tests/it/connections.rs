@@ -438,7 +438,7 @@ async fn what_was_sent_before_the_stop_is_answered(pool: PgPool) {
         server.signal("CONT");
         let mut lost = Vec::new();
         for (number, stream) in streams.iter_mut().enumerate() {
-            if !next_answer(stream).await.is_some_and(|answer| answer.status() == 200) {
+            if next_answer(stream).await.is_none_or(|answer| answer.status() != 200) {
                 lost.push(number);
             }
         }

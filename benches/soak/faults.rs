@@ -96,7 +96,7 @@ impl Kind {
     pub const fn longest_gap(self) -> Option<Duration> {
         match self {
             // A paused server may hold locks: the others wait until the database ends its transaction.
-            Self::Pause => Some(Duration::from_secs(15)),
+            Self::Pause => Some(Duration::from_secs(12)),
             Self::Kill | Self::Roll | Self::Cut | Self::Backup | Self::Reader | Self::Doctor => {
                 Some(Duration::from_secs(10))
             }

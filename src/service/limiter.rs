@@ -9,12 +9,20 @@ use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash};
 use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use governor::clock::Clock as GovernorClock;
+use governor::middleware::NoOpMiddleware;
+use governor::nanos::Nanos;
+use governor::state::StateStore;
+use governor::{Quota, RateLimiter};
 
 use crate::domain::id::UserId;
 use crate::domain::key::Digest;
 use crate::domain::policy;
-use crate::domain::time::Clock;
+use crate::domain::time::{Clock, UnixTime};
 use crate::domain::user::Username;
 
 /// Times a minute, each; 0 means as often as one likes.
@@ -153,91 +161,149 @@ fn network(ip: Option<IpAddr>) -> Option<IpAddr> {
     })
 }
 
-/// What a bucket holds when it is full lasts for a minute.
-const MINUTE: i64 = 60 * SECOND;
-
-/// In nanoseconds, the unit of this file.
-const SECOND: i64 = 1_000_000_000;
-
 /// Buckets that newcomers share when all places are taken.
 const SHARED: usize = 1_024;
 
-/// A bucket for each `K`. It is remembered as the moment when it is full again, and that is all there is to know of it.
-struct Bucket<K> {
-    /// How long one more takes to flow in; none where there is no limit.
-    interval: Option<i64>,
-    clock: Arc<dyn Clock>,
-    held: Mutex<Held<K>>,
+/// A bucket for each `K`, or none where there is no limit. governor counts, and keeps its counts in places of ours,
+/// because its own stores hold as many keys as come.
+struct Bucket<K: Hash + Eq + Clone>(Option<Counted<K>>);
+
+struct Counted<K: Hash + Eq + Clone> {
+    limiter: RateLimiter<Request<K>, Places<K>, SecondsClock, NoOpMiddleware<Nanos>>,
+    places: Places<K>,
 }
 
-struct Held<K> {
-    own: HashMap<K, i64>,
-    shared: Vec<i64>,
-    /// Chooses the shared bucket, so that nobody can choose whom to share it with.
-    chance: RandomState,
-    /// When places were looked for last.
-    swept_at: i64,
+/// A key, and whether it takes one out of its bucket or only looks.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Request<K> {
+    key: K,
+    takes: bool,
 }
 
 impl<K: Hash + Eq + Clone> Bucket<K> {
     fn new(per_minute: u32, clock: &Arc<dyn Clock>) -> Self {
-        let held = Held { own: HashMap::new(), shared: vec![0; SHARED], chance: RandomState::new(), swept_at: 0 };
-        let interval = (per_minute > 0).then(|| MINUTE / i64::from(per_minute));
-        Self { interval, clock: Arc::clone(clock), held: Mutex::new(held) }
+        Self(NonZeroU32::new(per_minute).map(|per_minute| {
+            let clock = SecondsClock { clock: Arc::clone(clock), start: clock.now() };
+            let held =
+                Held { own: HashMap::new(), shared: vec![None; SHARED], chance: RandomState::new(), swept_at: None };
+            let places = Places { held: Arc::new(Mutex::new(held)), clock: clock.clone() };
+            Counted { limiter: RateLimiter::new(Quota::per_minute(per_minute), places.clone(), clock), places }
+        }))
     }
 
     /// Takes one out.
     fn take(&self, key: &K) -> Result<(), TooOften> {
-        let Some(interval) = self.interval else {
-            return Ok(());
-        };
-        let now = self.now();
-        let mut held = self.held();
-        let full_at = held.bucket(key, now);
-        *full_at = one_less(*full_at, interval, now)?;
-        Ok(())
+        self.ask(Request { key: key.clone(), takes: true })
     }
 
     /// Whether one could be taken out.
     fn look(&self, key: &K) -> Result<(), TooOften> {
-        let Some(interval) = self.interval else {
+        self.ask(Request { key: key.clone(), takes: false })
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "made for this question")]
+    fn ask(&self, request: Request<K>) -> Result<(), TooOften> {
+        let Some(Counted { limiter, .. }) = &self.0 else {
             return Ok(());
         };
-        let held = self.held();
-        let full_at = held.own.get(key).or_else(|| held.is_full().then(|| &held.shared[held.shared_by(key)]));
-        one_less(full_at.copied().unwrap_or(0), interval, self.now()).map(|_| ())
+        limiter.check_key(&request).map_err(|refused| {
+            let wait = refused.wait_time_from(limiter.clock().now());
+            TooOften { retry_after: (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1) }
+        })
     }
 
     fn tidy(&self) {
-        let now = self.now();
-        let mut held = self.held();
-        held.sweep(now);
-        held.own.shrink_to_fit();
+        if let Some(Counted { places, .. }) = &self.0 {
+            let mut held = places.held();
+            held.sweep(places.clock.now());
+            held.own.shrink_to_fit();
+        }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held<K>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whole seconds, which is fine enough for limits by the minute.
-    fn now(&self) -> i64 {
-        self.clock.now().get().saturating_mul(SECOND)
+    /// How many keys have a place of their own.
+    #[cfg(test)]
+    fn keys(&self) -> usize {
+        self.0.as_ref().map_or(0, |counted| counted.places.held().own.len())
     }
 }
 
+/// Our clock in governor's words: whole seconds since the bucket was made, which is fine enough for limits by the minute.
+#[derive(Clone)]
+struct SecondsClock {
+    clock: Arc<dyn Clock>,
+    start: UnixTime,
+}
+
+impl GovernorClock for SecondsClock {
+    type Instant = Nanos;
+
+    fn now(&self) -> Nanos {
+        Nanos::from(Duration::from_secs(u64::try_from(self.clock.now().since(self.start)).unwrap_or(0)))
+    }
+}
+
+/// Where governor keeps the moment when a bucket is full again, which is all there is to know of it.
+#[derive(Clone)]
+struct Places<K> {
+    held: Arc<Mutex<Held<K>>>,
+    clock: SecondsClock,
+}
+
+impl<K: Hash + Eq + Clone> Places<K> {
+    fn held(&self) -> MutexGuard<'_, Held<K>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Hash + Eq + Clone> StateStore for Places<K> {
+    type Key = Request<K>;
+
+    fn measure_and_replace<T, F, E>(&self, request: &Request<K>, measure: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        let mut held = self.held();
+        if !request.takes {
+            return measure(held.look(&request.key)).map(|(answer, _)| answer);
+        }
+        let full_at = held.bucket(&request.key, self.clock.now());
+        let (answer, next) = measure(*full_at)?;
+        *full_at = Some(next);
+        Ok(answer)
+    }
+}
+
+struct Held<K> {
+    own: HashMap<K, Option<Nanos>>,
+    shared: Vec<Option<Nanos>>,
+    /// Chooses the shared bucket, so that nobody can choose whom to share it with.
+    chance: RandomState,
+    /// When places were looked for last.
+    swept_at: Option<Nanos>,
+}
+
 impl<K: Hash + Eq + Clone> Held<K> {
+    /// When the bucket of a key is full again; nothing if it is.
+    fn look(&self, key: &K) -> Option<Nanos> {
+        match self.own.get(key) {
+            Some(full_at) => *full_at,
+            None if self.is_full() => self.shared[self.shared_by(key)],
+            None => None,
+        }
+    }
+
     /// The bucket of a key: its own if there is a place for it, else one that it shares.
-    fn bucket(&mut self, key: &K, now: i64) -> &mut i64 {
+    fn bucket(&mut self, key: &K, now: Nanos) -> &mut Option<Nanos> {
         let is_new = !self.own.contains_key(key);
         // Once a second is often enough to look through all of them.
-        if is_new && self.is_full() && self.swept_at != now {
+        if is_new && self.is_full() && self.swept_at != Some(now) {
             self.sweep(now);
         }
         if is_new && self.is_full() {
             let shared = self.shared_by(key);
             return &mut self.shared[shared];
         }
-        self.own.entry(key.clone()).or_insert(0)
+        self.own.entry(key.clone()).or_insert(None)
     }
 
     fn is_full(&self) -> bool {
@@ -249,20 +315,10 @@ impl<K: Hash + Eq + Clone> Held<K> {
     }
 
     /// Drops what is full again.
-    fn sweep(&mut self, now: i64) {
-        self.own.retain(|_, full_at| *full_at > now);
-        self.swept_at = now;
+    fn sweep(&mut self, now: Nanos) {
+        self.own.retain(|_, full_at| full_at.is_some_and(|full_at| full_at > now));
+        self.swept_at = Some(now);
     }
-}
-
-/// When a bucket is full again after one more was taken.
-fn one_less(full_at: i64, interval: i64, now: i64) -> Result<i64, TooOften> {
-    let full_at = full_at.max(now).saturating_add(interval);
-    let wait = full_at.saturating_sub(now).saturating_sub(MINUTE);
-    if wait <= 0 {
-        return Ok(full_at);
-    }
-    Err(TooOften { retry_after: (wait.unsigned_abs()).div_ceil(SECOND.unsigned_abs()) })
 }
 
 #[cfg(test)]
@@ -311,7 +367,7 @@ mod tests {
         assert!((0..6).all(|n| limiter.may_sign_in(Some(&name(&format!("user{n}"))), ip(9)).is_ok()));
         assert!(limiter.may_sign_in(Some(&name("another")), ip(9)).is_err());
         assert!((0..5).all(|n| limiter.may_sign_in(None, ip(100 + n)).is_ok()));
-        assert_eq!(limiter.login_account.held().own.len(), 7);
+        assert_eq!(limiter.login_account.keys(), 7);
     }
 
     #[test]
@@ -324,7 +380,7 @@ mod tests {
         assert_eq!(limiter.may_try_key(Some(IpAddr::from([192, 0, 2, 2]))), Ok(()));
         clock.advance(3);
         assert_eq!(limiter.may_try_key(here), Ok(()));
-        assert_eq!(limiter.wrong_keys.held().own.len(), 1);
+        assert_eq!(limiter.wrong_keys.keys(), 1);
     }
 
     /// The address of the `n`th customer.
@@ -344,7 +400,7 @@ mod tests {
         for n in 1..many {
             refused += u32::from(limiter.wrong_key(customer(n, 1)).is_err());
         }
-        assert_eq!(limiter.wrong_keys.held().own.len(), policy::MAX_LIMITED);
+        assert_eq!(limiter.wrong_keys.keys(), policy::MAX_LIMITED);
         assert!(refused > many / 2, "those beyond the bound share their limits: {refused}");
         // Whoever was refused is not forgotten for it, at no address of the same network.
         assert!(limiter.may_try_key(customer(0, 2)).is_err());
@@ -353,7 +409,7 @@ mod tests {
         clock.advance(60);
         assert!((0..20).all(|host| limiter.wrong_key(customer(many, host)).is_ok()));
         assert!(limiter.wrong_key(customer(many, 20)).is_err());
-        assert_eq!(limiter.wrong_keys.held().own.len(), 1);
+        assert_eq!(limiter.wrong_keys.keys(), 1);
     }
 
     #[test]

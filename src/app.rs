@@ -108,6 +108,8 @@ impl Database {
         let options = |connect, connections| DbOptions {
             connect,
             connections,
+            // One for each lane, one to read keys, one for the audit log, one to read credentials.
+            reserved: u32::try_from(lanes(config.ledger.lanes) + 3).unwrap_or(u32::MAX),
             acquire: Duration::from_secs(settings.acquire_seconds),
             statement_timeout: Duration::from_secs(settings.statement_timeout_seconds),
         };

@@ -13,7 +13,7 @@ use crate::domain::policy;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::user::{User, UserStatus};
 use crate::service::vault::Vault;
-use crate::storage::{Conn, Db, StorageError, access_tokens, gateways, users};
+use crate::storage::{Conn, Db, PoolConnection, StorageError, access_tokens, gateways, users};
 
 /// Access tokens remembered at once, each below 1 KiB.
 const REMEMBERED: u64 = 20_000;
@@ -80,7 +80,7 @@ impl Callers {
             Some((owner, ends)) => Ok(users::find(conn, owner).await?.map(|user| (Arc::new(user), ends))),
             None => Ok(None),
         };
-        let (user, ends) = self.recognise(&self.users, &digest, read).await?;
+        let (user, ends) = self.recognise(&self.users, &digest, self.db.acquire(), read).await?;
         if ends.is_some_and(|end| end <= self.clock.now()) {
             return Err(Unrecognised::Unknown);
         }
@@ -115,7 +115,7 @@ impl Callers {
             }
             Ok(Some(gateway))
         };
-        self.recognise(&self.gateways, &digest, read).await
+        self.recognise(&self.gateways, &digest, self.db.acquire_reserved(), read).await
     }
 
     /// To be called after every change of an account or of a credential.
@@ -128,6 +128,7 @@ impl Callers {
         &self,
         remembered: &Cache<Digest, Remembered<T>>,
         digest: &Digest,
+        connection: impl Future<Output = Result<PoolConnection, StorageError>>,
         read: impl AsyncFnOnce(&mut Conn) -> Result<Option<T>, StorageError>,
     ) -> Result<T, Unrecognised> {
         let read_at = self.clock.now();
@@ -141,7 +142,7 @@ impl Callers {
         {
             return Ok(known.opens.clone());
         }
-        let read = async { read(&mut *self.db.acquire().await?).await }.await;
+        let read = async { read(&mut *connection.await?).await }.await;
         match (read, known) {
             (Ok(Some(opens)), _) => {
                 let is_read_again = Arc::default();

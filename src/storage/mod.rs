@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 use sqlx::error::DatabaseError;
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::pool::{PoolConnection, PoolConnectionMetadata};
+use sqlx::pool::PoolConnectionMetadata;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, PgPool, Postgres};
 
@@ -36,6 +36,9 @@ use crate::domain::time::UnixTime;
 
 /// A connection, in a transaction or not.
 pub type Conn = sqlx::PgConnection;
+
+/// A connection that goes back to its pool.
+pub type PoolConnection = sqlx::pool::PoolConnection<Postgres>;
 
 /// A transaction: rolled back unless committed.
 pub type Tx = sqlx::Transaction<'static, Postgres>;
@@ -82,6 +85,9 @@ const OPTIONS: [(&str, &str); 13] = [
     ("jit", "off"),
 ];
 
+/// Connections that have to be left for everything else where some are kept for gateways.
+const FEWEST_FOR_OTHERS: u32 = 4;
+
 /// For how long connections are examined before use after the database refused or failed a request.
 const SUSPICION: Duration = Duration::from_secs(5);
 
@@ -99,6 +105,9 @@ pub struct DbOptions {
     pub connect: PgConnectOptions,
     /// Connections at most. The embedded database has just one.
     pub connections: u32,
+    /// Those of them that are kept for what gateways wait for: charging, reading keys and credentials. None where fewer than
+    /// four would be left for everything else.
+    pub reserved: u32,
     /// How long a request waits for a connection before it is answered 503.
     pub acquire: Duration,
     /// How long one statement may run.
@@ -234,6 +243,8 @@ pub enum OpenError {
 #[derive(Debug, Clone)]
 pub struct Db {
     pool: PgPool,
+    /// Kept for what gateways wait for, so that slow requests of people cannot take every connection from them.
+    reserved: PgPool,
     suspicion: Arc<Suspicion>,
     /// How long a transaction of the ledger may take; the database ends each statement much sooner.
     patience: Duration,
@@ -278,41 +289,36 @@ impl Db {
     /// Wraps a pool that is there already: tests bring their own.
     #[must_use]
     pub fn new(pool: PgPool) -> Self {
-        Self { pool, suspicion: Arc::new(Suspicion::new()), patience: Duration::from_mins(1) }
+        let reserved = pool.clone();
+        Self { pool, reserved, suspicion: Arc::new(Suspicion::new()), patience: Duration::from_mins(1) }
     }
 
     /// Opens the pool. Connections are made when they are needed, so that an outage of the database
     /// ends by itself.
     #[must_use]
     pub fn open(options: &DbOptions) -> Self {
-        let limit = format!("{}ms", options.statement_timeout.as_millis());
         let suspicion = Arc::new(Suspicion::new());
-        let (before_use, after_use) = (Arc::clone(&suspicion), Arc::clone(&suspicion));
-        let pool = PgPoolOptions::new()
-            .max_connections(options.connections)
-            .acquire_timeout(options.acquire)
-            .test_before_acquire(false)
-            .before_acquire(move |conn, meta| {
-                let is_suspected = before_use.is_raised();
-                Box::pin(async move { is_usable(conn, &meta, is_suspected).await })
-            })
-            .after_release(move |conn, _| {
-                let is_suspected = after_use.is_raised();
-                // The pool asks without a limit of time, and an answer that never comes would keep the place.
-                Box::pin(async move { if is_suspected { lives(conn).await.map(|()| true) } else { Ok(true) } })
-            })
-            .connect_lazy_with(
-                options.connect.clone().options(OPTIONS).options([("statement_timeout", limit.as_str())]),
-            );
-        Self { pool, suspicion, patience: options.statement_timeout.saturating_mul(2) + PROOF_OF_LIFE }
+        let others = options.connections.saturating_sub(options.reserved);
+        let reserved = if others >= FEWEST_FOR_OTHERS { options.reserved } else { 0 };
+        let pool = open_pool(options, options.connections.saturating_sub(reserved), &suspicion);
+        let reserved = if reserved > 0 { open_pool(options, reserved, &suspicion) } else { pool.clone() };
+        Self { pool, reserved, suspicion, patience: options.statement_timeout.saturating_mul(2) + PROOF_OF_LIFE }
     }
 
     /// A connection, for statements that need no transaction.
     ///
     /// # Errors
     /// None came free in time.
-    pub async fn acquire(&self) -> Result<PoolConnection<Postgres>, StorageError> {
+    pub async fn acquire(&self) -> Result<PoolConnection, StorageError> {
         Ok(self.pool.acquire().await?)
+    }
+
+    /// One of the connections that are kept for what gateways wait for.
+    ///
+    /// # Errors
+    /// None came free in time.
+    pub async fn acquire_reserved(&self) -> Result<PoolConnection, StorageError> {
+        Ok(self.reserved.acquire().await?)
     }
 
     /// A transaction.
@@ -323,7 +329,7 @@ impl Db {
         Ok(self.pool.begin().await?)
     }
 
-    /// Runs `work` on a connection that is closed, not waited for, if the answer does not come: a database that
+    /// Runs `work` on a connection that is kept for what gateways wait for, and that is closed, not waited for, if the answer does not come: a database that
     /// vanished without a word would otherwise hold its caller for as long as the kernel keeps trying.
     ///
     /// # Errors
@@ -332,7 +338,7 @@ impl Db {
         &self,
         work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        let mut conn = self.acquire().await?;
+        let mut conn = self.acquire_reserved().await?;
         match tokio::time::timeout(self.patience, work(&mut conn)).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(error)) => {
@@ -380,7 +386,28 @@ impl Db {
         // before it is stopped.
         drop(self.pool.acquire().await);
         self.pool.close().await;
+        self.reserved.close().await;
     }
+}
+
+/// A pool whose connections are examined before use while the database is under suspicion.
+fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) -> PgPool {
+    let limit = format!("{}ms", options.statement_timeout.as_millis());
+    let (before_use, after_use) = (Arc::clone(suspicion), Arc::clone(suspicion));
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(options.acquire)
+        .test_before_acquire(false)
+        .before_acquire(move |conn, meta| {
+            let is_suspected = before_use.is_raised();
+            Box::pin(async move { is_usable(conn, &meta, is_suspected).await })
+        })
+        .after_release(move |conn, _| {
+            let is_suspected = after_use.is_raised();
+            // The pool asks without a limit of time, and an answer that never comes would keep the place.
+            Box::pin(async move { if is_suspected { lives(conn).await.map(|()| true) } else { Ok(true) } })
+        })
+        .connect_lazy_with(options.connect.clone().options(OPTIONS).options([("statement_timeout", limit.as_str())]))
 }
 
 /// Whether a resting connection may be handed out. A rested one is asked whether it lives; under suspicion, every one

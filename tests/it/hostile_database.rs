@@ -130,6 +130,46 @@ async fn a_token_that_is_held_does_not_hold_up_the_others_either(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
+async fn slow_requests_of_people_take_no_connection_from_gateways(pool: PgPool) {
+    let site = Site::start(&url(&pool), 1).await;
+    let (_, key) = site.owner("ana").await;
+    let gateway = site.gateway(0);
+    charge(&gateway, &key).await.ok();
+    let mut holder = pool.begin().await.unwrap();
+    sqlx::query("lock table token_api_requests in access exclusive mode").execute(&mut *holder).await.unwrap();
+    let readers: Vec<_> = (0..64)
+        .map(|_| {
+            let root = site.root.clone();
+            tokio::spawn(async move {
+                loop {
+                    root.get("/api/admin/token_api_requests").await.refuses(503, "database_unavailable");
+                }
+            })
+        })
+        .collect();
+    let waiting =
+        "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    eventually("every connection that people may have is waiting", async || {
+        sqlx::query_scalar::<_, i64>(waiting).fetch_one(&pool).await.unwrap() >= 11
+    })
+    .await;
+    for n in 0..100 {
+        charge(&gateway, &key).await.ok();
+        let verified = gateway.post("/api/gateway/verify", json!({ "key": key })).await.ok();
+        assert_eq!(verified["valid"], json!(true));
+        // Past the two seconds for which anything is remembered without being read again.
+        if n % 20 == 0 {
+            tokio::time::sleep(Duration::from_millis(600)).await;
+        }
+    }
+    for reader in readers {
+        reader.abort();
+    }
+    holder.rollback().await.unwrap();
+    proves_the_law(&site.pool).await;
+}
+
+#[sqlx::test(migrations = false)]
 async fn a_paused_server_gives_the_wallets_it_holds_back(pool: PgPool) {
     let site = Site::start(&url(&pool), 2).await;
     let mut keys = Vec::new();
@@ -271,6 +311,7 @@ async fn service_connection(database: &str) -> sqlx::pool::PoolConnection<sqlx::
     let options = DbOptions {
         connect: database.parse().unwrap(),
         connections: 1,
+        reserved: 0,
         acquire: Duration::from_secs(3),
         statement_timeout: Duration::from_secs(15),
     };

@@ -18,12 +18,7 @@ export function NewCredentialButton({ gateway }: { gateway: Gateway }) {
 
   return (
     <>
-      <Button
-        variant="default"
-        size="xs"
-        aria-label={words.createLabel(gateway.name)}
-        onClick={make}
-      >
+      <Button variant="default" size="xs" aria-label={words.createLabel(gateway.name)} onClick={make}>
         {words.create}
       </Button>
       <SecretShownOnce

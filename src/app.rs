@@ -275,6 +275,7 @@ pub struct App {
     pub router: Router,
     limiter: Arc<Limiter>,
     news: News,
+    #[cfg(feature = "embedded")]
     vault: Vault,
 }
 
@@ -369,19 +370,30 @@ impl App {
         });
         let sessions = SessionTable::new(db, clock, vault.digests().clone());
         let router = http::router(Arc::clone(&site), sessions, config.http.cookies_are_secure());
-        Ok(Self { site, router, limiter, news, vault })
+        Ok(Self {
+            site,
+            router,
+            limiter,
+            news,
+            #[cfg(feature = "embedded")]
+            vault,
+        })
     }
 
     /// Starts what runs beside the answers: jobs, and an ear for the other servers.
-    fn background(&self, database: &Database, retention_days: u32) -> Vec<tokio::task::JoinHandle<()>> {
+    fn background(&self, database: &Database, config: &Config) -> Vec<tokio::task::JoinHandle<()>> {
         let (db, clock) = (self.site.db.clone(), Arc::clone(&self.site.clock));
-        let rules = JobRules { retention_days, max_clock_skew: self.site.max_clock_skew };
+        let rules = JobRules { retention_days: config.usage.retention_days, max_clock_skew: self.site.max_clock_skew };
         let jobs = Jobs::new(db.clone(), Arc::clone(&clock), Arc::clone(&self.limiter), rules);
         let gateway = Arc::downgrade(&self.site.gateway);
         let expire = Jobs::expire(db.clone(), clock, rules.max_clock_skew, move || gateway.upgrade());
         let mut tasks = vec![tokio::spawn(jobs.tidy()), tokio::spawn(expire)];
         if !database.is_embedded() {
             tasks.push(tokio::spawn(self.news.clone().listen(db)));
+        }
+        #[cfg(feature = "embedded")]
+        if database.is_embedded() {
+            tasks.extend(self.answer_doctor(&config.data_dir));
         }
         tasks
     }
@@ -472,11 +484,7 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
     let made_up = app.site.accounts.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
     app.site.accounts.keep_looks().await?;
     greet(&listener, &config, &database, app.site.dashboard.is_some(), made_up.as_ref());
-    let mut background = app.background(&database, config.usage.retention_days);
-    #[cfg(feature = "embedded")]
-    if database.is_embedded() {
-        background.extend(app.answer_doctor(&config.data_dir));
-    }
+    let background = app.background(&database, &config);
     let limits = connections::Limits::new(&config.server, config.database.connections);
     connections::serve(listener, app.site, app.router, limits, stop_signal()).await;
     for task in background {

@@ -1,7 +1,7 @@
 //! The connections of the server: accepts them, bounds how many there are and how long each may wait, and ends them
 //! without losing a request when the server stops.
 //!
-//! Only HTTP/1 is spoken. Every [`Phase`] of a connection has a bound: `server.header_timeout_seconds` for the head of
+//! Only HTTP/1 is spoken. Every phase of a connection has a bound: `server.header_timeout_seconds` for the head of
 //! a request, `server.request_timeout_seconds` until it is answered (in [`crate::http::layers`]), and
 //! `server.idle_timeout_seconds` until the answer is taken and the next request begins.
 //!

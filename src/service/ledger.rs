@@ -7,7 +7,7 @@
 //! kept (L4). The queue is bounded: what does not fit is refused (L8).
 //!
 //! One bad row harms only itself. A wallet that another transaction holds for too long is left out and tried again
-//! beside later batches, and its operations are refused after [`LOCK_PATIENCE`]. A batch that fails for what may be one
+//! beside later batches, and its operations are refused after eight seconds. A batch that fails for what may be one
 //! of its rows is done in halves, until only the culprit is left.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -381,6 +381,8 @@ impl Page {
         named.retain(|_, owner| !held.contains(owner));
         let (locked, held_tokens) = lock_tokens(conn, named.keys().copied().collect(), locking).await?;
         held.extend(held_tokens.iter().filter_map(|token| named.get(token)));
+        // Nor without its own token locked, whoever asks.
+        books.reservations.retain(|_, reservation| !held_tokens.contains(&reservation.token_id));
         let mut edited = Vec::new();
         for (token, is_deleted) in locked {
             if seen.get(&token.id).is_some_and(|seen| seen.version != token.version) {

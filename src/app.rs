@@ -227,7 +227,7 @@ fn make_private(data_dir: &Path) -> std::io::Result<()> {
     let close = |path: &Path, to: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(to));
     let found = mode(data_dir)?;
     if found & 0o077 != 0 {
-        // Whoever sets the sticky bit means to share it, as with /tmp.
+        // The sticky bit says that it is meant to be shared, as /tmp is.
         let is_shared = found & 0o1000 != 0;
         if !is_shared && close(data_dir, 0o700).is_ok() {
             tracing::warn!("the data directory was open to other users; it is closed to them now");

@@ -357,7 +357,7 @@ async fn drive(connection: Arc<Connection>, stream: TcpStream, mut end: watch::R
     let io = TokioIo::new(Stream { inner: stream, connection: Arc::clone(&connection) });
     let service = service_fn(|request| connection.answer(request));
     let mut protocol = pin!(connection.shared.http.serve_connection(io, service));
-    // One timer for all phases. It is not set anew with each request, but looks at the phase when it fires.
+    // One timer for all phases. It is not reset by each request, but looks at the phase when it fires.
     let mut timer = pin!(sleep(header));
     let mut leaving = false;
     loop {

@@ -471,7 +471,7 @@ pub fn openapi_json() -> String {
 /// # Errors
 /// See [`StartError`]. Whatever it is, nothing was changed that a better start would miss.
 pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
-    let listener = TcpListener::bind(&config.server.listen)
+    let listener = connections::listen(&config.server.listen)
         .await
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
     let database = Database::start(&config)?;

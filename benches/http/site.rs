@@ -96,7 +96,7 @@ pub async fn serve() {
     let opened = app::open(&config, &Database::start(&config).unwrap()).await.unwrap();
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Dice::system()).unwrap();
     let pool = connect(&std::env::var("DATABASE_URL").unwrap()).await;
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = connections::listen("127.0.0.1:0").await.unwrap();
     println!("http://{}", listener.local_addr().unwrap());
     let router = twins::routes(pool).fallback_service(app.router);
     let limits = Limits::new(&config.server, config.database.connections);

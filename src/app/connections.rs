@@ -31,7 +31,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 use tokio::time::{Instant, sleep};
@@ -57,6 +57,32 @@ const WARN_EVERY: Duration = Duration::from_secs(10);
 
 /// File descriptors for what is neither a client nor the database's pool: files, the event queue, the embedded database.
 const OTHER_FILES: u64 = 64;
+
+/// Connections that the system may complete before they are accepted; it takes the smaller of this and its own limit.
+/// Where it is too small, a server under load loses connections before it sees them.
+const BACKLOG: u32 = 4_096;
+
+/// Listens at an address, such as `127.0.0.1:3000` or `localhost:3000`.
+///
+/// # Errors
+/// The name has no address, or none of its addresses can be listened at.
+pub async fn listen(address: &str) -> io::Result<TcpListener> {
+    let mut failure = io::Error::new(io::ErrorKind::InvalidInput, "it has no address");
+    for address in tokio::net::lookup_host(address).await? {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+        let listening = socket.and_then(|socket| {
+            // Otherwise a server that was just stopped keeps the port for a minute.
+            socket.set_reuseaddr(true)?;
+            socket.bind(address)?;
+            socket.listen(BACKLOG)
+        });
+        match listening {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
+}
 
 /// The bounds of connections.
 #[derive(Debug, Clone, Copy)]

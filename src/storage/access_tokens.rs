@@ -100,8 +100,9 @@ pub async fn remove_expired_of(conn: &mut Conn, owner: UserId, now: UnixTime) ->
 pub async fn remove_expired(conn: &mut Conn, now: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(
         "delete from access_tokens where id = any(array( \
-         select id from access_tokens where expires_at <= $1 order by expires_at limit 5000)) and expires_at <= $1",
-        now as UnixTime
+         select id from access_tokens where expires_at <= $1 order by expires_at limit $2)) and expires_at <= $1",
+        now as UnixTime,
+        super::retention::BATCH_ROWS
     )
     .execute(conn)
     .await?;

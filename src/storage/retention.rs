@@ -9,7 +9,8 @@ use crate::domain::time::UnixTime;
 /// Rows that one call removes at most, so that its transaction stays short.
 pub const BATCH: u64 = 5_000;
 
-const BATCH_ROWS: i64 = 5_000;
+/// The same as PostgreSQL takes it.
+pub(super) const BATCH_ROWS: i64 = BATCH.cast_signed();
 
 /// Returns true if this server may work on the tables: until the transaction ends, no other may.
 pub async fn lock(conn: &mut Conn) -> Result<bool, StorageError> {

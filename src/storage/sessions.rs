@@ -157,8 +157,9 @@ pub async fn remove_all_of(conn: &mut Conn, user: UserId) -> std::result::Result
 pub async fn remove_expired(conn: &mut Conn, now: UnixTime) -> std::result::Result<u64, StorageError> {
     let done = sqlx::query!(
         "delete from sessions where digest = any(array( \
-         select digest from sessions where expires_at <= $1 order by expires_at limit 5000)) and expires_at <= $1",
-        now as UnixTime
+         select digest from sessions where expires_at <= $1 order by expires_at limit $2)) and expires_at <= $1",
+        now as UnixTime,
+        super::retention::BATCH_ROWS
     )
     .execute(conn)
     .await?;

@@ -16,28 +16,29 @@ use sqlx::postgres::PgConnectOptions;
 use tokio::net::TcpListener;
 use zeroize::Zeroizing;
 
-use crate::config::{Config, ListKey, Registration, TokenApi};
+use crate::api::{openapi, router, state::AppState};
+use crate::config::{Config, ListKey, PlanCacheMode, Registration, TokenApi};
 use crate::demo::{self, DemoError};
 #[cfg(feature = "embedded")]
 use crate::doctor;
 use crate::domain::access::Groups;
+use crate::domain::cell::CellLabel;
 use crate::domain::key;
 use crate::domain::money::Quota;
 use crate::domain::time::{Clock, DAY, ManualClock, SystemClock};
-use crate::http::{self, Site};
 use crate::service::accounts::{AccountRules, Accounts, AccountsError};
 use crate::service::admin::Admin;
-use crate::service::callers::Callers;
-use crate::service::dice::Dice;
+use crate::service::authenticator::Authenticator;
 use crate::service::gateway::Gateway;
+use crate::service::invalidator::Invalidator;
 use crate::service::jobs::{JobRules, Jobs};
-use crate::service::keyring::Keyring;
+use crate::service::key_cache::KeyCache;
 use crate::service::ledger::{Ledger, LedgerRules};
-use crate::service::limiter::{Limiter, Limits};
-use crate::service::news::News;
 use crate::service::overview::Overviews;
 use crate::service::passwords::Passwords;
+use crate::service::rate_limiter::{Limits, RateLimiter};
 use crate::service::recent_balances::RecentBalances;
+use crate::service::rng::Rng;
 use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
 use crate::service::vault::{MasterKey, MasterKeyInvalid, Vault};
@@ -78,6 +79,11 @@ pub enum StartError {
          (KEYMETER_SECRETS__MASTER_KEY or {0})"
     )]
     MasterKeyWrong(PathBuf),
+    #[error(
+        "this database belongs to the cell `{database}`, and `cell.label` is `{setting}`; set KEYMETER_CELL__LABEL={database} \
+         or use another database"
+    )]
+    WrongCell { database: String, setting: CellLabel },
     #[error("cannot make the root account: {0}; set KEYMETER_ROOT__PASSWORD")]
     Root(AccountsError),
     #[error(
@@ -110,6 +116,10 @@ impl Database {
             connections,
             // One for each lane, one to read keys, one for the audit log, one to read credentials.
             reserved: u32::try_from(lanes(config.ledger.lanes) + 3).unwrap_or(u32::MAX),
+            plan_cache_mode: match settings.plan_cache_mode {
+                PlanCacheMode::ForceGenericPlan => "force_generic_plan",
+                PlanCacheMode::Auto => "auto",
+            },
             acquire: Duration::from_secs(settings.acquire_seconds),
             statement_timeout: Duration::from_secs(settings.statement_timeout_seconds),
         };
@@ -188,10 +198,15 @@ pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartE
     let db = Db::open(&database.options);
     {
         let mut conn = db.acquire().await?;
-        installation::insert(&mut conn, vault.check(), SystemClock.now()).await?;
+        installation::insert(&mut conn, vault.check(), config.cell.label, SystemClock.now()).await?;
         // Of two replicas that start at once with keys of their own, one has to give way.
         if installation::find_key_check(&mut conn).await?.is_some_and(|check| check != vault.check()) {
             return Err(StartError::MasterKeyWrong(file));
+        }
+        if let Some(label) = installation::find_cell_label(&mut conn).await?
+            && label != config.cell.label.as_str()
+        {
+            return Err(StartError::WrongCell { database: label, setting: config.cell.label });
         }
     }
     Ok(Opened { db, vault })
@@ -250,7 +265,7 @@ fn make_private(data_dir: &Path) -> std::io::Result<()> {
 /// Makes a master key and writes it, whole and for its owner alone, before anything relies on it.
 fn make_master_key(file: &Path) -> Result<MasterKey, StartError> {
     use std::os::unix::fs::OpenOptionsExt;
-    let key = Dice::system().roll(|dice| MasterKey::generate(dice));
+    let key = Rng::system().generate(|rng| MasterKey::generate(rng));
     let write = || -> std::io::Result<()> {
         let directory = file.parent().unwrap_or(Path::new("."));
         if !directory.exists() {
@@ -270,11 +285,11 @@ fn make_master_key(file: &Path) -> Result<MasterKey, StartError> {
 /// The assembled service.
 pub struct App {
     /// What handlers reach.
-    pub site: Arc<Site>,
+    pub state: Arc<AppState>,
     /// Answers requests.
     pub router: Router,
-    limiter: Arc<Limiter>,
-    news: News,
+    rate_limiter: Arc<RateLimiter>,
+    invalidator: Invalidator,
     #[cfg(feature = "embedded")]
     vault: Vault,
 }
@@ -284,7 +299,7 @@ impl App {
     ///
     /// # Errors
     /// A setting that does not fit another one.
-    pub fn assemble(opened: Opened, config: &Config, clock: Arc<dyn Clock>, dice: Dice) -> Result<Self, StartError> {
+    pub fn assemble(opened: Opened, config: &Config, clock: Arc<dyn Clock>, rng: Rng) -> Result<Self, StartError> {
         let Opened { db, vault } = opened;
         let groups = Groups::new(config.groups.clone());
         let rules = account_rules(config, &groups)?;
@@ -295,64 +310,65 @@ impl App {
             wrong_keys: config.limits.wrong_keys_per_minute,
             register: config.limits.register_per_minute,
         };
-        let limiter = Arc::new(Limiter::new(limits, &clock));
-        let passwords = Passwords::new(dice.clone());
-        let callers = Arc::new(Callers::new(db.clone(), Arc::clone(&clock), vault.clone()));
+        let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
+        let passwords = Passwords::new(rng.clone());
+        let authenticator = Arc::new(Authenticator::new(db.clone(), Arc::clone(&clock), vault.clone()));
         let balances = Arc::new(RecentBalances::new());
-        let keyring = Arc::new(Keyring::start(db.clone(), Arc::clone(&clock), Arc::clone(&balances)));
-        let news = News::new(Arc::clone(&callers), Arc::clone(&keyring));
+        let key_cache = Arc::new(KeyCache::start(db.clone(), Arc::clone(&clock), Arc::clone(&balances)));
+        let invalidator = Invalidator::new(Arc::clone(&authenticator), Arc::clone(&key_cache));
         let ledger_rules = LedgerRules {
             lanes: lanes(config.ledger.lanes),
             queue: config.ledger.queue,
             zone: config.usage.time_zone,
             groups: groups.clone(),
         };
-        let ledger = Ledger::start(&db, &clock, &dice, &balances, &ledger_rules);
-        let gateway = Gateway::new(vault.clone(), keyring, ledger, Arc::clone(&clock), dice.clone(), groups.clone());
+        let ledger = Ledger::start(&db, &clock, &rng, &balances, &ledger_rules);
+        let gateway = Gateway::new(vault.clone(), key_cache, ledger, Arc::clone(&clock), rng.clone(), groups.clone());
         let gateway = Arc::new(gateway);
-        let token_rules = TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone() };
-        let site = Arc::new(Site {
+        let token_rules =
+            TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone(), cell: config.cell.label };
+        let state = Arc::new(AppState {
             tokens: Tokens::new(
                 db.clone(),
                 vault.clone(),
-                dice.clone(),
+                rng.clone(),
                 Arc::clone(&clock),
-                Arc::clone(&limiter),
-                news.clone(),
+                Arc::clone(&rate_limiter),
+                invalidator.clone(),
                 token_rules,
             ),
             usage: Usage::new(
                 db.clone(),
                 vault.clone(),
                 Arc::clone(&clock),
-                Arc::clone(&limiter),
+                Arc::clone(&rate_limiter),
                 config.usage.time_zone,
             ),
             overviews: Overviews::new(db.clone(), Arc::clone(&clock), config.usage.time_zone),
             admin: Admin::new(
                 db.clone(),
                 vault.clone(),
-                dice.clone(),
+                rng.clone(),
                 Arc::clone(&clock),
                 passwords.clone(),
-                news.clone(),
+                invalidator.clone(),
                 groups,
                 (rules.initial_group.clone(), rules.initial_quota),
             ),
             accounts: Accounts::new(
                 db.clone(),
                 vault.clone(),
-                dice.clone(),
+                rng.clone(),
                 Arc::clone(&clock),
-                Arc::clone(&limiter),
+                Arc::clone(&rate_limiter),
                 passwords,
-                news.clone(),
+                invalidator.clone(),
                 rules,
             ),
             gateway,
-            callers,
+            authenticator,
             clock: Arc::clone(&clock),
-            dice,
+            rng,
             metrics: Metrics::new(),
             db: db.clone(),
             draining: AtomicBool::new(false),
@@ -369,12 +385,12 @@ impl App {
             public_url: config.http.public_url.clone(),
         });
         let sessions = SessionTable::new(db, clock, vault.digests().clone());
-        let router = http::router(Arc::clone(&site), sessions, config.http.cookies_are_secure());
+        let router = router::router(Arc::clone(&state), sessions, config.http.cookies_are_secure());
         Ok(Self {
-            site,
+            state,
             router,
-            limiter,
-            news,
+            rate_limiter,
+            invalidator,
             #[cfg(feature = "embedded")]
             vault,
         })
@@ -382,14 +398,14 @@ impl App {
 
     /// Starts what runs beside the answers: jobs, and an ear for the other servers.
     fn background(&self, database: &Database, config: &Config) -> Vec<tokio::task::JoinHandle<()>> {
-        let (db, clock) = (self.site.db.clone(), Arc::clone(&self.site.clock));
-        let rules = JobRules { retention_days: config.usage.retention_days, max_clock_skew: self.site.max_clock_skew };
-        let jobs = Jobs::new(db.clone(), Arc::clone(&clock), Arc::clone(&self.limiter), rules);
-        let gateway = Arc::downgrade(&self.site.gateway);
+        let (db, clock) = (self.state.db.clone(), Arc::clone(&self.state.clock));
+        let rules = JobRules { retention_days: config.usage.retention_days, max_clock_skew: self.state.max_clock_skew };
+        let jobs = Jobs::new(db.clone(), Arc::clone(&clock), Arc::clone(&self.rate_limiter), rules);
+        let gateway = Arc::downgrade(&self.state.gateway);
         let expire = Jobs::expire(db.clone(), clock, rules.max_clock_skew, move || gateway.upgrade());
         let mut tasks = vec![tokio::spawn(jobs.tidy()), tokio::spawn(expire)];
         if !database.is_embedded() {
-            tasks.push(tokio::spawn(self.news.clone().listen(db)));
+            tasks.push(tokio::spawn(self.invalidator.clone().listen(db)));
         }
         #[cfg(feature = "embedded")]
         if database.is_embedded() {
@@ -409,8 +425,8 @@ impl App {
         };
         match listen() {
             Ok(socket) => {
-                let (db, vault) = (self.site.db.clone(), self.vault.clone());
-                Some(tokio::spawn(doctor::answer(socket, db, vault, self.site.time_zone.clone())))
+                let (db, vault) = (self.state.db.clone(), self.vault.clone());
+                Some(tokio::spawn(doctor::answer(socket, db, vault, self.state.time_zone.clone())))
             }
             Err(error) => {
                 tracing::warn!(%error, "`keymeter doctor` cannot reach this server while it runs");
@@ -463,7 +479,7 @@ fn find_dashboard(dir: &Path) -> Option<PathBuf> {
 #[must_use]
 #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a document of our own making is serialisable")]
 pub fn openapi_json() -> String {
-    http::openapi().to_pretty_json().expect("serialisable")
+    openapi::openapi().to_pretty_json().expect("serialisable")
 }
 
 /// `keymeter serve`: from the settings to a graceful end.
@@ -480,13 +496,12 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
     if with_demo {
         fill_with_demo(&opened, &config).await?;
     }
-    let app = App::assemble(opened, &config, Arc::new(SystemClock), Dice::system())?;
-    let made_up = app.site.accounts.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
-    app.site.accounts.keep_looks().await?;
-    greet(&listener, &config, &database, app.site.dashboard.is_some(), made_up.as_ref());
+    let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system())?;
+    let made_up = app.state.accounts.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
+    greet(&listener, &config, &database, app.state.dashboard.is_some(), made_up.as_ref());
     let background = app.background(&database, &config);
     let limits = connections::Limits::new(&config.server, config.database.connections);
-    connections::serve(listener, app.site, app.router, limits, stop_signal()).await;
+    connections::serve(listener, app.state, app.router, limits, stop_signal()).await;
     for task in background {
         task.abort();
     }
@@ -511,13 +526,13 @@ async fn fill_with_demo(opened: &Opened, config: &Config) -> Result<(), StartErr
         storage::commit(tx).await?;
     }
     let password = config.root.password.clone();
-    let password = password.unwrap_or_else(|| Dice::system().roll(|dice| key::random_password(dice)).as_str().into());
+    let password = password.unwrap_or_else(|| Rng::system().generate(|rng| key::random_password(rng)).as_str().into());
     let clock = Arc::new(ManualClock::at(start));
     let opened = Opened { db: opened.db.clone(), vault: opened.vault.clone() };
-    let app = App::assemble(opened, config, Arc::<ManualClock>::clone(&clock), Dice::system())?;
-    app.site.accounts.ensure_root(Some(&password)).await.map_err(StartError::Root)?;
+    let app = App::assemble(opened, config, Arc::<ManualClock>::clone(&clock), Rng::system())?;
+    app.state.accounts.ensure_root(Some(&password)).await.map_err(StartError::Root)?;
     print!("Filling a demo, day by day:");
-    demo::fill(&app.site, &clock, &password, |day| {
+    demo::fill(&app.state, &clock, &password, |day| {
         print!(" {day}");
         // Whether it is seen at once does not matter.
         let _ = std::io::stdout().flush();

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::domain::access::{GroupInfo, network};
+use crate::domain::cell::CellLabel;
 use crate::telemetry::{LogFormat, MetricsAccess};
 
 /// Every setting, documented.
@@ -33,6 +34,7 @@ pub struct Config {
     pub http: Http,
     pub dashboard: Dashboard,
     pub database: Database,
+    pub cell: Cell,
     pub secrets: Secrets,
     pub root: Root,
     pub accounts: Accounts,
@@ -111,8 +113,18 @@ pub struct Database {
     #[serde(deserialize_with = "secret")]
     pub url: Option<SecretString>,
     pub connections: u32,
+    pub plan_cache_mode: PlanCacheMode,
     pub acquire_seconds: u64,
     pub statement_timeout_seconds: u64,
+}
+
+/// `[cell]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub struct Cell {
+    #[serde(deserialize_with = "cell_label")]
+    pub label: CellLabel,
 }
 
 /// `[secrets]`
@@ -144,6 +156,15 @@ pub struct Accounts {
     pub initial_quota: i64,
     pub initial_group: String,
     pub max_tokens: i64,
+}
+
+/// `database.plan_cache_mode`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "documented in config/default.toml")]
+pub enum PlanCacheMode {
+    ForceGenericPlan,
+    Auto,
 }
 
 /// `accounts.registration`
@@ -375,6 +396,11 @@ fn networks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<IpN
     let wrong = |text: &String| serde::de::Error::custom(format!("{text:?} is neither an address nor a network"));
     let texts = Vec::<String>::deserialize(deserializer)?;
     texts.iter().map(|text| network(text).ok_or_else(|| wrong(text))).collect()
+}
+
+fn cell_label<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<CellLabel, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    CellLabel::parse(&text).map_err(serde::de::Error::custom)
 }
 
 fn zone<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<chrono_tz::Tz, D::Error> {

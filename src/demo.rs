@@ -4,21 +4,21 @@
 use rand::{CryptoRng, RngExt};
 use secrecy::SecretString;
 
+use crate::api::state::AppState;
 use crate::domain::access::{Group, IpAllowlist, ModelLimits};
 use crate::domain::audit::{Caller, Credential, Origin};
 use crate::domain::id::{GatewayId, TokenId};
-use crate::domain::ledger::Use;
+use crate::domain::ledger::RequestContext;
 use crate::domain::money::Quota;
 use crate::domain::policy;
 use crate::domain::time::{Clock, DAY, Lifetime, ManualClock, UnixTime};
 use crate::domain::token::{Budget, NewToken, Switch, TokenName, TokenPatch};
 use crate::domain::user::{NewPassword, Role, TypedPassword, UserStatus, Username};
-use crate::http::Site;
 use crate::service::accounts::AccountsError;
 use crate::service::admin::{AdminError, Admission, Grant, UserPatch};
-use crate::service::dice::Dice;
-use crate::service::gateway::{Asked, GatewayError};
+use crate::service::gateway::{ChargeRequest, GatewayError};
 use crate::service::ledger::Counts;
+use crate::service::rng::Rng;
 use crate::service::tokens::TokensError;
 
 /// How far back the charges begin.
@@ -120,25 +120,25 @@ struct Made {
 /// # Errors
 /// See [`DemoError`].
 pub async fn fill(
-    site: &Site,
+    state: &AppState,
     clock: &ManualClock,
     password: &SecretString,
     mut progress: impl FnMut(i64),
 ) -> Result<(), DemoError> {
     let now = clock.now().plus(DAYS * DAY);
-    let root = sign_in(site, "root", password).await?;
-    let gateway = site.admin.create_gateway(&root, "llm-gateway").await?.0.gateway_id;
-    people(site, &root, password).await?;
+    let root = sign_in(state, "root", password).await?;
+    let gateway = state.admin.create_gateway(&root, "llm-gateway").await?.0.gateway_id;
+    people(state, &root, password).await?;
     let mut made = Vec::new();
     for owner in ["ana", "ben", "dora"] {
-        let caller = sign_in(site, owner, password).await?;
+        let caller = sign_in(state, owner, password).await?;
         for key in KEYS.iter().filter(|key| key.owner == owner) {
-            let token = site.tokens.create(&caller, new_token(key, now)?).await?;
+            let token = state.tokens.create(&caller, new_token(key, now)?).await?;
             made.push(Made { key, id: token.token.id, text: token.key.expose().to_owned(), owner: caller.clone() });
         }
     }
     // The same numbers every time; nothing here is a secret.
-    let dice = Dice::seeded(14);
+    let rng = Rng::seeded(14);
     for hour in 0..DAYS * 24 {
         let at = clock.now();
         let of_day = usize::try_from(at.get() / HOUR % 24).unwrap_or(0);
@@ -148,18 +148,18 @@ pub async fn fill(
         let charges = made
             .iter()
             .filter(|made| made.key.works_at(hour))
-            .flat_map(|made| dice.roll(|dice| requests(made, busy, dice)))
+            .flat_map(|made| rng.generate(|rng| requests(made, busy, rng)))
             .map(Ok::<_, GatewayError>);
-        site.gateway.charge_each(gateway, charges.collect()).await.into_iter().collect::<Result<Vec<_>, _>>()?;
+        state.gateway.charge_each(gateway, charges.collect()).await.into_iter().collect::<Result<Vec<_>, _>>()?;
         clock.advance(HOUR);
         if hour % 24 == 23 {
             progress(hour / 24 + 1);
         }
     }
     for made in &made {
-        end(site, gateway, made).await?;
+        end(state, gateway, made).await?;
     }
-    requests_for_enablement(site, &root, password).await
+    requests_for_enablement(state, &root, password).await
 }
 
 impl Key {
@@ -174,44 +174,44 @@ impl Key {
 }
 
 /// The requests of an hour. The demo's keys are generous enough for all of them.
-fn requests(made: &Made, busy: i64, dice: &mut dyn CryptoRng) -> Vec<(String, Asked)> {
+fn requests(made: &Made, busy: i64, rng: &mut dyn CryptoRng) -> Vec<(String, ChargeRequest)> {
     let all: i64 = BUSY.iter().sum();
-    let expected = made.key.daily * busy * dice.random_range(60..140) / 100;
+    let expected = made.key.daily * busy * rng.random_range(60..140) / 100;
     // What is left over of a request comes as one, now and then.
-    let count = expected / all + i64::from(dice.random_range(0..all) < expected % all);
-    (0..count).map(|_| (made.text.clone(), request(made.key.models, dice))).collect()
+    let count = expected / all + i64::from(rng.random_range(0..all) < expected % all);
+    (0..count).map(|_| (made.text.clone(), request(made.key.models, rng))).collect()
 }
 
-fn request(models: &[Model], dice: &mut dyn CryptoRng) -> Asked {
-    let model = &models[dice.random_range(0..models.len())];
-    let tokens = |usual: i64, dice: &mut dyn CryptoRng| usual * dice.random_range(30..170) / 100;
-    let (input, output) = (tokens(model.tokens.0, dice), tokens(model.tokens.1, dice));
+fn request(models: &[Model], rng: &mut dyn CryptoRng) -> ChargeRequest {
+    let model = &models[rng.random_range(0..models.len())];
+    let tokens = |usual: i64, rng: &mut dyn CryptoRng| usual * rng.random_range(30..170) / 100;
+    let (input, output) = (tokens(model.tokens.0, rng), tokens(model.tokens.1, rng));
     let cost = (input * model.price.0 + output * model.price.1) / 1_000;
-    Asked {
+    ChargeRequest {
         quota: Quota::grant(cost).unwrap_or_default(),
-        asked: Use { model: Some(model.name.to_owned()), ..Use::default() },
+        asked: RequestContext { model: Some(model.name.to_owned()), ..RequestContext::default() },
         counts: Counts { prompt_tokens: input, completion_tokens: output },
         request_id: None,
     }
 }
 
 /// What makes a key end as it shall.
-async fn end(site: &Site, gateway: GatewayId, made: &Made) -> Result<(), DemoError> {
+async fn end(state: &AppState, gateway: GatewayId, made: &Made) -> Result<(), DemoError> {
     match made.key.fate {
         Fate::Works | Fate::Ends(_) => {}
         Fate::SwitchedOff => {
-            site.tokens.switch(&made.owner, made.id, Switch::Off).await?;
+            state.tokens.switch(&made.owner, made.id, Switch::Off).await?;
         }
         Fate::Low => {
-            let token = site.tokens.show(&made.owner, made.id).await?.token;
+            let token = state.tokens.show(&made.owner, made.id).await?.token;
             let patch = TokenPatch { remain_quota: Some(token.used_quota.get() / 12), ..TokenPatch::default() };
-            site.tokens.edit(&made.owner, made.id, patch).await?;
+            state.tokens.edit(&made.owner, made.id, patch).await?;
         }
         Fate::Exhausted => {
-            let last = Dice::seeded(14).roll(|dice| request(made.key.models, dice));
+            let last = Rng::seeded(14).generate(|rng| request(made.key.models, rng));
             let patch = TokenPatch { remain_quota: Some(last.quota.get()), ..TokenPatch::default() };
-            site.tokens.edit(&made.owner, made.id, patch).await?;
-            site.gateway.charge(gateway, &made.text, last).await?;
+            state.tokens.edit(&made.owner, made.id, patch).await?;
+            state.gateway.charge(gateway, &made.text, last).await?;
         }
     }
     Ok(())
@@ -240,7 +240,7 @@ fn new_token(key: &Key, now: UnixTime) -> Result<NewToken, DemoError> {
 }
 
 /// The accounts: users at work, one that waits, one that was switched off, and a second administrator.
-async fn people(site: &Site, root: &Caller, password: &SecretString) -> Result<(), DemoError> {
+async fn people(state: &AppState, root: &Caller, password: &SecretString) -> Result<(), DemoError> {
     for (username, display_name, dollars, role) in [
         ("ana", "Ana Silva", 2_000, Role::User),
         ("ben", "Ben Okafor", 250, Role::User),
@@ -261,32 +261,32 @@ async fn people(site: &Site, root: &Caller, password: &SecretString) -> Result<(
             token_api_enabled: enabled,
             max_tokens: None,
         };
-        let user = site.admin.create_user(root, new).await?;
+        let user = state.admin.create_user(root, new).await?;
         if enabled {
-            site.admin.grant(root, user.id, Grant::To(dollars_of(dollars)?.get())).await?;
+            state.admin.grant(root, user.id, Grant::To(dollars_of(dollars)?.get())).await?;
         }
     }
     Ok(())
 }
 
 /// Cleo waits for an answer; Emil got one, and was switched off.
-async fn requests_for_enablement(site: &Site, root: &Caller, password: &SecretString) -> Result<(), DemoError> {
-    let emil = sign_in(site, "emil", password).await?;
-    let asked = site.accounts.request_token_api(&emil, "I would like to try a few models.", None).await?;
-    site.admin.decide(root, asked.id, false, "Please ask with your work account.").await?;
+async fn requests_for_enablement(state: &AppState, root: &Caller, password: &SecretString) -> Result<(), DemoError> {
+    let emil = sign_in(state, "emil", password).await?;
+    let asked = state.accounts.request_token_api(&emil, "I would like to try a few models.", None).await?;
+    state.admin.decide(root, asked.id, false, "Please ask with your work account.").await?;
     let off = UserPatch { status: Some(UserStatus::Disabled), ..UserPatch::default() };
-    site.admin.edit_user(root, emil.user.id, off).await?;
-    let cleo = sign_in(site, "cleo", password).await?;
+    state.admin.edit_user(root, emil.user.id, off).await?;
+    let cleo = sign_in(state, "cleo", password).await?;
     let reason = "We are building a search for the archive and need keys for two services.";
-    site.accounts.request_token_api(&cleo, reason, None).await?;
+    state.accounts.request_token_api(&cleo, reason, None).await?;
     Ok(())
 }
 
-async fn sign_in(site: &Site, username: &str, password: &SecretString) -> Result<Caller, DemoError> {
+async fn sign_in(state: &AppState, username: &str, password: &SecretString) -> Result<Caller, DemoError> {
     let origin = Origin { ip: None, request_id: "demo".to_owned() };
     let username = Username::typed(username).map_err(invalid)?;
     let password = TypedPassword::new(expose(password));
-    let (user, _) = site.accounts.sign_in(Some(&username), &password, &origin).await?;
+    let (user, _) = state.accounts.sign_in(Some(&username), &password, &origin).await?;
     Ok(Caller { user, credential: Credential::Session, origin })
 }
 

@@ -13,9 +13,9 @@ use crate::app::StartError;
 use crate::app::{self, Database};
 use crate::config::Config;
 use crate::service::vault::Vault;
+use crate::storage::consistency::{self, Violation};
 #[cfg(feature = "embedded")]
 use crate::storage::embedded::{self, EmbeddedError};
-use crate::storage::proof::{self, Breach};
 use crate::storage::{self, Db, StorageError, tokens};
 
 /// Ids looked at in one question.
@@ -147,10 +147,10 @@ async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Repor
 /// operations are applied, and L4 from the commit before the answer; neither leaves a trace to look at.
 async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), StorageError> {
     let (tokens, users, since, below_zero) = {
-        let mut moment = proof::moment(db).await?;
-        let (tokens, users) = proof::extent(&mut moment).await?;
-        let since = proof::first_whole_day(&mut moment, zone).await?;
-        (tokens, users, since, proof::below_zero(&mut moment).await?)
+        let mut moment = consistency::moment(db).await?;
+        let (tokens, users) = consistency::extent(&mut moment).await?;
+        let since = consistency::first_whole_day(&mut moment, zone).await?;
+        (tokens, users, since, consistency::below_zero(&mut moment).await?)
     };
     let mut breaches = Vec::new();
     if below_zero > 0 {
@@ -159,18 +159,18 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
     let mut bar = Bar::new("ledger", tokens + users, report.is_printed());
     for from in (0..=tokens).step_by(STEP) {
         let to = from + STEP_IDS;
-        let mut moment = proof::moment(db).await?;
-        for Breach { id, says, sum } in proof::tokens_off(&mut moment, from, to).await? {
+        let mut moment = consistency::moment(db).await?;
+        for Violation { id, says, sum } in consistency::tokens_off(&mut moment, from, to).await? {
             breaches.push(format!("L3: the token {id} has used {says}, its charges and reservations are {sum}"));
         }
-        for (id, day, says, sum) in proof::days_off(&mut moment, from, to, zone, since).await? {
+        for (id, day, says, sum) in consistency::days_off(&mut moment, from, to, zone, since).await? {
             breaches.push(format!("L5: the token {id} spent {says} on {day}, its charges of that day are {sum}"));
         }
         bar.step();
     }
     for from in (0..=users).step_by(STEP) {
-        let mut moment = proof::moment(db).await?;
-        for Breach { id, says, sum } in proof::wallets_off(&mut moment, from, from + STEP_IDS).await? {
+        let mut moment = consistency::moment(db).await?;
+        for Violation { id, says, sum } in consistency::wallets_off(&mut moment, from, from + STEP_IDS).await? {
             breaches.push(format!("L3: the wallet of the user {id} has used {says}, its tokens have used {sum}"));
         }
         bar.step();

@@ -5,13 +5,13 @@
 //! the same names: tokens, accounts, usage. Two words find any line: "SQL of usage" is
 //! `storage/usage.rs`. `ARCHITECTURE.md` is the map.
 
+pub mod api;
 pub mod app;
 pub mod cli;
 pub mod config;
 pub mod demo;
 pub mod doctor;
 pub mod domain;
-pub mod http;
 pub mod service;
 pub mod storage;
 pub mod telemetry;

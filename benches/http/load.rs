@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 
 use crate::Options;
-use crate::site::Running;
+use crate::installation::Running;
 
 /// What is measured under a name.
 #[derive(Clone)]

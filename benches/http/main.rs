@@ -16,11 +16,11 @@
     reason = "a measuring program: it prints, divides, asks its own questions, and may stop when something is off"
 )]
 
+mod installation;
 mod load;
 #[path = "../shared/memory.rs"]
 mod memory;
 mod report;
-mod site;
 mod twins;
 
 use std::fmt::Write as _;
@@ -30,8 +30,8 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
+use installation::{Installation, Running};
 use load::{Case, Work, get, post, run};
-use site::{Running, Site};
 
 /// Connections of the plot.
 const SWEEP: [usize; 6] = [1, 4, 16, 64, 256, 512];
@@ -80,31 +80,31 @@ impl Options {
 }
 
 fn main() {
-    if std::env::args().nth(1).as_deref() == Some(site::SERVE) {
+    if std::env::args().nth(1).as_deref() == Some(installation::SERVE) {
         let server = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        return server.block_on(site::serve());
+        return server.block_on(installation::serve());
     }
     let options = Options::read();
     let client = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     match options.what {
         What::Calls => {
-            let site = client.block_on(Site::start(10_000, 0));
-            calls(&client, &site, &options);
-            client.block_on(site.remove());
+            let installation = client.block_on(Installation::start(10_000, 0));
+            calls(&client, &installation, &options);
+            client.block_on(installation.remove());
         }
         What::Ledger => {
-            let site = client.block_on(Site::start(100_000, 0));
-            ledger(&client, &site, &options);
-            println!("{}", site.prove());
+            let installation = client.block_on(Installation::start(100_000, 0));
+            ledger(&client, &installation, &options);
+            println!("{}", installation.prove());
             if options.only.is_empty() {
-                sweep(&client, &site, &options);
-                println!("{}", site.prove());
+                sweep(&client, &installation, &options);
+                println!("{}", installation.prove());
             }
-            client.block_on(site.remove());
+            client.block_on(installation.remove());
         }
         What::Growth => {
-            let small = client.block_on(Site::start(10_000, 100_000));
-            let large = client.block_on(Site::start(options.grown.0, options.grown.1));
+            let small = client.block_on(Installation::start(10_000, 100_000));
+            let large = client.block_on(Installation::start(options.grown.0, options.grown.1));
             growth(&client, [&small, &large], &options);
             memory(&client, &large, &options);
             println!("proving the law over everything");
@@ -116,9 +116,9 @@ fn main() {
 }
 
 /// The calls of a user and of a key, each with its twin.
-fn user_calls(site: &Site) -> Vec<(&'static str, String, String)> {
-    let call = |path: &str| get(path, &site.access_token);
-    let (id, bearer) = (site.token_id, format!("Bearer {}", site.key));
+fn user_calls(installation: &Installation) -> Vec<(&'static str, String, String)> {
+    let call = |path: &str| get(path, &installation.access_token);
+    let (id, bearer) = (installation.token_id, format!("Bearer {}", installation.key));
     vec![
         ("list", call("/api/token/?p=0&size=10"), call("/twin/list")),
         ("search", call("/api/token/search?keyword=token%201"), call("/twin/search")),
@@ -128,60 +128,62 @@ fn user_calls(site: &Site) -> Vec<(&'static str, String, String)> {
     ]
 }
 
-fn verify(site: &Site, keys: usize) -> Vec<String> {
-    let request = |key| post("/api/gateway/verify", &site.gateway, &json!({ "key": key }));
-    site.keys[..keys.min(site.keys.len())].iter().map(request).collect()
+fn verify(installation: &Installation, keys: usize) -> Vec<String> {
+    let request = |key| post("/api/gateway/verify", &installation.gateway, &json!({ "key": key }));
+    installation.keys[..keys.min(installation.keys.len())].iter().map(request).collect()
 }
 
-fn charge(path: &str, site: &Site, keys: usize) -> Vec<String> {
-    let request = |key| post(path, &site.gateway, &json!({ "key": key, "quota": 1 }));
-    site.keys[..keys.min(site.keys.len())].iter().map(request).collect()
+fn charge(path: &str, installation: &Installation, keys: usize) -> Vec<String> {
+    let request = |key| post(path, &installation.gateway, &json!({ "key": key, "quota": 1 }));
+    installation.keys[..keys.min(installation.keys.len())].iter().map(request).collect()
 }
 
-fn bare(site: &Site) -> Case<'_> {
-    Case::new("bare handler", &site.server, vec![get("/twin/nothing", "")])
+fn bare(installation: &Installation) -> Case<'_> {
+    Case::new("bare handler", &installation.server, vec![get("/twin/nothing", "")])
 }
 
 /// Each call beside its twin, and the bare handler beside all.
-fn calls(client: &Runtime, site: &Site, options: &Options) {
-    let mut cases = vec![bare(site), Case::new("all layers, no work", &site.server, vec![get("/healthz", "")])];
-    for (name, call, twin) in user_calls(site) {
-        cases.push(Case::new(name, &site.server, vec![call]));
-        cases.push(Case::new(format!("{name}: twin"), &site.server, vec![twin]));
+fn calls(client: &Runtime, installation: &Installation, options: &Options) {
+    let mut cases =
+        vec![bare(installation), Case::new("all layers, no work", &installation.server, vec![get("/healthz", "")])];
+    for (name, call, twin) in user_calls(installation) {
+        cases.push(Case::new(name, &installation.server, vec![call]));
+        cases.push(Case::new(format!("{name}: twin"), &installation.server, vec![twin]));
     }
     let mut measured = run(client, &cases, 64, options);
     report::write("calls", 64, &report::table(&cases, &mut measured, "twin"), options);
-    let cases = [bare(site), Case::new("verify, warm", &site.server, verify(site, 1_000))];
+    let cases = [bare(installation), Case::new("verify, warm", &installation.server, verify(installation, 1_000))];
     let mut measured = run(client, &cases, 64, options);
     report::write("verify", 64, &report::table(&cases, &mut measured, "twin"), options);
 }
 
 /// What goes through the committer, beside the naive way.
-fn ledger_cases(site: &Site) -> Vec<Case<'_>> {
-    let case = |name, requests| Case::new(name, &site.server, requests);
-    let all = site.keys.len();
-    let reservations = Work::Reservations { keys: site.keys.clone().into(), gateway: site.gateway.clone() };
+fn ledger_cases(installation: &Installation) -> Vec<Case<'_>> {
+    let case = |name, requests| Case::new(name, &installation.server, requests);
+    let all = installation.keys.len();
+    let reservations =
+        Work::Reservations { keys: installation.keys.clone().into(), gateway: installation.gateway.clone() };
     vec![
-        bare(site),
-        case("verify, warm", verify(site, 1_000)),
-        case("charge, spread", charge("/api/gateway/charge", site, all)),
+        bare(installation),
+        case("verify, warm", verify(installation, 1_000)),
+        case("charge, spread", charge("/api/gateway/charge", installation, all)),
         // In between, the disk catches up with what the one before left to write.
-        case("charge, spread: naive", charge("/twin/charge", site, all)),
-        case("charge, one hot key", charge("/api/gateway/charge", site, 1)),
-        case("charge, one hot key: naive", charge("/twin/charge", site, 1)),
-        Case { name: "reserve and settle, spread".to_owned(), server: &site.server, work: reservations },
+        case("charge, spread: naive", charge("/twin/charge", installation, all)),
+        case("charge, one hot key", charge("/api/gateway/charge", installation, 1)),
+        case("charge, one hot key: naive", charge("/twin/charge", installation, 1)),
+        Case { name: "reserve and settle, spread".to_owned(), server: &installation.server, work: reservations },
     ]
 }
 
-fn ledger(client: &Runtime, site: &Site, options: &Options) {
-    let cases = ledger_cases(site);
+fn ledger(client: &Runtime, installation: &Installation, options: &Options) {
+    let cases = ledger_cases(installation);
     let mut measured = run(client, &cases, 256, options);
     report::write("ledger", 256, &report::table(&cases, &mut measured, "naive"), options);
 }
 
 /// The same over ever more connections, as a plot.
-fn sweep(client: &Runtime, site: &Site, options: &Options) {
-    let cases = &ledger_cases(site)[..6];
+fn sweep(client: &Runtime, installation: &Installation, options: &Options) {
+    let cases = &ledger_cases(installation)[..6];
     let mut lines: Vec<report::Line> = cases.iter().map(|case| (case.name.clone(), Vec::new())).collect();
     for connections in SWEEP {
         let mut measured = run(client, cases, connections, options);
@@ -196,22 +198,23 @@ fn sweep(client: &Runtime, site: &Site, options: &Options) {
 }
 
 /// Each call in a small and in a large database.
-fn growth(client: &Runtime, sites: [&Site; 2], options: &Options) {
+fn growth(client: &Runtime, installations: [&Installation; 2], options: &Options) {
     let mut cases = Vec::new();
-    for site in sites {
-        let mut case =
-            |name: &str, requests| cases.push(Case::new(format!("{name} {}", site.tokens), &site.server, requests));
-        for (name, call, _) in user_calls(site) {
+    for installation in installations {
+        let mut case = |name: &str, requests| {
+            cases.push(Case::new(format!("{name} {}", installation.tokens), &installation.server, requests))
+        };
+        for (name, call, _) in user_calls(installation) {
             case(name, vec![call]);
         }
-        case("verify", verify(site, 10_000));
-        case("charge", charge("/api/gateway/charge", site, 10_000));
+        case("verify", verify(installation, 10_000));
+        case("charge", charge("/api/gateway/charge", installation, 10_000));
     }
     // Those that belong together run one after the other.
     let half = cases.len() / 2;
     let cases: Vec<Case<'_>> = (0..half).flat_map(|n| [cases[n].clone(), cases[n + half].clone()]).collect();
     let mut measured = run(client, &cases, 64, options);
-    let [few, many] = sites.map(|site| site.tokens);
+    let [few, many] = installations.map(|installation| installation.tokens);
     let mut table = format!(
         "| call | p50 ms at {few} | p50 ms at {many} | ratio | peak MiB at {few} | peak MiB at {many} |\n\
          |---|---:|---:|---:|---:|---:|\n"
@@ -231,16 +234,18 @@ fn growth(client: &Runtime, sites: [&Site; 2], options: &Options) {
 }
 
 /// What a server of its own takes on the large database: idle, and after everything was asked of it.
-fn memory(client: &Runtime, site: &Site, options: &Options) {
-    let mut command = site.command();
+fn memory(client: &Runtime, installation: &Installation, options: &Options) {
+    let mut command = installation.command();
     command.arg("serve").stderr(Stdio::null());
     let server = Running::start(command);
     std::thread::sleep(Duration::from_secs(2));
     let idle = server.mebibytes("VmRSS");
-    let all = site.keys.len();
-    for requests in
-        [verify(site, all), charge("/api/gateway/charge", site, all), vec![get("/api/token/", &site.access_token)]]
-    {
+    let all = installation.keys.len();
+    for requests in [
+        verify(installation, all),
+        charge("/api/gateway/charge", installation, all),
+        vec![get("/api/token/", &installation.access_token)],
+    ] {
         let case = Case::new("load", &server, requests);
         client.block_on(load::hammer(&case, 256, Duration::from_secs_f64(options.seconds * 4.0)));
     }

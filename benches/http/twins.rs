@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgPool};
 
-use crate::site::MASTER_KEY;
+use crate::installation::MASTER_KEY;
 
 /// One route a twin.
 pub fn routes(pool: PgPool) -> Router {
@@ -30,9 +30,10 @@ async fn nothing() -> Json<Value> {
     Json(json!({ "success": true, "message": "" }))
 }
 
-type Row = (i64, i64, String, bool, String, i64, i64, Option<i64>, i64, bool, i64, bool, String, String, String, bool);
+type Row =
+    (i64, i64, String, String, String, i64, i64, Option<i64>, i64, bool, i64, bool, String, String, String, bool);
 
-const COLUMNS: &str = "id, user_id, key_hint, switched_on, name, created_time, accessed_time, expires_at, remain_quota, \
+const COLUMNS: &str = "id, user_id, key_hint, note, name, created_time, accessed_time, expires_at, remain_quota, \
                        unlimited_quota, used_quota, model_limits_enabled, model_limits, allow_ips, group_name, \
                        cross_group_retry";
 
@@ -100,7 +101,8 @@ async fn charge(State(pool): State<PgPool>, Json(body): Json<Value>) -> Json<Val
         ),
         ("update tokens set remain_quota = remain_quota - $2, used_quota = used_quota + $2 where id = $1", token),
         (
-            "insert into usage_daily as d values ($1, (now() at time zone 'utc')::date, '', $2, 1, 0, 0) \
+            "insert into usage_daily as d \
+             select id, (now() at time zone 'utc')::date, '', user_id, $2, 1, 0, 0 from tokens where id = $1 \
              on conflict (token_id, day, model) \
              do update set quota = d.quota + excluded.quota, requests = d.requests + 1",
             token,

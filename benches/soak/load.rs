@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use http::Method;
+use keymeter::domain::cell::CellLabel;
 use keymeter::domain::key::ApiKey;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -560,7 +561,7 @@ impl Client {
     async fn tries_wrong_keys(&mut self) {
         let gateway = self.world.gateway.clone();
         // One that nobody has, and one whose checksum is wrong.
-        let unknown = ApiKey::generate(&mut self.rng).expose().to_owned();
+        let unknown = ApiKey::generate(&mut self.rng, CellLabel::default()).expose().to_owned();
         let key = if self.rng.random_bool(0.5) { unknown } else { format!("{}x", &unknown[..unknown.len() - 1]) };
         match self.rng.random_range(0..5) {
             0 => {

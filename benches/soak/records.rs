@@ -110,7 +110,7 @@ fn is_not_charged(world: &World, entry: &Entry) {
 
 async fn compare_receipts(world: &World, entries: &[Entry]) -> sqlx::Result<()> {
     let mut rows = sqlx::query_as::<_, (String, i64)>(
-        "select request_id, charged from receipts order by request_id collate \"C\"",
+        "select request_id, charged from idempotency_records order by request_id collate \"C\"",
     )
     .fetch(&world.pool);
     let mut entries = entries.iter().peekable();

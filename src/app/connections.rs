@@ -2,12 +2,12 @@
 //! without losing a request when the server stops.
 //!
 //! Only HTTP/1 is spoken. Every phase of a connection has a bound: `server.header_timeout_seconds` for the head of
-//! a request, `server.request_timeout_seconds` until it is answered (in [`crate::http::layers`]), and
+//! a request, `server.request_timeout_seconds` until it is answered (in [`crate::api::layers`]), and
 //! `server.idle_timeout_seconds` until the answer is taken and the next request begins.
 //!
 //! A connection is a newcomer until it has sent the head of a request. Where there are too many newcomers, the oldest
 //! is closed, so that half-open connections keep nobody out. With its first request a connection takes one of
-//! `server.max_connections` places. Where none is left, [`crate::http::router_when_full`] answers.
+//! `server.max_connections` places. Where none is left, [`crate::api::router::router_when_full`] answers.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -37,8 +37,8 @@ use tokio::task::{AbortHandle, JoinError, JoinSet};
 use tokio::time::{Instant, sleep};
 use tower::Service;
 
+use crate::api::state::AppState;
 use crate::config;
-use crate::http::Site;
 
 /// Bytes that a connection buffers, and that the head of a request may have; a larger one is answered 431.
 const BUFFER: usize = 32 * 1024;
@@ -139,14 +139,14 @@ fn fitting(wanted: u32, pool: u32) -> u64 {
 /// finished within the drain time is cut.
 pub async fn serve(
     listener: TcpListener,
-    site: Arc<Site>,
+    state: Arc<AppState>,
     router: Router,
     limits: Limits,
     stop: impl Future<Output = ()>,
 ) {
-    let mut connections = Connections::new(site, router, limits);
+    let mut connections = Connections::new(state, router, limits);
     connections.accept_until(&listener, stop).await;
-    connections.shared.site.draining.store(true, Ordering::SeqCst);
+    connections.shared.state.draining.store(true, Ordering::SeqCst);
     tracing::info!(seconds = limits.stop_delay.as_secs(), "stopping: not ready; requests are taken a little longer");
     let ending = async {
         connections.accept_until(&listener, sleep(limits.stop_delay)).await;
@@ -161,7 +161,7 @@ pub async fn serve(
 
 /// What all connections share.
 struct Shared {
-    site: Arc<Site>,
+    state: Arc<AppState>,
     router: Router,
     router_when_full: Router,
     limits: Limits,
@@ -194,12 +194,12 @@ struct Connections {
 }
 
 impl Connections {
-    fn new(site: Arc<Site>, router: Router, limits: Limits) -> Self {
+    fn new(state: Arc<AppState>, router: Router, limits: Limits) -> Self {
         let mut http = http1::Builder::new();
         http.max_buf_size(BUFFER).max_header_size(BUFFER);
         let shared = Shared {
-            router_when_full: crate::http::router_when_full(Arc::clone(&site)),
-            site,
+            router_when_full: crate::api::router::router_when_full(Arc::clone(&state)),
+            state,
             router,
             limits,
             http,
@@ -464,7 +464,7 @@ impl Connection {
         state.has_place
             && state.leaving == Leaving::No
             && self.shared.free.load(Ordering::Relaxed) >= self.shared.limits.reserve()
-            && !self.shared.site.draining.load(Ordering::Relaxed)
+            && !self.shared.state.draining.load(Ordering::Relaxed)
     }
 
     fn leave(&self) {

@@ -14,7 +14,7 @@ use crate::domain::audit::Origin;
 use crate::domain::id::{GatewayCredentialId, GatewayId};
 use crate::domain::time::SystemClock;
 use crate::domain::user::{NewPassword, Role, Username};
-use crate::service::dice::Dice;
+use crate::service::rng::Rng;
 use crate::storage::{self, gateways::CredentialRow};
 
 /// `keymeter user …`
@@ -124,12 +124,12 @@ pub async fn user(config: &Config, command: UserCommand) -> Result<(), String> {
             UserCommand::Create { role, token_api, .. } => {
                 let username = Username::parse(&username).map_err(|error| error.to_string())?;
                 let made =
-                    app.site.admin.create_by_operator(&username, &password, role.into(), token_api, &origin()).await;
+                    app.state.admin.create_by_operator(&username, &password, role.into(), token_api, &origin()).await;
                 let id = made.map_err(|error| error.to_string())?;
                 say(&format!("made the account {} with the id {id}", username.as_str()));
             }
             UserCommand::Password { .. } => {
-                let changed = app.site.admin.reset_password(&username, &password, &origin()).await;
+                let changed = app.state.admin.reset_password(&username, &password, &origin()).await;
                 changed.map_err(|error| error.to_string())?;
                 say(&format!("gave {username} a new password and ended its sessions"));
             }
@@ -145,7 +145,7 @@ pub async fn user(config: &Config, command: UserCommand) -> Result<(), String> {
 /// `keymeter gateway …`
 pub async fn gateway(config: &Config, command: GatewayCommand) -> Result<(), String> {
     with_app(config, async |app| {
-        let admin = &app.site.admin;
+        let admin = &app.state.admin;
         match command {
             GatewayCommand::Create { name } => {
                 let (row, credential) =
@@ -223,7 +223,7 @@ async fn with_app(config: &Config, work: impl AsyncFnOnce(&App) -> Result<(), St
         let opened = app::open(config, &database).await.map_err(|error| error.to_string())?;
         let db = opened.db.clone();
         let app =
-            App::assemble(opened, config, Arc::new(SystemClock), Dice::system()).map_err(|error| error.to_string())?;
+            App::assemble(opened, config, Arc::new(SystemClock), Rng::system()).map_err(|error| error.to_string())?;
         let worked = work(&app).await;
         db.close().await;
         worked
@@ -240,7 +240,7 @@ fn password(from_stdin: bool) -> Result<(Zeroizing<String>, Option<Zeroizing<Str
         std::io::stdin().read_to_string(&mut text).map_err(|error| format!("cannot read the password: {error}"))?;
         return Ok((Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned()), None));
     }
-    let made_up = Dice::system().roll(|dice| crate::domain::key::random_password(dice));
+    let made_up = Rng::system().generate(|rng| crate::domain::key::random_password(rng));
     Ok((made_up.clone(), Some(made_up)))
 }
 

@@ -21,7 +21,7 @@ pub enum Attention {
 impl Attention {
     /// The word of the wire.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::ExpiresSoon => "expires_soon",
             Self::NearlySpent => "nearly_spent",

@@ -80,7 +80,7 @@ pub enum Action {
 impl Action {
     /// The word of the wire and of the database.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::TokenCreated => "token.created",
             Self::TokenEdited => "token.edited",

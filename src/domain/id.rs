@@ -3,8 +3,8 @@
 impl ReservationId {
     /// A new one, so rare that no two meet and none is guessed.
     #[must_use]
-    pub fn random(dice: &mut (impl rand::CryptoRng + ?Sized)) -> Self {
-        let bits = dice.next_u64() >> 1;
+    pub fn random(rng: &mut (impl rand::CryptoRng + ?Sized)) -> Self {
+        let bits = rng.next_u64() >> 1;
         Self(bits.cast_signed())
     }
 }
@@ -50,7 +50,7 @@ id! {
     /// One of a user's access tokens (spec §5.1).
     AccessTokenId;
     /// A request to be enabled for the token API (spec §1).
-    ApiRequestId;
+    EnablementRequestId;
     /// A gateway. It stays while its credentials change, and is never given to another one.
     GatewayId;
     /// One of a gateway's credentials.

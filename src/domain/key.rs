@@ -6,13 +6,17 @@ use rand::{CryptoRng, RngExt};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-const PREFIX: &str = "sk-";
-const RANDOM_CHARS: usize = 42;
-const CHECKSUM_CHARS: usize = 6;
-const KEY_CHARS: usize = RANDOM_CHARS + CHECKSUM_CHARS;
-const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+use super::cell::CellLabel;
 
-/// An API key: `sk-` and 48 letters and digits, the last six a checksum of the rest (spec §2.1, §8).
+const PREFIX: &str = "sk-";
+const RANDOM_CHARS: usize = 40;
+const CELL_CHARS: usize = 2;
+const CHECKSUM_CHARS: usize = 6;
+const KEY_CHARS: usize = RANDOM_CHARS + CELL_CHARS + CHECKSUM_CHARS;
+pub(super) const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// An API key (spec §2.1, §8): `sk-` and 48 letters and digits, of which 40 are random, two are the label of the
+/// [cell](CellLabel), and six are a checksum of all before them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(Zeroizing<String>);
 
@@ -22,13 +26,14 @@ pub struct ApiKey(Zeroizing<String>);
 pub struct KeyMalformed;
 
 impl ApiKey {
-    /// A new key from `dice`: 42 unbiased characters, more than 249 bits.
+    /// A new key of a cell. Its 40 random characters hold more than 238 bits.
     #[must_use]
-    pub fn generate(dice: &mut (impl CryptoRng + ?Sized)) -> Self {
-        let random = random_base62(dice, RANDOM_CHARS);
+    pub fn generate(rng: &mut (impl CryptoRng + ?Sized), cell: CellLabel) -> Self {
+        let random = random_base62(rng, RANDOM_CHARS);
         let mut key = Zeroizing::new(String::with_capacity(PREFIX.len() + KEY_CHARS));
         key.push_str(PREFIX);
         key.push_str(&random);
+        key.push_str(cell.as_str());
         let sum = checksum(&key);
         key.push_str(&sum);
         Self(key)
@@ -45,7 +50,7 @@ impl ApiKey {
             return Err(KeyMalformed);
         }
         let key = Zeroizing::new(format!("{PREFIX}{bare}"));
-        let (body, sum) = key.split_at(PREFIX.len() + RANDOM_CHARS);
+        let (body, sum) = key.split_at(PREFIX.len() + RANDOM_CHARS + CELL_CHARS);
         if checksum(body) != sum {
             return Err(KeyMalformed);
         }
@@ -109,8 +114,8 @@ pub struct AccessToken(Zeroizing<String>);
 impl AccessToken {
     /// A new one from `dice`.
     #[must_use]
-    pub fn generate(dice: &mut (impl CryptoRng + ?Sized)) -> Self {
-        Self(prefixed(dice, "kma_"))
+    pub fn generate(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
+        Self(prefixed(rng, "kma_"))
     }
 
     /// What arrived in `Authorization`. Any text may be asked about.
@@ -132,8 +137,8 @@ pub struct GatewayCredential(Zeroizing<String>);
 impl GatewayCredential {
     /// A new one from `dice`.
     #[must_use]
-    pub fn generate(dice: &mut (impl CryptoRng + ?Sized)) -> Self {
-        Self(prefixed(dice, "kmg_"))
+    pub fn generate(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
+        Self(prefixed(rng, "kmg_"))
     }
 
     /// What arrived in a header. Any text may be asked about.
@@ -158,8 +163,8 @@ impl GatewayCredential {
 
 /// A password that people can type, for the first start: 24 letters and digits, 142 bits.
 #[must_use]
-pub fn random_password(dice: &mut (impl CryptoRng + ?Sized)) -> Zeroizing<String> {
-    random_base62(dice, 24)
+pub fn random_password(rng: &mut (impl CryptoRng + ?Sized)) -> Zeroizing<String> {
+    random_base62(rng, 24)
 }
 
 /// The secret with which digests are made; derived from the master key.
@@ -203,15 +208,15 @@ impl std::fmt::Debug for Digest {
     }
 }
 
-fn prefixed(dice: &mut (impl CryptoRng + ?Sized), prefix: &str) -> Zeroizing<String> {
-    let random = random_base62(dice, 43);
+fn prefixed(rng: &mut (impl CryptoRng + ?Sized), prefix: &str) -> Zeroizing<String> {
+    let random = random_base62(rng, 43);
     Zeroizing::new(format!("{prefix}{}", *random))
 }
 
-fn random_base62(dice: &mut (impl CryptoRng + ?Sized), chars: usize) -> Zeroizing<String> {
+fn random_base62(rng: &mut (impl CryptoRng + ?Sized), chars: usize) -> Zeroizing<String> {
     let mut text = Zeroizing::new(String::with_capacity(chars));
     for _ in 0..chars {
-        text.push(char::from(BASE62[dice.random_range(0..BASE62.len())]));
+        text.push(char::from(BASE62[rng.random_range(0..BASE62.len())]));
     }
     text
 }
@@ -235,7 +240,7 @@ mod tests {
     use super::*;
 
     fn key(seed: u64) -> ApiKey {
-        ApiKey::generate(&mut StdRng::seed_from_u64(seed))
+        ApiKey::generate(&mut StdRng::seed_from_u64(seed), CellLabel::default())
     }
 
     #[test]

@@ -94,7 +94,7 @@ pub enum ReservationState {
 impl ReservationState {
     /// The word of the database.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
             Self::Settled(_) => "settled",
@@ -108,7 +108,7 @@ impl ReservationState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settlement {
     /// The actual cost that was asked for.
-    pub asked: Quota,
+    pub requested: Quota,
     /// What was taken.
     pub charged: Quota,
     /// What neither the hold nor the balances could cover.
@@ -120,7 +120,7 @@ pub struct Settlement {
 /// What a request would use a token for. What is absent is not judged: the gateway is trusted to
 /// send what it knows.
 #[derive(Debug, Clone, Default)]
-pub struct Use {
+pub struct RequestContext {
     /// The model.
     pub model: Option<String>,
     /// The end client's address.
@@ -174,7 +174,13 @@ impl Token {
     ///
     /// # Errors
     /// The first of the reasons that applies.
-    pub fn admits(&self, owner: UserStatus, group_is_open: bool, asked: &Use, now: UnixTime) -> Result<(), Refused> {
+    pub fn admits(
+        &self,
+        owner: UserStatus,
+        group_is_open: bool,
+        asked: &RequestContext,
+        now: UnixTime,
+    ) -> Result<(), Refused> {
         let status = self.status(now);
         match (status, owner) {
             (Status::Disabled, _) => return Err(Refused::TokenDisabled),
@@ -213,7 +219,7 @@ impl Books {
     ///
     /// # Errors
     /// See [`Refused`]; then nothing was taken.
-    pub fn charge(&mut self, id: TokenId, quota: Quota, asked: &Use, now: UnixTime) -> Result<(), Refused> {
+    pub fn charge(&mut self, id: TokenId, quota: Quota, asked: &RequestContext, now: UnixTime) -> Result<(), Refused> {
         self.take(id, quota, asked, now)?;
         self.count(id, now);
         Ok(())
@@ -228,7 +234,7 @@ impl Books {
         by: Option<GatewayId>,
         id: TokenId,
         quota: Quota,
-        asked: &Use,
+        asked: &RequestContext,
         expires_at: UnixTime,
         now: UnixTime,
     ) -> Result<Reservation, Refused> {
@@ -255,7 +261,7 @@ impl Books {
         let held = match reservation.state {
             ReservationState::Open => reservation.held,
             ReservationState::Expired => Quota::ZERO,
-            ReservationState::Settled(before) if before.asked == actual => return Ok((before, Told::Again)),
+            ReservationState::Settled(before) if before.requested == actual => return Ok((before, Told::Again)),
             ReservationState::Settled(_) | ReservationState::Released => return Err(Refused::ReservationEnded),
         };
         let kept = held.min(actual);
@@ -264,7 +270,7 @@ impl Books {
         let missing = actual.checked_sub(kept).unwrap_or_default();
         let extra = self.take_up_to(&reservation, missing);
         let settlement = Settlement {
-            asked: actual,
+            requested: actual,
             charged: kept.checked_add(extra).unwrap_or(kept),
             shortfall: missing.checked_sub(extra).unwrap_or_default(),
             was_expired: reservation.state == ReservationState::Expired,
@@ -314,7 +320,7 @@ impl Books {
 
     /// Moves `quota` from remain to used, on the token and in the wallet. Tells whether the token's
     /// `remain` gave it.
-    fn take(&mut self, id: TokenId, quota: Quota, asked: &Use, now: UnixTime) -> Result<bool, Refused> {
+    fn take(&mut self, id: TokenId, quota: Quota, asked: &RequestContext, now: UnixTime) -> Result<bool, Refused> {
         let account = self.tokens.get_mut(&id).filter(|account| !account.is_deleted).ok_or(Refused::InvalidKey)?;
         let token = &mut account.token;
         let wallet = self.wallets.get_mut(&token.user_id).ok_or(Refused::InvalidKey)?;
@@ -447,7 +453,7 @@ mod tests {
     }
 
     fn held(books: &mut Books, units: i64) {
-        let made = books.reserve(MAKER, KEY, quota(units), &Use::default(), SOON, NOW).unwrap();
+        let made = books.reserve(MAKER, KEY, quota(units), &RequestContext::default(), SOON, NOW).unwrap();
         books.reservations.insert(HOLD, made);
     }
 
@@ -485,7 +491,7 @@ mod tests {
             (|b| token_of(b).token.budget = Budget::new(quota(4), false), Refused::TokenQuotaInsufficient),
             (|b| owner(b).quota = quota(4), Refused::UserQuotaInsufficient),
         ];
-        let asked = Use { model: Some("gpt".into()), ip: ClientAddress::Known([192, 0, 2, 1].into()) };
+        let asked = RequestContext { model: Some("gpt".into()), ip: ClientAddress::Known([192, 0, 2, 1].into()) };
         for (change, reason) in table {
             let mut books = books(10, 10);
             change(&mut books);
@@ -502,7 +508,7 @@ mod tests {
         let restricted = &mut books.tokens.get_mut(&KEY).unwrap().token;
         restricted.model_limits_enabled = true;
         restricted.allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap();
-        assert_eq!(books.charge(KEY, quota(1), &Use::default(), NOW), Ok(()));
+        assert_eq!(books.charge(KEY, quota(1), &RequestContext::default(), NOW), Ok(()));
     }
 
     #[test]
@@ -520,7 +526,7 @@ mod tests {
             held(&mut books, hold);
             assert_eq!(left(&books), (10 - hold, hold, 20 - hold));
             let expected = Settlement {
-                asked: quota(cost),
+                requested: quota(cost),
                 charged: quota(charged),
                 shortfall: quota(shortfall),
                 was_expired: false,
@@ -586,8 +592,8 @@ mod tests {
         assert_eq!(left(&books), (6, 4, 6));
         assert_eq!(books.expire(HOLD, SOON), Ok(Told::First));
         assert_eq!(left(&books), (10, 0, 10));
-        books.charge(KEY, quota(8), &Use::default(), NOW).unwrap();
-        let late = Settlement { asked: quota(4), charged: quota(2), shortfall: quota(2), was_expired: true };
+        books.charge(KEY, quota(8), &RequestContext::default(), NOW).unwrap();
+        let late = Settlement { requested: quota(4), charged: quota(2), shortfall: quota(2), was_expired: true };
         assert_eq!(books.settle(MAKER, HOLD, quota(4), SOON), Ok((late, Told::First)));
         assert_eq!(left(&books), (0, 10, 0));
     }
@@ -654,12 +660,12 @@ mod tests {
                 match step {
                     Step::Charge { token, units } => {
                         let id = TokenId::new(token);
-                        if books.charge(id, quota(units), &Use::default(), NOW).is_ok() {
+                        if books.charge(id, quota(units), &RequestContext::default(), NOW).is_ok() {
                             *charges.entry(id).or_default() += units;
                         }
                     }
                     Step::Reserve { token, units } => {
-                        if let Ok(made) = books.reserve(MAKER, TokenId::new(token), quota(units), &Use::default(), SOON, NOW) {
+                        if let Ok(made) = books.reserve(MAKER, TokenId::new(token), quota(units), &RequestContext::default(), SOON, NOW) {
                             let next = i64::try_from(books.reservations.len()).unwrap() + 1;
                             books.reservations.insert(ReservationId::new(next), made);
                         }
@@ -670,7 +676,7 @@ mod tests {
                             let token = books.reservations[&pick(nth)].token_id;
                             *charges.entry(token).or_default() += settlement.charged.get();
                             let told = settlement.charged.checked_add(settlement.shortfall);
-                            prop_assert_eq!(told, Some(settlement.asked));
+                            prop_assert_eq!(told, Some(settlement.requested));
                         }
                     }
                     Step::Release { by, nth } => {

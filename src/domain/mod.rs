@@ -5,6 +5,7 @@
 pub mod access;
 pub mod attention;
 pub mod audit;
+pub mod cell;
 pub mod id;
 pub mod key;
 pub mod ledger;

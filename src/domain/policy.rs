@@ -100,9 +100,6 @@ pub const MAX_LIMITED: usize = 50_000;
 /// Characters of a username.
 pub const USERNAME_CHARS: std::ops::RangeInclusive<usize> = 1..=50;
 
-/// Accounts whose looks are kept in one transaction, when those of older ones are.
-pub const LOOKS_KEPT: i64 = 500;
-
 /// Characters of free texts: a display name, the name of a credential.
 pub const MAX_LABEL_CHARS: usize = 100;
 

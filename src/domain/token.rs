@@ -258,6 +258,7 @@ impl Token {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use crate::domain::cell::CellLabel;
     use proptest::prelude::*;
     use rand::{SeedableRng, rngs::StdRng};
 
@@ -267,7 +268,7 @@ pub(super) mod tests {
         Token {
             id: TokenId::new(1),
             user_id: UserId::new(1),
-            key_hint: ApiKey::generate(&mut StdRng::seed_from_u64(1)).hint(),
+            key_hint: ApiKey::generate(&mut StdRng::seed_from_u64(1), CellLabel::default()).hint(),
             switched_off_by: None,
             name: TokenName::parse("a token").unwrap(),
             created_time: UnixTime::new(0),

@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
-use unicode_security::{RestrictionLevel, RestrictionLevelDetection, skeleton};
+use unicode_security::{RestrictionLevel, RestrictionLevelDetection};
 
 use super::id::UserId;
 use super::money::Quota;
@@ -171,11 +171,11 @@ impl UserStatus {
 #[sqlx(transparent)]
 pub struct Username(String);
 
-/// What a username looks like, as a range of texts: names may not overlap. A name in ASCII is one point in the range of
-/// its looks, so that `ann1` and `annl` may both be there; any other name is the whole range.
+/// The UTS 39 skeleton of a username, as a range of texts: those of live accounts may not overlap. An ASCII name is one
+/// point in the range of its skeleton, so that `ann1` and `annl` may both exist; any other name is the whole range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Looks {
-    /// What all names have in common that look like this one.
+pub struct Skeleton {
+    /// Equal for all names that look alike.
     pub common: String,
     /// The first text of the range.
     pub first: String,
@@ -275,23 +275,17 @@ impl Username {
         folded(&self.0)
     }
 
-    /// The form under which names were unique before spellings were one, and still are that fell together since.
+    /// What it looks like (UTS 39), in any case: `i`, `I`, `l` and `1` are one, and so are `m` and `rn`.
     #[must_use]
-    pub fn lowercased(&self) -> String {
-        self.0.to_lowercase()
-    }
-
-    /// What it looks like (UTS 39, skeletons), in any case: `i`, `I`, `l` and `1` are one, and so are `m` and `rn`.
-    #[must_use]
-    pub fn looks(&self) -> Looks {
-        let skeleton: String = skeleton(&self.0).collect();
+    pub fn skeleton(&self) -> Skeleton {
+        let skeleton: String = unicode_security::skeleton(&self.0).collect();
         let common = folded(&skeleton).replace('i', "l").replace("rn", "m");
-        // Control characters are in no name, and so divide the looks from what follows.
+        // No name contains control characters, so they separate the skeleton from what follows.
         if self.0.is_ascii() {
             let point = format!("{common}\u{1}{}", self.folded());
-            return Looks { common, first: point.clone(), last: point };
+            return Skeleton { common, first: point.clone(), last: point };
         }
-        Looks { first: format!("{common}\u{1}"), last: format!("{common}\u{2}"), common }
+        Skeleton { first: format!("{common}\u{1}"), last: format!("{common}\u{2}"), common }
     }
 }
 
@@ -385,7 +379,7 @@ pub fn prose(field: &'static str, text: &str) -> Result<String, AccountInvalid> 
 /// The state of a request to be enabled for the token API (spec §1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
-pub enum RequestState {
+pub enum EnablementState {
     /// Waits for an administrator.
     Pending,
     /// The account was enabled.
@@ -394,10 +388,10 @@ pub enum RequestState {
     Refused,
 }
 
-impl RequestState {
+impl EnablementState {
     /// The word of the wire and of the database.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
             Self::Approved => "approved",
@@ -407,8 +401,8 @@ impl RequestState {
 
     /// The state of a word, if it is one.
     #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Pending, Self::Approved, Self::Refused].into_iter().find(|state| state.word() == word)
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Pending, Self::Approved, Self::Refused].into_iter().find(|state| state.as_str() == word)
     }
 }
 
@@ -437,7 +431,7 @@ mod tests {
 
     #[test]
     fn names_meet_by_their_looks_unless_both_are_ascii() {
-        let looks = |name: &str| Username::typed(name).unwrap().looks();
+        let looks = |name: &str| Username::typed(name).unwrap().skeleton();
         let meet = |one: &str, other: &str| {
             let (one, other) = (looks(one), looks(other));
             one.first <= other.last && other.first <= one.last

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
 
-use super::dice::Dice;
-use super::limiter::{Limiter, TooOften};
-use super::news::News;
+use super::invalidator::Invalidator;
 use super::passwords::{Busy, Passwords};
+use super::rate_limiter::{RateLimited, RateLimiter};
+use super::rng::Rng;
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Caller, Details, Origin, Subject};
 use crate::domain::id::{AccessTokenId, UserId};
@@ -19,9 +19,9 @@ use crate::domain::policy;
 use crate::domain::time::{Clock, Lifetime, UnixTime};
 use crate::domain::user::{AccountInvalid, NewPassword, Role, TypedPassword, User, UserStatus, Username};
 use crate::storage::access_tokens::AccessTokenRow;
-use crate::storage::api_requests::ApiRequest;
+use crate::storage::enablement::EnablementRequest;
 use crate::storage::users::NewUser;
-use crate::storage::{self, Constraint, Db, StorageError, access_tokens, api_requests, audit, sessions, users};
+use crate::storage::{self, Constraint, Db, StorageError, access_tokens, audit, enablement, sessions, users};
 
 /// What an operator decides about accounts.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ pub enum AccountsError {
     ForeignAccount,
     /// Not now.
     #[error(transparent)]
-    TooOften(#[from] TooOften),
+    RateLimited(#[from] RateLimited),
     /// Not now, for nobody.
     #[error(transparent)]
     Busy(#[from] Busy),
@@ -98,9 +98,9 @@ impl From<StorageError> for AccountsError {
     fn from(error: StorageError) -> Self {
         match error {
             StorageError::Constraint(Constraint::UsernameUnique) => Self::UsernameTaken,
-            StorageError::Constraint(Constraint::UsernameLooksUnique) => Self::UsernameConfusable,
+            StorageError::Constraint(Constraint::UsernameSkeletonUnique) => Self::UsernameConfusable,
             StorageError::Constraint(Constraint::OnePendingRequest) => Self::AlreadyRequested,
-            StorageError::Constraint(Constraint::ReceiptUnique)
+            StorageError::Constraint(Constraint::IdempotencyKeyUnique)
             | StorageError::Unavailable(_)
             | StorageError::Contended(_)
             | StorageError::Locked(_)
@@ -130,11 +130,11 @@ pub struct SignInProof(String);
 pub struct Accounts {
     db: Db,
     vault: Vault,
-    dice: Dice,
+    rng: Rng,
     clock: Arc<dyn Clock>,
-    limiter: Arc<Limiter>,
+    rate_limiter: Arc<RateLimiter>,
     passwords: Passwords,
-    news: News,
+    invalidator: Invalidator,
     rules: AccountRules,
 }
 
@@ -145,14 +145,14 @@ impl Accounts {
     pub const fn new(
         db: Db,
         vault: Vault,
-        dice: Dice,
+        rng: Rng,
         clock: Arc<dyn Clock>,
-        limiter: Arc<Limiter>,
+        rate_limiter: Arc<RateLimiter>,
         passwords: Passwords,
-        news: News,
+        invalidator: Invalidator,
         rules: AccountRules,
     ) -> Self {
-        Self { db, vault, dice, clock, limiter, passwords, news, rules }
+        Self { db, vault, rng, clock, rate_limiter, passwords, invalidator, rules }
     }
 
     /// What the operator decided.
@@ -172,7 +172,7 @@ impl Accounts {
                 return Ok(None);
             }
         }
-        let made_up = given.is_none().then(|| self.dice.roll(|dice| key::random_password(dice)));
+        let made_up = given.is_none().then(|| self.rng.generate(|rng| key::random_password(rng)));
         let password = match (given, &made_up) {
             (Some(given), _) => NewPassword::parse(given.expose_secret())?,
             (None, Some(made_up)) => NewPassword::parse(made_up)?,
@@ -194,51 +194,9 @@ impl Accounts {
         match users::insert(&mut conn, &root, self.clock.now()).await {
             Ok(_) => Ok(made_up),
             // Another replica was first, and printed its password.
-            Err(StorageError::Constraint(Constraint::UsernameUnique | Constraint::UsernameLooksUnique)) => Ok(None),
+            Err(StorageError::Constraint(Constraint::UsernameUnique | Constraint::UsernameSkeletonUnique)) => Ok(None),
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// Keeps the looks of accounts that were made before looks were kept; to be called at start. Of older accounts that
-    /// look alike, the oldest keeps the looks; the others are told to the operator and go on as they are.
-    ///
-    /// # Errors
-    /// The database.
-    pub async fn keep_looks(&self) -> Result<(), StorageError> {
-        let mut after = UserId::new(0);
-        loop {
-            let accounts = {
-                let mut conn = self.db.acquire().await?;
-                users::list_without_looks(&mut conn, after, policy::LOOKS_KEPT).await?
-            };
-            let Some((last, _)) = accounts.last() else {
-                return Ok(());
-            };
-            after = *last;
-            if self.keep_looks_of(&accounts).await? {
-                continue;
-            }
-            for account in &accounts {
-                if !self.keep_looks_of(std::slice::from_ref(account)).await? {
-                    let user_id = account.0.get();
-                    tracing::warn!(user_id, "the username of this account looks like that of another account");
-                }
-            }
-        }
-    }
-
-    /// Together or not at all: tells whether no two of them look alike, or like others.
-    async fn keep_looks_of(&self, accounts: &[(UserId, Username)]) -> Result<bool, StorageError> {
-        let mut tx = self.db.begin().await?;
-        for (id, name) in accounts {
-            match users::save_looks(&mut tx, *id, name).await {
-                Ok(()) => {}
-                Err(StorageError::Constraint(_)) => return Ok(false),
-                Err(error) => return Err(error),
-            }
-        }
-        storage::commit(tx).await?;
-        Ok(true)
     }
 
     /// Spec §5.1: who signs in, and the proof to confirm it with once the session stands. A name that cannot be one is as
@@ -252,7 +210,7 @@ impl Accounts {
         password: &TypedPassword,
         origin: &Origin,
     ) -> Result<(User, SignInProof), AccountsError> {
-        self.limiter.may_sign_in(username, origin.ip)?;
+        self.rate_limiter.may_sign_in(username, origin.ip)?;
         let turn = self.passwords.queue()?;
         let found = {
             let mut conn = self.db.acquire().await?;
@@ -279,7 +237,7 @@ impl Accounts {
         }
     }
 
-    /// Whether the password and the account are still those of the sign-in. Asked under the
+    /// Whether the password and the account are still those of the sign-in. Checked under the
     /// account's lock once the session stands: whoever changes them ends all sessions, and so either
     /// ends this one or is seen here.
     ///
@@ -311,7 +269,7 @@ impl Accounts {
         if !self.rules.registration_open {
             return Err(AccountsError::RegistrationClosed);
         }
-        self.limiter.may_register(origin.ip)?;
+        self.rate_limiter.may_register(origin.ip)?;
         let password_hash = self.passwords.hash(password).await?;
         let new = NewUser {
             username,
@@ -349,7 +307,7 @@ impl Accounts {
         let id = caller.user.id;
         let hashes = match &patch.password {
             Some((new, old)) => {
-                self.limiter.may_sign_in(Some(&caller.user.username), caller.origin.ip)?;
+                self.rate_limiter.may_sign_in(Some(&caller.user.username), caller.origin.ip)?;
                 let turn = self.passwords.queue()?;
                 let hash = {
                     let mut conn = self.db.acquire().await?;
@@ -379,9 +337,9 @@ impl Accounts {
         }
         let entry = self.entry(Some(&user), &caller.origin, action, of_user(id), Details::new());
         audit::insert(&mut tx, entry).await?;
-        self.news.tell_others(&mut tx, id).await?;
+        self.invalidator.notify_replicas(&mut tx, id).await?;
         storage::commit(tx).await?;
-        self.news.account_changed(id);
+        self.invalidator.account_changed(id);
         Ok(user)
     }
 
@@ -408,7 +366,7 @@ impl Accounts {
         {
             return Err(AccountsError::ExpiryTooLate(latest.get()));
         }
-        let token = self.dice.roll(|dice| AccessToken::generate(dice));
+        let token = self.rng.generate(|rng| AccessToken::generate(rng));
         let digest = self.vault.digests().digest(token.expose());
         let owner = caller.user.id;
         let mut tx = self.db.begin().await?;
@@ -457,9 +415,9 @@ impl Accounts {
             Details::new(),
         );
         audit::insert(&mut tx, entry).await?;
-        self.news.tell_others(&mut tx, owner).await?;
+        self.invalidator.notify_replicas(&mut tx, owner).await?;
         storage::commit(tx).await?;
-        self.news.account_changed(owner);
+        self.invalidator.account_changed(owner);
         Ok(())
     }
 
@@ -472,7 +430,7 @@ impl Accounts {
         caller: &Caller,
         reason: &str,
         account: Option<&str>,
-    ) -> Result<ApiRequest, AccountsError> {
+    ) -> Result<EnablementRequest, AccountsError> {
         if reason.is_empty() {
             return Err(AccountInvalid::Missing("reason").into());
         }
@@ -489,11 +447,11 @@ impl Accounts {
         if user.may_use_token_api(self.rules.token_api_open) {
             return Err(AccountsError::AlreadyEnabled);
         }
-        let id = api_requests::insert(&mut tx, user.id, user.id, reason, self.clock.now()).await?;
+        let id = enablement::insert(&mut tx, user.id, user.id, reason, self.clock.now()).await?;
         let subject = Subject { kind: "token_api_request", id: Some(id.get()), user_id: Some(user.id) };
         let entry = self.entry(Some(&user), &caller.origin, Action::ApiRequested, subject, Details::new());
         audit::insert(&mut tx, entry).await?;
-        let request = api_requests::find(&mut tx, id).await?.ok_or(AccountsError::NotFound("request"))?;
+        let request = enablement::find(&mut tx, id).await?.ok_or(AccountsError::NotFound("request"))?;
         storage::commit(tx).await?;
         Ok(request)
     }
@@ -502,10 +460,10 @@ impl Accounts {
     ///
     /// # Errors
     /// The database.
-    pub async fn token_api_request(&self, caller: &Caller) -> Result<(bool, Option<ApiRequest>), AccountsError> {
+    pub async fn token_api_request(&self, caller: &Caller) -> Result<(bool, Option<EnablementRequest>), AccountsError> {
         let user = self.show(caller).await?;
         let mut conn = self.db.acquire().await?;
-        let request = api_requests::find_newest(&mut conn, user.id).await?;
+        let request = enablement::find_newest(&mut conn, user.id).await?;
         Ok((user.may_use_token_api(self.rules.token_api_open), request))
     }
 

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::dice::Dice;
-use super::news::News;
+use super::invalidator::Invalidator;
 use super::passwords::{Busy, Passwords};
+use super::rng::Rng;
 use super::vault::Vault;
 use crate::domain::access::Groups;
 use crate::domain::audit::{
     Action, Actor, AuditEntry, AuditFilter, AuditLine, Caller, Details, Origin, Subject, changed,
 };
-use crate::domain::id::{ApiRequestId, GatewayCredentialId, GatewayId, UserId};
+use crate::domain::id::{EnablementRequestId, GatewayCredentialId, GatewayId, UserId};
 use crate::domain::key::GatewayCredential;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
@@ -20,13 +20,13 @@ use crate::domain::policy;
 use crate::domain::search::SearchPattern;
 use crate::domain::time::Clock;
 use crate::domain::user::{
-    AccountDisabledByRoot, AccountInvalid, NewPassword, RequestState, Role, User, UserStatus, Username,
+    AccountDisabledByRoot, AccountInvalid, EnablementState, NewPassword, Role, User, UserStatus, Username,
 };
-use crate::storage::api_requests::ApiRequest;
+use crate::storage::enablement::EnablementRequest;
 use crate::storage::gateways::{CredentialRow, GatewayRow};
 use crate::storage::users::NewUser;
 use crate::storage::{
-    self, Conn, Constraint, Db, StorageError, Tx, access_tokens, api_requests, audit, gateways, sessions, tokens, users,
+    self, Conn, Constraint, Db, StorageError, Tx, access_tokens, audit, enablement, gateways, sessions, tokens, users,
 };
 
 /// Why a verb was refused.
@@ -83,8 +83,8 @@ impl From<StorageError> for AdminError {
     fn from(error: StorageError) -> Self {
         match error {
             StorageError::Constraint(Constraint::UsernameUnique) => Self::UsernameTaken,
-            StorageError::Constraint(Constraint::UsernameLooksUnique) => Self::UsernameConfusable,
-            StorageError::Constraint(Constraint::OnePendingRequest | Constraint::ReceiptUnique)
+            StorageError::Constraint(Constraint::UsernameSkeletonUnique) => Self::UsernameConfusable,
+            StorageError::Constraint(Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique)
             | StorageError::Unavailable(_)
             | StorageError::Contended(_)
             | StorageError::Locked(_)
@@ -152,10 +152,10 @@ pub enum Grant {
 pub struct Admin {
     db: Db,
     vault: Vault,
-    dice: Dice,
+    rng: Rng,
     clock: Arc<dyn Clock>,
     passwords: Passwords,
-    news: News,
+    invalidator: Invalidator,
     groups: Groups,
     initial: (String, Quota),
 }
@@ -167,14 +167,14 @@ impl Admin {
     pub const fn new(
         db: Db,
         vault: Vault,
-        dice: Dice,
+        rng: Rng,
         clock: Arc<dyn Clock>,
         passwords: Passwords,
-        news: News,
+        invalidator: Invalidator,
         groups: Groups,
         initial: (String, Quota),
     ) -> Self {
-        Self { db, vault, dice, clock, passwords, news, groups, initial }
+        Self { db, vault, rng, clock, passwords, invalidator, groups, initial }
     }
 
     /// A page of accounts, all or those of which some name fits.
@@ -262,9 +262,9 @@ impl Admin {
             sessions::remove_all_of(&mut tx, id).await?;
         }
         self.note(&mut tx, admin, Action::AccountEdited, of_user(id), details).await?;
-        self.news.tell_others(&mut tx, id).await?;
+        self.invalidator.notify_replicas(&mut tx, id).await?;
         storage::commit(tx).await?;
-        self.news.account_changed(id);
+        self.invalidator.account_changed(id);
         Ok(user)
     }
 
@@ -284,9 +284,9 @@ impl Admin {
         sessions::remove_all_of(&mut tx, id).await?;
         users::remove(&mut tx, id, now).await?;
         self.note(&mut tx, admin, Action::AccountDeleted, of_user(id), Details::new()).await?;
-        self.news.tell_others(&mut tx, id).await?;
+        self.invalidator.notify_replicas(&mut tx, id).await?;
         storage::commit(tx).await?;
-        self.news.account_changed(id);
+        self.invalidator.account_changed(id);
         Ok(())
     }
 
@@ -308,9 +308,9 @@ impl Admin {
         users::save(&mut tx, &user).await?;
         let details = Details::from([("from", held.to_string()), ("to", user.quota.get().to_string())]);
         self.note(&mut tx, admin, Action::QuotaGranted, of_user(id), details).await?;
-        self.news.tell_others(&mut tx, id).await?;
+        self.invalidator.notify_replicas(&mut tx, id).await?;
         storage::commit(tx).await?;
-        self.news.account_changed(id);
+        self.invalidator.account_changed(id);
         Ok(user)
     }
 
@@ -320,11 +320,11 @@ impl Admin {
     /// The database.
     pub async fn list_requests(
         &self,
-        state: Option<RequestState>,
+        state: Option<EnablementState>,
         page: PageRequest,
-    ) -> Result<Page<ApiRequest>, AdminError> {
+    ) -> Result<Page<EnablementRequest>, AdminError> {
         let mut conn = self.db.acquire().await?;
-        Ok(api_requests::list(&mut conn, state, page).await?)
+        Ok(enablement::list(&mut conn, state, page).await?)
     }
 
     /// Spec §1: enables the requesting account, or does not. Counts at the next request.
@@ -334,19 +334,19 @@ impl Admin {
     pub async fn decide(
         &self,
         admin: &Caller,
-        id: ApiRequestId,
+        id: EnablementRequestId,
         approve: bool,
         note: &str,
-    ) -> Result<ApiRequest, AdminError> {
+    ) -> Result<EnablementRequest, AdminError> {
         let (state, action) = if approve {
-            (RequestState::Approved, Action::ApiRequestApproved)
+            (EnablementState::Approved, Action::ApiRequestApproved)
         } else {
-            (RequestState::Refused, Action::ApiRequestRefused)
+            (EnablementState::Refused, Action::ApiRequestRefused)
         };
         let mut tx = self.db.begin().await?;
-        let request = api_requests::find(&mut tx, id).await?.ok_or(AdminError::NotFound("request"))?;
+        let request = enablement::find(&mut tx, id).await?.ok_or(AdminError::NotFound("request"))?;
         let mut user = users::lock(&mut tx, request.user_id).await?.ok_or(AdminError::NotFound("user"))?;
-        if !api_requests::decide(&mut tx, id, state, admin.user.id, note, self.clock.now()).await? {
+        if !enablement::decide(&mut tx, id, state, admin.user.id, note, self.clock.now()).await? {
             return Err(AdminError::AlreadyDecided);
         }
         if approve {
@@ -355,10 +355,10 @@ impl Admin {
         }
         let subject = Subject { kind: "token_api_request", id: Some(id.get()), user_id: Some(user.id) };
         self.note(&mut tx, admin, action, subject, Details::new()).await?;
-        let request = api_requests::find(&mut tx, id).await?.ok_or(AdminError::NotFound("request"))?;
-        self.news.tell_others(&mut tx, request.user_id).await?;
+        let request = enablement::find(&mut tx, id).await?.ok_or(AdminError::NotFound("request"))?;
+        self.invalidator.notify_replicas(&mut tx, request.user_id).await?;
         storage::commit(tx).await?;
-        self.news.account_changed(request.user_id);
+        self.invalidator.account_changed(request.user_id);
         Ok(request)
     }
 
@@ -612,7 +612,7 @@ impl Admin {
         actor: Option<&User>,
         gateway: GatewayId,
     ) -> Result<(CredentialRow, GatewayCredential), StorageError> {
-        let credential = self.dice.roll(|dice| GatewayCredential::generate(dice));
+        let credential = self.rng.generate(|rng| GatewayCredential::generate(rng));
         let digest = self.vault.digests().digest(credential.expose());
         let created_by = actor.map(|user| user.id);
         let row =
@@ -624,9 +624,9 @@ impl Admin {
     async fn commit_revocation(&self, mut tx: Tx) -> Result<(), AdminError> {
         // No user: every server forgets its callers all the same.
         let nobody = UserId::new(0);
-        self.news.tell_others(&mut tx, nobody).await?;
+        self.invalidator.notify_replicas(&mut tx, nobody).await?;
         storage::commit(tx).await?;
-        self.news.account_changed(nobody);
+        self.invalidator.account_changed(nobody);
         Ok(())
     }
 

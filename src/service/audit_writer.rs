@@ -1,5 +1,5 @@
 //! Writes audit lines of calls that write nothing else, such as the reveal of a key: one writer takes all that wait,
-//! writes them in one statement and answers their callers, so that many share one fsync. What waits is bounded, and what
+//! writes them in one statement and answers their authenticator, so that many share one fsync. What waits is bounded, and what
 //! does not fit is refused at once.
 
 use std::sync::Arc;

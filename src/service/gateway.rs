@@ -5,14 +5,14 @@ use std::sync::Arc;
 use futures_util::future::{Either, join_all, ready};
 use sha2::{Digest as _, Sha256};
 
-use super::dice::Dice;
-use super::keyring::{Keyring, Seen};
+use super::key_cache::{CachedKey, KeyCache};
 use super::ledger::{Counts, Done, Ledger, LedgerError, Order, What};
+use super::rng::Rng;
 use super::vault::Vault;
 use crate::domain::access::{ClientAddress, Groups};
 use crate::domain::id::{GatewayId, ReservationId, UserId};
 use crate::domain::key::{ApiKey, Digest};
-use crate::domain::ledger::{Refused, Settlement, Use};
+use crate::domain::ledger::{Refused, RequestContext, Settlement};
 use crate::domain::money::Quota;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::Budget;
@@ -37,14 +37,14 @@ impl From<Refused> for GatewayError {
 
 /// The answer to "may this key be used?".
 #[derive(Debug)]
-pub struct Verdict {
+pub struct Verification {
     /// Why not; it may if absent.
     pub refused: Option<Refused>,
     /// What is known of the key, if it is known.
-    pub seen: Option<Arc<Seen>>,
+    pub seen: Option<Arc<CachedKey>>,
 }
 
-impl Verdict {
+impl Verification {
     /// The token's group, or its owner's where it names none.
     #[must_use]
     pub fn group(&self) -> &str {
@@ -58,11 +58,11 @@ impl Verdict {
 
 /// A charge as a gateway asks for it.
 #[derive(Debug)]
-pub struct Asked {
+pub struct ChargeRequest {
     /// What it cost.
     pub quota: Quota,
     /// What for.
-    pub asked: Use,
+    pub asked: RequestContext,
     /// Tokens in and out.
     pub counts: Counts,
     /// The gateway's own id of it.
@@ -113,25 +113,25 @@ pub struct Settled {
 #[derive(Debug)]
 pub struct Gateway {
     vault: Vault,
-    keyring: Arc<Keyring>,
+    key_cache: Arc<KeyCache>,
     ledger: Ledger,
     clock: Arc<dyn Clock>,
-    dice: Dice,
+    rng: Rng,
     groups: Groups,
 }
 
 impl Gateway {
-    /// A service on a keyring and a ledger.
+    /// A service on a key cache and a ledger.
     #[must_use]
     pub const fn new(
         vault: Vault,
-        keyring: Arc<Keyring>,
+        key_cache: Arc<KeyCache>,
         ledger: Ledger,
         clock: Arc<dyn Clock>,
-        dice: Dice,
+        rng: Rng,
         groups: Groups,
     ) -> Self {
-        Self { vault, keyring, ledger, clock, dice, groups }
+        Self { vault, key_cache, ledger, clock, rng, groups }
     }
 
     /// Whether a key may be used, at a cost of `quota`. Without the database where the key was seen
@@ -139,23 +139,28 @@ impl Gateway {
     ///
     /// # Errors
     /// The database, if it had to be asked.
-    pub async fn verify(&self, key: &str, asked: &Use, quota: Quota) -> Result<Verdict, GatewayError> {
+    pub async fn verify(&self, key: &str, asked: &RequestContext, quota: Quota) -> Result<Verification, GatewayError> {
         let seen = match self.digest(key) {
-            Ok(digest) => self.keyring.find(&digest).await?,
+            Ok(digest) => self.key_cache.find(&digest).await?,
             Err(_) => None,
         };
         let Some(seen) = seen else {
-            return Ok(Verdict { refused: Some(Refused::InvalidKey), seen: None });
+            return Ok(Verification { refused: Some(Refused::InvalidKey), seen: None });
         };
         let refused = self.judge(&seen, asked, quota).err();
-        Ok(Verdict { refused, seen: Some(seen) })
+        Ok(Verification { refused, seen: Some(seen) })
     }
 
     /// Takes quota; answered when it is durable.
     ///
     /// # Errors
     /// See [`GatewayError`].
-    pub async fn charge(&self, gateway: GatewayId, key: &str, charge: Asked) -> Result<ChargeOutcome, GatewayError> {
+    pub async fn charge(
+        &self,
+        gateway: GatewayId,
+        key: &str,
+        charge: ChargeRequest,
+    ) -> Result<ChargeOutcome, GatewayError> {
         let order = self.order(gateway, key, charge).await?;
         self.take(order)?.await
     }
@@ -165,7 +170,7 @@ impl Gateway {
     pub async fn charge_each<E: From<GatewayError>>(
         &self,
         gateway: GatewayId,
-        charges: Vec<Result<(String, Asked), E>>,
+        charges: Vec<Result<(String, ChargeRequest), E>>,
     ) -> Vec<Result<ChargeOutcome, E>> {
         let orders = charges.into_iter().map(|charge| async move {
             let (key, charge) = charge?;
@@ -178,21 +183,21 @@ impl Gateway {
     }
 
     /// What a charge is for the ledger.
-    async fn order(&self, gateway: GatewayId, key: &str, charge: Asked) -> Result<Charging, GatewayError> {
+    async fn order(&self, gateway: GatewayId, key: &str, charge: ChargeRequest) -> Result<Charging, GatewayError> {
         let digest = self.digest(key)?;
-        let Asked { quota, asked, counts, request_id } = charge;
-        let receipt = request_id.as_ref().map(|id| (id.clone(), fingerprint(&digest, quota, &asked, counts)));
+        let ChargeRequest { quota, asked, counts, request_id } = charge;
+        let receipt = request_id.as_ref().map(|id| (id.clone(), request_hash(&digest, quota, &asked, counts)));
         let request_id =
-            request_id.unwrap_or_else(|| self.dice.roll_quickly(|dice| ReservationId::random(dice)).to_string());
-        let step = match (self.keyring.find_of_any_age(&digest).await?, receipt) {
+            request_id.unwrap_or_else(|| self.rng.generate_fast(|rng| ReservationId::random(rng)).to_string());
+        let step = match (self.key_cache.find_of_any_age(&digest).await?, receipt) {
             (Some(seen), receipt) => {
                 let owner = seen.token.user_id;
                 let what = What::Charge { seen, quota, asked, counts, receipt };
                 Step::Queue(Order { gateway: Some(gateway), owner, what })
             }
             // The token may have been deleted since: a retry is told the truth all the same (L4).
-            (None, Some((id, fingerprint))) => {
-                Step::Told(self.ledger.recall((gateway, id), &fingerprint).await?.ok_or(Refused::InvalidKey)?)
+            (None, Some((id, request_hash))) => {
+                Step::Told(self.ledger.recall((gateway, id), &request_hash).await?.ok_or(Refused::InvalidKey)?)
             }
             (None, None) => return Err(Refused::InvalidKey.into()),
         };
@@ -227,11 +232,11 @@ impl Gateway {
         gateway: GatewayId,
         key: &str,
         quota: Quota,
-        asked: Use,
+        asked: RequestContext,
         seconds: i64,
     ) -> Result<Reserved, GatewayError> {
         let digest = self.digest(key)?;
-        let seen = self.keyring.find_of_any_age(&digest).await?.ok_or(Refused::InvalidKey)?;
+        let seen = self.key_cache.find_of_any_age(&digest).await?.ok_or(Refused::InvalidKey)?;
         let (owner, expires_at) = (seen.token.user_id, self.clock.now().plus(seconds));
         let what = What::Reserve { seen, quota, asked, expires_at };
         match self.ledger.execute(Order { gateway: Some(gateway), owner, what }).await? {
@@ -286,7 +291,7 @@ impl Gateway {
     }
 
     /// The rules of a charge on balances as last seen.
-    fn judge(&self, seen: &Seen, asked: &Use, quota: Quota) -> Result<(), Refused> {
+    fn judge(&self, seen: &CachedKey, asked: &RequestContext, quota: Quota) -> Result<(), Refused> {
         let group_is_open = self.groups.allow(&seen.owner_group, &seen.token.group);
         seen.token.admits(seen.wallet.status, group_is_open, asked, self.clock.now())?;
         match seen.token.budget {
@@ -315,7 +320,7 @@ enum Step {
 }
 
 /// What makes two charges of one `request_id` the same.
-fn fingerprint(key: &Digest, quota: Quota, asked: &Use, counts: Counts) -> Vec<u8> {
+fn request_hash(key: &Digest, quota: Quota, asked: &RequestContext, counts: Counts) -> Vec<u8> {
     let Counts { prompt_tokens, completion_tokens } = counts;
     let ip = match asked.ip {
         ClientAddress::Known(ip) => ip.to_string(),

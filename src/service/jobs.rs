@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::gateway::{Gateway, Ticket};
-use super::limiter::Limiter;
+use super::rate_limiter::RateLimiter;
 use crate::domain::policy;
 use crate::domain::time::{Clock, DAY, UnixTime};
 use crate::storage::{self, Conn, Db, StorageError, access_tokens, ledger, retention, sessions};
@@ -30,7 +30,7 @@ const DAYS_AHEAD: i64 = 7;
 pub struct Jobs {
     db: Db,
     clock: Arc<dyn Clock>,
-    limiter: Arc<Limiter>,
+    rate_limiter: Arc<RateLimiter>,
     rules: JobRules,
 }
 
@@ -46,8 +46,8 @@ pub struct JobRules {
 impl Jobs {
     /// Jobs on `db`.
     #[must_use]
-    pub const fn new(db: Db, clock: Arc<dyn Clock>, limiter: Arc<Limiter>, rules: JobRules) -> Self {
-        Self { db, clock, limiter, rules }
+    pub const fn new(db: Db, clock: Arc<dyn Clock>, rate_limiter: Arc<RateLimiter>, rules: JobRules) -> Self {
+        Self { db, clock, rate_limiter, rules }
     }
 
     /// Expires reservations for as long as the gateway service lives.
@@ -80,7 +80,7 @@ impl Jobs {
         let mut ticks = tokio::time::interval(TIDY_EVERY);
         loop {
             ticks.tick().await;
-            self.limiter.tidy();
+            self.rate_limiter.tidy();
             if let Err(error) = self.tidy_database().await {
                 tracing::warn!(%error, "tidying up was not finished; the next minute tries again");
             }
@@ -109,7 +109,7 @@ impl Jobs {
         for step in [
             Step::DropPartition { before: kept_since },
             Step::RemoveChargesWithoutPartition { before: kept_since },
-            Step::RemoveReceipts { before: forgotten },
+            Step::DeleteIdempotencyRecords { before: forgotten },
             Step::RemoveReservations { before: forgotten },
             Step::RemoveSessions { before: now },
             Step::RemoveAccessTokens { before: now },
@@ -165,7 +165,7 @@ enum Step {
     MakePartition { day: UnixTime },
     DropPartition { before: UnixTime },
     RemoveChargesWithoutPartition { before: UnixTime },
-    RemoveReceipts { before: UnixTime },
+    DeleteIdempotencyRecords { before: UnixTime },
     RemoveReservations { before: UnixTime },
     RemoveSessions { before: UnixTime },
     RemoveAccessTokens { before: UnixTime },
@@ -189,7 +189,9 @@ impl Step {
             Self::RemoveChargesWithoutPartition { before } => {
                 retention::remove_charges_without_partition(conn, before).await? < retention::BATCH
             }
-            Self::RemoveReceipts { before } => retention::remove_receipts(conn, before).await? < retention::BATCH,
+            Self::DeleteIdempotencyRecords { before } => {
+                retention::delete_idempotency_records(conn, before).await? < retention::BATCH
+            }
             Self::RemoveReservations { before } => {
                 retention::remove_reservations(conn, before).await? < retention::BATCH
             }

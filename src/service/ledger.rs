@@ -17,16 +17,16 @@ use std::time::{Duration, Instant};
 use chrono_tz::Tz;
 use tokio::sync::{mpsc, oneshot};
 
-use super::dice::Dice;
-use super::keyring::Seen;
+use super::key_cache::CachedKey;
 use super::recent_balances::RecentBalances;
+use super::rng::Rng;
 use crate::domain::access::Groups;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
-use crate::domain::ledger::{Account, Books, Refused, Settlement, Told, Use};
+use crate::domain::ledger::{Account, Books, Refused, RequestContext, Settlement, Told};
 use crate::domain::money::Quota;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::Token;
-use crate::storage::ledger::{Changes, Charge, LockedWallet, NewReservation, Receipt, ReceiptKey};
+use crate::storage::ledger::{Changes, Charge, IdempotencyKey, IdempotencyRecord, LockedWallet, NewReservation};
 use crate::storage::{self, Conn, Constraint, Db, StorageError, ledger, tokens};
 
 /// Operations in one transaction, at most.
@@ -80,7 +80,7 @@ pub struct Order {
 
 impl Order {
     /// Under what a charge is remembered, if its gateway gave it an id of its own.
-    fn receipt_key(&self) -> Option<ReceiptKey> {
+    fn idempotency_key(&self) -> Option<IdempotencyKey> {
         match &self.what {
             What::Charge { receipt: Some((id, _)), .. } => self.gateway.map(|gateway| (gateway, id.clone())),
             What::Charge { receipt: None, .. }
@@ -97,9 +97,15 @@ impl Order {
 #[expect(missing_docs, reason = "the words of the contract")]
 pub enum What {
     /// Take quota.
-    Charge { seen: Arc<Seen>, quota: Quota, asked: Use, counts: Counts, receipt: Option<(String, Vec<u8>)> },
+    Charge {
+        seen: Arc<CachedKey>,
+        quota: Quota,
+        asked: RequestContext,
+        counts: Counts,
+        receipt: Option<(String, Vec<u8>)>,
+    },
     /// Set quota aside.
-    Reserve { seen: Arc<Seen>, quota: Quota, asked: Use, expires_at: UnixTime },
+    Reserve { seen: Arc<CachedKey>, quota: Quota, asked: RequestContext, expires_at: UnixTime },
     /// End a reservation as a charge.
     Settle { reservation: ReservationId, quota: Quota, counts: Counts },
     /// End a reservation, giving all back.
@@ -162,7 +168,7 @@ impl Ledger {
     pub fn start(
         db: &Db,
         clock: &Arc<dyn Clock>,
-        dice: &Dice,
+        rng: &Rng,
         balances: &Arc<RecentBalances>,
         rules: &LedgerRules,
     ) -> Self {
@@ -171,7 +177,7 @@ impl Ledger {
             let committer = Committer {
                 db: db.clone(),
                 clock: Arc::clone(clock),
-                dice: dice.clone(),
+                rng: rng.clone(),
                 balances: Arc::clone(balances),
                 zone: rules.zone,
                 groups: rules.groups.clone(),
@@ -186,12 +192,14 @@ impl Ledger {
     ///
     /// # Errors
     /// The id was given to another request; the database.
-    pub async fn recall(&self, key: ReceiptKey, fingerprint: &[u8]) -> Result<Option<Done>, LedgerError> {
-        let found = async { ledger::find_receipts(&mut *self.db.acquire().await?, std::slice::from_ref(&key)).await };
+    pub async fn recall(&self, key: IdempotencyKey, request_hash: &[u8]) -> Result<Option<Done>, LedgerError> {
+        let found = async {
+            ledger::find_idempotency_records(&mut *self.db.acquire().await?, std::slice::from_ref(&key)).await
+        };
         let mut found = found.await.map_err(|error| LedgerError::Storage(Arc::new(error)))?;
         match found.remove(&key) {
-            Some(before) if before.fingerprint != fingerprint => Err(LedgerError::RequestIdReused),
-            Some(Receipt { charged, remain_quota, .. }) => Ok(Some(Done::Charged { charged, remain_quota })),
+            Some(before) if before.request_hash != request_hash => Err(LedgerError::RequestIdReused),
+            Some(IdempotencyRecord { charged, remain_quota, .. }) => Ok(Some(Done::Charged { charged, remain_quota })),
             None => Ok(None),
         }
     }
@@ -223,7 +231,7 @@ impl Ledger {
 struct Committer {
     db: Db,
     clock: Arc<dyn Clock>,
-    dice: Dice,
+    rng: Rng,
     balances: Arc<RecentBalances>,
     zone: Tz,
     groups: Groups,
@@ -290,7 +298,7 @@ impl Committer {
             tries += 1;
             match self.attempt(orders, locking).await {
                 Ok(answers) => return answers,
-                Err(StorageError::Contended(_) | StorageError::Constraint(Constraint::ReceiptUnique))
+                Err(StorageError::Contended(_) | StorageError::Constraint(Constraint::IdempotencyKeyUnique))
                     if tries < TRIES => {}
                 Err(StorageError::Locked(_)) if locking == Locking::Wait => locking = Locking::Skip,
                 Err(error) if orders.len() > 1 && error.may_concern_one_row() => {
@@ -338,7 +346,7 @@ struct Page {
     /// Owners of which another transaction holds a row.
     held: BTreeSet<UserId>,
     models: BTreeMap<ReservationId, String>,
-    receipts: BTreeMap<ReceiptKey, Receipt>,
+    records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
     changes: Changes,
 }
 
@@ -349,13 +357,13 @@ impl Page {
         let mut named: BTreeMap<TokenId, UserId> = BTreeMap::new();
         let mut seen: BTreeMap<TokenId, &Token> = BTreeMap::new();
         let mut reservations: BTreeSet<ReservationId> = BTreeSet::new();
-        let mut receipts: BTreeSet<ReceiptKey> = BTreeSet::new();
+        let mut records: BTreeSet<IdempotencyKey> = BTreeSet::new();
         for order in orders {
             match &order.what {
                 What::Charge { seen: key, .. } | What::Reserve { seen: key, .. } => {
                     named.insert(key.token.id, order.owner);
                     seen.insert(key.token.id, &key.token);
-                    receipts.extend(order.receipt_key());
+                    records.extend(order.idempotency_key());
                 }
                 What::Settle { reservation, .. } | What::Release { reservation } | What::Expire { reservation } => {
                     reservations.insert(*reservation);
@@ -393,13 +401,13 @@ impl Page {
         }
         let edited = if edited.is_empty() { Vec::new() } else { tokens::list_by_ids(conn, &edited).await? };
         let edited = edited.into_iter().map(|token| (token.id, token)).collect();
-        let receipts = if receipts.is_empty() {
+        let records = if records.is_empty() {
             BTreeMap::new()
         } else {
-            ledger::find_receipts(conn, &Vec::from_iter(receipts)).await?
+            ledger::find_idempotency_records(conn, &Vec::from_iter(records)).await?
         };
         let mut page =
-            Self { before: Books::default(), books, edited, held, models, receipts, changes: Changes::default() };
+            Self { before: Books::default(), books, edited, held, models, records, changes: Changes::default() };
         page.restrict(&seen);
         page.before = page.books.clone();
         Ok(page)
@@ -424,10 +432,10 @@ impl Page {
     fn decide(&mut self, order: &Order, now: UnixTime, committer: &Committer) -> Answer {
         match &order.what {
             What::Charge { seen, quota, asked, counts, receipt } => {
-                let (token, key) = (&seen.token.id, order.receipt_key());
-                let fingerprint = receipt.as_ref().map(|(_, fingerprint)| fingerprint);
-                if let Some(before) = key.as_ref().and_then(|key| self.receipts.get(key)) {
-                    if Some(&before.fingerprint) != fingerprint {
+                let (token, key) = (&seen.token.id, order.idempotency_key());
+                let request_hash = receipt.as_ref().map(|(_, request_hash)| request_hash);
+                if let Some(before) = key.as_ref().and_then(|key| self.records.get(key)) {
+                    if Some(&before.request_hash) != request_hash {
                         return Err(LedgerError::RequestIdReused);
                     }
                     return Ok(Done::Charged { charged: before.charged, remain_quota: before.remain_quota });
@@ -447,17 +455,22 @@ impl Page {
                     prompt_tokens: counts.prompt_tokens,
                     completion_tokens: counts.completion_tokens,
                 });
-                if let (Some(key), Some(fingerprint)) = (key, fingerprint) {
-                    let receipt = Receipt { fingerprint: fingerprint.clone(), charged: *quota, remain_quota };
-                    self.receipts.insert(key.clone(), receipt.clone());
-                    self.changes.receipts.push((key, receipt));
+                if let (Some(key), Some(request_hash)) = (key, request_hash) {
+                    let receipt = IdempotencyRecord {
+                        user_id: seen.token.user_id,
+                        request_hash: request_hash.clone(),
+                        charged: *quota,
+                        remain_quota,
+                    };
+                    self.records.insert(key.clone(), receipt.clone());
+                    self.changes.records.push((key, receipt));
                 }
                 Ok(Done::Charged { charged: *quota, remain_quota })
             }
             What::Reserve { seen, quota, asked, expires_at } => {
                 let token = &seen.token.id;
                 let made = self.books.reserve(order.gateway, *token, *quota, asked, *expires_at, now)?;
-                let id = committer.dice.roll(|dice| ReservationId::random(dice));
+                let id = committer.rng.generate(|rng| ReservationId::random(rng));
                 self.changes.reserved.push(NewReservation {
                     id,
                     reservation: made,

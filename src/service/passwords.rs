@@ -8,7 +8,7 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use zeroize::Zeroizing;
 
-use super::dice::Dice;
+use super::rng::Rng;
 use crate::domain::policy;
 use crate::domain::user::{NewPassword, TypedPassword};
 
@@ -23,7 +23,7 @@ pub struct Busy;
 /// Hashes and verifies passwords.
 #[derive(Clone)]
 pub struct Passwords {
-    dice: Dice,
+    rng: Rng,
     places: Arc<Semaphore>,
     /// One for each that is hashed or waits for it.
     line: Arc<Semaphore>,
@@ -37,10 +37,10 @@ pub struct Turn(OwnedSemaphorePermit);
 impl Passwords {
     /// Hashes once, to know a password nobody has.
     #[must_use]
-    pub fn new(dice: Dice) -> Self {
-        let nobodys = hash(b"nobody's password", &salt(&dice));
+    pub fn new(rng: Rng) -> Self {
+        let nobodys = hash(b"nobody's password", &salt(&rng));
         let line = Arc::new(Semaphore::new(AT_ONCE + policy::PASSWORDS_WAITING));
-        Self { dice, places: Arc::new(Semaphore::new(AT_ONCE)), line, nobodys: nobodys.into() }
+        Self { rng, places: Arc::new(Semaphore::new(AT_ONCE)), line, nobodys: nobodys.into() }
     }
 
     /// A place in the line, before anything else is done for a stranger.
@@ -57,7 +57,7 @@ impl Passwords {
     /// Too many wait.
     pub async fn hash(&self, password: &NewPassword) -> Result<String, Busy> {
         let turn = self.queue()?;
-        let salt = salt(&self.dice);
+        let salt = salt(&self.rng);
         let password = Zeroizing::new(password.expose().to_owned());
         Ok(self.in_its_place(turn, move || hash(password.as_bytes(), &salt)).await)
     }
@@ -94,9 +94,9 @@ impl std::fmt::Debug for Passwords {
     }
 }
 
-fn salt(dice: &Dice) -> [u8; 16] {
+fn salt(rng: &Rng) -> [u8; 16] {
     let mut salt = [0; 16];
-    dice.roll(|dice| dice.fill_bytes(&mut salt));
+    rng.generate(|rng| rng.fill_bytes(&mut salt));
     salt
 }
 
@@ -117,7 +117,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_the_right_password_fits() {
-        let passwords = Passwords::new(Dice::seeded(1));
+        let passwords = Passwords::new(Rng::seeded(1));
         let hash = passwords.hash(&NewPassword::parse("correct horse").unwrap()).await.unwrap();
         assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
         let fits = async |known: Option<&str>, typed: &str| {
@@ -134,7 +134,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_line_is_bounded_and_moves_on() {
-        let passwords = Passwords::new(Dice::seeded(1));
+        let passwords = Passwords::new(Rng::seeded(1));
         let mut turns: Vec<_> = (0..AT_ONCE + policy::PASSWORDS_WAITING).map(|_| passwords.queue().unwrap()).collect();
         assert_eq!(passwords.queue().err(), Some(Busy));
         assert_eq!(passwords.hash(&NewPassword::parse("correct horse").unwrap()).await, Err(Busy));

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::audit_writer::AuditWriter;
-use super::dice::Dice;
-use super::limiter::{Limiter, TooOften};
-use super::news::News;
+use super::invalidator::Invalidator;
+use super::rate_limiter::{RateLimited, RateLimiter};
+use super::rng::Rng;
 use super::vault::{Unopenable, Vault};
 use crate::domain::access::{GroupRefused, Groups};
 use crate::domain::audit::{Action, Actor, AuditEntry, Caller, Details, Subject, changed};
+use crate::domain::cell::CellLabel;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::ApiKey;
 use crate::domain::money::QuotaInvalid;
@@ -26,6 +27,8 @@ pub struct TokenRules {
     pub max_tokens: i64,
     /// The groups there are.
     pub groups: Groups,
+    /// The cell that issues the keys.
+    pub cell: CellLabel,
 }
 
 /// Why a verb was refused.
@@ -48,7 +51,7 @@ pub enum TokensError {
     Quota(#[from] QuotaInvalid),
     /// Spec §7.2.
     #[error(transparent)]
-    TooOften(#[from] TooOften),
+    RateLimited(#[from] RateLimited),
     /// A row that does not open.
     #[error(transparent)]
     Vault(#[from] Unopenable),
@@ -83,11 +86,11 @@ pub enum KeySearch {
 pub struct Tokens {
     db: Db,
     vault: Vault,
-    dice: Dice,
+    rng: Rng,
     clock: Arc<dyn Clock>,
-    limiter: Arc<Limiter>,
+    rate_limiter: Arc<RateLimiter>,
     audit_writer: AuditWriter,
-    news: News,
+    invalidator: Invalidator,
     rules: TokenRules,
 }
 
@@ -103,14 +106,14 @@ impl Tokens {
     pub fn new(
         db: Db,
         vault: Vault,
-        dice: Dice,
+        rng: Rng,
         clock: Arc<dyn Clock>,
-        limiter: Arc<Limiter>,
-        news: News,
+        rate_limiter: Arc<RateLimiter>,
+        invalidator: Invalidator,
         rules: TokenRules,
     ) -> Self {
         let audit_writer = AuditWriter::start(db.clone());
-        Self { db, vault, dice, clock, limiter, audit_writer, news, rules }
+        Self { db, vault, rng, clock, rate_limiter, audit_writer, invalidator, rules }
     }
 
     /// The groups there are.
@@ -134,7 +137,7 @@ impl Tokens {
     /// Too many searches; the database.
     pub async fn search(&self, caller: &Caller, search: Search, page: PageRequest) -> Result<Page<Token>, TokensError> {
         let owner = caller.user.id;
-        self.limiter.may_search(owner)?;
+        self.rate_limiter.may_search(owner)?;
         let mut conn = self.db.acquire().await?;
         match (search.name, search.key) {
             (None, None) => Ok(tokens::list(&mut conn, owner, page).await?),
@@ -204,8 +207,8 @@ impl Tokens {
     pub async fn create(&self, caller: &Caller, mut new: NewToken) -> Result<TokenWithKey, TokensError> {
         new.cross_group_retry = new.group.retry_allowed(new.cross_group_retry);
         self.rules.groups.admit(&caller.user.group, &new.group)?;
-        let key = self.dice.roll(|dice| ApiKey::generate(dice));
-        let sealed = self.dice.roll(|dice| self.vault.seal(&key, dice));
+        let key = self.rng.generate(|rng| ApiKey::generate(rng, self.rules.cell));
+        let sealed = self.rng.generate(|rng| self.vault.seal(&key, rng));
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
         let owner = users::lock(&mut tx, caller.user.id).await?.ok_or(TokensError::NotFound)?;
@@ -235,9 +238,9 @@ impl Tokens {
         let token = token.edited(patch)?;
         tokens::save(&mut tx, &token).await?;
         self.note(&mut tx, caller, Action::TokenEdited, &token, details).await?;
-        self.news.tell_others(&mut tx, token.user_id).await?;
+        self.invalidator.notify_replicas(&mut tx, token.user_id).await?;
         storage::commit(tx).await?;
-        self.news.tokens_changed(token.user_id);
+        self.invalidator.tokens_changed(token.user_id);
         Ok(token)
     }
 
@@ -302,9 +305,9 @@ impl Tokens {
         let gone = tokens::remove(&mut tx, owner, ids, now).await?;
         let line = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner, Details::new());
         audit::insert_many(&mut tx, &gone.iter().map(line).collect::<Vec<_>>()).await?;
-        self.news.tell_others(&mut tx, owner).await?;
+        self.invalidator.notify_replicas(&mut tx, owner).await?;
         storage::commit(tx).await?;
-        self.news.tokens_changed(owner);
+        self.invalidator.tokens_changed(owner);
         Ok(gone.len())
     }
 
@@ -319,9 +322,9 @@ impl Tokens {
         };
         tokens::save(&mut tx, &token).await?;
         self.note(&mut tx, caller, action, &token, Details::new()).await?;
-        self.news.tell_others(&mut tx, owner).await?;
+        self.invalidator.notify_replicas(&mut tx, owner).await?;
         storage::commit(tx).await?;
-        self.news.tokens_changed(owner);
+        self.invalidator.tokens_changed(owner);
         Ok(token)
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono_tz::Tz;
 use moka::sync::Cache;
 
-use super::limiter::{Limiter, TooOften};
+use super::rate_limiter::{RateLimited, RateLimiter};
 use super::vault::Vault;
 use crate::domain::audit::Caller;
 use crate::domain::id::TokenId;
@@ -39,7 +39,7 @@ pub enum UsageError {
     Range(#[from] RangeInvalid),
     /// Not now.
     #[error(transparent)]
-    TooOften(#[from] TooOften),
+    RateLimited(#[from] RateLimited),
     /// The database.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -51,7 +51,7 @@ pub struct Usage {
     db: Db,
     vault: Vault,
     clock: Arc<dyn Clock>,
-    limiter: Arc<Limiter>,
+    rate_limiter: Arc<RateLimiter>,
     zone: Tz,
     recent: Cache<(TokenId, UsageRange), Read>,
     /// Keys that were right lately: whoever guesses at the same address does not keep them out.
@@ -64,11 +64,11 @@ type Read = (UnixTime, Arc<[DayUsage]>);
 impl Usage {
     /// A service on `db`; days are those of `zone`.
     #[must_use]
-    pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>, limiter: Arc<Limiter>, zone: Tz) -> Self {
+    pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>, rate_limiter: Arc<RateLimiter>, zone: Tz) -> Self {
         let kept = Duration::from_secs(policy::DAILY_USAGE_CACHE_SECONDS.unsigned_abs());
         let recent = Cache::builder().max_capacity(REMEMBERED).time_to_live(kept).build();
         let right = Cache::builder().max_capacity(REMEMBERED).time_to_idle(kept).build();
-        Self { db, vault, clock, limiter, zone, recent, right }
+        Self { db, vault, clock, rate_limiter, zone, recent, right }
     }
 
     /// Spec §4.8. Any live token may ask, also a disabled, expired or exhausted one.
@@ -122,13 +122,13 @@ impl Usage {
     }
 
     fn admit_key(&self, key: &str, ip: Option<IpAddr>) -> Result<Digest, UsageError> {
-        let key = ApiKey::parse(key).map_err(|_| wrong_key(self.limiter.malformed_key(ip)))?;
+        let key = ApiKey::parse(key).map_err(|_| wrong_key(self.rate_limiter.malformed_key(ip)))?;
         let digest = self.vault.digest(&key);
         // Before the database is asked: otherwise each guess costs a question, however many there were.
         if !self.right.contains_key(&digest) {
-            self.limiter.may_try_key(ip)?;
+            self.rate_limiter.may_try_key(ip)?;
         }
-        self.limiter.may_ask_usage(&digest)?;
+        self.rate_limiter.may_ask_usage(&digest)?;
         Ok(digest)
     }
 
@@ -139,7 +139,7 @@ impl Usage {
         } else {
             self.right.invalidate(digest);
         }
-        found.ok_or_else(|| wrong_key(self.limiter.wrong_key(ip)))
+        found.ok_or_else(|| wrong_key(self.rate_limiter.wrong_key(ip)))
     }
 
     fn range(&self, start: Option<&str>, end: Option<&str>) -> Result<UsageRange, RangeInvalid> {
@@ -162,8 +162,8 @@ impl Usage {
 }
 
 /// What is said to a wrong key, once it was counted.
-fn wrong_key(counted: Result<(), TooOften>) -> UsageError {
-    counted.map_or_else(UsageError::TooOften, |()| UsageError::WrongKey)
+fn wrong_key(counted: Result<(), RateLimited>) -> UsageError {
+    counted.map_or_else(UsageError::RateLimited, |()| UsageError::WrongKey)
 }
 
 const fn owner_enabled(status: UserStatus) -> Result<(), UsageError> {

@@ -26,9 +26,9 @@ pub struct MasterKeyInvalid;
 impl MasterKey {
     /// A new one.
     #[must_use]
-    pub fn generate(dice: &mut (impl CryptoRng + ?Sized)) -> Self {
+    pub fn generate(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
         let mut bytes = Zeroizing::new([0; 32]);
-        dice.fill_bytes(bytes.as_mut());
+        rng.fill_bytes(bytes.as_mut());
         Self(bytes)
     }
 
@@ -109,10 +109,10 @@ impl Vault {
     #[must_use]
     #[expect(clippy::expect_used, reason = "sealing fails only beyond 256 GiB")]
     #[expect(clippy::missing_panics_doc, reason = "sealing fails only beyond 256 GiB")]
-    pub fn seal(&self, key: &ApiKey, dice: &mut (impl CryptoRng + ?Sized)) -> SealedKey {
+    pub fn seal(&self, key: &ApiKey, rng: &mut (impl CryptoRng + ?Sized)) -> SealedKey {
         let digest = self.digest(key);
         let mut nonce = [0; NONCE_BYTES];
-        dice.fill_bytes(&mut nonce);
+        rng.fill_bytes(&mut nonce);
         let payload = Payload { msg: key.expose().as_bytes(), aad: digest.as_bytes() };
         let ciphertext = self.cipher.encrypt(&XNonce::from(nonce), payload).expect("a key is short");
         let sealed = [&[XCHACHA20_POLY1305], nonce.as_slice(), &ciphertext].concat();
@@ -151,6 +151,7 @@ fn derive(master: &MasterKey, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
 
 #[cfg(test)]
 mod tests {
+    use crate::domain::cell::CellLabel;
     use proptest::prelude::*;
     use rand::{SeedableRng, rngs::StdRng};
 
@@ -173,7 +174,7 @@ mod tests {
 
     #[test]
     fn two_master_keys_have_nothing_in_common() {
-        let key = ApiKey::generate(&mut StdRng::seed_from_u64(9));
+        let key = ApiKey::generate(&mut StdRng::seed_from_u64(9), CellLabel::default());
         assert_ne!(vault(1).check(), vault(2).check());
         assert_ne!(vault(1).digest(&key), vault(2).digest(&key));
         assert_eq!(vault(1).check(), vault(1).check());
@@ -182,9 +183,9 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_sealed_opens_only_whole_and_in_its_place(seed: u64, at: prop::sample::Index, bit in 0..8_u8) {
-            let mut dice = StdRng::seed_from_u64(seed);
-            let (key, other) = (ApiKey::generate(&mut dice), ApiKey::generate(&mut dice));
-            let sealed = vault(1).seal(&key, &mut dice);
+            let mut rng = StdRng::seed_from_u64(seed);
+            let (key, other) = (ApiKey::generate(&mut rng, CellLabel::default()), ApiKey::generate(&mut rng, CellLabel::default()));
+            let sealed = vault(1).seal(&key, &mut rng);
             prop_assert_eq!(vault(1).open(&sealed.digest, &sealed.sealed), Ok(key.clone()));
             prop_assert_eq!(vault(2).open(&sealed.digest, &sealed.sealed), Err(Unopenable));
             prop_assert_eq!(vault(1).open(&vault(1).digest(&other), &sealed.sealed), Err(Unopenable));

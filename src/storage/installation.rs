@@ -1,6 +1,7 @@
-//! The table `installation`: which master key this database was made with.
+//! The table `installation`: the master key and the cell that this database was made for.
 
 use super::{Conn, StorageError};
+use crate::domain::cell::CellLabel;
 use crate::domain::time::UnixTime;
 
 /// What [`look`] sees.
@@ -39,14 +40,26 @@ pub async fn find_key_check(conn: &mut Conn) -> Result<Option<Vec<u8>>, StorageE
     Ok(check)
 }
 
-/// Leaves the mark of the first start. Where two start at once, the first one's stays.
-pub async fn insert(conn: &mut Conn, key_check: &[u8], now: UnixTime) -> Result<(), StorageError> {
+/// The label of the cell that this database belongs to, after the first start.
+pub async fn find_cell_label(conn: &mut Conn) -> Result<Option<String>, StorageError> {
+    let label = sqlx::query_scalar!("select cell_label from installation where id = 1").fetch_optional(conn).await?;
+    Ok(label)
+}
+
+/// Records the first start, and lets identities begin where the cell's do. If two servers start at once, the first one's
+/// record stays.
+pub async fn insert(conn: &mut Conn, key_check: &[u8], cell: CellLabel, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
-        "insert into installation (id, key_check, created_time) values (1, $1, $2) on conflict do nothing",
+        "with made as ( \
+           insert into installation (id, key_check, cell_label, created_time) values (1, $1, $2, $3) \
+           on conflict on constraint installation_pkey do nothing returning id) \
+         select start_identities_at($4) from made",
         key_check,
-        now as UnixTime
+        cell.as_str(),
+        now as UnixTime,
+        cell.first_identity()
     )
-    .execute(conn)
+    .fetch_optional(conn)
     .await?;
     Ok(())
 }

@@ -57,7 +57,7 @@ pub async fn find_reservations(
     ids: &[ReservationId],
 ) -> Result<BTreeMap<ReservationId, (Reservation, String)>, StorageError> {
     let rows = sqlx::query!(
-        "select id, token_id, user_id, gateway_id, model, held, from_remain, expires_at, state, asked, charged, shortfall, \
+        "select id, token_id, user_id, gateway_id, model, held, from_remain, expires_at, state, requested, charged, shortfall, \
          was_expired from reservations where id = any($1)",
         ids as &[ReservationId]
     )
@@ -66,10 +66,10 @@ pub async fn find_reservations(
     Ok(rows
         .into_iter()
         .map(|row| {
-            let state = match (row.state.as_str(), row.asked, row.charged, row.shortfall) {
-                ("settled", Some(asked), Some(charged), Some(shortfall)) => {
+            let state = match (row.state.as_str(), row.requested, row.charged, row.shortfall) {
+                ("settled", Some(requested), Some(charged), Some(shortfall)) => {
                     let was_expired = row.was_expired.unwrap_or_default();
-                    ReservationState::Settled(Settlement { asked, charged, shortfall, was_expired })
+                    ReservationState::Settled(Settlement { requested, charged, shortfall, was_expired })
                 }
                 ("released", ..) => ReservationState::Released,
                 ("expired", ..) => ReservationState::Expired,
@@ -106,13 +106,15 @@ pub async fn list_overdue(
 }
 
 /// A gateway's own id of a charge.
-pub type ReceiptKey = (GatewayId, String);
+pub type IdempotencyKey = (GatewayId, String);
 
 /// What was answered to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Receipt {
-    /// What was asked, in 32 bytes.
-    pub fingerprint: Vec<u8>,
+pub struct IdempotencyRecord {
+    /// Whose token was charged.
+    pub user_id: UserId,
+    /// SHA-256 of the request.
+    pub request_hash: Vec<u8>,
     /// What was taken.
     pub charged: Quota,
     /// What the token had left.
@@ -120,17 +122,17 @@ pub struct Receipt {
 }
 
 /// Receipts that are there already.
-pub async fn find_receipts(
+pub async fn find_idempotency_records(
     conn: &mut Conn,
-    keys: &[ReceiptKey],
-) -> Result<BTreeMap<ReceiptKey, Receipt>, StorageError> {
+    keys: &[IdempotencyKey],
+) -> Result<BTreeMap<IdempotencyKey, IdempotencyRecord>, StorageError> {
     let gateways: Vec<GatewayId> = keys.iter().map(|(gateway, _)| *gateway).collect();
     let ids: Vec<String> = keys.iter().map(|(_, id)| id.clone()).collect();
     let rows = sqlx::query!(
-        "select r.gateway_id, r.request_id, r.fingerprint, r.charged, r.remain_quota \
+        "select r.gateway_id, r.request_id, r.user_id, r.request_hash, r.charged, r.remain_quota \
          from unnest($1::bigint[], $2::text[]) as k (gateway_id, request_id) \
-         cross join lateral (select * from receipts where receipts.gateway_id = k.gateway_id \
-           and receipts.request_id = k.request_id offset 0) r",
+         cross join lateral (select * from idempotency_records i where i.gateway_id = k.gateway_id \
+           and i.request_id = k.request_id offset 0) r",
         &gateways as &[GatewayId],
         &ids
     )
@@ -139,9 +141,13 @@ pub async fn find_receipts(
     Ok(rows
         .into_iter()
         .map(|row| {
-            let receipt =
-                Receipt { fingerprint: row.fingerprint, charged: row.charged, remain_quota: row.remain_quota };
-            ((row.gateway_id, row.request_id), receipt)
+            let record = IdempotencyRecord {
+                user_id: row.user_id,
+                request_hash: row.request_hash,
+                charged: row.charged,
+                remain_quota: row.remain_quota,
+            };
+            ((row.gateway_id, row.request_id), record)
         })
         .collect())
 }
@@ -182,7 +188,7 @@ pub struct Changes {
     pub charges: Vec<Charge>,
     pub reserved: Vec<NewReservation>,
     pub ended: Vec<(ReservationId, Reservation)>,
-    pub receipts: Vec<(ReceiptKey, Receipt)>,
+    pub records: Vec<(IdempotencyKey, IdempotencyRecord)>,
 }
 
 impl Changes {
@@ -194,7 +200,7 @@ impl Changes {
             && self.charges.is_empty()
             && self.reserved.is_empty()
             && self.ended.is_empty()
-            && self.receipts.is_empty()
+            && self.records.is_empty()
     }
 }
 
@@ -216,9 +222,9 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         rows.iter().map(value).collect()
     }
     // L5: the roll-up is the sum of the charges beside it, in the same statement.
-    let mut sums: BTreeMap<(TokenId, Day, &str), Sum> = BTreeMap::new();
+    let mut sums: BTreeMap<(TokenId, UserId, Day, &str), Sum> = BTreeMap::new();
     for charge in &changes.charges {
-        let sum = sums.entry((charge.token_id, charge.day, &charge.model)).or_default();
+        let sum = sums.entry((charge.token_id, charge.user_id, charge.day, &charge.model)).or_default();
         sum.quota = sum.quota.saturating_add(charge.quota.get());
         sum.requests = sum.requests.saturating_add(1);
         sum.prompt_tokens = sum.prompt_tokens.saturating_add(charge.prompt_tokens);
@@ -226,7 +232,7 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
     }
     let sums: Vec<_> = sums.into_iter().collect();
     let (wallets, tokens, charges) = (&changes.wallets, &changes.tokens, &changes.charges);
-    let (reserved, ended, receipts) = (&changes.reserved, &changes.ended, &changes.receipts);
+    let (reserved, ended, records) = (&changes.reserved, &changes.ended, &changes.records);
     let settled = |reservation: &Reservation| match reservation.state {
         ReservationState::Settled(settlement) => Some(settlement),
         ReservationState::Open | ReservationState::Released | ReservationState::Expired => None,
@@ -247,10 +253,10 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
            select * from unnest($9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], \
              $14::text[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[])), \
          rolled_up as ( \
-           insert into usage_daily as d (token_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
-           select * from unnest($19::bigint[], $20::date[], $21::text[], $22::bigint[], $23::bigint[], \
-             $24::bigint[], $25::bigint[]) \
-           on conflict (token_id, day, model) do update set quota = d.quota + excluded.quota, \
+           insert into usage_daily as d (token_id, user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
+           select * from unnest($19::bigint[], $20::bigint[], $21::date[], $22::text[], $23::bigint[], $24::bigint[], \
+             $25::bigint[], $26::bigint[]) \
+           on conflict on constraint usage_daily_pkey do update set quota = d.quota + excluded.quota, \
              requests = d.requests + excluded.requests, \
              prompt_tokens = case when d.prompt_tokens > 9223372036854775807 - excluded.prompt_tokens \
                then 9223372036854775807 else d.prompt_tokens + excluded.prompt_tokens end, \
@@ -259,17 +265,17 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
          reserved as ( \
            insert into reservations (id, token_id, user_id, gateway_id, model, held, from_remain, created_time, \
              expires_at, state) \
-           select v.*, 'open' from unnest($26::bigint[], $27::bigint[], $28::bigint[], $29::bigint[], $30::text[], \
-             $31::bigint[], $32::boolean[], $33::bigint[], $34::bigint[]) as v), \
+           select v.*, 'open' from unnest($27::bigint[], $28::bigint[], $29::bigint[], $30::bigint[], $31::text[], \
+             $32::bigint[], $33::boolean[], $34::bigint[], $35::bigint[]) as v), \
          ended as ( \
-           update reservations r set state = v.state, ended_time = extract(epoch from now())::bigint, asked = v.asked, charged = v.charged, \
+           update reservations r set state = v.state, ended_time = extract(epoch from now())::bigint, requested = v.requested, charged = v.charged, \
              shortfall = v.shortfall, was_expired = v.was_expired \
-           from unnest($35::bigint[], $36::text[], $37::bigint[], $38::bigint[], $39::bigint[], $40::boolean[]) \
-             as v (id, state, asked, charged, shortfall, was_expired) where r.id = v.id) \
-         insert into receipts (gateway_id, request_id, at, fingerprint, charged, remain_quota) \
-         select v.gateway_id, v.request_id, extract(epoch from now())::bigint, v.fingerprint, v.charged, v.remain_quota \
-         from unnest($41::bigint[], $42::text[], $43::bytea[], $44::bigint[], $45::bigint[]) \
-           as v (gateway_id, request_id, fingerprint, charged, remain_quota)",
+           from unnest($36::bigint[], $37::text[], $38::bigint[], $39::bigint[], $40::bigint[], $41::boolean[]) \
+             as v (id, state, requested, charged, shortfall, was_expired) where r.id = v.id) \
+         insert into idempotency_records (gateway_id, request_id, user_id, created_time, request_hash, charged, remain_quota) \
+         select v.gateway_id, v.request_id, v.user_id, extract(epoch from now())::bigint, v.request_hash, v.charged, v.remain_quota \
+         from unnest($42::bigint[], $43::text[], $44::bigint[], $45::bytea[], $46::bigint[], $47::bigint[]) \
+           as v (gateway_id, request_id, user_id, request_hash, charged, remain_quota)",
         &column(wallets, |(id, _)| id.get()),
         &column(wallets, |(_, wallet)| wallet.quota.get()),
         &column(wallets, |(_, wallet)| wallet.used_quota.get()),
@@ -288,9 +294,10 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(charges, |charge| charge.shortfall.get()),
         &column(charges, |charge| charge.prompt_tokens),
         &column(charges, |charge| charge.completion_tokens),
-        &column(&sums, |((token, _, _), _)| token.get()),
-        &column(&sums, |((_, day, _), _)| *day) as &[Day],
-        &column(&sums, |((_, _, model), _)| (*model).to_owned()),
+        &column(&sums, |((token, ..), _)| token.get()),
+        &column(&sums, |((_, user, ..), _)| user.get()),
+        &column(&sums, |((_, _, day, _), _)| *day) as &[Day],
+        &column(&sums, |((_, _, _, model), _)| (*model).to_owned()),
         &column(&sums, |(_, sum)| sum.quota),
         &column(&sums, |(_, sum)| sum.requests),
         &column(&sums, |(_, sum)| sum.prompt_tokens),
@@ -305,16 +312,17 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(reserved, |new| new.created_time.get()),
         &column(reserved, |new| new.reservation.expires_at.get()),
         &column(ended, |(id, _)| id.get()),
-        &column(ended, |(_, reservation)| reservation.state.word().to_owned()),
-        &column(ended, |(_, reservation)| settled(reservation).map(|s| s.asked.get())) as &[Option<i64>],
+        &column(ended, |(_, reservation)| reservation.state.as_str().to_owned()),
+        &column(ended, |(_, reservation)| settled(reservation).map(|s| s.requested.get())) as &[Option<i64>],
         &column(ended, |(_, reservation)| settled(reservation).map(|s| s.charged.get())) as &[Option<i64>],
         &column(ended, |(_, reservation)| settled(reservation).map(|s| s.shortfall.get())) as &[Option<i64>],
         &column(ended, |(_, reservation)| settled(reservation).map(|s| s.was_expired)) as &[Option<bool>],
-        &column(receipts, |((gateway, _), _)| gateway.get()),
-        &column(receipts, |((_, id), _)| id.clone()),
-        &column(receipts, |(_, receipt)| receipt.fingerprint.clone()),
-        &column(receipts, |(_, receipt)| receipt.charged.get()),
-        &column(receipts, |(_, receipt)| receipt.remain_quota.get()),
+        &column(records, |((gateway, _), _)| gateway.get()),
+        &column(records, |((_, id), _)| id.clone()),
+        &column(records, |(_, record)| record.user_id.get()),
+        &column(records, |(_, record)| record.request_hash.clone()),
+        &column(records, |(_, record)| record.charged.get()),
+        &column(records, |(_, record)| record.remain_quota.get()),
     )
     .execute(conn)
     .await?;

@@ -7,15 +7,15 @@
 )]
 
 pub mod access_tokens;
-pub mod api_requests;
 pub mod audit;
-pub mod changes;
+pub mod consistency;
 #[cfg(feature = "embedded")]
 pub mod embedded;
+pub mod enablement;
 pub mod gateways;
 pub mod installation;
 pub mod ledger;
-pub mod proof;
+pub mod notifications;
 pub mod retention;
 pub mod sessions;
 pub mod tokens;
@@ -62,7 +62,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// - PostgreSQL notices a peer that vanished without a word after seconds, not after the kernel's two hours.
 /// - A request waits for a locked row for a moment only. It would hold a connection while it waits, and a few of them
 ///   would hold all.
-const OPTIONS: [(&str, &str); 13] = [
+const OPTIONS: [(&str, &str); 12] = [
     ("idle_in_transaction_session_timeout", "5s"),
     ("tcp_keepalives_idle", "5"),
     ("tcp_keepalives_interval", "2"),
@@ -71,9 +71,6 @@ const OPTIONS: [(&str, &str); 13] = [
     ("lock_timeout", "1s"),
     // An answer is a promise that a crash of the database keeps, whatever the database's own default is (L4).
     ("synchronous_commit", "on"),
-    // Our statements have one good plan each, an index walk; planning a page anew for its limit and offset costs more
-    // than reading it.
-    ("plan_cache_mode", "force_generic_plan"),
     // Plans must not depend on statistics, which a fresh table or a restored one does not have: a plan that was made
     // while a table was small would read all of it when it is large, in every batch of the ledger. So no plan may read
     // a table, or a whole index, from one end to the other to join it.
@@ -108,6 +105,8 @@ pub struct DbOptions {
     /// Those of them that are kept for what gateways wait for: charging, reading keys and credentials. None where fewer than
     /// four would be left for everything else.
     pub reserved: u32,
+    /// PostgreSQL's `plan_cache_mode`.
+    pub plan_cache_mode: &'static str,
     /// How long a request waits for a connection before it is answered 503.
     pub acquire: Duration,
     /// How long one statement may run.
@@ -146,11 +145,11 @@ pub enum Constraint {
     /// Another live account has this name.
     UsernameUnique,
     /// Another live account looks like it.
-    UsernameLooksUnique,
+    UsernameSkeletonUnique,
     /// This account has asked already and waits for an answer.
     OnePendingRequest,
     /// Another server has just written this receipt.
-    ReceiptUnique,
+    IdempotencyKeyUnique,
 }
 
 impl From<sqlx::Error> for StorageError {
@@ -158,9 +157,9 @@ impl From<sqlx::Error> for StorageError {
         use sqlx::Error::{BeginFailed, Io, PoolClosed, PoolTimedOut, Protocol, Tls, WorkerCrashed};
         let named = error.as_database_error().and_then(|answer| match answer.constraint() {
             Some("users_username_unique") => Some(Constraint::UsernameUnique),
-            Some("users_username_looks_unique") => Some(Constraint::UsernameLooksUnique),
-            Some("token_api_requests_one_pending") => Some(Constraint::OnePendingRequest),
-            Some("receipts_pkey") => Some(Constraint::ReceiptUnique),
+            Some("users_username_skeleton_unique") => Some(Constraint::UsernameSkeletonUnique),
+            Some("enablement_requests_one_pending") => Some(Constraint::OnePendingRequest),
+            Some("idempotency_records_pkey") => Some(Constraint::IdempotencyKeyUnique),
             _ => None,
         });
         if let Some(constraint) = named {
@@ -407,7 +406,13 @@ fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) 
             // The pool asks without a limit of time, and an answer that never comes would keep the place.
             Box::pin(async move { if is_suspected { lives(conn).await.map(|()| true) } else { Ok(true) } })
         })
-        .connect_lazy_with(options.connect.clone().options(OPTIONS).options([("statement_timeout", limit.as_str())]))
+        .connect_lazy_with(
+            options
+                .connect
+                .clone()
+                .options(OPTIONS)
+                .options([("statement_timeout", limit.as_str()), ("plan_cache_mode", options.plan_cache_mode)]),
+        )
 }
 
 /// Whether a resting connection may be handed out. A rested one is asked whether it lives; under suspicion, every one

@@ -78,10 +78,11 @@ pub async fn remove_charges_without_partition(conn: &mut Conn, then: UnixTime) -
     Ok(done.rows_affected())
 }
 
-/// Removes receipts written before `then`, at most [`BATCH`]. Returns how many.
-pub async fn remove_receipts(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
+/// Deletes idempotency records written before `then`, at most [`BATCH`]. Returns how many.
+pub async fn delete_idempotency_records(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(
-        "delete from receipts where ctid = any(array(select ctid from receipts where at < $1 order by at limit $2))",
+        "delete from idempotency_records where ctid = any(array( \
+         select ctid from idempotency_records where created_time < $1 order by created_time limit $2))",
         then as UnixTime,
         BATCH_ROWS
     )

@@ -387,10 +387,10 @@ pub async fn insert(
     now: UnixTime,
 ) -> Result<TokenId, StorageError> {
     let id = sqlx::query_scalar!(
-        "insert into tokens (user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, \
+        "insert into tokens (user_id, key_digest, key_sealed, key_hint, name, name_folded, note, \
          created_time, accessed_time, expires_at, remain_quota, unlimited_quota, used_quota, \
          model_limits_enabled, model_limits, allow_ips, group_name, cross_group_retry) \
-         values ($1, $2, $3, $4, true, $5, $6, $7, $7, $8, $9, $10, 0, $11, $12, $13, $14, $15) returning id",
+         values ($1, $2, $3, $4, $5, $6, '', $7, $7, $8, $9, $10, 0, $11, $12, $13, $14, $15) returning id",
         owner as UserId,
         &key.digest as &Digest,
         key.sealed,
@@ -416,7 +416,7 @@ pub async fn insert(
 /// locked; what is charged to it (`used_quota`, `accessed_time`) is not touched.
 pub async fn save(conn: &mut Conn, token: &Token) -> Result<(), StorageError> {
     sqlx::query!(
-        "update tokens set switched_on = ($3::smallint is null), switched_off_by = $3, name = $4, name_folded = $5, expires_at = $6, \
+        "update tokens set switched_off_by = $3, name = $4, name_folded = $5, expires_at = $6, \
          remain_quota = $7, unlimited_quota = $8, model_limits_enabled = $9, model_limits = $10, \
          allow_ips = $11, group_name = $12, cross_group_retry = $13, version = version + 1 \
          where user_id = $1 and id = $2 and deleted_time is null",

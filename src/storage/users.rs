@@ -37,15 +37,10 @@ pub async fn lock(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageEr
 
 /// The live account of this name, in any case and spelling, and its password hash.
 pub async fn find_by_name(conn: &mut Conn, name: &Username) -> Result<Option<(User, String)>, StorageError> {
-    let Some(user) = select_users!(
-        "from users where username_folded in ($1, $2) and deleted_time is null \
-         order by username_folded = $2 desc limit 1",
-        name.folded(),
-        name.lowercased()
-    )
-    .fetch_optional(&mut *conn)
-    .await?
-    else {
+    let found = select_users!("from users where username_folded = $1 and deleted_time is null", name.folded())
+        .fetch_optional(&mut *conn)
+        .await?;
+    let Some(user) = found else {
         return Ok(None);
     };
     let hash = password_hash(conn, user.id).await?;
@@ -121,12 +116,12 @@ pub struct NewUser<'a> {
 
 /// A new account.
 pub async fn insert(conn: &mut Conn, new: &NewUser<'_>, now: UnixTime) -> Result<UserId, StorageError> {
-    let looks = new.username.looks();
+    let skeleton = new.username.skeleton();
     // Two that look alike and come at once would wait for each other inside the constraint.
-    sqlx::query!("select pg_advisory_xact_lock(hashtextextended($1, 0))", looks.common).execute(&mut *conn).await?;
+    sqlx::query!("select pg_advisory_xact_lock(hashtextextended($1, 0))", skeleton.common).execute(&mut *conn).await?;
     let id = sqlx::query_scalar!(
         "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
-         group_name, quota, used_quota, request_count, token_api_enabled, max_tokens, created_time, username_looks) \
+         group_name, quota, used_quota, request_count, token_api_enabled, max_tokens, created_time, username_skeleton) \
          values ($1, $2, $3, $4, $5, $6, 1, $7, $8, 0, 0, $9, $10, $11, text_range($12, $13, '[]')) returning id",
         new.username.as_str(),
         new.username.folded(),
@@ -139,45 +134,12 @@ pub async fn insert(conn: &mut Conn, new: &NewUser<'_>, now: UnixTime) -> Result
         new.token_api_enabled,
         new.max_tokens,
         now as UnixTime,
-        looks.first,
-        looks.last
+        skeleton.first,
+        skeleton.last
     )
     .fetch_one(conn)
     .await?;
     Ok(id)
-}
-
-/// Live accounts behind `after` whose looks are not kept, by id.
-pub async fn list_without_looks(
-    conn: &mut Conn,
-    after: UserId,
-    at_most: i64,
-) -> Result<Vec<(UserId, Username)>, StorageError> {
-    let rows = sqlx::query!(
-        "select id, username from users \
-         where username_looks is null and deleted_time is null and id > $1 order by id limit $2",
-        after as UserId,
-        at_most
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(|row| (row.id, row.username)).collect())
-}
-
-/// Keeps the looks of an older account, and the one form of its name.
-pub async fn save_looks(conn: &mut Conn, id: UserId, name: &Username) -> Result<(), StorageError> {
-    let looks = name.looks();
-    sqlx::query!(
-        "update users set username_folded = $2, username_looks = text_range($3, $4, '[]') \
-         where id = $1 and username_looks is null",
-        id as UserId,
-        name.folded(),
-        looks.first,
-        looks.last
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
 }
 
 /// Writes what can be edited back. The row is locked; what is charged to it is not touched.

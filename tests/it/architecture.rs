@@ -8,7 +8,7 @@ const ROOMS: [(&str, &[&str], &[&str]); 6] = [
     ("domain", &[], &["axum", "tower", "tokio", "moka", "serde_json", "tracing", "http", "utoipa"]),
     ("storage", &["domain"], &["axum", "tower", "moka", "http", "utoipa", "argon2"]),
     ("service", &["domain", "storage"], &["axum", "tower", "tower_http", "tower_sessions", "http", "utoipa", "sqlx"]),
-    ("http", &["domain", "service", "storage", "telemetry"], &["sqlx", "argon2", "moka", "clap", "toml"]),
+    ("api", &["domain", "service", "storage", "telemetry"], &["sqlx", "argon2", "moka", "clap", "toml"]),
     ("config", &["domain", "telemetry"], &["axum", "sqlx", "tokio"]),
     ("telemetry", &[], &["axum", "sqlx", "tokio"]),
 ];
@@ -20,7 +20,7 @@ const HTTP_FROM_STORAGE: [&str; 8] = [
     "sessions::SessionTable",
     "sessions::USER_ID",
     "access_tokens::AccessTokenRow",
-    "api_requests::ApiRequest",
+    "enablement::EnablementRequest",
     "gateways::GatewayRow",
     "gateways::CredentialRow",
 ];
@@ -54,7 +54,7 @@ fn a_floor_sees_only_what_is_below_it() {
 #[test]
 fn http_takes_rows_and_errors_from_storage_but_no_queries() {
     let mut wrong = Vec::new();
-    for (file, text) in files_of("http") {
+    for (file, text) in files_of("api") {
         for line in code_of(&text).filter(|line| line.contains("crate::storage")) {
             let named = line.trim().trim_start_matches("use crate::storage::").trim_end_matches(';');
             let parts = named.trim_matches(['{', '}']).split(", ").map(str::to_owned);
@@ -72,7 +72,7 @@ fn http_takes_rows_and_errors_from_storage_but_no_queries() {
 fn columns_of_services_look_only_back() {
     // accounts ← tokens ← usage: each may use those before it.
     let order = ["accounts", "admin", "tokens", "usage"];
-    let shared = ["audit_writer", "callers", "dice", "limiter", "passwords", "vault"];
+    let shared = ["audit_writer", "authenticator", "rng", "rate_limiter", "passwords", "vault"];
     let mut wrong = Vec::new();
     for (at, column) in order.iter().enumerate() {
         let text = fs::read_to_string(src().join(format!("service/{column}.rs"))).unwrap();

@@ -6,22 +6,22 @@ use crate::harness::constraints::{Break, all_are_tried, each_is_refused};
 
 /// One valid row of every table, each with the id 1.
 const ROWS: [&str; 9] = [
-    "insert into installation (id, key_check, created_time) values (1, '\\x00', 1)",
+    "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
-     quota, used_quota, request_count, token_api_enabled, created_time) overriding system value \
-     values (1, 'Ana', 'ana', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1)",
+     quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
+     values (1, 'Ana', 'ana', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1, text_range('ana', 'ana', '[]'))",
     "insert into sessions (digest, user_id, data, expires_at) values ('\\x01', 1, '{}', 1)",
     "insert into access_tokens (id, user_id, name, digest, created_time) overriding system value \
      values (1, 1, 'one', decode(repeat('01', 32), 'hex'), 1)",
-    "insert into token_api_requests (id, user_id, asked_by, reason, state, created_time, note) \
+    "insert into enablement_requests (id, user_id, requested_by, reason, state, created_time, note) \
      overriding system value values (1, 1, 1, 'x', 'pending', 1, '')",
-    "insert into tokens (id, user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, created_time, \
+    "insert into tokens (id, user_id, key_digest, key_sealed, key_hint, name, name_folded, note, created_time, \
      accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, model_limits, allow_ips, \
      group_name, cross_group_retry) overriding system value \
-     values (1, 1, decode(repeat('01', 32), 'hex'), '\\x01', 'abcdwxyz', true, 'one', 'one', 1, 1, 0, false, 0, \
+     values (1, 1, decode(repeat('01', 32), 'hex'), '\\x01', 'abcdwxyz', 'one', 'one', '', 1, 1, 0, false, 0, \
      false, '', '', '', false)",
-    "insert into usage_daily (token_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
-     values (1, '2026-03-10', 'o1', 0, 0, 0, 0)",
+    "insert into usage_daily (token_id, user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
+     values (1, 1, '2026-03-10', 'o1', 0, 0, 0, 0)",
     "insert into gateways (id, name, created_time, created_by) overriding system value values (1, 'edge', 1, 1)",
     "insert into gateway_credentials (id, gateway_id, digest, hint, created_time, created_by) \
      overriding system value values (1, 1, decode(repeat('01', 32), 'hex'), 'wxyz', 1, 1)",
@@ -31,25 +31,29 @@ const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subj
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// A constraint, and statements of which each breaks it and no other.
-const BREAKS: [Break; 49] = [
+const BREAKS: [Break; 50] = [
     ("installation_pkey", &[ROWS[0]]),
-    ("installation_one_row", &["insert into installation (id, key_check, created_time) values (2, '\\x00', 1)"]),
+    (
+        "installation_one_row",
+        &["insert into installation (id, key_check, cell_label, created_time) values (2, '\\x00', '00', 1)"],
+    ),
+    ("installation_cell_label_format", &["update installation set cell_label = '0-'"]),
     (
         "users_pkey",
         &["insert into users (id, username, username_folded, display_name, email, password_hash, role, status, \
-         group_name, quota, used_quota, request_count, token_api_enabled, created_time) overriding system value \
-         values (1, 'ben', 'ben', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1)"],
+         group_name, quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
+         values (1, 'ben', 'ben', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1, text_range('ben', 'ben', '[]'))"],
     ),
     (
         "users_username_unique",
         &["insert into users (username, username_folded, display_name, email, password_hash, role, status, \
-         group_name, quota, used_quota, request_count, token_api_enabled, created_time) \
-         select 'ANA', username_folded, '', '', '', 1, 1, 'default', 0, 0, 0, false, 1 from users where id = 1"],
+         group_name, quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) \
+         select 'ANA', username_folded, '', '', '', 1, 1, 'default', 0, 0, 0, false, 1, text_range('x', 'x', '[]') from users where id = 1"],
     ),
     (
-        "users_username_looks_unique",
+        "users_username_skeleton_unique",
         &["insert into users (username, username_folded, display_name, email, password_hash, role, status, \
-         group_name, quota, used_quota, request_count, token_api_enabled, created_time, username_looks) \
+         group_name, quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) \
          select name, name, '', '', '', 1, 1, 'default', 0, 0, 0, false, 1, text_range('a', 'b', '[]') \
          from (values ('ben'), ('bea')) as names (name)"],
     ),
@@ -74,50 +78,49 @@ const BREAKS: [Break; 49] = [
         &["insert into access_tokens (user_id, name, digest, created_time) \
          select user_id, name, digest, 1 from access_tokens"],
     ),
-    ("access_tokens_digest_whole", &["update access_tokens set digest = '\\x01'"]),
+    ("access_tokens_digest_length", &["update access_tokens set digest = '\\x01'"]),
     (
-        "token_api_requests_pkey",
-        &["insert into token_api_requests (id, user_id, asked_by, reason, state, created_time, decided_time, note) \
-         overriding system value values (1, 1, 1, 'x', 'refused', 1, 1, '')"],
+        "enablement_requests_pkey",
+        &[
+            "insert into enablement_requests (id, user_id, requested_by, reason, state, created_time, decided_time, note) \
+         overriding system value values (1, 1, 1, 'x', 'refused', 1, 1, '')",
+        ],
     ),
-    ("token_api_requests_user_fk", &["update token_api_requests set user_id = 2"]),
-    ("token_api_requests_asked_by_fk", &["update token_api_requests set asked_by = 2"]),
-    ("token_api_requests_decided_by_fk", &["update token_api_requests set decided_by = 2"]),
-    ("token_api_requests_state_known", &["update token_api_requests set state = 'lost', decided_time = 1"]),
+    ("enablement_requests_user_fk", &["update enablement_requests set user_id = 2"]),
+    ("enablement_requests_requested_by_fk", &["update enablement_requests set requested_by = 2"]),
+    ("enablement_requests_decided_by_fk", &["update enablement_requests set decided_by = 2"]),
+    ("enablement_requests_state_known", &["update enablement_requests set state = 'lost', decided_time = 1"]),
     (
-        "token_api_requests_decided",
-        &["update token_api_requests set decided_time = 1", "update token_api_requests set state = 'approved'"],
+        "enablement_requests_decided",
+        &["update enablement_requests set decided_time = 1", "update enablement_requests set state = 'approved'"],
     ),
     (
-        "token_api_requests_one_pending",
-        &["insert into token_api_requests (user_id, asked_by, reason, state, created_time, note) \
+        "enablement_requests_one_pending",
+        &["insert into enablement_requests (user_id, requested_by, reason, state, created_time, note) \
          values (1, 1, 'again', 'pending', 1, '')"],
     ),
     (
         "tokens_pkey",
-        &["insert into tokens (id, user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, \
+        &["insert into tokens (id, user_id, key_digest, key_sealed, key_hint, name, name_folded, note, \
          created_time, accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, model_limits, \
          allow_ips, group_name, cross_group_retry) overriding system value \
-         values (1, 1, decode(repeat('02', 32), 'hex'), '\\x01', '', true, 'two', 'two', 1, 1, 0, false, 0, false, \
+         values (1, 1, decode(repeat('02', 32), 'hex'), '\\x01', '', 'two', 'two', '', 1, 1, 0, false, 0, false, \
          '', '', '', false)"],
     ),
     ("tokens_user_fk", &["update tokens set user_id = 2"]),
     (
         "tokens_key_digest_unique",
-        &["insert into tokens (user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, \
+        &["insert into tokens (user_id, key_digest, key_sealed, key_hint, name, name_folded, note, \
          created_time, accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, model_limits, \
-         allow_ips, group_name, cross_group_retry) select user_id, key_digest, '\\x02', '', true, 'two', 'two', 1, 1, \
+         allow_ips, group_name, cross_group_retry) select user_id, key_digest, '\\x02', '', 'two', 'two', '', 1, 1, \
          0, false, 0, false, '', '', '', false from tokens"],
     ),
-    ("tokens_key_digest_whole", &["update tokens set key_digest = '\\x01'"]),
-    ("tokens_key_hint_short", &["update tokens set key_hint = '123456789'"]),
+    ("tokens_key_digest_length", &["update tokens set key_digest = '\\x01'"]),
+    ("tokens_key_hint_length", &["update tokens set key_hint = '123456789'"]),
     ("tokens_name_length", &["update tokens set name = ''", "update tokens set name = repeat('ü', 51)"]),
     ("tokens_expires_after_1970", &["update tokens set expires_at = 0", "update tokens set expires_at = -1"]),
-    ("tokens_switched_off_by_known", &["update tokens set switched_on = false, switched_off_by = 2"]),
-    (
-        "tokens_switched_off_by_someone",
-        &["update tokens set switched_on = false", "update tokens set switched_off_by = 1"],
-    ),
+    ("tokens_switched_off_by_known", &["update tokens set switched_off_by = 2"]),
+    ("tokens_note_length", &["update tokens set note = repeat('ü', 501)"]),
     ("tokens_remain_quota_not_negative", &["update tokens set remain_quota = -1"]),
     ("tokens_used_quota_not_negative", &["update tokens set used_quota = -1"]),
     ("tokens_retry_only_in_auto", &["update tokens set cross_group_retry = true"]),
@@ -145,8 +148,8 @@ const BREAKS: [Break; 49] = [
         &["insert into gateway_credentials (gateway_id, digest, hint, created_time) \
          select gateway_id, digest, '', 1 from gateway_credentials"],
     ),
-    ("gateway_credentials_digest_whole", &["update gateway_credentials set digest = '\\x01'"]),
-    ("gateway_credentials_hint_short", &["update gateway_credentials set hint = '12345'"]),
+    ("gateway_credentials_digest_length", &["update gateway_credentials set digest = '\\x01'"]),
+    ("gateway_credentials_hint_length", &["update gateway_credentials set hint = '12345'"]),
     ("audit_log_pkey", &[AUDIT_ROW]),
 ];
 
@@ -156,7 +159,7 @@ async fn fill(pool: &PgPool) {
         sqlx::query(row).execute(pool).await.unwrap();
     }
     for table in
-        ["users", "access_tokens", "token_api_requests", "tokens", "gateways", "gateway_credentials", "audit_log"]
+        ["users", "access_tokens", "enablement_requests", "tokens", "gateways", "gateway_credentials", "audit_log"]
     {
         let restart = format!("alter table {table} alter column id restart with 1000");
         sqlx::query(AssertSqlSafe(restart)).execute(pool).await.unwrap();
@@ -176,7 +179,7 @@ async fn every_constraint_of_the_foundation_is_tried(pool: PgPool) {
         "users",
         "sessions",
         "access_tokens",
-        "token_api_requests",
+        "enablement_requests",
         "tokens",
         "usage_daily",
         "gateways",
@@ -193,16 +196,16 @@ async fn what_lies_at_the_bounds_is_let_in(pool: PgPool) {
         "update users set role = 100, status = 2, disabled_by = 100, max_tokens = 0",
         "update users set deleted_time = 1",
         "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
-         group_name, quota, used_quota, request_count, token_api_enabled, created_time) \
-         values ('ana', 'ana', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1)",
+         group_name, quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) \
+         values ('ana', 'ana', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1, text_range('ana', 'ana', '[]'))",
         "update tokens set name = repeat('ü', 50), expires_at = 1, key_hint = ''",
-        "update tokens set switched_on = false, switched_off_by = 100",
+        "update tokens set switched_off_by = 100",
         "update gateway_credentials set hint = ''",
         "delete from gateways",
         "update tokens set group_name = 'auto', cross_group_retry = true",
         "update tokens set remain_quota = 9223372036854775807, used_quota = 9223372036854775807",
-        "update token_api_requests set state = 'refused', decided_time = 1, decided_by = 1",
-        "insert into token_api_requests (user_id, asked_by, reason, state, created_time, note) \
+        "update enablement_requests set state = 'refused', decided_time = 1, decided_by = 1",
+        "insert into enablement_requests (user_id, requested_by, reason, state, created_time, note) \
          values (1, 1, 'again', 'pending', 1, '')",
     ] {
         sqlx::query(statement).execute(&pool).await.unwrap_or_else(|error| panic!("{statement}: {error}"));

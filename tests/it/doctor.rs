@@ -19,7 +19,7 @@ fn doctor(pool: &PgPool) -> (bool, String) {
 async fn ledger(pool: &PgPool) -> i64 {
     let app = TestApp::new(pool.clone()).await;
     let check = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap()).check().to_vec();
-    let first_start = "insert into installation (id, key_check, created_time) values (1, $1, 1)";
+    let first_start = "insert into installation (id, key_check, cell_label, created_time) values (1, $1, '00', 1)";
     sqlx::query(first_start).bind(check).execute(pool).await.unwrap();
     let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
     app.fills(&ana, 1_000).await;
@@ -75,8 +75,8 @@ async fn days_that_were_dropped_for_their_age_are_no_finding(pool: PgPool) {
         for sql in [
             "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
              select $1, id, user_id, '', 5, 0, 0, 0 from tokens where id = $2",
-            "insert into usage_daily (token_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
-             values ($2, to_timestamp($1)::date, '', 5, 1, 0, 0)",
+            "insert into usage_daily (token_id, user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
+             select id, user_id, to_timestamp($1)::date, '', 5, 1, 0, 0 from tokens where id = $2",
             "update tokens set used_quota = used_quota + 5 + 0 * $1 where id = $2",
             "update users set used_quota = used_quota + 5 + 0 * $1 where id = (select user_id from tokens where id = $2)",
         ] {

@@ -4,8 +4,8 @@ use futures_util::future::join_all;
 use http::Method;
 use keymeter::app::{App, Opened};
 use keymeter::config::Config;
-use keymeter::service::dice::Dice;
 use keymeter::service::jobs::expire_overdue;
+use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
 use keymeter::storage::Db;
 use serde_json::{Value, json};
@@ -91,8 +91,8 @@ async fn overdue_are_expired(app: &TestApp) {
     let config = Config::from_sources(None, std::iter::empty()).unwrap();
     let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
     let opened = Opened { db: Db::new(app.pool.clone()), vault };
-    let site = App::assemble(opened, &config, app.clock.clone(), Dice::seeded(2)).unwrap().site;
-    expire_overdue(&site.db, &site.clock, &site.gateway).await.unwrap();
+    let state = App::assemble(opened, &config, app.clock.clone(), Rng::seeded(2)).unwrap().state;
+    expire_overdue(&state.db, &state.clock, &state.gateway).await.unwrap();
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

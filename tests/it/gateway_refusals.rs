@@ -6,8 +6,8 @@ use axum::extract::ConnectInfo;
 use http::Method;
 use keymeter::app::{App, Opened};
 use keymeter::config::Config;
-use keymeter::service::dice::Dice;
 use keymeter::service::jobs::expire_overdue;
+use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
 use keymeter::storage::Db;
 use serde_json::{Value, json};
@@ -16,23 +16,24 @@ use sqlx::PgPool;
 use crate::harness::{Answer, Caller, MASTER_KEY, START, TestApp};
 
 /// A refusal: status, code, sentence.
-type Refusal = (u16, &'static str, &'static str);
+type ApiError = (u16, &'static str, &'static str);
 
-const INVALID_KEY: Refusal = (401, "invalid_key", "this API key is not valid");
-const TOKEN_DISABLED: Refusal = (403, "token_disabled", "this token is disabled");
-const TOKEN_EXPIRED: Refusal = (403, "token_expired", "this token has expired");
-const USER_DISABLED: Refusal = (403, "user_disabled", "the account of this token is disabled");
-const MODEL: Refusal = (403, "model_not_allowed", "this token may not use this model");
-const IP: Refusal = (403, "ip_not_allowed", "this token may not be used from this address");
-const EXHAUSTED: Refusal = (402, "token_exhausted", "this token has used up its quota");
-const TOKEN_SHORT: Refusal = (402, "token_quota_insufficient", "this token has less quota left than that");
-const USER_SHORT: Refusal = (402, "user_quota_insufficient", "the account of this token has less quota left than that");
-const NO_GATEWAY: Refusal = (401, "invalid_gateway", "this needs a gateway's credential; an administrator makes one");
-const NO_RESERVATION: Refusal = (404, "reservation_not_found", "there is no such reservation");
-const ENDED: Refusal = (409, "reservation_ended", "this reservation has ended already");
-const REUSED: Refusal =
+const INVALID_KEY: ApiError = (401, "invalid_key", "this API key is not valid");
+const TOKEN_DISABLED: ApiError = (403, "token_disabled", "this token is disabled");
+const TOKEN_EXPIRED: ApiError = (403, "token_expired", "this token has expired");
+const USER_DISABLED: ApiError = (403, "user_disabled", "the account of this token is disabled");
+const MODEL: ApiError = (403, "model_not_allowed", "this token may not use this model");
+const IP: ApiError = (403, "ip_not_allowed", "this token may not be used from this address");
+const EXHAUSTED: ApiError = (402, "token_exhausted", "this token has used up its quota");
+const TOKEN_SHORT: ApiError = (402, "token_quota_insufficient", "this token has less quota left than that");
+const USER_SHORT: ApiError =
+    (402, "user_quota_insufficient", "the account of this token has less quota left than that");
+const NO_GATEWAY: ApiError = (401, "invalid_gateway", "this needs a gateway's credential; an administrator makes one");
+const NO_RESERVATION: ApiError = (404, "reservation_not_found", "there is no such reservation");
+const ENDED: ApiError = (409, "reservation_ended", "this reservation has ended already");
+const REUSED: ApiError =
     (409, "request_id_reused", "this request_id was used for another request; give each request an id of its own");
-const AWAY: Refusal = (503, "database_unavailable", "the database is away; try again in a moment");
+const AWAY: ApiError = (503, "database_unavailable", "the database is away; try again in a moment");
 
 const CALLS: [&str; 6] = ["verify", "charge", "reserve", "settle", "release", "charges"];
 
@@ -49,12 +50,12 @@ async fn asks(gateway: &Caller, call: &str, body: &Value) -> Answer {
 }
 
 #[track_caller]
-fn refused(answer: &Answer, (status, error, message): Refusal) {
+fn refused(answer: &Answer, (status, error, message): ApiError) {
     answer.refuses_saying(status, error, message);
 }
 
 /// The same reason wherever a key is spent or judged.
-async fn refused_everywhere(gateway: &Caller, body: &Value, refusal: Refusal) {
+async fn refused_everywhere(gateway: &Caller, body: &Value, refusal: ApiError) {
     let (_, error, message) = refusal;
     let verdict = asks(gateway, "verify", body).await.ok();
     assert_eq!((&verdict["valid"], &verdict["reason"]), (&json!(false), &json!(error)));
@@ -102,8 +103,8 @@ async fn overdue_are_expired(app: &TestApp) {
     let config = Config::from_sources(None, std::iter::empty()).unwrap();
     let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
     let opened = Opened { db: Db::new(app.pool.clone()), vault };
-    let site = App::assemble(opened, &config, app.clock.clone(), Dice::seeded(2)).unwrap().site;
-    expire_overdue(&site.db, &site.clock, &site.gateway).await.unwrap();
+    let state = App::assemble(opened, &config, app.clock.clone(), Rng::seeded(2)).unwrap().state;
+    expire_overdue(&state.db, &state.clock, &state.gateway).await.unwrap();
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -146,14 +147,14 @@ async fn every_reason_has_its_answer_and_the_first_in_order_is_told(pool: PgPool
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn bad_input_is_refused_by_the_name_of_its_field_and_takes_nothing(pool: PgPool) {
-    const WHOLE: Refusal = (400, "invalid_field", "`quota` must be a whole number");
-    const QUOTA: Refusal = (400, "invalid_quota", "`quota` must be a whole number from 0 to 500000000000000");
-    const BAD_IP: Refusal = (400, "invalid_ip", "`ip` must be an IPv4 or IPv6 address");
-    const BAD_MODEL: Refusal = (400, "invalid_model", "`model` must have at most 128 characters");
-    const TTL: Refusal = (400, "invalid_ttl", "`ttl_seconds` must be 1 to 86400");
-    const ID: Refusal = (400, "invalid_request_id", "`request_id` must have 1 to 128 visible characters");
-    const PROMPT: Refusal = (400, "invalid_count", "`prompt_tokens` must be 0 to 1000000000000");
-    const COMPLETION: Refusal = (400, "invalid_count", "`completion_tokens` must be 0 to 1000000000000");
+    const WHOLE: ApiError = (400, "invalid_field", "`quota` must be a whole number");
+    const QUOTA: ApiError = (400, "invalid_quota", "`quota` must be a whole number from 0 to 500000000000000");
+    const BAD_IP: ApiError = (400, "invalid_ip", "`ip` must be an IPv4 or IPv6 address");
+    const BAD_MODEL: ApiError = (400, "invalid_model", "`model` must have at most 128 characters");
+    const TTL: ApiError = (400, "invalid_ttl", "`ttl_seconds` must be 1 to 86400");
+    const ID: ApiError = (400, "invalid_request_id", "`request_id` must have 1 to 128 visible characters");
+    const PROMPT: ApiError = (400, "invalid_count", "`prompt_tokens` must be 0 to 1000000000000");
+    const COMPLETION: ApiError = (400, "invalid_count", "`completion_tokens` must be 0 to 1000000000000");
     let (app, ana, gateway) = shop(pool, 1_000).await;
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
     let held = reserves(&gateway, &key, 100).await;
@@ -161,7 +162,7 @@ async fn bad_input_is_refused_by_the_name_of_its_field_and_takes_nothing(pool: P
     let spends: &[&str] = &["charge", "reserve"];
     let amounts: &[&str] = &["verify", "charge", "reserve", "settle"];
     let counts: &[&str] = &["charge", "settle"];
-    let table: &[(&[&str], &str, Value, Refusal)] = &[
+    let table: &[(&[&str], &str, Value, ApiError)] = &[
         (&["charge", "reserve", "settle"], "quota", json!(null), (400, "missing_field", "`quota` is required")),
         (amounts, "quota", json!(-1), QUOTA),
         (amounts, "quota", json!(i64::MIN), QUOTA),
@@ -560,7 +561,7 @@ async fn many_charges_stand_each_for_itself(pool: PgPool) {
         { "key": key, "quota": 21, "request_id": "r1" }, { "key": key, "quota": 30, "request_id": "r2" },
     ]);
     let told = asks(&gateway, "charges", &json!({ "charges": charges })).await.ok();
-    let no = |(_, error, message): Refusal| json!({ "success": false, "error": error, "message": message });
+    let no = |(_, error, message): ApiError| json!({ "success": false, "error": error, "message": message });
     let first = json!({ "success": true, "charged": 20, "remain_quota": 80, "request_id": "r1" });
     let quota = (400, "invalid_quota", "`quota` must be a whole number from 0 to 500000000000000");
     let last = json!({ "success": true, "charged": 30, "remain_quota": 50, "request_id": "r2" });

@@ -21,15 +21,15 @@ use crate::wire::{Client, eventually, url};
 const PLENTY: i64 = 1_000_000;
 
 /// Servers on one database, and what a gateway needs.
-struct Site {
-    servers: Vec<Server>,
+struct Servers {
+    running: Vec<Server>,
     _dirs: Vec<TempDir>,
     root: Client,
     credential: String,
     pool: PgPool,
 }
 
-impl Site {
+impl Servers {
     /// One lane a server, so that every wallet shares it with every other.
     async fn start(database: &str, servers: usize) -> Self {
         let settings = [
@@ -46,11 +46,11 @@ impl Site {
         let root = Client::root(&running[0]).await;
         let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
         let credential = made["credential"].as_str().unwrap().to_owned();
-        Self { servers: running, _dirs: dirs, root, credential, pool: PgPool::connect(database).await.unwrap() }
+        Self { running, _dirs: dirs, root, credential, pool: PgPool::connect(database).await.unwrap() }
     }
 
     fn gateway(&self, server: usize) -> Client {
-        Client::with(&self.servers[server], &self.credential)
+        Client::with(&self.running[server], &self.credential)
     }
 
     /// A user with a full wallet; the id and an unlimited key.
@@ -58,7 +58,7 @@ impl Site {
         let password = format!("{name}'s password");
         let account = json!({ "username": name, "password": password, "token_api_enabled": true, "quota": PLENTY });
         let id = self.root.post("/api/admin/users", account).await.ok()["id"].as_i64().unwrap();
-        let user = Client::signed_in(&self.servers[0], name, &password).await;
+        let user = Client::signed_in(&self.running[0], name, &password).await;
         let (_, key) = user.creates(json!({ "name": "one", "unlimited_quota": true })).await.unwrap();
         (id, key)
     }
@@ -77,10 +77,10 @@ async fn charge_often(gateway: &Client, key: &str, charges: usize) {
 
 #[sqlx::test(migrations = false)]
 async fn a_wallet_that_is_held_does_not_hold_up_the_others_of_its_lane(pool: PgPool) {
-    let site = Site::start(&url(&pool), 1).await;
-    let (held, held_key) = site.owner("held").await;
-    let (_, free_key) = site.owner("free").await;
-    let gateway = site.gateway(0);
+    let servers = Servers::start(&url(&pool), 1).await;
+    let (held, held_key) = servers.owner("held").await;
+    let (_, free_key) = servers.owner("free").await;
+    let gateway = servers.gateway(0);
     charge(&gateway, &held_key).await.ok();
     charge(&gateway, &free_key).await.ok();
 
@@ -106,15 +106,15 @@ async fn a_wallet_that_is_held_does_not_hold_up_the_others_of_its_lane(pool: PgP
     refused.refuses_saying(503, "ledger_busy", "the ledger is busy; try again in a moment");
     assert!(refused.header("retry-after").is_some());
     holder.rollback().await.unwrap();
-    proves_the_law(&site.pool).await;
+    proves_the_law(&servers.pool).await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_token_that_is_held_does_not_hold_up_the_others_either(pool: PgPool) {
-    let site = Site::start(&url(&pool), 1).await;
-    let (held, held_key) = site.owner("held").await;
-    let (_, free_key) = site.owner("free").await;
-    let gateway = site.gateway(0);
+    let servers = Servers::start(&url(&pool), 1).await;
+    let (held, held_key) = servers.owner("held").await;
+    let (_, free_key) = servers.owner("free").await;
+    let gateway = servers.gateway(0);
     let mut holder = pool.begin().await.unwrap();
     let lock = "select 1 from tokens where user_id = $1 for update";
     sqlx::query(lock).bind(held).execute(&mut *holder).await.unwrap();
@@ -126,20 +126,20 @@ async fn a_token_that_is_held_does_not_hold_up_the_others_either(pool: PgPool) {
     assert!(!waiting.is_finished());
     holder.rollback().await.unwrap();
     waiting.await.unwrap().ok();
-    proves_the_law(&site.pool).await;
+    proves_the_law(&servers.pool).await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn slow_requests_of_people_take_no_connection_from_gateways(pool: PgPool) {
-    let site = Site::start(&url(&pool), 1).await;
-    let (_, key) = site.owner("ana").await;
-    let gateway = site.gateway(0);
+    let servers = Servers::start(&url(&pool), 1).await;
+    let (_, key) = servers.owner("ana").await;
+    let gateway = servers.gateway(0);
     charge(&gateway, &key).await.ok();
     let mut holder = pool.begin().await.unwrap();
-    sqlx::query("lock table token_api_requests in access exclusive mode").execute(&mut *holder).await.unwrap();
+    sqlx::query("lock table enablement_requests in access exclusive mode").execute(&mut *holder).await.unwrap();
     let readers: Vec<_> = (0..64)
         .map(|_| {
-            let root = site.root.clone();
+            let root = servers.root.clone();
             tokio::spawn(async move {
                 loop {
                     root.get("/api/admin/token_api_requests").await.refuses(503, "database_unavailable");
@@ -166,17 +166,17 @@ async fn slow_requests_of_people_take_no_connection_from_gateways(pool: PgPool) 
         reader.abort();
     }
     holder.rollback().await.unwrap();
-    proves_the_law(&site.pool).await;
+    proves_the_law(&servers.pool).await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_paused_server_gives_the_wallets_it_holds_back(pool: PgPool) {
-    let site = Site::start(&url(&pool), 2).await;
+    let servers = Servers::start(&url(&pool), 2).await;
     let mut keys = Vec::new();
     for n in 0..4 {
-        keys.push(site.owner(&format!("owner-{n}")).await.1);
+        keys.push(servers.owner(&format!("owner-{n}")).await.1);
     }
-    let (paused, healthy) = (site.gateway(0), site.gateway(1));
+    let (paused, healthy) = (servers.gateway(0), servers.gateway(1));
     // Load on the first server, so that it is paused in the middle of its transactions.
     let load: Vec<_> = (0..32)
         .map(|n| {
@@ -193,12 +193,12 @@ async fn a_paused_server_gives_the_wallets_it_holds_back(pool: PgPool) {
                           and state = 'idle in transaction' and application_name = 'keymeter'";
     let mut seen = 0;
     for _ in 0..200 {
-        site.servers[0].signal("STOP");
+        servers.running[0].signal("STOP");
         seen = sqlx::query_scalar::<_, i64>(in_transaction).fetch_one(&pool).await.unwrap();
         if seen > 0 {
             break;
         }
-        site.servers[0].signal("CONT");
+        servers.running[0].signal("CONT");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert!(seen > 0, "it was never caught in the middle of a transaction");
@@ -208,19 +208,19 @@ async fn a_paused_server_gives_the_wallets_it_holds_back(pool: PgPool) {
         })
         .await;
     }
-    site.servers[0].signal("CONT");
+    servers.running[0].signal("CONT");
     for client in load {
         client.abort();
     }
     eventually("the paused server charges again", async || charge(&paused, &keys[0]).await.status == 200).await;
-    proves_the_law(&site.pool).await;
+    proves_the_law(&servers.pool).await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn one_bad_row_fails_alone(pool: PgPool) {
-    let site = Site::start(&url(&pool), 1).await;
-    let (_, key) = site.owner("ana").await;
-    let gateway = site.gateway(0);
+    let servers = Servers::start(&url(&pool), 1).await;
+    let (_, key) = servers.owner("ana").await;
+    let gateway = servers.gateway(0);
     // What no input should be able to do, done by hand: a row that the database refuses.
     sqlx::query("alter table charges add constraint bad_luck check (quota <> 13)").execute(&pool).await.unwrap();
     let answers = join_all((0..200).map(|n| {
@@ -238,14 +238,14 @@ async fn one_bad_row_fails_alone(pool: PgPool) {
     let charged: i64 = sqlx::query_scalar("select sum(quota)::bigint from charges").fetch_one(&pool).await.unwrap();
     assert_eq!(charged, 198);
     sqlx::query("alter table charges drop constraint bad_luck").execute(&pool).await.unwrap();
-    proves_the_law(&site.pool).await;
+    proves_the_law(&servers.pool).await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn sums_of_counts_cannot_fail_a_batch(pool: PgPool) {
-    let site = Site::start(&url(&pool), 1).await;
-    let (_, key) = site.owner("ana").await;
-    let gateway = site.gateway(0);
+    let servers = Servers::start(&url(&pool), 1).await;
+    let (_, key) = servers.owner("ana").await;
+    let gateway = servers.gateway(0);
     let body = json!({ "key": key, "quota": 1, "prompt_tokens": 1_000_000_000_000_i64, "completion_tokens": 5 });
     gateway.post("/api/gateway/charge", body.clone()).await.ok();
     let near =
@@ -254,7 +254,7 @@ async fn sums_of_counts_cannot_fail_a_batch(pool: PgPool) {
     gateway.post("/api/gateway/charge", body).await.ok();
     let other_model = json!({ "key": key, "quota": 1, "prompt_tokens": 7, "model": "other" });
     gateway.post("/api/gateway/charge", other_model).await.ok();
-    let ana = Client::signed_in(&site.servers[0], "ana", "ana's password").await;
+    let ana = Client::signed_in(&servers.running[0], "ana", "ana's password").await;
     let id = ana.get("/api/token/").await.ok()["items"][0]["id"].clone();
     let today = ana.get(&format!("/api/token/{id}/usage")).await.ok()["daily"][0].clone();
     assert_eq!((&today["prompt_tokens"], &today["requests"]), (&json!(i64::MAX), &json!(3)));
@@ -265,9 +265,9 @@ async fn sums_of_counts_cannot_fail_a_batch(pool: PgPool) {
 async fn a_database_that_takes_no_writes_is_unavailable_and_recovers_without_a_restart() {
     let cluster = Cluster::start();
     let database = cluster.url();
-    let site = Site::start(&database, 1).await;
-    let (_, key) = site.owner("ana").await;
-    let gateway = site.gateway(0);
+    let servers = Servers::start(&database, 1).await;
+    let (_, key) = servers.owner("ana").await;
+    let gateway = servers.gateway(0);
     let alter = async |sql: &'static str| {
         let mut conn = PgConnection::connect(&database).await.unwrap();
         // Not bound by what it sets.
@@ -284,7 +284,7 @@ async fn a_database_that_takes_no_writes_is_unavailable_and_recovers_without_a_r
         })
         .await;
         charge(&gateway, &key).await.refuses(503, "database_unavailable");
-        site.root.post("/api/token/", json!({ "name": "two" })).await.refuses(503, "database_unavailable");
+        servers.root.post("/api/token/", json!({ "name": "two" })).await.refuses(503, "database_unavailable");
         alter("alter system reset default_transaction_read_only").await;
         eventually("it is ready again", async || gateway.get("/readyz").await.status == 200).await;
         eventually("it charges again", async || charge(&gateway, &key).await.status == 200).await;
@@ -309,6 +309,7 @@ async fn a_database_that_cannot_store_every_text_is_refused() {
 /// A connection as the service makes them.
 async fn service_connection(database: &str) -> sqlx::pool::PoolConnection<sqlx::Postgres> {
     let options = DbOptions {
+        plan_cache_mode: "force_generic_plan",
         connect: database.parse().unwrap(),
         connections: 1,
         reserved: 0,
@@ -330,12 +331,12 @@ async fn l4_an_answer_is_durable_whatever_the_database_says(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn reading_keys_needs_no_statistics(pool: PgPool) {
-    let site = Site::start(&url(&pool), 1).await;
-    let (owner, _) = site.owner("ana").await;
-    let others = "insert into tokens (user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, \
+    let servers = Servers::start(&url(&pool), 1).await;
+    let (owner, _) = servers.owner("ana").await;
+    let others = "insert into tokens (user_id, key_digest, key_sealed, key_hint, name, name_folded, note, \
                   created_time, accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, \
                   model_limits, allow_ips, group_name, cross_group_retry) \
-                  select $1, sha256(n::text::bytea), '', 'abcdwxyz', true, 'n', 'n', 1, 1, 0, true, 0, false, '', '', \
+                  select $1, sha256(n::text::bytea), '', 'abcdwxyz', 'n', 'n', '', 1, 1, 0, true, 0, false, '', '', \
                   '', false from generate_series(1, 20000) n";
     for sql in ["alter table tokens set (autovacuum_enabled = off)", "alter table users set (autovacuum_enabled = off)"]
     {
@@ -369,10 +370,10 @@ async fn reading_keys_needs_no_statistics(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn a_charge_that_leaves_nothing_is_known_to_the_next_verify(pool: PgPool) {
-    let site = Site::start(&url(&pool), 1).await;
-    let (id, unlimited) = site.owner("ana").await;
-    let ana = Client::signed_in(&site.servers[0], "ana", "ana's password").await;
-    let gateway = site.gateway(0);
+    let servers = Servers::start(&url(&pool), 1).await;
+    let (id, unlimited) = servers.owner("ana").await;
+    let ana = Client::signed_in(&servers.running[0], "ana", "ana's password").await;
+    let gateway = servers.gateway(0);
     let verify = async |key: &str| gateway.post("/api/gateway/verify", json!({ "key": key })).await.ok();
     for n in 0..20 {
         let limited = json!({ "name": format!("limited {n}"), "remain_quota": 5 });
@@ -383,7 +384,7 @@ async fn a_charge_that_leaves_nothing_is_known_to_the_next_verify(pool: PgPool) 
         assert_eq!((&told["reason"], &told["remain_quota"]), (&json!("token_exhausted"), &json!(0)));
     }
     // The wallet is emptied through one key, and the other one knows.
-    site.root.post(&format!("/api/admin/users/{id}/quota"), json!({ "set": 5 })).await.ok();
+    servers.root.post(&format!("/api/admin/users/{id}/quota"), json!({ "set": 5 })).await.ok();
     let (_, other) = ana.creates(json!({ "name": "other", "unlimited_quota": true })).await.unwrap();
     assert_eq!(verify(&other).await["usable_quota"], json!(5));
     gateway.post("/api/gateway/charge", json!({ "key": unlimited, "quota": 5 })).await.ok();
@@ -436,10 +437,10 @@ fn libfaketime() -> &'static str {
 
 #[sqlx::test(migrations = false)]
 async fn a_server_four_days_ahead_deletes_nothing_and_no_retry_is_charged_twice(pool: PgPool) {
-    let site = Site::start(&url(&pool), 1).await;
-    let (_, key) = site.owner("ana").await;
+    let servers = Servers::start(&url(&pool), 1).await;
+    let (_, key) = servers.owner("ana").await;
     let once = json!({ "key": key, "quota": 7, "request_id": "once" });
-    site.gateway(0).post("/api/gateway/charge", once.clone()).await.ok();
+    servers.gateway(0).post("/api/gateway/charge", once.clone()).await.ok();
     for ahead in ["+4d", "+100d"] {
         let dir = tempfile::tempdir().unwrap();
         let database = url(&pool);
@@ -451,7 +452,7 @@ async fn a_server_four_days_ahead_deletes_nothing_and_no_retry_is_charged_twice(
             ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
         ];
         let wrong = Server::start(dir.path(), &settings).await;
-        let gateway = Client::with(&wrong, &site.credential);
+        let gateway = Client::with(&wrong, &servers.credential);
         gateway.get("/readyz").await.refuses(503, "clock_skew");
         eventually("it has found out that it must not tidy up", async || {
             std::fs::read_to_string(&wrong.log).unwrap().contains("deletes nothing and expires nothing")
@@ -461,5 +462,5 @@ async fn a_server_four_days_ahead_deletes_nothing_and_no_retry_is_charged_twice(
         let charged: i64 = sqlx::query_scalar("select sum(quota)::bigint from charges").fetch_one(&pool).await.unwrap();
         assert_eq!(charged, 7, "{ahead}");
     }
-    site.gateway(0).get("/readyz").await.ok();
+    servers.gateway(0).get("/readyz").await.ok();
 }

@@ -1,4 +1,4 @@
-//! What is done again and again: partitions ahead, receipts and ended reservations forgotten after 72
+//! What is done again and again: partitions ahead, idempotency_records and ended reservations forgotten after 72
 //! hours, old charges dropped; by one server at a time, killed at any point, and beside readers that never wait.
 
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use keymeter::domain::time::{Clock, UnixTime};
 use keymeter::service::jobs::{JobRules, Jobs};
-use keymeter::service::limiter::{Limiter, Limits};
+use keymeter::service::rate_limiter::{Limits, RateLimiter};
 use keymeter::storage::Db;
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -23,8 +23,8 @@ const DAY: i64 = 24 * HOUR;
 fn jobs(app: &TestApp, retention_days: u32) -> Jobs {
     let clock: Arc<dyn Clock> = app.clock.clone();
     let limits = Limits { search: 0, login: 0, usage: 0, wrong_keys: 0, register: 0 };
-    let limiter = Arc::new(Limiter::new(limits, &clock));
-    Jobs::new(Db::new(app.pool.clone()), clock, limiter, JobRules { retention_days, max_clock_skew: 30 })
+    let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
+    Jobs::new(Db::new(app.pool.clone()), clock, rate_limiter, JobRules { retention_days, max_clock_skew: 30 })
 }
 
 async fn count(pool: &PgPool, of: &str) -> i64 {
@@ -55,14 +55,14 @@ async fn receipts_and_ended_reservations_are_forgotten_after_72_hours_and_open_o
     asks(&gateway, "release", json!({ "reservation_id": ended["reservation_id"] })).await;
     asks(&gateway, "reserve", json!({ "key": key, "quota": 9 })).await;
     // They are dated by the database's clock, whatever the server's says.
-    let written = "with dated as (update receipts set at = $1 returning at) \
+    let written = "with dated as (update idempotency_records set created_time = $1 returning created_time) \
                    update reservations set ended_time = $1 from dated where state <> 'open'";
     sqlx::query(written).bind(START).execute(&app.pool).await.unwrap();
     jobs.tidy_as_of(UnixTime::new(START + 72 * HOUR)).await.unwrap();
     assert_eq!(asks(&gateway, "charge", charge.clone()).await["charged"], 5);
     assert_eq!([count(&app.pool, "charges").await, count(&app.pool, "reservations").await], [1, 2], "still known");
     jobs.tidy_as_of(UnixTime::new(START + 72 * HOUR + 1)).await.unwrap();
-    assert_eq!(count(&app.pool, "receipts").await, 0);
+    assert_eq!(count(&app.pool, "idempotency_records").await, 0);
     assert_eq!(count(&app.pool, "reservations where state = 'open'").await, 1);
     assert_eq!(count(&app.pool, "reservations").await, 1);
     asks(&gateway, "charge", charge).await;
@@ -136,8 +136,8 @@ async fn killed_at_any_point_they_leave_nothing_half_done(pool: PgPool) {
 async fn more_than_one_batch_is_removed_in_one_round(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let rows = [
-        "insert into receipts (gateway_id, request_id, at, fingerprint, charged, remain_quota) \
-         select 1, n::text, 1, '', 0, 0 from generate_series(1, 12000) n",
+        "insert into idempotency_records (gateway_id, request_id, user_id, created_time, request_hash, charged, \
+         remain_quota) select 1, n::text, 1, 1, sha256(''), 0, 0 from generate_series(1, 12000) n",
         "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
          select 1, 1, 1, '', 0, 0, 0, 0 from generate_series(1, 12000) n",
     ];
@@ -145,7 +145,7 @@ async fn more_than_one_batch_is_removed_in_one_round(pool: PgPool) {
         sqlx::query(sql).execute(&app.pool).await.unwrap();
     }
     jobs(&app, 90).tidy_as_of(app.clock.now()).await.unwrap();
-    assert_eq!([count(&app.pool, "receipts").await, count(&app.pool, "charges").await], [0, 0]);
+    assert_eq!([count(&app.pool, "idempotency_records").await, count(&app.pool, "charges").await], [0, 0]);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -198,7 +198,7 @@ async fn a_server_with_a_wrong_clock_is_not_ready_and_neither_tidies_nor_expires
         assert!(ready.json()["message"].as_str().unwrap().ends_with("s; correct it"));
         let before = count(&app.pool, "pg_inherits").await;
         jobs.tidy_database().await.unwrap();
-        let kept = [count(&app.pool, "receipts").await, count(&app.pool, "charges").await];
+        let kept = [count(&app.pool, "idempotency_records").await, count(&app.pool, "charges").await];
         assert_eq!(kept, [1, 1], "the clock is off by {skew} s");
         assert_eq!(count(&app.pool, "pg_inherits").await, before);
         app.clock.advance(-skew);

@@ -7,23 +7,23 @@ use crate::harness::constraints::{Break, all_are_tried, each_is_refused};
 /// What the ledger's rows lean on, then one valid row of each of its tables.
 const ROWS: [&str; 5] = [
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
-     quota, used_quota, request_count, token_api_enabled, created_time) overriding system value \
-     values (1, 'ana', 'ana', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1)",
-    "insert into tokens (id, user_id, key_digest, key_sealed, key_hint, switched_on, name, name_folded, created_time, \
+     quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
+     values (1, 'ana', 'ana', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1, text_range('ana', 'ana', '[]'))",
+    "insert into tokens (id, user_id, key_digest, key_sealed, key_hint, name, name_folded, note, created_time, \
      accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, model_limits, allow_ips, \
      group_name, cross_group_retry) overriding system value \
-     values (1, 1, decode(repeat('01', 32), 'hex'), '\\x01', 'abcdwxyz', true, 'one', 'one', 1, 1, 0, false, 0, \
+     values (1, 1, decode(repeat('01', 32), 'hex'), '\\x01', 'abcdwxyz', 'one', 'one', '', 1, 1, 0, false, 0, \
      false, '', '', '', false)",
     "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
      values (1, 1, 1, '', 0, 0, 0, 0)",
     "insert into reservations (id, token_id, user_id, model, held, from_remain, created_time, expires_at, state) \
      values (1, 1, 1, '', 0, true, 1, 2, 'open')",
-    "insert into receipts (gateway_id, request_id, at, fingerprint, charged, remain_quota) \
-     values (1, 'r1', 1, '\\x01', 0, 0)",
+    "insert into idempotency_records (gateway_id, request_id, user_id, created_time, request_hash, charged, remain_quota) \
+     values (1, 'r1', 1, 1, decode(repeat('01', 32), 'hex'), 0, 0)",
 ];
 
 /// A constraint, and statements of which each breaks it and no other.
-const BREAKS: [Break; 11] = [
+const BREAKS: [Break; 12] = [
     ("charges_quota_not_negative", &["update charges set quota = -1"]),
     ("charges_shortfall_not_negative", &["update charges set shortfall = -1"]),
     (
@@ -40,11 +40,12 @@ const BREAKS: [Break; 11] = [
         "reservations_settled",
         &[
             "update reservations set state = 'settled', ended_time = 1",
-            "update reservations set state = 'settled', ended_time = 1, asked = 1, charged = 1",
-            "update reservations set asked = 1, charged = 1, shortfall = 0, was_expired = false",
+            "update reservations set state = 'settled', ended_time = 1, requested = 1, charged = 1",
+            "update reservations set requested = 1, charged = 1, shortfall = 0, was_expired = false",
         ],
     ),
-    ("receipts_pkey", &[ROWS[4]]),
+    ("idempotency_records_pkey", &[ROWS[4]]),
+    ("idempotency_records_request_hash_length", &["update idempotency_records set request_hash = '\\x01'"]),
 ];
 
 /// 2026-03-10, at midnight.
@@ -101,7 +102,7 @@ async fn every_constraint_of_the_ledger_refuses_what_it_is_there_for(pool: PgPoo
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn every_constraint_of_the_ledger_is_tried(pool: PgPool) {
-    all_are_tried(&pool, &["charges", "reservations", "receipts"], &BREAKS).await;
+    all_are_tried(&pool, &["charges", "reservations", "idempotency_records"], &BREAKS).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -110,11 +111,11 @@ async fn every_end_of_a_reservation_and_every_gateway_of_a_request_id_is_let_in(
     for statement in [
         "update reservations set state = 'released', ended_time = 1",
         "update reservations set state = 'expired', ended_time = 1",
-        "update reservations set state = 'settled', ended_time = 1, asked = 9, charged = 0, shortfall = 9, \
+        "update reservations set state = 'settled', ended_time = 1, requested = 9, charged = 0, shortfall = 9, \
          was_expired = true",
         "update reservations set held = 9223372036854775807",
-        "insert into receipts (gateway_id, request_id, at, fingerprint, charged, remain_quota) \
-         select 2, request_id, at, fingerprint, charged, remain_quota from receipts",
+        "insert into idempotency_records (gateway_id, request_id, user_id, created_time, request_hash, charged, remain_quota) \
+         select 2, request_id, at, request_hash, charged, remain_quota from idempotency_records",
         "update charges set quota = 9223372036854775807, shortfall = 9223372036854775807",
     ] {
         sqlx::query(statement).execute(&pool).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
@@ -137,7 +138,7 @@ async fn a_day_has_one_partition_from_its_first_second_to_its_last(pool: PgPool)
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn only_whole_days_before_the_given_one_are_dropped(pool: PgPool) {
-    let first_start = "insert into installation (id, key_check, created_time) values (1, '\\x00', 1)";
+    let first_start = "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)";
     sqlx::query(first_start).execute(&pool).await.unwrap();
     charge(&pool, TODAY - 9 * DAY).await;
     for day in -2..=1 {

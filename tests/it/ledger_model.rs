@@ -7,9 +7,9 @@ use std::sync::Arc;
 use keymeter::app::{App, Opened};
 use keymeter::config::Config;
 use keymeter::domain::time::Clock;
-use keymeter::service::dice::Dice;
 use keymeter::service::gateway::Gateway;
 use keymeter::service::jobs::expire_overdue;
+use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
 use keymeter::storage::Db;
 use rand::rngs::StdRng;
@@ -22,18 +22,19 @@ use crate::harness::{Answer, Caller, MASTER_KEY, TestApp};
 
 const STEPS: usize = 600;
 
-type Refusal = (u16, &'static str, &'static str);
+type ApiError = (u16, &'static str, &'static str);
 
-const GONE: Refusal = (401, "invalid_key", "this API key is not valid");
-const OFF: Refusal = (403, "token_disabled", "this token is disabled");
-const OWNER_OFF: Refusal = (403, "user_disabled", "the account of this token is disabled");
-const EXHAUSTED: Refusal = (402, "token_exhausted", "this token has used up its quota");
-const TOKEN_POOR: Refusal = (402, "token_quota_insufficient", "this token has less quota left than that");
-const OWNER_POOR: Refusal = (402, "user_quota_insufficient", "the account of this token has less quota left than that");
-const REUSED: Refusal =
+const GONE: ApiError = (401, "invalid_key", "this API key is not valid");
+const OFF: ApiError = (403, "token_disabled", "this token is disabled");
+const OWNER_OFF: ApiError = (403, "user_disabled", "the account of this token is disabled");
+const EXHAUSTED: ApiError = (402, "token_exhausted", "this token has used up its quota");
+const TOKEN_POOR: ApiError = (402, "token_quota_insufficient", "this token has less quota left than that");
+const OWNER_POOR: ApiError =
+    (402, "user_quota_insufficient", "the account of this token has less quota left than that");
+const REUSED: ApiError =
     (409, "request_id_reused", "this request_id was used for another request; give each request an id of its own");
-const ENDED: Refusal = (409, "reservation_ended", "this reservation has ended already");
-const NOT_ENABLED: Refusal =
+const ENDED: ApiError = (409, "reservation_ended", "this reservation has ended already");
+const NOT_ENABLED: ApiError =
     (409, "token_exhausted", "the token has used up its quota; raise it or make it unlimited before enabling it");
 
 #[derive(Default)]
@@ -77,11 +78,11 @@ struct Model {
     tokens: Vec<Token>,
     holds: Vec<Hold>,
     /// By request id: what was asked, and what was left.
-    receipts: BTreeMap<u32, (usize, i64, i64)>,
+    records: BTreeMap<u32, (usize, i64, i64)>,
 }
 
 impl Model {
-    fn takes(&mut self, token: usize, quota: i64) -> Result<i64, Refusal> {
+    fn takes(&mut self, token: usize, quota: i64) -> Result<i64, ApiError> {
         let token = &mut self.tokens[token];
         let wallet = &mut self.wallets[token.owner];
         match () {
@@ -98,17 +99,17 @@ impl Model {
         }
     }
 
-    fn charges(&mut self, token: usize, quota: i64, id: Option<u32>) -> Result<i64, Refusal> {
-        if let Some((before, asked, remain)) = id.and_then(|id| self.receipts.get(&id).copied()) {
+    fn charges(&mut self, token: usize, quota: i64, id: Option<u32>) -> Result<i64, ApiError> {
+        if let Some((before, asked, remain)) = id.and_then(|id| self.records.get(&id).copied()) {
             return if (before, asked) == (token, quota) { Ok(remain) } else { Err(REUSED) };
         }
         let remain = self.takes(token, quota)?;
         self.wallets[self.tokens[token].owner].requests += 1;
-        self.receipts.extend(id.map(|id| (id, (token, quota, remain))));
+        self.records.extend(id.map(|id| (id, (token, quota, remain))));
         Ok(remain)
     }
 
-    fn reserves(&mut self, token: usize, quota: i64, seconds: i64) -> Result<i64, Refusal> {
+    fn reserves(&mut self, token: usize, quota: i64, seconds: i64) -> Result<i64, ApiError> {
         let remain = self.takes(token, quota)?;
         let from_remain = !self.tokens[token].unlimited;
         self.holds.push(Hold { token, quota, from_remain, until: self.now + seconds, state: State::Open });
@@ -116,7 +117,7 @@ impl Model {
     }
 
     /// Charged, shortfall, whether it had expired, remain.
-    fn settles(&mut self, hold: usize, asked: i64) -> Result<(i64, i64, bool, i64), Refusal> {
+    fn settles(&mut self, hold: usize, asked: i64) -> Result<(i64, i64, bool, i64), ApiError> {
         let hold = &mut self.holds[hold];
         let token = &mut self.tokens[hold.token];
         let wallet = &mut self.wallets[token.owner];
@@ -140,7 +141,7 @@ impl Model {
         Ok((charged, shortfall, was_expired, token.remain))
     }
 
-    fn ends(&mut self, hold: usize, how: State) -> Result<i64, Refusal> {
+    fn ends(&mut self, hold: usize, how: State) -> Result<i64, ApiError> {
         let hold = &mut self.holds[hold];
         let token = &mut self.tokens[hold.token];
         match hold.state {
@@ -197,8 +198,8 @@ impl World {
         let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
         let config = Config::from_sources(None, std::iter::empty()).unwrap();
         let opened = Opened { db: db.clone(), vault };
-        let other = App::assemble(opened, &config, Arc::clone(&clock), Dice::seeded(2)).unwrap();
-        let job = (db, clock, Arc::clone(&other.site.gateway));
+        let other = App::assemble(opened, &config, Arc::clone(&clock), Rng::seeded(2)).unwrap();
+        let job = (db, clock, Arc::clone(&other.state.gateway));
         let (root, gateway) = (app.root().await, app.gateway().await);
         let mut world = Self { app, root, gateway, owners: Vec::new(), tokens: Vec::new(), tickets: Vec::new(), job };
         let mut model = Model { now: crate::harness::START, ..Model::default() };
@@ -221,19 +222,19 @@ impl World {
         self.gateway.post(&format!("/api/gateway/{call}"), body).await
     }
 
-    async fn step(&mut self, dice: &mut StdRng, model: &mut Model) {
-        let token = dice.random_range(0..self.tokens.len());
+    async fn step(&mut self, rng: &mut StdRng, model: &mut Model) {
+        let token = rng.random_range(0..self.tokens.len());
         let (id, key) = self.tokens[token].clone();
         let owner = model.tokens[token].owner;
-        let quota = dice.random_range(0..=60);
-        let hold = (!self.tickets.is_empty()).then(|| dice.random_range(0..self.tickets.len()));
-        match (dice.random_range(0..100), hold) {
+        let quota = rng.random_range(0..=60);
+        let hold = (!self.tickets.is_empty()).then(|| rng.random_range(0..self.tickets.len()));
+        match (rng.random_range(0..100), hold) {
             (0..25, _) => {
-                let request = dice.random_bool(0.6).then(|| dice.random_range(0..80_u32));
+                let request = rng.random_bool(0.6).then(|| rng.random_range(0..80_u32));
                 // An id that is known is mostly sent again with the body it came with.
-                let before = request.and_then(|request| model.receipts.get(&request));
+                let before = request.and_then(|request| model.records.get(&request));
                 let (token, quota) = match before {
-                    Some((token, quota, _)) if dice.random_bool(0.7) => (*token, *quota),
+                    Some((token, quota, _)) if rng.random_bool(0.7) => (*token, *quota),
                     _ => (token, quota),
                 };
                 let mut charge = json!({ "key": self.tokens[token].1, "quota": quota });
@@ -248,7 +249,7 @@ impl World {
                 });
             }
             (25..45, _) => {
-                let seconds = dice.random_range(1..=90);
+                let seconds = rng.random_range(1..=90);
                 let answer = self.asks("reserve", json!({ "key": key, "quota": quota, "ttl_seconds": seconds })).await;
                 let ticket = answer.json()["data"]["reservation_id"].clone();
                 let until = model.now + seconds;
@@ -261,8 +262,8 @@ impl World {
             }
             (45..62, Some(hold)) => {
                 let again = match model.holds[hold].state {
-                    State::Settled { asked, .. } if dice.random_bool(0.5) => asked,
-                    _ => dice.random_range(0..=120),
+                    State::Settled { asked, .. } if rng.random_bool(0.5) => asked,
+                    _ => rng.random_range(0..=120),
                 };
                 let answer = self.asks("settle", json!({ "reservation_id": self.tickets[hold], "quota": again })).await;
                 is_told(&answer, model.settles(hold, again), |(charged, shortfall, expired, remain)| {
@@ -276,13 +277,13 @@ impl World {
                 is_told(&answer, model.ends(hold, State::Released), |remain| json!({ "remain_quota": remain }));
             }
             (72..80, _) => {
-                let seconds = dice.random_range(1..=30);
+                let seconds = rng.random_range(1..=30);
                 self.app.clock.advance(seconds);
                 model.passes(seconds);
                 expire_overdue(&self.job.0, &self.job.1, &self.job.2).await.unwrap();
             }
             (80..86, _) if !model.tokens[token].deleted && !model.wallets[owner].off => {
-                let (remain, unlimited) = (dice.random_range(0..=500), dice.random_bool(0.3));
+                let (remain, unlimited) = (rng.random_range(0..=500), rng.random_bool(0.3));
                 let edit = json!({ "id": id, "remain_quota": remain, "unlimited_quota": unlimited });
                 let shown = self.owners[owner].put("/api/token/", edit).await.ok();
                 assert_eq!(shown["used_quota"], model.tokens[token].used);
@@ -292,7 +293,7 @@ impl World {
                 // One that is off, if there is one: nothing stays off for long.
                 let is_off = |token: &Token| token.off && !token.deleted;
                 let token = model.tokens.iter().position(is_off).unwrap_or(token);
-                let off = !model.tokens[token].off && dice.random_bool(0.3);
+                let off = !model.tokens[token].off && rng.random_bool(0.3);
                 let path = format!("/api/admin/tokens/{}/status", self.tokens[token].0);
                 let answer = self.root.post(&path, json!({ "status": 1 + u8::from(off) })).await;
                 if !off && model.tokens[token].is_exhausted() {
@@ -304,17 +305,17 @@ impl World {
             }
             (92..95, _) => {
                 let owner = model.wallets.iter().position(|wallet| wallet.off).unwrap_or(owner);
-                let off = !model.wallets[owner].off && dice.random_bool(0.3);
+                let off = !model.wallets[owner].off && rng.random_bool(0.3);
                 let path = format!("/api/admin/users/{}", self.owners[owner].id);
                 self.root.patch(&path, json!({ "status": 1 + u8::from(off) })).await.ok();
                 model.wallets[owner].off = off;
             }
             (95..98, _) => {
-                model.wallets[owner].quota = dice.random_range(0..=1_500);
+                model.wallets[owner].quota = rng.random_range(0..=1_500);
                 let path = format!("/api/admin/users/{}/quota", self.owners[owner].id);
                 self.root.post(&path, json!({ "set": model.wallets[owner].quota })).await.ok();
             }
-            (98.., _) if dice.random_bool(0.15) && !model.wallets[owner].off && !model.tokens[token].deleted => {
+            (98.., _) if rng.random_bool(0.15) && !model.wallets[owner].off && !model.tokens[token].deleted => {
                 self.owners[owner].delete(&format!("/api/token/{id}")).await.ok();
                 model.tokens[token].deleted = true;
             }
@@ -352,7 +353,7 @@ impl World {
 }
 
 #[track_caller]
-fn is_told<T>(answer: &Answer, expected: Result<T, Refusal>, data: impl FnOnce(T) -> Value) {
+fn is_told<T>(answer: &Answer, expected: Result<T, ApiError>, data: impl FnOnce(T) -> Value) {
     match expected {
         Ok(told) => assert_eq!(answer.ok(), data(told)),
         Err((status, error, message)) => answer.refuses_saying(status, error, message),
@@ -361,9 +362,9 @@ fn is_told<T>(answer: &Answer, expected: Result<T, Refusal>, data: impl FnOnce(T
 
 async fn interleaves(pool: PgPool, seed: u64) {
     let (mut world, mut model) = World::with_model(pool).await;
-    let mut dice = StdRng::seed_from_u64(seed);
+    let mut rng = StdRng::seed_from_u64(seed);
     for step in 0..STEPS {
-        world.step(&mut dice, &mut model).await;
+        world.step(&mut rng, &mut model).await;
         if step % 10 == 0 {
             world.agrees_with(&model).await;
         }
@@ -372,7 +373,7 @@ async fn interleaves(pool: PgPool, seed: u64) {
     proves_the_law(&world.app.pool).await;
     let held = |met: fn(&State) -> bool| model.holds.iter().filter(|hold| met(&hold.state)).count();
     let met = [
-        model.receipts.len() / 10,
+        model.records.len() / 10,
         held(|state| matches!(state, State::Settled { shortfall: 1.., .. })),
         held(|state| *state == State::Released),
         held(|state| *state == State::Expired),

@@ -1,12 +1,10 @@
 //! User names: one spelling, nothing invisible, no look-alikes of others. And what names of other things may not hide.
 
 use futures_util::future::join_all;
-use serde_json::{Value, json};
+use serde_json::json;
 use sqlx::PgPool;
 
-use crate::harness::process::Server;
 use crate::harness::{Answer, Caller, TestApp};
-use crate::wire::{Client, url};
 
 const USERS: &str = "/api/admin/users";
 const CHARACTERS: &str = "`username` may contain letters and digits of one script, and ASCII signs; \
@@ -178,52 +176,4 @@ async fn names_of_tokens_and_labels_show_what_they_are(pool: PgPool) {
         assert_eq!(ana.put("/api/user/self", json!({ "display_name": name })).await.ok()["display_name"], name);
         ana.creates(json!({ "name": name })).await;
     }
-}
-
-/// Accounts made before looks were kept: they go on, and their looks are kept from the next start.
-#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_looks_of_older_accounts_are_kept_from_the_next_start(pool: PgPool) {
-    let app = TestApp::new(pool.clone()).await;
-    let hash: String = sqlx::query_scalar("select password_hash from users").fetch_one(&pool).await.unwrap();
-    for name in ["coco", "сосо", "jose\u{301}", "Strauß", "a\u{200b}b"] {
-        sqlx::query(
-            "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
-             group_name, quota, used_quota, request_count, token_api_enabled, created_time) \
-             values ($1, $2, '', '', $3, 1, 1, 'default', 0, 0, 0, false, 1)",
-        )
-        .bind(name)
-        .bind(name.to_lowercase())
-        .bind(&hash)
-        .execute(&pool)
-        .await
-        .unwrap();
-    }
-    drop(app);
-    let dir = tempfile::tempdir().unwrap();
-    let database = url(&pool);
-    let master_key = crate::harness::MASTER_KEY;
-    let settings = [("DATABASE_URL", database.as_str()), ("KEYMETER_SECRETS__MASTER_KEY", master_key)];
-    let server = Server::start(dir.path(), &settings).await;
-    // Everyone signs in as before, also in another spelling of the name.
-    for name in ["coco", "сосо", "jose\u{301}", "JOS\u{c9}", "strauss", "a\u{200b}b"] {
-        let answer = Client::stranger(&server).login(name, crate::harness::ROOT_PASSWORD).await;
-        answer.ok();
-    }
-    let root = Client::root(&server).await;
-    let admits =
-        async |name: &str| -> Answer { root.post(USERS, json!({ "username": name, "password": "a password" })).await };
-    admits("STRAUSS").await.refuses(409, "username_taken");
-    admits("jos\u{e9}").await.refuses(409, "username_taken");
-    admits("соcо").await.refuses(400, "invalid_username");
-    admits("СОСО").await.refuses(409, "username_taken");
-    admits("rооt").await.refuses(400, "invalid_username");
-    let told = std::fs::read_to_string(&server.log).unwrap();
-    assert!(told.contains("looks like that of another account"), "{told}");
-    assert!(!told.contains("сосо"), "the log holds ids, not names");
-    let left: Vec<Value> =
-        sqlx::query_scalar("select to_jsonb(username) from users where username_looks is null order by id")
-            .fetch_all(&pool)
-            .await
-            .unwrap();
-    assert_eq!(left, [json!("сосо")]);
 }

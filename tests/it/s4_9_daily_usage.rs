@@ -10,8 +10,8 @@ const GONE: &str = "there is no such token";
 /// What the ledger would have written: quota, requests, prompt and completion tokens of a day.
 async fn record(app: &TestApp, token: i64, day: &str, model: &str, [quota, requests, prompt, completion]: [i64; 4]) {
     sqlx::query(
-        "insert into usage_daily (token_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
-         values ($1, $2::text::date, $3, $4, $5, $6, $7)",
+        "insert into usage_daily (token_id, user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
+         select id, user_id, $2::text::date, $3, $4, $5, $6, $7 from tokens where id = $1",
     )
     .bind(token)
     .bind(day)

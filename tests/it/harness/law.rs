@@ -36,11 +36,11 @@ const VIOLATIONS: [(&str, &str); 7] = [
     ),
     (
         "L4: a request id with more than one receipt",
-        "select gateway_id, request_id from receipts group by 1, 2 having count(*) > 1",
+        "select gateway_id, request_id from idempotency_records group by 1, 2 having count(*) > 1",
     ),
     (
-        "L4: receipts that are not charges",
-        "select r.sum, c.sum from (select coalesce(sum(charged), 0) as sum, count(*) from receipts) r, \
+        "L4: idempotency records that are not charges",
+        "select r.sum, c.sum from (select coalesce(sum(charged), 0) as sum, count(*) from idempotency_records) r, \
          (select coalesce(sum(quota), 0) as sum, count(*) from charges) c where r.sum > c.sum or r.count > c.count",
     ),
     (

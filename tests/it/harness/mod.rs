@@ -1,4 +1,4 @@
-//! The real router over a real database, with a clock that stands still and seeded dice, and the
+//! The real router over a real database, with a clock that stands still and seeded rng, and the
 //! kinds of caller there are.
 
 #![allow(dead_code, missing_docs, reason = "not every test uses every piece, and the names say what they are")]
@@ -12,7 +12,7 @@ use http_body_util::BodyExt;
 use keymeter::app::{App, Opened};
 use keymeter::config::Config;
 use keymeter::domain::time::{ManualClock, UnixTime};
-use keymeter::service::dice::Dice;
+use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
 use keymeter::storage::Db;
 use serde_json::{Value, json};
@@ -81,8 +81,8 @@ impl TestApp {
         let clock = Arc::new(ManualClock::at(UnixTime::new(START)));
         let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
         let opened = Opened { db: Db::new(pool.clone()), vault };
-        let app = App::assemble(opened, &config, clock.clone(), Dice::seeded(1)).unwrap();
-        app.site.accounts.ensure_root(Some(&ROOT_PASSWORD.into())).await.unwrap();
+        let app = App::assemble(opened, &config, clock.clone(), Rng::seeded(1)).unwrap();
+        app.state.accounts.ensure_root(Some(&ROOT_PASSWORD.into())).await.unwrap();
         Self { router: app.router, clock, pool }
     }
 

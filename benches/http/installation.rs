@@ -1,0 +1,290 @@
+//! One server, a process of its own, on one database full of other people's tokens around those of one user.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+
+use keymeter::app::connections::{self, Limits};
+use keymeter::app::{self, App, Database};
+use keymeter::config::Config;
+use keymeter::domain::cell::CellLabel;
+use keymeter::domain::key::ApiKey;
+use keymeter::domain::time::SystemClock;
+use keymeter::service::rng::Rng;
+use keymeter::service::vault::{MasterKey, Vault};
+use serde_json::{Value, json};
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgPool};
+
+use crate::memory::kibibytes;
+use crate::twins;
+
+/// The argument with which this program is a server, see [`serve`].
+pub const SERVE: &str = "--serve";
+
+pub const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const PASSWORD: &str = "benchmark password";
+/// Tokens of the one user who is asked about.
+const OWN_TOKENS: usize = 50;
+/// Tokens of each of the others.
+const TOKENS_EACH: usize = 100;
+/// Rows loaded in one statement.
+const STEP: usize = 50_000;
+/// Keys that are used, of those that are there.
+const KEYS: usize = 100_000;
+
+/// A running server and what to ask it with.
+pub struct Installation {
+    pub tokens: usize,
+    pub access_token: String,
+    pub gateway: String,
+    /// The newest token of the one user.
+    pub token_id: i64,
+    pub key: String,
+    /// Keys of the others, with quota and wallets for any number of charges.
+    pub keys: Vec<String>,
+    pub pool: PgPool,
+    database: String,
+    settings: Vec<(String, String)>,
+    pub server: Running,
+}
+
+/// A server that is a process of its own, so that its memory is not that of the load generator. Ends when dropped.
+pub struct Running {
+    process: Child,
+    pub address: SocketAddr,
+    // It may go on printing.
+    _output: BufReader<ChildStdout>,
+}
+
+impl Running {
+    /// Starts it and waits until it says where it answers.
+    pub fn start(mut command: Command) -> Self {
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let address = output
+            .by_ref()
+            .lines()
+            .find_map(|line| line.unwrap().split("http://").nth(1).and_then(|rest| rest.trim().parse().ok()))
+            .expect("the server says where it answers");
+        Self { process, address, _output: output }
+    }
+
+    /// A field of its status, such as `VmRSS`, in MiB; 0 on systems that do not tell.
+    pub fn mebibytes(&self, field: &str) -> f64 {
+        kibibytes(self.process.id(), field).map_or(0.0, |kibibytes| kibibytes as f64 / 1_024.0)
+    }
+
+    /// Makes the memory that it takes now its peak, `VmHWM`.
+    pub fn reset_peak(&self) {
+        // Where this cannot be done, peaks are those since its start.
+        let _ = std::fs::write(format!("/proc/{}/clear_refs", self.process.id()), "5");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The server that is measured: the service and the twins, as the environment sets them. Ends with its input, so that
+/// it never outlives the program that started it.
+pub async fn serve() {
+    let config = Config::from_sources(None, std::env::vars()).unwrap();
+    let opened = app::open(&config, &Database::start(&config).unwrap()).await.unwrap();
+    let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system()).unwrap();
+    let pool = connect(&std::env::var("DATABASE_URL").unwrap()).await;
+    let listener = connections::listen("127.0.0.1:0").await.unwrap();
+    println!("http://{}", listener.local_addr().unwrap());
+    let router = twins::routes(pool).fallback_service(app.router);
+    let limits = Limits::new(&config.server, config.database.connections);
+    tokio::spawn(connections::serve(listener, app.state, router, limits, std::future::pending()));
+    let input = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
+    input.await.unwrap().unwrap();
+}
+
+async fn connect(url: &str) -> PgPool {
+    PgPoolOptions::new().max_connections(16).test_before_acquire(false).connect(url).await.unwrap()
+}
+
+impl Installation {
+    /// Makes a database with so many tokens of other people and charges of theirs, and serves it.
+    pub async fn start(tokens: usize, charges: usize) -> Self {
+        let base = std::env::var("DATABASE_URL").expect("DATABASE_URL: run this with `make bench`");
+        let database = format!("keymeter_bench_{}_{tokens}", std::process::id());
+        let mut conn = sqlx::PgConnection::connect(&base).await.unwrap();
+        conn.execute(AssertSqlSafe(format!("create database {database}"))).await.unwrap();
+        let url = base.rsplit_once('/').map(|(server, _)| format!("{server}/{database}")).unwrap();
+        let settings = [
+            ("DATABASE_URL", url.as_str()),
+            ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY),
+            ("KEYMETER_ROOT__PASSWORD", PASSWORD),
+            ("KEYMETER_LIMITS__SEARCH_PER_MINUTE", "0"),
+            ("KEYMETER_LIMITS__USAGE_PER_MINUTE", "0"),
+        ];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        // Settings of the environment count too, for whoever wants to know what they do.
+        let given = std::env::vars().filter(|(name, _)| name.starts_with("KEYMETER_") && !name.contains("_TEST_"));
+        let settings: Vec<_> = given.chain(settings).collect();
+        let config = Config::from_sources(None, settings.iter().cloned()).unwrap();
+        let opened = app::open(&config, &Database::start(&config).unwrap()).await.unwrap();
+        let db = opened.db.clone();
+        let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system()).unwrap();
+        app.state.accounts.ensure_root(config.root.password.as_ref()).await.unwrap();
+        db.close().await;
+        let pool = connect(&url).await;
+        // As the job of a running server would.
+        let days = "select make_charges_partition(extract(epoch from current_date + n)::bigint) from generate_series(-10, 1) n";
+        pool.execute(days).await.unwrap();
+        let keys = load_tokens(&pool, tokens).await;
+        load_charges(&pool, charges).await;
+
+        let mut program = Command::new(std::env::current_exe().unwrap());
+        program.arg(SERVE).envs(settings.iter().cloned());
+        let server = Running::start(program);
+        let [access_token, gateway, key] = [const { String::new() }; 3];
+        let mut installation =
+            Self { tokens, access_token, gateway, token_id: 0, key, keys, pool, database, settings, server };
+        installation.make_ana().await;
+        println!("vacuum and analyze");
+        installation.pool.execute("vacuum analyze").await.unwrap();
+        installation
+    }
+
+    /// One user with some tokens and a gateway, through the API as anyone would.
+    async fn make_ana(&mut self) {
+        let client = reqwest::Client::builder().cookie_store(true).build().unwrap();
+        let url = |path: &str| format!("http://{}{path}", self.server.address);
+        let login = json!({ "username": "root", "password": PASSWORD });
+        client.post(url("/api/user/login")).json(&login).send().await.unwrap().error_for_status().unwrap();
+        let minted: Value = client.get(url("/api/user/token")).send().await.unwrap().json().await.unwrap();
+        let access_token = minted["data"].as_str().unwrap().to_owned();
+        let authorised = |request: reqwest::RequestBuilder| request.header("authorization", &access_token);
+        for n in 0..OWN_TOKENS {
+            let body = json!({ "name": format!("token {n}"), "remain_quota": 500_000 });
+            let request = authorised(client.post(url("/api/token/"))).header("prefer", "return=representation");
+            let made: Value = request.json(&body).send().await.unwrap().json().await.unwrap();
+            self.token_id = made["data"]["id"].as_i64().unwrap();
+            made["data"]["key"].as_str().unwrap().clone_into(&mut self.key);
+        }
+        let made = authorised(client.post(url("/api/admin/gateways"))).json(&json!({ "name": "bench" }));
+        let made: Value = made.send().await.unwrap().json().await.unwrap();
+        made["data"]["credential"].as_str().unwrap().clone_into(&mut self.gateway);
+        self.access_token = access_token;
+    }
+
+    /// A `keymeter` of its own on this database.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_keymeter"));
+        command.envs(self.settings.iter().cloned()).env("KEYMETER_SERVER__LISTEN", "127.0.0.1:0");
+        command
+    }
+
+    /// What `keymeter doctor` finds; it must find the law kept.
+    pub fn prove(&self) -> String {
+        let doctor = self.command().arg("doctor").output().unwrap();
+        let found = String::from_utf8_lossy(&doctor.stdout);
+        assert!(doctor.status.success(), "{found}");
+        found.lines().filter(|line| line.contains("ledger")).map(str::to_owned).collect()
+    }
+
+    pub async fn remove(&self) {
+        self.pool.close().await;
+        let base = std::env::var("DATABASE_URL").unwrap();
+        let mut conn = sqlx::PgConnection::connect(&base).await.unwrap();
+        let drop = format!("drop database {} with (force)", self.database);
+        conn.execute(AssertSqlSafe(drop)).await.unwrap();
+    }
+}
+
+/// Rich users with real keys.
+async fn load_tokens(pool: &PgPool, tokens: usize) -> Vec<String> {
+    let users: Vec<i64> = sqlx::query_scalar(
+        "insert into users (username, username_folded, display_name, email, password_hash, role, status, group_name, \
+         quota, used_quota, request_count, token_api_enabled, created_time) \
+         select 'user' || n, 'user' || n, '', '', '', 1, 1, 'default', 400000000000000, 0, 0, true, 0 \
+         from generate_series(1, $1::bigint) n returning id",
+    )
+    .bind(i64::try_from(tokens.div_ceil(TOKENS_EACH)).unwrap())
+    .fetch_all(pool)
+    .await
+    .unwrap();
+    let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
+    let mut kept = Vec::new();
+    let mut done = 0;
+    while done < tokens {
+        let next = (done + STEP).min(tokens);
+        let (mut digests, mut sealed) = (Vec::new(), Vec::new());
+        for _ in done..next {
+            let (key, row) = Rng::system().generate_fast(|rng| {
+                let key = ApiKey::generate(rng, CellLabel::default());
+                let row = vault.seal(&key, rng);
+                (key, row)
+            });
+            digests.push(row.digest.as_bytes().to_vec());
+            sealed.push(row.sealed);
+            if kept.len() < KEYS {
+                kept.push(key.expose().to_owned());
+            }
+        }
+        sqlx::query(
+            "insert into tokens (user_id, key_digest, key_sealed, key_hint, name, name_folded, note, \
+             created_time, accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, \
+             model_limits, allow_ips, group_name, cross_group_retry) \
+             select $3[1 + n % cardinality($3)], digest, sealed, 'abcdwxyz', 'token ' || n, 'token ' || n, '', 0, 0, \
+             300000000000, false, 0, false, '', '', '', false \
+             from unnest($1::bytea[], $2::bytea[]) with ordinality as k (digest, sealed, n)",
+        )
+        .bind(&digests)
+        .bind(&sealed)
+        .bind(&users)
+        .execute(pool)
+        .await
+        .unwrap();
+        done = next;
+        println!("loaded {done} of {tokens} tokens");
+    }
+    kept
+}
+
+/// Charges of the past ten days, and what follows from them, as the ledger would have left it.
+async fn load_charges(pool: &PgPool, charges: usize) {
+    const SLICE: i64 = 500_000;
+    let total = i64::try_from(charges).unwrap();
+    if total == 0 {
+        return;
+    }
+    let mut done = 0;
+    while done < total {
+        let next = (done + SLICE).min(total);
+        sqlx::query(
+            "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
+             select extract(epoch from (current_date - (1 + n % 10)::int))::bigint + n % 80000, id, user_id, 'gpt-4o', 5, 0, \
+             900, 100 from (select n, id, user_id from generate_series($1::bigint + 1, $2::bigint) n \
+             join tokens on id = 1 + n % (select max(id) from tokens)) c",
+        )
+        .bind(done)
+        .bind(next)
+        .execute(pool)
+        .await
+        .unwrap();
+        done = next;
+        println!("loaded {done} of {total} charges");
+    }
+    println!("summing them up");
+    for sql in [
+        "insert into usage_daily select token_id, (to_timestamp(at) at time zone 'utc')::date, model, user_id, sum(quota), count(*), \
+         sum(prompt_tokens), sum(completion_tokens) from charges group by 1, 2, 3, 4",
+        "update tokens t set used_quota = d.quota from \
+         (select token_id, sum(quota) as quota from usage_daily group by 1) d where d.token_id = t.id",
+        "update users u set used_quota = t.used from \
+         (select user_id, sum(used_quota) as used from tokens group by 1) t where t.user_id = u.id",
+        "vacuum analyze",
+        "checkpoint",
+    ] {
+        pool.execute(AssertSqlSafe(sql)).await.unwrap();
+    }
+}

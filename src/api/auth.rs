@@ -1,0 +1,280 @@
+//! Extractors are rights: a handler that takes one cannot be reached without it (spec §5).
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+use http::{HeaderName, header};
+use tower_sessions::Session;
+
+use super::errors::ApiError;
+use super::extract::origin;
+use super::middleware::Known;
+use super::state::AppState;
+use crate::domain::audit::{Caller, Credential};
+use crate::domain::id::{GatewayId, UserId};
+use crate::domain::key::{AccessToken, GatewayCredential};
+use crate::domain::policy;
+use crate::domain::time::DAY;
+use crate::domain::user::User;
+use crate::service::authenticator::AuthError;
+use crate::storage::sessions::USER_ID;
+
+/// The key of a session's data that tells when it was last renewed.
+const RENEWED: &str = "renewed";
+
+/// Headers by which this API family repeats the user's id. Optional; a wrong one is refused.
+const USER_HEADERS: [&str; 6] =
+    ["new-api-user", "veloera-user", "voapi-user", "user-id", "rix-api-user", "neo-api-user"];
+
+/// Signed in by session cookie or access token.
+pub struct SignedIn(pub Caller);
+
+/// Signed in, and enabled for the token API (spec §5.3).
+pub struct ApiUser(pub Caller);
+
+/// Signed in as an administrator.
+pub struct Admin(pub Caller);
+
+/// A gateway, by its credential in `Authorization`.
+pub struct Gateway(pub GatewayId);
+
+/// A gateway, by its credential in `X-Gateway-Credential`: `Authorization` is its client's.
+pub struct GatewayInFront;
+
+/// Anyone but a page of another site: for what sets or ends a cookie. Programs say nothing of where they come from, and
+/// may go on.
+pub struct NotForeign;
+
+/// The text of `Authorization: Bearer`, not yet looked at: an API key, says its holder.
+pub struct KeyHolder(pub String);
+
+impl FromRequestParts<Arc<AppState>> for SignedIn {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
+        let (user, credential) = match parts.headers.get(header::AUTHORIZATION) {
+            Some(value) => {
+                let text = value.to_str().map_err(|_| ApiError::not_signed_in())?;
+                let (user, expires_at) = app.authenticator.by_access_token(&AccessToken::claimed(bare(text))).await?;
+                (user, Credential::AccessToken { expires_at })
+            }
+            None => (by_session(parts, app).await?, Credential::Session),
+        };
+        let own = user.id.to_string();
+        let mut claimed = USER_HEADERS.iter().flat_map(|name| parts.headers.get_all(*name));
+        if claimed.any(|claimed| claimed.to_str().ok().map(str::trim) != Some(own.as_str())) {
+            return Err(ApiError::user_mismatch());
+        }
+        Known::is(parts, user.id);
+        Ok(Self(Caller { user: User::clone(&user), credential, origin: origin(parts, app) }))
+    }
+}
+
+impl FromRequestParts<Arc<AppState>> for ApiUser {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
+        let SignedIn(caller) = SignedIn::from_request_parts(parts, app).await?;
+        let rules = app.accounts.rules();
+        if caller.user.may_use_token_api(rules.token_api_open) {
+            Ok(Self(caller))
+        } else {
+            Err(ApiError::not_enabled(&rules.contact))
+        }
+    }
+}
+
+impl FromRequestParts<Arc<AppState>> for Admin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
+        let SignedIn(caller) = SignedIn::from_request_parts(parts, app).await?;
+        if caller.user.role.is_admin() { Ok(Self(caller)) } else { Err(ApiError::not_admin()) }
+    }
+}
+
+impl FromRequestParts<Arc<AppState>> for Gateway {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
+        gateway(parts, app, header::AUTHORIZATION).await.map(Self)
+    }
+}
+
+impl FromRequestParts<Arc<AppState>> for GatewayInFront {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
+        gateway(parts, app, HeaderName::from_static("x-gateway-credential")).await.map(|_| Self)
+    }
+}
+
+async fn gateway(parts: &Parts, app: &AppState, name: HeaderName) -> Result<GatewayId, ApiError> {
+    let text = parts.headers.get(name).and_then(|value| value.to_str().ok()).ok_or_else(ApiError::not_a_gateway)?;
+    match app.authenticator.gateway(&GatewayCredential::claimed(bare(text))).await {
+        Ok(id) => Ok(id),
+        Err(AuthError::Storage(storage)) => Err(storage.into()),
+        Err(AuthError::Unknown | AuthError::Disabled) => Err(ApiError::not_a_gateway()),
+    }
+}
+
+impl FromRequestParts<Arc<AppState>> for NotForeign {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
+        match source(parts, app) {
+            Source::Here | Source::NotSaid => Ok(Self),
+            Source::Elsewhere => Err(ApiError::foreign_page()),
+        }
+    }
+}
+
+impl FromRequestParts<Arc<AppState>> for KeyHolder {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<AppState>) -> Result<Self, ApiError> {
+        let value = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let text = bare(value.unwrap_or_default());
+        if text.is_empty() {
+            return Err(ApiError::new(
+                http::StatusCode::UNAUTHORIZED,
+                "invalid_key",
+                "send the API key as `Authorization: Bearer sk-…`",
+            ));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// Starts a session: a new id, whatever cookie came along.
+pub async fn start_session(session: &Session, app: &AppState, user: UserId) -> Result<(), ApiError> {
+    session.cycle_id().await.map_err(session_failed)?;
+    session.insert(USER_ID, user.get()).await.map_err(session_failed)?;
+    session.insert(RENEWED, app.clock.now().get()).await.map_err(session_failed)?;
+    session.save().await.map_err(session_failed)
+}
+
+/// Signing out by POST is a write by cookie like any other.
+pub async fn may_end_session(session: &Session, parts: &Parts, app: &AppState) -> Result<(), ApiError> {
+    let signed_in: Option<i64> = session.get(USER_ID).await.map_err(session_failed)?;
+    if signed_in.is_some() { refuse_cross_site(parts, app) } else { Ok(()) }
+}
+
+/// Ends a session, if there is one.
+pub async fn end_session(session: &Session) -> Result<(), ApiError> {
+    session.flush().await.map_err(session_failed)
+}
+
+async fn by_session(parts: &mut Parts, app: &Arc<AppState>) -> Result<Arc<User>, ApiError> {
+    let session = Session::from_request_parts(parts, app).await.map_err(|_| ApiError::internal())?;
+    let id: Option<i64> = session.get(USER_ID).await.map_err(session_failed)?;
+    let id = id.map(UserId::new).ok_or_else(ApiError::not_signed_in)?;
+    refuse_cross_site(parts, app)?;
+    let user = app.authenticator.by_session(id).await?;
+    renew(&session, app).await?;
+    Ok(user)
+}
+
+/// A session that is used lives on; writing that down once a day is enough.
+async fn renew(session: &Session, app: &AppState) -> Result<(), ApiError> {
+    let now = app.clock.now();
+    let renewed: i64 = session.get(RENEWED).await.map_err(session_failed)?.unwrap_or(0);
+    if now.get().saturating_sub(renewed) >= DAY {
+        session.insert(RENEWED, now.get()).await.map_err(session_failed)?;
+    }
+    Ok(())
+}
+
+/// A write by cookie must come from this site. Browsers say where from; a header of our own, which
+/// no foreign page can send, will do where nothing says where from.
+fn refuse_cross_site(parts: &Parts, app: &AppState) -> Result<(), ApiError> {
+    let own_header = || USER_HEADERS.iter().any(|name| parts.headers.contains_key(*name));
+    let allowed = parts.method.is_safe()
+        || match source(parts, app) {
+            Source::Here => true,
+            Source::Elsewhere => false,
+            Source::NotSaid => own_header(),
+        };
+    if allowed { Ok(()) } else { Err(ApiError::cross_site()) }
+}
+
+/// `GET /api/user/token` writes, because clients of this family expect it to: so a page of another site must not reach
+/// it.
+pub fn refuse_foreign_navigation(parts: &Parts, app: &AppState) -> Result<(), ApiError> {
+    match source(parts, app) {
+        Source::Here | Source::NotSaid => Ok(()),
+        Source::Elsewhere => Err(ApiError::cross_site()),
+    }
+}
+
+/// Where a request comes from, as its browser says.
+enum Source {
+    /// A page of this site, or its address was typed.
+    Here,
+    /// A page of another site, be it a sister under the same domain.
+    Elsewhere,
+    /// Nothing is said: no browser of today, or one that follows a link over plain HTTP.
+    NotSaid,
+}
+
+/// What `Sec-Fetch-Site` says, or, where that leaves it open, `Origin`. What cannot be read is foreign.
+fn source(parts: &Parts, app: &AppState) -> Source {
+    let said = |name| parts.headers.get(name).map(|value: &http::HeaderValue| value.to_str().unwrap_or("unreadable"));
+    match (said("sec-fetch-site"), said("origin")) {
+        (Some("same-origin"), _) | (Some("none"), None) => Source::Here,
+        (Some("none") | None, Some(origin)) if is_own_origin(origin, parts, app) => Source::Here,
+        (Some(_), _) | (None, Some(_)) => Source::Elsewhere,
+        (None, None) => Source::NotSaid,
+    }
+}
+
+/// Whether this is the origin of this site: by the name it was asked under, or by `http.public_url`, which differs
+/// where a proxy changes `Host`.
+fn is_own_origin(origin: &str, parts: &Parts, app: &AppState) -> bool {
+    let Some((scheme, host)) = split_origin(origin) else {
+        return false;
+    };
+    let asked = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    let asked = asked.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str));
+    let is_asked = asked.is_some_and(|asked| host.eq_ignore_ascii_case(without_default_port(scheme, asked)));
+    let public = split_origin(&app.public_url);
+    let is_public = public.is_some_and(|(public_scheme, public_host)| {
+        scheme.eq_ignore_ascii_case(public_scheme) && host.eq_ignore_ascii_case(public_host)
+    });
+    is_asked || is_public
+}
+
+/// Scheme and host of a URL, with its port unless it is the default one.
+fn split_origin(url: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let host = rest.split('/').next().unwrap_or(rest);
+    (!host.is_empty()).then(|| (scheme, without_default_port(scheme, host)))
+}
+
+fn without_default_port<'a>(scheme: &str, host: &'a str) -> &'a str {
+    let port = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
+    host.strip_suffix(port).unwrap_or(host)
+}
+
+/// What follows `Bearer`, in any case; or everything.
+fn bare(value: &str) -> &str {
+    let value = value.trim();
+    match value.split_at_checked(7) {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("bearer ") => rest.trim(),
+        _ if value.eq_ignore_ascii_case("bearer") => "",
+        _ => value,
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is the error of map_err")]
+fn session_failed(error: tower_sessions::session::Error) -> ApiError {
+    tracing::warn!(%error, "the session store failed; answered 503");
+    ApiError::unavailable("database_unavailable", "the database is away; try again in a moment")
+}
+
+/// How long the cookie lives in the browser.
+#[must_use]
+pub const fn session_lifetime() -> tower_sessions::cookie::time::Duration {
+    tower_sessions::cookie::time::Duration::days(policy::SESSION_DAYS)
+}

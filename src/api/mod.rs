@@ -1,0 +1,21 @@
+//! HTTP: routes, rights, requests and responses. Knows no SQL and no settings file.
+
+#![expect(clippy::missing_errors_doc, reason = "handlers' docs are the OpenAPI document; `errors` says what fails how")]
+
+pub mod accounts;
+pub mod admin;
+pub mod auth;
+pub mod dashboard;
+pub mod envelope;
+pub mod errors;
+pub mod extract;
+pub mod gateway;
+pub mod health;
+pub mod middleware;
+pub mod openapi;
+pub mod overview;
+pub mod page;
+pub mod router;
+pub mod state;
+pub mod tokens;
+pub mod usage;

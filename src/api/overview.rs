@@ -1,0 +1,94 @@
+//! A user's overview on the wire.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::auth::SignedIn;
+use super::envelope::Envelope;
+use super::errors::ApiError;
+use super::state::AppState;
+use super::tokens::TokenBody;
+use super::usage::DayBody;
+use crate::service::overview::Overview;
+
+/// The spend of the last seven days, and the tokens that need attention.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OverviewBody {
+    /// The first day, YYYY-MM-DD.
+    start_date: String,
+    /// Today, YYYY-MM-DD.
+    end_date: String,
+    /// What all tokens spent, also those deleted since; one entry a day, ascending.
+    daily: Vec<DayBody>,
+    /// Live tokens by status.
+    tokens: TokenCountsBody,
+    /// The tokens that need attention, the most pressing first; at most 20.
+    attention: Vec<AttentionBody>,
+    /// How many need attention in all.
+    attention_total: usize,
+}
+
+/// Live tokens by status.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TokenCountsBody {
+    /// All of them.
+    total: i64,
+    /// Status 1.
+    enabled: i64,
+    /// Status 2.
+    disabled: i64,
+    /// Status 3.
+    expired: i64,
+    /// Status 4.
+    exhausted: i64,
+}
+
+/// A token that needs attention.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AttentionBody {
+    /// `expires_soon` (within 7 days), `nearly_spent` (less than a tenth left), `exhausted` or `expired`.
+    reason: &'static str,
+    /// The token, without its key.
+    token: TokenBody,
+}
+
+impl OverviewBody {
+    fn new(overview: Overview, app: &AppState) -> Self {
+        let counts = overview.counts;
+        Self {
+            start_date: overview.range.first().to_string(),
+            end_date: overview.range.last().to_string(),
+            daily: overview.daily.into_iter().map(DayBody::from).collect(),
+            tokens: TokenCountsBody {
+                total: counts.enabled + counts.disabled + counts.expired + counts.exhausted,
+                enabled: counts.enabled,
+                disabled: counts.disabled,
+                expired: counts.expired,
+                exhausted: counts.exhausted,
+            },
+            attention: overview
+                .attention
+                .iter()
+                .map(|(reason, token)| AttentionBody {
+                    reason: reason.as_str(),
+                    token: TokenBody::new(token, overview.now, app),
+                })
+                .collect(),
+            attention_total: overview.attention_total,
+        }
+    }
+}
+
+/// Your own overview: the spend of the last seven days, and the tokens that need attention.
+#[utoipa::path(get, path = "/api/user/self/overview", operation_id = "show_overview", tag = "usage",
+    responses((status = 200, body = Envelope<OverviewBody>)))]
+pub async fn show(
+    State(app): State<Arc<AppState>>,
+    SignedIn(caller): SignedIn,
+) -> Result<Envelope<OverviewBody>, ApiError> {
+    let overview = app.overviews.show(caller.user.id).await?;
+    Ok(Envelope::of(OverviewBody::new(overview, &app)))
+}

@@ -1,0 +1,147 @@
+//! Every route on one page, then the middleware in the order it runs.
+
+use std::sync::Arc;
+
+use axum::routing::{MethodFilter, any, get, on};
+use axum::{Router, middleware as axum_middleware};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::normalize_path::NormalizePathLayer;
+use tower_sessions::cookie::SameSite;
+use tower_sessions::{Expiry, SessionManagerLayer};
+use utoipa::openapi::security::SecurityRequirement;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::state::AppState;
+use super::{accounts, admin, auth, dashboard, errors, gateway, health, middleware, overview, tokens, usage};
+use crate::storage::sessions::SessionTable;
+
+/// GET, and HEAD with it, is in the document.
+const ANY_BUT_GET: MethodFilter =
+    MethodFilter::POST.or(MethodFilter::PUT).or(MethodFilter::PATCH).or(MethodFilter::DELETE).or(MethodFilter::OPTIONS);
+
+/// Every route, by the right it needs. A handler's extractor enforces the right; a test walks this
+/// table with every kind of caller and compares.
+pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
+    let anyone = OpenApiRouter::new()
+        .routes(routes!(health::status))
+        .routes(routes!(health::openapi))
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::metrics))
+        .routes(routes!(accounts::login))
+        .routes(routes!(accounts::register))
+        .routes(routes!(accounts::logout, accounts::logout_by_post));
+
+    let key_holder = OpenApiRouter::new().routes(routes!(usage::by_key)).routes(routes!(usage::daily_by_key));
+
+    let signed_in = OpenApiRouter::new()
+        .routes(routes!(accounts::show, accounts::edit))
+        .routes(routes!(overview::show))
+        .routes(routes!(accounts::mint))
+        .routes(routes!(accounts::list_access_tokens, accounts::create_access_token))
+        .routes(routes!(accounts::revoke_access_token))
+        .routes(routes!(accounts::token_api_request, accounts::request_token_api))
+        .routes(routes!(accounts::groups))
+        .routes(routes!(accounts::models))
+        .routes(routes!(accounts::own_models));
+
+    let api_user = OpenApiRouter::new()
+        .routes(routes!(tokens::list, tokens::create, tokens::update))
+        .routes(routes!(tokens::search))
+        .routes(routes!(tokens::delete_batch))
+        .routes(routes!(tokens::keys))
+        .routes(routes!(tokens::show, tokens::delete))
+        .routes(routes!(tokens::key))
+        .routes(routes!(usage::daily));
+
+    let admin = OpenApiRouter::new()
+        .routes(routes!(admin::list_users, admin::create_user))
+        .routes(routes!(admin::edit_user, admin::delete_user))
+        .routes(routes!(admin::grant))
+        .routes(routes!(admin::list_requests))
+        .routes(routes!(admin::decide))
+        .routes(routes!(admin::list_tokens))
+        .routes(routes!(admin::switch_token))
+        .routes(routes!(admin::list_gateways, admin::create_gateway))
+        .routes(routes!(admin::revoke_gateway))
+        .routes(routes!(admin::create_credential))
+        .routes(routes!(admin::revoke_credential))
+        .routes(routes!(admin::list_audit));
+
+    let gateway = OpenApiRouter::new()
+        .routes(routes!(gateway::verify))
+        .routes(routes!(gateway::charge))
+        .routes(routes!(gateway::charges))
+        .routes(routes!(gateway::reserve))
+        .routes(routes!(gateway::settle))
+        .routes(routes!(gateway::release))
+        .routes(routes!(gateway::auth))
+        // Envoy asks with the client's own method, at the client's own path behind this one.
+        .route("/api/gateway/auth", on(ANY_BUT_GET, gateway::auth))
+        .route("/api/gateway/auth/{*path}", any(gateway::auth));
+
+    anyone
+        .merge(needing(gateway, "gateway", &["gateway"]))
+        .merge(needing(key_holder, "key_holder", &["api_key"]))
+        .merge(needing(signed_in, "signed_in", &["access_token", "session"]))
+        .merge(needing(api_user, "api_user", &["access_token", "session"]))
+        .merge(needing(admin, "admin", &["access_token", "session"]))
+}
+
+/// The whole service. Layers run from the last one here to the first.
+pub fn router(app: Arc<AppState>, sessions: SessionTable, secure_cookies: bool) -> Router {
+    let sessions = SessionManagerLayer::new(sessions)
+        .with_name("session")
+        .with_http_only(true)
+        .with_same_site(SameSite::Lax)
+        .with_secure(secure_cookies)
+        .with_expiry(Expiry::OnInactivity(auth::session_lifetime()));
+    let (routes, _) = routes().split_for_parts();
+    let routes = routes
+        .fallback(dashboard::serve)
+        .layer(axum_middleware::from_fn(middleware::finish))
+        .layer(sessions)
+        .with_state(Arc::clone(&app));
+    layered(routes, app)
+}
+
+/// What answers on a connection beyond `server.max_connections`: whether the server lives and is ready, and 503 to
+/// everything else.
+pub fn router_when_full(app: Arc<AppState>) -> Router {
+    let routes = Router::new()
+        .route("/healthz", get(health::live))
+        .route("/readyz", get(health::ready))
+        .fallback(async || errors::ApiError::too_many_connections())
+        .layer(axum_middleware::from_fn(middleware::finish))
+        .with_state(Arc::clone(&app));
+    layered(routes, app)
+}
+
+/// The layers that every request passes, whatever answers it.
+fn layered(routes: Router, app: Arc<AppState>) -> Router {
+    // Both slash forms of every path are the same path, before any route is chosen.
+    let both_slash_forms = tower::Layer::layer(&NormalizePathLayer::trim_trailing_slash(), routes);
+    Router::new()
+        .fallback_service(both_slash_forms)
+        .layer(axum_middleware::from_fn_with_state(Arc::clone(&app), middleware::limit_time))
+        .layer(CatchPanicLayer::custom(middleware::panicked))
+        .layer(axum_middleware::from_fn_with_state(Arc::clone(&app), middleware::render_errors))
+        .layer(axum_middleware::from_fn_with_state(app, middleware::observe))
+}
+
+/// Declares the right that every route of `routes` needs, as the scope of its credentials.
+fn needing(
+    mut routes: OpenApiRouter<Arc<AppState>>,
+    right: &str,
+    credentials: &[&str],
+) -> OpenApiRouter<Arc<AppState>> {
+    for item in routes.get_openapi_mut().paths.paths.values_mut() {
+        let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch];
+        for operation in operations.into_iter().flatten() {
+            let needs = credentials.iter().map(|credential| SecurityRequirement::new(*credential, [right]));
+            operation.security = Some(needs.collect());
+        }
+    }
+    routes
+}

@@ -1,0 +1,54 @@
+//! What every handler reaches.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ipnet::IpNet;
+
+use crate::domain::time::Clock;
+use crate::service::accounts::Accounts;
+use crate::service::admin::Admin;
+use crate::service::authenticator::Authenticator;
+use crate::service::gateway::Gateway;
+use crate::service::overview::Overviews;
+use crate::service::rng::Rng;
+use crate::service::tokens::Tokens;
+use crate::service::usage::Usage;
+use crate::storage::Db;
+use crate::telemetry::{Metrics, MetricsAccess};
+
+/// Everything handlers reach.
+#[expect(missing_docs, reason = "the services say what they are; the rest are settings, documented there")]
+pub struct AppState {
+    pub tokens: Tokens,
+    pub usage: Usage,
+    pub overviews: Overviews,
+    pub accounts: Accounts,
+    pub admin: Admin,
+    pub gateway: Arc<Gateway>,
+    pub authenticator: Arc<Authenticator>,
+    pub clock: Arc<dyn Clock>,
+    pub rng: Rng,
+    pub metrics: Metrics,
+    /// Asked only whether it is ready.
+    pub db: Db,
+    /// Set when the server begins to stop.
+    pub draining: AtomicBool,
+    /// The OpenAPI document, as JSON.
+    pub openapi: Arc<str>,
+    pub metrics_access: MetricsAccess,
+    pub trusted_proxies: Vec<IpNet>,
+    pub request_timeout: Duration,
+    /// Seconds by which this server's clock may differ from the database's.
+    pub max_clock_skew: i64,
+    pub errors_as_200: bool,
+    pub masked_list_key: bool,
+    pub models: Vec<String>,
+    /// Where the built dashboard lies.
+    pub dashboard: Option<PathBuf>,
+    pub time_zone: String,
+    /// `http.public_url`: the address that people type; may be empty.
+    pub public_url: String,
+}

@@ -1,0 +1,193 @@
+//! Usage on the wire: by key (spec §2.3, §4.8) and by day (spec §2.4, §4.9).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, header};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use super::auth::{ApiUser, KeyHolder};
+use super::envelope::{DataOnly, KeyEnvelope, NoStore};
+use super::errors::ApiError;
+use super::extract::{ClientIp, Id, Query};
+use super::state::AppState;
+use crate::domain::id::TokenId;
+use crate::domain::money::Usd;
+use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage};
+
+/// Dollars as an exact JSON number of at most six places.
+#[derive(Debug, ToSchema)]
+#[schema(value_type = f64)]
+struct Dollars(Usd);
+
+impl Serialize for Dollars {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RawValue::from_string(self.0.to_string()).map_err(serde::ser::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// The Token usage object (spec §2.3), with the same amounts in quota units beside.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct KeyUsageBody {
+    /// Always `token_usage`.
+    object: &'static str,
+    /// The token's name.
+    name: String,
+    /// Available + used, USD.
+    total_usd_granted: Dollars,
+    /// Used, USD.
+    total_usd_used: Dollars,
+    /// Remaining, USD.
+    total_usd_available: Dollars,
+    /// Available + used, quota units.
+    total_granted: i64,
+    /// Used, quota units.
+    total_used: i64,
+    /// Remaining, quota units.
+    total_available: i64,
+    /// Whether the wallet is the only limit.
+    unlimited_quota: bool,
+    /// Each allowed model, with `true`.
+    model_limits: BTreeMap<String, bool>,
+    /// Whether `model_limits` applies.
+    model_limits_enabled: bool,
+    /// Unix timestamp; 0 means never.
+    expires_at: i64,
+    /// The owner's wallet, USD.
+    user_usd_available: Dollars,
+}
+
+impl From<KeyUsage> for KeyUsageBody {
+    fn from(usage: KeyUsage) -> Self {
+        let (used, available) = (usage.used_quota, usage.budget.remain());
+        Self {
+            object: "token_usage",
+            name: usage.name.as_str().to_owned(),
+            total_usd_granted: Dollars(available.usd() + used.usd()),
+            total_usd_used: Dollars(used.usd()),
+            total_usd_available: Dollars(available.usd()),
+            total_granted: available.get().saturating_add(used.get()),
+            total_used: used.get(),
+            total_available: available.get(),
+            unlimited_quota: usage.budget.is_unlimited(),
+            model_limits: usage.model_limits.names().map(|name| (name.to_owned(), true)).collect(),
+            model_limits_enabled: usage.model_limits_enabled,
+            expires_at: usage.lifetime.expires_at(),
+            user_usd_available: Dollars(usage.wallet.usd()),
+        }
+    }
+}
+
+/// The Daily usage object (spec §2.4).
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DailyUsageBody {
+    /// Token ID.
+    token_id: i64,
+    /// Token name.
+    token_name: String,
+    /// The first day really used, YYYY-MM-DD.
+    start_date: String,
+    /// The last day really used, YYYY-MM-DD.
+    end_date: String,
+    /// One entry a day, ascending.
+    daily: Vec<DayBody>,
+}
+
+/// One day of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DayBody {
+    /// YYYY-MM-DD.
+    date: String,
+    /// Spend of the day, USD.
+    usd: Dollars,
+    /// Number of requests.
+    requests: i64,
+    /// Input tokens.
+    prompt_tokens: i64,
+    /// Output tokens.
+    completion_tokens: i64,
+}
+
+impl From<DayUsage> for DayBody {
+    fn from(day: DayUsage) -> Self {
+        Self {
+            date: day.day.to_string(),
+            usd: Dollars(day.quota.usd()),
+            requests: day.requests,
+            prompt_tokens: day.prompt_tokens,
+            completion_tokens: day.completion_tokens,
+        }
+    }
+}
+
+impl From<DailyUsage> for DailyUsageBody {
+    fn from(usage: DailyUsage) -> Self {
+        Self {
+            token_id: usage.token_id.get(),
+            token_name: usage.token_name.as_str().to_owned(),
+            start_date: usage.range.first().to_string(),
+            end_date: usage.range.last().to_string(),
+            daily: usage.daily.into_iter().map(DayBody::from).collect(),
+        }
+    }
+}
+
+/// Which days.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct RangeQuery {
+    /// YYYY-MM-DD; today, or 0 days before the end, unless said.
+    start_date: Option<String>,
+    /// YYYY-MM-DD; today unless said. At most 7 days after the start.
+    end_date: Option<String>,
+}
+
+/// What this API key has used and has left (spec §4.8).
+#[utoipa::path(get, path = "/api/usage/token", tag = "usage",
+    responses((status = 200, body = KeyEnvelope<KeyUsageBody>)))]
+pub async fn by_key(
+    State(app): State<Arc<AppState>>,
+    ClientIp(ip): ClientIp,
+    KeyHolder(key): KeyHolder,
+) -> Result<NoStore<KeyEnvelope<KeyUsageBody>>, ApiError> {
+    let usage = app.usage.by_key(&key, ip).await?;
+    Ok(NoStore(KeyEnvelope::of(usage.into())))
+}
+
+/// What a token spent by day (spec §4.9), at most 10 minutes old; see `Age`.
+#[utoipa::path(get, path = "/api/token/{id}/usage", tag = "usage", params(("id" = i64, Path), RangeQuery),
+    responses((status = 200, body = DataOnly<DailyUsageBody>)))]
+pub async fn daily(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Id(id): Id,
+    Query(range): Query<RangeQuery>,
+) -> Result<Response, ApiError> {
+    let (start, end) = (range.start_date.as_deref(), range.end_date.as_deref());
+    let (usage, age) = app.usage.daily(&caller, TokenId::new(id), start, end).await?;
+    Ok(aged(usage, age))
+}
+
+/// What this API key spent by day, with the shape and the rules of a user's daily usage.
+#[utoipa::path(get, path = "/api/usage/token/daily", tag = "usage", params(RangeQuery),
+    responses((status = 200, body = DataOnly<DailyUsageBody>)))]
+pub async fn daily_by_key(
+    State(app): State<Arc<AppState>>,
+    ClientIp(ip): ClientIp,
+    KeyHolder(key): KeyHolder,
+    Query(range): Query<RangeQuery>,
+) -> Result<Response, ApiError> {
+    let (start, end) = (range.start_date.as_deref(), range.end_date.as_deref());
+    let (usage, age) = app.usage.daily_by_key(&key, ip, start, end).await?;
+    Ok(aged(usage, age))
+}
+
+fn aged(usage: DailyUsage, age: i64) -> Response {
+    let mut answer = DataOnly::of(DailyUsageBody::from(usage)).into_response();
+    answer.headers_mut().insert(header::AGE, HeaderValue::from(age));
+    answer
+}

@@ -29,10 +29,10 @@ use crate::domain::time::{Clock, DAY, ManualClock, SystemClock};
 use crate::service::accounts::{AccountRules, Accounts, AccountsError};
 use crate::service::admin::Admin;
 use crate::service::authenticator::Authenticator;
-use crate::service::gateway::Gateway;
 use crate::service::invalidator::Invalidator;
 use crate::service::jobs::{JobRules, Jobs};
 use crate::service::key_cache::KeyCache;
+use crate::service::ledger::lanes::Lanes;
 use crate::service::ledger::{Ledger, LedgerRules};
 use crate::service::overview::Overviews;
 use crate::service::passwords::Passwords;
@@ -322,9 +322,8 @@ impl App {
             zone: config.usage.time_zone,
             groups: groups.clone(),
         };
-        let ledger = Ledger::start(&db, &clock, &rng, &balances, &ledger_rules);
-        let gateway = Gateway::new(vault.clone(), key_cache, ledger, Arc::clone(&clock), rng.clone(), groups.clone());
-        let gateway = Arc::new(gateway);
+        let lanes = Lanes::start(&db, &clock, &rng, &balances, &ledger_rules);
+        let ledger = Ledger::new(vault.clone(), key_cache, lanes, Arc::clone(&clock), rng.clone(), groups.clone());
         let token_rules =
             TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone(), cell: config.cell.label };
         let state = Arc::new(AppState {
@@ -365,7 +364,7 @@ impl App {
                 invalidator.clone(),
                 rules,
             ),
-            gateway,
+            ledger: Arc::new(ledger),
             authenticator,
             clock: Arc::clone(&clock),
             rng,
@@ -401,8 +400,8 @@ impl App {
         let (db, clock) = (self.state.db.clone(), Arc::clone(&self.state.clock));
         let rules = JobRules { retention_days: config.usage.retention_days, max_clock_skew: self.state.max_clock_skew };
         let jobs = Jobs::new(db.clone(), Arc::clone(&clock), Arc::clone(&self.rate_limiter), rules);
-        let gateway = Arc::downgrade(&self.state.gateway);
-        let expire = Jobs::expire(db.clone(), clock, rules.max_clock_skew, move || gateway.upgrade());
+        let ledger = Arc::downgrade(&self.state.ledger);
+        let expire = Jobs::expire(db.clone(), clock, rules.max_clock_skew, move || ledger.upgrade());
         let mut tasks = vec![tokio::spawn(jobs.tidy()), tokio::spawn(expire)];
         if !database.is_embedded() {
             tasks.push(tokio::spawn(self.invalidator.clone().listen(db)));

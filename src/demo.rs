@@ -8,7 +8,7 @@ use crate::api::state::AppState;
 use crate::domain::access::{Group, IpAllowlist, ModelLimits};
 use crate::domain::audit::{Caller, Credential, Origin};
 use crate::domain::id::{GatewayId, TokenId};
-use crate::domain::ledger::RequestContext;
+use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::money::Quota;
 use crate::domain::policy;
 use crate::domain::time::{Clock, DAY, Lifetime, ManualClock, UnixTime};
@@ -16,8 +16,7 @@ use crate::domain::token::{Budget, NewToken, Switch, TokenName, TokenPatch};
 use crate::domain::user::{NewPassword, Role, TypedPassword, UserStatus, Username};
 use crate::service::accounts::AccountsError;
 use crate::service::admin::{AdminError, Admission, Grant, UserPatch};
-use crate::service::gateway::{ChargeRequest, GatewayError};
-use crate::service::ledger::Counts;
+use crate::service::ledger::{ChargeRequest, LedgerError};
 use crate::service::rng::Rng;
 use crate::service::tokens::TokensError;
 
@@ -39,7 +38,7 @@ pub enum DemoError {
     #[error("a key of the demo could not be made: {0}")]
     Tokens(#[from] TokensError),
     #[error("a charge of the demo was not taken: {0}")]
-    Gateway(#[from] GatewayError),
+    Gateway(#[from] LedgerError),
     #[error("the demo describes something that cannot be: {0}")]
     Invalid(String),
 }
@@ -149,8 +148,8 @@ pub async fn fill(
             .iter()
             .filter(|made| made.key.works_at(hour))
             .flat_map(|made| rng.generate(|rng| requests(made, busy, rng)))
-            .map(Ok::<_, GatewayError>);
-        state.gateway.charge_each(gateway, charges.collect()).await.into_iter().collect::<Result<Vec<_>, _>>()?;
+            .map(Ok::<_, LedgerError>);
+        state.ledger.charge_each(gateway, charges.collect()).await.into_iter().collect::<Result<Vec<_>, _>>()?;
         clock.advance(HOUR);
         if hour % 24 == 23 {
             progress(hour / 24 + 1);
@@ -189,7 +188,7 @@ fn request(models: &[Model], rng: &mut dyn CryptoRng) -> ChargeRequest {
     let cost = (input * model.price.0 + output * model.price.1) / 1_000;
     ChargeRequest {
         quota: Quota::grant(cost).unwrap_or_default(),
-        asked: RequestContext { model: Some(model.name.to_owned()), ..RequestContext::default() },
+        context: RequestContext { model: Some(model.name.to_owned()), ..RequestContext::default() },
         counts: Counts { prompt_tokens: input, completion_tokens: output },
         request_id: None,
     }
@@ -211,7 +210,7 @@ async fn end(state: &AppState, gateway: GatewayId, made: &Made) -> Result<(), De
             let last = Rng::seeded(14).generate(|rng| request(made.key.models, rng));
             let patch = TokenPatch { remain_quota: Some(last.quota.get()), ..TokenPatch::default() };
             state.tokens.edit(&made.owner, made.id, patch).await?;
-            state.gateway.charge(gateway, &made.text, last).await?;
+            state.ledger.charge(gateway, &made.text, last).await?;
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
 use crate::domain::access::{IpsInvalid, ModelsInvalid};
-use crate::domain::ledger::Refused;
+use crate::domain::ledger::Refusal;
 use crate::domain::money::QuotaInvalid;
 use crate::domain::page::PageInvalid;
 use crate::domain::search::SearchInvalid;
@@ -18,7 +18,6 @@ use crate::domain::user::AccountInvalid;
 use crate::service::accounts::AccountsError;
 use crate::service::admin::AdminError;
 use crate::service::authenticator::AuthError;
-use crate::service::gateway::GatewayError;
 use crate::service::ledger::LedgerError;
 use crate::service::rate_limiter::RateLimited;
 use crate::service::tokens::TokensError;
@@ -251,38 +250,34 @@ impl From<AuthError> for ApiError {
     }
 }
 
-impl From<Refused> for ApiError {
-    fn from(refused: Refused) -> Self {
-        let message = refused.to_string();
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        let message = refusal.to_string();
         let payment = |error| Self::new(StatusCode::PAYMENT_REQUIRED, error, message.clone());
-        match refused {
-            Refused::InvalidKey => Self::unauthorized("invalid_key", message),
-            Refused::TokenDisabled => Self::forbidden("token_disabled", message),
-            Refused::TokenExpired => Self::forbidden("token_expired", message),
-            Refused::UserDisabled => Self::forbidden("user_disabled", message),
-            Refused::GroupNotAllowed => Self::forbidden("group_not_allowed", message),
-            Refused::ModelNotAllowed => Self::forbidden("model_not_allowed", message),
-            Refused::IpNotAllowed => Self::forbidden("ip_not_allowed", message),
-            Refused::TokenExhausted => payment("token_exhausted"),
-            Refused::TokenQuotaInsufficient => payment("token_quota_insufficient"),
-            Refused::UserQuotaInsufficient => payment("user_quota_insufficient"),
-            Refused::NoReservation => Self::new(StatusCode::NOT_FOUND, "reservation_not_found", message),
-            Refused::ReservationEnded => Self::conflict("reservation_ended", message),
+        match refusal {
+            Refusal::InvalidKey => Self::unauthorized("invalid_key", message),
+            Refusal::TokenDisabled => Self::forbidden("token_disabled", message),
+            Refusal::TokenExpired => Self::forbidden("token_expired", message),
+            Refusal::UserDisabled => Self::forbidden("user_disabled", message),
+            Refusal::GroupNotAllowed => Self::forbidden("group_not_allowed", message),
+            Refusal::ModelNotAllowed => Self::forbidden("model_not_allowed", message),
+            Refusal::IpNotAllowed => Self::forbidden("ip_not_allowed", message),
+            Refusal::TokenExhausted => payment("token_exhausted"),
+            Refusal::TokenQuotaInsufficient => payment("token_quota_insufficient"),
+            Refusal::UserQuotaInsufficient => payment("user_quota_insufficient"),
+            Refusal::NoReservation => Self::new(StatusCode::NOT_FOUND, "reservation_not_found", message),
+            Refusal::ReservationEnded => Self::conflict("reservation_ended", message),
         }
     }
 }
 
-impl From<GatewayError> for ApiError {
-    fn from(error: GatewayError) -> Self {
+impl From<LedgerError> for ApiError {
+    fn from(error: LedgerError) -> Self {
         match error {
-            GatewayError::Ledger(LedgerError::Refused(refused)) => refused.into(),
-            GatewayError::Ledger(error @ LedgerError::RequestIdReused) => {
-                Self::conflict("request_id_reused", error.to_string())
-            }
-            GatewayError::Ledger(error @ LedgerError::Busy) => Self::unavailable("ledger_busy", &error.to_string()),
-            GatewayError::Ledger(LedgerError::Storage(storage)) | GatewayError::Storage(storage) => {
-                storage.as_ref().into()
-            }
+            LedgerError::Refused(refusal) => refusal.into(),
+            LedgerError::RequestIdReused => Self::conflict("request_id_reused", error.to_string()),
+            LedgerError::Busy => Self::unavailable("ledger_busy", &error.to_string()),
+            LedgerError::Storage(storage) => storage.as_ref().into(),
         }
     }
 }

@@ -12,8 +12,9 @@ use utoipa::openapi::security::SecurityRequirement;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::ledger::{charge, forward_auth, reservations, verify};
 use super::state::AppState;
-use super::{accounts, admin, auth, dashboard, errors, gateway, health, middleware, overview, tokens, usage};
+use super::{accounts, admin, auth, dashboard, errors, health, middleware, overview, tokens, usage};
 use crate::storage::sessions::SessionTable;
 
 /// GET, and HEAD with it, is in the document.
@@ -70,16 +71,16 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(admin::list_audit));
 
     let gateway = OpenApiRouter::new()
-        .routes(routes!(gateway::verify))
-        .routes(routes!(gateway::charge))
-        .routes(routes!(gateway::charges))
-        .routes(routes!(gateway::reserve))
-        .routes(routes!(gateway::settle))
-        .routes(routes!(gateway::release))
-        .routes(routes!(gateway::auth))
+        .routes(routes!(verify::verify))
+        .routes(routes!(charge::charge))
+        .routes(routes!(charge::charges))
+        .routes(routes!(reservations::reserve))
+        .routes(routes!(reservations::settle))
+        .routes(routes!(reservations::release))
+        .routes(routes!(forward_auth::auth))
         // Envoy asks with the client's own method, at the client's own path behind this one.
-        .route("/api/gateway/auth", on(ANY_BUT_GET, gateway::auth))
-        .route("/api/gateway/auth/{*path}", any(gateway::auth));
+        .route("/api/gateway/auth", on(ANY_BUT_GET, forward_auth::auth))
+        .route("/api/gateway/auth/{*path}", any(forward_auth::auth));
 
     anyone
         .merge(needing(gateway, "gateway", &["gateway"]))

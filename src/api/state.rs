@@ -11,7 +11,7 @@ use crate::domain::time::Clock;
 use crate::service::accounts::Accounts;
 use crate::service::admin::Admin;
 use crate::service::authenticator::Authenticator;
-use crate::service::gateway::Gateway;
+use crate::service::ledger::Ledger;
 use crate::service::overview::Overviews;
 use crate::service::rng::Rng;
 use crate::service::tokens::Tokens;
@@ -27,7 +27,7 @@ pub struct AppState {
     pub overviews: Overviews,
     pub accounts: Accounts,
     pub admin: Admin,
-    pub gateway: Arc<Gateway>,
+    pub ledger: Arc<Ledger>,
     pub authenticator: Arc<Authenticator>,
     pub clock: Arc<dyn Clock>,
     pub rng: Rng,

@@ -117,8 +117,8 @@ pub struct Settlement {
     pub was_expired: bool,
 }
 
-/// What a request would use a token for. What is absent is not judged: the gateway is trusted to
-/// send what it knows.
+/// What a request wants to use a token for. Omitted fields are not checked: the gateway is trusted to send what it
+/// knows.
 #[derive(Debug, Clone, Default)]
 pub struct RequestContext {
     /// The model.
@@ -127,9 +127,48 @@ pub struct RequestContext {
     pub ip: ClientAddress,
 }
 
-/// Why an operation was refused. In the order in which they are looked for.
+/// Tokens in and out of a model, as the gateway counted them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counts {
+    /// Input tokens.
+    pub prompt_tokens: i64,
+    /// Output tokens.
+    pub completion_tokens: i64,
+}
+
+/// The id of a reservation as gateways see it, `r7.123`: its owner, who decides the lane, and its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReservationHandle {
+    /// The owner of the token. Checked against the reservation.
+    pub owner: UserId,
+    /// The row.
+    pub id: ReservationId,
+}
+
+/// The text is not the id of a reservation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReservationHandleInvalid;
+
+impl std::fmt::Display for ReservationHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "r{}.{}", self.owner, self.id)
+    }
+}
+
+impl std::str::FromStr for ReservationHandle {
+    type Err = ReservationHandleInvalid;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.strip_prefix('r').and_then(|rest| rest.split_once('.'));
+        let (owner, id) = parts.ok_or(ReservationHandleInvalid)?;
+        let number = |digits: &str| digits.parse::<i64>().map_err(|_| ReservationHandleInvalid);
+        Ok(Self { owner: UserId::new(number(owner)?), id: ReservationId::new(number(id)?) })
+    }
+}
+
+/// Why an operation was refused, in the order in which the reasons are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum Refusal {
     /// Unknown or deleted.
     #[error("this API key is not valid")]
     InvalidKey,
@@ -178,28 +217,28 @@ impl Token {
         &self,
         owner: UserStatus,
         group_is_open: bool,
-        asked: &RequestContext,
+        context: &RequestContext,
         now: UnixTime,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), Refusal> {
         let status = self.status(now);
         match (status, owner) {
-            (Status::Disabled, _) => return Err(Refused::TokenDisabled),
-            (Status::Expired, _) => return Err(Refused::TokenExpired),
-            (Status::Enabled | Status::QuotaExhausted, UserStatus::Disabled) => return Err(Refused::UserDisabled),
+            (Status::Disabled, _) => return Err(Refusal::TokenDisabled),
+            (Status::Expired, _) => return Err(Refusal::TokenExpired),
+            (Status::Enabled | Status::QuotaExhausted, UserStatus::Disabled) => return Err(Refusal::UserDisabled),
             (Status::Enabled | Status::QuotaExhausted, UserStatus::Enabled) => {}
         }
         if !group_is_open {
-            return Err(Refused::GroupNotAllowed);
+            return Err(Refusal::GroupNotAllowed);
         }
         let model_fits = |model: &String| self.model_limits.names().any(|name| name == model);
-        if self.model_limits_enabled && !asked.model.as_ref().is_none_or(model_fits) {
-            return Err(Refused::ModelNotAllowed);
+        if self.model_limits_enabled && !context.model.as_ref().is_none_or(model_fits) {
+            return Err(Refusal::ModelNotAllowed);
         }
-        if !asked.ip.passes(&self.allow_ips) {
-            return Err(Refused::IpNotAllowed);
+        if !context.ip.passes(&self.allow_ips) {
+            return Err(Refusal::IpNotAllowed);
         }
         match status {
-            Status::QuotaExhausted => Err(Refused::TokenExhausted),
+            Status::QuotaExhausted => Err(Refusal::TokenExhausted),
             Status::Enabled | Status::Disabled | Status::Expired => Ok(()),
         }
     }
@@ -218,9 +257,15 @@ impl Books {
     /// Takes `quota` from a token and its owner's wallet, both or neither.
     ///
     /// # Errors
-    /// See [`Refused`]; then nothing was taken.
-    pub fn charge(&mut self, id: TokenId, quota: Quota, asked: &RequestContext, now: UnixTime) -> Result<(), Refused> {
-        self.take(id, quota, asked, now)?;
+    /// See [`Refusal`]; then nothing was taken.
+    pub fn charge(
+        &mut self,
+        id: TokenId,
+        quota: Quota,
+        context: &RequestContext,
+        now: UnixTime,
+    ) -> Result<(), Refusal> {
+        self.take(id, quota, context, now)?;
         self.count(id, now);
         Ok(())
     }
@@ -228,18 +273,18 @@ impl Books {
     /// Sets `quota` aside until `expires_at` for the gateway `by`, like a charge that may be taken back.
     ///
     /// # Errors
-    /// See [`Refused`]; then nothing was set aside.
+    /// See [`Refusal`]; then nothing was set aside.
     pub fn reserve(
         &mut self,
         by: Option<GatewayId>,
         id: TokenId,
         quota: Quota,
-        asked: &RequestContext,
+        context: &RequestContext,
         expires_at: UnixTime,
         now: UnixTime,
-    ) -> Result<Reservation, Refused> {
-        let from_remain = self.take(id, quota, asked, now)?;
-        let user_id = self.tokens.get(&id).ok_or(Refused::InvalidKey)?.token.user_id;
+    ) -> Result<Reservation, Refusal> {
+        let from_remain = self.take(id, quota, context, now)?;
+        let user_id = self.tokens.get(&id).ok_or(Refusal::InvalidKey)?.token.user_id;
         let state = ReservationState::Open;
         Ok(Reservation { token_id: id, user_id, gateway_id: by, held: quota, from_remain, expires_at, state })
     }
@@ -256,13 +301,13 @@ impl Books {
         id: ReservationId,
         actual: Quota,
         now: UnixTime,
-    ) -> Result<(Settlement, Told), Refused> {
+    ) -> Result<(Settlement, Told), Refusal> {
         let reservation = *self.made_by(by, id)?;
         let held = match reservation.state {
             ReservationState::Open => reservation.held,
             ReservationState::Expired => Quota::ZERO,
             ReservationState::Settled(before) if before.requested == actual => return Ok((before, Told::Again)),
-            ReservationState::Settled(_) | ReservationState::Released => return Err(Refused::ReservationEnded),
+            ReservationState::Settled(_) | ReservationState::Released => return Err(Refusal::ReservationEnded),
         };
         let kept = held.min(actual);
         let back = held.checked_sub(kept).unwrap_or_default();
@@ -284,7 +329,7 @@ impl Books {
     ///
     /// # Errors
     /// Unknown to the gateway `by`, or settled.
-    pub fn release(&mut self, by: Option<GatewayId>, id: ReservationId) -> Result<Told, Refused> {
+    pub fn release(&mut self, by: Option<GatewayId>, id: ReservationId) -> Result<Told, Refusal> {
         self.made_by(by, id)?;
         self.give_up(id, ReservationState::Released)
     }
@@ -293,7 +338,7 @@ impl Books {
     ///
     /// # Errors
     /// Unknown, or settled.
-    pub fn expire(&mut self, id: ReservationId, now: UnixTime) -> Result<Told, Refused> {
+    pub fn expire(&mut self, id: ReservationId, now: UnixTime) -> Result<Told, Refusal> {
         match self.reservations.get(&id) {
             Some(open) if open.expires_at > now => Ok(Told::Again),
             _ => self.give_up(id, ReservationState::Expired),
@@ -301,12 +346,12 @@ impl Books {
     }
 
     /// A reservation that a gateway made: others are told that there is none.
-    fn made_by(&self, by: Option<GatewayId>, id: ReservationId) -> Result<&Reservation, Refused> {
-        self.reservations.get(&id).filter(|made| made.gateway_id == by).ok_or(Refused::NoReservation)
+    fn made_by(&self, by: Option<GatewayId>, id: ReservationId) -> Result<&Reservation, Refusal> {
+        self.reservations.get(&id).filter(|made| made.gateway_id == by).ok_or(Refusal::NoReservation)
     }
 
-    fn give_up(&mut self, id: ReservationId, how: ReservationState) -> Result<Told, Refused> {
-        let reservation = *self.reservations.get(&id).ok_or(Refused::NoReservation)?;
+    fn give_up(&mut self, id: ReservationId, how: ReservationState) -> Result<Told, Refusal> {
+        let reservation = *self.reservations.get(&id).ok_or(Refusal::NoReservation)?;
         match reservation.state {
             ReservationState::Open => {
                 self.give_back(&reservation, reservation.held);
@@ -314,26 +359,26 @@ impl Books {
                 Ok(Told::First)
             }
             ReservationState::Released | ReservationState::Expired => Ok(Told::Again),
-            ReservationState::Settled(_) => Err(Refused::ReservationEnded),
+            ReservationState::Settled(_) => Err(Refusal::ReservationEnded),
         }
     }
 
     /// Moves `quota` from remain to used, on the token and in the wallet. Tells whether the token's
     /// `remain` gave it.
-    fn take(&mut self, id: TokenId, quota: Quota, asked: &RequestContext, now: UnixTime) -> Result<bool, Refused> {
-        let account = self.tokens.get_mut(&id).filter(|account| !account.is_deleted).ok_or(Refused::InvalidKey)?;
+    fn take(&mut self, id: TokenId, quota: Quota, context: &RequestContext, now: UnixTime) -> Result<bool, Refusal> {
+        let account = self.tokens.get_mut(&id).filter(|account| !account.is_deleted).ok_or(Refusal::InvalidKey)?;
         let token = &mut account.token;
-        let wallet = self.wallets.get_mut(&token.user_id).ok_or(Refused::InvalidKey)?;
-        token.admits(wallet.status, account.group_is_open, asked, now)?;
+        let wallet = self.wallets.get_mut(&token.user_id).ok_or(Refusal::InvalidKey)?;
+        token.admits(wallet.status, account.group_is_open, context, now)?;
         let budget = match token.budget {
             Budget::Limited { remain } => {
-                Budget::Limited { remain: remain.checked_sub(quota).ok_or(Refused::TokenQuotaInsufficient)? }
+                Budget::Limited { remain: remain.checked_sub(quota).ok_or(Refusal::TokenQuotaInsufficient)? }
             }
             unlimited @ Budget::Unlimited { .. } => unlimited,
         };
-        let used = token.used_quota.checked_add(quota).ok_or(Refused::TokenQuotaInsufficient)?;
-        let rest = wallet.quota.checked_sub(quota).ok_or(Refused::UserQuotaInsufficient)?;
-        let spent = wallet.used_quota.checked_add(quota).ok_or(Refused::UserQuotaInsufficient)?;
+        let used = token.used_quota.checked_add(quota).ok_or(Refusal::TokenQuotaInsufficient)?;
+        let rest = wallet.quota.checked_sub(quota).ok_or(Refusal::UserQuotaInsufficient)?;
+        let spent = wallet.used_quota.checked_add(quota).ok_or(Refusal::UserQuotaInsufficient)?;
         (token.budget, token.used_quota) = (budget, used);
         (wallet.quota, wallet.used_quota) = (rest, spent);
         Ok(!budget.is_unlimited())
@@ -466,40 +511,40 @@ mod tests {
         fn owner(books: &mut Books) -> &mut Wallet {
             books.wallets.get_mut(&UserId::new(1)).unwrap()
         }
-        let table: [(Change, Refused); 11] = [
-            (|b| token_of(b).is_deleted = true, Refused::InvalidKey),
-            (|b| b.wallets.clear(), Refused::InvalidKey),
-            (|b| token_of(b).token.switched_off_by = Some(Role::User), Refused::TokenDisabled),
-            (|b| token_of(b).token.lifetime = Lifetime::Until(NOW), Refused::TokenExpired),
-            (|b| owner(b).status = UserStatus::Disabled, Refused::UserDisabled),
-            (|b| token_of(b).group_is_open = false, Refused::GroupNotAllowed),
+        let table: [(Change, Refusal); 11] = [
+            (|b| token_of(b).is_deleted = true, Refusal::InvalidKey),
+            (|b| b.wallets.clear(), Refusal::InvalidKey),
+            (|b| token_of(b).token.switched_off_by = Some(Role::User), Refusal::TokenDisabled),
+            (|b| token_of(b).token.lifetime = Lifetime::Until(NOW), Refusal::TokenExpired),
+            (|b| owner(b).status = UserStatus::Disabled, Refusal::UserDisabled),
+            (|b| token_of(b).group_is_open = false, Refusal::GroupNotAllowed),
             (
                 |b| {
                     token_of(b).token.model_limits_enabled = true;
                     token_of(b).token.model_limits = ModelLimits::parse("another").unwrap();
                 },
-                Refused::ModelNotAllowed,
+                Refusal::ModelNotAllowed,
             ),
-            (|b| token_of(b).token.allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap(), Refused::IpNotAllowed),
+            (|b| token_of(b).token.allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap(), Refusal::IpNotAllowed),
             (
                 |b| {
                     token_of(b).token.budget = Budget::new(Quota::ZERO, false);
                     token_of(b).token.used_quota = quota(1);
                 },
-                Refused::TokenExhausted,
+                Refusal::TokenExhausted,
             ),
-            (|b| token_of(b).token.budget = Budget::new(quota(4), false), Refused::TokenQuotaInsufficient),
-            (|b| owner(b).quota = quota(4), Refused::UserQuotaInsufficient),
+            (|b| token_of(b).token.budget = Budget::new(quota(4), false), Refusal::TokenQuotaInsufficient),
+            (|b| owner(b).quota = quota(4), Refusal::UserQuotaInsufficient),
         ];
-        let asked = RequestContext { model: Some("gpt".into()), ip: ClientAddress::Known([192, 0, 2, 1].into()) };
+        let context = RequestContext { model: Some("gpt".into()), ip: ClientAddress::Known([192, 0, 2, 1].into()) };
         for (change, reason) in table {
             let mut books = books(10, 10);
             change(&mut books);
             let before = books.clone();
-            assert_eq!(books.charge(KEY, quota(5), &asked, NOW), Err(reason));
+            assert_eq!(books.charge(KEY, quota(5), &context, NOW), Err(reason));
             assert_eq!((books.tokens, books.wallets), (before.tokens, before.wallets), "{reason:?} took something");
         }
-        assert_eq!(books(5, 5).charge(KEY, quota(5), &asked, NOW), Ok(()));
+        assert_eq!(books(5, 5).charge(KEY, quota(5), &context, NOW), Ok(()));
     }
 
     #[test]
@@ -543,18 +588,18 @@ mod tests {
         settled.settle(MAKER, HOLD, quota(3), NOW).unwrap();
         let after = left(&settled);
         assert_eq!(settled.settle(MAKER, HOLD, quota(3), NOW).map(|(_, told)| told), Ok(Told::Again));
-        assert_eq!(settled.settle(MAKER, HOLD, quota(2), NOW), Err(Refused::ReservationEnded));
-        assert_eq!(settled.release(MAKER, HOLD), Err(Refused::ReservationEnded));
-        assert_eq!(settled.expire(HOLD, SOON), Err(Refused::ReservationEnded));
+        assert_eq!(settled.settle(MAKER, HOLD, quota(2), NOW), Err(Refusal::ReservationEnded));
+        assert_eq!(settled.release(MAKER, HOLD), Err(Refusal::ReservationEnded));
+        assert_eq!(settled.expire(HOLD, SOON), Err(Refusal::ReservationEnded));
         assert_eq!(left(&settled), after);
 
         let mut released = books(10, 10);
         held(&mut released, 4);
         assert_eq!(released.release(MAKER, HOLD), Ok(Told::First));
         assert_eq!(released.release(MAKER, HOLD), Ok(Told::Again));
-        assert_eq!(released.settle(MAKER, HOLD, quota(4), NOW), Err(Refused::ReservationEnded));
+        assert_eq!(released.settle(MAKER, HOLD, quota(4), NOW), Err(Refusal::ReservationEnded));
         assert_eq!(left(&released), (10, 0, 10));
-        assert_eq!(released.release(MAKER, ReservationId::new(9)), Err(Refused::NoReservation));
+        assert_eq!(released.release(MAKER, ReservationId::new(9)), Err(Refusal::NoReservation));
     }
 
     #[test]
@@ -575,9 +620,9 @@ mod tests {
             for stranger in [OTHER, None] {
                 for cost in [0, 3, 4, 9] {
                     let settled = books.settle(stranger, HOLD, quota(cost), SOON);
-                    assert_eq!(settled, Err(Refused::NoReservation), "{state:?}");
+                    assert_eq!(settled, Err(Refusal::NoReservation), "{state:?}");
                 }
-                assert_eq!(books.release(stranger, HOLD), Err(Refused::NoReservation), "{state:?}");
+                assert_eq!(books.release(stranger, HOLD), Err(Refusal::NoReservation), "{state:?}");
             }
             assert_eq!(books.reservations, before.reservations);
             assert_eq!((books.tokens, books.wallets), (before.tokens, before.wallets), "{state:?}");
@@ -606,6 +651,16 @@ mod tests {
         books.release(MAKER, HOLD).unwrap();
         assert_eq!(left(&books), (10, 0, 10));
         assert!(books.tokens[&KEY].token.budget.is_unlimited());
+    }
+
+    #[test]
+    fn the_handle_of_a_reservation_reads_back_as_it_was_written() {
+        let handle = ReservationHandle { owner: UserId::new(7), id: ReservationId::new(123) };
+        assert_eq!(handle.to_string(), "r7.123");
+        assert_eq!("r7.123".parse(), Ok(handle));
+        for text in ["", "r", "r7", "7.123", "r7.", "r.123", "r7.1.2", "r7.x", "r99999999999999999999.1"] {
+            assert_eq!(text.parse::<ReservationHandle>(), Err(ReservationHandleInvalid), "{text}");
+        }
     }
 
     #[derive(Debug, Clone)]
@@ -681,7 +736,7 @@ mod tests {
                     }
                     Step::Release { by, nth } => {
                         let released = books.release(by, pick(nth));
-                        prop_assert!(by == MAKER || released == Err(Refused::NoReservation), "L7");
+                        prop_assert!(by == MAKER || released == Err(Refusal::NoReservation), "L7");
                     }
                     Step::Expire { nth, at } => drop(books.expire(pick(nth), UnixTime::new(at))),
                     Step::Switch { token, on } => {

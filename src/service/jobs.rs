@@ -7,8 +7,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::gateway::{Gateway, Ticket};
+use super::ledger::Ledger;
 use super::rate_limiter::RateLimiter;
+use crate::domain::ledger::ReservationHandle;
 use crate::domain::policy;
 use crate::domain::time::{Clock, DAY, UnixTime};
 use crate::storage::{self, Conn, Db, StorageError, access_tokens, ledger, retention, sessions};
@@ -51,21 +52,16 @@ impl Jobs {
     }
 
     /// Expires reservations for as long as the gateway service lives.
-    pub async fn expire(
-        db: Db,
-        clock: Arc<dyn Clock>,
-        max_clock_skew: i64,
-        gateway: impl Fn() -> Option<Arc<Gateway>>,
-    ) {
+    pub async fn expire(db: Db, clock: Arc<dyn Clock>, max_clock_skew: i64, service: impl Fn() -> Option<Arc<Ledger>>) {
         let mut ticks = tokio::time::interval(EXPIRE_EVERY);
         loop {
             ticks.tick().await;
-            let Some(gateway) = gateway() else {
+            let Some(ledger) = service() else {
                 return;
             };
             let expired = async {
                 match trusted_now(&db, &*clock, max_clock_skew).await? {
-                    Some(_) => expire_overdue(&db, &clock, &gateway).await,
+                    Some(_) => expire_overdue(&db, &clock, &ledger).await,
                     None => Ok(()),
                 }
             };
@@ -230,16 +226,16 @@ async fn trusted_now(db: &Db, clock: &dyn Clock, max_skew: i64) -> Result<Option
 ///
 /// # Errors
 /// The database.
-pub async fn expire_overdue(db: &Db, clock: &Arc<dyn Clock>, gateway: &Gateway) -> Result<(), StorageError> {
+pub async fn expire_overdue(db: &Db, clock: &Arc<dyn Clock>, service: &Ledger) -> Result<(), StorageError> {
     loop {
         let overdue = {
             let mut conn = db.acquire().await?;
             ledger::list_overdue(&mut conn, clock.now(), OVERDUE).await?
         };
-        let tickets = overdue.iter().map(|(reservation, owner)| Ticket { owner: *owner, reservation: *reservation });
-        let ended = futures_util::future::join_all(tickets.map(|ticket| gateway.expire(ticket))).await;
+        let overdue = overdue.iter().map(|(id, owner)| ReservationHandle { owner: *owner, id: *id });
+        let ended = futures_util::future::join_all(overdue.map(|handle| service.expire(handle))).await;
         // What was not ended now is still overdue at the next round.
-        if i64::try_from(overdue.len()).unwrap_or(0) < OVERDUE || ended.iter().any(Result::is_err) {
+        if i64::try_from(ended.len()).unwrap_or(0) < OVERDUE || ended.iter().any(Result::is_err) {
             return Ok(());
         }
     }

@@ -7,7 +7,6 @@ pub mod accounts;
 pub mod admin;
 pub mod audit_writer;
 pub mod authenticator;
-pub mod gateway;
 pub mod invalidator;
 pub mod jobs;
 pub mod key_cache;

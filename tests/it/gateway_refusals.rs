@@ -104,7 +104,7 @@ async fn overdue_are_expired(app: &TestApp) {
     let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
     let opened = Opened { db: Db::new(app.pool.clone()), vault };
     let state = App::assemble(opened, &config, app.clock.clone(), Rng::seeded(2)).unwrap().state;
-    expire_overdue(&state.db, &state.clock, &state.gateway).await.unwrap();
+    expire_overdue(&state.db, &state.clock, &state.ledger).await.unwrap();
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use keymeter::app::{App, Opened};
 use keymeter::config::Config;
 use keymeter::domain::time::Clock;
-use keymeter::service::gateway::Gateway;
 use keymeter::service::jobs::expire_overdue;
+use keymeter::service::ledger::Ledger;
 use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
 use keymeter::storage::Db;
@@ -187,7 +187,7 @@ struct World {
     tokens: Vec<(i64, String)>,
     tickets: Vec<Value>,
     /// Another server, whose job ends what is overdue.
-    job: (Db, Arc<dyn Clock>, Arc<Gateway>),
+    job: (Db, Arc<dyn Clock>, Arc<Ledger>),
 }
 
 impl World {
@@ -199,7 +199,7 @@ impl World {
         let config = Config::from_sources(None, std::iter::empty()).unwrap();
         let opened = Opened { db: db.clone(), vault };
         let other = App::assemble(opened, &config, Arc::clone(&clock), Rng::seeded(2)).unwrap();
-        let job = (db, clock, Arc::clone(&other.state.gateway));
+        let job = (db, clock, Arc::clone(&other.state.ledger));
         let (root, gateway) = (app.root().await, app.gateway().await);
         let mut world = Self { app, root, gateway, owners: Vec::new(), tokens: Vec::new(), tickets: Vec::new(), job };
         let mut model = Model { now: crate::harness::START, ..Model::default() };

@@ -1,54 +1,41 @@
 //! What gateways ask: may this key be used, and what did it cost.
 
+pub mod lanes;
+
 use std::sync::Arc;
+
+pub use lanes::{LedgerError, LedgerRules};
 
 use futures_util::future::{Either, join_all, ready};
 use sha2::{Digest as _, Sha256};
 
-use super::key_cache::{CachedKey, KeyCache};
-use super::ledger::{Counts, Done, Ledger, LedgerError, Order, What};
-use super::rng::Rng;
-use super::vault::Vault;
 use crate::domain::access::{ClientAddress, Groups};
-use crate::domain::id::{GatewayId, ReservationId, UserId};
+use crate::domain::id::{GatewayId, ReservationId};
 use crate::domain::key::{ApiKey, Digest};
-use crate::domain::ledger::{Refused, RequestContext, Settlement};
+use crate::domain::ledger::{Counts, Refusal, RequestContext, ReservationHandle, Settlement};
 use crate::domain::money::Quota;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::Budget;
+use crate::service::key_cache::{CachedKey, KeyCache};
+use crate::service::rng::Rng;
+use crate::service::vault::Vault;
 use crate::storage::StorageError;
-
-/// Why a gateway's question was refused.
-#[derive(Debug, thiserror::Error)]
-pub enum GatewayError {
-    /// By the ledger.
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    /// The database.
-    #[error(transparent)]
-    Storage(#[from] Arc<StorageError>),
-}
-
-impl From<Refused> for GatewayError {
-    fn from(refused: Refused) -> Self {
-        Self::Ledger(refused.into())
-    }
-}
+use lanes::{Done, Lanes, Order, What};
 
 /// The answer to "may this key be used?".
 #[derive(Debug)]
 pub struct Verification {
     /// Why not; it may if absent.
-    pub refused: Option<Refused>,
+    pub refusal: Option<Refusal>,
     /// What is known of the key, if it is known.
-    pub seen: Option<Arc<CachedKey>>,
+    pub key: Option<Arc<CachedKey>>,
 }
 
 impl Verification {
     /// The token's group, or its owner's where it names none.
     #[must_use]
     pub fn group(&self) -> &str {
-        match &self.seen {
+        match &self.key {
             Some(seen) if seen.token.group.as_str().is_empty() => &seen.owner_group,
             Some(seen) => seen.token.group.as_str(),
             None => "",
@@ -62,7 +49,7 @@ pub struct ChargeRequest {
     /// What it cost.
     pub quota: Quota,
     /// What for.
-    pub asked: RequestContext,
+    pub context: RequestContext,
     /// Tokens in and out.
     pub counts: Counts,
     /// The gateway's own id of it.
@@ -80,20 +67,11 @@ pub struct ChargeOutcome {
     pub request_id: String,
 }
 
-/// A reservation and whose it is.
-#[derive(Debug, Clone, Copy)]
-pub struct Ticket {
-    /// Decides the lane; checked against the reservation.
-    pub owner: UserId,
-    /// The reservation.
-    pub reservation: ReservationId,
-}
-
 /// What was set aside.
 #[derive(Debug)]
 pub struct Reserved {
     /// By which it is ended.
-    pub ticket: Ticket,
+    pub handle: ReservationHandle,
     /// When it ends by itself.
     pub expires_at: UnixTime,
     /// What the token has left.
@@ -109,65 +87,65 @@ pub struct Settled {
     pub remain_quota: Quota,
 }
 
-/// The gateway service.
+/// What gateways ask for.
 #[derive(Debug)]
-pub struct Gateway {
+pub struct Ledger {
     vault: Vault,
     key_cache: Arc<KeyCache>,
-    ledger: Ledger,
+    lanes: Lanes,
     clock: Arc<dyn Clock>,
     rng: Rng,
     groups: Groups,
 }
 
-impl Gateway {
+impl Ledger {
     /// A service on a key cache and a ledger.
     #[must_use]
     pub const fn new(
         vault: Vault,
         key_cache: Arc<KeyCache>,
-        ledger: Ledger,
+        lanes: Lanes,
         clock: Arc<dyn Clock>,
         rng: Rng,
         groups: Groups,
     ) -> Self {
-        Self { vault, key_cache, ledger, clock, rng, groups }
+        Self { vault, key_cache, lanes, clock, rng, groups }
     }
 
     /// Whether a key may be used, at a cost of `quota`. Without the database where the key was seen
     /// in the last two seconds; balances are as of then.
     ///
     /// # Errors
-    /// The database, if it had to be asked.
-    pub async fn verify(&self, key: &str, asked: &RequestContext, quota: Quota) -> Result<Verification, GatewayError> {
+    /// The database, if it had to be context.
+    pub async fn verify(&self, key: &str, context: &RequestContext, quota: Quota) -> Result<Verification, LedgerError> {
         let seen = match self.digest(key) {
-            Ok(digest) => self.key_cache.find(&digest).await?,
+            Ok(digest) => self.key_cache.find(&digest).await.map_err(LedgerError::Storage)?,
             Err(_) => None,
         };
         let Some(seen) = seen else {
-            return Ok(Verification { refused: Some(Refused::InvalidKey), seen: None });
+            return Ok(Verification { refusal: Some(Refusal::InvalidKey), key: None });
         };
-        let refused = self.judge(&seen, asked, quota).err();
-        Ok(Verification { refused, seen: Some(seen) })
+        let refusal = self.judge(&seen, context, quota).err();
+        Ok(Verification { refusal, key: Some(seen) })
     }
 
     /// Takes quota; answered when it is durable.
     ///
     /// # Errors
-    /// See [`GatewayError`].
+    /// See [`LedgerError`].
     pub async fn charge(
         &self,
         gateway: GatewayId,
         key: &str,
         charge: ChargeRequest,
-    ) -> Result<ChargeOutcome, GatewayError> {
+    ) -> Result<ChargeOutcome, LedgerError> {
         let order = self.order(gateway, key, charge).await?;
         self.take(order)?.await
     }
 
     /// The same for many. Each stands for itself, also one that could not be read; those of one owner
     /// are decided in this order.
-    pub async fn charge_each<E: From<GatewayError>>(
+    pub async fn charge_each<E: From<LedgerError>>(
         &self,
         gateway: GatewayId,
         charges: Vec<Result<(String, ChargeRequest), E>>,
@@ -183,23 +161,23 @@ impl Gateway {
     }
 
     /// What a charge is for the ledger.
-    async fn order(&self, gateway: GatewayId, key: &str, charge: ChargeRequest) -> Result<Charging, GatewayError> {
+    async fn order(&self, gateway: GatewayId, key: &str, charge: ChargeRequest) -> Result<Charging, LedgerError> {
         let digest = self.digest(key)?;
-        let ChargeRequest { quota, asked, counts, request_id } = charge;
-        let receipt = request_id.as_ref().map(|id| (id.clone(), request_hash(&digest, quota, &asked, counts)));
+        let ChargeRequest { quota, context, counts, request_id } = charge;
+        let receipt = request_id.as_ref().map(|id| (id.clone(), request_hash(&digest, quota, &context, counts)));
         let request_id =
             request_id.unwrap_or_else(|| self.rng.generate_fast(|rng| ReservationId::random(rng)).to_string());
-        let step = match (self.key_cache.find_of_any_age(&digest).await?, receipt) {
+        let step = match (self.key_cache.find_of_any_age(&digest).await.map_err(LedgerError::Storage)?, receipt) {
             (Some(seen), receipt) => {
                 let owner = seen.token.user_id;
-                let what = What::Charge { seen, quota, asked, counts, receipt };
+                let what = What::Charge { seen, quota, context, counts, receipt };
                 Step::Queue(Order { gateway: Some(gateway), owner, what })
             }
             // The token may have been deleted since: a retry is told the truth all the same (L4).
             (None, Some((id, request_hash))) => {
-                Step::Told(self.ledger.recall((gateway, id), &request_hash).await?.ok_or(Refused::InvalidKey)?)
+                Step::Told(self.lanes.recall((gateway, id), &request_hash).await?.ok_or(Refusal::InvalidKey)?)
             }
-            (None, None) => return Err(Refused::InvalidKey.into()),
+            (None, None) => return Err(Refusal::InvalidKey.into()),
         };
         Ok(Charging { request_id, step })
     }
@@ -208,9 +186,9 @@ impl Gateway {
     fn take(
         &self,
         charging: Charging,
-    ) -> Result<impl Future<Output = Result<ChargeOutcome, GatewayError>> + use<>, GatewayError> {
+    ) -> Result<impl Future<Output = Result<ChargeOutcome, LedgerError>> + use<>, LedgerError> {
         let told = match charging.step {
-            Step::Queue(order) => Either::Left(self.ledger.queue(order)?),
+            Step::Queue(order) => Either::Left(self.lanes.queue(order)?),
             Step::Told(done) => Either::Right(ready(Ok(done))),
         };
         Ok(async move {
@@ -226,22 +204,23 @@ impl Gateway {
     /// Sets quota aside for `seconds`.
     ///
     /// # Errors
-    /// See [`GatewayError`].
+    /// See [`LedgerError`].
     pub async fn reserve(
         &self,
         gateway: GatewayId,
         key: &str,
         quota: Quota,
-        asked: RequestContext,
+        context: RequestContext,
         seconds: i64,
-    ) -> Result<Reserved, GatewayError> {
+    ) -> Result<Reserved, LedgerError> {
         let digest = self.digest(key)?;
-        let seen = self.key_cache.find_of_any_age(&digest).await?.ok_or(Refused::InvalidKey)?;
+        let seen =
+            self.key_cache.find_of_any_age(&digest).await.map_err(LedgerError::Storage)?.ok_or(Refusal::InvalidKey)?;
         let (owner, expires_at) = (seen.token.user_id, self.clock.now().plus(seconds));
-        let what = What::Reserve { seen, quota, asked, expires_at };
-        match self.ledger.execute(Order { gateway: Some(gateway), owner, what }).await? {
+        let what = What::Reserve { seen, quota, context, expires_at };
+        match self.lanes.execute(Order { gateway: Some(gateway), owner, what }).await? {
             Done::Reserved { reservation, expires_at, remain_quota } => {
-                Ok(Reserved { ticket: Ticket { owner, reservation }, expires_at, remain_quota })
+                Ok(Reserved { handle: ReservationHandle { owner, id: reservation }, expires_at, remain_quota })
             }
             Done::Charged { .. } | Done::Settled { .. } | Done::Ended { .. } => Err(misunderstood()),
         }
@@ -250,16 +229,16 @@ impl Gateway {
     /// Ends a reservation as a charge.
     ///
     /// # Errors
-    /// See [`GatewayError`].
+    /// See [`LedgerError`].
     pub async fn settle(
         &self,
         gateway: GatewayId,
-        ticket: Ticket,
+        reservation: ReservationHandle,
         quota: Quota,
         counts: Counts,
-    ) -> Result<Settled, GatewayError> {
-        let what = What::Settle { reservation: ticket.reservation, quota, counts };
-        match self.ledger.execute(Order { gateway: Some(gateway), owner: ticket.owner, what }).await? {
+    ) -> Result<Settled, LedgerError> {
+        let what = What::Settle { reservation: reservation.id, quota, counts };
+        match self.lanes.execute(Order { gateway: Some(gateway), owner: reservation.owner, what }).await? {
             Done::Settled { settlement, remain_quota } => Ok(Settled { settlement, remain_quota }),
             Done::Charged { .. } | Done::Reserved { .. } | Done::Ended { .. } => Err(misunderstood()),
         }
@@ -268,42 +247,42 @@ impl Gateway {
     /// Ends a reservation, giving all back. Returns what the token has left.
     ///
     /// # Errors
-    /// See [`GatewayError`].
-    pub async fn release(&self, gateway: GatewayId, ticket: Ticket) -> Result<Quota, GatewayError> {
-        let what = What::Release { reservation: ticket.reservation };
-        self.end(Order { gateway: Some(gateway), owner: ticket.owner, what }).await
+    /// See [`LedgerError`].
+    pub async fn release(&self, gateway: GatewayId, reservation: ReservationHandle) -> Result<Quota, LedgerError> {
+        let what = What::Release { reservation: reservation.id };
+        self.end(Order { gateway: Some(gateway), owner: reservation.owner, what }).await
     }
 
     /// Ends a reservation whose time is over.
     ///
     /// # Errors
-    /// See [`GatewayError`].
-    pub async fn expire(&self, ticket: Ticket) -> Result<Quota, GatewayError> {
-        let what = What::Expire { reservation: ticket.reservation };
-        self.end(Order { gateway: None, owner: ticket.owner, what }).await
+    /// See [`LedgerError`].
+    pub async fn expire(&self, reservation: ReservationHandle) -> Result<Quota, LedgerError> {
+        let what = What::Expire { reservation: reservation.id };
+        self.end(Order { gateway: None, owner: reservation.owner, what }).await
     }
 
-    async fn end(&self, order: Order) -> Result<Quota, GatewayError> {
-        match self.ledger.execute(order).await? {
+    async fn end(&self, order: Order) -> Result<Quota, LedgerError> {
+        match self.lanes.execute(order).await? {
             Done::Ended { remain_quota } => Ok(remain_quota),
             Done::Charged { .. } | Done::Reserved { .. } | Done::Settled { .. } => Err(misunderstood()),
         }
     }
 
     /// The rules of a charge on balances as last seen.
-    fn judge(&self, seen: &CachedKey, asked: &RequestContext, quota: Quota) -> Result<(), Refused> {
+    fn judge(&self, seen: &CachedKey, context: &RequestContext, quota: Quota) -> Result<(), Refusal> {
         let group_is_open = self.groups.allow(&seen.owner_group, &seen.token.group);
-        seen.token.admits(seen.wallet.status, group_is_open, asked, self.clock.now())?;
+        seen.token.admits(seen.wallet.status, group_is_open, context, self.clock.now())?;
         match seen.token.budget {
-            Budget::Limited { remain } if remain < quota => return Err(Refused::TokenQuotaInsufficient),
+            Budget::Limited { remain } if remain < quota => return Err(Refusal::TokenQuotaInsufficient),
             Budget::Limited { .. } | Budget::Unlimited { .. } => {}
         }
-        if seen.wallet.quota < quota { Err(Refused::UserQuotaInsufficient) } else { Ok(()) }
+        if seen.wallet.quota < quota { Err(Refusal::UserQuotaInsufficient) } else { Ok(()) }
     }
 
     /// Where a key is found. Its checksum refuses most that are none without looking.
-    fn digest(&self, key: &str) -> Result<Digest, Refused> {
-        ApiKey::parse(key).map(|key| self.vault.digest(&key)).map_err(|_| Refused::InvalidKey)
+    fn digest(&self, key: &str) -> Result<Digest, Refusal> {
+        ApiKey::parse(key).map(|key| self.vault.digest(&key)).map_err(|_| Refusal::InvalidKey)
     }
 }
 
@@ -320,18 +299,18 @@ enum Step {
 }
 
 /// What makes two charges of one `request_id` the same.
-fn request_hash(key: &Digest, quota: Quota, asked: &RequestContext, counts: Counts) -> Vec<u8> {
+fn request_hash(key: &Digest, quota: Quota, context: &RequestContext, counts: Counts) -> Vec<u8> {
     let Counts { prompt_tokens, completion_tokens } = counts;
-    let ip = match asked.ip {
+    let ip = match context.ip {
         ClientAddress::Known(ip) => ip.to_string(),
         ClientAddress::NotSent | ClientAddress::Unknown => String::new(),
     };
-    let model = asked.model.as_deref().unwrap_or_default();
+    let model = context.model.as_deref().unwrap_or_default();
     let told = format!("{} {prompt_tokens} {completion_tokens} {ip} {model}", quota.get());
     Sha256::new().chain_update(key.as_bytes()).chain_update(told).finalize().to_vec()
 }
 
 /// A lane answers an order in its own words only.
-fn misunderstood() -> GatewayError {
-    GatewayError::Storage(Arc::new(StorageError::GivenUp))
+fn misunderstood() -> LedgerError {
+    LedgerError::Storage(Arc::new(StorageError::GivenUp))
 }

@@ -17,15 +17,15 @@ use std::time::{Duration, Instant};
 use chrono_tz::Tz;
 use tokio::sync::{mpsc, oneshot};
 
-use super::key_cache::CachedKey;
-use super::recent_balances::RecentBalances;
-use super::rng::Rng;
 use crate::domain::access::Groups;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
-use crate::domain::ledger::{Account, Books, Refused, RequestContext, Settlement, Told};
+use crate::domain::ledger::{Account, Books, Counts, Refusal, RequestContext, Settlement, Told};
 use crate::domain::money::Quota;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::Token;
+use crate::service::key_cache::CachedKey;
+use crate::service::recent_balances::RecentBalances;
+use crate::service::rng::Rng;
 use crate::storage::ledger::{Changes, Charge, IdempotencyKey, IdempotencyRecord, LockedWallet, NewReservation};
 use crate::storage::{self, Conn, Constraint, Db, StorageError, ledger, tokens};
 
@@ -56,15 +56,6 @@ pub struct LedgerRules {
     pub zone: Tz,
     /// The groups there are.
     pub groups: Groups,
-}
-
-/// Tokens in and out, as the gateway counted them.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Counts {
-    /// Input tokens.
-    pub prompt_tokens: i64,
-    /// Output tokens.
-    pub completion_tokens: i64,
 }
 
 /// An operation that a gateway asks for.
@@ -100,12 +91,12 @@ pub enum What {
     Charge {
         seen: Arc<CachedKey>,
         quota: Quota,
-        asked: RequestContext,
+        context: RequestContext,
         counts: Counts,
         receipt: Option<(String, Vec<u8>)>,
     },
     /// Set quota aside.
-    Reserve { seen: Arc<CachedKey>, quota: Quota, asked: RequestContext, expires_at: UnixTime },
+    Reserve { seen: Arc<CachedKey>, quota: Quota, context: RequestContext, expires_at: UnixTime },
     /// End a reservation as a charge.
     Settle { reservation: ReservationId, quota: Quota, counts: Counts },
     /// End a reservation, giving all back.
@@ -133,7 +124,7 @@ pub enum Done {
 pub enum LedgerError {
     /// By the rules.
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Refused(#[from] Refusal),
     /// Another request was given this id.
     #[error("this request_id was used for another request; give each request an id of its own")]
     RequestIdReused,
@@ -157,12 +148,12 @@ struct Waiting {
 
 /// Takes operations and answers them when they are durable.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct Lanes {
     db: Db,
     lanes: Vec<mpsc::Sender<Waiting>>,
 }
 
-impl Ledger {
+impl Lanes {
     /// Starts the lanes. They end when the ledger is dropped and everything that waited is answered.
     #[must_use]
     pub fn start(
@@ -431,7 +422,7 @@ impl Page {
 
     fn decide(&mut self, order: &Order, now: UnixTime, committer: &Committer) -> Answer {
         match &order.what {
-            What::Charge { seen, quota, asked, counts, receipt } => {
+            What::Charge { seen, quota, context, counts, receipt } => {
                 let (token, key) = (&seen.token.id, order.idempotency_key());
                 let request_hash = receipt.as_ref().map(|(_, request_hash)| request_hash);
                 if let Some(before) = key.as_ref().and_then(|key| self.records.get(key)) {
@@ -440,7 +431,7 @@ impl Page {
                     }
                     return Ok(Done::Charged { charged: before.charged, remain_quota: before.remain_quota });
                 }
-                self.books.charge(*token, *quota, asked, now)?;
+                self.books.charge(*token, *quota, context, now)?;
                 let remain_quota = self.remain(*token);
                 self.changes.charges.push(Charge {
                     at: now,
@@ -449,7 +440,7 @@ impl Page {
                     token_id: *token,
                     user_id: order.owner,
                     reservation_id: None,
-                    model: asked.model.clone().unwrap_or_default(),
+                    model: context.model.clone().unwrap_or_default(),
                     quota: *quota,
                     shortfall: Quota::ZERO,
                     prompt_tokens: counts.prompt_tokens,
@@ -467,14 +458,14 @@ impl Page {
                 }
                 Ok(Done::Charged { charged: *quota, remain_quota })
             }
-            What::Reserve { seen, quota, asked, expires_at } => {
+            What::Reserve { seen, quota, context, expires_at } => {
                 let token = &seen.token.id;
-                let made = self.books.reserve(order.gateway, *token, *quota, asked, *expires_at, now)?;
+                let made = self.books.reserve(order.gateway, *token, *quota, context, *expires_at, now)?;
                 let id = committer.rng.generate(|rng| ReservationId::random(rng));
                 self.changes.reserved.push(NewReservation {
                     id,
                     reservation: made,
-                    model: asked.model.clone().unwrap_or_default(),
+                    model: context.model.clone().unwrap_or_default(),
                     created_time: now,
                 });
                 Ok(Done::Reserved { reservation: id, expires_at: *expires_at, remain_quota: self.remain(*token) })
@@ -483,7 +474,7 @@ impl Page {
                 let before = self.books.reservations.get(id).copied();
                 let (settlement, told) = self.books.settle(order.gateway, *id, *quota, now)?;
                 let Some(before) = before else {
-                    return Err(Refused::NoReservation.into());
+                    return Err(Refusal::NoReservation.into());
                 };
                 if told == Told::First {
                     self.changes.charges.push(Charge {

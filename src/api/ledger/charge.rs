@@ -1,0 +1,142 @@
+//! `POST /api/gateway/charge` and `/charges`: take quota.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::requests::{amount, context, counts};
+use crate::api::auth::Gateway;
+use crate::api::envelope::Envelope;
+use crate::api::errors::ApiError;
+use crate::api::extract::Json;
+use crate::api::state::AppState;
+use crate::domain::policy;
+use crate::service::ledger::{ChargeOutcome, ChargeRequest};
+
+/// A charge.
+#[derive(Deserialize, ToSchema)]
+pub struct ChargeBody {
+    /// The API key being spent.
+    #[schema(required)]
+    key: Option<String>,
+    /// The cost in quota units.
+    #[schema(required)]
+    quota: Option<i64>,
+    /// Your id of this charge, 1 to 128 characters. A retry with the same id never charges twice.
+    request_id: Option<String>,
+    /// The model used.
+    model: Option<String>,
+    /// The end client's IP address.
+    ip: Option<String>,
+    /// Input tokens.
+    prompt_tokens: Option<i64>,
+    /// Output tokens.
+    completion_tokens: Option<i64>,
+}
+
+impl ChargeBody {
+    /// The key and the charge.
+    fn parse(self) -> Result<(String, ChargeRequest), ApiError> {
+        if self.request_id.as_ref().is_some_and(|id| !is_valid(id)) {
+            let message = "`request_id` must have 1 to 128 visible characters";
+            return Err(ApiError::bad("invalid_request_id", message));
+        }
+        let charge = ChargeRequest {
+            quota: amount(self.quota)?,
+            context: context(self.model, self.ip.as_deref())?,
+            counts: counts(self.prompt_tokens, self.completion_tokens)?,
+            request_id: self.request_id,
+        };
+        Ok((self.key.unwrap_or_default(), charge))
+    }
+}
+
+fn is_valid(request_id: &str) -> bool {
+    (1..=128).contains(&request_id.chars().count()) && request_id.chars().all(|c| !c.is_control())
+}
+
+/// A charge that was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ChargedBody {
+    /// What was taken in quota units.
+    charged: i64,
+    /// The token's remaining quota in quota units.
+    remain_quota: i64,
+    /// Your id of this charge, or a generated one if you sent none.
+    request_id: String,
+}
+
+impl From<ChargeOutcome> for ChargedBody {
+    fn from(outcome: ChargeOutcome) -> Self {
+        let ChargeOutcome { charged, remain_quota, request_id } = outcome;
+        Self { charged: charged.get(), remain_quota: remain_quota.get(), request_id }
+    }
+}
+
+/// Many charges in one call.
+#[derive(Deserialize, ToSchema)]
+pub struct ChargesBody {
+    /// 1 to 1,000 charges. Each succeeds or fails on its own.
+    #[schema(required)]
+    charges: Option<Vec<ChargeBody>>,
+}
+
+/// The outcome of one of many charges: the charge or its refusal.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OutcomeBody {
+    /// Whether it was charged.
+    success: bool,
+    /// The charge.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    charged: Option<ChargedBody>,
+    /// Why it was refused, as one sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    /// Why it was refused, as a stable code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'static str>,
+}
+
+impl From<Result<ChargeOutcome, ApiError>> for OutcomeBody {
+    fn from(outcome: Result<ChargeOutcome, ApiError>) -> Self {
+        match outcome {
+            Ok(charged) => Self { success: true, charged: Some(charged.into()), message: None, error: None },
+            Err(ApiError { message, error, .. }) => {
+                Self { success: false, charged: None, message: Some(message), error: Some(error) }
+            }
+        }
+    }
+}
+
+/// Take quota from a key and its owner's wallet.
+#[utoipa::path(post, path = "/api/gateway/charge", tag = "gateway", request_body = ChargeBody,
+    responses((status = 200, body = Envelope<ChargedBody>)))]
+pub async fn charge(
+    State(app): State<Arc<AppState>>,
+    Gateway(gateway): Gateway,
+    Json(body): Json<ChargeBody>,
+) -> Result<Envelope<ChargedBody>, ApiError> {
+    let (key, charge) = body.parse()?;
+    Ok(Envelope::of(app.ledger.charge(gateway, &key, charge).await?.into()))
+}
+
+/// Take quota for many requests. Each is charged or refused on its own; charges of one owner are decided in the order
+/// of the list.
+#[utoipa::path(post, path = "/api/gateway/charges", tag = "gateway", request_body = ChargesBody,
+    responses((status = 200, body = Envelope<Vec<OutcomeBody>>)))]
+pub async fn charges(
+    State(app): State<Arc<AppState>>,
+    Gateway(gateway): Gateway,
+    Json(body): Json<ChargesBody>,
+) -> Result<Envelope<Vec<OutcomeBody>>, ApiError> {
+    let charges = body.charges.unwrap_or_default();
+    if charges.is_empty() || charges.len() > policy::MAX_CHARGES {
+        let message = format!("`charges` must have 1 to {} entries", policy::MAX_CHARGES);
+        return Err(ApiError::bad("invalid_charges", message));
+    }
+    let charges = charges.into_iter().map(ChargeBody::parse).collect();
+    let outcomes = app.ledger.charge_each::<ApiError>(gateway, charges).await;
+    Ok(Envelope::of(outcomes.into_iter().map(OutcomeBody::from).collect()))
+}

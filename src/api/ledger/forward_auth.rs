@@ -1,0 +1,45 @@
+//! `GET /api/gateway/auth`: forward-auth for nginx, Caddy, Traefik and Envoy.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderName, HeaderValue};
+
+use super::verify::VerificationBody;
+use crate::api::auth::{GatewayInFront, KeyHolder};
+use crate::api::envelope::Envelope;
+use crate::api::errors::ApiError;
+use crate::api::extract::ClientIp;
+use crate::api::state::AppState;
+use crate::domain::access::ClientAddress;
+use crate::domain::ledger::RequestContext;
+use crate::domain::money::Quota;
+
+/// Forward-auth for nginx, Caddy, Traefik and Envoy: `Authorization` is the end client's, and the gateway's credential
+/// comes in `X-Gateway-Credential`. Answers 200 or the status of the refusal.
+#[utoipa::path(get, path = "/api/gateway/auth", tag = "gateway",
+    responses((status = 200, body = Envelope<VerificationBody>)))]
+pub async fn auth(
+    State(app): State<Arc<AppState>>,
+    _: GatewayInFront,
+    KeyHolder(key): KeyHolder,
+    ClientIp(ip): ClientIp,
+) -> Result<Response, ApiError> {
+    let context = RequestContext { model: None, ip: ip.map_or(ClientAddress::Unknown, ClientAddress::Known) };
+    // A key with nothing left is refused, so the least cost is one unit.
+    let least = Quota::grant(1).unwrap_or_default();
+    let verification = app.ledger.verify(&key, &context, least).await?;
+    if let Some(refusal) = verification.refusal {
+        return Err(refusal.into());
+    }
+    let body = VerificationBody::from(&verification);
+    let headers = body.headers();
+    let mut response = Envelope::of(body).into_response();
+    for (name, value) in headers {
+        if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {
+            response.headers_mut().insert(HeaderName::from_static(name), value);
+        }
+    }
+    Ok(response)
+}

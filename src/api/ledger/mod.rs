@@ -1,0 +1,7 @@
+//! What gateways call: verify, charge, reserve, settle, release and forward-auth.
+
+pub mod charge;
+pub mod forward_auth;
+mod requests;
+pub mod reservations;
+pub mod verify;

@@ -1,0 +1,152 @@
+//! `POST /api/gateway/reserve`, `/settle` and `/release`: hold quota for a request whose cost is not known yet.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::requests::{amount, context, counts};
+use crate::api::auth::Gateway;
+use crate::api::envelope::Envelope;
+use crate::api::errors::ApiError;
+use crate::api::extract::Json;
+use crate::api::state::AppState;
+use crate::domain::ledger::{Refusal, ReservationHandle};
+use crate::domain::policy;
+
+/// A hold on quota.
+#[derive(Deserialize, ToSchema)]
+pub struct ReserveBody {
+    /// The API key being spent.
+    #[schema(required)]
+    key: Option<String>,
+    /// The quota units to hold.
+    #[schema(required)]
+    quota: Option<i64>,
+    /// Seconds after which the hold is given back if it is not settled: 1 to 86,400, default 600.
+    ttl_seconds: Option<i64>,
+    /// The model requested.
+    model: Option<String>,
+    /// The end client's IP address.
+    ip: Option<String>,
+}
+
+/// A reservation that was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReservedBody {
+    /// Settle or release the reservation by this id.
+    reservation_id: String,
+    /// Unix timestamp at which the hold is given back.
+    expires_at: i64,
+    /// The quota units held.
+    reserved: i64,
+    /// The token's remaining quota in quota units.
+    remain_quota: i64,
+}
+
+/// The actual cost of a reservation.
+#[derive(Deserialize, ToSchema)]
+pub struct SettleBody {
+    /// The `reservation_id` that `reserve` returned.
+    #[schema(required)]
+    reservation_id: Option<String>,
+    /// The actual cost in quota units.
+    #[schema(required)]
+    quota: Option<i64>,
+    /// Input tokens.
+    prompt_tokens: Option<i64>,
+    /// Output tokens.
+    completion_tokens: Option<i64>,
+}
+
+/// A reservation that was settled.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SettledBody {
+    /// What was taken in quota units.
+    charged: i64,
+    /// The part of the cost that neither the hold nor the balances could cover, in quota units.
+    shortfall: i64,
+    /// Whether the reservation had expired before, so that the charge was made without a hold.
+    expired: bool,
+    /// The token's remaining quota in quota units.
+    remain_quota: i64,
+}
+
+/// A reservation to release.
+#[derive(Deserialize, ToSchema)]
+pub struct ReleaseBody {
+    /// The `reservation_id` that `reserve` returned.
+    #[schema(required)]
+    reservation_id: Option<String>,
+}
+
+/// A reservation that was released.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReleasedBody {
+    /// The token's remaining quota in quota units.
+    remain_quota: i64,
+}
+
+/// Hold quota for a request whose cost is not known yet.
+#[utoipa::path(post, path = "/api/gateway/reserve", tag = "gateway", request_body = ReserveBody,
+    responses((status = 200, body = Envelope<ReservedBody>)))]
+pub async fn reserve(
+    State(app): State<Arc<AppState>>,
+    Gateway(gateway): Gateway,
+    Json(body): Json<ReserveBody>,
+) -> Result<Envelope<ReservedBody>, ApiError> {
+    let quota = amount(body.quota)?;
+    let seconds = body.ttl_seconds.unwrap_or(policy::RESERVATION_SECONDS);
+    if !(1..=policy::MAX_RESERVATION_SECONDS).contains(&seconds) {
+        let message = format!("`ttl_seconds` must be 1 to {}", policy::MAX_RESERVATION_SECONDS);
+        return Err(ApiError::bad("invalid_ttl", message));
+    }
+    let context = context(body.model, body.ip.as_deref())?;
+    let reserved =
+        app.ledger.reserve(gateway, body.key.as_deref().unwrap_or_default(), quota, context, seconds).await?;
+    Ok(Envelope::of(ReservedBody {
+        reservation_id: reserved.handle.to_string(),
+        expires_at: reserved.expires_at.get(),
+        reserved: quota.get(),
+        remain_quota: reserved.remain_quota.get(),
+    }))
+}
+
+/// End a reservation as a charge of its actual cost.
+#[utoipa::path(post, path = "/api/gateway/settle", tag = "gateway", request_body = SettleBody,
+    responses((status = 200, body = Envelope<SettledBody>)))]
+pub async fn settle(
+    State(app): State<Arc<AppState>>,
+    Gateway(gateway): Gateway,
+    Json(body): Json<SettleBody>,
+) -> Result<Envelope<SettledBody>, ApiError> {
+    let quota = amount(body.quota)?;
+    let counts = counts(body.prompt_tokens, body.completion_tokens)?;
+    let reservation = handle(body.reservation_id.as_deref())?;
+    let settled = app.ledger.settle(gateway, reservation, quota, counts).await?;
+    Ok(Envelope::of(SettledBody {
+        charged: settled.settlement.charged.get(),
+        shortfall: settled.settlement.shortfall.get(),
+        expired: settled.settlement.was_expired,
+        remain_quota: settled.remain_quota.get(),
+    }))
+}
+
+/// End a reservation and give its hold back.
+#[utoipa::path(post, path = "/api/gateway/release", tag = "gateway", request_body = ReleaseBody,
+    responses((status = 200, body = Envelope<ReleasedBody>)))]
+pub async fn release(
+    State(app): State<Arc<AppState>>,
+    Gateway(gateway): Gateway,
+    Json(body): Json<ReleaseBody>,
+) -> Result<Envelope<ReleasedBody>, ApiError> {
+    let reservation = handle(body.reservation_id.as_deref())?;
+    let remain_quota = app.ledger.release(gateway, reservation).await?.get();
+    Ok(Envelope::of(ReleasedBody { remain_quota }))
+}
+
+fn handle(reservation_id: Option<&str>) -> Result<ReservationHandle, ApiError> {
+    let text = reservation_id.ok_or_else(|| ApiError::bad("missing_field", "`reservation_id` is required"))?;
+    text.parse().map_err(|_| ApiError::from(Refusal::NoReservation))
+}

@@ -1,0 +1,115 @@
+//! `POST /api/gateway/verify`: may this key be used?
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::requests::{amount, context};
+use crate::api::auth::Gateway;
+use crate::api::envelope::Envelope;
+use crate::api::errors::ApiError;
+use crate::api::extract::Json;
+use crate::api::state::AppState;
+use crate::service::ledger::Verification;
+
+/// May this key be used? Omitted fields are not checked.
+#[derive(Deserialize, ToSchema)]
+pub struct VerifyBody {
+    /// The API key being spent.
+    #[schema(required)]
+    key: Option<String>,
+    /// The model requested.
+    model: Option<String>,
+    /// The end client's IP address.
+    ip: Option<String>,
+    /// The expected cost in quota units.
+    quota: Option<i64>,
+}
+
+/// Whether the key may be used. All other fields are present if the key is known.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub struct VerificationBody {
+    /// Whether the key may be used now.
+    valid: bool,
+    /// The error code of the refusal if `valid` is false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    /// The token's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_id: Option<i64>,
+    /// The id of the token's owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_id: Option<i64>,
+    /// The token's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// The token's group, or its owner's if the token has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<String>,
+    /// Effective only for the group `auto`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cross_group_retry: Option<bool>,
+    /// Whether only the owner's wallet limits the token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unlimited_quota: Option<bool>,
+    /// The token's remaining quota in quota units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remain_quota: Option<i64>,
+    /// What can be spent in quota units: the smaller of token and wallet. Advisory; at most 2 s old.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usable_quota: Option<i64>,
+    /// Unix timestamp; 0 means never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<i64>,
+}
+
+impl From<&Verification> for VerificationBody {
+    fn from(verification: &Verification) -> Self {
+        let reason = verification.refusal.map(|refusal| ApiError::from(refusal).error);
+        let Some(key) = &verification.key else {
+            return Self { reason, ..Self::default() };
+        };
+        let token = &key.token;
+        Self {
+            valid: reason.is_none(),
+            reason,
+            token_id: Some(token.id.get()),
+            user_id: Some(token.user_id.get()),
+            name: Some(token.name.as_str().to_owned()),
+            group: Some(verification.group().to_owned()),
+            cross_group_retry: Some(token.cross_group_retry),
+            unlimited_quota: Some(token.budget.is_unlimited()),
+            remain_quota: Some(token.budget.remain().get()),
+            usable_quota: Some(token.usable(key.wallet.quota).get()),
+            expires_at: Some(token.lifetime.expires_at()),
+        }
+    }
+}
+
+/// Check whether a key may be used. Answers 200 also if it may not: see `valid` and `reason`.
+#[utoipa::path(post, path = "/api/gateway/verify", tag = "gateway", request_body = VerifyBody,
+    responses((status = 200, body = Envelope<VerificationBody>)))]
+pub async fn verify(
+    State(app): State<Arc<AppState>>,
+    _: Gateway,
+    Json(body): Json<VerifyBody>,
+) -> Result<Envelope<VerificationBody>, ApiError> {
+    let context = context(body.model, body.ip.as_deref())?;
+    let quota = body.quota.map(|units| amount(Some(units))).transpose()?.unwrap_or_default();
+    let verification = app.ledger.verify(body.key.as_deref().unwrap_or_default(), &context, quota).await?;
+    Ok(Envelope::of(VerificationBody::from(&verification)))
+}
+
+impl VerificationBody {
+    /// The headers of a forward-auth answer.
+    pub(super) fn headers(&self) -> [(&'static str, Option<String>); 4] {
+        [
+            ("x-token-id", self.token_id.map(|id| id.to_string())),
+            ("x-user-id", self.user_id.map(|id| id.to_string())),
+            ("x-token-group", self.group.clone()),
+            ("x-remain-quota", self.usable_quota.map(|units| units.to_string())),
+        ]
+    }
+}

@@ -46,7 +46,8 @@ use crate::service::vault::{MasterKey, MasterKeyInvalid, Vault};
 use crate::storage::embedded::{self, Embedded, EmbeddedError};
 use crate::storage::sessions::SessionTable;
 use crate::storage::{self, Db, DbOptions, OpenError, StorageError, installation, retention, users};
-use crate::telemetry::Metrics;
+use crate::telemetry::requests::HttpMetrics;
+use crate::telemetry::{self, Metrics};
 
 const MASTER_KEY_FILE: &str = "master.key";
 
@@ -301,6 +302,9 @@ impl App {
     /// A setting that does not fit another one.
     pub fn assemble(opened: Opened, config: &Config, clock: Arc<dyn Clock>, rng: Rng) -> Result<Self, StartError> {
         let Opened { db, vault } = opened;
+        let mut registry = telemetry::registry();
+        let http_metrics = HttpMetrics::register(&mut registry);
+        db.register_metrics(&mut registry);
         let groups = Groups::new(config.groups.clone());
         let rules = account_rules(config, &groups)?;
         let limits = Limits {
@@ -368,7 +372,8 @@ impl App {
             authenticator,
             clock: Arc::clone(&clock),
             rng,
-            metrics: Metrics::new(),
+            metrics: Metrics::new(registry),
+            http_metrics,
             db: db.clone(),
             draining: AtomicBool::new(false),
             openapi: openapi_json().into(),

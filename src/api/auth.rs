@@ -9,7 +9,7 @@ use tower_sessions::Session;
 
 use super::errors::ApiError;
 use super::extract::origin;
-use super::middleware::Known;
+use super::middleware::observe::set_user;
 use super::state::AppState;
 use crate::domain::audit::{Caller, Credential};
 use crate::domain::id::{GatewayId, UserId};
@@ -66,7 +66,7 @@ impl FromRequestParts<Arc<AppState>> for SignedIn {
         if claimed.any(|claimed| claimed.to_str().ok().map(str::trim) != Some(own.as_str())) {
             return Err(ApiError::user_mismatch());
         }
-        Known::is(parts, user.id);
+        set_user(parts, user.id);
         Ok(Self(Caller { user: User::clone(&user), credential, origin: origin(parts, app) }))
     }
 }

@@ -1,6 +1,6 @@
 //! The only place that knows a status code: what each refusal of a service or of a rule answers.
 //!
-//! A refusal travels as an extension of the response; [`super::middleware::render_errors`] gives it its words,
+//! A refusal travels as an extension of the response; [`super::middleware::errors::render_errors`] gives it its words,
 //! so that every failure of every layer has the same shape.
 
 use axum::response::{IntoResponse, Response};

@@ -11,7 +11,7 @@ use http::request::Parts;
 use serde::de::DeserializeOwned;
 
 use super::errors::ApiError;
-use super::middleware::RequestId;
+use super::middleware::request_id::RequestId;
 use super::state::AppState;
 use crate::domain::audit::Origin;
 

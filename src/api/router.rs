@@ -101,7 +101,7 @@ pub fn router(app: Arc<AppState>, sessions: SessionTable, secure_cookies: bool) 
     let (routes, _) = routes().split_for_parts();
     let routes = routes
         .fallback(dashboard::serve)
-        .layer(axum_middleware::from_fn(middleware::finish))
+        .layer(axum_middleware::from_fn(middleware::headers::add_headers))
         .layer(sessions)
         .with_state(Arc::clone(&app));
     layered(routes, app)
@@ -114,7 +114,7 @@ pub fn router_when_full(app: Arc<AppState>) -> Router {
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
         .fallback(async || errors::ApiError::too_many_connections())
-        .layer(axum_middleware::from_fn(middleware::finish))
+        .layer(axum_middleware::from_fn(middleware::headers::add_headers))
         .with_state(Arc::clone(&app));
     layered(routes, app)
 }
@@ -125,10 +125,10 @@ fn layered(routes: Router, app: Arc<AppState>) -> Router {
     let both_slash_forms = tower::Layer::layer(&NormalizePathLayer::trim_trailing_slash(), routes);
     Router::new()
         .fallback_service(both_slash_forms)
-        .layer(axum_middleware::from_fn_with_state(Arc::clone(&app), middleware::limit_time))
-        .layer(CatchPanicLayer::custom(middleware::panicked))
-        .layer(axum_middleware::from_fn_with_state(Arc::clone(&app), middleware::render_errors))
-        .layer(axum_middleware::from_fn_with_state(app, middleware::observe))
+        .layer(axum_middleware::from_fn_with_state(Arc::clone(&app), middleware::timeout::limit_time))
+        .layer(CatchPanicLayer::custom(middleware::errors::catch_panic))
+        .layer(axum_middleware::from_fn_with_state(Arc::clone(&app), middleware::errors::render_errors))
+        .layer(axum_middleware::from_fn_with_state(app, middleware::observe::observe))
 }
 
 /// Declares the right that every route of `routes` needs, as the scope of its credentials.

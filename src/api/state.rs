@@ -17,6 +17,7 @@ use crate::service::rng::Rng;
 use crate::service::tokens::Tokens;
 use crate::service::usage::Usage;
 use crate::storage::Db;
+use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{Metrics, MetricsAccess};
 
 /// Everything handlers reach.
@@ -32,6 +33,7 @@ pub struct AppState {
     pub clock: Arc<dyn Clock>,
     pub rng: Rng,
     pub metrics: Metrics,
+    pub http_metrics: HttpMetrics,
     /// Asked only whether it is ready.
     pub db: Db,
     /// Set when the server begins to stop.

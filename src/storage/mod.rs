@@ -15,6 +15,7 @@ pub mod enablement;
 pub mod gateways;
 pub mod installation;
 pub mod ledger;
+mod metrics;
 pub mod notifications;
 pub mod retention;
 pub mod sessions;
@@ -26,12 +27,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use prometheus_client::registry::Registry;
 use sqlx::error::DatabaseError;
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::pool::PoolConnectionMetadata;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, PgPool, Postgres};
 
+use self::metrics::DbMetrics;
 use crate::domain::time::UnixTime;
 
 /// A connection, in a transaction or not.
@@ -245,6 +248,7 @@ pub struct Db {
     /// Kept for what gateways wait for, so that slow requests of people cannot take every connection from them.
     reserved: PgPool,
     suspicion: Arc<Suspicion>,
+    metrics: DbMetrics,
     /// How long a transaction of the ledger may take; the database ends each statement much sooner.
     patience: Duration,
 }
@@ -288,8 +292,13 @@ impl Db {
     /// Wraps a pool that is there already: tests bring their own.
     #[must_use]
     pub fn new(pool: PgPool) -> Self {
-        let reserved = pool.clone();
-        Self { pool, reserved, suspicion: Arc::new(Suspicion::new()), patience: Duration::from_mins(1) }
+        Self {
+            reserved: pool.clone(),
+            suspicion: Arc::new(Suspicion::new()),
+            metrics: DbMetrics::new(vec![pool.clone()]),
+            patience: Duration::from_mins(1),
+            pool,
+        }
     }
 
     /// Opens the pool. Connections are made when they are needed, so that an outage of the database
@@ -300,8 +309,19 @@ impl Db {
         let others = options.connections.saturating_sub(options.reserved);
         let reserved = if others >= FEWEST_FOR_OTHERS { options.reserved } else { 0 };
         let pool = open_pool(options, options.connections.saturating_sub(reserved), &suspicion);
-        let reserved = if reserved > 0 { open_pool(options, reserved, &suspicion) } else { pool.clone() };
-        Self { pool, reserved, suspicion, patience: options.statement_timeout.saturating_mul(2) + PROOF_OF_LIFE }
+        let (reserved, pools) = if reserved > 0 {
+            let reserved = open_pool(options, reserved, &suspicion);
+            (reserved.clone(), vec![pool.clone(), reserved])
+        } else {
+            (pool.clone(), vec![pool.clone()])
+        };
+        let patience = options.statement_timeout.saturating_mul(2) + PROOF_OF_LIFE;
+        Self { pool, reserved, suspicion, metrics: DbMetrics::new(pools), patience }
+    }
+
+    /// Registers the metrics of the connections.
+    pub fn register_metrics(&self, registry: &mut Registry) {
+        self.metrics.register(registry);
     }
 
     /// A connection, for statements that need no transaction.
@@ -309,7 +329,7 @@ impl Db {
     /// # Errors
     /// None came free in time.
     pub async fn acquire(&self) -> Result<PoolConnection, StorageError> {
-        Ok(self.pool.acquire().await?)
+        Ok(self.metrics.time(self.pool.acquire()).await?)
     }
 
     /// One of the connections that are kept for what gateways wait for.
@@ -317,7 +337,7 @@ impl Db {
     /// # Errors
     /// None came free in time.
     pub async fn acquire_reserved(&self) -> Result<PoolConnection, StorageError> {
-        Ok(self.reserved.acquire().await?)
+        Ok(self.metrics.time(self.reserved.acquire()).await?)
     }
 
     /// A transaction.
@@ -325,7 +345,7 @@ impl Db {
     /// # Errors
     /// No connection came free in time.
     pub async fn begin(&self) -> Result<Tx, StorageError> {
-        Ok(self.pool.begin().await?)
+        Ok(self.metrics.time(self.pool.begin()).await?)
     }
 
     /// Runs `work` on a connection that is kept for what gateways wait for, and that is closed, not waited for, if the answer does not come: a database that

@@ -165,7 +165,7 @@ async fn no_secret_leaves_by_a_side_door(pool: PgPool) {
 
     let log = std::fs::read_to_string(&server.log).unwrap();
     assert!(log.contains("TRACE") && log.contains("/api/user/login"), "the log is not loud");
-    assert!(metrics.contains("keymeter_http_requests_total"), "{metrics}");
+    assert!(metrics.contains("keymeter_requests_total"), "{metrics}");
     let mut told = hush.told_in("the log", &log);
     told.extend(hush.told_in("/metrics", &metrics));
     told.extend(hush.told_in("the database", &dump));

@@ -39,6 +39,7 @@ mod jobs;
 mod ledger_constraints;
 mod ledger_model;
 mod ledger_torture;
+mod metrics;
 mod migrations;
 mod names;
 mod outage;

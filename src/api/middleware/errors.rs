@@ -1,0 +1,72 @@
+//! The body of every failure: those of handlers, of the framework, and panics.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+
+use crate::api::envelope::Failure;
+use crate::api::errors::ApiError;
+use crate::api::state::AppState;
+
+/// The code of a failure as a header, for proxies that do not read bodies.
+const X_ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
+
+/// Writes the body of every failure, from the [`ApiError`] that travels as an extension of the answer.
+pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    let answer = next.run(request).await;
+    if !answer.status().is_client_error() && !answer.status().is_server_error() {
+        return answer;
+    }
+    let refusal = answer.extensions().get::<ApiError>().cloned().unwrap_or_else(|| of_framework(answer.status()));
+    if refusal.error == "database_unavailable" {
+        app.db.suspect();
+    }
+    let (mut parts, _) = answer.into_parts();
+    parts.status = refusal.status;
+    if app.errors_as_200 && is_business(refusal.status) {
+        parts.status = StatusCode::OK;
+    }
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.remove(header::CONTENT_TYPE);
+    if let Some(seconds) = refusal.retry_after {
+        parts.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    parts.headers.insert(X_ERROR_CODE, HeaderValue::from_static(refusal.error));
+    if refusal.status == StatusCode::UNAUTHORIZED {
+        parts.headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    let rendered = Failure::on(&path, &refusal.message, refusal.error).into_response();
+    parts.headers.extend(rendered.headers().clone());
+    parts.extensions.insert(refusal);
+    Response::from_parts(parts, rendered.into_body())
+}
+
+/// The answer to a panic: 500, as for every defect.
+#[expect(clippy::needless_pass_by_value, reason = "the shape that CatchPanicLayer asks for")]
+pub fn catch_panic(panic: Box<dyn std::any::Any + Send + 'static>) -> Response {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    tracing::error!(panic = text.unwrap_or("of an unknown kind"), "a handler panicked; answered 500");
+    ApiError::internal().into_response()
+}
+
+/// The failures of axum and tower-http, which carry a status only.
+fn of_framework(status: StatusCode) -> ApiError {
+    match status {
+        StatusCode::NOT_FOUND => ApiError::new(status, "not_found", "there is nothing at this path"),
+        StatusCode::METHOD_NOT_ALLOWED => {
+            ApiError::new(status, "method_not_allowed", "this path does not take this method; see `Allow`")
+        }
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(status, "body_too_large", "the body is larger than 1 MiB"),
+        status if status.is_server_error() => ApiError::internal(),
+        status => ApiError::new(status, "bad_request", "the request cannot be understood"),
+    }
+}
+
+/// The failures that old clients need as 200 (`http.errors_as_200`).
+const fn is_business(status: StatusCode) -> bool {
+    matches!(status, StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::CONFLICT)
+}

@@ -1,0 +1,7 @@
+//! What every request passes, one file per concern. `router.rs` puts them in order.
+
+pub mod errors;
+pub mod headers;
+pub mod observe;
+pub mod request_id;
+pub mod timeout;

@@ -1,0 +1,61 @@
+//! The request log and the HTTP metrics: one line and one count per answer.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use http::request::Parts;
+
+use super::request_id::RequestId;
+use crate::api::errors::ApiError;
+use crate::api::extract::ClientIp;
+use crate::api::state::AppState;
+use crate::domain::id::UserId;
+
+/// The route of requests that match none.
+const NO_ROUTE: &str = "-";
+
+/// The signed-in user of a request, as an extension of it.
+#[derive(Debug, Clone, Default)]
+struct RequestUser(Arc<OnceLock<UserId>>);
+
+/// Records the signed-in user for the request log.
+pub fn set_user(parts: &Parts, user: UserId) {
+    if let Some(cell) = parts.extensions.get::<RequestUser>() {
+        let _ = cell.0.set(user);
+    }
+}
+
+/// Gives the request its id, and writes one line of the log and one count for its answer.
+pub async fn observe(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let _in_flight = app.http_metrics.start();
+    let (mut parts, body) = request.into_parts();
+    let id = RequestId::of(&parts, &app.rng);
+    let user = RequestUser::default();
+    parts.extensions.insert(id.clone());
+    parts.extensions.insert(user.clone());
+    let ip = ClientIp::of(&parts, &app).0;
+    let method = parts.method.clone();
+
+    let mut answer = next.run(Request::from_parts(parts, body)).await;
+
+    id.write(&mut answer);
+    let route = answer.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| path.as_str());
+    let status = answer.status().as_u16();
+    let error = answer.extensions().get::<ApiError>().map(|refusal| refusal.error);
+    let user_id = user.0.get().map(|user| user.get());
+    let took = started.elapsed();
+    app.http_metrics.answer(&method, route, status, took);
+    if let Some(error) = error.filter(|_| status == 401) {
+        app.http_metrics.auth_failure(error);
+    }
+    tracing::info!(
+        target: "keymeter::request",
+        %method, route, status, us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), request_id = id.0,
+        ip = ip.map(tracing::field::display), user_id, error
+    );
+    answer
+}

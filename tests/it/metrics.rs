@@ -1,0 +1,93 @@
+//! `/metrics` after known traffic.
+
+use std::collections::BTreeMap;
+
+use http::Method;
+use serde_json::json;
+use sqlx::PgPool;
+
+use crate::harness::TestApp;
+
+/// Every sample of `/metrics`: its name with its labels, and its value.
+async fn scrape(app: &TestApp) -> BTreeMap<String, f64> {
+    let text = app.stranger().get("/metrics").await.text;
+    let samples = text.lines().filter(|line| !line.starts_with('#'));
+    samples
+        .map(|line| line.rsplit_once(' ').unwrap())
+        .map(|(name, value)| (name.into(), value.parse().unwrap()))
+        .collect()
+}
+
+/// How much each sample grew; those that are new count from 0.
+fn growth(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>, name: &str) -> f64 {
+    after.get(name).unwrap_or_else(|| panic!("no {name} in {after:#?}")) - before.get(name).unwrap_or(&0.0)
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn requests_are_counted_and_timed_by_route_and_never_by_path(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let (token, key) = ana.creates_with_key(json!({ "name": "one" })).await;
+    let before = scrape(&app).await;
+    for _ in 0..3 {
+        ana.get(&format!("/api/token/{token}")).await.ok();
+    }
+    ana.get("/api/token/999999").await.refuses(404, "not_found");
+    app.stranger().get(&format!("/nowhere/{key}")).await.refuses(404, "not_found");
+    let made_up = app.stranger().request(Method::from_bytes(b"MADEUP").unwrap(), "/api/status");
+    app.stranger().send(made_up).await.refuses(405, "method_not_allowed");
+
+    let after = scrape(&app).await;
+    let grew = |name: &str| growth(&before, &after, name);
+    assert_eq!(grew(r#"keymeter_requests_total{route="/api/token/{id}",method="GET",status="200"}"#), 3.0);
+    assert_eq!(grew(r#"keymeter_requests_total{route="/api/token/{id}",method="GET",status="404"}"#), 1.0);
+    assert_eq!(grew(r#"keymeter_requests_total{route="-",method="GET",status="404"}"#), 1.0);
+    assert_eq!(grew(r#"keymeter_requests_total{route="/api/status",method="other",status="405"}"#), 1.0);
+    assert_eq!(grew(r#"keymeter_request_seconds_count{route="/api/token/{id}"}"#), 4.0);
+    assert_eq!(grew(r#"keymeter_request_seconds_bucket{le="+Inf",route="/api/token/{id}"}"#), 4.0);
+    // The request that reads it.
+    assert_eq!(after["keymeter_requests_in_flight"], 1.0);
+    let told = [key.as_str(), "nowhere", "MADEUP", "999999"];
+    let labels: Vec<&String> = after.keys().filter(|name| told.iter().any(|text| name.contains(text))).collect();
+    assert!(labels.is_empty(), "{labels:?}");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn answers_of_401_are_counted_by_kind(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let gateway = app.gateway().await;
+    let before = scrape(&app).await;
+    app.stranger().get("/api/token/").await.refuses(401, "not_signed_in");
+    for _ in 0..2 {
+        app.stranger().with_access_token("kma_unknown").get("/api/token/").await.refuses(401, "invalid_credential");
+    }
+    app.holder_of("sk-unknown").get("/api/usage/token/").await.refuses(401, "invalid_key");
+    app.stranger().post("/api/gateway/verify", json!({})).await.refuses(401, "invalid_gateway");
+    let login = json!({ "username": "root", "password": "wrong" });
+    app.stranger().post("/api/user/login", login).await.refuses(401, "wrong_credentials");
+    // Also the key that a gateway charges.
+    gateway.post("/api/gateway/charge", json!({ "key": "sk-unknown", "quota": 1 })).await.refuses(401, "invalid_key");
+
+    let after = scrape(&app).await;
+    let grew = |kind: &str| growth(&before, &after, &format!(r#"keymeter_auth_failures_total{{kind="{kind}"}}"#));
+    assert_eq!(grew("not_signed_in"), 1.0);
+    assert_eq!(grew("invalid_credential"), 2.0);
+    assert_eq!(grew("invalid_key"), 2.0);
+    assert_eq!(grew("invalid_gateway"), 1.0);
+    assert_eq!(grew("wrong_credentials"), 1.0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn the_version_and_the_database_connections_are_shown(pool: PgPool) {
+    let app = TestApp::new(pool.clone()).await;
+    let before = scrape(&app).await;
+    let version = format!("keymeter_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(before[&version], 1.0);
+    let held = pool.acquire().await.unwrap();
+    app.stranger().get("/readyz").await.ok();
+    let after = scrape(&app).await;
+    assert_eq!(growth(&before, &after, "keymeter_db_acquire_seconds_count"), 1.0);
+    assert!(after[r#"keymeter_db_connections{state="in_use"}"#] >= 1.0);
+    assert!(after.contains_key(r#"keymeter_db_connections{state="idle"}"#));
+    drop(held);
+}

@@ -21,8 +21,8 @@ use crate::config::{Config, ListKey, PlanCacheMode, Registration, TokenApi};
 use crate::demo::{self, DemoError};
 #[cfg(feature = "embedded")]
 use crate::doctor;
-use crate::domain::access::Groups;
 use crate::domain::cell::CellLabel;
+use crate::domain::group::Groups;
 use crate::domain::key;
 use crate::domain::money::Quota;
 use crate::domain::time::{Clock, DAY, ManualClock, SystemClock};
@@ -32,6 +32,7 @@ use crate::service::authenticator::Authenticator;
 use crate::service::invalidator::Invalidator;
 use crate::service::jobs::{JobRules, Jobs};
 use crate::service::key_cache::KeyCache;
+use crate::service::keys::Keys;
 use crate::service::ledger::lanes::Lanes;
 use crate::service::ledger::{Ledger, LedgerRules};
 use crate::service::overview::Overviews;
@@ -53,7 +54,6 @@ const MASTER_KEY_FILE: &str = "master.key";
 
 /// Why the service does not start. One line each, and what to do.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum StartError {
     #[error("cannot listen on {0}: {1}; free the port or set KEYMETER_SERVER__LISTEN")]
     Listen(String, std::io::Error),
@@ -340,6 +340,7 @@ impl App {
                 invalidator.clone(),
                 token_rules,
             ),
+            keys: Keys::new(db.clone(), vault.clone(), Arc::clone(&clock)),
             usage: Usage::new(
                 db.clone(),
                 vault.clone(),

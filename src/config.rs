@@ -12,8 +12,9 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::domain::access::{GroupInfo, network};
 use crate::domain::cell::CellLabel;
+use crate::domain::group::GroupInfo;
+use crate::domain::ip_allowlist::network;
 use crate::telemetry::{LogFormat, MetricsAccess};
 
 /// Every setting, documented.
@@ -27,7 +28,6 @@ const NOT_SETTINGS: &str = "KEYMETER_TEST_";
 /// All settings. The documentation of each stands in `config/default.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Config {
     pub data_dir: PathBuf,
     pub server: Server,
@@ -50,7 +50,6 @@ pub struct Config {
 /// `[server]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Server {
     pub listen: String,
     #[serde(deserialize_with = "networks")]
@@ -68,7 +67,6 @@ pub struct Server {
 /// `[http]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Http {
     pub errors_as_200: bool,
     pub secure_cookies: SecureCookies,
@@ -78,7 +76,6 @@ pub struct Http {
 /// `http.secure_cookies`
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub enum SecureCookies {
     Auto,
     Always,
@@ -100,7 +97,6 @@ impl Http {
 /// `[dashboard]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Dashboard {
     pub dir: PathBuf,
 }
@@ -108,7 +104,6 @@ pub struct Dashboard {
 /// `[database]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Database {
     #[serde(deserialize_with = "secret")]
     pub url: Option<SecretString>,
@@ -121,7 +116,6 @@ pub struct Database {
 /// `[cell]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Cell {
     #[serde(deserialize_with = "cell_label")]
     pub label: CellLabel,
@@ -130,7 +124,6 @@ pub struct Cell {
 /// `[secrets]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Secrets {
     #[serde(deserialize_with = "secret")]
     pub master_key: Option<SecretString>,
@@ -139,7 +132,6 @@ pub struct Secrets {
 /// `[root]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Root {
     #[serde(deserialize_with = "secret")]
     pub password: Option<SecretString>,
@@ -148,7 +140,6 @@ pub struct Root {
 /// `[accounts]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Accounts {
     pub registration: Registration,
     pub token_api: TokenApi,
@@ -161,7 +152,6 @@ pub struct Accounts {
 /// `database.plan_cache_mode`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub enum PlanCacheMode {
     ForceGenericPlan,
     Auto,
@@ -170,7 +160,6 @@ pub enum PlanCacheMode {
 /// `accounts.registration`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub enum Registration {
     Closed,
     Open,
@@ -179,7 +168,6 @@ pub enum Registration {
 /// `accounts.token_api`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub enum TokenApi {
     ByRequest,
     Enabled,
@@ -188,7 +176,6 @@ pub enum TokenApi {
 /// `[limits]`
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Limits {
     pub search_per_minute: u32,
     pub login_per_minute: u32,
@@ -200,7 +187,6 @@ pub struct Limits {
 /// `[usage]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Usage {
     #[serde(deserialize_with = "zone")]
     pub time_zone: chrono_tz::Tz,
@@ -210,7 +196,6 @@ pub struct Usage {
 /// `[ledger]`
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Ledger {
     pub lanes: usize,
     pub queue: usize,
@@ -219,7 +204,6 @@ pub struct Ledger {
 /// `[compat]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Compat {
     pub list_key: ListKey,
 }
@@ -227,7 +211,6 @@ pub struct Compat {
 /// `compat.list_key`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub enum ListKey {
     Empty,
     Masked,
@@ -236,7 +219,6 @@ pub enum ListKey {
 /// `[log]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Log {
     pub filter: String,
     pub format: LogFormat,
@@ -245,7 +227,6 @@ pub struct Log {
 /// `[models]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "documented in config/default.toml")]
 pub struct Models {
     pub names: Vec<String>,
 }

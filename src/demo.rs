@@ -5,17 +5,20 @@ use rand::{CryptoRng, RngExt};
 use secrecy::SecretString;
 
 use crate::api::state::AppState;
-use crate::domain::access::{Group, IpAllowlist, ModelLimits};
 use crate::domain::audit::{Caller, Credential, Origin};
+use crate::domain::group::Group;
 use crate::domain::id::{GatewayId, TokenId};
+use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::ledger::{Counts, RequestContext};
+use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
 use crate::domain::policy;
 use crate::domain::time::{Clock, DAY, Lifetime, ManualClock, UnixTime};
-use crate::domain::token::{Budget, NewToken, Switch, TokenName, TokenPatch};
+use crate::domain::token::{Budget, NewToken, RequestedQuota, Switch, TokenName, TokenPatch};
 use crate::domain::user::{NewPassword, Role, TypedPassword, UserStatus, Username};
 use crate::service::accounts::AccountsError;
 use crate::service::admin::{AdminError, Admission, Grant, UserPatch};
+use crate::service::keys::KeysError;
 use crate::service::ledger::{ChargeRequest, LedgerError};
 use crate::service::rng::Rng;
 use crate::service::tokens::TokensError;
@@ -29,7 +32,6 @@ const BUSY: [i64; 24] = [2, 1, 1, 1, 1, 2, 4, 8, 14, 20, 22, 20, 16, 19, 21, 20,
 
 /// Why it could not be filled.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum DemoError {
     #[error("an account of the demo could not be made: {0}")]
     Accounts(#[from] AccountsError),
@@ -37,6 +39,8 @@ pub enum DemoError {
     Admin(#[from] AdminError),
     #[error("a key of the demo could not be made: {0}")]
     Tokens(#[from] TokensError),
+    #[error("a key of the demo could not be read: {0}")]
+    Keys(#[from] KeysError),
     #[error("a charge of the demo was not taken: {0}")]
     Gateway(#[from] LedgerError),
     #[error("the demo describes something that cannot be: {0}")]
@@ -202,13 +206,15 @@ async fn end(state: &AppState, gateway: GatewayId, made: &Made) -> Result<(), De
             state.tokens.switch(&made.owner, made.id, Switch::Off).await?;
         }
         Fate::Low => {
-            let token = state.tokens.show(&made.owner, made.id).await?.token;
-            let patch = TokenPatch { remain_quota: Some(token.used_quota.get() / 12), ..TokenPatch::default() };
+            let token = state.keys.show(&made.owner, made.id).await?.token;
+            let remain_quota = Some(RequestedQuota::new(token.used_quota.get() / 12));
+            let patch = TokenPatch { remain_quota, ..TokenPatch::default() };
             state.tokens.edit(&made.owner, made.id, patch).await?;
         }
         Fate::Exhausted => {
             let last = Rng::seeded(14).generate(|rng| request(made.key.models, rng));
-            let patch = TokenPatch { remain_quota: Some(last.quota.get()), ..TokenPatch::default() };
+            let patch =
+                TokenPatch { remain_quota: Some(RequestedQuota::new(last.quota.get())), ..TokenPatch::default() };
             state.tokens.edit(&made.owner, made.id, patch).await?;
             state.ledger.charge(gateway, &made.text, last).await?;
         }
@@ -233,7 +239,7 @@ fn new_token(key: &Key, now: UnixTime) -> Result<NewToken, DemoError> {
         model_limits_enabled: is_customer,
         model_limits: ModelLimits::parse(if is_customer { "gpt-4o,gpt-4o-mini" } else { "" }).map_err(invalid)?,
         allow_ips: IpAllowlist::parse(if is_customer { "192.0.2.0/24\n2001:db8::/32" } else { "" }).map_err(invalid)?,
-        group: Group::read(""),
+        group: Group::from_text(""),
         cross_group_retry: false,
     })
 }

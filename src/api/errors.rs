@@ -6,8 +6,9 @@
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
-use crate::domain::access::{IpsInvalid, ModelsInvalid};
+use crate::domain::ip_allowlist::IpsInvalid;
 use crate::domain::ledger::Refusal;
+use crate::domain::model_limits::ModelsInvalid;
 use crate::domain::money::QuotaInvalid;
 use crate::domain::page::PageInvalid;
 use crate::domain::search::SearchInvalid;
@@ -18,10 +19,12 @@ use crate::domain::user::AccountInvalid;
 use crate::service::accounts::AccountsError;
 use crate::service::admin::AdminError;
 use crate::service::authenticator::AuthError;
+use crate::service::keys::KeysError;
 use crate::service::ledger::LedgerError;
 use crate::service::rate_limiter::RateLimited;
 use crate::service::tokens::TokensError;
 use crate::service::usage::UsageError;
+use crate::service::vault::Unopenable;
 use crate::storage::StorageError;
 
 /// Seconds after which to try again when the database is away.
@@ -217,13 +220,27 @@ impl From<TokensError> for ApiError {
             TokensError::Group(refused) => Self::bad("invalid_group", refused.to_string()),
             TokensError::Quota(invalid) => invalid.into(),
             TokensError::RateLimited(too_often) => too_often.into(),
-            TokensError::Vault(unopenable) => {
-                tracing::error!(error = %unopenable, "answered 500; run `keymeter doctor`");
-                Self::internal()
-            }
+            TokensError::Vault(undecryptable) => undecryptable.into(),
             TokensError::Storage(storage) => storage.into(),
-            TokensError::Audit(storage) => storage.as_ref().into(),
         }
+    }
+}
+
+impl From<KeysError> for ApiError {
+    fn from(error: KeysError) -> Self {
+        match error {
+            KeysError::NotFound => Self::not_found(error.to_string()),
+            KeysError::Vault(undecryptable) => undecryptable.into(),
+            KeysError::Storage(storage) => storage.into(),
+            KeysError::Audit(storage) => storage.as_ref().into(),
+        }
+    }
+}
+
+impl From<Unopenable> for ApiError {
+    fn from(error: Unopenable) -> Self {
+        tracing::error!(%error, "answered 500; run `keymeter doctor`");
+        Self::internal()
     }
 }
 

@@ -10,6 +10,7 @@ pub mod envelope;
 pub mod errors;
 pub mod extract;
 pub mod health;
+pub mod keys;
 pub mod ledger;
 pub mod middleware;
 pub mod openapi;

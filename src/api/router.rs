@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use super::ledger::{charge, forward_auth, reservations, verify};
 use super::state::AppState;
-use super::{accounts, admin, auth, dashboard, errors, health, middleware, overview, tokens, usage};
+use super::{accounts, admin, auth, dashboard, errors, health, keys, middleware, overview, tokens, usage};
 use crate::storage::sessions::SessionTable;
 
 /// GET, and HEAD with it, is in the document.
@@ -51,9 +51,9 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(tokens::list, tokens::create, tokens::update))
         .routes(routes!(tokens::search))
         .routes(routes!(tokens::delete_batch))
-        .routes(routes!(tokens::keys))
+        .routes(routes!(keys::list))
         .routes(routes!(tokens::show, tokens::delete))
-        .routes(routes!(tokens::key))
+        .routes(routes!(keys::show))
         .routes(routes!(usage::daily));
 
     let admin = OpenApiRouter::new()

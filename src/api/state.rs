@@ -11,6 +11,7 @@ use crate::domain::time::Clock;
 use crate::service::accounts::Accounts;
 use crate::service::admin::Admin;
 use crate::service::authenticator::Authenticator;
+use crate::service::keys::Keys;
 use crate::service::ledger::Ledger;
 use crate::service::overview::Overviews;
 use crate::service::rng::Rng;
@@ -21,9 +22,9 @@ use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{Metrics, MetricsAccess};
 
 /// Everything handlers reach.
-#[expect(missing_docs, reason = "the services say what they are; the rest are settings, documented there")]
 pub struct AppState {
     pub tokens: Tokens,
+    pub keys: Keys,
     pub usage: Usage,
     pub overviews: Overviews,
     pub accounts: Accounts,

@@ -51,7 +51,6 @@ pub struct Origin {
 
 /// What was done. The words are stable: operators filter by them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the words say it")]
 pub enum Action {
     TokenCreated,
     TokenEdited,

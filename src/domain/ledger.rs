@@ -15,8 +15,8 @@
 
 use std::collections::BTreeMap;
 
-use super::access::ClientAddress;
 use super::id::{GatewayId, ReservationId, TokenId, UserId};
+use super::ip_allowlist::ClientAddress;
 use super::money::Quota;
 use super::status::Status;
 use super::time::UnixTime;
@@ -456,7 +456,8 @@ pub enum Told {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::access::{IpAllowlist, ModelLimits};
+    use super::super::ip_allowlist::IpAllowlist;
+    use super::super::model_limits::ModelLimits;
     use super::super::policy;
     use super::super::time::Lifetime;
     use super::super::token::tests::token;

@@ -2,13 +2,15 @@
 //!
 //! Every type here is built through one fallible constructor, so what exists is valid.
 
-pub mod access;
 pub mod attention;
 pub mod audit;
 pub mod cell;
+pub mod group;
 pub mod id;
+pub mod ip_allowlist;
 pub mod key;
 pub mod ledger;
+pub mod model_limits;
 pub mod money;
 pub mod page;
 pub mod policy;

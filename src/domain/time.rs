@@ -178,7 +178,13 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> UnixTime;
 }
 
-/// The clock on the wall.
+impl std::fmt::Debug for dyn Clock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Clock({})", self.now().get())
+    }
+}
+
+/// The system's clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

@@ -1,66 +1,58 @@
-//! The token and what can be asked of it (spec §2.1, §4.4, §4.5a).
+//! The token and its changes (spec §2.1, §4.4, §4.5a).
 
-use super::access::{Group, IpAllowlist, ModelLimits};
+use super::group::Group;
 use super::id::{TokenId, UserId};
+use super::ip_allowlist::IpAllowlist;
 use super::key::{ApiKey, KeyHint};
+use super::model_limits::ModelLimits;
 use super::money::{Quota, QuotaInvalid};
 use super::policy;
 use super::text::hides_something;
 use super::time::{Lifetime, UnixTime};
 use super::user::Role;
 
-/// A token as its owner sees it in lists. There is no key inside, so none can leak.
+/// A token without its key, so that no list can leak one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Spec §2.1 `id`.
     pub id: TokenId,
     /// The owner.
     pub user_id: UserId,
-    /// What lists show of the key.
     pub key_hint: KeyHint,
-    /// Who switched it off with a status-only update, by the highest role of those who did; absent while it is on.
+    /// The highest role that switched it off; `None` while it is on.
     pub switched_off_by: Option<Role>,
-    /// Spec §2.1 `name`.
     pub name: TokenName,
-    /// When it was made.
     pub created_time: UnixTime,
-    /// When it was last spent from; the creation time until then.
+    /// The time of the last charge; the creation time until then.
     pub accessed_time: UnixTime,
-    /// Spec §2.1 `expired_time`.
+    /// `expired_time` of the API.
     pub lifetime: Lifetime,
-    /// Spec §2.1 `remain_quota` and `unlimited_quota`.
+    /// `remain_quota` and `unlimited_quota` of the API.
     pub budget: Budget,
-    /// Spec §2.1 `used_quota`.
     pub used_quota: Quota,
     /// Whether `model_limits` applies.
     pub model_limits_enabled: bool,
-    /// Spec §2.1 `model_limits`.
     pub model_limits: ModelLimits,
-    /// Spec §2.1 `allow_ips`.
     pub allow_ips: IpAllowlist,
-    /// Spec §2.1 `group`.
     pub group: Group,
-    /// Asked for by the owner; see [`Token::cross_group_retry`].
+    /// Always false outside the group `auto`.
     pub cross_group_retry: bool,
     /// Raised by every edit, never by a charge.
     pub version: i64,
 }
 
-/// A token together with its key: what a read by id and a creation return.
+/// A token with its decrypted key: the answer to reading one by id and to creating one.
 #[derive(Debug)]
 pub struct TokenWithKey {
-    /// The token.
     pub token: Token,
-    /// Its key, opened from the vault.
     pub key: ApiKey,
 }
 
 /// What a status-only update asks for (spec §4.5b).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
-    /// May work.
+    /// `status` 1.
     On,
-    /// Switched off.
+    /// `status` 2.
     Off,
 }
 
@@ -68,26 +60,20 @@ pub enum Switch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Budget {
     /// Up to `remain`.
-    Limited {
-        /// What is left.
-        remain: Quota,
-    },
-    /// Bounded by its owner's wallet alone.
-    Unlimited {
-        /// What was left when it became unlimited. It stays where it is, and counts again when
-        /// the token is limited again.
-        shelved: Quota,
-    },
+    Limited { remain: Quota },
+    /// Only its owner's wallet limits it. `shelved` is what remained when it became unlimited; it does not change until
+    /// the token is limited again.
+    Unlimited { shelved: Quota },
 }
 
 impl Budget {
-    /// From the two fields of spec §2.1.
+    /// From the two columns `remain_quota` and `unlimited_quota`.
     #[must_use]
     pub const fn new(remain: Quota, unlimited: bool) -> Self {
         if unlimited { Self::Unlimited { shelved: remain } } else { Self::Limited { remain } }
     }
 
-    /// Spec §2.1 `remain_quota`.
+    /// `remain_quota` of the API and of the database.
     #[must_use]
     pub const fn remain(self) -> Quota {
         match self {
@@ -96,7 +82,7 @@ impl Budget {
         }
     }
 
-    /// Spec §2.1 `unlimited_quota`.
+    /// `unlimited_quota` of the API and of the database.
     #[must_use]
     pub const fn is_unlimited(self) -> bool {
         match self {
@@ -105,7 +91,7 @@ impl Budget {
         }
     }
 
-    /// Whether nothing can be spent any more.
+    /// Returns true if the token itself allows no further spending.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         match self {
@@ -115,21 +101,49 @@ impl Budget {
     }
 }
 
-/// The name of a token: 1 to 50 characters without control characters (spec §8).
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::Type)]
-#[sqlx(transparent)]
+/// A `remain_quota` as requested. Its range is checked against the token it is for: for an unlimited token the number
+/// is never spent, so that any is accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestedQuota(i64);
+
+impl RequestedQuota {
+    #[must_use]
+    pub const fn new(units: i64) -> Self {
+        Self(units)
+    }
+
+    /// The number as requested.
+    #[must_use]
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    /// The budget of a token with this `remain_quota`. For an unlimited token a number out of range becomes 0.
+    ///
+    /// # Errors
+    /// A limited token, and a number outside 0 to 1,000,000,000 × `QuotaPerUnit` (spec §8).
+    pub fn budget(self, unlimited: bool) -> Result<Budget, QuotaInvalid> {
+        match Quota::grant(self.0) {
+            Ok(remain) => Ok(Budget::new(remain, unlimited)),
+            Err(_) if unlimited => Ok(Budget::new(Quota::ZERO, true)),
+            Err(invalid) => Err(invalid),
+        }
+    }
+}
+
+/// 1 to 50 characters, trimmed, without control or invisible characters (spec §8).
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenName(String);
 
 /// Why a name was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameInvalid {
-    /// Nothing but white space, or no name at all.
+    /// Absent, or only white space.
     #[error("a token needs a `name` of 1 to {} characters", policy::MAX_NAME_CHARS)]
     Empty,
-    /// More than 50 characters.
     #[error("`name` has more than {} characters", policy::MAX_NAME_CHARS)]
     TooLong,
-    /// A line break, a tab, a NUL …
+    /// A line break, a tab, a NUL, a zero-width space and the like.
     #[error("`name` contains control or invisible characters")]
     Control,
 }
@@ -138,7 +152,7 @@ impl TokenName {
     /// Trims, then counts characters, not bytes.
     ///
     /// # Errors
-    /// Empty or overlong names, control or invisible characters.
+    /// See [`NameInvalid`].
     pub fn parse(text: &str) -> Result<Self, NameInvalid> {
         let name = text.trim();
         if name.is_empty() {
@@ -153,87 +167,70 @@ impl TokenName {
         Ok(Self(name.to_owned()))
     }
 
-    /// As it was given, trimmed.
+    /// A name from the database. Only what cannot depend on the version of Unicode is checked again.
+    ///
+    /// # Errors
+    /// See [`NameInvalid`].
+    pub fn from_stored(name: String) -> Result<Self, NameInvalid> {
+        match name.chars().count() {
+            0 => Err(NameInvalid::Empty),
+            chars if chars > policy::MAX_NAME_CHARS => Err(NameInvalid::TooLong),
+            _ => Ok(Self(name)),
+        }
+    }
+
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The form that searches compare: lower case of every script, whatever the database's locale.
+    /// The form that searches compare: lower case by Unicode's rules, the same under every locale of the database.
     #[must_use]
     pub fn folded(&self) -> String {
         self.0.to_lowercase()
     }
 }
 
-/// What `POST /api/token/` asks for (spec §4.4), checked.
+/// A checked request to create a token (spec §4.4).
 #[derive(Debug, Clone)]
 pub struct NewToken {
-    /// Required.
     pub name: TokenName,
-    /// Never expires unless said.
     pub lifetime: Lifetime,
-    /// Limited to 0 unless said.
     pub budget: Budget,
-    /// Off unless said.
     pub model_limits_enabled: bool,
-    /// Empty unless said.
     pub model_limits: ModelLimits,
-    /// Empty, that is everywhere, unless said.
     pub allow_ips: IpAllowlist,
-    /// The owner's own unless said.
     pub group: Group,
-    /// Off unless said.
     pub cross_group_retry: bool,
 }
 
-/// What `PUT /api/token/` asks for (spec §4.5a), checked. What is absent stays as it is.
+/// A checked request to edit a token (spec §4.5a). Fields that are `None` keep their value.
 #[derive(Debug, Clone, Default)]
 pub struct TokenPatch {
-    /// New name.
     pub name: Option<TokenName>,
-    /// New expiry.
     pub lifetime: Option<Lifetime>,
-    /// New remaining quota, in units as sent: its range depends on whether the token is unlimited.
-    pub remain_quota: Option<i64>,
-    /// Limited or not.
+    pub remain_quota: Option<RequestedQuota>,
     pub unlimited_quota: Option<bool>,
-    /// Restricted to models or not.
     pub model_limits_enabled: Option<bool>,
-    /// New list of models.
     pub model_limits: Option<ModelLimits>,
-    /// New list of addresses.
     pub allow_ips: Option<IpAllowlist>,
-    /// New group.
     pub group: Option<Group>,
-    /// Retry across groups or not.
     pub cross_group_retry: Option<bool>,
 }
 
-/// The budget that `remain_quota` and `unlimited_quota` mean together.
-///
-/// # Errors
-/// A limited budget outside 0 to 1,000,000,000 × `QuotaPerUnit` (spec §8). For an unlimited one
-/// the number is never spent, and what does not fit is kept as 0.
-pub fn budget_of(remain_quota: i64, unlimited: bool) -> Result<Budget, QuotaInvalid> {
-    match Quota::grant(remain_quota) {
-        Ok(remain) => Ok(Budget::new(remain, unlimited)),
-        Err(_) if unlimited => Ok(Budget::new(Quota::ZERO, true)),
-        Err(invalid) => Err(invalid),
-    }
-}
-
 impl Token {
-    /// This token after `patch` (spec §4.5a). The switch is not touched.
+    /// This token after `patch` (spec §4.5a). The switch does not change.
     ///
     /// # Errors
     /// A remaining quota outside the range of a limited token.
     pub fn edited(self, patch: TokenPatch) -> Result<Self, QuotaInvalid> {
         let unlimited = patch.unlimited_quota.unwrap_or(self.budget.is_unlimited());
         let budget = match patch.remain_quota {
-            Some(units) => budget_of(units, unlimited)?,
+            Some(requested) => requested.budget(unlimited)?,
             None => Budget::new(self.budget.remain(), unlimited),
         };
+        let group = patch.group.unwrap_or(self.group);
+        let cross_group_retry = patch.cross_group_retry.unwrap_or(self.cross_group_retry);
         Ok(Self {
             name: patch.name.unwrap_or(self.name),
             lifetime: patch.lifetime.unwrap_or(self.lifetime),
@@ -241,18 +238,10 @@ impl Token {
             model_limits_enabled: patch.model_limits_enabled.unwrap_or(self.model_limits_enabled),
             model_limits: patch.model_limits.unwrap_or(self.model_limits),
             allow_ips: patch.allow_ips.unwrap_or(self.allow_ips),
-            group: patch.group.unwrap_or(self.group),
-            cross_group_retry: patch.cross_group_retry.unwrap_or(self.cross_group_retry),
+            cross_group_retry: group.retry_allowed(cross_group_retry),
+            group,
             ..self
-        }
-        .with_retry_only_in_auto())
-    }
-
-    /// Cross-group retry is effective only for the group `auto` (spec §2.1): elsewhere it is off.
-    #[must_use]
-    fn with_retry_only_in_auto(mut self) -> Self {
-        self.cross_group_retry = self.group.retry_allowed(self.cross_group_retry);
-        self
+        })
     }
 }
 
@@ -301,7 +290,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn quota_stays_on_the_shelf_while_a_token_is_unlimited() {
+    fn remaining_quota_does_not_change_while_a_token_is_unlimited() {
         let patch = |unlimited_quota| TokenPatch { unlimited_quota, ..TokenPatch::default() };
         let unlimited = token().edited(patch(Some(true))).unwrap();
         assert!(unlimited.budget.is_unlimited());
@@ -309,10 +298,10 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn only_limited_tokens_have_a_range() {
-        assert!(budget_of(-1, false).is_err());
-        assert_eq!(budget_of(-1, true), Ok(Budget::Unlimited { shelved: Quota::ZERO }));
-        let patch = TokenPatch { remain_quota: Some(i64::MAX), ..TokenPatch::default() };
+    fn the_range_of_remain_quota_holds_for_limited_tokens_only() {
+        assert!(RequestedQuota::new(-1).budget(false).is_err());
+        assert_eq!(RequestedQuota::new(-1).budget(true), Ok(Budget::Unlimited { shelved: Quota::ZERO }));
+        let patch = TokenPatch { remain_quota: Some(RequestedQuota::new(i64::MAX)), ..TokenPatch::default() };
         assert!(token().edited(patch).is_err());
     }
 
@@ -331,7 +320,7 @@ pub(super) mod tests {
         #[test]
         fn an_edit_touches_only_what_it_names(remain in 0..=policy::MAX_QUOTA, enabled: bool) {
             let patch = TokenPatch {
-                remain_quota: Some(remain),
+                remain_quota: Some(RequestedQuota::new(remain)),
                 model_limits_enabled: Some(enabled),
                 ..TokenPatch::default()
             };

@@ -1,7 +1,7 @@
 //! Usage by day (spec §2.4, §4.9, §8).
 
-use super::access::ModelLimits;
 use super::id::TokenId;
+use super::model_limits::ModelLimits;
 use super::money::Quota;
 use super::policy;
 use super::time::{Day, DayInvalid, Lifetime};

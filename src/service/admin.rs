@@ -8,10 +8,10 @@ use super::invalidator::Invalidator;
 use super::passwords::{Busy, Passwords};
 use super::rng::Rng;
 use super::vault::Vault;
-use crate::domain::access::Groups;
 use crate::domain::audit::{
     Action, Actor, AuditEntry, AuditFilter, AuditLine, Caller, Details, Origin, Subject, changed,
 };
+use crate::domain::group::Groups;
 use crate::domain::id::{EnablementRequestId, GatewayCredentialId, GatewayId, UserId};
 use crate::domain::key::GatewayCredential;
 use crate::domain::money::Quota;

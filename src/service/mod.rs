@@ -10,6 +10,7 @@ pub mod authenticator;
 pub mod invalidator;
 pub mod jobs;
 pub mod key_cache;
+pub mod keys;
 pub mod ledger;
 pub mod overview;
 pub mod passwords;

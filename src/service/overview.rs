@@ -40,7 +40,6 @@ pub struct Overview {
 
 /// Live tokens by status.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the words of the spec")]
 pub struct StatusCounts {
     pub enabled: i64,
     pub disabled: i64,

@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use super::audit_writer::AuditWriter;
 use super::invalidator::Invalidator;
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
 use super::vault::{Unopenable, Vault};
-use crate::domain::access::{GroupRefused, Groups};
 use crate::domain::audit::{Action, Actor, AuditEntry, Caller, Details, Subject, changed};
 use crate::domain::cell::CellLabel;
+use crate::domain::group::{GroupRefused, Groups};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::ApiKey;
 use crate::domain::money::QuotaInvalid;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::search::SearchPattern;
 use crate::domain::status::EnableRefused;
-use crate::domain::time::Clock;
+use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::{NewToken, Switch, Token, TokenPatch, TokenWithKey};
 use crate::storage::{self, Conn, Db, StorageError, audit, tokens, users};
 
@@ -58,9 +57,6 @@ pub enum TokensError {
     /// The database.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The database, while it was being written down who saw a key.
-    #[error("it could not be written down who saw the key: {0}")]
-    Audit(#[from] Arc<StorageError>),
 }
 
 /// What to search for (spec §4.2). Both absent is a list.
@@ -89,21 +85,14 @@ pub struct Tokens {
     rng: Rng,
     clock: Arc<dyn Clock>,
     rate_limiter: Arc<RateLimiter>,
-    audit_writer: AuditWriter,
     invalidator: Invalidator,
     rules: TokenRules,
-}
-
-impl std::fmt::Debug for dyn Clock {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Clock({})", self.now().get())
-    }
 }
 
 impl Tokens {
     /// A service on `db`.
     #[must_use]
-    pub fn new(
+    pub const fn new(
         db: Db,
         vault: Vault,
         rng: Rng,
@@ -112,8 +101,7 @@ impl Tokens {
         invalidator: Invalidator,
         rules: TokenRules,
     ) -> Self {
-        let audit_writer = AuditWriter::start(db.clone());
-        Self { db, vault, rng, clock, rate_limiter, audit_writer, invalidator, rules }
+        Self { db, vault, rng, clock, rate_limiter, invalidator, rules }
     }
 
     /// The groups there are.
@@ -163,41 +151,6 @@ impl Tokens {
                 Ok(page.holding(items, ids.total))
             }
         }
-    }
-
-    /// Spec §4.3: with its key, once a line in the audit log tells of it.
-    ///
-    /// # Errors
-    /// Not the caller's; the database.
-    pub async fn show(&self, caller: &Caller, id: TokenId) -> Result<TokenWithKey, TokensError> {
-        let found = {
-            let mut conn = self.db.acquire().await?;
-            tokens::find_with_key(&mut conn, caller.user.id, id).await?
-        };
-        let (token, digest, sealed) = found.ok_or(TokensError::NotFound)?;
-        let key = self.vault.open(&digest, &sealed)?;
-        self.audit_writer
-            .write(vec![self.entry(caller, Action::KeyRevealed, id, caller.user.id, Details::new())])
-            .await?;
-        Ok(TokenWithKey { token, key })
-    }
-
-    /// The keys of those of `ids` that are the caller's, once lines in the audit log tell of them.
-    ///
-    /// # Errors
-    /// The database.
-    pub async fn reveal(&self, caller: &Caller, ids: &[TokenId]) -> Result<Vec<(TokenId, ApiKey)>, TokensError> {
-        let sealed = {
-            let mut conn = self.db.acquire().await?;
-            tokens::sealed_keys(&mut conn, caller.user.id, ids).await?
-        };
-        let (mut keys, mut lines) = (Vec::new(), Vec::new());
-        for (id, digest, sealed) in sealed {
-            keys.push((id, self.vault.open(&digest, &sealed)?));
-            lines.push(self.entry(caller, Action::KeyRevealed, id, caller.user.id, Details::new()));
-        }
-        self.audit_writer.write(lines).await?;
-        Ok(keys)
     }
 
     /// Spec §4.4. The owner's row is locked while counting, so parallel creates cannot pass the limit.
@@ -340,10 +293,21 @@ impl Tokens {
     }
 
     fn entry(&self, caller: &Caller, action: Action, id: TokenId, owner: UserId, details: Details) -> AuditEntry {
-        let subject = Subject { kind: "token", id: Some(id.get()), user_id: Some(owner) };
-        let (actor, origin) = (Some(Actor::from(&caller.user)), caller.origin.clone());
-        AuditEntry { at: self.clock.now(), actor, origin, action, subject, details }
+        audit_entry(self.clock.now(), caller, action, (id, owner), details)
     }
+}
+
+/// An entry of the audit log about a token and its owner.
+pub(super) fn audit_entry(
+    at: UnixTime,
+    caller: &Caller,
+    action: Action,
+    (id, owner): (TokenId, UserId),
+    details: Details,
+) -> AuditEntry {
+    let subject = Subject { kind: "token", id: Some(id.get()), user_id: Some(owner) };
+    let (actor, origin) = (Some(Actor::from(&caller.user)), caller.origin.clone());
+    AuditEntry { at, actor, origin, action, subject, details }
 }
 
 /// What the audit log remembers of an edit.
@@ -359,7 +323,7 @@ fn changed_fields(patch: &TokenPatch) -> Details {
         ("group", patch.group.is_some()),
         ("cross_group_retry", patch.cross_group_retry.is_some()),
     ]);
-    details.extend(patch.remain_quota.map(|units| ("remain_quota", units.to_string())));
+    details.extend(patch.remain_quota.map(|units| ("remain_quota", units.get().to_string())));
     details.extend(patch.group.as_ref().map(|group| ("group", group.as_str().to_owned())));
     details
 }

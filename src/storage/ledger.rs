@@ -154,7 +154,6 @@ pub async fn find_idempotency_records(
 
 /// A charge to be written.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "the columns of `charges`")]
 pub struct Charge {
     pub at: UnixTime,
     pub day: Day,
@@ -171,7 +170,6 @@ pub struct Charge {
 
 /// A reservation to be written.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "the columns of `reservations`")]
 pub struct NewReservation {
     pub id: ReservationId,
     pub reservation: Reservation,
@@ -181,7 +179,6 @@ pub struct NewReservation {
 
 /// Everything that a batch changes.
 #[derive(Debug, Default)]
-#[expect(missing_docs, reason = "each is written to the table of its name")]
 pub struct Changes {
     pub wallets: Vec<(UserId, Wallet)>,
     pub tokens: Vec<Token>,

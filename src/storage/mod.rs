@@ -8,6 +8,7 @@
 
 pub mod access_tokens;
 pub mod audit;
+mod columns;
 pub mod consistency;
 #[cfg(feature = "embedded")]
 pub mod embedded;

@@ -1,13 +1,11 @@
 //! The table `tokens`. Deleted rows stay, and nothing here sees them.
 
-use sqlx::Postgres;
-use sqlx::postgres::{PgTypeInfo, PgValueRef};
-
 use super::{Conn, StorageError};
-use crate::domain::access::{Group, IpAllowlist, ModelLimits};
 use crate::domain::id::{TokenId, UserId};
+use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::ledger::Wallet;
+use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::{Lifetime, UnixTime};
@@ -51,35 +49,12 @@ macro_rules! token_of {
             model_limits_enabled: $row.model_limits_enabled,
             model_limits: $row.model_limits,
             allow_ips: $row.allow_ips,
-            group: Group::read(&$row.group_name),
+            group: $row.group_name,
             cross_group_retry: $row.cross_group_retry,
             version: $row.version,
         }
     };
 }
-
-/// The lists of a token are text columns.
-macro_rules! list_column {
-    ($($list:ident)*) => {$(
-        impl sqlx::Type<Postgres> for $list {
-            fn type_info() -> PgTypeInfo {
-                <str as sqlx::Type<Postgres>>::type_info()
-            }
-
-            fn compatible(ty: &PgTypeInfo) -> bool {
-                <str as sqlx::Type<Postgres>>::compatible(ty)
-            }
-        }
-
-        impl<'r> sqlx::Decode<'r, Postgres> for $list {
-            fn decode(value: PgValueRef<'r>) -> Result<Self, sqlx::error::BoxDynError> {
-                <&str as sqlx::Decode<Postgres>>::decode(value).map(Self::from_stored)
-            }
-        }
-    )*};
-}
-
-list_column!(ModelLimits IpAllowlist);
 
 /// A key as it lies in the database: where it is found, what opens to it, what may be shown.
 #[derive(Debug)]

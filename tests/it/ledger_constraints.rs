@@ -115,7 +115,7 @@ async fn every_end_of_a_reservation_and_every_gateway_of_a_request_id_is_let_in(
          was_expired = true",
         "update reservations set held = 9223372036854775807",
         "insert into idempotency_records (gateway_id, request_id, user_id, created_time, request_hash, charged, remain_quota) \
-         select 2, request_id, at, request_hash, charged, remain_quota from idempotency_records",
+         select 2, request_id, user_id, created_time, request_hash, charged, remain_quota from idempotency_records",
         "update charges set quota = 9223372036854775807, shortfall = 9223372036854775807",
     ] {
         sqlx::query(statement).execute(&pool).await.unwrap_or_else(|error| panic!("{statement}: {error}"));

@@ -12,7 +12,7 @@ use crate::api::envelope::Envelope;
 use crate::api::errors::ApiError;
 use crate::api::extract::ClientIp;
 use crate::api::state::AppState;
-use crate::domain::access::ClientAddress;
+use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::ledger::RequestContext;
 use crate::domain::money::Quota;
 

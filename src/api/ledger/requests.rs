@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use crate::api::errors::ApiError;
-use crate::domain::access::ClientAddress;
+use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::money::Quota;
 use crate::domain::policy;

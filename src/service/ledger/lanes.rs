@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use chrono_tz::Tz;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::domain::access::Groups;
+use crate::domain::group::Groups;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::ledger::{Account, Books, Counts, Refusal, RequestContext, Settlement, Told};
 use crate::domain::money::Quota;
@@ -85,7 +85,6 @@ impl Order {
 
 /// What is to be done.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "the words of the contract")]
 pub enum What {
     /// Take quota.
     Charge {
@@ -107,7 +106,6 @@ pub enum What {
 
 /// What was done, and what the token has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the words of the contract")]
 pub enum Done {
     /// A charge, now or as told before.
     Charged { charged: Quota, remain_quota: Quota },

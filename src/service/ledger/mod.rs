@@ -9,8 +9,9 @@ pub use lanes::{LedgerError, LedgerRules};
 use futures_util::future::{Either, join_all, ready};
 use sha2::{Digest as _, Sha256};
 
-use crate::domain::access::{ClientAddress, Groups};
+use crate::domain::group::Groups;
 use crate::domain::id::{GatewayId, ReservationId};
+use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::key::{ApiKey, Digest};
 use crate::domain::ledger::{Counts, Refusal, RequestContext, ReservationHandle, Settlement};
 use crate::domain::money::Quota;

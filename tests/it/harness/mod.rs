@@ -1,7 +1,7 @@
 //! The real router over a real database, with a clock that stands still and seeded rng, and the
 //! kinds of caller there are.
 
-#![allow(dead_code, missing_docs, reason = "not every test uses every piece, and the names say what they are")]
+#![allow(dead_code, reason = "not every test uses every piece, and the names say what they are")]
 
 use std::sync::Arc;
 

@@ -1,0 +1,138 @@
+//! The token API (spec §2.1, §2.2, §4.1–4.7).
+
+mod requests;
+mod responses;
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequest, Request, State};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, header};
+
+use self::requests::{CreateBody, SearchQuery, UpdateBody, UpdateQuery};
+pub use self::requests::{IdsBody, SwitchBody};
+pub use self::responses::TokenBody;
+use super::auth::ApiUser;
+use super::envelope::{Done, Envelope, NoStore};
+use super::errors::ApiError;
+use super::extract::{Id, Json, Query};
+use super::page::{PageBody, PageQuery};
+use super::state::AppState;
+use crate::domain::id::TokenId;
+use crate::domain::policy;
+
+/// List your tokens, newest first (spec §4.1).
+#[utoipa::path(get, path = "/api/token", tag = "tokens", params(PageQuery),
+    responses((status = 200, body = Envelope<PageBody<TokenBody>>)))]
+pub async fn list(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Query(page): Query<PageQuery>,
+) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
+    let page = app.tokens.list(&caller, page.read()?).await?;
+    let now = app.clock.now();
+    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, now, &app)).into()))
+}
+
+/// Search your tokens by name or key (spec §4.2).
+#[utoipa::path(get, path = "/api/token/search", tag = "tokens", params(SearchQuery, PageQuery),
+    responses((status = 200, body = Envelope<PageBody<TokenBody>>)))]
+pub async fn search(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Query(query): Query<SearchQuery>,
+    Query(page): Query<PageQuery>,
+) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
+    let page = app.tokens.search(&caller, query.read()?, page.read()?).await?;
+    let now = app.clock.now();
+    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, now, &app)).into()))
+}
+
+/// Read one token with its key (spec §4.3).
+#[utoipa::path(get, path = "/api/token/{id}", operation_id = "show_token", tag = "tokens", params(("id" = i64, Path)),
+    responses((status = 200, body = Envelope<TokenBody>)))]
+pub async fn show(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Id(id): Id,
+) -> Result<NoStore<Envelope<TokenBody>>, ApiError> {
+    let found = app.keys.show(&caller, TokenId::new(id)).await?;
+    let body = TokenBody::with_key(&found.token, &found.key, app.clock.now(), &app);
+    Ok(NoStore(Envelope::of(body)))
+}
+
+/// Create a token (spec §4.4). With `Prefer: return=representation`, `data` is the token with its key.
+#[utoipa::path(post, path = "/api/token", tag = "tokens", request_body = CreateBody,
+    params(("prefer" = Option<String>, Header, description = "`return=representation`: `data` is the token with its key")),
+    responses((status = 200, body = Envelope<Option<TokenBody>>)))]
+pub async fn create(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    headers: HeaderMap,
+    Json(body): Json<CreateBody>,
+) -> Result<Response, ApiError> {
+    let made = app.tokens.create(&caller, body.read()?).await?;
+    let location = format!("/api/token/{}", made.token.id);
+    let mut answer = if wants_representation(&headers) {
+        let body = TokenBody::with_key(&made.token, &made.key, app.clock.now(), &app);
+        let mut answer = NoStore(Envelope::of(body)).into_response();
+        let applied = HeaderValue::from_static("return=representation");
+        answer.headers_mut().insert("preference-applied", applied);
+        answer
+    } else {
+        Done::default().into_response()
+    };
+    if let Ok(location) = HeaderValue::from_str(&location) {
+        answer.headers_mut().insert(header::LOCATION, location);
+    }
+    Ok(answer)
+}
+
+/// The header `Prefer` of RFC 7240.
+fn wants_representation(headers: &HeaderMap) -> bool {
+    let preferences = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
+    preferences
+        .flat_map(|value| value.split([',', ';']))
+        .any(|preference| preference.trim().eq_ignore_ascii_case("return=representation"))
+}
+
+/// Edit a token (spec §4.5a). With `status_only=1`, enable or disable it (spec §4.5b).
+#[utoipa::path(put, path = "/api/token", tag = "tokens", params(UpdateQuery), request_body = UpdateBody,
+    responses((status = 200, body = Envelope<TokenBody>)))]
+pub async fn update(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Query(query): Query<UpdateQuery>,
+    request: Request,
+) -> Result<Envelope<TokenBody>, ApiError> {
+    let token = if query.is_status_only() {
+        let Json(body) = Json::<SwitchBody>::from_request(request, &app).await?;
+        let (id, switch) = body.read()?;
+        app.tokens.switch(&caller, id, switch).await?
+    } else {
+        let Json(body) = Json::<UpdateBody>::from_request(request, &app).await?;
+        let (id, patch) = body.read()?;
+        app.tokens.edit(&caller, id, patch).await?
+    };
+    Ok(Envelope::of(TokenBody::new(&token, app.clock.now(), &app)))
+}
+
+/// Delete a token (spec §4.6). Its usage is kept.
+#[utoipa::path(delete, path = "/api/token/{id}", tag = "tokens", params(("id" = i64, Path)),
+    responses((status = 200, body = Done)))]
+pub async fn delete(State(app): State<Arc<AppState>>, ApiUser(caller): ApiUser, Id(id): Id) -> Result<Done, ApiError> {
+    app.tokens.delete(&caller, TokenId::new(id)).await?;
+    Ok(Done::default())
+}
+
+/// Delete several tokens (spec §4.7). `data` is the number of tokens deleted.
+#[utoipa::path(post, path = "/api/token/batch", tag = "tokens", request_body = IdsBody,
+    responses((status = 200, body = Envelope<i64>)))]
+pub async fn delete_batch(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Json(body): Json<IdsBody>,
+) -> Result<Envelope<usize>, ApiError> {
+    let ids = body.read(policy::MAX_BATCH)?;
+    Ok(Envelope::of(app.tokens.delete_batch(&caller, &ids).await?))
+}

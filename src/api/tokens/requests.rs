@@ -1,0 +1,225 @@
+//! Requests of the token API, and how they become domain types (spec §4.2, §4.4, §4.5, §4.7).
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::api::errors::ApiError;
+use crate::domain::group::Group;
+use crate::domain::id::TokenId;
+use crate::domain::ip_allowlist::IpAllowlist;
+use crate::domain::key::ApiKey;
+use crate::domain::model_limits::ModelLimits;
+use crate::domain::search::SearchPattern;
+use crate::domain::time::Lifetime;
+use crate::domain::token::{NewToken, RequestedQuota, Switch, TokenName, TokenPatch};
+use crate::service::tokens::{KeySearch, Search};
+
+/// Spec §4.2. Both absent: all tokens.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct SearchQuery {
+    /// A part of the name, case-insensitive. At least 2 characters beside at most 2 `%`.
+    keyword: Option<String>,
+    /// The key, or a part of it. At least 2 characters beside at most 2 `%`.
+    token: Option<String>,
+}
+
+impl SearchQuery {
+    pub fn read(&self) -> Result<Search, ApiError> {
+        let key = self.token.as_deref().unwrap_or_default();
+        Ok(Search {
+            name: SearchPattern::of_name(self.keyword.as_deref().unwrap_or_default())?,
+            key: match ApiKey::parse(key) {
+                Ok(whole) => Some(KeySearch::Whole(whole)),
+                Err(_) => SearchPattern::of_key(key)?.map(KeySearch::Part),
+            },
+        })
+    }
+}
+
+/// `model_limits`: comma-separated text, or a list.
+#[derive(Debug, ToSchema)]
+#[schema(value_type = String)]
+struct Models(Vec<String>);
+
+impl<'de> Deserialize<'de> for Models {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrList;
+        impl<'de> serde::de::Visitor<'de> for TextOrList {
+            type Value = Models;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a comma-separated string of names")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Models, E> {
+                Ok(Models(vec![text.to_owned()]))
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Models, A::Error> {
+                let mut names = Vec::new();
+                while let Some(name) = list.next_element()? {
+                    names.push(name);
+                }
+                Ok(Models(names))
+            }
+        }
+        deserializer.deserialize_any(TextOrList)
+    }
+}
+
+impl Models {
+    fn read(&self) -> Result<ModelLimits, ApiError> {
+        Ok(ModelLimits::from_names(self.0.iter().map(String::as_str))?)
+    }
+}
+
+/// Spec §4.4. An absent or `null` field has its default.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct CreateBody {
+    /// 1 to 50 characters.
+    #[schema(required)]
+    name: Option<String>,
+    /// Unix timestamp; -1, 0 or absent for never.
+    expired_time: Option<i64>,
+    /// Quota units, 0 to 500,000,000,000,000. 500,000 are one dollar.
+    remain_quota: Option<i64>,
+    /// Only the owner's wallet limits the token.
+    unlimited_quota: Option<bool>,
+    /// Whether `model_limits` applies.
+    model_limits_enabled: Option<bool>,
+    /// Comma-separated names.
+    model_limits: Option<Models>,
+    /// Addresses or CIDR networks, one a line.
+    allow_ips: Option<String>,
+    /// Empty, `auto`, or one of your groups.
+    group: Option<String>,
+    /// Only for the group `auto`.
+    cross_group_retry: Option<bool>,
+}
+
+impl CreateBody {
+    pub fn read(self) -> Result<NewToken, ApiError> {
+        let unlimited = self.unlimited_quota.unwrap_or(false);
+        Ok(NewToken {
+            name: TokenName::parse(self.name.as_deref().unwrap_or_default())?,
+            lifetime: Lifetime::from_wire(self.expired_time.unwrap_or(-1))?,
+            budget: RequestedQuota::new(self.remain_quota.unwrap_or(0)).budget(unlimited)?,
+            model_limits_enabled: self.model_limits_enabled.unwrap_or(false),
+            model_limits: self.model_limits.map(|models| models.read()).transpose()?.unwrap_or_default(),
+            allow_ips: IpAllowlist::parse(self.allow_ips.as_deref().unwrap_or_default())?,
+            group: Group::from_text(self.group.as_deref().unwrap_or_default().trim()),
+            cross_group_retry: self.cross_group_retry.unwrap_or(false),
+        })
+    }
+}
+
+/// Spec §4.5a. An absent or `null` field keeps its value.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct UpdateBody {
+    /// The token to update.
+    #[schema(required)]
+    id: Option<i64>,
+    /// 1 to 50 characters.
+    name: Option<String>,
+    /// Unix timestamp; -1 or 0 for never.
+    expired_time: Option<i64>,
+    /// Quota units.
+    remain_quota: Option<i64>,
+    /// Only the owner's wallet limits the token.
+    unlimited_quota: Option<bool>,
+    /// Whether `model_limits` applies.
+    model_limits_enabled: Option<bool>,
+    /// Comma-separated names.
+    model_limits: Option<Models>,
+    /// Addresses or CIDR networks, one a line.
+    allow_ips: Option<String>,
+    /// Empty, `auto`, or one of your groups.
+    group: Option<String>,
+    /// Only for the group `auto`.
+    cross_group_retry: Option<bool>,
+    /// Only with `status_only=1`: 1 enables, 2 disables.
+    #[serde(rename = "status")]
+    #[schema(value_type = Option<i64>)]
+    _status: Option<IgnoredAny>,
+}
+
+impl UpdateBody {
+    pub fn read(self) -> Result<(TokenId, TokenPatch), ApiError> {
+        let patch = TokenPatch {
+            name: self.name.as_deref().map(TokenName::parse).transpose()?,
+            lifetime: self.expired_time.map(Lifetime::from_wire).transpose()?,
+            remain_quota: self.remain_quota.map(RequestedQuota::new),
+            unlimited_quota: self.unlimited_quota,
+            model_limits_enabled: self.model_limits_enabled,
+            model_limits: self.model_limits.map(|models| models.read()).transpose()?,
+            allow_ips: self.allow_ips.as_deref().map(IpAllowlist::parse).transpose()?,
+            group: self.group.as_deref().map(|group| Group::from_text(group.trim())),
+            cross_group_retry: self.cross_group_retry,
+        };
+        Ok((required_id(self.id)?, patch))
+    }
+}
+
+/// Spec §4.5b.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct SwitchBody {
+    /// The token to update. Not needed where the path contains it.
+    id: Option<i64>,
+    /// 1 enables, 2 disables.
+    #[schema(required)]
+    status: Option<i64>,
+}
+
+impl SwitchBody {
+    pub fn read(&self) -> Result<(TokenId, Switch), ApiError> {
+        Ok((required_id(self.id)?, self.switch()?))
+    }
+
+    pub fn switch(&self) -> Result<Switch, ApiError> {
+        match self.status {
+            Some(1) => Ok(Switch::On),
+            Some(2) => Ok(Switch::Off),
+            _ => Err(ApiError::bad("invalid_status", "`status` must be 1 (enable) or 2 (disable)")),
+        }
+    }
+}
+
+fn required_id(id: Option<i64>) -> Result<TokenId, ApiError> {
+    id.map(TokenId::new).ok_or_else(|| ApiError::bad("missing_field", "`id` is required"))
+}
+
+/// Selects the status-only update.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct UpdateQuery {
+    /// If present and not empty, `0` or `false`, only `status` of the body is read.
+    status_only: Option<String>,
+}
+
+impl UpdateQuery {
+    pub fn is_status_only(&self) -> bool {
+        !matches!(self.status_only.as_deref(), None | Some("" | "0" | "false"))
+    }
+}
+
+/// The tokens of a batch.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct IdsBody {
+    /// Repeated ids count once.
+    #[schema(required)]
+    ids: Option<Vec<i64>>,
+}
+
+impl IdsBody {
+    pub fn read(self, most: usize) -> Result<Vec<TokenId>, ApiError> {
+        let mut ids = self.ids.ok_or_else(|| ApiError::bad("missing_field", "`ids` is required"))?;
+        ids.sort_unstable();
+        ids.dedup();
+        if ids.is_empty() || ids.len() > most {
+            return Err(ApiError::bad("invalid_ids", format!("`ids` must have 1 to {most} entries")));
+        }
+        Ok(ids.into_iter().map(TokenId::new).collect())
+    }
+}

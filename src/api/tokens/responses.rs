@@ -1,0 +1,87 @@
+//! The Token object (spec §2.1).
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::api::state::AppState;
+use crate::domain::key::ApiKey;
+use crate::domain::time::UnixTime;
+use crate::domain::token::Token;
+use crate::domain::user::Role;
+
+/// The Token object (spec §2.1), and `masked_key`.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TokenBody {
+    /// Token ID.
+    pub id: i64,
+    /// ID of the owning user.
+    pub user_id: i64,
+    /// The API key in answers that show it, else empty.
+    pub key: String,
+    /// The key with its middle hidden: `sk-ab12**********wxyz`.
+    pub masked_key: String,
+    /// 1 enabled, 2 disabled, 3 expired, 4 quota exhausted.
+    pub status: i16,
+    /// `administrator` or `root`: the highest role that disabled the token; no lower role may enable it. Absent if the
+    /// owner disabled it or it is enabled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled_by: Option<&'static str>,
+    /// At most 50 characters.
+    pub name: String,
+    /// Unix timestamp.
+    pub created_time: i64,
+    /// Unix timestamp of the last charge; the creation time until then.
+    pub accessed_time: i64,
+    /// Unix timestamp; -1 means never.
+    pub expired_time: i64,
+    /// Quota units.
+    pub remain_quota: i64,
+    /// Only the owner's wallet limits the token.
+    pub unlimited_quota: bool,
+    /// Quota units.
+    pub used_quota: i64,
+    /// Whether `model_limits` applies.
+    pub model_limits_enabled: bool,
+    /// Comma-separated names.
+    pub model_limits: String,
+    /// One address or CIDR network per line; empty allows all.
+    pub allow_ips: String,
+    /// Empty: the group of the owner.
+    pub group: String,
+    /// Effective only for the group `auto`.
+    pub cross_group_retry: bool,
+}
+
+impl TokenBody {
+    /// Without the key, for lists and edits.
+    #[must_use]
+    pub fn new(token: &Token, now: UnixTime, app: &AppState) -> Self {
+        let masked_key = token.key_hint.masked();
+        let key = if app.masked_list_key { masked_key.clone() } else { String::new() };
+        Self {
+            id: token.id.get(),
+            user_id: token.user_id.get(),
+            key,
+            masked_key,
+            status: token.status(now).code(),
+            disabled_by: token.switched_off_by.and_then(Role::disabler),
+            created_time: token.created_time.get(),
+            accessed_time: token.accessed_time.get(),
+            expired_time: token.lifetime.expired_time(),
+            remain_quota: token.budget.remain().get(),
+            unlimited_quota: token.budget.is_unlimited(),
+            used_quota: token.used_quota.get(),
+            model_limits_enabled: token.model_limits_enabled,
+            model_limits: token.model_limits.as_str().to_owned(),
+            allow_ips: token.allow_ips.as_str().to_owned(),
+            group: token.group.as_str().to_owned(),
+            cross_group_retry: token.cross_group_retry,
+            name: token.name.as_str().to_owned(),
+        }
+    }
+
+    /// With the key, for a read by id and for a creation with `Prefer: return=representation`.
+    pub fn with_key(token: &Token, key: &ApiKey, now: UnixTime, app: &AppState) -> Self {
+        Self { key: key.expose().to_owned(), ..Self::new(token, now, app) }
+    }
+}

@@ -1,0 +1,190 @@
+//! From which addresses a token may be used (spec §2.1).
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use ipnet::IpNet;
+
+use super::policy;
+
+/// Spec §2.1 `allow_ips`: the networks that requests may come from. An empty list admits every address.
+#[derive(Debug, Clone, Default)]
+pub struct IpAllowlist {
+    /// One entry a line, as the owner wrote it.
+    text: Arc<str>,
+    networks: Arc<[IpNet]>,
+}
+
+/// Why a list of addresses was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IpsInvalid {
+    /// One entry cannot be read; the whole list is refused.
+    #[error("`allow_ips` contains {0:?}, which is neither an IP address nor a network in CIDR notation")]
+    Entry(String),
+    /// More than [`policy::MAX_IPS`] entries: every request of a gateway compares all of them.
+    #[error("`allow_ips` has more than {} entries", policy::MAX_IPS)]
+    TooMany,
+    /// Longer than [`policy::MAX_LIST_BYTES`], as leading zeros can make it.
+    #[error("`allow_ips` is longer than {} bytes", policy::MAX_LIST_BYTES)]
+    TooLong,
+}
+
+impl IpAllowlist {
+    /// IPv4, IPv6 and CIDR, separated by newlines (commas are tolerated). Empty and repeated entries are dropped.
+    ///
+    /// # Errors
+    /// The first entry that cannot be read; too many or too long entries.
+    pub fn parse(text: &str) -> Result<Self, IpsInvalid> {
+        let (mut entries, mut networks) = (Vec::new(), Vec::new());
+        for entry in text.split(['\n', ',']).map(str::trim) {
+            if entry.is_empty() || entries.contains(&entry) {
+                continue;
+            }
+            let Some(network) = network(entry) else {
+                return Err(IpsInvalid::Entry(entry.chars().take(100).collect()));
+            };
+            if entries.len() == policy::MAX_IPS {
+                return Err(IpsInvalid::TooMany);
+            }
+            entries.push(entry);
+            networks.push(network);
+        }
+        let text = entries.join("\n");
+        if text.len() > policy::MAX_LIST_BYTES {
+            return Err(IpsInvalid::TooLong);
+        }
+        Ok(Self { text: text.into(), networks: networks.into() })
+    }
+
+    /// The form of the API and of the database: one entry a line.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns true if no address is refused.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.networks.is_empty()
+    }
+
+    /// Returns true if a request from `ip` is allowed. An IPv4-mapped IPv6 address is compared as IPv4.
+    #[must_use]
+    pub fn admits(&self, ip: IpAddr) -> bool {
+        let ip = ip.to_canonical();
+        self.is_empty() || self.networks.iter().any(|network| network.contains(&ip))
+    }
+
+    /// The memory that the list takes, in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.text.len() + size_of_val(&*self.networks)
+    }
+}
+
+impl PartialEq for IpAllowlist {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for IpAllowlist {}
+
+/// The address that a request for a token comes from, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ClientAddress {
+    /// The gateway did not send it: the list is not applied.
+    #[default]
+    NotSent,
+    /// It could not be determined: only a token without a list may be used.
+    Unknown,
+    /// This address.
+    Known(IpAddr),
+}
+
+impl ClientAddress {
+    /// Returns true if `list` allows a request from this address.
+    #[must_use]
+    pub fn passes(self, list: &IpAllowlist) -> bool {
+        match self {
+            Self::NotSent => true,
+            Self::Unknown => list.is_empty(),
+            Self::Known(ip) => list.admits(ip),
+        }
+    }
+}
+
+/// A network in CIDR notation, or an address as the network of itself.
+#[must_use]
+pub fn network(entry: &str) -> Option<IpNet> {
+    match entry.parse::<IpAddr>() {
+        Ok(ip) => Some(IpNet::from(ip.to_canonical())),
+        Err(_) => entry.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ips(text: &str) -> IpAllowlist {
+        IpAllowlist::parse(text).unwrap()
+    }
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn one_bad_entry_refuses_the_list_with_its_text() {
+        assert_eq!(ips(" 10.0.0.1 \n\n192.168.0.0/16,::1 ").as_str(), "10.0.0.1\n192.168.0.0/16\n::1");
+        for bad in ["localhost", "10.0.0.0/33", "10.0.0", "1.2.3.4/", "::1/129", "fe80::1%eth0"] {
+            let list = format!("10.0.0.1\n{bad}");
+            assert_eq!(IpAllowlist::parse(&list), Err(IpsInvalid::Entry(bad.into())));
+        }
+        let many = |n: usize| (0..n).map(|i| format!("10.0.0.{i}")).collect::<Vec<_>>().join("\n");
+        assert!(IpAllowlist::parse(&many(100)).is_ok());
+        assert_eq!(IpAllowlist::parse(&many(101)), Err(IpsInvalid::TooMany));
+    }
+
+    #[test]
+    fn addresses_are_admitted_by_address_and_by_network() {
+        let list = ips("10.1.2.3/8\n2001:db8::/32\n192.0.2.7");
+        for inside in ["10.255.0.1", "2001:db8::9", "192.0.2.7", "::ffff:192.0.2.7"] {
+            assert!(list.admits(ip(inside)), "{inside}");
+        }
+        for outside in ["11.0.0.1", "2001:db9::", "192.0.2.8", "::1"] {
+            assert!(!list.admits(ip(outside)), "{outside}");
+        }
+        assert!(IpAllowlist::default().admits(ip("203.0.113.9")));
+        assert!(ips("::ffff:192.0.2.7").admits(ip("192.0.2.7")));
+    }
+
+    proptest! {
+        #[test]
+        fn parsing_any_text_returns_a_list_or_an_error(text: String) {
+            let _ = IpAllowlist::parse(&text);
+        }
+
+        #[test]
+        fn a_list_admits_just_its_networks(net: u32, bits in 0_u8..=32, asked: u32) {
+            let net = std::net::Ipv4Addr::from(net);
+            let list = ips(&format!("{net}/{bits}"));
+            let mask = u32::MAX.checked_shl(32 - u32::from(bits)).unwrap_or(0);
+            let inside = u32::from(net) & mask == asked & mask;
+            prop_assert_eq!(list.admits(IpAddr::from(asked.to_be_bytes())), inside);
+        }
+
+        #[test]
+        fn a_parsed_list_reads_back_the_same(entries in prop::collection::vec(any::<IpAddr>(), 0..20)) {
+            let text = entries.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ,\n");
+            let list = ips(&text);
+            prop_assert_eq!(&IpAllowlist::parse(list.as_str()).unwrap(), &list);
+            for entry in entries {
+                prop_assert!(list.admits(entry));
+            }
+        }
+    }
+}

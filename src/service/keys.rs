@@ -1,0 +1,89 @@
+//! Reads API keys back (spec §4.3). A key is returned only after the audit log says who saw it.
+
+use std::sync::Arc;
+
+use super::audit_writer::AuditWriter;
+use super::tokens;
+use super::vault::{Unopenable, Vault};
+use crate::domain::audit::{Action, Caller};
+use crate::domain::id::TokenId;
+use crate::domain::key::ApiKey;
+use crate::domain::time::Clock;
+use crate::domain::token::TokenWithKey;
+use crate::storage::{self, Db, StorageError};
+
+/// Why a key was not returned.
+#[derive(Debug, thiserror::Error)]
+pub enum KeysError {
+    /// Absent, deleted, or another user's: the caller cannot tell which.
+    #[error("there is no such token")]
+    NotFound,
+    /// The stored key cannot be decrypted.
+    #[error(transparent)]
+    Vault(#[from] Unopenable),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The audit log could not be written.
+    #[error("the audit log could not be written: {0}")]
+    Audit(#[from] Arc<StorageError>),
+}
+
+/// Reads keys back.
+#[derive(Debug)]
+pub struct Keys {
+    db: Db,
+    vault: Vault,
+    clock: Arc<dyn Clock>,
+    audit_writer: AuditWriter,
+}
+
+impl Keys {
+    #[must_use]
+    pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>) -> Self {
+        let audit_writer = AuditWriter::start(db.clone());
+        Self { db, vault, clock, audit_writer }
+    }
+
+    /// One of the caller's tokens with its key.
+    ///
+    /// # Errors
+    /// See [`KeysError`].
+    pub async fn show(&self, caller: &Caller, id: TokenId) -> Result<TokenWithKey, KeysError> {
+        let found = {
+            let mut conn = self.db.acquire().await?;
+            storage::tokens::find_with_key(&mut conn, caller.user.id, id).await?
+        };
+        let (token, digest, sealed) = found.ok_or(KeysError::NotFound)?;
+        let key = self.vault.open(&digest, &sealed)?;
+        self.write_audit(caller, [id]).await?;
+        Ok(TokenWithKey { token, key })
+    }
+
+    /// The keys of those of `ids` that are the caller's.
+    ///
+    /// # Errors
+    /// See [`KeysError`].
+    pub async fn list(&self, caller: &Caller, ids: &[TokenId]) -> Result<Vec<(TokenId, ApiKey)>, KeysError> {
+        let sealed = {
+            let mut conn = self.db.acquire().await?;
+            storage::tokens::sealed_keys(&mut conn, caller.user.id, ids).await?
+        };
+        let mut keys = Vec::new();
+        for (id, digest, sealed) in sealed {
+            keys.push((id, self.vault.open(&digest, &sealed)?));
+        }
+        self.write_audit(caller, keys.iter().map(|(id, _)| *id)).await?;
+        Ok(keys)
+    }
+
+    async fn write_audit(
+        &self,
+        caller: &Caller,
+        ids: impl IntoIterator<Item = TokenId>,
+    ) -> Result<(), Arc<StorageError>> {
+        let now = self.clock.now();
+        let entry =
+            |id| tokens::audit_entry(now, caller, Action::KeyRevealed, (id, caller.user.id), Default::default());
+        self.audit_writer.write(ids.into_iter().map(entry).collect()).await
+    }
+}

@@ -1,0 +1,39 @@
+//! Columns that become domain types when they are read. A value that its type does not allow is an error of the row: it
+//! was changed by hand, or the database is damaged.
+
+use sqlx::Postgres;
+use sqlx::postgres::{PgTypeInfo, PgValueRef};
+
+use crate::domain::group::Group;
+use crate::domain::ip_allowlist::IpAllowlist;
+use crate::domain::model_limits::ModelLimits;
+use crate::domain::token::TokenName;
+
+/// Text columns, each with the function that checks them.
+macro_rules! text_columns {
+    ($($column:ty: $parse:expr;)*) => {$(
+        impl sqlx::Type<Postgres> for $column {
+            fn type_info() -> PgTypeInfo {
+                <str as sqlx::Type<Postgres>>::type_info()
+            }
+
+            fn compatible(ty: &PgTypeInfo) -> bool {
+                <str as sqlx::Type<Postgres>>::compatible(ty)
+            }
+        }
+
+        impl<'r> sqlx::Decode<'r, Postgres> for $column {
+            fn decode(value: PgValueRef<'r>) -> Result<Self, sqlx::error::BoxDynError> {
+                let text = <&str as sqlx::Decode<Postgres>>::decode(value)?;
+                Ok($parse(text)?)
+            }
+        }
+    )*};
+}
+
+text_columns! {
+    Group: |text| Ok::<_, std::convert::Infallible>(Group::from_text(text));
+    IpAllowlist: IpAllowlist::parse;
+    ModelLimits: ModelLimits::parse;
+    TokenName: |text: &str| TokenName::from_stored(text.to_owned());
+}

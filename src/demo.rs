@@ -14,7 +14,7 @@ use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
 use crate::domain::policy;
 use crate::domain::time::{Clock, DAY, Lifetime, ManualClock, UnixTime};
-use crate::domain::token::{Budget, NewToken, RequestedQuota, Switch, TokenName, TokenPatch};
+use crate::domain::token::{Budget, NewToken, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
 use crate::domain::user::{NewPassword, Role, TypedPassword, UserStatus, Username};
 use crate::service::accounts::AccountsError;
 use crate::service::admin::{AdminError, Admission, Grant, UserPatch};
@@ -234,6 +234,7 @@ fn new_token(key: &Key, now: UnixTime) -> Result<NewToken, DemoError> {
     };
     Ok(NewToken {
         name: TokenName::parse(key.name).map_err(invalid)?,
+        note: TokenNote::default(),
         lifetime,
         budget,
         model_limits_enabled: is_customer,

@@ -14,7 +14,7 @@ use crate::domain::page::PageInvalid;
 use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
 use crate::domain::time::LifetimeInvalid;
-use crate::domain::token::NameInvalid;
+use crate::domain::token::{NameInvalid, NoteInvalid};
 use crate::domain::user::AccountInvalid;
 use crate::service::accounts::AccountsError;
 use crate::service::admin::AdminError;
@@ -377,6 +377,7 @@ macro_rules! bad_input {
 
 bad_input! {
     NameInvalid => "invalid_name",
+    NoteInvalid => "invalid_note",
     LifetimeInvalid => "invalid_expiry",
     ModelsInvalid => "invalid_models",
     IpsInvalid => "invalid_ips",

@@ -29,6 +29,9 @@ pub const MAX_SEARCH_WILDCARDS: usize = 2;
 /// Characters of a search text beside its wildcards (spec §8).
 pub const MIN_SEARCH_CHARS: usize = 2;
 
+/// Characters of a token's `note`.
+pub const MAX_NOTE_CHARS: usize = 500;
+
 /// Names in one token's `model_limits`; above that a list is a mistake, not a restriction.
 pub const MAX_MODELS: usize = 1_000;
 

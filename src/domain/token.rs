@@ -21,6 +21,7 @@ pub struct Token {
     /// The highest role that switched it off; `None` while it is on.
     pub switched_off_by: Option<Role>,
     pub name: TokenName,
+    pub note: TokenNote,
     pub created_time: UnixTime,
     /// The time of the last charge; the creation time until then.
     pub accessed_time: UnixTime,
@@ -191,10 +192,47 @@ impl TokenName {
     }
 }
 
+/// Free text for people, at most 500 characters. It may have lines.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TokenNote(String);
+
+/// Why a note was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoteInvalid {
+    #[error("`note` has more than {} characters", policy::MAX_NOTE_CHARS)]
+    TooLong,
+    /// A control character other than a line break or a tab.
+    #[error("`note` contains control characters; only line breaks and tabs are allowed")]
+    Control,
+}
+
+impl TokenNote {
+    /// Trims, then counts characters, not bytes.
+    ///
+    /// # Errors
+    /// See [`NoteInvalid`].
+    pub fn parse(text: &str) -> Result<Self, NoteInvalid> {
+        let note = text.trim().replace("\r\n", "\n");
+        if note.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
+            return Err(NoteInvalid::Control);
+        }
+        if note.chars().count() > policy::MAX_NOTE_CHARS {
+            return Err(NoteInvalid::TooLong);
+        }
+        Ok(Self(note))
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// A checked request to create a token (spec §4.4).
 #[derive(Debug, Clone)]
 pub struct NewToken {
     pub name: TokenName,
+    pub note: TokenNote,
     pub lifetime: Lifetime,
     pub budget: Budget,
     pub model_limits_enabled: bool,
@@ -208,6 +246,7 @@ pub struct NewToken {
 #[derive(Debug, Clone, Default)]
 pub struct TokenPatch {
     pub name: Option<TokenName>,
+    pub note: Option<TokenNote>,
     pub lifetime: Option<Lifetime>,
     pub remain_quota: Option<RequestedQuota>,
     pub unlimited_quota: Option<bool>,
@@ -233,6 +272,7 @@ impl Token {
         let cross_group_retry = patch.cross_group_retry.unwrap_or(self.cross_group_retry);
         Ok(Self {
             name: patch.name.unwrap_or(self.name),
+            note: patch.note.unwrap_or(self.note),
             lifetime: patch.lifetime.unwrap_or(self.lifetime),
             budget,
             model_limits_enabled: patch.model_limits_enabled.unwrap_or(self.model_limits_enabled),
@@ -260,6 +300,7 @@ pub(super) mod tests {
             key_hint: ApiKey::generate(&mut StdRng::seed_from_u64(1), CellLabel::default()).hint(),
             switched_off_by: None,
             name: TokenName::parse("a token").unwrap(),
+            note: TokenNote::default(),
             created_time: UnixTime::new(0),
             accessed_time: UnixTime::new(0),
             lifetime: Lifetime::Forever,
@@ -282,6 +323,15 @@ pub(super) mod tests {
         assert_eq!(TokenName::parse(" \t "), Err(NameInvalid::Empty));
         assert_eq!(TokenName::parse("a\nb"), Err(NameInvalid::Control));
         assert_eq!(TokenName::parse("a\0b"), Err(NameInvalid::Control));
+    }
+
+    #[test]
+    fn notes_are_trimmed_and_may_have_lines() {
+        assert_eq!(TokenNote::parse("  first\r\nsecond\t ").unwrap().as_str(), "first\nsecond");
+        assert_eq!(TokenNote::parse("").unwrap(), TokenNote::default());
+        assert!(TokenNote::parse(&"ü".repeat(500)).is_ok());
+        assert_eq!(TokenNote::parse(&"ü".repeat(501)), Err(NoteInvalid::TooLong));
+        assert_eq!(TokenNote::parse("a\0b"), Err(NoteInvalid::Control));
     }
 
     #[test]

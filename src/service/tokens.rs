@@ -314,6 +314,7 @@ pub(super) fn audit_entry(
 fn changed_fields(patch: &TokenPatch) -> Details {
     let mut details = changed([
         ("name", patch.name.is_some()),
+        ("note", patch.note.is_some()),
         ("expired_time", patch.lifetime.is_some()),
         ("remain_quota", patch.remain_quota.is_some()),
         ("unlimited_quota", patch.unlimited_quota.is_some()),

@@ -7,7 +7,7 @@ use sqlx::postgres::{PgTypeInfo, PgValueRef};
 use crate::domain::group::Group;
 use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::model_limits::ModelLimits;
-use crate::domain::token::TokenName;
+use crate::domain::token::{TokenName, TokenNote};
 
 /// Text columns, each with the function that checks them.
 macro_rules! text_columns {
@@ -36,4 +36,5 @@ text_columns! {
     IpAllowlist: IpAllowlist::parse;
     ModelLimits: ModelLimits::parse;
     TokenName: |text: &str| TokenName::from_stored(text.to_owned());
+    TokenNote: TokenNote::parse;
 }

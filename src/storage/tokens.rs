@@ -17,7 +17,7 @@ use crate::domain::user::{Role, UserStatus};
 macro_rules! select_columns {
     ($lists:tt, $tail:tt $(, $bind:expr)* $(,)?) => {
         sqlx::query!(
-            "select id, user_id, key_hint, switched_off_by, name, created_time, accessed_time, expires_at, \
+            "select id, user_id, key_hint, switched_off_by, name, note, created_time, accessed_time, expires_at, \
              remain_quota, unlimited_quota, used_quota, model_limits_enabled, " + $lists + ", \
              group_name, cross_group_retry, version" + $tail
             $(, $bind)*
@@ -41,6 +41,7 @@ macro_rules! token_of {
             key_hint: $row.key_hint,
             switched_off_by: $row.switched_off_by,
             name: $row.name,
+            note: $row.note,
             created_time: $row.created_time,
             accessed_time: $row.accessed_time,
             lifetime: Lifetime::from($row.expires_at),
@@ -365,13 +366,14 @@ pub async fn insert(
         "insert into tokens (user_id, key_digest, key_sealed, key_hint, name, name_folded, note, \
          created_time, accessed_time, expires_at, remain_quota, unlimited_quota, used_quota, \
          model_limits_enabled, model_limits, allow_ips, group_name, cross_group_retry) \
-         values ($1, $2, $3, $4, $5, $6, '', $7, $7, $8, $9, $10, 0, $11, $12, $13, $14, $15) returning id",
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, 0, $12, $13, $14, $15, $16) returning id",
         owner as UserId,
         &key.digest as &Digest,
         key.sealed,
         &key.hint as &KeyHint,
         new.name.as_str(),
         new.name.folded(),
+        new.note.as_str(),
         now as UnixTime,
         Option::<UnixTime>::from(new.lifetime) as Option<UnixTime>,
         new.budget.remain() as Quota,
@@ -391,15 +393,16 @@ pub async fn insert(
 /// locked; what is charged to it (`used_quota`, `accessed_time`) is not touched.
 pub async fn save(conn: &mut Conn, token: &Token) -> Result<(), StorageError> {
     sqlx::query!(
-        "update tokens set switched_off_by = $3, name = $4, name_folded = $5, expires_at = $6, \
-         remain_quota = $7, unlimited_quota = $8, model_limits_enabled = $9, model_limits = $10, \
-         allow_ips = $11, group_name = $12, cross_group_retry = $13, version = version + 1 \
+        "update tokens set switched_off_by = $3, name = $4, name_folded = $5, note = $6, expires_at = $7, \
+         remain_quota = $8, unlimited_quota = $9, model_limits_enabled = $10, model_limits = $11, \
+         allow_ips = $12, group_name = $13, cross_group_retry = $14, version = version + 1 \
          where user_id = $1 and id = $2 and deleted_time is null",
         token.user_id as UserId,
         token.id as TokenId,
         token.switched_off_by as Option<Role>,
         token.name.as_str(),
         token.name.folded(),
+        token.note.as_str(),
         Option::<UnixTime>::from(token.lifetime) as Option<UnixTime>,
         token.budget.remain() as Quota,
         token.budget.is_unlimited(),

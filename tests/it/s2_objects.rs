@@ -8,13 +8,14 @@ use sqlx::PgPool;
 
 use crate::harness::{Caller, TestApp};
 
-const TOKEN: [(&str, &str); 17] = [
+const TOKEN: [(&str, &str); 18] = [
     ("id", "int"),
     ("user_id", "int"),
     ("key", "string"),
     ("masked_key", "string"),
     ("status", "int"),
     ("name", "string"),
+    ("note", "string"),
     ("created_time", "int"),
     ("accessed_time", "int"),
     ("expired_time", "int"),
@@ -65,7 +66,7 @@ async fn everywhere_shown(ana: &Caller) -> (i64, Vec<Value>, Vec<Value>) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_token_has_its_16_fields_and_the_masked_key_and_nothing_else(pool: PgPool) {
+async fn a_token_has_its_16_fields_the_masked_key_and_the_note(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let (_, without_key, with_key) = everywhere_shown(&ana).await;

@@ -72,7 +72,7 @@ async fn a_name_is_enough_and_null_is_absent(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let nulls = json!({
-        "name": "made", "expired_time": null, "remain_quota": null, "unlimited_quota": null,
+        "name": "made", "note": null, "expired_time": null, "remain_quota": null, "unlimited_quota": null,
         "model_limits_enabled": null, "model_limits": null, "allow_ips": null, "group": null,
         "cross_group_retry": null,
     });
@@ -81,12 +81,34 @@ async fn a_name_is_enough_and_null_is_absent(pool: PgPool) {
         let mut token = ana.get(&format!("/api/token/{id}")).await.ok();
         token.as_object_mut().unwrap().remove("masked_key");
         let expected = json!({
-            "id": id, "user_id": ana.id, "key": key, "status": 1, "name": "made", "created_time": START,
+            "id": id, "user_id": ana.id, "key": key, "status": 1, "name": "made", "note": "", "created_time": START,
             "accessed_time": START, "expired_time": -1, "remain_quota": 0, "unlimited_quota": false,
             "used_quota": 0, "model_limits_enabled": false, "model_limits": "", "allow_ips": "", "group": "",
             "cross_group_retry": false,
         });
         assert_eq!(token, expected);
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_note_is_free_text_of_at_most_500_characters(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    refuses_each(
+        &ana,
+        "invalid_note",
+        "note",
+        vec![
+            (json!("ü".repeat(501)), "`note` has more than 500 characters"),
+            (json!("a\0b"), "`note` contains control characters; only line breaks and tabs are allowed"),
+        ],
+    )
+    .await;
+    for (sent, shown) in
+        [("ü".repeat(500), "ü".repeat(500)), (" for ops:\r\n\tthe crawler ".into(), "for ops:\n\tthe crawler".into())]
+    {
+        let id = ana.creates(json!({ "name": "made", "note": sent })).await;
+        assert_eq!(ana.get(&format!("/api/token/{id}")).await.ok()["note"], json!(shown));
     }
 }
 
@@ -280,6 +302,7 @@ async fn a_field_of_the_wrong_type_is_refused_by_name(pool: PgPool) {
         ("remain_quota", json!(9_223_372_036_854_775_808_u64), NUMBER),
         ("remain_quota", json!(1e30), NUMBER),
         ("remain_quota", json!({}), NUMBER),
+        ("note", json!(5), TEXT),
         ("unlimited_quota", json!(1), SWITCH),
         ("unlimited_quota", json!("true"), SWITCH),
         ("model_limits_enabled", json!(0), SWITCH),

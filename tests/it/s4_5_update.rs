@@ -20,7 +20,7 @@ async fn listed(ana: &Caller) -> Value {
 /// A token in which no field has its default.
 async fn creates_full(ana: &Caller) -> i64 {
     ana.creates(json!({
-        "name": "before", "expired_time": START + 60, "remain_quota": 500, "unlimited_quota": false,
+        "name": "before", "note": "for tests", "expired_time": START + 60, "remain_quota": 500, "unlimited_quota": false,
         "model_limits_enabled": true, "model_limits": "o3,gpt-4o", "allow_ips": "10.0.0.0/8\n::1",
         "group": "auto", "cross_group_retry": true,
     }))
@@ -37,6 +37,8 @@ async fn each_field_changes_alone_and_the_answer_is_the_token_without_its_key(po
     let table = [
         // the field, what is sent, what is shown
         ("name", json!(" after "), json!("after")),
+        ("note", json!("for the crawler"), json!("for the crawler")),
+        ("note", json!(""), json!("")),
         ("expired_time", json!(START + 120), json!(START + 120)),
         ("expired_time", json!(0), json!(-1)),
         ("expired_time", json!(-1), json!(-1)),

@@ -12,7 +12,7 @@ use crate::domain::key::ApiKey;
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::search::SearchPattern;
 use crate::domain::time::Lifetime;
-use crate::domain::token::{NewToken, RequestedQuota, Switch, TokenName, TokenPatch};
+use crate::domain::token::{NewToken, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
 use crate::service::tokens::{KeySearch, Search};
 
 /// Spec §4.2. Both absent: all tokens.
@@ -81,6 +81,8 @@ pub struct CreateBody {
     /// 1 to 50 characters.
     #[schema(required)]
     name: Option<String>,
+    /// Free text, at most 500 characters.
+    note: Option<String>,
     /// Unix timestamp; -1, 0 or absent for never.
     expired_time: Option<i64>,
     /// Quota units, 0 to 500,000,000,000,000. 500,000 are one dollar.
@@ -104,6 +106,7 @@ impl CreateBody {
         let unlimited = self.unlimited_quota.unwrap_or(false);
         Ok(NewToken {
             name: TokenName::parse(self.name.as_deref().unwrap_or_default())?,
+            note: TokenNote::parse(self.note.as_deref().unwrap_or_default())?,
             lifetime: Lifetime::from_wire(self.expired_time.unwrap_or(-1))?,
             budget: RequestedQuota::new(self.remain_quota.unwrap_or(0)).budget(unlimited)?,
             model_limits_enabled: self.model_limits_enabled.unwrap_or(false),
@@ -123,6 +126,8 @@ pub struct UpdateBody {
     id: Option<i64>,
     /// 1 to 50 characters.
     name: Option<String>,
+    /// Free text, at most 500 characters.
+    note: Option<String>,
     /// Unix timestamp; -1 or 0 for never.
     expired_time: Option<i64>,
     /// Quota units.
@@ -149,6 +154,7 @@ impl UpdateBody {
     pub fn read(self) -> Result<(TokenId, TokenPatch), ApiError> {
         let patch = TokenPatch {
             name: self.name.as_deref().map(TokenName::parse).transpose()?,
+            note: self.note.as_deref().map(TokenNote::parse).transpose()?,
             lifetime: self.expired_time.map(Lifetime::from_wire).transpose()?,
             remain_quota: self.remain_quota.map(RequestedQuota::new),
             unlimited_quota: self.unlimited_quota,

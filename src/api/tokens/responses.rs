@@ -28,6 +28,8 @@ pub struct TokenBody {
     pub disabled_by: Option<&'static str>,
     /// At most 50 characters.
     pub name: String,
+    /// Free text of the owner, at most 500 characters.
+    pub note: String,
     /// Unix timestamp.
     pub created_time: i64,
     /// Unix timestamp of the last charge; the creation time until then.
@@ -77,6 +79,7 @@ impl TokenBody {
             group: token.group.as_str().to_owned(),
             cross_group_retry: token.cross_group_retry,
             name: token.name.as_str().to_owned(),
+            note: token.note.as_str().to_owned(),
         }
     }
 

@@ -182,7 +182,7 @@ pub struct Opened {
 /// # Errors
 /// See [`StartError`].
 pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartError> {
-    let found = storage::look(&database.options).await?;
+    let found = storage::inspect(&database.options).await?;
     let file = config.data_dir.join(MASTER_KEY_FILE);
     let vault = Vault::new(&match (find_master_key(config)?, &found.key_check) {
         (Some(key), _) => key,

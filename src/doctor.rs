@@ -88,7 +88,7 @@ pub async fn answer(socket: UnixListener, db: Db, vault: Vault, zone: String) {
 }
 
 async fn examine_database(config: &Config, database: &Database, report: &mut Report) {
-    let found = match storage::look(&database.options).await {
+    let found = match storage::inspect(&database.options).await {
         Ok(found) => found,
         Err(error) => return report.wrong("database", &error.to_string()),
     };

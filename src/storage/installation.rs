@@ -4,17 +4,17 @@ use super::{Conn, StorageError};
 use crate::domain::cell::CellLabel;
 use crate::domain::time::UnixTime;
 
-/// What [`look`] sees.
+/// What [`inspect`] finds.
 #[derive(Debug, Default)]
-pub(super) struct Look {
+pub(super) struct Inspection {
     pub applied: Vec<i64>,
     pub key_check: Option<Vec<u8>>,
     /// How the database stores text.
     pub encoding: String,
 }
 
-/// Looks at a database that may be empty: no table is taken for granted.
-pub(super) async fn look(conn: &mut Conn) -> Result<Look, StorageError> {
+/// Reads the state of a database that may be empty.
+pub(super) async fn inspect(conn: &mut Conn) -> Result<Inspection, StorageError> {
     let tables = sqlx::query!(
         r#"select to_regclass('_sqlx_migrations') is not null as "migrated!",
            to_regclass('installation') is not null as "installed!",
@@ -22,7 +22,7 @@ pub(super) async fn look(conn: &mut Conn) -> Result<Look, StorageError> {
     )
     .fetch_one(&mut *conn)
     .await?;
-    let mut found = Look { encoding: tables.encoding, ..Look::default() };
+    let mut found = Inspection { encoding: tables.encoding, ..Inspection::default() };
     if tables.migrated {
         found.applied = sqlx::query_scalar!("select version from _sqlx_migrations where success order by version")
             .fetch_all(&mut *conn)
@@ -34,7 +34,7 @@ pub(super) async fn look(conn: &mut Conn) -> Result<Look, StorageError> {
     Ok(found)
 }
 
-/// What the first start left here, if there was one.
+/// Derived from the master key at the first start.
 pub async fn find_key_check(conn: &mut Conn) -> Result<Option<Vec<u8>>, StorageError> {
     let check = sqlx::query_scalar!("select key_check from installation where id = 1").fetch_optional(conn).await?;
     Ok(check)

@@ -1,0 +1,184 @@
+//! Why a statement failed, as far as services need to know.
+
+use sqlx::error::DatabaseError;
+
+/// Why a statement failed.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// The database is unreachable, restarting or overloaded. The same request may succeed shortly.
+    #[error("the database is unavailable: {0}")]
+    Unavailable(#[source] sqlx::Error),
+    /// A constraint that services turn into an error of their own.
+    #[error("violates the constraint {0:?}")]
+    Constraint(Constraint),
+    /// A deadlock or a serialization failure. An immediate retry is likely to succeed.
+    #[error("deadlock or serialization failure: {0}")]
+    Contended(#[source] sqlx::Error),
+    /// Another transaction held a row for longer than `lock_timeout`.
+    #[error("another transaction holds a row: {0}")]
+    Locked(#[source] sqlx::Error),
+    /// The task that ran the batch ended before it answered.
+    #[error("the batch ended without an outcome")]
+    GivenUp,
+    /// A bounded queue of requests is full.
+    #[error("too many requests are waiting")]
+    Busy,
+    /// Any other error: a defect of this program or of the database.
+    #[error("database error: {0}")]
+    Broken(#[source] sqlx::Error),
+}
+
+/// Constraints that correct requests can violate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Constraint {
+    /// Another live account has this name.
+    UsernameUnique,
+    /// Another live account has a confusable name.
+    UsernameSkeletonUnique,
+    /// The account has a pending request already.
+    OnePendingRequest,
+    /// Another server has just written this record.
+    IdempotencyKeyUnique,
+}
+
+impl Constraint {
+    const ALL: [Self; 4] =
+        [Self::UsernameUnique, Self::UsernameSkeletonUnique, Self::OnePendingRequest, Self::IdempotencyKeyUnique];
+
+    /// The name in `migrations/`.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::UsernameUnique => "users_username_unique",
+            Self::UsernameSkeletonUnique => "users_username_skeleton_unique",
+            Self::OnePendingRequest => "enablement_requests_one_pending",
+            Self::IdempotencyKeyUnique => "idempotency_records_pkey",
+        }
+    }
+
+    /// The constraint that an error names: in its own field, or, behind proxies and extensions that leave the field
+    /// empty or add a suffix for a shard, in the quoted text of the message.
+    fn of(error: &dyn DatabaseError) -> Option<Self> {
+        let is_violation = error.code().is_some_and(|code| code.starts_with("23"));
+        let names = |constraint: &Self| match error.constraint() {
+            Some(name) if name == constraint.name() => true,
+            Some(_) | None => error.message().contains(&format!("\"{}", constraint.name())),
+        };
+        Self::ALL.into_iter().find(|constraint| is_violation && names(constraint))
+    }
+}
+
+impl From<sqlx::Error> for StorageError {
+    fn from(error: sqlx::Error) -> Self {
+        use sqlx::Error::{BeginFailed, Io, PoolClosed, PoolTimedOut, Protocol, Tls, WorkerCrashed};
+        if let Some(constraint) = error.as_database_error().and_then(Constraint::of) {
+            return Self::Constraint(constraint);
+        }
+        let code = error.as_database_error().and_then(DatabaseError::code);
+        match code.as_deref() {
+            Some("40001" | "40P01") => return Self::Contended(error),
+            Some("55P03") => return Self::Locked(error),
+            _ => {}
+        }
+        let is_transient = code.is_some_and(|code| TRANSIENT_CLASSES.iter().any(|class| code.starts_with(class)));
+        let no_connection =
+            matches!(error, Io(_) | Tls(_) | Protocol(_) | PoolTimedOut | PoolClosed | WorkerCrashed | BeginFailed);
+        if is_transient || no_connection { Self::Unavailable(error) } else { Self::Broken(error) }
+    }
+}
+
+/// Classes of SQLSTATE that are not about the statement: the server, the connection or the session cannot serve it, and
+/// the same request may succeed shortly, here or on the server that takes over.
+///
+/// 08 connection exception, 25 invalid transaction state (25006: the server is read-only; 25P03: idle for too long), 28 invalid authorization, 3D no such database, 53 insufficient resources (disk full, out of memory, too many
+/// connections), 55 not in prerequisite state, 57 operator intervention (shut down, crash, statement timeout), 58 system
+/// error, F0 configuration file, XX internal error.
+const TRANSIENT_CLASSES: [&str; 10] = ["08", "25", "28", "3D", "53", "55", "57", "58", "F0", "XX"];
+
+impl StorageError {
+    /// Returns true if one row or value of a batch may be the cause, so that the rest may succeed without it.
+    #[must_use]
+    pub fn may_concern_one_row(&self) -> bool {
+        match self {
+            Self::Broken(_) | Self::Constraint(_) => true,
+            Self::Unavailable(error) => {
+                let code = error.as_database_error().and_then(DatabaseError::code);
+                // A damaged page, or an error of the file system.
+                code.is_some_and(|code| code.starts_with("XX") || code.starts_with("58"))
+            }
+            // Held rows are left out of the batch earlier, so this is a lock on a whole table.
+            Self::Locked(_) | Self::Contended(_) | Self::GivenUp | Self::Busy => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+    use std::error::Error;
+
+    use sqlx::error::ErrorKind;
+
+    use super::*;
+
+    /// A unique violation, as PostgreSQL, a proxy or an extension may report it.
+    #[derive(Debug)]
+    struct Violation {
+        code: &'static str,
+        constraint: Option<&'static str>,
+        message: &'static str,
+    }
+
+    impl std::fmt::Display for Violation {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str(self.message)
+        }
+    }
+
+    impl Error for Violation {}
+
+    impl DatabaseError for Violation {
+        fn message(&self) -> &str {
+            self.message
+        }
+
+        fn code(&self) -> Option<Cow<'_, str>> {
+            Some(self.code.into())
+        }
+
+        fn constraint(&self) -> Option<&str> {
+            self.constraint
+        }
+
+        fn kind(&self) -> ErrorKind {
+            ErrorKind::UniqueViolation
+        }
+
+        fn as_error(&self) -> &(dyn Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn as_error_mut(&mut self) -> &mut (dyn Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn into_error(self: Box<Self>) -> Box<dyn Error + Send + Sync + 'static> {
+            self
+        }
+    }
+
+    #[test]
+    fn a_constraint_is_recognised_by_its_field_or_by_the_message() {
+        let message = r#"duplicate key value violates unique constraint "idempotency_records_pkey_102008""#;
+        let table = [
+            ("23505", Some("idempotency_records_pkey"), "", Some(Constraint::IdempotencyKeyUnique)),
+            ("23505", None, message, Some(Constraint::IdempotencyKeyUnique)),
+            ("23505", Some("idempotency_records_pkey_102008"), message, Some(Constraint::IdempotencyKeyUnique)),
+            ("23P01", Some("users_username_skeleton_unique"), "", Some(Constraint::UsernameSkeletonUnique)),
+            ("23505", Some("tokens_key_digest_unique"), r#"violates "tokens_key_digest_unique""#, None),
+            ("42601", Some("idempotency_records_pkey"), message, None),
+        ];
+        for (code, constraint, message, expected) in table {
+            assert_eq!(Constraint::of(&Violation { code, constraint, message }), expected, "{constraint:?} {message}");
+        }
+    }
+}

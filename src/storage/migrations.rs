@@ -1,0 +1,108 @@
+//! Reads the state of a database, and migrates it.
+
+use std::time::Duration;
+
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::{ConnectOptions, Connection};
+
+use super::{Conn, DbOptions, StorageError, installation};
+
+/// The migrations, as files under `migrations/` and inside the binary.
+pub static MIGRATOR: Migrator = sqlx::migrate!();
+
+/// The oldest supported PostgreSQL: 14, as `server_version_num` counts.
+const MIN_SERVER_VERSION: u32 = 140_000;
+
+/// How long the first connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why the database cannot be used at start.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// No answer, or the credentials were refused.
+    #[error("cannot reach PostgreSQL at {place}: {cause}; check DATABASE_URL and that the server runs")]
+    Unreachable {
+        /// Host and port, never the password.
+        place: String,
+        cause: sqlx::Error,
+    },
+    #[error("PostgreSQL {0} is too old: version 14 or newer is needed; upgrade the server")]
+    TooOld(String),
+    /// Other encodings refuse or damage text.
+    #[error(
+        "the database's encoding is {0}, and Keymeter needs UTF8; make a new database with \
+         `create database keymeter encoding 'UTF8' template template0` and use that one"
+    )]
+    Encoding(String),
+    #[error(
+        "this database was migrated by a newer keymeter (it has migration {0}, which this binary does not know); \
+         start that newer version"
+    )]
+    NewerSchema(i64),
+    /// A migration failed and was rolled back.
+    #[error("cannot migrate the database: {0}; the failed migration was rolled back")]
+    Migration(MigrateError),
+    #[error("cannot use the database: {0}")]
+    Other(#[from] StorageError),
+}
+
+/// The state of a database before it is migrated.
+#[derive(Debug)]
+pub struct Schema {
+    /// The version of PostgreSQL, such as `17.2`.
+    pub server: String,
+    /// The number of migrations to apply.
+    pub pending: usize,
+    /// Derived from the master key that the database was made with. `None` before the first start.
+    pub key_check: Option<Vec<u8>>,
+}
+
+/// Reads the state of a database without changing anything.
+///
+/// # Errors
+/// See [`OpenError`].
+pub async fn inspect(options: &DbOptions) -> Result<Schema, OpenError> {
+    let mut conn = connect(options).await?;
+    let version = conn.server_version_num().unwrap_or(0);
+    let server = format!("{}.{}", version / 10_000, version % 10_000);
+    if version < MIN_SERVER_VERSION {
+        return Err(OpenError::TooOld(server));
+    }
+    let found = installation::inspect(&mut conn).await?;
+    if found.encoding != "UTF8" {
+        return Err(OpenError::Encoding(found.encoding));
+    }
+    let known = |version: &i64| MIGRATOR.iter().any(|migration| migration.version == *version);
+    if let Some(newer) = found.applied.iter().find(|version| !known(version)) {
+        return Err(OpenError::NewerSchema(*newer));
+    }
+    conn.close().await.map_err(StorageError::from)?;
+    let pending = MIGRATOR.iter().count().saturating_sub(found.applied.len());
+    Ok(Schema { server, pending, key_check: found.key_check })
+}
+
+/// Applies the pending migrations, under an advisory lock: any number of servers may start at once.
+///
+/// # Errors
+/// See [`OpenError`].
+pub async fn migrate(options: &DbOptions) -> Result<(), OpenError> {
+    let mut conn = connect(options).await?;
+    match MIGRATOR.run(&mut conn).await {
+        Ok(()) => {}
+        Err(MigrateError::VersionMissing(version)) => return Err(OpenError::NewerSchema(version)),
+        Err(error) => return Err(OpenError::Migration(error)),
+    }
+    conn.close().await.map_err(StorageError::from)?;
+    Ok(())
+}
+
+async fn connect(options: &DbOptions) -> Result<Conn, OpenError> {
+    let place = format!("{}:{}", options.connect.get_host(), options.connect.get_port());
+    // Notices such as "relation already exists, skipping" are not worth a line in the log.
+    let quiet = options.connect.clone().options([("client_min_messages", "warning")]);
+    match tokio::time::timeout(CONNECT_TIMEOUT, quiet.connect()).await {
+        Ok(Ok(conn)) => Ok(conn),
+        Ok(Err(cause)) => Err(OpenError::Unreachable { place, cause }),
+        Err(_) => Err(OpenError::Unreachable { place, cause: sqlx::Error::PoolTimedOut }),
+    }
+}

@@ -1,0 +1,288 @@
+//! The pool of connections: limits, session options, and what happens when the database fails.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use prometheus_client::registry::Registry;
+use sqlx::pool::PoolConnectionMetadata;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{Connection, PgPool};
+
+use super::metrics::DbMetrics;
+use super::{Conn, MIGRATOR, PoolConnection, StorageError, Tx};
+use crate::domain::time::UnixTime;
+
+/// Idle time after which a connection is pinged before use.
+const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);
+
+/// Options of every session of the service.
+///
+/// - `idle_in_transaction_session_timeout`: a paused or disconnected server keeps its row locks until its transaction
+///   ends, and every other server waits for them. Our transactions are never idle for long, so PostgreSQL may end one
+///   that is.
+/// - `tcp_*`: PostgreSQL notices a peer that vanished after seconds instead of two hours.
+/// - `lock_timeout`: a request that waits for a row holds a connection, and a few of them would hold all.
+const SESSION_OPTIONS: [(&str, &str); 12] = [
+    ("idle_in_transaction_session_timeout", "5s"),
+    ("tcp_keepalives_idle", "5"),
+    ("tcp_keepalives_interval", "2"),
+    ("tcp_keepalives_count", "3"),
+    ("tcp_user_timeout", "10s"),
+    ("lock_timeout", "1s"),
+    // An answer must survive a crash of the database, whatever its default is (L4).
+    ("synchronous_commit", "on"),
+    // Plans must not depend on statistics, which a new or restored table does not have: a plan made while a table was
+    // small would later scan a large table in every batch of the ledger. So no plan may scan a whole table or index.
+    ("enable_seqscan", "off"),
+    ("enable_hashjoin", "off"),
+    ("enable_mergejoin", "off"),
+    ("enable_bitmapscan", "off"),
+    // No statement runs long enough to be worth compiling.
+    ("jit", "off"),
+];
+
+/// Connections are reserved for gateways only if at least this many are left for other requests.
+const MIN_SHARED: u32 = 4;
+
+/// How long connections are checked before use after a request failed in the database.
+const SUSPICION: Duration = Duration::from_secs(5);
+
+/// A connection to a read-only server is closed at this age, so that the next one may find a primary. Younger ones
+/// serve reads, so that a database that stays read-only is not flooded with new connections.
+const READ_ONLY_AGE: Duration = Duration::from_secs(2);
+
+/// How long a connection may take to answer a ping.
+const PING_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How to connect, and with what limits.
+#[derive(Debug, Clone)]
+pub struct DbOptions {
+    pub connect: PgConnectOptions,
+    /// At most. The embedded database has one.
+    pub connections: u32,
+    /// Those of them that are reserved for requests of gateways: charging, reading keys and credentials. None if fewer
+    /// than [`MIN_SHARED`] would be left for other requests.
+    pub reserved: u32,
+    /// PostgreSQL's `plan_cache_mode`.
+    pub plan_cache_mode: &'static str,
+    /// How long a request waits for a connection.
+    pub acquire: Duration,
+    /// How long one statement may run.
+    pub statement_timeout: Duration,
+}
+
+/// The database: a pool of connections.
+#[derive(Debug, Clone)]
+pub struct Db {
+    pub(super) pool: PgPool,
+    /// Reserved for requests of gateways, so that slow requests of people cannot take every connection.
+    reserved: PgPool,
+    suspicion: Arc<Suspicion>,
+    metrics: DbMetrics,
+    /// How long a transaction of the ledger may take. Each statement has a shorter limit of its own.
+    ledger_timeout: Duration,
+}
+
+/// Remembers when a request last failed in the database. Connections are checked before use for a while after that; at
+/// other times a busy connection is known to work.
+#[derive(Debug)]
+struct Suspicion {
+    start: Instant,
+    /// Milliseconds from `start` to the end of the suspicion.
+    until: AtomicU64,
+}
+
+impl Suspicion {
+    fn new() -> Self {
+        Self { start: Instant::now(), until: AtomicU64::new(0) }
+    }
+
+    fn raise(&self) {
+        let until = u64::try_from((self.start.elapsed() + SUSPICION).as_millis()).unwrap_or(u64::MAX);
+        self.until.fetch_max(until, Ordering::Relaxed);
+    }
+
+    fn is_raised(&self) -> bool {
+        self.start.elapsed().as_millis() < u128::from(self.until.load(Ordering::Relaxed))
+    }
+}
+
+/// The state of the database, for `/readyz` and for jobs.
+#[derive(Debug, Clone, Copy)]
+pub struct Health {
+    /// Every migration of this binary was applied.
+    pub is_migrated: bool,
+    /// False for a standby and for a primary that was demoted.
+    pub is_writable: bool,
+    /// The database's clock.
+    pub now: UnixTime,
+}
+
+impl Db {
+    /// Wraps an existing pool, for tests.
+    #[must_use]
+    pub fn new(pool: PgPool) -> Self {
+        Self {
+            reserved: pool.clone(),
+            suspicion: Arc::new(Suspicion::new()),
+            metrics: DbMetrics::new(vec![pool.clone()]),
+            ledger_timeout: Duration::from_mins(1),
+            pool,
+        }
+    }
+
+    /// Opens the pool. Connections are made when needed, so that the service recovers from an outage by itself.
+    #[must_use]
+    pub fn open(options: &DbOptions) -> Self {
+        let suspicion = Arc::new(Suspicion::new());
+        let shared = options.connections.saturating_sub(options.reserved);
+        let reserved = if shared >= MIN_SHARED { options.reserved } else { 0 };
+        let pool = open_pool(options, options.connections.saturating_sub(reserved), &suspicion);
+        let (reserved, pools) = if reserved > 0 {
+            let reserved = open_pool(options, reserved, &suspicion);
+            (reserved.clone(), vec![pool.clone(), reserved])
+        } else {
+            (pool.clone(), vec![pool.clone()])
+        };
+        let ledger_timeout = options.statement_timeout.saturating_mul(2) + PING_TIMEOUT;
+        Self { pool, reserved, suspicion, metrics: DbMetrics::new(pools), ledger_timeout }
+    }
+
+    /// Registers the metrics of the connections.
+    pub fn register_metrics(&self, registry: &mut Registry) {
+        self.metrics.register(registry);
+    }
+
+    /// A connection, for statements that need no transaction.
+    ///
+    /// # Errors
+    /// No connection came free in time.
+    pub async fn acquire(&self) -> Result<PoolConnection, StorageError> {
+        Ok(self.metrics.time(self.pool.acquire()).await?)
+    }
+
+    /// A connection reserved for requests of gateways.
+    ///
+    /// # Errors
+    /// No connection came free in time.
+    pub async fn acquire_reserved(&self) -> Result<PoolConnection, StorageError> {
+        Ok(self.metrics.time(self.reserved.acquire()).await?)
+    }
+
+    /// A transaction.
+    ///
+    /// # Errors
+    /// No connection came free in time.
+    pub async fn begin(&self) -> Result<Tx, StorageError> {
+        Ok(self.metrics.time(self.pool.begin()).await?)
+    }
+
+    /// Runs `work` on a reserved connection, within a limit of time. On a timeout the connection is closed: a database
+    /// that vanished would otherwise hold the caller for as long as the kernel keeps trying.
+    ///
+    /// # Errors
+    /// No connection came free in time; `work` failed or took too long.
+    pub async fn bounded<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        let mut conn = self.acquire_reserved().await?;
+        match tokio::time::timeout(self.ledger_timeout, work(&mut conn)).await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(error)) => {
+                self.suspect();
+                Err(error)
+            }
+            Err(_) => {
+                self.suspect();
+                conn.close_on_drop();
+                Err(StorageError::Unavailable(no_answer()))
+            }
+        }
+    }
+
+    /// Call this when a request failed in the database. For a while, connections are checked before use, and those to a
+    /// server that became read-only are closed.
+    pub fn suspect(&self) {
+        self.suspicion.raise();
+    }
+
+    /// # Errors
+    /// The database does not answer.
+    pub async fn health(&self) -> Result<Health, StorageError> {
+        let mut conn = self.acquire().await?;
+        let newest = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or(0);
+        let row = sqlx::query!(
+            r#"select (select max(version) from _sqlx_migrations where success) as applied,
+               current_setting('transaction_read_only') = 'off' as "is_writable!",
+               extract(epoch from clock_timestamp())::bigint as "now!: UnixTime""#
+        )
+        .fetch_one(&mut *conn)
+        .await?;
+        if !row.is_writable {
+            self.suspect();
+        }
+        let is_migrated = row.applied.is_some_and(|applied| applied >= newest);
+        Ok(Health { is_migrated, is_writable: row.is_writable, now: row.now })
+    }
+
+    /// Waits until all connections are returned, then closes them.
+    pub async fn close(&self) {
+        // A dropped transaction is rolled back when its connection returns to the pool. The embedded database must
+        // finish that before it is stopped.
+        drop(self.pool.acquire().await);
+        self.pool.close().await;
+        self.reserved.close().await;
+    }
+}
+
+/// A pool that checks connections before use while a [`Suspicion`] is raised.
+fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) -> PgPool {
+    let limit = format!("{}ms", options.statement_timeout.as_millis());
+    let (before_use, after_use) = (Arc::clone(suspicion), Arc::clone(suspicion));
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(options.acquire)
+        .test_before_acquire(false)
+        .before_acquire(move |conn, meta| {
+            let is_suspected = before_use.is_raised();
+            Box::pin(async move { is_usable(conn, &meta, is_suspected).await })
+        })
+        .after_release(move |conn, _| {
+            let is_suspected = after_use.is_raised();
+            // The pool's own check has no timeout, and a check that never ends would keep the connection's place.
+            Box::pin(async move { if is_suspected { ping(conn).await.map(|()| true) } else { Ok(true) } })
+        })
+        .connect_lazy_with(
+            options
+                .connect
+                .clone()
+                .options(SESSION_OPTIONS)
+                .options([("statement_timeout", limit.as_str()), ("plan_cache_mode", options.plan_cache_mode)]),
+        )
+}
+
+/// Returns true if an idle connection may be used. One that was idle for long is pinged; under suspicion, each is asked
+/// whether its server takes writes.
+async fn is_usable(conn: &mut Conn, meta: &PoolConnectionMetadata, is_suspected: bool) -> Result<bool, sqlx::Error> {
+    if is_suspected {
+        let question =
+            sqlx::query_scalar!(r#"select current_setting('transaction_read_only') = 'off' as "is_writable!""#)
+                .fetch_one(conn);
+        let is_writable = tokio::time::timeout(PING_TIMEOUT, question).await.map_err(|_| no_answer())??;
+        return Ok(is_writable || meta.age < READ_ONLY_AGE);
+    }
+    if meta.idle_for > IDLE_BEFORE_PING {
+        ping(conn).await?;
+    }
+    Ok(true)
+}
+
+async fn ping(conn: &mut Conn) -> Result<(), sqlx::Error> {
+    tokio::time::timeout(PING_TIMEOUT, conn.ping()).await.map_err(|_| no_answer())?
+}
+
+fn no_answer() -> sqlx::Error {
+    sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())
+}

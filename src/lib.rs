@@ -1,9 +1,8 @@
-//! Keymeter hands out API keys with quotas, and holds every one of them to its quota.
+//! Keymeter issues API keys and enforces what each may spend.
 //!
-//! Four floors: [`http`] over [`service`] over [`storage`] over [`domain`]; a floor sees only what
-//! is below it, and `tests/it/architecture.rs` keeps it so. Columns run through the floors under
-//! the same names: tokens, accounts, usage. Two words find any line: "SQL of usage" is
-//! `storage/usage.rs`. `ARCHITECTURE.md` is the map.
+//! Four layers: [`api`] uses [`service`], which uses [`storage`], which uses [`domain`]; a layer uses only those below it.
+//! In every layer the same resources have the same names, so that a resource and a layer name the file: the SQL of usage
+//! is `storage/usage.rs`. `ARCHITECTURE.md` is the map.
 
 pub mod api;
 pub mod app;
@@ -15,7 +14,3 @@ pub mod domain;
 pub mod service;
 pub mod storage;
 pub mod telemetry;
-
-/// Every request makes and drops a few dozen small things.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -33,6 +33,10 @@ use tokio::runtime::Runtime;
 use installation::{Installation, Running};
 use load::{Case, Work, get, post, run};
 
+/// The allocator of the real binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Connections of the plot.
 const SWEEP: [usize; 6] = [1, 4, 16, 64, 256, 512];
 

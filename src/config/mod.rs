@@ -1,31 +1,29 @@
-//! Settings: `config/default.toml` ⊕ a file ⊕ the environment, as typed sections.
+//! Settings: `config/default.toml`, overridden by a file, overridden by environment variables.
 //!
-//! The default file is the schema: a setting that is not in it is refused by name, and the type of
-//! an environment variable is that of the default.
+//! The default file is the schema: a setting that it does not contain is refused by name, and an environment variable has
+//! the type of the default.
+
+mod sections;
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use ipnet::IpNet;
-use secrecy::SecretString;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::domain::cell::CellLabel;
+pub use self::sections::*;
+
 use crate::domain::group::GroupInfo;
-use crate::domain::ip_allowlist::network;
-use crate::telemetry::{LogFormat, MetricsAccess};
 
 /// Every setting, documented.
-pub const DEFAULTS: &str = include_str!("../config/default.toml");
+pub const DEFAULTS: &str = include_str!("../../config/default.toml");
 
 const PREFIX: &str = "KEYMETER_";
 
-/// Variables that are no settings but begin like one: those of the project's own tests.
-const NOT_SETTINGS: &str = "KEYMETER_TEST_";
+/// Variables of the project's own tests, which are not settings.
+const TEST_PREFIX: &str = "KEYMETER_TEST_";
 
-/// All settings. The documentation of each stands in `config/default.toml`.
+/// All settings.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -47,219 +45,22 @@ pub struct Config {
     pub groups: BTreeMap<String, GroupInfo>,
 }
 
-/// `[server]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Server {
-    pub listen: String,
-    #[serde(deserialize_with = "networks")]
-    pub trusted_proxies: Vec<IpNet>,
-    pub request_timeout_seconds: u64,
-    pub header_timeout_seconds: NonZeroU32,
-    pub idle_timeout_seconds: NonZeroU32,
-    pub max_connections: NonZeroU32,
-    pub stop_delay_seconds: u64,
-    pub drain_seconds: u64,
-    pub max_clock_skew_seconds: u32,
-    pub metrics: MetricsAccess,
-}
-
-/// `[http]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Http {
-    pub errors_as_200: bool,
-    pub secure_cookies: SecureCookies,
-    pub public_url: String,
-}
-
-/// `http.secure_cookies`
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SecureCookies {
-    Auto,
-    Always,
-    Never,
-}
-
-impl Http {
-    /// Whether the session cookie is for HTTPS alone.
-    #[must_use]
-    pub fn cookies_are_secure(&self) -> bool {
-        match self.secure_cookies {
-            SecureCookies::Auto => self.public_url.starts_with("https://"),
-            SecureCookies::Always => true,
-            SecureCookies::Never => false,
-        }
-    }
-}
-
-/// `[dashboard]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Dashboard {
-    pub dir: PathBuf,
-}
-
-/// `[database]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Database {
-    #[serde(deserialize_with = "secret")]
-    pub url: Option<SecretString>,
-    pub connections: u32,
-    pub plan_cache_mode: PlanCacheMode,
-    pub acquire_seconds: u64,
-    pub statement_timeout_seconds: u64,
-}
-
-/// `[cell]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cell {
-    #[serde(deserialize_with = "cell_label")]
-    pub label: CellLabel,
-}
-
-/// `[secrets]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Secrets {
-    #[serde(deserialize_with = "secret")]
-    pub master_key: Option<SecretString>,
-}
-
-/// `[root]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Root {
-    #[serde(deserialize_with = "secret")]
-    pub password: Option<SecretString>,
-}
-
-/// `[accounts]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Accounts {
-    pub registration: Registration,
-    pub token_api: TokenApi,
-    pub contact: String,
-    pub initial_quota: i64,
-    pub initial_group: String,
-    pub max_tokens: i64,
-}
-
-/// `database.plan_cache_mode`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PlanCacheMode {
-    ForceGenericPlan,
-    Auto,
-}
-
-/// `accounts.registration`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Registration {
-    Closed,
-    Open,
-}
-
-/// `accounts.token_api`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TokenApi {
-    ByRequest,
-    Enabled,
-}
-
-/// `[limits]`
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Limits {
-    pub search_per_minute: u32,
-    pub login_per_minute: u32,
-    pub usage_per_minute: u32,
-    pub wrong_keys_per_minute: u32,
-    pub register_per_minute: u32,
-}
-
-/// `[usage]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Usage {
-    #[serde(deserialize_with = "zone")]
-    pub time_zone: chrono_tz::Tz,
-    pub retention_days: u32,
-}
-
-/// `[ledger]`
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ledger {
-    pub lanes: usize,
-    pub queue: usize,
-}
-
-/// `[compat]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Compat {
-    pub list_key: ListKey,
-}
-
-/// `compat.list_key`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ListKey {
-    Empty,
-    Masked,
-}
-
-/// `[log]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Log {
-    pub filter: String,
-    pub format: LogFormat,
-}
-
-/// `[models]`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Models {
-    pub names: Vec<String>,
-}
-
-/// Why the settings cannot be used. One line each, and what to do.
+/// Why the settings cannot be used. Each message is one line.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file is not there.
     #[error("cannot read the settings file {path}: {cause}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        cause: std::io::Error,
-    },
-    /// The file is not TOML.
+    File { path: PathBuf, cause: std::io::Error },
     #[error("the settings file {path} is not valid TOML: {cause}")]
-    Toml {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        cause: String,
-    },
-    /// Nobody reads it.
+    Toml { path: PathBuf, cause: String },
     #[error("unknown setting {0}; config/default.toml lists all settings")]
     Unknown(String),
-    /// It does not fit.
+    /// The name of the setting or variable, and the reason.
     #[error("the setting {0} cannot be used: {1}")]
     Value(String, String),
 }
 
 impl Config {
-    /// Reads the settings of this process.
+    /// Reads the settings from `file` and from the environment of this process.
     ///
     /// # Errors
     /// See [`ConfigError`].
@@ -267,7 +68,7 @@ impl Config {
         Self::from_sources(file, std::env::vars())
     }
 
-    /// The same from given variables.
+    /// Like [`load`](Self::load), with the variables given.
     ///
     /// # Errors
     /// See [`ConfigError`].
@@ -304,7 +105,7 @@ fn parse(text: &str, path: &Path) -> Result<Table, ConfigError> {
     })
 }
 
-/// Lays `over` on `under`. What `under` does not have is unknown, except the names of groups.
+/// Merges `over` into `under`. A key that `under` does not have is unknown, except the names of groups.
 fn merge(under: &mut Table, over: Table, at: &str) -> Result<(), ConfigError> {
     for (key, value) in over {
         let path = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
@@ -319,12 +120,12 @@ fn merge(under: &mut Table, over: Table, at: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The setting that a variable means, or `None` if it means none.
+/// The path and value of the setting that an environment variable sets. `None` if it is not a setting.
 fn from_environment(schema: &Table, name: &str, text: &str) -> Result<Option<(Vec<String>, Value)>, ConfigError> {
     let path: Vec<String> = match name {
         "DATABASE_URL" => vec!["database".into(), "url".into()],
         "KEYMETER_DATA_DIR" => vec!["data_dir".into()],
-        _ if name.starts_with(NOT_SETTINGS) => return Ok(None),
+        _ if name.starts_with(TEST_PREFIX) => return Ok(None),
         _ => match name.strip_prefix(PREFIX) {
             Some(rest) => rest.split("__").map(str::to_lowercase).collect(),
             None => return Ok(None),
@@ -364,30 +165,6 @@ fn set(settings: &mut Table, path: &[String], value: Value) {
             }
         }
     }
-}
-
-/// An empty text is an absent secret.
-fn secret<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    Ok(if text.is_empty() { None } else { Some(SecretString::from(text)) })
-}
-
-/// Networks, or single addresses.
-fn networks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
-    let wrong = |text: &String| serde::de::Error::custom(format!("{text:?} is neither an address nor a network"));
-    let texts = Vec::<String>::deserialize(deserializer)?;
-    texts.iter().map(|text| network(text).ok_or_else(|| wrong(text))).collect()
-}
-
-fn cell_label<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<CellLabel, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    CellLabel::parse(&text).map_err(serde::de::Error::custom)
-}
-
-fn zone<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<chrono_tz::Tz, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    name.parse()
-        .map_err(|_| serde::de::Error::custom(format!("{name:?} is not a time zone, such as \"Europe/Berlin\"")))
 }
 
 #[cfg(test)]

@@ -1,0 +1,206 @@
+//! The sections of the settings as types. What each setting means stands in `config/default.toml`.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use ipnet::IpNet;
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use crate::domain::cell::CellLabel;
+use crate::domain::ip_allowlist::network;
+use crate::telemetry::{LogFormat, MetricsAccess};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    pub listen: String,
+    #[serde(deserialize_with = "networks")]
+    pub trusted_proxies: Vec<IpNet>,
+    pub request_timeout_seconds: u64,
+    pub header_timeout_seconds: NonZeroU32,
+    pub idle_timeout_seconds: NonZeroU32,
+    pub max_connections: NonZeroU32,
+    pub stop_delay_seconds: u64,
+    pub drain_seconds: u64,
+    pub max_clock_skew_seconds: u32,
+    pub metrics: MetricsAccess,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http {
+    pub errors_as_200: bool,
+    pub secure_cookies: SecureCookies,
+    pub public_url: String,
+}
+
+/// `http.secure_cookies`
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SecureCookies {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Http {
+    /// Whether the session cookie is for HTTPS alone.
+    #[must_use]
+    pub fn cookies_are_secure(&self) -> bool {
+        match self.secure_cookies {
+            SecureCookies::Auto => self.public_url.starts_with("https://"),
+            SecureCookies::Always => true,
+            SecureCookies::Never => false,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dashboard {
+    pub dir: PathBuf,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Database {
+    #[serde(deserialize_with = "secret")]
+    pub url: Option<SecretString>,
+    pub connections: u32,
+    pub plan_cache_mode: PlanCacheMode,
+    pub acquire_seconds: u64,
+    pub statement_timeout_seconds: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    #[serde(deserialize_with = "cell_label")]
+    pub label: CellLabel,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Secrets {
+    #[serde(deserialize_with = "secret")]
+    pub master_key: Option<SecretString>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Root {
+    #[serde(deserialize_with = "secret")]
+    pub password: Option<SecretString>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accounts {
+    pub registration: Registration,
+    pub token_api: TokenApi,
+    pub contact: String,
+    pub initial_quota: i64,
+    pub initial_group: String,
+    pub max_tokens: i64,
+}
+
+/// `database.plan_cache_mode`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanCacheMode {
+    ForceGenericPlan,
+    Auto,
+}
+
+/// `accounts.registration`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Registration {
+    Closed,
+    Open,
+}
+
+/// `accounts.token_api`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenApi {
+    ByRequest,
+    Enabled,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    pub search_per_minute: u32,
+    pub login_per_minute: u32,
+    pub usage_per_minute: u32,
+    pub wrong_keys_per_minute: u32,
+    pub register_per_minute: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Usage {
+    #[serde(deserialize_with = "zone")]
+    pub time_zone: chrono_tz::Tz,
+    pub retention_days: u32,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ledger {
+    pub lanes: usize,
+    pub queue: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compat {
+    pub list_key: ListKey,
+}
+
+/// `compat.list_key`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ListKey {
+    Empty,
+    Masked,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    pub filter: String,
+    pub format: LogFormat,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Models {
+    pub names: Vec<String>,
+}
+
+/// An empty text is an absent secret.
+fn secret<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    Ok(if text.is_empty() { None } else { Some(SecretString::from(text)) })
+}
+
+/// Networks, or single addresses.
+fn networks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
+    let wrong = |text: &String| serde::de::Error::custom(format!("{text:?} is neither an address nor a network"));
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    texts.iter().map(|text| network(text).ok_or_else(|| wrong(text))).collect()
+}
+
+fn cell_label<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<CellLabel, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    CellLabel::parse(&text).map_err(serde::de::Error::custom)
+}
+
+fn zone<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<chrono_tz::Tz, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    name.parse()
+        .map_err(|_| serde::de::Error::custom(format!("{name:?} is not a time zone, such as \"Europe/Berlin\"")))
+}

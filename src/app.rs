@@ -33,8 +33,7 @@ use crate::service::invalidator::Invalidator;
 use crate::service::jobs::{JobRules, Jobs};
 use crate::service::key_cache::KeyCache;
 use crate::service::keys::Keys;
-use crate::service::ledger::lanes::Lanes;
-use crate::service::ledger::{Ledger, LedgerRules};
+use crate::service::ledger::{Lanes, Ledger, LedgerRules};
 use crate::service::overview::Overviews;
 use crate::service::passwords::Passwords;
 use crate::service::rate_limiter::{Limits, RateLimiter};
@@ -327,7 +326,8 @@ impl App {
             groups: groups.clone(),
         };
         let lanes = Lanes::start(&db, &clock, &rng, &balances, &ledger_rules);
-        let ledger = Ledger::new(vault.clone(), key_cache, lanes, Arc::clone(&clock), rng.clone(), groups.clone());
+        let ledger =
+            Ledger::new(db.clone(), vault.clone(), key_cache, lanes, Arc::clone(&clock), rng.clone(), groups.clone());
         let token_rules =
             TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone(), cell: config.cell.label };
         let state = Arc::new(AppState {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{Conn, StorageError};
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
-use crate::domain::ledger::{Reservation, ReservationState, Settlement, Wallet};
+use crate::domain::ledger::{ChargeOutcome, Counts, Reservation, ReservationState, Settlement, Wallet};
 use crate::domain::money::Quota;
 use crate::domain::time::{Day, UnixTime};
 use crate::domain::token::Token;
@@ -106,28 +106,32 @@ pub async fn list_overdue(
 }
 
 /// A gateway's own id of a charge.
-pub type IdempotencyKey = (GatewayId, String);
-
-/// What was answered to it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyRecord {
-    /// Whose token was charged.
-    pub user_id: UserId,
-    /// SHA-256 of the request.
-    pub request_hash: Vec<u8>,
-    /// What was taken.
-    pub charged: Quota,
-    /// What the token had left.
-    pub remain_quota: Quota,
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IdempotencyKey {
+    /// Each gateway has its own ids.
+    pub gateway_id: GatewayId,
+    /// The id.
+    pub request_id: String,
 }
 
-/// Receipts that are there already.
+/// What a gateway was answered to a charge with an id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyRecord {
+    /// The owner of the token that was charged.
+    pub user_id: UserId,
+    /// SHA-256 of the request. The same id with another hash is refused.
+    pub request_hash: Vec<u8>,
+    /// The answer.
+    pub outcome: ChargeOutcome,
+}
+
+/// The records of those keys that have one.
 pub async fn find_idempotency_records(
     conn: &mut Conn,
     keys: &[IdempotencyKey],
 ) -> Result<BTreeMap<IdempotencyKey, IdempotencyRecord>, StorageError> {
-    let gateways: Vec<GatewayId> = keys.iter().map(|(gateway, _)| *gateway).collect();
-    let ids: Vec<String> = keys.iter().map(|(_, id)| id.clone()).collect();
+    let gateways: Vec<GatewayId> = keys.iter().map(|key| key.gateway_id).collect();
+    let ids: Vec<String> = keys.iter().map(|key| key.request_id.clone()).collect();
     let rows = sqlx::query!(
         "select r.gateway_id, r.request_id, r.user_id, r.request_hash, r.charged, r.remain_quota \
          from unnest($1::bigint[], $2::text[]) as k (gateway_id, request_id) \
@@ -144,28 +148,26 @@ pub async fn find_idempotency_records(
             let record = IdempotencyRecord {
                 user_id: row.user_id,
                 request_hash: row.request_hash,
-                charged: row.charged,
-                remain_quota: row.remain_quota,
+                outcome: ChargeOutcome { charged: row.charged, remain_quota: row.remain_quota },
             };
-            ((row.gateway_id, row.request_id), record)
+            (IdempotencyKey { gateway_id: row.gateway_id, request_id: row.request_id }, record)
         })
         .collect())
 }
 
 /// A charge to be written.
 #[derive(Debug, Clone)]
-pub struct Charge {
+pub struct NewCharge {
     pub at: UnixTime,
     pub day: Day,
-    pub gateway_id: Option<GatewayId>,
+    pub gateway_id: GatewayId,
     pub token_id: TokenId,
     pub user_id: UserId,
     pub reservation_id: Option<ReservationId>,
     pub model: String,
     pub quota: Quota,
     pub shortfall: Quota,
-    pub prompt_tokens: i64,
-    pub completion_tokens: i64,
+    pub counts: Counts,
 }
 
 /// A reservation to be written.
@@ -182,7 +184,7 @@ pub struct NewReservation {
 pub struct Changes {
     pub wallets: Vec<(UserId, Wallet)>,
     pub tokens: Vec<Token>,
-    pub charges: Vec<Charge>,
+    pub charges: Vec<NewCharge>,
     pub reserved: Vec<NewReservation>,
     pub ended: Vec<(ReservationId, Reservation)>,
     pub records: Vec<(IdempotencyKey, IdempotencyRecord)>,
@@ -224,16 +226,12 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         let sum = sums.entry((charge.token_id, charge.user_id, charge.day, &charge.model)).or_default();
         sum.quota = sum.quota.saturating_add(charge.quota.get());
         sum.requests = sum.requests.saturating_add(1);
-        sum.prompt_tokens = sum.prompt_tokens.saturating_add(charge.prompt_tokens);
-        sum.completion_tokens = sum.completion_tokens.saturating_add(charge.completion_tokens);
+        sum.prompt_tokens = sum.prompt_tokens.saturating_add(charge.counts.prompt_tokens);
+        sum.completion_tokens = sum.completion_tokens.saturating_add(charge.counts.completion_tokens);
     }
     let sums: Vec<_> = sums.into_iter().collect();
     let (wallets, tokens, charges) = (&changes.wallets, &changes.tokens, &changes.charges);
     let (reserved, ended, records) = (&changes.reserved, &changes.ended, &changes.records);
-    let settled = |reservation: &Reservation| match reservation.state {
-        ReservationState::Settled(settlement) => Some(settlement),
-        ReservationState::Open | ReservationState::Released | ReservationState::Expired => None,
-    };
     sqlx::query!(
         "with wallets as ( \
            update users u set quota = v.quota, used_quota = v.used_quota, request_count = v.request_count \
@@ -282,15 +280,15 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(tokens, |token| token.used_quota.get()),
         &column(tokens, |token| token.accessed_time.get()),
         &column(charges, |charge| charge.at.get()),
-        &column(charges, |charge| charge.gateway_id.map(GatewayId::get)) as &[Option<i64>],
+        &column(charges, |charge| charge.gateway_id.get()),
         &column(charges, |charge| charge.token_id.get()),
         &column(charges, |charge| charge.user_id.get()),
         &column(charges, |charge| charge.reservation_id.map(ReservationId::get)) as &[Option<i64>],
         &column(charges, |charge| charge.model.clone()),
         &column(charges, |charge| charge.quota.get()),
         &column(charges, |charge| charge.shortfall.get()),
-        &column(charges, |charge| charge.prompt_tokens),
-        &column(charges, |charge| charge.completion_tokens),
+        &column(charges, |charge| charge.counts.prompt_tokens),
+        &column(charges, |charge| charge.counts.completion_tokens),
         &column(&sums, |((token, ..), _)| token.get()),
         &column(&sums, |((_, user, ..), _)| user.get()),
         &column(&sums, |((_, _, day, _), _)| *day) as &[Day],
@@ -310,16 +308,16 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(reserved, |new| new.reservation.expires_at.get()),
         &column(ended, |(id, _)| id.get()),
         &column(ended, |(_, reservation)| reservation.state.as_str().to_owned()),
-        &column(ended, |(_, reservation)| settled(reservation).map(|s| s.requested.get())) as &[Option<i64>],
-        &column(ended, |(_, reservation)| settled(reservation).map(|s| s.charged.get())) as &[Option<i64>],
-        &column(ended, |(_, reservation)| settled(reservation).map(|s| s.shortfall.get())) as &[Option<i64>],
-        &column(ended, |(_, reservation)| settled(reservation).map(|s| s.was_expired)) as &[Option<bool>],
-        &column(records, |((gateway, _), _)| gateway.get()),
-        &column(records, |((_, id), _)| id.clone()),
+        &column(ended, |(_, reservation)| reservation.state.settlement().map(|s| s.requested.get())) as &[Option<i64>],
+        &column(ended, |(_, reservation)| reservation.state.settlement().map(|s| s.charged.get())) as &[Option<i64>],
+        &column(ended, |(_, reservation)| reservation.state.settlement().map(|s| s.shortfall.get())) as &[Option<i64>],
+        &column(ended, |(_, reservation)| reservation.state.settlement().map(|s| s.was_expired)) as &[Option<bool>],
+        &column(records, |(key, _)| key.gateway_id.get()),
+        &column(records, |(key, _)| key.request_id.clone()),
         &column(records, |(_, record)| record.user_id.get()),
         &column(records, |(_, record)| record.request_hash.clone()),
-        &column(records, |(_, record)| record.charged.get()),
-        &column(records, |(_, record)| record.remain_quota.get()),
+        &column(records, |(_, record)| record.outcome.charged.get()),
+        &column(records, |(_, record)| record.outcome.remain_quota.get()),
     )
     .execute(conn)
     .await?;

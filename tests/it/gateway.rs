@@ -24,7 +24,7 @@ async fn a_key_is_verified_charged_reserved_settled_and_released(pool: PgPool) {
     let held = gateway.post("/api/gateway/reserve", json!({ "key": key, "quota": 300 })).await.ok();
     assert_eq!(held["remain_quota"], 100);
     let too_much = gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 101 })).await;
-    too_much.refuses_saying(402, "token_quota_insufficient", "this token has less quota left than that");
+    too_much.refuses_saying(402, "token_quota_insufficient", "insufficient token quota for this amount");
     let settle = json!({ "reservation_id": held["reservation_id"], "quota": 50 });
     let settled = gateway.post("/api/gateway/settle", settle).await.ok();
     assert_eq!(settled, json!({ "charged": 50, "shortfall": 0, "expired": false, "remain_quota": 350 }));

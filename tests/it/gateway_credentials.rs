@@ -16,7 +16,7 @@ use crate::harness::{Answer, Caller, MASTER_KEY, START, TestApp};
 const GATEWAYS: &str = "/api/admin/gateways";
 const NO_GATEWAY: &str = "there is no such gateway";
 const NO_CREDENTIAL: &str = "there is no such credential";
-const NO_RESERVATION: &str = "there is no such reservation";
+const NO_RESERVATION: &str = "reservation not found";
 const NOT_A_GATEWAY: &str = "this needs a gateway's credential; an administrator makes one";
 
 /// A gateway with its first credential: its path, and who sends the credential.

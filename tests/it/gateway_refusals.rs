@@ -25,14 +25,13 @@ const USER_DISABLED: ApiError = (403, "user_disabled", "the account of this toke
 const MODEL: ApiError = (403, "model_not_allowed", "this token may not use this model");
 const IP: ApiError = (403, "ip_not_allowed", "this token may not be used from this address");
 const EXHAUSTED: ApiError = (402, "token_exhausted", "this token has used up its quota");
-const TOKEN_SHORT: ApiError = (402, "token_quota_insufficient", "this token has less quota left than that");
-const USER_SHORT: ApiError =
-    (402, "user_quota_insufficient", "the account of this token has less quota left than that");
+const TOKEN_SHORT: ApiError = (402, "token_quota_insufficient", "insufficient token quota for this amount");
+const USER_SHORT: ApiError = (402, "user_quota_insufficient", "insufficient account quota for this amount");
 const NO_GATEWAY: ApiError = (401, "invalid_gateway", "this needs a gateway's credential; an administrator makes one");
-const NO_RESERVATION: ApiError = (404, "reservation_not_found", "there is no such reservation");
-const ENDED: ApiError = (409, "reservation_ended", "this reservation has ended already");
+const NO_RESERVATION: ApiError = (404, "reservation_not_found", "reservation not found");
+const ENDED: ApiError = (409, "reservation_ended", "this reservation has already ended");
 const REUSED: ApiError =
-    (409, "request_id_reused", "this request_id was used for another request; give each request an id of its own");
+    (409, "request_id_reused", "this request_id was used for another request; give each request its own id");
 const AWAY: ApiError = (503, "database_unavailable", "the database is away; try again in a moment");
 
 const CALLS: [&str; 6] = ["verify", "charge", "reserve", "settle", "release", "charges"];
@@ -805,7 +804,7 @@ async fn l8_a_full_queue_refuses_and_drops_nothing(pool: PgPool) {
     let (charged, busy): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
     assert!(!charged.is_empty() && !busy.is_empty());
     for answer in &busy {
-        refused(answer, (503, "ledger_busy", "the ledger is busy; try again in a moment"));
+        refused(answer, (503, "ledger_busy", "the ledger is busy; retry shortly"));
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     let taken = i64::try_from(charged.len()).unwrap();

@@ -103,7 +103,7 @@ async fn a_wallet_that_is_held_does_not_hold_up_the_others_of_its_lane(pool: PgP
     let mut holder = pool.begin().await.unwrap();
     sqlx::query("select 1 from users where id = $1 for update").bind(held).execute(&mut *holder).await.unwrap();
     let refused = charge(&gateway, &held_key).await;
-    refused.refuses_saying(503, "ledger_busy", "the ledger is busy; try again in a moment");
+    refused.refuses_saying(503, "ledger_busy", "the ledger is busy; retry shortly");
     assert!(refused.header("retry-after").is_some());
     holder.rollback().await.unwrap();
     proves_the_law(&servers.pool).await;
@@ -417,7 +417,7 @@ async fn a_token_stops_in_a_group_that_its_owner_left(pool: PgPool) {
     root.patch(&format!("/api/admin/users/{id}"), json!({ "group": "default" })).await.ok();
     let told = verify(&vip).await;
     assert_eq!((&told["valid"], &told["reason"]), (&json!(false), &json!("group_not_allowed")));
-    let sentence = "the group of this token is not open to its owner any more";
+    let sentence = "the owner of this token may not use its group";
     charge(&gateway, &vip).await.refuses_saying(403, "group_not_allowed", sentence);
     gateway.post("/api/gateway/reserve", json!({ "key": vip, "quota": 1 })).await.refuses_saying(
         403,

@@ -28,12 +28,11 @@ const GONE: ApiError = (401, "invalid_key", "this API key is not valid");
 const OFF: ApiError = (403, "token_disabled", "this token is disabled");
 const OWNER_OFF: ApiError = (403, "user_disabled", "the account of this token is disabled");
 const EXHAUSTED: ApiError = (402, "token_exhausted", "this token has used up its quota");
-const TOKEN_POOR: ApiError = (402, "token_quota_insufficient", "this token has less quota left than that");
-const OWNER_POOR: ApiError =
-    (402, "user_quota_insufficient", "the account of this token has less quota left than that");
+const TOKEN_POOR: ApiError = (402, "token_quota_insufficient", "insufficient token quota for this amount");
+const OWNER_POOR: ApiError = (402, "user_quota_insufficient", "insufficient account quota for this amount");
 const REUSED: ApiError =
-    (409, "request_id_reused", "this request_id was used for another request; give each request an id of its own");
-const ENDED: ApiError = (409, "reservation_ended", "this reservation has ended already");
+    (409, "request_id_reused", "this request_id was used for another request; give each request its own id");
+const ENDED: ApiError = (409, "reservation_ended", "this reservation has already ended");
 const NOT_ENABLED: ApiError =
     (409, "token_exhausted", "the token has used up its quota; raise it or make it unlimited before enabling it");
 

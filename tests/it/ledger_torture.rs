@@ -222,7 +222,7 @@ async fn l1_sixty_four_clients_exhaust_one_key_and_one_wallet_exactly() {
     let (charged, refusals) = charge_to_the_end(&gateway, std::slice::from_ref(&key), 7, 64).await;
     assert_eq!(charged, 5_000 / 7);
     for refusal in refusals {
-        refusal.refuses_saying(402, "token_quota_insufficient", "this token has less quota left than that");
+        refusal.refuses_saying(402, "token_quota_insufficient", "insufficient token quota for this amount");
     }
     let (charged, refusals) = charge_to_the_end(&gateway, &[key], 1, 64).await;
     assert_eq!(charged, 5_000 % 7);
@@ -241,7 +241,7 @@ async fn l1_sixty_four_clients_exhaust_one_key_and_one_wallet_exactly() {
     let (charged, refusals) = charge_to_the_end(&gateway, &keys, 5, 64).await;
     assert_eq!(charged, 600);
     for refusal in refusals {
-        let message = "the account of this token has less quota left than that";
+        let message = "insufficient account quota for this amount";
         refusal.refuses_saying(402, "user_quota_insufficient", message);
     }
     let wallet = bob.client.get("/api/user/self").await.ok();
@@ -322,11 +322,11 @@ async fn l1_three_servers_on_one_database_overspend_nothing_together() {
         tokio::join!(charge_to_the_end(&gateways, &keys, 3, 24), charge_to_the_end(&gateways, &limited, 3, 24));
     assert_eq!((of_wallet, of_token), (2_000 / 3, 1_000 / 3));
     for refusal in poor {
-        let message = "the account of this token has less quota left than that";
+        let message = "insufficient account quota for this amount";
         refusal.refuses_saying(402, "user_quota_insufficient", message);
     }
     for refusal in spent {
-        refusal.refuses_saying(402, "token_quota_insufficient", "this token has less quota left than that");
+        refusal.refuses_saying(402, "token_quota_insufficient", "insufficient token quota for this amount");
     }
     proves_the_law(&world.pool().await).await;
 }
@@ -351,7 +351,7 @@ async fn l4_a_request_id_on_three_servers_at_once_is_charged_once() {
             assert_eq!(answer.text, charged[0].text);
         }
         for answer in refused {
-            let message = "this request_id was used for another request; give each request an id of its own";
+            let message = "this request_id was used for another request; give each request its own id";
             answer.refuses_saying(409, "request_id_reused", message);
         }
     }
@@ -450,7 +450,7 @@ async fn l7_expired_reservations_give_their_quota_back_without_any_call() {
     let settled = json!({ "charged": 400, "shortfall": 500, "expired": true, "remain_quota": 0 });
     assert_eq!(end("settle", &tickets[1], 900).await.ok(), settled);
     assert_eq!(end("release", &tickets[2], 0).await.ok(), json!({ "remain_quota": 0 }));
-    end("release", &tickets[0], 0).await.refuses_saying(409, "reservation_ended", "this reservation has ended already");
+    end("release", &tickets[0], 0).await.refuses_saying(409, "reservation_ended", "this reservation has already ended");
     assert_eq!(end("release", &kept, 0).await.ok(), json!({ "remain_quota": 60 }));
     proves_the_law(&pool).await;
 }

@@ -12,8 +12,9 @@ use crate::api::envelope::Envelope;
 use crate::api::errors::ApiError;
 use crate::api::extract::Json;
 use crate::api::state::AppState;
+use crate::domain::ledger::ChargeOutcome;
 use crate::domain::policy;
-use crate::service::ledger::{ChargeOutcome, ChargeRequest};
+use crate::service::ledger::{ChargeRequest, Charged};
 
 /// A charge.
 #[derive(Deserialize, ToSchema)]
@@ -68,9 +69,9 @@ pub struct ChargedBody {
     request_id: String,
 }
 
-impl From<ChargeOutcome> for ChargedBody {
-    fn from(outcome: ChargeOutcome) -> Self {
-        let ChargeOutcome { charged, remain_quota, request_id } = outcome;
+impl From<Charged> for ChargedBody {
+    fn from(charge: Charged) -> Self {
+        let Charged { outcome: ChargeOutcome { charged, remain_quota }, request_id } = charge;
         Self { charged: charged.get(), remain_quota: remain_quota.get(), request_id }
     }
 }
@@ -99,8 +100,8 @@ pub struct OutcomeBody {
     error: Option<&'static str>,
 }
 
-impl From<Result<ChargeOutcome, ApiError>> for OutcomeBody {
-    fn from(outcome: Result<ChargeOutcome, ApiError>) -> Self {
+impl From<Result<Charged, ApiError>> for OutcomeBody {
+    fn from(outcome: Result<Charged, ApiError>) -> Self {
         match outcome {
             Ok(charged) => Self { success: true, charged: Some(charged.into()), message: None, error: None },
             Err(ApiError { message, error, .. }) => {

@@ -1,0 +1,76 @@
+//! Whether a request may use a token: everything but the balances (L6).
+
+use super::Refusal;
+use crate::domain::ip_allowlist::ClientAddress;
+use crate::domain::money::Quota;
+use crate::domain::status::Status;
+use crate::domain::time::UnixTime;
+use crate::domain::token::{Budget, Token};
+use crate::domain::user::UserStatus;
+
+/// What a request wants to use a token for. Omitted fields are not checked: the gateway is trusted to send what it knows.
+#[derive(Debug, Clone, Default)]
+pub struct RequestContext {
+    /// The model requested.
+    pub model: Option<String>,
+    /// The end client's address.
+    pub ip: ClientAddress,
+}
+
+impl Token {
+    /// Whether a request may use this token now; balances are not checked. `group_is_open` says whether its owner may use
+    /// its group.
+    ///
+    /// # Errors
+    /// The first reason that applies.
+    pub fn admits(
+        &self,
+        owner: UserStatus,
+        group_is_open: bool,
+        context: &RequestContext,
+        now: UnixTime,
+    ) -> Result<(), Refusal> {
+        let status = self.status(now);
+        match (status, owner) {
+            (Status::Disabled, _) => return Err(Refusal::TokenDisabled),
+            (Status::Expired, _) => return Err(Refusal::TokenExpired),
+            (Status::Enabled | Status::QuotaExhausted, UserStatus::Disabled) => return Err(Refusal::UserDisabled),
+            (Status::Enabled | Status::QuotaExhausted, UserStatus::Enabled) => {}
+        }
+        if !group_is_open {
+            return Err(Refusal::GroupNotAllowed);
+        }
+        let is_allowed = |model: &String| self.model_limits.names().any(|name| name == model);
+        if self.model_limits_enabled && !context.model.as_ref().is_none_or(is_allowed) {
+            return Err(Refusal::ModelNotAllowed);
+        }
+        if !context.ip.passes(&self.allow_ips) {
+            return Err(Refusal::IpNotAllowed);
+        }
+        match status {
+            Status::QuotaExhausted => Err(Refusal::TokenExhausted),
+            Status::Enabled | Status::Disabled | Status::Expired => Ok(()),
+        }
+    }
+
+    /// Whether this token and its owner's wallet can pay `quota`.
+    ///
+    /// # Errors
+    /// The token or the wallet has less.
+    pub fn affords(&self, wallet: Quota, quota: Quota) -> Result<(), Refusal> {
+        match self.budget {
+            Budget::Limited { remain } if remain < quota => Err(Refusal::TokenQuotaInsufficient),
+            Budget::Limited { .. } | Budget::Unlimited { .. } if wallet < quota => Err(Refusal::UserQuotaInsufficient),
+            Budget::Limited { .. } | Budget::Unlimited { .. } => Ok(()),
+        }
+    }
+
+    /// What this token and its owner's wallet can pay together.
+    #[must_use]
+    pub fn usable(&self, wallet: Quota) -> Quota {
+        match self.budget {
+            Budget::Limited { remain } => remain.min(wallet),
+            Budget::Unlimited { .. } => wallet,
+        }
+    }
+}

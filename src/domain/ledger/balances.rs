@@ -1,0 +1,269 @@
+//! The balances that a batch has locked, and the operations on them.
+
+use std::collections::BTreeMap;
+
+use super::{Refusal, RequestContext, Reservation, ReservationState, Settlement};
+use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
+use crate::domain::money::Quota;
+use crate::domain::time::UnixTime;
+use crate::domain::token::{Budget, Token};
+use crate::domain::user::UserStatus;
+
+/// The rows that a batch has locked.
+#[derive(Debug, Clone, Default)]
+pub struct Balances {
+    /// The wallets of the owners.
+    pub wallets: BTreeMap<UserId, Wallet>,
+    /// The tokens; also deleted ones, whose reservations still end.
+    pub tokens: BTreeMap<TokenId, LockedToken>,
+    /// The reservations that the operations name.
+    pub reservations: BTreeMap<ReservationId, Reservation>,
+}
+
+/// A user's wallet: what all of the user's tokens together can spend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wallet {
+    /// What is left.
+    pub quota: Quota,
+    /// What was spent or is held.
+    pub used_quota: Quota,
+    /// The number of charges so far.
+    pub request_count: i64,
+    /// The status of its owner.
+    pub status: UserStatus,
+}
+
+/// A token as it was locked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockedToken {
+    /// The token.
+    pub token: Token,
+    /// A deleted token refuses charges and reservations; its open reservations still end.
+    pub is_deleted: bool,
+    /// Whether its owner may use its group.
+    pub group_is_open: bool,
+}
+
+/// What a gateway is answered to a charge, now and when it is retried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChargeOutcome {
+    /// What was taken.
+    pub charged: Quota,
+    /// What the token had left.
+    pub remain_quota: Quota,
+}
+
+/// Tokens in and out of a model, as the gateway counted them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counts {
+    /// Input tokens.
+    pub prompt_tokens: i64,
+    /// Output tokens.
+    pub completion_tokens: i64,
+}
+
+/// Whether an operation changed anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It did.
+    Applied,
+    /// It had been done before, or it is too early.
+    Unchanged,
+}
+
+impl Balances {
+    /// Takes `quota` from a token and its owner's wallet, both or neither.
+    ///
+    /// # Errors
+    /// See [`Refusal`]; nothing was taken then.
+    pub fn charge(
+        &mut self,
+        id: TokenId,
+        quota: Quota,
+        context: &RequestContext,
+        now: UnixTime,
+    ) -> Result<(), Refusal> {
+        self.take(id, quota, context, now)?;
+        self.count_request(id, now);
+        Ok(())
+    }
+
+    /// Holds `quota` until `expires_at` for the gateway `by`.
+    ///
+    /// # Errors
+    /// See [`Refusal`]; nothing is held then.
+    pub fn reserve(
+        &mut self,
+        by: GatewayId,
+        id: TokenId,
+        quota: Quota,
+        context: &RequestContext,
+        expires_at: UnixTime,
+        now: UnixTime,
+    ) -> Result<Reservation, Refusal> {
+        let user_id = self.tokens.get(&id).ok_or(Refusal::InvalidKey)?.token.user_id;
+        let from_remain = self.take(id, quota, context, now)?;
+        let state = ReservationState::Open;
+        Ok(Reservation { token_id: id, user_id, gateway_id: Some(by), held: quota, from_remain, expires_at, state })
+    }
+
+    /// Ends a reservation as a charge of `actual`. If less than that was held, the rest is taken as far as both balances
+    /// reach; if more, it is given back. An expired reservation holds nothing. Settling again with the same amount
+    /// returns the same settlement.
+    ///
+    /// # Errors
+    /// The reservation is unknown to the gateway `by`, or ended in another way.
+    pub fn settle(
+        &mut self,
+        by: GatewayId,
+        id: ReservationId,
+        actual: Quota,
+        now: UnixTime,
+    ) -> Result<(Settlement, Effect), Refusal> {
+        let reservation = *self.made_by(by, id)?;
+        let held = match reservation.state {
+            ReservationState::Open => reservation.held,
+            ReservationState::Expired => Quota::ZERO,
+            ReservationState::Settled(before) if before.requested == actual => {
+                return Ok((before, Effect::Unchanged));
+            }
+            ReservationState::Settled(_) | ReservationState::Released => return Err(Refusal::ReservationEnded),
+        };
+        let kept = held.min(actual);
+        self.give_back(&reservation, held.checked_sub(kept).unwrap_or_default());
+        let missing = actual.checked_sub(kept).unwrap_or_default();
+        let extra = self.take_up_to(&reservation, missing);
+        let settlement = Settlement {
+            requested: actual,
+            charged: kept.checked_add(extra).unwrap_or(kept),
+            shortfall: missing.checked_sub(extra).unwrap_or_default(),
+            was_expired: reservation.state == ReservationState::Expired,
+        };
+        self.set_state(id, ReservationState::Settled(settlement));
+        self.count_request(reservation.token_id, now);
+        Ok((settlement, Effect::Applied))
+    }
+
+    /// Ends a reservation and gives its hold back. Releasing again changes nothing.
+    ///
+    /// # Errors
+    /// The reservation is unknown to the gateway `by`, or settled.
+    pub fn release(&mut self, by: GatewayId, id: ReservationId) -> Result<Effect, Refusal> {
+        self.made_by(by, id)?;
+        self.end_unused(id, ReservationState::Released)
+    }
+
+    /// Ends a reservation whose time is over and gives its hold back. Changes nothing if it has ended, or before its time.
+    ///
+    /// # Errors
+    /// The reservation is unknown, or settled.
+    pub fn expire(&mut self, id: ReservationId, now: UnixTime) -> Result<Effect, Refusal> {
+        match self.reservations.get(&id) {
+            Some(reservation) if reservation.expires_at > now => Ok(Effect::Unchanged),
+            _ => self.end_unused(id, ReservationState::Expired),
+        }
+    }
+
+    /// What a token has left; nothing if it is not locked here.
+    #[must_use]
+    pub fn remain(&self, id: TokenId) -> Quota {
+        self.tokens.get(&id).map_or(Quota::ZERO, |locked| locked.token.budget.remain())
+    }
+
+    /// A reservation, if this gateway made it.
+    fn made_by(&self, by: GatewayId, id: ReservationId) -> Result<&Reservation, Refusal> {
+        self.reservations.get(&id).filter(|made| made.gateway_id == Some(by)).ok_or(Refusal::NoReservation)
+    }
+
+    fn end_unused(&mut self, id: ReservationId, state: ReservationState) -> Result<Effect, Refusal> {
+        let reservation = *self.reservations.get(&id).ok_or(Refusal::NoReservation)?;
+        match reservation.state {
+            ReservationState::Open => {
+                self.give_back(&reservation, reservation.held);
+                self.set_state(id, state);
+                Ok(Effect::Applied)
+            }
+            ReservationState::Released | ReservationState::Expired => Ok(Effect::Unchanged),
+            ReservationState::Settled(_) => Err(Refusal::ReservationEnded),
+        }
+    }
+
+    /// Moves `quota` from remain to used, on the token and in the wallet. Returns true if the token is limited, so that
+    /// the amount came from its `remain`.
+    fn take(&mut self, id: TokenId, quota: Quota, context: &RequestContext, now: UnixTime) -> Result<bool, Refusal> {
+        let locked = self.tokens.get_mut(&id).filter(|locked| !locked.is_deleted).ok_or(Refusal::InvalidKey)?;
+        let token = &mut locked.token;
+        let wallet = self.wallets.get_mut(&token.user_id).ok_or(Refusal::InvalidKey)?;
+        token.admits(wallet.status, locked.group_is_open, context, now)?;
+        let budget = match token.budget {
+            Budget::Limited { remain } => {
+                Budget::Limited { remain: remain.checked_sub(quota).ok_or(Refusal::TokenQuotaInsufficient)? }
+            }
+            unlimited @ Budget::Unlimited { .. } => unlimited,
+        };
+        let token_used = token.used_quota.checked_add(quota).ok_or(Refusal::TokenQuotaInsufficient)?;
+        let wallet_left = wallet.quota.checked_sub(quota).ok_or(Refusal::UserQuotaInsufficient)?;
+        let wallet_used = wallet.used_quota.checked_add(quota).ok_or(Refusal::UserQuotaInsufficient)?;
+        (token.budget, token.used_quota) = (budget, token_used);
+        (wallet.quota, wallet.used_quota) = (wallet_left, wallet_used);
+        Ok(!budget.is_unlimited())
+    }
+
+    /// Takes as much of `missing` as the token and the wallet can pay, and returns it: a cost beyond a hold, for work
+    /// that was allowed when it began.
+    fn take_up_to(&mut self, reservation: &Reservation, missing: Quota) -> Quota {
+        let (Some(locked), Some(wallet)) =
+            (self.tokens.get_mut(&reservation.token_id), self.wallets.get_mut(&reservation.user_id))
+        else {
+            return Quota::ZERO;
+        };
+        let token = &mut locked.token;
+        let extra = missing.min(token.usable(wallet.quota));
+        let (Some(token_used), Some(wallet_used), Some(wallet_left)) = (
+            token.used_quota.checked_add(extra),
+            wallet.used_quota.checked_add(extra),
+            wallet.quota.checked_sub(extra),
+        ) else {
+            return Quota::ZERO;
+        };
+        if let Budget::Limited { remain } = &mut token.budget {
+            *remain = remain.checked_sub(extra).unwrap_or_default();
+        }
+        token.used_quota = token_used;
+        (wallet.quota, wallet.used_quota) = (wallet_left, wallet_used);
+        extra
+    }
+
+    /// Moves held quota from used back to where it was taken from.
+    fn give_back(&mut self, reservation: &Reservation, quota: Quota) {
+        if let Some(locked) = self.tokens.get_mut(&reservation.token_id) {
+            let token = &mut locked.token;
+            token.used_quota = token.used_quota.checked_sub(quota).unwrap_or_default();
+            if reservation.from_remain {
+                let remain = token.budget.remain().checked_add(quota).unwrap_or(token.budget.remain());
+                token.budget = Budget::new(remain, token.budget.is_unlimited());
+            }
+        }
+        if let Some(wallet) = self.wallets.get_mut(&reservation.user_id) {
+            wallet.quota = wallet.quota.checked_add(quota).unwrap_or(wallet.quota);
+            wallet.used_quota = wallet.used_quota.checked_sub(quota).unwrap_or_default();
+        }
+    }
+
+    fn set_state(&mut self, id: ReservationId, state: ReservationState) {
+        if let Some(reservation) = self.reservations.get_mut(&id) {
+            reservation.state = state;
+        }
+    }
+
+    /// Counts one more request at `now`. A token's last access never moves back.
+    fn count_request(&mut self, id: TokenId, now: UnixTime) {
+        let Some(locked) = self.tokens.get_mut(&id) else {
+            return;
+        };
+        locked.token.accessed_time = locked.token.accessed_time.max(now);
+        if let Some(wallet) = self.wallets.get_mut(&locked.token.user_id) {
+            wallet.request_count = wallet.request_count.saturating_add(1);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The rules of the ledger: which operations fit which balances.
+//!
+//! [`Balances`] are the rows that a batch has locked. Operations are applied to them one after the other, in the order
+//! of arrival; what has changed afterwards is written. Nothing here reads a clock or a database, so the invariants are
+//! tested as properties:
+//!
+//! - **L1** `remain` and `used` are never negative, neither of a token nor of a wallet.
+//! - **L2** `remain + used` of a limited token changes only when quota is granted or edited, never by use.
+//! - **L3** `used` of a token and of a wallet is the sum of its charges and its open reservations.
+//! - **L4** what was answered is committed; a retry with the same request id charges nothing again (`service::ledger`).
+//! - **L5** the usage of a day is the sum of its charges (`storage::ledger`, one statement).
+//! - **L6** nothing is taken from a token that is disabled, deleted or expired, or whose owner is disabled.
+//! - **L7** a hold ends exactly once: settled, released or expired. An expired reservation has given its hold back;
+//!   settling it afterwards is a charge without a hold, at most once. Only the gateway that made a reservation can settle
+//!   or release it.
+//! - **L8** overload refuses or waits; it drops nothing and never skips the ledger (`service::ledger`).
+
+mod admission;
+mod balances;
+mod refusal;
+mod reservation;
+#[cfg(test)]
+mod tests;
+
+pub use admission::RequestContext;
+pub use balances::{Balances, ChargeOutcome, Counts, Effect, LockedToken, Wallet};
+pub use refusal::Refusal;
+pub use reservation::{Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement};

@@ -1,0 +1,103 @@
+//! Reservations: quota held for a request whose cost is not known yet.
+
+use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
+use crate::domain::money::Quota;
+use crate::domain::time::UnixTime;
+
+/// Quota that is held for a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reservation {
+    /// The token that the hold was taken from.
+    pub token_id: TokenId,
+    /// The owner of the wallet that the hold was taken from.
+    pub user_id: UserId,
+    /// The gateway that made it. Only this one can settle or release it.
+    pub gateway_id: Option<GatewayId>,
+    /// The amount held.
+    pub held: Quota,
+    /// Whether the token was limited, so that the hold was taken from its `remain_quota` and returns there.
+    pub from_remain: bool,
+    /// When the hold is given back if it has not ended before.
+    pub expires_at: UnixTime,
+    /// Whether it is open, or how it ended.
+    pub state: ReservationState,
+}
+
+/// The state of a reservation. It is open once (L7). Of the others, only `Expired` can change: it can still be settled,
+/// once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReservationState {
+    /// It holds its quota.
+    Open,
+    /// It became a charge.
+    Settled(Settlement),
+    /// A gateway gave its hold back.
+    Released,
+    /// Its hold was given back because its time was over.
+    Expired,
+}
+
+impl ReservationState {
+    /// The value of the column `state`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Settled(_) => "settled",
+            Self::Released => "released",
+            Self::Expired => "expired",
+        }
+    }
+
+    /// The settlement of a settled one.
+    #[must_use]
+    pub const fn settlement(self) -> Option<Settlement> {
+        match self {
+            Self::Settled(settlement) => Some(settlement),
+            Self::Open | Self::Released | Self::Expired => None,
+        }
+    }
+}
+
+/// How a reservation was charged. `charged + shortfall = requested`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settlement {
+    /// The actual cost that the gateway reported.
+    pub requested: Quota,
+    /// What was taken.
+    pub charged: Quota,
+    /// What neither the hold nor the balances could cover.
+    pub shortfall: Quota,
+    /// Whether the reservation had expired before, so that it held nothing any more.
+    pub was_expired: bool,
+}
+
+/// The id of a reservation as gateways see it, `r7.123`: its owner, who decides the lane, and its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReservationHandle {
+    /// The owner of the token. A reservation of another owner is not found.
+    pub owner: UserId,
+    /// The row.
+    pub id: ReservationId,
+}
+
+/// The text is not the id of a reservation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReservationHandleInvalid;
+
+impl std::fmt::Display for ReservationHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "r{}.{}", self.owner, self.id)
+    }
+}
+
+impl std::str::FromStr for ReservationHandle {
+    type Err = ReservationHandleInvalid;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.strip_prefix('r').and_then(|rest| rest.split_once('.'));
+        let (owner, id) = parts.ok_or(ReservationHandleInvalid)?;
+        let number = |digits: &str| digits.parse::<i64>().map_err(|_| ReservationHandleInvalid);
+        Ok(Self { owner: UserId::new(number(owner)?), id: ReservationId::new(number(id)?) })
+    }
+}

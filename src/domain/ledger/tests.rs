@@ -1,0 +1,333 @@
+//! L1, L2, L3, L6 and L7 of the balances, as tables and as properties.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
+use crate::domain::ip_allowlist::{ClientAddress, IpAllowlist};
+use crate::domain::model_limits::ModelLimits;
+use crate::domain::money::Quota;
+use crate::domain::policy;
+use crate::domain::time::{Lifetime, UnixTime};
+use crate::domain::token::tests::token;
+use crate::domain::token::{Budget, Token};
+use crate::domain::user::{Role, UserStatus};
+
+const NOW: UnixTime = UnixTime::new(1_000);
+const SOON: UnixTime = UnixTime::new(1_600);
+
+fn quota(units: i64) -> Quota {
+    Quota::grant(units).unwrap()
+}
+
+fn wallet(units: i64) -> Wallet {
+    Wallet { quota: quota(units), used_quota: Quota::ZERO, request_count: 0, status: UserStatus::Enabled }
+}
+
+fn locked(id: i64, user: i64, budget: Budget) -> (TokenId, LockedToken) {
+    let token = Token { id: TokenId::new(id), user_id: UserId::new(user), budget, ..token() };
+    (token.id, LockedToken { token, is_deleted: false, group_is_open: true })
+}
+
+fn balances(remain: i64, in_wallet: i64) -> Balances {
+    Balances {
+        wallets: BTreeMap::from([(UserId::new(1), wallet(in_wallet))]),
+        tokens: BTreeMap::from([locked(1, 1, Budget::new(quota(remain), false))]),
+        reservations: BTreeMap::new(),
+    }
+}
+
+const TOKEN: TokenId = TokenId::new(1);
+const RESERVATION: ReservationId = ReservationId::new(1);
+const MAKER: GatewayId = GatewayId::new(1);
+const OTHER: GatewayId = GatewayId::new(2);
+
+fn left(balances: &Balances) -> (i64, i64, i64) {
+    let token = &balances.tokens[&TOKEN].token;
+    (token.budget.remain().get(), token.used_quota.get(), balances.wallets[&UserId::new(1)].quota.get())
+}
+
+fn held(balances: &mut Balances, units: i64) {
+    let made = balances.reserve(MAKER, TOKEN, quota(units), &RequestContext::default(), SOON, NOW).unwrap();
+    balances.reservations.insert(RESERVATION, made);
+}
+
+#[test]
+fn l6_a_charge_is_refused_for_the_first_reason_that_applies() {
+    type Change = fn(&mut Balances);
+    fn token_of(balances: &mut Balances) -> &mut LockedToken {
+        balances.tokens.get_mut(&TOKEN).unwrap()
+    }
+    fn owner(balances: &mut Balances) -> &mut Wallet {
+        balances.wallets.get_mut(&UserId::new(1)).unwrap()
+    }
+    let table: [(Change, Refusal); 11] = [
+        (|b| token_of(b).is_deleted = true, Refusal::InvalidKey),
+        (|b| b.wallets.clear(), Refusal::InvalidKey),
+        (|b| token_of(b).token.switched_off_by = Some(Role::User), Refusal::TokenDisabled),
+        (|b| token_of(b).token.lifetime = Lifetime::Until(NOW), Refusal::TokenExpired),
+        (|b| owner(b).status = UserStatus::Disabled, Refusal::UserDisabled),
+        (|b| token_of(b).group_is_open = false, Refusal::GroupNotAllowed),
+        (
+            |b| {
+                token_of(b).token.model_limits_enabled = true;
+                token_of(b).token.model_limits = ModelLimits::parse("another").unwrap();
+            },
+            Refusal::ModelNotAllowed,
+        ),
+        (|b| token_of(b).token.allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap(), Refusal::IpNotAllowed),
+        (
+            |b| {
+                token_of(b).token.budget = Budget::new(Quota::ZERO, false);
+                token_of(b).token.used_quota = quota(1);
+            },
+            Refusal::TokenExhausted,
+        ),
+        (|b| token_of(b).token.budget = Budget::new(quota(4), false), Refusal::TokenQuotaInsufficient),
+        (|b| owner(b).quota = quota(4), Refusal::UserQuotaInsufficient),
+    ];
+    let context = RequestContext { model: Some("gpt".into()), ip: ClientAddress::Known([192, 0, 2, 1].into()) };
+    for (change, reason) in table {
+        let mut balances = balances(10, 10);
+        change(&mut balances);
+        let before = balances.clone();
+        assert_eq!(balances.charge(TOKEN, quota(5), &context, NOW), Err(reason));
+        assert_eq!((balances.tokens, balances.wallets), (before.tokens, before.wallets), "{reason:?} took something");
+    }
+    assert_eq!(balances(5, 5).charge(TOKEN, quota(5), &context, NOW), Ok(()));
+}
+
+#[test]
+fn omitted_fields_are_not_checked() {
+    let mut balances = balances(10, 10);
+    let restricted = &mut balances.tokens.get_mut(&TOKEN).unwrap().token;
+    restricted.model_limits_enabled = true;
+    restricted.allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap();
+    assert_eq!(balances.charge(TOKEN, quota(1), &RequestContext::default(), NOW), Ok(()));
+}
+
+#[test]
+fn l3_settling_charges_the_actual_cost_as_far_as_the_balances_reach() {
+    let table = [
+        // held, cost: charged, shortfall, then what remains, used, in the wallet
+        (6, 6, 6, 0, (4, 6, 14)),
+        (6, 2, 2, 0, (8, 2, 18)),
+        (6, 0, 0, 0, (10, 0, 20)),
+        (6, 9, 9, 0, (1, 9, 11)),
+        (6, 15, 10, 5, (0, 10, 10)),
+    ];
+    for (hold, cost, charged, shortfall, after) in table {
+        let mut balances = balances(10, 20);
+        held(&mut balances, hold);
+        assert_eq!(left(&balances), (10 - hold, hold, 20 - hold));
+        let expected = Settlement {
+            requested: quota(cost),
+            charged: quota(charged),
+            shortfall: quota(shortfall),
+            was_expired: false,
+        };
+        assert_eq!(balances.settle(MAKER, RESERVATION, quota(cost), NOW), Ok((expected, Effect::Applied)));
+        assert_eq!(left(&balances), after, "held {hold}, cost {cost}");
+    }
+}
+
+#[test]
+fn l7_a_reservation_ends_exactly_once() {
+    let mut settled = balances(10, 10);
+    held(&mut settled, 4);
+    settled.settle(MAKER, RESERVATION, quota(3), NOW).unwrap();
+    let after = left(&settled);
+    assert_eq!(settled.settle(MAKER, RESERVATION, quota(3), NOW).map(|(_, effect)| effect), Ok(Effect::Unchanged));
+    assert_eq!(settled.settle(MAKER, RESERVATION, quota(2), NOW), Err(Refusal::ReservationEnded));
+    assert_eq!(settled.release(MAKER, RESERVATION), Err(Refusal::ReservationEnded));
+    assert_eq!(settled.expire(RESERVATION, SOON), Err(Refusal::ReservationEnded));
+    assert_eq!(left(&settled), after);
+
+    let mut released = balances(10, 10);
+    held(&mut released, 4);
+    assert_eq!(released.release(MAKER, RESERVATION), Ok(Effect::Applied));
+    assert_eq!(released.release(MAKER, RESERVATION), Ok(Effect::Unchanged));
+    assert_eq!(released.settle(MAKER, RESERVATION, quota(4), NOW), Err(Refusal::ReservationEnded));
+    assert_eq!(left(&released), (10, 0, 10));
+    assert_eq!(released.release(MAKER, ReservationId::new(9)), Err(Refusal::NoReservation));
+}
+
+#[test]
+fn l7_only_the_gateway_that_made_a_reservation_can_settle_or_release_it() {
+    type End = fn(&mut Balances);
+    let states: [End; 4] = [
+        |_| (),
+        |balances| assert!(balances.settle(MAKER, RESERVATION, quota(3), NOW).is_ok()),
+        |balances| assert!(balances.release(MAKER, RESERVATION).is_ok()),
+        |balances| assert!(balances.expire(RESERVATION, SOON).is_ok()),
+    ];
+    for end in states {
+        let mut balances = balances(10, 10);
+        held(&mut balances, 4);
+        end(&mut balances);
+        let before = balances.clone();
+        let state = before.reservations[&RESERVATION].state;
+        for cost in [0, 3, 4, 9] {
+            assert_eq!(
+                balances.settle(OTHER, RESERVATION, quota(cost), SOON),
+                Err(Refusal::NoReservation),
+                "{state:?}"
+            );
+        }
+        assert_eq!(balances.release(OTHER, RESERVATION), Err(Refusal::NoReservation), "{state:?}");
+        assert_eq!(balances.reservations, before.reservations);
+        assert_eq!((balances.tokens, balances.wallets), (before.tokens, before.wallets), "{state:?}");
+    }
+}
+
+#[test]
+fn l7_a_reservation_expires_at_its_time_and_can_still_be_settled_from_what_is_left() {
+    let mut balances = balances(10, 10);
+    held(&mut balances, 4);
+    assert_eq!(balances.expire(RESERVATION, NOW), Ok(Effect::Unchanged));
+    assert_eq!(left(&balances), (6, 4, 6));
+    assert_eq!(balances.expire(RESERVATION, SOON), Ok(Effect::Applied));
+    assert_eq!(left(&balances), (10, 0, 10));
+    balances.charge(TOKEN, quota(8), &RequestContext::default(), NOW).unwrap();
+    let late = Settlement { requested: quota(4), charged: quota(2), shortfall: quota(2), was_expired: true };
+    assert_eq!(balances.settle(MAKER, RESERVATION, quota(4), SOON), Ok((late, Effect::Applied)));
+    assert_eq!(left(&balances), (0, 10, 0));
+}
+
+#[test]
+fn l2_held_quota_returns_to_where_it_was_taken_from_even_if_the_token_became_unlimited() {
+    let mut balances = balances(10, 10);
+    held(&mut balances, 4);
+    balances.tokens.get_mut(&TOKEN).unwrap().token.budget = Budget::new(quota(6), true);
+    balances.release(MAKER, RESERVATION).unwrap();
+    assert_eq!(left(&balances), (10, 0, 10));
+    assert!(balances.tokens[&TOKEN].token.budget.is_unlimited());
+}
+
+#[test]
+fn the_handle_of_a_reservation_reads_back_as_it_was_written() {
+    let handle = ReservationHandle { owner: UserId::new(7), id: ReservationId::new(123) };
+    assert_eq!(handle.to_string(), "r7.123");
+    assert_eq!("r7.123".parse(), Ok(handle));
+    for text in ["", "r", "r7", "7.123", "r7.", "r.123", "r7.1.2", "r7.x", "r99999999999999999999.1"] {
+        assert_eq!(text.parse::<ReservationHandle>(), Err(ReservationHandleInvalid), "{text}");
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Charge { token: i64, units: i64 },
+    Reserve { token: i64, units: i64 },
+    Settle { by: GatewayId, nth: prop::sample::Index, units: i64 },
+    Release { by: GatewayId, nth: prop::sample::Index },
+    Expire { nth: prop::sample::Index, at: i64 },
+    Switch { token: i64, on: bool },
+    Delete { token: i64 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let units = || prop_oneof![0_i64..60, Just(0), Just(policy::MAX_QUOTA)];
+    let token = || 1_i64..=3;
+    let nth = any::<prop::sample::Index>;
+    let by = || prop_oneof![4 => Just(MAKER), 1 => Just(OTHER)];
+    prop::collection::vec(
+        prop_oneof![
+            6 => (token(), units()).prop_map(|(token, units)| Step::Charge { token, units }),
+            6 => (token(), units()).prop_map(|(token, units)| Step::Reserve { token, units }),
+            4 => (by(), nth(), units()).prop_map(|(by, nth, units)| Step::Settle { by, nth, units }),
+            2 => (by(), nth()).prop_map(|(by, nth)| Step::Release { by, nth }),
+            2 => (nth(), 900_i64..2_000).prop_map(|(nth, at)| Step::Expire { nth, at }),
+            1 => (token(), any::<bool>()).prop_map(|(token, on)| Step::Switch { token, on }),
+            1 => token().prop_map(|token| Step::Delete { token }),
+        ],
+        0..80,
+    )
+}
+
+proptest! {
+    /// Over two wallets, two limited tokens and an unlimited one.
+    #[test]
+    fn l1_l2_l3_l7_hold_after_every_step_of_any_sequence_of_operations(steps in steps()) {
+        let mut balances = Balances {
+            wallets: BTreeMap::from([(UserId::new(1), wallet(150)), (UserId::new(2), wallet(80))]),
+            tokens: BTreeMap::from([
+                locked(1, 1, Budget::new(quota(100), false)),
+                locked(2, 1, Budget::new(quota(7), true)),
+                locked(3, 2, Budget::new(quota(90), false)),
+            ]),
+            reservations: BTreeMap::new(),
+        };
+        let granted: BTreeMap<_, _> = balances.tokens.iter().map(|(id, a)| (*id, a.token.budget.remain())).collect();
+        let (mut charges, mut ended): (BTreeMap<TokenId, i64>, BTreeMap<ReservationId, ReservationState>) = Default::default();
+        for step in steps {
+            let ids: Vec<_> = balances.reservations.keys().copied().collect();
+            let pick = |nth: prop::sample::Index| if ids.is_empty() { RESERVATION } else { ids[nth.index(ids.len())] };
+            match step {
+                Step::Charge { token, units } => {
+                    let id = TokenId::new(token);
+                    if balances.charge(id, quota(units), &RequestContext::default(), NOW).is_ok() {
+                        *charges.entry(id).or_default() += units;
+                    }
+                }
+                Step::Reserve { token, units } => {
+                    if let Ok(made) = balances.reserve(MAKER, TokenId::new(token), quota(units), &RequestContext::default(), SOON, NOW) {
+                        let next = i64::try_from(balances.reservations.len()).unwrap() + 1;
+                        balances.reservations.insert(ReservationId::new(next), made);
+                    }
+                }
+                Step::Settle { by, nth, units } => {
+                    if let Ok((settlement, Effect::Applied)) = balances.settle(by, pick(nth), quota(units), NOW) {
+                        prop_assert_eq!(by, MAKER, "L7");
+                        let token = balances.reservations[&pick(nth)].token_id;
+                        *charges.entry(token).or_default() += settlement.charged.get();
+                        let sum = settlement.charged.checked_add(settlement.shortfall);
+                        prop_assert_eq!(sum, Some(settlement.requested));
+                    }
+                }
+                Step::Release { by, nth } => {
+                    let released = balances.release(by, pick(nth));
+                    prop_assert!(by == MAKER || released == Err(Refusal::NoReservation), "L7");
+                }
+                Step::Expire { nth, at } => drop(balances.expire(pick(nth), UnixTime::new(at))),
+                Step::Switch { token, on } => {
+                    balances.tokens.get_mut(&TokenId::new(token)).unwrap().token.switched_off_by = (!on).then_some(Role::User);
+                }
+                Step::Delete { token } => balances.tokens.get_mut(&TokenId::new(token)).unwrap().is_deleted = true,
+            }
+            for (id, locked) in &balances.tokens {
+                let token = &locked.token;
+                let open: i64 = open_holds(&balances, |r| r.token_id == *id);
+                let sum = charges.get(id).copied().unwrap_or_default() + open;
+                prop_assert_eq!(token.used_quota.get(), sum, "L3 of token {}", id);
+                prop_assert!(token.budget.remain().get() >= 0 && token.used_quota.get() >= 0, "L1");
+                match token.budget {
+                    Budget::Limited { remain } => {
+                        prop_assert_eq!(remain.checked_add(token.used_quota), Some(granted[id]), "L2");
+                    }
+                    Budget::Unlimited { shelved } => prop_assert_eq!(shelved, granted[id]),
+                }
+            }
+            for (id, wallet) in &balances.wallets {
+                let of_user = |token: &TokenId| balances.tokens[token].token.user_id == *id;
+                let charged: i64 = charges.iter().filter(|(token, _)| of_user(token)).map(|(_, sum)| sum).sum();
+                let sum = charged + open_holds(&balances, |r| r.user_id == *id);
+                prop_assert_eq!(wallet.used_quota.get(), sum, "L3 of wallet {}", id);
+                prop_assert!(wallet.quota.get() >= 0, "L1");
+                prop_assert_eq!(wallet.quota.get() + sum, if id.get() == 1 { 150 } else { 80 });
+            }
+            for (id, reservation) in &balances.reservations {
+                // An expired reservation can still be settled; every other end is final.
+                let before = ended.insert(*id, reservation.state);
+                let is_final = before.is_some_and(|state| !matches!(state, ReservationState::Open | ReservationState::Expired));
+                prop_assert!(!is_final || before == Some(reservation.state), "L7");
+            }
+        }
+    }
+}
+
+fn open_holds(balances: &Balances, of: impl Fn(&Reservation) -> bool) -> i64 {
+    let open = balances.reservations.values().filter(|r| r.state == ReservationState::Open && of(r));
+    open.map(|r| r.held.get()).sum()
+}

@@ -1,0 +1,213 @@
+//! One batch: the rows that its operations need, locked, and what they add.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::operation::Rows;
+use crate::domain::group::Groups;
+use crate::domain::id::{ReservationId, TokenId, UserId};
+use crate::domain::ledger::{Balances, LockedToken, Refusal, Reservation};
+use crate::domain::time::{Day, UnixTime};
+use crate::domain::token::Token;
+use crate::service::rng::Rng;
+use crate::storage::ledger::{
+    self, Changes, IdempotencyKey, IdempotencyRecord, LockedWallet, NewCharge, NewReservation,
+};
+use crate::storage::{Conn, StorageError, tokens};
+
+/// What to do about a row that another transaction has locked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Locking {
+    /// Wait for it, as long as the connection's `lock_timeout`.
+    Wait,
+    /// Leave out the operations that need it.
+    Skip,
+}
+
+/// The locked rows of a batch, and what its operations add.
+pub(super) struct Batch<'a> {
+    /// The time of every operation in it.
+    pub(super) now: UnixTime,
+    /// The day of `now` in `usage.time_zone`.
+    pub(super) day: Day,
+    pub(super) balances: Balances,
+    before: Balances,
+    /// Owners of which another transaction holds a row.
+    held: BTreeSet<UserId>,
+    models: BTreeMap<ReservationId, String>,
+    records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
+    changes: Changes,
+    rng: &'a Rng,
+}
+
+/// The locked rows, before the time of the batch is known.
+pub(super) struct Locked {
+    balances: Balances,
+    held: BTreeSet<UserId>,
+    models: BTreeMap<ReservationId, String>,
+    records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
+}
+
+impl Locked {
+    /// Locks wallets and then tokens, ids ascending, and reads reservations and idempotency records under these locks.
+    pub(super) async fn read(
+        conn: &mut Conn,
+        rows: Rows<'_>,
+        locking: Locking,
+        groups: &Groups,
+    ) -> Result<Self, StorageError> {
+        let (wallets, mut held) = lock_wallets(conn, rows.owners, locking).await?;
+        let owner_groups: BTreeMap<UserId, String> =
+            wallets.iter().map(|(id, _, group)| (*id, group.clone())).collect();
+        let wallets = wallets.into_iter().map(|(id, wallet, _)| (id, wallet)).collect();
+        let mut balances = Balances { wallets, ..Balances::default() };
+
+        let mut owners: BTreeMap<TokenId, UserId> =
+            rows.tokens.values().map(|token| (token.id, token.user_id)).collect();
+        let mut models = BTreeMap::new();
+        if !rows.reservations.is_empty() {
+            for (id, (reservation, model)) in
+                ledger::find_reservations(conn, &Vec::from_iter(rows.reservations)).await?
+            {
+                // A reservation may be changed only while its own wallet is locked.
+                if balances.wallets.contains_key(&reservation.user_id) {
+                    owners.insert(reservation.token_id, reservation.user_id);
+                    balances.reservations.insert(id, reservation);
+                    models.insert(id, model);
+                }
+            }
+        }
+
+        owners.retain(|_, owner| !held.contains(owner));
+        let (locked, held_tokens) = lock_tokens(conn, owners.keys().copied().collect(), locking).await?;
+        held.extend(held_tokens.iter().filter_map(|token| owners.get(token)));
+        // And only while its own token is locked.
+        balances.reservations.retain(|_, reservation| !held_tokens.contains(&reservation.token_id));
+        for (token, is_deleted) in locked {
+            let group_is_open = owner_groups.get(&token.user_id).is_some_and(|group| groups.allow(group, &token.group));
+            balances.tokens.insert(token.id, LockedToken { token, is_deleted, group_is_open });
+        }
+        restore_lists(conn, &mut balances.tokens, &rows.tokens).await?;
+
+        let records = if rows.idempotency_keys.is_empty() {
+            BTreeMap::new()
+        } else {
+            ledger::find_idempotency_records(conn, &Vec::from_iter(rows.idempotency_keys)).await?
+        };
+        Ok(Self { balances, held, models, records })
+    }
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn new(locked: Locked, now: UnixTime, day: Day, rng: &'a Rng) -> Self {
+        let Locked { balances, held, models, records } = locked;
+        Self { now, day, before: balances.clone(), balances, held, models, records, changes: Changes::default(), rng }
+    }
+
+    /// Returns true if another transaction holds a row of this owner.
+    pub(super) fn is_held(&self, owner: UserId) -> bool {
+        self.held.contains(&owner)
+    }
+
+    /// The record of a charge with this id: written before, or by an operation of this batch.
+    pub(super) fn record(&self, key: &IdempotencyKey) -> Option<&IdempotencyRecord> {
+        self.records.get(key)
+    }
+
+    /// Adds the record of a charge.
+    pub(super) fn add_record(&mut self, key: IdempotencyKey, record: IdempotencyRecord) {
+        self.records.insert(key.clone(), record.clone());
+        self.changes.records.push((key, record));
+    }
+
+    /// Adds the row of a charge.
+    pub(super) fn add_charge(&mut self, charge: NewCharge) {
+        self.changes.charges.push(charge);
+    }
+
+    /// Adds the row of a reservation, and returns its id.
+    pub(super) fn add_reservation(&mut self, reservation: Reservation, model: String) -> ReservationId {
+        let id = self.rng.generate(|rng| ReservationId::random(rng));
+        self.changes.reserved.push(NewReservation { id, reservation, model, created_time: self.now });
+        id
+    }
+
+    /// A reservation and its model.
+    pub(super) fn reservation(&self, id: ReservationId) -> Result<(Reservation, String), Refusal> {
+        let reservation = self.balances.reservations.get(&id).ok_or(Refusal::NoReservation)?;
+        Ok((*reservation, self.models.get(&id).cloned().unwrap_or_default()))
+    }
+
+    /// Everything that has to be written.
+    pub(super) fn into_changes(self) -> Changes {
+        let (before, after, mut changes) = (self.before, self.balances, self.changes);
+        let wallets = after.wallets.into_iter().filter(|(id, wallet)| before.wallets.get(id) != Some(wallet));
+        changes.wallets.extend(wallets);
+        let tokens = after.tokens.into_values().filter(|locked| before.tokens.get(&locked.token.id) != Some(locked));
+        changes.tokens.extend(tokens.map(|locked| locked.token));
+        let ended = after.reservations.into_iter().filter(|(id, ended)| before.reservations.get(id) != Some(ended));
+        changes.ended.extend(ended);
+        changes
+    }
+}
+
+/// Locks wallets. Returns them, and the owners of those that another transaction holds.
+async fn lock_wallets(
+    conn: &mut Conn,
+    owners: BTreeSet<UserId>,
+    locking: Locking,
+) -> Result<(Vec<LockedWallet>, BTreeSet<UserId>), StorageError> {
+    let ids: Vec<UserId> = owners.iter().copied().collect();
+    if locking == Locking::Wait {
+        return Ok((ledger::lock_wallets(conn, &ids).await?, BTreeSet::new()));
+    }
+    let locked = ledger::lock_free_wallets(conn, &ids).await?;
+    let mut missing = owners;
+    for (id, ..) in &locked {
+        missing.remove(id);
+    }
+    if missing.is_empty() {
+        return Ok((locked, BTreeSet::new()));
+    }
+    // A user that does not exist is not held.
+    let held = ledger::existing_wallets(conn, &Vec::from_iter(missing)).await?;
+    Ok((locked, held.into_iter().collect()))
+}
+
+/// Locks tokens whose wallets are locked. Returns them with whether each is deleted, and those that another transaction
+/// holds.
+async fn lock_tokens(
+    conn: &mut Conn,
+    mut ids: BTreeSet<TokenId>,
+    locking: Locking,
+) -> Result<(Vec<(Token, bool)>, BTreeSet<TokenId>), StorageError> {
+    let all: Vec<TokenId> = ids.iter().copied().collect();
+    if locking == Locking::Wait {
+        return Ok((tokens::lock_all(conn, &all).await?, BTreeSet::new()));
+    }
+    let locked = tokens::lock_free(conn, &all).await?;
+    // Rows of tokens are never deleted: what is missing is held.
+    for (token, _) in &locked {
+        ids.remove(&token.id);
+    }
+    Ok((locked, ids))
+}
+
+/// Gives locked tokens their lists of models and addresses. The statement that locks does not read them, because they
+/// can be long: they are as this server remembers them, or read again if the token was edited since.
+async fn restore_lists(
+    conn: &mut Conn,
+    locked: &mut BTreeMap<TokenId, LockedToken>,
+    cached: &BTreeMap<TokenId, &Token>,
+) -> Result<(), StorageError> {
+    let is_edited = |token: &Token| cached.get(&token.id).is_some_and(|cached| cached.version != token.version);
+    let edited: Vec<TokenId> =
+        locked.values().map(|locked| &locked.token).filter(|token| is_edited(token)).map(|token| token.id).collect();
+    let edited = if edited.is_empty() { Vec::new() } else { tokens::list_by_ids(conn, &edited).await? };
+    for current in cached.values().copied().chain(&edited) {
+        if let Some(LockedToken { token, .. }) = locked.get_mut(&current.id) {
+            token.model_limits.clone_from(&current.model_limits);
+            token.allow_ips.clone_from(&current.allow_ips);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! Charge: take quota now.
+
+use std::sync::Arc;
+
+use futures_util::future::{Either, join_all, ready};
+use sha2::{Digest as _, Sha256};
+
+use super::batch::Batch;
+use super::operation::{Operation, Rows};
+use super::{Ledger, LedgerError};
+use crate::domain::id::{GatewayId, ReservationId, UserId};
+use crate::domain::ip_allowlist::ClientAddress;
+use crate::domain::key::Digest;
+use crate::domain::ledger::{ChargeOutcome, Counts, Refusal, RequestContext};
+use crate::domain::money::Quota;
+use crate::service::key_cache::CachedKey;
+use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, NewCharge};
+
+/// A charge that a gateway asks for.
+#[derive(Debug)]
+pub struct ChargeRequest {
+    /// The cost.
+    pub quota: Quota,
+    /// What the token was used for.
+    pub context: RequestContext,
+    /// Tokens in and out.
+    pub counts: Counts,
+    /// The gateway's own id of the charge.
+    pub request_id: Option<String>,
+}
+
+/// A charge that was made, now or by an earlier request with the same id.
+#[derive(Debug)]
+pub struct Charged {
+    /// What was taken, and what is left.
+    pub outcome: ChargeOutcome,
+    /// The gateway's id of the charge, or a random one.
+    pub request_id: String,
+}
+
+impl Ledger {
+    /// Takes quota. Returns when the charge is durable.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    pub async fn charge(&self, gateway: GatewayId, key: &str, charge: ChargeRequest) -> Result<Charged, LedgerError> {
+        let prepared = self.prepare(gateway, key, charge).await?;
+        self.queue(prepared)?.await
+    }
+
+    /// Makes many charges. Each succeeds or fails on its own, also one that could not be parsed; those of one owner are
+    /// decided in this order.
+    pub async fn charge_each<E: From<LedgerError>>(
+        &self,
+        gateway: GatewayId,
+        charges: Vec<Result<(String, ChargeRequest), E>>,
+    ) -> Vec<Result<Charged, E>> {
+        let prepared = charges.into_iter().map(|charge| async move {
+            let (key, charge) = charge?;
+            Ok(self.prepare(gateway, &key, charge).await?)
+        });
+        // Every key is known before the first charge is queued, so that none overtakes another.
+        let prepared: Vec<Result<Prepared, E>> = join_all(prepared).await;
+        let queued: Vec<_> = prepared.into_iter().map(|prepared| Ok::<_, E>(self.queue(prepared?)?)).collect();
+        join_all(queued.into_iter().map(|queued| async { Ok(queued?.await?) })).await
+    }
+
+    /// Finds the token of a charge.
+    async fn prepare(&self, gateway: GatewayId, key: &str, charge: ChargeRequest) -> Result<Prepared, LedgerError> {
+        let digest = self.digest(key)?;
+        let ChargeRequest { quota, context, counts, request_id } = charge;
+        let idempotency = request_id.as_ref().map(|request_id| Idempotency {
+            key: IdempotencyKey { gateway_id: gateway, request_id: request_id.clone() },
+            request_hash: request_hash(&digest, quota, &context, counts),
+        });
+        let request_id =
+            request_id.unwrap_or_else(|| self.rng.generate_fast(|rng| ReservationId::random(rng)).to_string());
+        let step = match (self.find_key(&digest).await?, idempotency) {
+            (Some(key), idempotency) => Step::Queue(Charge { gateway, key, quota, context, counts, idempotency }),
+            // The token may have been deleted since the charge was made. A retry still gets its answer (L4).
+            (None, Some(idempotency)) => {
+                Step::Answer(self.find_outcome(&idempotency).await?.ok_or(Refusal::InvalidKey)?)
+            }
+            (None, None) => return Err(Refusal::InvalidKey.into()),
+        };
+        Ok(Prepared { request_id, step })
+    }
+
+    /// The outcome of the charge that a gateway made with this id before.
+    async fn find_outcome(&self, idempotency: &Idempotency) -> Result<Option<ChargeOutcome>, LedgerError> {
+        let keys = std::slice::from_ref(&idempotency.key);
+        let found = async { ledger::find_idempotency_records(&mut *self.db.acquire().await?, keys).await };
+        let found = found.await.map_err(|error| LedgerError::Storage(Arc::new(error)))?;
+        found.get(&idempotency.key).map(|record| idempotency.outcome(record)).transpose()
+    }
+
+    /// Queues a charge at once and returns its outcome as a future.
+    fn queue(
+        &self,
+        prepared: Prepared,
+    ) -> Result<impl Future<Output = Result<Charged, LedgerError>> + use<>, LedgerError> {
+        let Prepared { request_id, step } = prepared;
+        let outcome = match step {
+            Step::Queue(charge) => Either::Left(self.lanes.queue(charge)?),
+            Step::Answer(outcome) => Either::Right(ready(Ok(outcome))),
+        };
+        Ok(async move { Ok(Charged { outcome: outcome.await?, request_id }) })
+    }
+}
+
+/// A charge whose key was looked up, and its id.
+struct Prepared {
+    request_id: String,
+    step: Step,
+}
+
+/// What is left to do for it.
+enum Step {
+    Queue(Charge),
+    Answer(ChargeOutcome),
+}
+
+/// The gateway's own id of a charge, and what has to be the same in a retry.
+struct Idempotency {
+    key: IdempotencyKey,
+    request_hash: Vec<u8>,
+}
+
+impl Idempotency {
+    /// The outcome of the record of this id.
+    fn outcome(&self, record: &IdempotencyRecord) -> Result<ChargeOutcome, LedgerError> {
+        if record.request_hash == self.request_hash { Ok(record.outcome) } else { Err(LedgerError::RequestIdReused) }
+    }
+}
+
+fn request_hash(key: &Digest, quota: Quota, context: &RequestContext, counts: Counts) -> Vec<u8> {
+    let Counts { prompt_tokens, completion_tokens } = counts;
+    let ip = match context.ip {
+        ClientAddress::Known(ip) => ip.to_string(),
+        ClientAddress::NotSent | ClientAddress::Unknown => String::new(),
+    };
+    let model = context.model.as_deref().unwrap_or_default();
+    let rest = format!("{} {prompt_tokens} {completion_tokens} {ip} {model}", quota.get());
+    Sha256::new().chain_update(key.as_bytes()).chain_update(rest).finalize().to_vec()
+}
+
+/// Takes quota from a token and its owner's wallet, once for each request id.
+struct Charge {
+    gateway: GatewayId,
+    key: Arc<CachedKey>,
+    quota: Quota,
+    context: RequestContext,
+    counts: Counts,
+    idempotency: Option<Idempotency>,
+}
+
+impl Operation for Charge {
+    type Outcome = ChargeOutcome;
+
+    fn owner(&self) -> UserId {
+        self.key.token.user_id
+    }
+
+    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+        rows.tokens.insert(self.key.token.id, &self.key.token);
+        rows.idempotency_keys.extend(self.idempotency.as_ref().map(|idempotency| idempotency.key.clone()));
+    }
+
+    fn apply(&self, batch: &mut Batch<'_>) -> Result<ChargeOutcome, LedgerError> {
+        if let Some(idempotency) = &self.idempotency
+            && let Some(record) = batch.record(&idempotency.key)
+        {
+            return idempotency.outcome(record);
+        }
+        let token = self.key.token.id;
+        batch.balances.charge(token, self.quota, &self.context, batch.now)?;
+        batch.add_charge(NewCharge {
+            at: batch.now,
+            day: batch.day,
+            gateway_id: self.gateway,
+            token_id: token,
+            user_id: self.owner(),
+            reservation_id: None,
+            model: self.context.model.clone().unwrap_or_default(),
+            quota: self.quota,
+            shortfall: Quota::ZERO,
+            counts: self.counts,
+        });
+        let outcome = ChargeOutcome { charged: self.quota, remain_quota: batch.balances.remain(token) };
+        if let Some(Idempotency { key, request_hash }) = &self.idempotency {
+            let record = IdempotencyRecord { user_id: self.owner(), request_hash: request_hash.clone(), outcome };
+            batch.add_record(key.clone(), record);
+        }
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,133 @@
+//! A lane: takes the operations that wait, commits them as a batch, and answers them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono_tz::Tz;
+use tokio::sync::mpsc;
+
+use super::LedgerError;
+use super::batch::{Batch, Locked, Locking};
+use super::operation::{Queued, Rows};
+use crate::domain::group::Groups;
+use crate::domain::time::Clock;
+use crate::service::recent_balances::RecentBalances;
+use crate::service::rng::Rng;
+use crate::storage::{self, Constraint, Db, StorageError, ledger};
+
+/// The most operations in one transaction.
+const BATCH: usize = 1_024;
+
+/// How often a batch is tried after a deadlock or a race between servers.
+const TRIES: usize = 5;
+
+/// How long an operation waits for a wallet that another transaction holds. Longer than PostgreSQL lets the transaction
+/// of a server rest that was paused or cut off.
+const LOCK_PATIENCE: Duration = Duration::from_secs(8);
+
+/// How soon operations on held wallets are tried again if no others come.
+const RETRY_HELD: Duration = Duration::from_millis(50);
+
+/// The most operations on held wallets that wait beside a lane; more are refused.
+const MAX_HELD: usize = BATCH;
+
+/// What a lane needs to commit a batch.
+#[derive(Clone)]
+pub(super) struct Lane {
+    pub(super) db: Db,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) rng: Rng,
+    pub(super) recent_balances: Arc<RecentBalances>,
+    pub(super) zone: Tz,
+    pub(super) groups: Groups,
+}
+
+impl Lane {
+    /// Commits and answers what comes, until nothing can come any more and everything is answered.
+    pub(super) async fn run(self, mut incoming: mpsc::Receiver<Queued>) {
+        // Operations whose wallets another transaction holds, in the order of arrival.
+        let mut held = Vec::new();
+        loop {
+            let mut batch = std::mem::take(&mut held);
+            if batch.is_empty() {
+                if incoming.recv_many(&mut batch, BATCH).await == 0 {
+                    return;
+                }
+            } else {
+                // A closed queue returns at once; the held ones are still tried until they are done.
+                let more = tokio::time::timeout(RETRY_HELD, incoming.recv_many(&mut batch, BATCH)).await;
+                if more == Ok(0) {
+                    tokio::time::sleep(RETRY_HELD).await;
+                }
+            }
+            // While some operations wait for a held wallet, the batch waits for no other: the rest goes on.
+            let locking = if batch.iter().any(|one| one.was_held) { Locking::Skip } else { Locking::Wait };
+            held = self.commit_and_reply(batch, locking).await;
+        }
+    }
+
+    /// Commits a batch and answers it. Returns the operations that have to wait for a held wallet.
+    async fn commit_and_reply(&self, mut batch: Vec<Queued>, locking: Locking) -> Vec<Queued> {
+        self.commit(&mut batch, locking).await;
+        let mut held = Vec::new();
+        for mut one in batch {
+            if !one.is_decided() && one.may_wait(LOCK_PATIENCE) && held.len() < MAX_HELD {
+                one.was_held = true;
+                held.push(one);
+                continue;
+            }
+            if !one.is_decided() {
+                one.fail(LedgerError::Busy);
+            }
+            one.reply();
+        }
+        held
+    }
+
+    /// Commits operations, and tries again after failures that can pass. If one row may be the cause, the halves are
+    /// committed one by one, until only the operations on that row fail. Operations on held wallets stay undecided.
+    async fn commit(&self, operations: &mut [Queued], mut locking: Locking) {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.try_commit(operations, locking).await {
+                Ok(()) => return,
+                Err(StorageError::Contended(_) | StorageError::Constraint(Constraint::IdempotencyKeyUnique))
+                    if tries < TRIES => {}
+                Err(StorageError::Locked(_)) if locking == Locking::Wait => locking = Locking::Skip,
+                Err(error) if operations.len() > 1 && error.may_concern_one_row() => {
+                    let (first, second) = operations.split_at_mut(operations.len() / 2);
+                    Box::pin(self.commit(first, locking)).await;
+                    return Box::pin(self.commit(second, locking)).await;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, operations = operations.len(), "a batch was not committed");
+                    let error = LedgerError::Storage(Arc::new(error));
+                    return operations.iter_mut().for_each(|one| one.fail(error.clone()));
+                }
+            }
+        }
+    }
+
+    /// One transaction: lock, apply, write, commit. Then `verify` on this server knows the new balances.
+    async fn try_commit(&self, operations: &mut [Queued], locking: Locking) -> Result<(), StorageError> {
+        self.db
+            .bounded(async |conn| {
+                let mut tx = storage::begin(conn).await?;
+                let mut rows = Rows::default();
+                operations.iter().for_each(|one| one.require(&mut rows));
+                let locked = Locked::read(&mut tx, rows, locking, &self.groups).await?;
+                let now = self.clock.now();
+                let mut batch = Batch::new(locked, now, now.day_in(self.zone), &self.rng);
+                operations.iter_mut().for_each(|one| one.apply(&mut batch));
+                let changes = batch.into_changes();
+                if !changes.is_empty() {
+                    ledger::write(&mut tx, &changes).await?;
+                }
+                storage::commit(tx).await?;
+                self.recent_balances.record(&changes);
+                Ok(())
+            })
+            .await
+    }
+}

@@ -1,0 +1,132 @@
+//! Operations, each with its own outcome, and how they wait for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use super::LedgerError;
+use super::batch::Batch;
+use crate::domain::id::{ReservationId, TokenId, UserId};
+use crate::domain::token::Token;
+use crate::storage::ledger::IdempotencyKey;
+
+/// What changes balances. To add one, implement this.
+pub(super) trait Operation: Send + Sync + 'static {
+    /// What the caller is answered.
+    type Outcome: Send + Sync + 'static;
+
+    /// The owner of the wallet. Decides the lane.
+    fn owner(&self) -> UserId;
+
+    /// Names the rows that it needs.
+    fn require<'a>(&'a self, rows: &mut Rows<'a>);
+
+    /// Applies it to the locked rows. Called again, on rows that were read again, if the batch was not committed.
+    ///
+    /// # Errors
+    /// The ledger refuses it; nothing was changed then.
+    fn apply(&self, batch: &mut Batch<'_>) -> Result<Self::Outcome, LedgerError>;
+}
+
+/// The rows that the operations of a batch need.
+#[derive(Default)]
+pub(super) struct Rows<'a> {
+    pub(super) owners: BTreeSet<UserId>,
+    /// Tokens by id, as this server remembers them.
+    pub(super) tokens: BTreeMap<TokenId, &'a Token>,
+    pub(super) reservations: BTreeSet<ReservationId>,
+    pub(super) idempotency_keys: BTreeSet<IdempotencyKey>,
+}
+
+/// An operation in the queue of a lane.
+pub(super) struct Queued {
+    operation: Box<dyn Undecided>,
+    since: Instant,
+    /// Whether it was left out of a batch because another transaction held its wallet.
+    pub(super) was_held: bool,
+}
+
+impl Queued {
+    /// Returns it and what its caller waits for.
+    pub(super) fn new<O: Operation>(operation: O) -> (Self, oneshot::Receiver<Result<O::Outcome, LedgerError>>) {
+        let (reply, outcome) = oneshot::channel();
+        let operation = Box::new(Waiting { operation, outcome: None, reply });
+        (Self { operation, since: Instant::now(), was_held: false }, outcome)
+    }
+
+    pub(super) fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+        self.operation.require(rows);
+    }
+
+    /// Applies it, unless another transaction holds a row of its owner.
+    pub(super) fn apply(&mut self, batch: &mut Batch<'_>) {
+        self.operation.apply(batch);
+    }
+
+    /// Lets it fail, whatever it was applied to before.
+    pub(super) fn fail(&mut self, error: LedgerError) {
+        self.operation.fail(error);
+    }
+
+    /// Returns false if it was left out of the last batch.
+    pub(super) fn is_decided(&self) -> bool {
+        self.operation.is_decided()
+    }
+
+    /// Returns true if it may wait on: its caller is still there and has waited less than `patience`.
+    pub(super) fn may_wait(&self, patience: Duration) -> bool {
+        self.since.elapsed() < patience && !self.operation.is_abandoned()
+    }
+
+    /// Answers its caller, once.
+    pub(super) fn reply(self) {
+        self.operation.reply();
+    }
+}
+
+/// An operation of any kind and its outcome so far.
+trait Undecided: Send + Sync {
+    fn require<'a>(&'a self, rows: &mut Rows<'a>);
+    fn apply(&mut self, batch: &mut Batch<'_>);
+    fn fail(&mut self, error: LedgerError);
+    fn is_decided(&self) -> bool;
+    fn is_abandoned(&self) -> bool;
+    fn reply(self: Box<Self>);
+}
+
+struct Waiting<O: Operation> {
+    operation: O,
+    outcome: Option<Result<O::Outcome, LedgerError>>,
+    reply: oneshot::Sender<Result<O::Outcome, LedgerError>>,
+}
+
+impl<O: Operation> Undecided for Waiting<O> {
+    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+        rows.owners.insert(self.operation.owner());
+        self.operation.require(rows);
+    }
+
+    fn apply(&mut self, batch: &mut Batch<'_>) {
+        let is_held = batch.is_held(self.operation.owner());
+        self.outcome = (!is_held).then(|| self.operation.apply(batch));
+    }
+
+    fn fail(&mut self, error: LedgerError) {
+        self.outcome = Some(Err(error));
+    }
+
+    fn is_decided(&self) -> bool {
+        self.outcome.is_some()
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.reply.is_closed()
+    }
+
+    fn reply(self: Box<Self>) {
+        let Self { outcome, reply, .. } = *self;
+        // A caller that has left can ask again with the same request id.
+        let _ = outcome.map(|outcome| reply.send(outcome));
+    }
+}

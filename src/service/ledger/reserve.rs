@@ -1,0 +1,72 @@
+//! Reserve: hold quota for a request whose cost is not known yet.
+
+use std::sync::Arc;
+
+use super::batch::Batch;
+use super::operation::{Operation, Rows};
+use super::{Ledger, LedgerError};
+use crate::domain::id::{GatewayId, UserId};
+use crate::domain::ledger::{Refusal, RequestContext, ReservationHandle};
+use crate::domain::money::Quota;
+use crate::domain::time::UnixTime;
+use crate::service::key_cache::CachedKey;
+
+/// A reservation that was made.
+#[derive(Debug, Clone, Copy)]
+pub struct Reserved {
+    /// By which it is settled or released.
+    pub handle: ReservationHandle,
+    /// When the hold is given back.
+    pub expires_at: UnixTime,
+    /// What the token has left.
+    pub remain_quota: Quota,
+}
+
+impl Ledger {
+    /// Holds quota for `seconds`.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    pub async fn reserve(
+        &self,
+        gateway: GatewayId,
+        key: &str,
+        quota: Quota,
+        context: RequestContext,
+        seconds: i64,
+    ) -> Result<Reserved, LedgerError> {
+        let digest = self.digest(key)?;
+        let key = self.find_key(&digest).await?.ok_or(Refusal::InvalidKey)?;
+        let expires_at = self.clock.now().plus(seconds);
+        self.lanes.execute(Reserve { gateway, key, quota, context, expires_at }).await
+    }
+}
+
+/// Moves quota from remain to used and makes a reservation of it.
+struct Reserve {
+    gateway: GatewayId,
+    key: Arc<CachedKey>,
+    quota: Quota,
+    context: RequestContext,
+    expires_at: UnixTime,
+}
+
+impl Operation for Reserve {
+    type Outcome = Reserved;
+
+    fn owner(&self) -> UserId {
+        self.key.token.user_id
+    }
+
+    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+        rows.tokens.insert(self.key.token.id, &self.key.token);
+    }
+
+    fn apply(&self, batch: &mut Batch<'_>) -> Result<Reserved, LedgerError> {
+        let (token, now, expires_at) = (self.key.token.id, batch.now, self.expires_at);
+        let made = batch.balances.reserve(self.gateway, token, self.quota, &self.context, expires_at, now)?;
+        let id = batch.add_reservation(made, self.context.model.clone().unwrap_or_default());
+        let handle = ReservationHandle { owner: self.owner(), id };
+        Ok(Reserved { handle, expires_at, remain_quota: batch.balances.remain(token) })
+    }
+}

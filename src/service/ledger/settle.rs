@@ -1,0 +1,75 @@
+//! Settle: end a reservation as a charge of its actual cost.
+
+use super::batch::Batch;
+use super::operation::{Operation, Rows};
+use super::{Ledger, LedgerError};
+use crate::domain::id::{GatewayId, UserId};
+use crate::domain::ledger::{Counts, Effect, ReservationHandle, Settlement};
+use crate::domain::money::Quota;
+use crate::storage::ledger::NewCharge;
+
+/// A reservation that was settled, now or by an earlier request with the same cost.
+#[derive(Debug, Clone, Copy)]
+pub struct Settled {
+    /// What was taken.
+    pub settlement: Settlement,
+    /// What the token has left.
+    pub remain_quota: Quota,
+}
+
+impl Ledger {
+    /// Ends a reservation as a charge of `quota`. Is idempotent.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    pub async fn settle(
+        &self,
+        gateway: GatewayId,
+        reservation: ReservationHandle,
+        quota: Quota,
+        counts: Counts,
+    ) -> Result<Settled, LedgerError> {
+        self.lanes.execute(Settle { gateway, reservation, quota, counts }).await
+    }
+}
+
+/// Turns a hold into a charge of what the request really cost.
+struct Settle {
+    gateway: GatewayId,
+    reservation: ReservationHandle,
+    quota: Quota,
+    counts: Counts,
+}
+
+impl Operation for Settle {
+    type Outcome = Settled;
+
+    fn owner(&self) -> UserId {
+        self.reservation.owner
+    }
+
+    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+        rows.reservations.insert(self.reservation.id);
+    }
+
+    fn apply(&self, batch: &mut Batch<'_>) -> Result<Settled, LedgerError> {
+        let id = self.reservation.id;
+        let (settlement, effect) = batch.balances.settle(self.gateway, id, self.quota, batch.now)?;
+        let (reservation, model) = batch.reservation(id)?;
+        if effect == Effect::Applied {
+            batch.add_charge(NewCharge {
+                at: batch.now,
+                day: batch.day,
+                gateway_id: self.gateway,
+                token_id: reservation.token_id,
+                user_id: reservation.user_id,
+                reservation_id: Some(id),
+                model,
+                quota: settlement.charged,
+                shortfall: settlement.shortfall,
+                counts: self.counts,
+            });
+        }
+        Ok(Settled { settlement, remain_quota: batch.balances.remain(reservation.token_id) })
+    }
+}

@@ -1,0 +1,53 @@
+//! Verify: may this key be used?
+
+use std::sync::Arc;
+
+use super::{Ledger, LedgerError};
+use crate::domain::ledger::{Refusal, RequestContext};
+use crate::domain::money::Quota;
+use crate::service::key_cache::CachedKey;
+
+/// The answer to "may this key be used?".
+#[derive(Debug)]
+pub struct Verification {
+    /// Why it may not be used; none if it may.
+    pub refusal: Option<Refusal>,
+    /// The token of the key and its owner; none if the key is unknown.
+    pub key: Option<Arc<CachedKey>>,
+}
+
+impl Verification {
+    /// The token's group, or its owner's if the token has none.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        match &self.key {
+            Some(key) if key.token.group.as_str().is_empty() => &key.owner_group,
+            Some(key) => key.token.group.as_str(),
+            None => "",
+        }
+    }
+}
+
+impl Ledger {
+    /// Returns whether a key may be used at a cost of `quota`. Does not touch the database if the key was read in the
+    /// last two seconds; the balances are those of then, or of the last charge on this server.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn verify(&self, key: &str, context: &RequestContext, quota: Quota) -> Result<Verification, LedgerError> {
+        let Ok(digest) = self.digest(key) else {
+            return Ok(Verification { refusal: Some(Refusal::InvalidKey), key: None });
+        };
+        let Some(key) = self.key_cache.find(&digest).await.map_err(LedgerError::Storage)? else {
+            return Ok(Verification { refusal: Some(Refusal::InvalidKey), key: None });
+        };
+        Ok(Verification { refusal: self.check(&key, context, quota).err(), key: Some(key) })
+    }
+
+    /// The rules of a charge, on balances that may be old.
+    fn check(&self, key: &CachedKey, context: &RequestContext, quota: Quota) -> Result<(), Refusal> {
+        let group_is_open = self.groups.allow(&key.owner_group, &key.token.group);
+        key.token.admits(key.wallet.status, group_is_open, context, self.clock.now())?;
+        key.token.affords(key.wallet.quota, quota)
+    }
+}

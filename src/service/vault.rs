@@ -37,22 +37,15 @@ impl MasterKey {
     /// # Errors
     /// Anything else.
     pub fn from_hex(text: &str) -> Result<Self, MasterKeyInvalid> {
-        let text = text.trim();
-        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(MasterKeyInvalid);
-        }
         let mut bytes = Zeroizing::new([0; 32]);
-        for (byte, at) in bytes.iter_mut().zip((0..64).step_by(2)) {
-            *byte = u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| MasterKeyInvalid)?;
-        }
+        hex::decode_to_slice(text.trim(), bytes.as_mut()).map_err(|_| MasterKeyInvalid)?;
         Ok(Self(bytes))
     }
 
     /// As 64 hexadecimal digits, for the file that keeps it.
     #[must_use]
     pub fn to_hex(&self) -> Zeroizing<String> {
-        let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
-        Zeroizing::new(self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect())
+        Zeroizing::new(hex::encode(self.0.as_ref()))
     }
 }
 

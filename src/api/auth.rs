@@ -1,4 +1,4 @@
-//! Extractors are rights: a handler that takes one cannot be reached without it (spec §5).
+//! Extractors that check rights (spec §5): a handler that takes one runs only for callers who have that right.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use http::request::Parts;
 use http::{HeaderName, header};
 use tower_sessions::Session;
 
+use super::error_code::ErrorCode;
 use super::errors::ApiError;
 use super::extract::origin;
 use super::middleware::observe::set_user;
@@ -20,33 +21,33 @@ use crate::domain::user::User;
 use crate::service::authenticator::AuthError;
 use crate::storage::sessions::USER_ID;
 
-/// The key of a session's data that tells when it was last renewed.
+/// The session value that holds the Unix time of the last renewal.
 const RENEWED: &str = "renewed";
 
-/// Headers by which this API family repeats the user's id. Optional; a wrong one is refused.
+/// Headers in which clients of this API family repeat the user's id. Optional; a wrong id is refused.
 const USER_HEADERS: [&str; 6] =
     ["new-api-user", "veloera-user", "voapi-user", "user-id", "rix-api-user", "neo-api-user"];
 
-/// Signed in by session cookie or access token.
+/// A caller who is signed in by session cookie or access token.
 pub struct SignedIn(pub Caller);
 
-/// Signed in, and enabled for the token API (spec §5.3).
+/// A signed-in caller whose account is enabled for the token API (spec §5.3).
 pub struct ApiUser(pub Caller);
 
-/// Signed in as an administrator.
+/// A signed-in administrator.
 pub struct Admin(pub Caller);
 
-/// A gateway, by its credential in `Authorization`.
+/// A gateway that sends its credential in `Authorization`.
 pub struct Gateway(pub GatewayId);
 
-/// A gateway, by its credential in `X-Gateway-Credential`: `Authorization` is its client's.
+/// A gateway that sends its credential in `X-Gateway-Credential`, because `Authorization` holds its client's API key.
 pub struct GatewayInFront;
 
-/// Anyone but a page of another site: for what sets or ends a cookie. Programs say nothing of where they come from, and
-/// may go on.
+/// Any caller except a page of another site. For calls that set or end the session cookie. Programs, which send neither
+/// `Origin` nor `Sec-Fetch-Site`, are allowed.
 pub struct NotForeign;
 
-/// The text of `Authorization: Bearer`, not yet looked at: an API key, says its holder.
+/// The text after `Authorization: Bearer`, claimed to be an API key; the handler checks it.
 pub struct KeyHolder(pub String);
 
 impl FromRequestParts<Arc<AppState>> for SignedIn {
@@ -124,8 +125,8 @@ impl FromRequestParts<Arc<AppState>> for NotForeign {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
         match source(parts, app) {
-            Source::Here | Source::NotSaid => Ok(Self),
-            Source::Elsewhere => Err(ApiError::foreign_page()),
+            Source::SameSite | Source::Unknown => Ok(Self),
+            Source::OtherSite => Err(ApiError::foreign_page()),
         }
     }
 }
@@ -137,17 +138,13 @@ impl FromRequestParts<Arc<AppState>> for KeyHolder {
         let value = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let text = bare(value.unwrap_or_default());
         if text.is_empty() {
-            return Err(ApiError::new(
-                http::StatusCode::UNAUTHORIZED,
-                "invalid_key",
-                "send the API key as `Authorization: Bearer sk-…`",
-            ));
+            return Err(ApiError::new(ErrorCode::InvalidKey, "send the API key as `Authorization: Bearer sk-…`"));
         }
         Ok(Self(text.to_owned()))
     }
 }
 
-/// Starts a session: a new id, whatever cookie came along.
+/// Starts a session with a new id, whatever cookie the request carries.
 pub async fn start_session(session: &Session, app: &AppState, user: UserId) -> Result<(), ApiError> {
     session.cycle_id().await.map_err(session_failed)?;
     session.insert(USER_ID, user.get()).await.map_err(session_failed)?;
@@ -155,13 +152,13 @@ pub async fn start_session(session: &Session, app: &AppState, user: UserId) -> R
     session.save().await.map_err(session_failed)
 }
 
-/// Signing out by POST is a write by cookie like any other.
+/// Refuses signing out by POST from another site: it is a write by cookie.
 pub async fn may_end_session(session: &Session, parts: &Parts, app: &AppState) -> Result<(), ApiError> {
     let signed_in: Option<i64> = session.get(USER_ID).await.map_err(session_failed)?;
     if signed_in.is_some() { refuse_cross_site(parts, app) } else { Ok(()) }
 }
 
-/// Ends a session, if there is one.
+/// Ends the session, if there is one.
 pub async fn end_session(session: &Session) -> Result<(), ApiError> {
     session.flush().await.map_err(session_failed)
 }
@@ -176,7 +173,7 @@ async fn by_session(parts: &mut Parts, app: &Arc<AppState>) -> Result<Arc<User>,
     Ok(user)
 }
 
-/// A session that is used lives on; writing that down once a day is enough.
+/// Extends a session that is in use, at most once a day.
 async fn renew(session: &Session, app: &AppState) -> Result<(), ApiError> {
     let now = app.clock.now();
     let renewed: i64 = session.get(RENEWED).await.map_err(session_failed)?.unwrap_or(0);
@@ -186,66 +183,64 @@ async fn renew(session: &Session, app: &AppState) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// A write by cookie must come from this site. Browsers say where from; a header of our own, which
-/// no foreign page can send, will do where nothing says where from.
+/// Refuses a write by cookie that comes from another site. Where the browser sends neither `Origin` nor
+/// `Sec-Fetch-Site`, one of [`USER_HEADERS`] is required instead: pages of other sites cannot send it.
 fn refuse_cross_site(parts: &Parts, app: &AppState) -> Result<(), ApiError> {
     let own_header = || USER_HEADERS.iter().any(|name| parts.headers.contains_key(*name));
     let allowed = parts.method.is_safe()
         || match source(parts, app) {
-            Source::Here => true,
-            Source::Elsewhere => false,
-            Source::NotSaid => own_header(),
+            Source::SameSite => true,
+            Source::OtherSite => false,
+            Source::Unknown => own_header(),
         };
     if allowed { Ok(()) } else { Err(ApiError::cross_site()) }
 }
 
-/// `GET /api/user/token` writes, because clients of this family expect it to: so a page of another site must not reach
-/// it.
+/// Refuses pages of another site. For `GET /api/user/token`, which writes because clients of this API family expect it.
 pub fn refuse_foreign_navigation(parts: &Parts, app: &AppState) -> Result<(), ApiError> {
     match source(parts, app) {
-        Source::Here | Source::NotSaid => Ok(()),
-        Source::Elsewhere => Err(ApiError::cross_site()),
+        Source::SameSite | Source::Unknown => Ok(()),
+        Source::OtherSite => Err(ApiError::cross_site()),
     }
 }
 
-/// Where a request comes from, as its browser says.
+/// The site that sent a request, as its browser states it.
 enum Source {
-    /// A page of this site, or its address was typed.
-    Here,
-    /// A page of another site, be it a sister under the same domain.
-    Elsewhere,
-    /// Nothing is said: no browser of today, or one that follows a link over plain HTTP.
-    NotSaid,
+    /// A page of this site, or the user typed the address.
+    SameSite,
+    /// A page of another site; a sibling subdomain counts as another site.
+    OtherSite,
+    /// Neither header was sent: a program, an old browser, or a link followed over plain HTTP.
+    Unknown,
 }
 
-/// What `Sec-Fetch-Site` says, or, where that leaves it open, `Origin`. What cannot be read is foreign.
+/// Reads `Sec-Fetch-Site`, and `Origin` where that is not decisive. An unreadable header counts as another site.
 fn source(parts: &Parts, app: &AppState) -> Source {
-    let said = |name| parts.headers.get(name).map(|value: &http::HeaderValue| value.to_str().unwrap_or("unreadable"));
-    match (said("sec-fetch-site"), said("origin")) {
-        (Some("same-origin"), _) | (Some("none"), None) => Source::Here,
-        (Some("none") | None, Some(origin)) if is_own_origin(origin, parts, app) => Source::Here,
-        (Some(_), _) | (None, Some(_)) => Source::Elsewhere,
-        (None, None) => Source::NotSaid,
+    let header = |name| parts.headers.get(name).map(|value: &http::HeaderValue| value.to_str().unwrap_or("unreadable"));
+    match (header("sec-fetch-site"), header("origin")) {
+        (Some("same-origin"), _) | (Some("none"), None) => Source::SameSite,
+        (Some("none") | None, Some(origin)) if is_own_origin(origin, parts, app) => Source::SameSite,
+        (Some(_), _) | (None, Some(_)) => Source::OtherSite,
+        (None, None) => Source::Unknown,
     }
 }
 
-/// Whether this is the origin of this site: by the name it was asked under, or by `http.public_url`, which differs
-/// where a proxy changes `Host`.
+/// Returns true if `origin` is this site: it matches `Host`, or `http.public_url` (a proxy may change `Host`).
 fn is_own_origin(origin: &str, parts: &Parts, app: &AppState) -> bool {
     let Some((scheme, host)) = split_origin(origin) else {
         return false;
     };
-    let asked = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
-    let asked = asked.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str));
-    let is_asked = asked.is_some_and(|asked| host.eq_ignore_ascii_case(without_default_port(scheme, asked)));
+    let host_header = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    let host_header = host_header.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str));
+    let is_host = host_header.is_some_and(|name| host.eq_ignore_ascii_case(without_default_port(scheme, name)));
     let public = split_origin(&app.public_url);
     let is_public = public.is_some_and(|(public_scheme, public_host)| {
         scheme.eq_ignore_ascii_case(public_scheme) && host.eq_ignore_ascii_case(public_host)
     });
-    is_asked || is_public
+    is_host || is_public
 }
 
-/// Scheme and host of a URL, with its port unless it is the default one.
+/// The scheme and the host of a URL; the port belongs to the host unless it is the default one.
 fn split_origin(url: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = url.split_once("://")?;
     let host = rest.split('/').next().unwrap_or(rest);
@@ -257,7 +252,7 @@ fn without_default_port<'a>(scheme: &str, host: &'a str) -> &'a str {
     host.strip_suffix(port).unwrap_or(host)
 }
 
-/// What follows `Bearer`, in any case; or everything.
+/// The text after `Bearer` (in any case), or all of it without that prefix.
 fn bare(value: &str) -> &str {
     let value = value.trim();
     match value.split_at_checked(7) {
@@ -270,10 +265,10 @@ fn bare(value: &str) -> &str {
 #[expect(clippy::needless_pass_by_value, reason = "it is the error of map_err")]
 fn session_failed(error: tower_sessions::session::Error) -> ApiError {
     tracing::warn!(%error, "the session store failed; answered 503");
-    ApiError::unavailable("database_unavailable", "the database is away; try again in a moment")
+    ApiError::database_unavailable()
 }
 
-/// How long the cookie lives in the browser.
+/// How long the browser keeps the cookie.
 #[must_use]
 pub const fn session_lifetime() -> tower_sessions::cookie::time::Duration {
     tower_sessions::cookie::time::Duration::days(policy::SESSION_DAYS)

@@ -1,5 +1,5 @@
-//! The dashboard: the built files of `dashboard/`, for browsers. It has no right of its own; what it
-//! shows, it asks of the API like everyone else.
+//! Serves the dashboard, the built files of `dashboard/`. The dashboard has no rights of its own: it calls the API like
+//! any other client.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use tower_http::services::{ServeDir, ServeFile};
 
 use super::state::AppState;
 
-/// Nothing inline but styles (the component library sets some), and nothing from other hosts.
+/// Allows nothing from other hosts, and nothing inline except styles, which the component library sets.
 const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; \
      connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
 );
 
-/// Files under this path carry a hash of what is in them in their names.
+/// Files under this path have a hash of their content in their name.
 const HASHED: &str = "/assets/";
 
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Keymeter</title>\
@@ -25,8 +25,8 @@ const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\
     and restart, or set <code>KEYMETER_DASHBOARD__DIR</code> to where it is.</p>\
     <p>The API works without it: <a href=\"/api/openapi.json\">its description</a>.</p></html>";
 
-/// Whatever no route of the API takes: a file of the dashboard, or, where a person opens an address
-/// in a browser, the page that finds out itself what is there.
+/// Serves paths that are not part of the API: a file of the dashboard, or, for a browser that opens an address, the page
+/// of the dashboard, which routes by itself.
 pub async fn serve(State(app): State<Arc<AppState>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -35,7 +35,7 @@ pub async fn serve(State(app): State<Arc<AppState>>, request: Request) -> Respon
     }
     let is_page = path == "/" || (accepts_html(request.headers()) && !path.starts_with(HASHED));
     let Some(directory) = &app.dashboard else {
-        return if is_page { with_manners(Html(NOT_BUILT).into_response(), &path) } else { not_found() };
+        return if is_page { with_headers(Html(NOT_BUILT).into_response(), &path) } else { not_found() };
     };
     let files =
         ServeDir::new(directory).append_index_html_on_directories(false).precompressed_br().precompressed_gzip();
@@ -47,13 +47,13 @@ pub async fn serve(State(app): State<Arc<AppState>>, request: Request) -> Respon
     };
     match file {
         Ok(file) if file.status() == StatusCode::NOT_FOUND => not_found(),
-        Ok(file) => with_manners(file.into_response(), &path),
+        Ok(file) => with_headers(file.into_response(), &path),
         Err(never) => match never {},
     }
 }
 
-/// How long it may be kept; and for a page, what it may load.
-fn with_manners(mut answer: Response, path: &str) -> Response {
+/// Adds the cache policy, and for a page its content security policy.
+fn with_headers(mut answer: Response, path: &str) -> Response {
     let keep = if path.starts_with(HASHED) { "public, max-age=31536000, immutable" } else { "no-cache" };
     let headers = answer.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
@@ -63,7 +63,7 @@ fn with_manners(mut answer: Response, path: &str) -> Response {
     answer
 }
 
-/// A person opened it, rather than a program that takes anything.
+/// Returns true for a browser that opens an address, not for a program that accepts anything.
 fn accepts_html(headers: &HeaderMap) -> bool {
     headers.get_all(header::ACCEPT).iter().any(|accepted| is_html(Some(accepted)))
 }

@@ -1,62 +1,64 @@
-//! The only place that knows `success` and `code`: how answers are wrapped (spec §4, §4.8, §7.1).
+//! The envelopes of answers (spec §4, §4.8, §7.1). Only this file knows `success` and `code`.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::error_code::ErrorCode;
+
 /// `{success, message, data}`: the answer of most calls.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Envelope<T> {
-    /// Always true here; a failure is a [`Failure`].
+    /// Always true; a failure is a [`Failure`].
     success: bool,
-    /// Always empty here.
+    /// Always empty.
     message: &'static str,
-    /// What was asked for.
+    /// The result.
     data: T,
 }
 
 /// `{success, message}`: the answer of calls that return nothing.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Done {
-    /// Always true here.
+    /// Always true.
     success: bool,
-    /// Always empty here.
+    /// Always empty.
     message: &'static str,
 }
 
 /// `{success, data}`: the answer of daily usage, which has no message (spec §4.9).
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DataOnly<T> {
-    /// Always true here.
+    /// Always true.
     success: bool,
-    /// What was asked for.
+    /// The result.
     data: T,
 }
 
 /// `{code, message, data}`: the answer of usage by key (spec §4.8).
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeyEnvelope<T> {
-    /// Always true here.
+    /// Always true.
     code: bool,
-    /// Always `ok` here.
+    /// Always `ok`.
     message: &'static str,
-    /// What was asked for.
+    /// The result.
     data: T,
 }
 
-/// Every failure (spec §7.1), with a stable code. Usage by key adds `"code": false`.
+/// A failure (spec §7.1). Usage by key adds `"code": false`.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Failure<'a> {
-    /// Only from usage by key: false.
+    /// False; only usage by key sends it.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<bool>,
     /// Always false.
     success: bool,
     /// One sentence that says what to do.
     message: &'a str,
-    /// For programs: stable, in snake case.
-    error: &'a str,
+    /// The stable code, for programs.
+    error: ErrorCode,
 }
 
 impl<T> Envelope<T> {
@@ -90,9 +92,9 @@ impl<T> KeyEnvelope<T> {
 }
 
 impl<'a> Failure<'a> {
-    /// A failure as the route at `path` words it.
+    /// A failure in the form of the route at `path`.
     #[must_use]
-    pub fn on(path: &str, message: &'a str, error: &'a str) -> Self {
+    pub fn on(path: &str, message: &'a str, error: ErrorCode) -> Self {
         let code = path.starts_with("/api/usage/token").then_some(false);
         Self { code, success: false, message, error }
     }
@@ -128,7 +130,7 @@ impl IntoResponse for Failure<'_> {
     }
 }
 
-/// An answer that shows a secret, and so must be kept nowhere.
+/// An answer that contains a secret: no cache may store it.
 pub struct NoStore<R>(pub R);
 
 impl<R: IntoResponse> IntoResponse for NoStore<R> {
@@ -139,7 +141,7 @@ impl<R: IntoResponse> IntoResponse for NoStore<R> {
     }
 }
 
-#[expect(clippy::expect_used, reason = "our own types have no maps with keys that are not strings")]
+#[expect(clippy::expect_used, reason = "no type here has map keys other than strings, the only cause of an error")]
 fn json(body: &impl Serialize) -> Response {
     let body = serde_json::to_vec(body).expect("serialisable");
     ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()

@@ -1,11 +1,12 @@
-//! The only place that knows a status code: what each refusal of a service or of a rule answers.
+//! What each error of a service or of a rule answers: one arm per variant, so that the compiler leads here.
 //!
-//! A refusal travels as an extension of the response; [`super::middleware::errors::render_errors`] gives it its words,
-//! so that every failure of every layer has the same shape.
+//! An [`ApiError`] travels as an extension of the response; [`super::middleware::errors::render_errors`] writes its
+//! body, so that the failures of every layer have the same shape.
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
+use super::error_code::ErrorCode;
 use crate::domain::ip_allowlist::IpsInvalid;
 use crate::domain::ledger::Refusal;
 use crate::domain::model_limits::ModelsInvalid;
@@ -27,112 +28,103 @@ use crate::service::usage::UsageError;
 use crate::service::vault::Unopenable;
 use crate::storage::StorageError;
 
-/// Seconds after which to try again when the database is away.
-const RETRY_AFTER_OUTAGE: u64 = 1;
+/// Seconds after which a caller may retry a 503.
+const RETRY_AFTER_UNAVAILABLE: u64 = 1;
 
-/// A failure as the caller is told it.
+/// A failure as it is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiError {
-    /// Its status.
+    /// One of the statuses of `code`.
     pub status: StatusCode,
-    /// Its stable code.
-    pub error: &'static str,
+    /// The stable code.
+    pub code: ErrorCode,
     /// One sentence that says what to do.
     pub message: String,
-    /// Seconds after which it may work.
+    /// Seconds after which the caller may retry, for `Retry-After`.
     pub retry_after: Option<u64>,
 }
 
 impl ApiError {
-    /// Any refusal.
-    pub fn new(status: StatusCode, error: &'static str, message: impl Into<String>) -> Self {
-        Self { status, error, message: message.into(), retry_after: None }
+    /// A failure with the usual status of `code`.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        let status = code.status();
+        let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_AFTER_UNAVAILABLE);
+        Self { status, code, message: message.into(), retry_after }
     }
 
-    /// 400.
-    pub fn bad(error: &'static str, message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, error, message)
+    /// The same failure with another of the statuses of its code.
+    #[must_use]
+    pub fn with_status(self, status: StatusCode) -> Self {
+        debug_assert!(self.code.statuses().contains(&status), "{:?} does not declare {status}", self.code);
+        Self { status, ..self }
     }
 
-    fn forbidden(error: &'static str, message: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, error, message)
-    }
-
-    fn not_found(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not_found", message)
-    }
-
-    fn conflict(error: &'static str, message: impl Into<String>) -> Self {
-        Self::new(StatusCode::CONFLICT, error, message)
-    }
-
-    fn unauthorized(error: &'static str, message: impl Into<String>) -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, error, message)
-    }
-
-    /// 500 with one fixed sentence; what happened is in the log under the request id.
+    /// 500 with one fixed sentence; the log has the details under the request id.
     #[must_use]
     pub fn internal() -> Self {
-        Self::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "internal",
-            "something went wrong here; the operator finds it in the log under this X-Request-Id",
-        )
+        Self::new(ErrorCode::Internal, "internal error; quote X-Request-Id to your operator")
     }
 
-    /// 503 for the length of an outage.
+    /// 503: the database does not answer.
     #[must_use]
-    pub fn unavailable(error: &'static str, message: &str) -> Self {
-        let refusal = Self::new(StatusCode::SERVICE_UNAVAILABLE, error, message);
-        Self { retry_after: Some(RETRY_AFTER_OUTAGE), ..refusal }
+    pub fn database_unavailable() -> Self {
+        Self::new(ErrorCode::DatabaseUnavailable, "database unavailable; retry shortly")
     }
 
     /// 503 for a connection beyond `server.max_connections`.
     #[must_use]
     pub fn too_many_connections() -> Self {
-        Self::unavailable(
-            "too_many_connections",
-            "this server has as many connections as it may; try again in a moment",
-        )
+        Self::new(ErrorCode::TooManyConnections, "this server has too many connections; retry shortly")
+    }
+
+    /// 413.
+    #[must_use]
+    pub fn body_too_large() -> Self {
+        Self::new(ErrorCode::BodyTooLarge, "the body is larger than 1 MiB")
+    }
+
+    /// 404 for a path that does not exist.
+    #[must_use]
+    pub fn no_such_path() -> Self {
+        Self::new(ErrorCode::NotFound, "this path does not exist")
     }
 
     /// 401 without any credential.
     #[must_use]
     pub fn not_signed_in() -> Self {
-        Self::unauthorized("not_signed_in", "sign in, or send an access token in `Authorization`")
+        Self::new(ErrorCode::NotSignedIn, "sign in, or send an access token in `Authorization`")
     }
 
-    /// 401 where `New-Api-User` names somebody else.
+    /// 401 if `New-Api-User` is not the user of the credential.
     #[must_use]
     pub fn user_mismatch() -> Self {
-        Self::unauthorized(
-            "user_mismatch",
-            "`New-Api-User` is not the user of this credential; leave it out or correct it",
-        )
+        let message = "`New-Api-User` names another user than the credential; correct it or leave it out";
+        Self::new(ErrorCode::UserMismatch, message)
     }
 
-    /// 401 without a gateway's credential.
+    /// 401 without a gateway credential.
     #[must_use]
     pub fn not_a_gateway() -> Self {
-        Self::unauthorized("invalid_gateway", "this needs a gateway's credential; an administrator makes one")
+        let message = "a gateway credential is required; an administrator can create one";
+        Self::new(ErrorCode::InvalidGateway, message)
     }
 
     /// 403 for a write by cookie from another site.
     #[must_use]
     pub fn cross_site() -> Self {
-        Self::forbidden(
-            "cross_site_request",
+        Self::new(
+            ErrorCode::CrossSiteRequest,
             "a write with the session cookie must come from this site (`Origin` or `Sec-Fetch-Site`); \
              programs use an access token",
         )
     }
 
-    /// 403 for a page of another site that would sign somebody in or out.
+    /// 403 for a page of another site that tries to sign a user in or out.
     #[must_use]
     pub fn foreign_page() -> Self {
-        Self::forbidden(
-            "cross_site_request",
-            "a page of another site sent this (`Origin` or `Sec-Fetch-Site`); open this site itself",
+        Self::new(
+            ErrorCode::CrossSiteRequest,
+            "a page of another site sent this request (`Origin` or `Sec-Fetch-Site`); open this site directly",
         )
     }
 
@@ -140,8 +132,8 @@ impl ApiError {
     #[must_use]
     pub fn not_enabled(contact: &str) -> Self {
         let contact = if contact.is_empty() { "your administrator" } else { contact };
-        Self::forbidden(
-            "token_api_not_enabled",
+        Self::new(
+            ErrorCode::TokenApiNotEnabled,
             format!(
                 "the token API is not enabled for this account; ask for it with \
                  POST /api/user/token_api_request, giving a reason, or contact {contact}"
@@ -149,10 +141,31 @@ impl ApiError {
         )
     }
 
-    /// 403 for a right one does not have.
+    /// 403 for a user who is not an administrator.
     #[must_use]
     pub fn not_admin() -> Self {
-        Self::forbidden("not_an_administrator", "this needs an administrator's account")
+        Self::new(ErrorCode::NotAnAdministrator, "an administrator account is required")
+    }
+
+    /// The failure of a code given as text; a step on the way to [`Self::new`].
+    pub fn bad(error: &'static str, message: impl Into<String>) -> Self {
+        let code = ErrorCode::ALL.iter().find(|code| code.as_str() == error).copied();
+        Self::new(code.unwrap_or(ErrorCode::Internal), message)
+    }
+    fn forbidden(error: &'static str, message: impl Into<String>) -> Self {
+        Self::bad(error, message)
+    }
+    fn conflict(error: &'static str, message: impl Into<String>) -> Self {
+        Self::bad(error, message)
+    }
+    fn unauthorized(error: &'static str, message: impl Into<String>) -> Self {
+        Self::bad(error, message)
+    }
+    fn unavailable(error: &'static str, message: &str) -> Self {
+        Self::bad(error, message)
+    }
+    fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::NotFound, message)
     }
 }
 
@@ -178,11 +191,9 @@ impl From<&StorageError> for ApiError {
             | StorageError::Locked(_)
             | StorageError::GivenUp => {
                 tracing::warn!(%error, "answered 503");
-                Self::unavailable("database_unavailable", "the database is away; try again in a moment")
+                Self::database_unavailable()
             }
-            StorageError::Busy => {
-                Self::unavailable("server_busy", "too many requests are waiting; try again in a moment")
-            }
+            StorageError::Busy => Self::new(ErrorCode::ServerBusy, "too many requests are waiting; retry shortly"),
             StorageError::Constraint(_) | StorageError::Broken(_) => {
                 tracing::error!(%error, "answered 500");
                 Self::internal()
@@ -193,33 +204,36 @@ impl From<&StorageError> for ApiError {
 
 impl From<RateLimited> for ApiError {
     fn from(error: RateLimited) -> Self {
-        let refusal = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", error.to_string());
-        Self { retry_after: Some(error.retry_after), ..refusal }
+        Self { retry_after: Some(error.retry_after), ..Self::new(ErrorCode::RateLimited, error.to_string()) }
     }
 }
 
 impl From<EnableRefused> for ApiError {
     fn from(error: EnableRefused) -> Self {
-        match error {
-            EnableRefused::SwitchedOffByAdministrator => {
-                Self::forbidden("switched_off_by_administrator", error.to_string())
-            }
-            EnableRefused::SwitchedOffByRoot => Self::forbidden("switched_off_by_root", error.to_string()),
-            EnableRefused::Expired => Self::conflict("token_expired", error.to_string()),
-            EnableRefused::QuotaExhausted => Self::conflict("token_exhausted", error.to_string()),
-        }
+        let code = match error {
+            EnableRefused::SwitchedOffByAdministrator => ErrorCode::SwitchedOffByAdministrator,
+            EnableRefused::SwitchedOffByRoot => ErrorCode::SwitchedOffByRoot,
+            EnableRefused::Expired => ErrorCode::TokenExpired,
+            EnableRefused::QuotaExhausted => ErrorCode::TokenExhausted,
+        };
+        let status = match error {
+            EnableRefused::SwitchedOffByAdministrator | EnableRefused::SwitchedOffByRoot => StatusCode::FORBIDDEN,
+            EnableRefused::Expired | EnableRefused::QuotaExhausted => StatusCode::CONFLICT,
+        };
+        Self::new(code, error.to_string()).with_status(status)
     }
 }
 
 impl From<TokensError> for ApiError {
     fn from(error: TokensError) -> Self {
+        let message = error.to_string();
         match error {
-            TokensError::NotFound => Self::not_found(error.to_string()),
-            TokensError::LimitReached(_) => Self::conflict("token_limit_reached", error.to_string()),
+            TokensError::NotFound => Self::new(ErrorCode::NotFound, message),
+            TokensError::LimitReached(_) => Self::new(ErrorCode::TokenLimitReached, message),
             TokensError::Enable(refused) => refused.into(),
-            TokensError::Group(refused) => Self::bad("invalid_group", refused.to_string()),
+            TokensError::Group(_) => Self::new(ErrorCode::InvalidGroup, message),
             TokensError::Quota(invalid) => invalid.into(),
-            TokensError::RateLimited(too_often) => too_often.into(),
+            TokensError::RateLimited(limited) => limited.into(),
             TokensError::Vault(undecryptable) => undecryptable.into(),
             TokensError::Storage(storage) => storage.into(),
         }
@@ -229,7 +243,7 @@ impl From<TokensError> for ApiError {
 impl From<KeysError> for ApiError {
     fn from(error: KeysError) -> Self {
         match error {
-            KeysError::NotFound => Self::not_found(error.to_string()),
+            KeysError::NotFound => Self::new(ErrorCode::NotFound, error.to_string()),
             KeysError::Vault(undecryptable) => undecryptable.into(),
             KeysError::Storage(storage) => storage.into(),
             KeysError::Audit(storage) => storage.as_ref().into(),
@@ -246,12 +260,13 @@ impl From<Unopenable> for ApiError {
 
 impl From<UsageError> for ApiError {
     fn from(error: UsageError) -> Self {
+        let message = error.to_string();
         match error {
-            UsageError::WrongKey => Self::unauthorized("invalid_key", error.to_string()),
-            UsageError::OwnerDisabled => Self::forbidden("user_disabled", error.to_string()),
-            UsageError::NotFound => Self::not_found(error.to_string()),
-            UsageError::Range(invalid) => Self::bad("invalid_range", invalid.to_string()),
-            UsageError::RateLimited(too_often) => too_often.into(),
+            UsageError::WrongKey => Self::new(ErrorCode::InvalidKey, message),
+            UsageError::OwnerDisabled => Self::new(ErrorCode::UserDisabled, message),
+            UsageError::NotFound => Self::new(ErrorCode::NotFound, message),
+            UsageError::Range(_) => Self::new(ErrorCode::InvalidRange, message),
+            UsageError::RateLimited(limited) => limited.into(),
             UsageError::Storage(storage) => storage.into(),
         }
     }
@@ -259,41 +274,47 @@ impl From<UsageError> for ApiError {
 
 impl From<AuthError> for ApiError {
     fn from(error: AuthError) -> Self {
+        let message = error.to_string();
         match error {
-            AuthError::Unknown => Self::unauthorized("invalid_credential", error.to_string()),
-            AuthError::Disabled => Self::forbidden("user_disabled", error.to_string()),
+            AuthError::Unknown => Self::new(ErrorCode::InvalidCredential, message),
+            AuthError::Disabled => Self::new(ErrorCode::UserDisabled, message),
             AuthError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<Refusal> for ErrorCode {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::InvalidKey => Self::InvalidKey,
+            Refusal::TokenDisabled => Self::TokenDisabled,
+            Refusal::TokenExpired => Self::TokenExpired,
+            Refusal::UserDisabled => Self::UserDisabled,
+            Refusal::GroupNotAllowed => Self::GroupNotAllowed,
+            Refusal::ModelNotAllowed => Self::ModelNotAllowed,
+            Refusal::IpNotAllowed => Self::IpNotAllowed,
+            Refusal::TokenExhausted => Self::TokenExhausted,
+            Refusal::TokenQuotaInsufficient => Self::TokenQuotaInsufficient,
+            Refusal::UserQuotaInsufficient => Self::UserQuotaInsufficient,
+            Refusal::NoReservation => Self::ReservationNotFound,
+            Refusal::ReservationEnded => Self::ReservationEnded,
         }
     }
 }
 
 impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
-        let message = refusal.to_string();
-        let payment = |error| Self::new(StatusCode::PAYMENT_REQUIRED, error, message.clone());
-        match refusal {
-            Refusal::InvalidKey => Self::unauthorized("invalid_key", message),
-            Refusal::TokenDisabled => Self::forbidden("token_disabled", message),
-            Refusal::TokenExpired => Self::forbidden("token_expired", message),
-            Refusal::UserDisabled => Self::forbidden("user_disabled", message),
-            Refusal::GroupNotAllowed => Self::forbidden("group_not_allowed", message),
-            Refusal::ModelNotAllowed => Self::forbidden("model_not_allowed", message),
-            Refusal::IpNotAllowed => Self::forbidden("ip_not_allowed", message),
-            Refusal::TokenExhausted => payment("token_exhausted"),
-            Refusal::TokenQuotaInsufficient => payment("token_quota_insufficient"),
-            Refusal::UserQuotaInsufficient => payment("user_quota_insufficient"),
-            Refusal::NoReservation => Self::new(StatusCode::NOT_FOUND, "reservation_not_found", message),
-            Refusal::ReservationEnded => Self::conflict("reservation_ended", message),
-        }
+        Self::new(refusal.into(), refusal.to_string())
     }
 }
 
 impl From<LedgerError> for ApiError {
     fn from(error: LedgerError) -> Self {
+        let message = error.to_string();
         match error {
             LedgerError::Refused(refusal) => refusal.into(),
-            LedgerError::RequestIdReused => Self::conflict("request_id_reused", error.to_string()),
-            LedgerError::Busy => Self::unavailable("ledger_busy", &error.to_string()),
+            LedgerError::RequestIdReused => Self::new(ErrorCode::RequestIdReused, message),
+            LedgerError::Busy => Self::new(ErrorCode::LedgerBusy, message),
             LedgerError::Storage(storage) => storage.as_ref().into(),
         }
     }
@@ -347,40 +368,40 @@ impl From<AdminError> for ApiError {
 
 impl From<QuotaInvalid> for ApiError {
     fn from(error: QuotaInvalid) -> Self {
-        Self::bad("invalid_quota", format!("`remain_quota` {error}"))
+        Self::new(ErrorCode::InvalidQuota, format!("`remain_quota` {error}"))
     }
 }
 
 impl From<AccountInvalid> for ApiError {
     fn from(error: AccountInvalid) -> Self {
         let code = match error {
-            AccountInvalid::Username | AccountInvalid::UsernameCharacters => "invalid_username",
-            AccountInvalid::Password => "invalid_password",
-            AccountInvalid::Email => "invalid_email",
-            AccountInvalid::Label(_) | AccountInvalid::Text(_) => "invalid_text",
-            AccountInvalid::Missing(_) => "missing_field",
+            AccountInvalid::Username | AccountInvalid::UsernameCharacters => ErrorCode::InvalidUsername,
+            AccountInvalid::Password => ErrorCode::InvalidPassword,
+            AccountInvalid::Email => ErrorCode::InvalidEmail,
+            AccountInvalid::Label(_) | AccountInvalid::Text(_) => ErrorCode::InvalidText,
+            AccountInvalid::Missing(_) => ErrorCode::MissingField,
         };
-        Self::bad(code, error.to_string())
+        Self::new(code, error.to_string())
     }
 }
 
-/// Rules with one answer for all their errors.
+/// Rules whose errors all have one code.
 macro_rules! bad_input {
-    ($($error:ty => $code:literal,)*) => {$(
+    ($($error:ty => $code:ident,)*) => {$(
         impl From<$error> for ApiError {
             fn from(error: $error) -> Self {
-                Self::bad($code, error.to_string())
+                Self::new(ErrorCode::$code, error.to_string())
             }
         }
     )*};
 }
 
 bad_input! {
-    NameInvalid => "invalid_name",
-    NoteInvalid => "invalid_note",
-    LifetimeInvalid => "invalid_expiry",
-    ModelsInvalid => "invalid_models",
-    IpsInvalid => "invalid_ips",
-    PageInvalid => "invalid_page",
-    SearchInvalid => "invalid_search",
+    NameInvalid => InvalidName,
+    NoteInvalid => InvalidNote,
+    LifetimeInvalid => InvalidExpiry,
+    ModelsInvalid => InvalidModels,
+    IpsInvalid => InvalidIps,
+    PageInvalid => InvalidPage,
+    SearchInvalid => InvalidSearch,
 }

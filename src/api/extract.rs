@@ -1,27 +1,27 @@
-//! What comes in: bodies, queries, ids, the client's address. Axum's own extractors are banned,
-//! because their refusals do not speak our envelope.
+//! Extractors for bodies, queries, path ids and the client's address. They replace axum's own, which lints ban because
+//! their rejections are not an [`ApiError`].
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
-use http::StatusCode;
 use http::request::Parts;
 use serde::de::DeserializeOwned;
 
+use super::error_code::ErrorCode;
 use super::errors::ApiError;
 use super::middleware::request_id::RequestId;
 use super::state::AppState;
 use crate::domain::audit::Origin;
 
-/// Bytes of a body at most.
+/// Maximum size of a body in bytes.
 const MAX_BODY: usize = 1024 * 1024;
 
-/// Trusted proxies in a row that are followed through `X-Forwarded-For`.
+/// Maximum number of trusted proxies in a row in `X-Forwarded-For`.
 const MAX_PROXIES: usize = 32;
 
-/// A JSON body, whatever its Content-Type says. `null` and unknown fields are for `T` to ignore.
+/// A JSON body, whatever its Content-Type. `T` ignores `null` and unknown fields.
 pub struct Json<T>(pub T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for Json<T> {
@@ -30,13 +30,13 @@ impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for Json<T> {
     async fn from_request(request: Request, _: &Arc<AppState>) -> Result<Self, ApiError> {
         let body = body(request).await?;
         if body.iter().all(u8::is_ascii_whitespace) {
-            return Err(ApiError::bad("invalid_json", "a JSON object is needed as the body"));
+            return Err(ApiError::new(ErrorCode::InvalidJson, "send a JSON object as the body"));
         }
         parse(&body).map(Self)
     }
 }
 
-/// A body that may be absent, which then counts as `{}`.
+/// A JSON body that may be absent; an absent body is read as `{}`.
 pub struct OptionalJson<T>(pub T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for OptionalJson<T> {
@@ -52,14 +52,9 @@ impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for OptionalJson<T> {
 async fn body(request: Request) -> Result<Bytes, ApiError> {
     match axum::body::to_bytes(request.into_body(), MAX_BODY).await {
         Ok(body) => Ok(body),
-        Err(error) if is_too_large(&error) => Err(too_large()),
-        Err(_) => Err(ApiError::bad("invalid_body", "the body did not arrive whole")),
+        Err(error) if is_too_large(&error) => Err(ApiError::body_too_large()),
+        Err(_) => Err(ApiError::new(ErrorCode::InvalidBody, "the body is incomplete; send it again")),
     }
-}
-
-/// 413.
-fn too_large() -> ApiError {
-    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", "the body is larger than 1 MiB")
 }
 
 fn is_too_large(error: &axum::Error) -> bool {
@@ -74,30 +69,31 @@ fn is_too_large(error: &axum::Error) -> bool {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
-    // The parser looks only at the text of fields that are read; this looks at all of them.
-    let body = std::str::from_utf8(body).map_err(|_| ApiError::bad("invalid_json", "the body is not valid UTF-8"))?;
-    // serde would read an array as the fields in their order.
+    // The parser validates UTF-8 only in the fields that `T` reads; this validates the whole body.
+    let body =
+        std::str::from_utf8(body).map_err(|_| ApiError::new(ErrorCode::InvalidJson, "the body is not valid UTF-8"))?;
+    // serde would accept an array as the fields of a struct in their order.
     if body.trim_ascii_start().starts_with('[') {
-        return Err(ApiError::bad("invalid_json", "the body must be a JSON object"));
+        return Err(ApiError::new(ErrorCode::InvalidJson, "the body must be a JSON object"));
     }
     let mut json = serde_json::Deserializer::from_str(body);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
-        wrong_json(&path, error.inner())
+        json_error(&path, error.inner())
     })?;
-    json.end().map_err(|error| wrong_json(".", &error))?;
+    json.end().map_err(|error| json_error(".", &error))?;
     Ok(value)
 }
 
-/// Says which field is wrong and what it must be, without repeating what it was.
-fn wrong_json(path: &str, error: &serde_json::Error) -> ApiError {
+/// Names the wrong field and the type it must have, without repeating its value: that may be a secret.
+fn json_error(path: &str, error: &serde_json::Error) -> ApiError {
     if !error.is_data() {
         let place = format!("line {}, column {}", error.line(), error.column());
-        return ApiError::bad("invalid_json", format!("the body is not valid JSON ({place})"));
+        return ApiError::new(ErrorCode::InvalidJson, format!("the body is not valid JSON ({place})"));
     }
     let text = error.to_string();
     if text.starts_with("duplicate field") {
-        return ApiError::bad("invalid_json", "the body names a field twice");
+        return ApiError::new(ErrorCode::InvalidJson, "the body contains a field twice");
     }
     let expected = text.split_once("expected ").map_or("something else", |(_, rest)| rest);
     let expected = expected.split(" at line ").next().unwrap_or(expected);
@@ -109,12 +105,12 @@ fn wrong_json(path: &str, error: &serde_json::Error) -> ApiError {
         expected => expected,
     };
     if path == "." {
-        return ApiError::bad("invalid_json", format!("the body must be {expected}"));
+        return ApiError::new(ErrorCode::InvalidJson, format!("the body must be {expected}"));
     }
-    ApiError::bad("invalid_field", format!("`{path}` must be {expected}"))
+    ApiError::new(ErrorCode::InvalidField, format!("`{path}` must be {expected}"))
 }
 
-/// The query string. Unknown parameters are for `T` to ignore.
+/// The query string. `T` ignores unknown parameters.
 pub struct Query<T>(pub T);
 
 impl<T: DeserializeOwned> FromRequestParts<Arc<AppState>> for Query<T> {
@@ -122,9 +118,9 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<AppState>> for Query<T> {
 
     #[expect(clippy::disallowed_types, reason = "this is the extractor that the ban points to")]
     async fn from_request_parts(parts: &mut Parts, _: &Arc<AppState>) -> Result<Self, ApiError> {
-        axum::extract::Query::try_from_uri(&parts.uri)
-            .map(|axum::extract::Query(query)| Self(query))
-            .map_err(|_| ApiError::bad("invalid_query", "the query string cannot be read; send each parameter once"))
+        axum::extract::Query::try_from_uri(&parts.uri).map(|axum::extract::Query(query)| Self(query)).map_err(|_| {
+            ApiError::new(ErrorCode::InvalidQuery, "the query string cannot be read; send each parameter once")
+        })
     }
 }
 
@@ -140,11 +136,11 @@ impl FromRequestParts<Arc<AppState>> for Id {
         path.ok()
             .and_then(|axum::extract::Path(text)| text.parse().ok())
             .map(Self)
-            .ok_or_else(|| ApiError::bad("invalid_id", "the id in the path must be a whole number"))
+            .ok_or_else(|| ApiError::new(ErrorCode::InvalidId, "the id in the path must be a whole number"))
     }
 }
 
-/// The `{id}` of the path and the `{cid}` behind it.
+/// The `{id}` and the `{cid}` of the path.
 pub struct Ids(pub i64, pub i64);
 
 impl FromRequestParts<Arc<AppState>> for Ids {
@@ -154,13 +150,15 @@ impl FromRequestParts<Arc<AppState>> for Ids {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
         let path = axum::extract::Path::<(i64, i64)>::from_request_parts(parts, app).await;
         path.map(|axum::extract::Path((id, cid))| Self(id, cid))
-            .map_err(|_| ApiError::bad("invalid_id", "the id in the path must be a whole number"))
+            .map_err(|_| ApiError::new(ErrorCode::InvalidId, "the id in the path must be a whole number"))
     }
 }
 
-/// The client's address; `None` where it is not known. It is the peer's, or, where the peer is a trusted proxy, the
-/// right-most hop of `X-Forwarded-For` that is not. A hop on the way there that cannot be read makes it unknown: it
-/// stands for somebody, and never for the proxy that wrote it down. An IPv4-mapped IPv6 address is an IPv4 address.
+/// The client's address, or `None` if it is unknown.
+///
+/// It is the peer's address, or, if the peer is a trusted proxy, the right-most hop of `X-Forwarded-For` that is not a
+/// trusted proxy. An unreadable hop before that makes the address unknown: the client must not count as the proxy.
+/// IPv4-mapped IPv6 addresses are unwrapped.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientIp(pub Option<IpAddr>);
 
@@ -173,7 +171,7 @@ impl FromRequestParts<Arc<AppState>> for ClientIp {
 }
 
 impl ClientIp {
-    /// The address behind these headers.
+    /// Reads the address from the peer and the headers.
     pub fn of(parts: &Parts, app: &AppState) -> Self {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical());
         let trusted = |ip: &IpAddr| app.trusted_proxies.iter().any(|net| net.contains(ip));
@@ -189,12 +187,12 @@ impl ClientIp {
                 return Self(client);
             }
         }
-        // Trusted to the last one: that is the client. More of them than that are a loop, or a lie.
+        // Every hop is trusted: the last one is the client. More hops than the limit are a loop or forged.
         Self(client.filter(|_| hops.next().is_none()))
     }
 }
 
-/// An address as proxies write it: bare, in brackets, with or without a port.
+/// Parses an address as proxies write it: bare or in brackets, with or without a port.
 fn hop_ip(hop: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(hop).ok()?.trim();
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -205,13 +203,13 @@ fn hop_ip(hop: &[u8]) -> Option<IpAddr> {
     ip.map(|ip: IpAddr| ip.to_canonical())
 }
 
-/// Where the request came from, for the audit log.
+/// The client's address and the request id, for the audit log.
 pub fn origin(parts: &Parts, app: &AppState) -> Origin {
     let request_id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
     Origin { ip: ClientIp::of(parts, app).0, request_id }
 }
 
-/// [`origin`] as an extractor, for calls without a signed-in caller.
+/// [`origin`] as an extractor, for calls without a signed-in user.
 pub struct Visitor(pub Origin);
 
 impl FromRequestParts<Arc<AppState>> for Visitor {

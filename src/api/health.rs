@@ -1,4 +1,4 @@
-//! For operators: is it alive, is it ready, how is it doing; and what the service is.
+//! Liveness, readiness and metrics for operators, and what this service is.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,33 +11,34 @@ use utoipa::ToSchema;
 
 use super::auth::Admin;
 use super::envelope::{Done, Envelope};
+use super::error_code::ErrorCode;
 use super::errors::ApiError;
 use super::state::AppState;
 use crate::domain::policy;
 use crate::telemetry::MetricsAccess;
 
-/// What this service is, and what is open.
+/// What this service is, and what it allows.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StatusBody {
     /// `keymeter`.
     name: &'static str,
-    /// The same, as this API family calls it.
+    /// `keymeter`, under the name that other servers of this API family use.
     system_name: &'static str,
-    /// Of this binary.
+    /// Version of this server.
     version: &'static str,
-    /// Quota units in one dollar.
+    /// Quota units per US dollar.
     quota_per_unit: i64,
-    /// Whether anyone may register.
+    /// Whether users may register themselves.
     registration: bool,
-    /// `by_request` or `enabled`: whether an account has to be enabled for the token API.
+    /// `by_request` if an account must be enabled for the token API, else `enabled`.
     token_api: &'static str,
-    /// Where to ask for enablement, beside the API.
+    /// Contact for enablement, besides the API; may be empty.
     contact: String,
-    /// The time zone of the days of daily usage.
+    /// Time zone of the days of daily usage.
     time_zone: String,
 }
 
-/// What this service is, and what is open.
+/// Name, version and what this server allows.
 #[utoipa::path(get, path = "/api/status", tag = "operation", responses((status = 200, body = Envelope<StatusBody>)))]
 pub async fn status(State(app): State<Arc<AppState>>) -> Envelope<StatusBody> {
     let rules = app.accounts.rules();
@@ -53,7 +54,7 @@ pub async fn status(State(app): State<Arc<AppState>>) -> Envelope<StatusBody> {
     })
 }
 
-/// This document.
+/// This OpenAPI document.
 #[utoipa::path(get, path = "/api/openapi.json", tag = "operation",
     responses((status = 200, description = "OpenAPI 3.1", body = serde_json::Value)))]
 pub async fn openapi(State(app): State<Arc<AppState>>) -> Response {
@@ -61,35 +62,35 @@ pub async fn openapi(State(app): State<Arc<AppState>>) -> Response {
     ([(header::CONTENT_TYPE, json)], app.openapi.to_string()).into_response()
 }
 
-/// The process lives.
+/// Liveness: the process answers.
 #[utoipa::path(get, path = "/healthz", tag = "operation", responses((status = 200, body = Done)))]
 pub async fn live() -> Done {
     Done::default()
 }
 
-/// The database is reachable, migrated and takes writes, this server's clock agrees with the database's, and the service
-/// is not about to stop.
+/// Readiness: the database is reachable, migrated and writable, the clocks of server and database agree, and the server
+/// is not stopping.
 #[utoipa::path(get, path = "/readyz", tag = "operation", responses((status = 200, body = Done)))]
 pub async fn ready(State(app): State<Arc<AppState>>) -> Result<Done, ApiError> {
     if app.draining.load(Ordering::SeqCst) {
-        return Err(ApiError::unavailable("stopping", "this server is stopping; use another one"));
+        return Err(ApiError::new(ErrorCode::Stopping, "this server is stopping; use another one"));
     }
     let health = app.db.health().await?;
     if !health.is_migrated {
-        return Err(ApiError::unavailable("not_migrated", "the database is not migrated yet; try again in a moment"));
+        return Err(ApiError::new(ErrorCode::NotMigrated, "the database is not migrated yet; retry shortly"));
     }
     if !health.is_writable {
-        return Err(ApiError::unavailable("database_read_only", "the database takes no writes; try again in a moment"));
+        return Err(ApiError::new(ErrorCode::DatabaseReadOnly, "the database accepts no writes; retry shortly"));
     }
     let skew = app.clock.now().since(health.now);
     if skew.abs() > app.max_clock_skew {
         let message = format!("this server's clock differs from the database's by {skew} s; correct it");
-        return Err(ApiError::unavailable("clock_skew", &message));
+        return Err(ApiError::new(ErrorCode::ClockSkew, message));
     }
     Ok(Done::default())
 }
 
-/// Numbers for Prometheus. `server.metrics` says who may read them.
+/// Metrics in the OpenMetrics text format, for Prometheus. The setting `server.metrics` decides who may read them.
 #[utoipa::path(get, path = "/metrics", tag = "operation",
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub async fn metrics(State(app): State<Arc<AppState>>, request: Request) -> Result<Response, ApiError> {
@@ -100,7 +101,7 @@ pub async fn metrics(State(app): State<Arc<AppState>>, request: Request) -> Resu
             Admin::from_request_parts(&mut parts, &app).await?;
         }
         MetricsAccess::Off => {
-            return Err(ApiError::new(http::StatusCode::NOT_FOUND, "not_found", "there is nothing at this path"));
+            return Err(ApiError::no_such_path());
         }
     }
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");

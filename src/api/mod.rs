@@ -7,6 +7,7 @@ pub mod admin;
 pub mod auth;
 pub mod dashboard;
 pub mod envelope;
+pub mod error_code;
 pub mod errors;
 pub mod extract;
 pub mod health;

@@ -1,4 +1,4 @@
-//! Pages on the wire (spec §2.2), in both habits of this API family.
+//! Pages (spec §2.2), in both conventions of this API family.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -6,22 +6,22 @@ use utoipa::{IntoParams, ToSchema};
 use super::errors::ApiError;
 use crate::domain::page::{Page, PageRequest};
 
-/// Which page.
+/// The page to return.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
     /// Page number from 0; from 1 together with `page_size` or `ps`.
     p: Option<String>,
-    /// Items a page: 10 unless said, 100 at most.
+    /// Items per page: 10 by default, 100 at most.
     size: Option<String>,
-    /// In place of `size`, by the habit that counts pages from 1.
+    /// Replaces `size`; `p` then counts from 1.
     page_size: Option<String>,
     /// Short for `page_size`.
     ps: Option<String>,
 }
 
 impl PageQuery {
-    /// The page asked for. Where both are sent, the spec's wins.
+    /// The requested page. `size` takes precedence over `page_size` and `ps`.
     pub fn read(&self) -> Result<PageRequest, ApiError> {
         let other = self.page_size.as_deref().or(self.ps.as_deref());
         let page = match (&self.size, other) {
@@ -35,13 +35,13 @@ impl PageQuery {
 /// The Page object (spec §2.2).
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PageBody<T> {
-    /// As asked.
+    /// Page number, as requested.
     page: i64,
-    /// As used.
+    /// Items per page, as used.
     page_size: i64,
-    /// On all pages together.
+    /// Number of items on all pages.
     total: i64,
-    /// Empty past the end.
+    /// The items of this page; empty past the last one.
     items: Vec<T>,
 }
 

@@ -1,4 +1,4 @@
-//! What every handler reaches.
+//! The state that every handler shares.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::storage::Db;
 use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{Metrics, MetricsAccess};
 
-/// Everything handlers reach.
+/// The services and settings that handlers use.
 pub struct AppState {
     pub tokens: Tokens,
     pub keys: Keys,
@@ -35,23 +35,23 @@ pub struct AppState {
     pub rng: Rng,
     pub metrics: Metrics,
     pub http_metrics: HttpMetrics,
-    /// Asked only whether it is ready.
+    /// Only for readiness.
     pub db: Db,
-    /// Set when the server begins to stop.
+    /// True once the server begins to stop.
     pub draining: AtomicBool,
     /// The OpenAPI document, as JSON.
     pub openapi: Arc<str>,
     pub metrics_access: MetricsAccess,
     pub trusted_proxies: Vec<IpNet>,
     pub request_timeout: Duration,
-    /// Seconds by which this server's clock may differ from the database's.
+    /// Seconds by which the clocks of server and database may differ.
     pub max_clock_skew: i64,
     pub errors_as_200: bool,
     pub masked_list_key: bool,
     pub models: Vec<String>,
-    /// Where the built dashboard lies.
+    /// Directory of the built dashboard.
     pub dashboard: Option<PathBuf>,
     pub time_zone: String,
-    /// `http.public_url`: the address that people type; may be empty.
+    /// `http.public_url`, the address that users type; may be empty.
     pub public_url: String,
 }

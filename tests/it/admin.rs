@@ -190,7 +190,7 @@ async fn an_administrator_manages_users_and_root_everyone(pool: PgPool) {
         TOO_LOW,
     );
     assert_eq!(root.patch(&of(&other), json!({ "role": 1 })).await.ok()["role"], 1);
-    other.get(USERS).await.refuses_saying(403, "not_an_administrator", "this needs an administrator's account");
+    other.get(USERS).await.refuses_saying(403, "not_an_administrator", "an administrator account is required");
     root.delete(&of(&admin)).await.ok();
 }
 

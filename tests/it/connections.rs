@@ -187,7 +187,7 @@ async fn beyond_the_limit_only_health_is_answered(pool: PgPool) {
             refused.json(),
             json!({
                 "success": false,
-                "message": "this server has as many connections as it may; try again in a moment",
+                "message": "this server has too many connections; retry shortly",
                 "error": "too_many_connections"
             })
         );

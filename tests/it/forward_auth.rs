@@ -312,7 +312,7 @@ async fn nginx_lets_nobody_through_while_keymeter_is_away(pool: PgPool) {
     front.keymeter.kill();
     for _ in 0..2 {
         let answer = front.asks(CLIENT, Some(&key), &[]).await;
-        answer.refuses_saying(503, "unavailable", "API keys cannot be checked now; try again in a moment");
+        answer.refuses_saying(503, "unavailable", "API keys cannot be checked now; retry shortly");
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     assert_eq!(front.served(), 0);

@@ -17,7 +17,7 @@ const GATEWAYS: &str = "/api/admin/gateways";
 const NO_GATEWAY: &str = "there is no such gateway";
 const NO_CREDENTIAL: &str = "there is no such credential";
 const NO_RESERVATION: &str = "reservation not found";
-const NOT_A_GATEWAY: &str = "this needs a gateway's credential; an administrator makes one";
+const NOT_A_GATEWAY: &str = "a gateway credential is required; an administrator can create one";
 
 /// A gateway with its first credential: its path, and who sends the credential.
 async fn gateway(app: &TestApp, name: &str) -> (String, Caller) {

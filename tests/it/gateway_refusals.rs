@@ -27,12 +27,12 @@ const IP: ApiError = (403, "ip_not_allowed", "this token may not be used from th
 const EXHAUSTED: ApiError = (402, "token_exhausted", "this token has used up its quota");
 const TOKEN_SHORT: ApiError = (402, "token_quota_insufficient", "insufficient token quota for this amount");
 const USER_SHORT: ApiError = (402, "user_quota_insufficient", "insufficient account quota for this amount");
-const NO_GATEWAY: ApiError = (401, "invalid_gateway", "this needs a gateway's credential; an administrator makes one");
+const NO_GATEWAY: ApiError = (401, "invalid_gateway", "a gateway credential is required; an administrator can create one");
 const NO_RESERVATION: ApiError = (404, "reservation_not_found", "reservation not found");
 const ENDED: ApiError = (409, "reservation_ended", "this reservation has already ended");
 const REUSED: ApiError =
     (409, "request_id_reused", "this request_id was used for another request; give each request its own id");
-const AWAY: ApiError = (503, "database_unavailable", "the database is away; try again in a moment");
+const AWAY: ApiError = (503, "database_unavailable", "database unavailable; retry shortly");
 
 const CALLS: [&str; 6] = ["verify", "charge", "reserve", "settle", "release", "charges"];
 

@@ -149,7 +149,7 @@ impl Load {
             self.charges.lock().unwrap().push(Sent { serial, quota, body, told });
             match answer {
                 Ok(refusal) if unknown => {
-                    refusal.refuses_saying(503, "database_unavailable", "the database is away; try again in a moment");
+                    refusal.refuses_saying(503, "database_unavailable", "database unavailable; retry shortly");
                     assert!(refusal.header("retry-after").is_some_and(|after| after.parse::<u32>().unwrap() > 0));
                     self.refused.fetch_add(1, Ordering::SeqCst);
                 }

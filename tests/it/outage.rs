@@ -9,7 +9,7 @@ use crate::wire::{Client, eventually};
 
 #[track_caller]
 fn is_away(answer: &Answer) {
-    answer.refuses_saying(503, "database_unavailable", "the database is away; try again in a moment");
+    answer.refuses_saying(503, "database_unavailable", "database unavailable; retry shortly");
     assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok_and(|n| n > 0)));
     assert_eq!(answer.header("content-type"), Some("application/json"));
 }

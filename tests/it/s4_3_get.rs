@@ -127,7 +127,7 @@ async fn reveals_that_wait_for_the_audit_log_are_bounded(pool: PgPool) {
         if answer.status == 200 {
             shown += 1;
         } else {
-            answer.refuses_saying(503, "server_busy", "too many requests are waiting; try again in a moment");
+            answer.refuses_saying(503, "server_busy", "too many requests are waiting; retry shortly");
             assert!(answer.header("retry-after").is_some());
             refused += 1;
         }

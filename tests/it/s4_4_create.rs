@@ -322,7 +322,7 @@ async fn a_field_of_the_wrong_type_is_refused_by_name(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_body_that_is_no_json_object_is_refused(pool: PgPool) {
-    const NEEDED: &str = "a JSON object is needed as the body";
+    const NEEDED: &str = "send a JSON object as the body";
     const OBJECT: &str = "the body must be a JSON object";
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;

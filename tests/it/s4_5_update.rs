@@ -202,7 +202,7 @@ async fn an_update_needs_an_id(pool: PgPool) {
             answer.refuses_saying(400, "invalid_field", "`id` must be a whole number");
         }
         let empty = ana.send(ana.request(http::Method::PUT, path)).await;
-        empty.refuses_saying(400, "invalid_json", "a JSON object is needed as the body");
+        empty.refuses_saying(400, "invalid_json", "send a JSON object as the body");
     }
 }
 

@@ -83,7 +83,7 @@ async fn ids_are_whole_numbers_in_an_array(pool: PgPool) {
         delete(&ana, ids).await.refuses_saying(400, "invalid_field", message);
     }
     let empty = ana.send(ana.request(Method::POST, "/api/token/batch")).await;
-    empty.refuses_saying(400, "invalid_json", "a JSON object is needed as the body");
+    empty.refuses_saying(400, "invalid_json", "send a JSON object as the body");
     assert_eq!(left(&ana).await, [one]);
 }
 

@@ -230,6 +230,6 @@ async fn whoever_guesses_too_often_no_longer_reaches_the_database(pool: PgPool) 
 async fn a_wrong_method_is_refused_in_the_envelope_of_this_path(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let answer = app.stranger().post(PATH, json!({})).await;
-    refused(&answer, 405, "method_not_allowed", "this path does not take this method; see `Allow`");
+    refused(&answer, 405, "method_not_allowed", "this path does not accept this method; see `Allow`");
     assert!(answer.header("allow").is_some_and(|allow| allow.split(',').any(|method| method == "GET")));
 }

@@ -116,7 +116,7 @@ async fn the_users_id_may_be_repeated_in_a_header_but_not_wrongly(pool: PgPool) 
     let app = TestApp::new(pool).await;
     let ana = app.user("ana").await;
     let (own, other) = (ana.id.to_string(), (ana.id + 1).to_string());
-    let message = "`New-Api-User` is not the user of this credential; leave it out or correct it";
+    let message = "`New-Api-User` names another user than the credential; correct it or leave it out";
     for caller in [ana.clone(), ana.by_access_token().await] {
         for header in ["new-api-user", "veloera-user", "voapi-user", "user-id", "rix-api-user", "neo-api-user"] {
             gets_self(&caller, &[(header, &own)]).await.ok();

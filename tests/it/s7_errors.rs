@@ -7,7 +7,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Answer, Caller, TestApp};
 
-const AWAY: &str = "the database is away; try again in a moment";
+const AWAY: &str = "database unavailable; retry shortly";
 
 async fn posts_raw(caller: &Caller, path: &str, body: impl Into<Body>) -> Answer {
     let mut request = caller.request(Method::POST, path);
@@ -37,7 +37,7 @@ async fn an_unknown_path_is_not_found(pool: PgPool) {
     let app = TestApp::new(pool).await;
     for path in ["/nowhere", "/api", "/api/nowhere/", "/api/token/7/nowhere", "/api/token//7", "/api/user/%00"] {
         let answer = app.stranger().get(path).await;
-        answer.refuses_saying(404, "not_found", "there is nothing at this path");
+        answer.refuses_saying(404, "not_found", "this path does not exist");
         assert!(answer.header("x-request-id").is_some());
     }
 }
@@ -57,7 +57,7 @@ async fn a_wrong_method_is_refused_and_the_right_ones_are_named(pool: PgPool) {
         let answer = app.stranger().send(app.stranger().request(method.clone(), path)).await;
         let mut named: Vec<_> = answer.header("allow").unwrap_or_default().split(',').map(str::trim).collect();
         named.sort_unstable();
-        let message = "this path does not take this method; see `Allow`";
+        let message = "this path does not accept this method; see `Allow`";
         answer.refuses_saying(405, "method_not_allowed", message);
         assert_eq!(named, allowed, "{method} {path}");
     }
@@ -81,8 +81,8 @@ async fn a_body_that_does_not_fit_is_refused_with_its_place_and_not_its_content(
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let table: [(&[u8], &str, &str); 14] = [
-        (b"", "invalid_json", "a JSON object is needed as the body"),
-        (b" \n", "invalid_json", "a JSON object is needed as the body"),
+        (b"", "invalid_json", "send a JSON object as the body"),
+        (b" \n", "invalid_json", "send a JSON object as the body"),
         (b"{", "invalid_json", "the body is not valid JSON (line 1, column 1)"),
         (b"{\"name\":\n\"x\",}", "invalid_json", "the body is not valid JSON (line 2, column 5)"),
         (b"{\"name\":\"x\"} {}", "invalid_json", "the body is not valid JSON (line 1, column 14)"),
@@ -208,7 +208,7 @@ async fn a_defect_answers_500_with_one_fixed_sentence(pool: PgPool) {
     let ana = app.enabled_user("ana").await;
     let token = ana.creates(json!({ "name": "one" })).await;
     sqlx::query("update tokens set key_sealed = '\\x00'").execute(&app.pool).await.unwrap();
-    let message = "something went wrong here; the operator finds it in the log under this X-Request-Id";
+    let message = "internal error; quote X-Request-Id to your operator";
     let answer = ana.get(&format!("/api/token/{token}")).await;
     answer.refuses_saying(500, "internal", message);
     assert!(answer.header("x-request-id").is_some());
@@ -220,7 +220,7 @@ async fn a_defect_answers_500_with_one_fixed_sentence(pool: PgPool) {
 async fn what_takes_too_long_is_given_up(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_SERVER__REQUEST_TIMEOUT_SECONDS", "0")]).await;
     let answer = app.stranger().post("/api/user/login", json!({ "username": "root", "password": "x" })).await;
-    answer.refuses_saying(503, "timeout", "this took too long and was given up; try again in a moment");
+    answer.refuses_saying(503, "timeout", "the request took too long and was cancelled; retry shortly");
     assert_eq!(answer.header("retry-after"), Some("1"));
 }
 

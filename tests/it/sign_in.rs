@@ -136,7 +136,8 @@ const SOURCES: [(Headers<'static>, bool); 17] = [
     (&[("sec-fetch-site", "\u{e9}")], false),
 ];
 
-const FOREIGN: &str = "a page of another site sent this (`Origin` or `Sec-Fetch-Site`); open this site itself";
+const FOREIGN: &str =
+    "a page of another site sent this request (`Origin` or `Sec-Fetch-Site`); open this site directly";
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_foreign_page_neither_signs_in_nor_out_nor_registers(pool: PgPool) {

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::requests::{amount, context, counts};
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
+use crate::api::error_code::ErrorCode;
 use crate::api::errors::ApiError;
 use crate::api::extract::Json;
 use crate::api::state::AppState;
@@ -42,7 +43,7 @@ impl ChargeBody {
     fn parse(self) -> Result<(String, ChargeRequest), ApiError> {
         if self.request_id.as_ref().is_some_and(|id| !is_valid(id)) {
             let message = "`request_id` must have 1 to 128 visible characters";
-            return Err(ApiError::bad("invalid_request_id", message));
+            return Err(ApiError::new(ErrorCode::InvalidRequestId, message));
         }
         let charge = ChargeRequest {
             quota: amount(self.quota)?,
@@ -97,15 +98,15 @@ pub struct OutcomeBody {
     message: Option<String>,
     /// Why it was refused, as a stable code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'static str>,
+    error: Option<ErrorCode>,
 }
 
 impl From<Result<Charged, ApiError>> for OutcomeBody {
     fn from(outcome: Result<Charged, ApiError>) -> Self {
         match outcome {
             Ok(charged) => Self { success: true, charged: Some(charged.into()), message: None, error: None },
-            Err(ApiError { message, error, .. }) => {
-                Self { success: false, charged: None, message: Some(message), error: Some(error) }
+            Err(ApiError { message, code, .. }) => {
+                Self { success: false, charged: None, message: Some(message), error: Some(code) }
             }
         }
     }
@@ -135,7 +136,7 @@ pub async fn charges(
     let charges = body.charges.unwrap_or_default();
     if charges.is_empty() || charges.len() > policy::MAX_CHARGES {
         let message = format!("`charges` must have 1 to {} entries", policy::MAX_CHARGES);
-        return Err(ApiError::bad("invalid_charges", message));
+        return Err(ApiError::new(ErrorCode::InvalidCharges, message));
     }
     let charges = charges.into_iter().map(ChargeBody::parse).collect();
     let outcomes = app.ledger.charge_each::<ApiError>(gateway, charges).await;

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use crate::api::error_code::ErrorCode;
 use crate::api::errors::ApiError;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::ledger::{Counts, RequestContext};
@@ -10,8 +11,8 @@ use crate::domain::policy;
 
 /// The required field `quota`.
 pub(super) fn amount(units: Option<i64>) -> Result<Quota, ApiError> {
-    let units = units.ok_or_else(|| ApiError::bad("missing_field", "`quota` is required"))?;
-    Quota::grant(units).map_err(|invalid| ApiError::bad("invalid_quota", format!("`quota` {invalid}")))
+    let units = units.ok_or_else(|| ApiError::new(ErrorCode::MissingField, "`quota` is required"))?;
+    Quota::grant(units).map_err(|invalid| ApiError::new(ErrorCode::InvalidQuota, format!("`quota` {invalid}")))
 }
 
 /// The optional fields `model` and `ip`. An empty text counts as absent.
@@ -19,13 +20,13 @@ pub(super) fn context(model: Option<String>, ip: Option<&str>) -> Result<Request
     let model = model.filter(|model| !model.is_empty());
     if model.as_deref().is_some_and(|model| !is_valid(model)) {
         let message = format!("`model` must have at most {} characters", policy::MAX_MODEL_CHARS);
-        return Err(ApiError::bad("invalid_model", message));
+        return Err(ApiError::new(ErrorCode::InvalidModel, message));
     }
     let ip = match ip {
         None | Some("") => ClientAddress::NotSent,
         Some(text) => {
             let ip: Result<IpAddr, _> = text.trim().parse();
-            let ip = ip.map_err(|_| ApiError::bad("invalid_ip", "`ip` must be an IPv4 or IPv6 address"))?;
+            let ip = ip.map_err(|_| ApiError::new(ErrorCode::InvalidIp, "`ip` must be an IPv4 or IPv6 address"))?;
             ClientAddress::Known(ip.to_canonical())
         }
     };
@@ -40,7 +41,7 @@ fn is_valid(model: &str) -> bool {
 pub(super) fn counts(prompt_tokens: Option<i64>, completion_tokens: Option<i64>) -> Result<Counts, ApiError> {
     let count = |name: &str, count: Option<i64>| match count.unwrap_or(0) {
         count if (0..=policy::MAX_COUNT).contains(&count) => Ok(count),
-        _ => Err(ApiError::bad("invalid_count", format!("`{name}` must be 0 to {}", policy::MAX_COUNT))),
+        _ => Err(ApiError::new(ErrorCode::InvalidCount, format!("`{name}` must be 0 to {}", policy::MAX_COUNT))),
     };
     Ok(Counts {
         prompt_tokens: count("prompt_tokens", prompt_tokens)?,

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::requests::{amount, context, counts};
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
+use crate::api::error_code::ErrorCode;
 use crate::api::errors::ApiError;
 use crate::api::extract::Json;
 use crate::api::state::AppState;
@@ -100,7 +101,7 @@ pub async fn reserve(
     let seconds = body.ttl_seconds.unwrap_or(policy::RESERVATION_SECONDS);
     if !(1..=policy::MAX_RESERVATION_SECONDS).contains(&seconds) {
         let message = format!("`ttl_seconds` must be 1 to {}", policy::MAX_RESERVATION_SECONDS);
-        return Err(ApiError::bad("invalid_ttl", message));
+        return Err(ApiError::new(ErrorCode::InvalidTtl, message));
     }
     let context = context(body.model, body.ip.as_deref())?;
     let reserved =
@@ -147,6 +148,6 @@ pub async fn release(
 }
 
 fn handle(reservation_id: Option<&str>) -> Result<ReservationHandle, ApiError> {
-    let text = reservation_id.ok_or_else(|| ApiError::bad("missing_field", "`reservation_id` is required"))?;
+    let text = reservation_id.ok_or_else(|| ApiError::new(ErrorCode::MissingField, "`reservation_id` is required"))?;
     text.parse().map_err(|_| ApiError::from(Refusal::NoReservation))
 }

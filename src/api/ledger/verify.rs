@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::requests::{amount, context};
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
+use crate::api::error_code::ErrorCode;
 use crate::api::errors::ApiError;
 use crate::api::extract::Json;
 use crate::api::state::AppState;
@@ -35,7 +36,7 @@ pub struct VerificationBody {
     valid: bool,
     /// The error code of the refusal if `valid` is false.
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'static str>,
+    reason: Option<ErrorCode>,
     /// The token's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     token_id: Option<i64>,
@@ -67,7 +68,7 @@ pub struct VerificationBody {
 
 impl From<&Verification> for VerificationBody {
     fn from(verification: &Verification) -> Self {
-        let reason = verification.refusal.map(|refusal| ApiError::from(refusal).error);
+        let reason = verification.refusal.map(ErrorCode::from);
         let Some(key) = &verification.key else {
             return Self { reason, ..Self::default() };
         };

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
 use crate::api::envelope::Failure;
+use crate::api::error_code::ErrorCode;
 use crate::api::errors::ApiError;
 use crate::api::state::AppState;
 
@@ -22,7 +23,7 @@ pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, n
         return answer;
     }
     let refusal = answer.extensions().get::<ApiError>().cloned().unwrap_or_else(|| of_framework(answer.status()));
-    if refusal.error == "database_unavailable" {
+    if refusal.code == ErrorCode::DatabaseUnavailable {
         app.db.suspect();
     }
     let (mut parts, _) = answer.into_parts();
@@ -35,11 +36,11 @@ pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, n
     if let Some(seconds) = refusal.retry_after {
         parts.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    parts.headers.insert(X_ERROR_CODE, HeaderValue::from_static(refusal.error));
+    parts.headers.insert(X_ERROR_CODE, HeaderValue::from_static(refusal.code.as_str()));
     if refusal.status == StatusCode::UNAUTHORIZED {
         parts.headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
-    let rendered = Failure::on(&path, &refusal.message, refusal.error).into_response();
+    let rendered = Failure::on(&path, &refusal.message, refusal.code).into_response();
     parts.headers.extend(rendered.headers().clone());
     parts.extensions.insert(refusal);
     Response::from_parts(parts, rendered.into_body())
@@ -53,16 +54,19 @@ pub fn catch_panic(panic: Box<dyn std::any::Any + Send + 'static>) -> Response {
     ApiError::internal().into_response()
 }
 
-/// The failures of axum and tower-http, which carry a status only.
+/// The failures of axum and tower-http, which have a status and no code.
 fn of_framework(status: StatusCode) -> ApiError {
     match status {
-        StatusCode::NOT_FOUND => ApiError::new(status, "not_found", "there is nothing at this path"),
+        StatusCode::NOT_FOUND => ApiError::no_such_path(),
         StatusCode::METHOD_NOT_ALLOWED => {
-            ApiError::new(status, "method_not_allowed", "this path does not take this method; see `Allow`")
+            ApiError::new(ErrorCode::MethodNotAllowed, "this path does not accept this method; see `Allow`")
         }
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(status, "body_too_large", "the body is larger than 1 MiB"),
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::body_too_large(),
         status if status.is_server_error() => ApiError::internal(),
-        status => ApiError::new(status, "bad_request", "the request cannot be understood"),
+        status => {
+            let message = "the request cannot be processed as it is";
+            ApiError { status, ..ApiError::new(ErrorCode::BadRequest, message) }
+        }
     }
 }
 

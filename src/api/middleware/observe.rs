@@ -45,7 +45,7 @@ pub async fn observe(State(app): State<Arc<AppState>>, request: Request, next: N
     id.write(&mut answer);
     let route = answer.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| path.as_str());
     let status = answer.status().as_u16();
-    let error = answer.extensions().get::<ApiError>().map(|refusal| refusal.error);
+    let error = answer.extensions().get::<ApiError>().map(|refusal| refusal.code.as_str());
     let user_id = user.0.get().map(|user| user.get());
     let took = started.elapsed();
     app.http_metrics.answer(&method, route, status, took);

@@ -6,6 +6,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use crate::api::error_code::ErrorCode;
 use crate::api::errors::ApiError;
 use crate::api::state::AppState;
 
@@ -13,7 +14,9 @@ use crate::api::state::AppState;
 pub async fn limit_time(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     match tokio::time::timeout(app.request_timeout, next.run(request)).await {
         Ok(answer) => answer,
-        Err(_) => ApiError::unavailable("timeout", "this took too long and was given up; try again in a moment")
-            .into_response(),
+        Err(_) => {
+            let message = "the request took too long and was cancelled; retry shortly";
+            ApiError::new(ErrorCode::Timeout, message).into_response()
+        }
     }
 }

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::api::error_code::ErrorCode;
 use crate::api::errors::ApiError;
 use crate::domain::group::Group;
 use crate::domain::id::TokenId;
@@ -187,13 +188,13 @@ impl SwitchBody {
         match self.status {
             Some(1) => Ok(Switch::On),
             Some(2) => Ok(Switch::Off),
-            _ => Err(ApiError::bad("invalid_status", "`status` must be 1 (enable) or 2 (disable)")),
+            _ => Err(ApiError::new(ErrorCode::InvalidStatus, "`status` must be 1 (enable) or 2 (disable)")),
         }
     }
 }
 
 fn required_id(id: Option<i64>) -> Result<TokenId, ApiError> {
-    id.map(TokenId::new).ok_or_else(|| ApiError::bad("missing_field", "`id` is required"))
+    id.map(TokenId::new).ok_or_else(|| ApiError::new(ErrorCode::MissingField, "`id` is required"))
 }
 
 /// Selects the status-only update.
@@ -220,11 +221,11 @@ pub struct IdsBody {
 
 impl IdsBody {
     pub fn read(self, most: usize) -> Result<Vec<TokenId>, ApiError> {
-        let mut ids = self.ids.ok_or_else(|| ApiError::bad("missing_field", "`ids` is required"))?;
+        let mut ids = self.ids.ok_or_else(|| ApiError::new(ErrorCode::MissingField, "`ids` is required"))?;
         ids.sort_unstable();
         ids.dedup();
         if ids.is_empty() || ids.len() > most {
-            return Err(ApiError::bad("invalid_ids", format!("`ids` must have 1 to {most} entries")));
+            return Err(ApiError::new(ErrorCode::InvalidIds, format!("`ids` must have 1 to {most} entries")));
         }
         Ok(ids.into_iter().map(TokenId::new).collect())
     }

@@ -27,7 +27,8 @@ const IP: ApiError = (403, "ip_not_allowed", "this token may not be used from th
 const EXHAUSTED: ApiError = (402, "token_exhausted", "this token has used up its quota");
 const TOKEN_SHORT: ApiError = (402, "token_quota_insufficient", "insufficient token quota for this amount");
 const USER_SHORT: ApiError = (402, "user_quota_insufficient", "insufficient account quota for this amount");
-const NO_GATEWAY: ApiError = (401, "invalid_gateway", "a gateway credential is required; an administrator can create one");
+const NO_GATEWAY: ApiError =
+    (401, "invalid_gateway", "a gateway credential is required; an administrator can create one");
 const NO_RESERVATION: ApiError = (404, "reservation_not_found", "reservation not found");
 const ENDED: ApiError = (409, "reservation_ended", "this reservation has already ended");
 const REUSED: ApiError =

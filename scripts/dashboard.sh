@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds and tests the dashboard, with Node.js 20.19 or newer. What is up to date is not done again.
+# Builds and tests the dashboard. Needs Node.js 20.19 or newer. Skips what is up to date.
 #
-#   scripts/dashboard.sh has-node         only tells whether such a Node.js is there
-#   scripts/dashboard.sh build            the files in dashboard/dist, which the server serves
-#   scripts/dashboard.sh build-if-able    the same; without Node.js it says so and goes on
-#   scripts/dashboard.sh check            types, format and lint
-#   scripts/dashboard.sh test             its logic
-#   scripts/dashboard.sh browse           the whole way in a real browser; wants DATABASE_URL and a built keymeter
-#   scripts/dashboard.sh picture          the pictures in docs/, likewise
+#   scripts/dashboard.sh has-node         succeeds if such a Node.js is installed
+#   scripts/dashboard.sh build            builds dashboard/dist, which the server serves
+#   scripts/dashboard.sh build-if-able    the same; without Node.js prints a note and succeeds
+#   scripts/dashboard.sh check            checks types, format and lints
+#   scripts/dashboard.sh test             tests its logic
+#   scripts/dashboard.sh browse           tests it in a real browser; needs DATABASE_URL and a built keymeter
+#   scripts/dashboard.sh picture          takes the screenshots in docs/; needs the same
 set -euo pipefail
 
 say() { printf 'dashboard: %s\n' "$*" >&2; }
@@ -23,7 +23,7 @@ has_node() {
         node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)'
 }
 
-# What npm installed last is told by the copy of the lock file that it leaves.
+# npm leaves a copy of the lock file that it installed last.
 install() {
     if [[ ! node_modules/.package-lock.json -nt package-lock.json ]]; then
         say 'installing its libraries'
@@ -39,7 +39,7 @@ build() {
     install && say 'building' && npm run --silent build
 }
 
-# Where cargo left the program, wherever its target directory is.
+# Path of the program, wherever cargo's target directory is.
 program() {
     local directory='JSON.parse(require("fs").readFileSync(0)).target_directory'
     printf '%s/debug/keymeter' "$(cd .. && cargo metadata --format-version 1 --no-deps --offline | node -p "$directory")"
@@ -49,13 +49,13 @@ case ${1:-} in
 has-node) has_node ;;
 build-if-able)
     if has_node; then
-        build || say 'building failed; the service goes on without it'
+        build || say 'build failed; the service starts without the dashboard'
     else
-        say 'Node.js 20.19 or newer is missing; the service goes on without a dashboard'
+        say 'Node.js 20.19 or newer is missing; the service starts without the dashboard'
     fi
     ;;
 build | check | test | browse | picture)
-    has_node || die 'Node.js 20.19 or newer with npm is missing: install it (https://nodejs.org)'
+    has_node || die 'Node.js 20.19 or newer with npm is required: install it (https://nodejs.org)'
     case $1 in
     build) build ;;
     check) install && npm run --silent check ;;

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Writes .sqlx, from which ordinary builds check the SQL without a database.
+# Updates .sqlx, so that builds can check the SQL without a database.
 #
 #   scripts/sqlx-prepare.sh           replace .sqlx
-#   scripts/sqlx-prepare.sh --check   only tell whether .sqlx is up to date
+#   scripts/sqlx-prepare.sh --check   check that .sqlx is up to date, change nothing
 #
 # Does what `cargo sqlx prepare` does, without sqlx-cli: applies the migrations to a new database and compiles
-# every target against it. How sqlx's macros go about it:
-#   SQLX_OFFLINE=false   with a DATABASE_URL: ask the database about each statement
-#   SQLX_OFFLINE_DIR     in that case: leave the answer there as query-<hash>.json (the directory must exist)
-# Neither variable, nor a new migration, makes cargo compile again: that is why the crate roots are touched.
+# every target against it. Variables that sqlx's macros read:
+#   SQLX_OFFLINE=false   with DATABASE_URL: describe each statement by asking the database
+#   SQLX_OFFLINE_DIR     write the descriptions there as query-<hash>.json (the directory must exist)
+# Neither these variables nor a new migration make cargo compile again, so the crate roots are touched.
 set -euo pipefail
 
 say() { printf 'sqlx-prepare: %s\n' "$*" >&2; }
@@ -29,7 +29,7 @@ case $# in
 *) die 'usage: scripts/sqlx-prepare.sh [--check]' ;;
 esac
 
-# Start again beside a database.
+# Run again with a database.
 if [[ -z ${KEYMETER_SQLX_INSIDE:-} ]]; then
     export KEYMETER_SQLX_INSIDE=yes
     exec scripts/with-postgres.sh scripts/sqlx-prepare.sh "$@"
@@ -38,9 +38,9 @@ unset KEYMETER_SQLX_INSIDE
 
 psql=${PG_BIN:+$PG_BIN/}psql
 command -v "$psql" >/dev/null || psql=psql
-command -v "$psql" >/dev/null || die 'psql is needed: install the PostgreSQL client programs'
+command -v "$psql" >/dev/null || die 'psql is required: install the PostgreSQL client programs'
 
-# --- A database of our own, even where the server is somebody else's -------------------------------------------
+# --- A separate database, also on a server that is not ours -----------------------------------------------------
 
 database=keymeter_sqlx_$$
 server_url=$DATABASE_URL
@@ -75,7 +75,7 @@ trap 'exit 143' TERM
 
 sql server -c "create database $database"
 
-# The table in which sqlx keeps account of the migrations, so that statements may name it too.
+# sqlx's table of applied migrations, so that statements may name it.
 sql ours <<'SQL'
 create table _sqlx_migrations (
     version bigint primary key,
@@ -87,7 +87,7 @@ create table _sqlx_migrations (
 );
 SQL
 
-# By number, as sqlx does it.
+# In numerical order, like sqlx.
 count=0
 while IFS= read -r migration; do
     once=(--single-transaction)
@@ -109,12 +109,12 @@ done
 
 say "migrations applied: $count; compiling every target against them"
 DATABASE_URL=$our_url SQLX_OFFLINE=false SQLX_OFFLINE_DIR=$fresh \
-    cargo check --all-targets --locked || die 'a statement or the code does not compile; .sqlx is as it was'
+    cargo check --all-targets --locked || die 'a statement or the code does not compile; .sqlx is unchanged'
 
 shopt -s nullglob
 queries=("$fresh"/query-*.json)
 if ((${#queries[@]} == 0)) && grep -rqE '\bquery(_as|_scalar)?!' src tests; then
-    die 'the code has checked queries, but none was written; .sqlx is as it was'
+    die 'the code has checked queries, but none was written; .sqlx is unchanged'
 fi
 
 # --- Compare or replace -------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ if [[ -n $check ]]; then
         fi
     done
     if ((outdated > 0)); then
-        die ".sqlx does not fit the code and the migrations ($outdated differences above); run \`make sqlx\` and commit .sqlx"
+        die ".sqlx does not match the code and the migrations ($outdated differences above); run \`make sqlx\` and commit .sqlx"
     fi
     say ".sqlx is up to date; statements: ${#queries[@]}"
 else

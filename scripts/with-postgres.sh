@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# Runs a command beside a private PostgreSQL that is gone when the command is.
+# Runs a command with a private PostgreSQL that is removed when the command ends.
 #
 #   scripts/with-postgres.sh CMD [ARG…]
 #
-# CMD sees DATABASE_URL (user `postgres`, database `postgres`, 127.0.0.1 at a free port) and PG_BIN (the
-# directory of the server's programs). Its exit code is passed through. Its standard output is its own: what
-# this script has to say goes to standard error.
+# CMD gets DATABASE_URL (user `postgres`, database `postgres`, 127.0.0.1 at a free port) and PG_BIN (the
+# directory of the server's programs). Its exit code is passed through. Messages of this script go to standard error.
 #
-# Settings, all by environment:
-#   KEYMETER_TEST_DATABASE_URL  use this database and start none; its user must be allowed to create databases
-#   KEYMETER_TEST_FSYNC=on      write as durably as in production (for benchmarks); default off
-#   PG_BIN                      take the server from this directory instead of searching
-#   TMPDIR                      where the cluster lives; default /tmp (/var/tmp when fsync is on)
+# Environment variables:
+#   KEYMETER_TEST_DATABASE_URL  use this database and start none; its user needs the right to create databases
+#   KEYMETER_TEST_FSYNC=on      write to disk as in production (for benchmarks); default off
+#   PG_BIN                      directory of the server's programs; default: search for them
+#   TMPDIR                      directory of the cluster; default /tmp (/var/tmp when fsync is on)
 set -euo pipefail
 
 readonly least_version=14
@@ -34,7 +33,7 @@ fi
 
 # --- Find the server's programs -------------------------------------------------------------------------------
 
-# Whether directory $1 holds a complete server that is new enough.
+# Succeeds if directory $1 contains a complete server that is new enough.
 serves() {
     local program version
     for program in postgres initdb pg_ctl; do
@@ -44,7 +43,7 @@ serves() {
     [[ $version =~ \)\ ([0-9]+) ]] && ((BASH_REMATCH[1] >= least_version))
 }
 
-# Prints the directories worth a look, the best first.
+# Prints the directories to try, the best first.
 candidates() {
     local on_path resolved
     if [[ -n ${PG_BIN:-} ]]; then
@@ -52,7 +51,7 @@ candidates() {
         return
     fi
     if on_path=$(command -v postgres); then
-        # A link on the PATH may stand alone; the directory it leads to has the other programs too.
+        # The PATH may contain a link to postgres only; the directory it points to has the other programs.
         resolved=$(readlink -f "$on_path" 2>/dev/null) || resolved=$on_path
         dirname "$resolved"
         dirname "$on_path"
@@ -79,7 +78,7 @@ find_server() {
     return 1
 }
 
-# Installs Debian's package, without the cluster and the service that normally come with it.
+# Installs Debian's package without the cluster and the service that it normally creates.
 install_server() {
     local as_root=() no_cluster=/etc/postgresql-common/createcluster.d/keymeter.conf outcome=0
     if ! command -v apt-get >/dev/null; then
@@ -92,7 +91,7 @@ install_server() {
         as_root=(sudo -n)
     fi
     as_root+=(env DEBIAN_FRONTEND=noninteractive)
-    say 'no PostgreSQL server here; installing the package postgresql'
+    say 'no PostgreSQL server found; installing the package postgresql'
     {
         "${as_root[@]}" mkdir -p "${no_cluster%/*}" &&
             printf 'create_main_cluster = false\n' | "${as_root[@]}" tee "$no_cluster" &&
@@ -105,15 +104,15 @@ install_server() {
 
 if ! bin=$(find_server); then
     if [[ -n ${PG_BIN:-} ]]; then
-        die "PG_BIN=$PG_BIN holds no PostgreSQL server of version $least_version or newer"
+        die "PG_BIN=$PG_BIN contains no PostgreSQL server of version $least_version or newer"
     fi
     if ! install_server || ! bin=$(find_server); then
-        die "PostgreSQL $least_version or newer is needed: install it (Debian and Ubuntu: apt-get install postgresql;" \
+        die "PostgreSQL $least_version or newer is required: install it (Debian and Ubuntu: apt-get install postgresql;" \
             'macOS: brew install postgresql), or set KEYMETER_TEST_DATABASE_URL to a database'
     fi
 fi
 
-# What the caller's environment says about PostgreSQL is meant for another server.
+# PG… variables of the caller are meant for another server.
 for name in "${!PG@}"; do
     unset "$name"
 done
@@ -132,7 +131,7 @@ if ((EUID == 0)); then
     [[ -n $owner ]] || die 'PostgreSQL does not run as root, and neither of the users postgres and nobody exists'
 fi
 
-# Runs a program as the cluster's owner, from a directory that everybody may enter.
+# Runs a program as the cluster's owner, in a directory that every user may enter.
 as_owner() (
     cd /
     if [[ -z $owner ]]; then
@@ -150,7 +149,7 @@ home=
 child=
 status=0
 
-# Stops the cluster and removes it. Runs at every way out, and no signal interrupts it.
+# Stops the cluster and removes it. Runs at every exit; no signal interrupts it.
 # shellcheck disable=SC2317,SC2329 # called by a trap
 clean_up() {
     local code=$?
@@ -181,14 +180,14 @@ for place in "${places[@]}"; do
     if [[ -n $owner ]]; then
         chown "$owner:$(id -g "$owner")" "$home"
     fi
-    # The owner must be able to walk there, and the name of a unix socket is at most 103 bytes long.
+    # The owner needs access, and the path of a Unix socket has at most 103 bytes.
     if as_owner test -w "$home" 2>/dev/null && ((${#home} + ${#start_attempts} + 18 <= 103)); then
         break
     fi
     rm -rf "$home"
     home=
 done
-[[ -n $home ]] || die "no directory for the cluster: tried ${places[*]}"
+[[ -n $home ]] || die "no usable directory for the cluster; tried ${places[*]}"
 
 if [[ $durable == on && $(stat -f -c %T "$home" 2>/dev/null) == tmpfs ]]; then
     say "fsync is on, but $home is in memory; set TMPDIR to a directory on a disk to measure that disk"
@@ -200,13 +199,13 @@ make_cluster() {
     as_owner "$bin/initdb" -D "$home/data" -U postgres --auth=trust --encoding=UTF8 --no-sync "$@" >"$home/log" 2>&1
 }
 
-# Shows what PostgreSQL said before it gave up. The server writes its own log, as its own user.
+# Shows the last lines of the logs. The server writes its own log, as its own user.
 show_log() { tail -q -n 20 "$home/log" "$home/server.log" >&2 2>/dev/null || true; }
 
-# Not every system knows C.UTF-8; C orders the same way.
+# Some systems do not have C.UTF-8; C sorts the same way.
 if ! make_cluster --locale=C.UTF-8 && ! make_cluster --locale=C; then
     show_log
-    die 'initdb failed; its last words are above'
+    die 'initdb failed; see its output above'
 fi
 
 as_owner tee -a "$home/data/postgresql.conf" >/dev/null <<CONF
@@ -220,12 +219,12 @@ timezone = 'UTC'
 log_timezone = 'UTC'
 CONF
 
-# Whether somebody listens on 127.0.0.1:$1. A race is lost to PostgreSQL, which then tries the next port.
+# Succeeds if 127.0.0.1:$1 is in use. If it becomes used afterwards, PostgreSQL fails and the next port is tried.
 taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 port=
 for ((attempt = 0; attempt < start_attempts; attempt++)); do
-    # Below the range from which systems take the ports of outgoing connections.
+    # Below the range of ports for outgoing connections.
     trial=$((15432 + RANDOM % 16000))
     if taken "$trial"; then
         continue
@@ -238,7 +237,7 @@ for ((attempt = 0; attempt < start_attempts; attempt++)); do
 done
 if [[ -z $port ]]; then
     show_log
-    die 'PostgreSQL did not start; its last words are above'
+    die 'PostgreSQL did not start; see its output above'
 fi
 
 export DATABASE_URL="postgres://postgres@127.0.0.1:$port/postgres"
@@ -246,8 +245,8 @@ export PG_BIN=$bin
 
 # --- Run the command --------------------------------------------------------------------------------------------
 
-# The shell acts on a signal only between commands, so CMD runs beside it and the shell waits. A terminal gives
-# Ctrl-C to CMD itself; any other signal reaches only this script, and is handed on. The second one ends CMD.
+# The shell handles signals only between commands, so CMD runs in the background and the shell waits. A terminal sends
+# Ctrl-C to CMD as well; other signals reach only this script, which passes them on. A second signal kills CMD.
 signals=0
 # shellcheck disable=SC2317,SC2329 # called by a trap
 pass_on() {
@@ -262,21 +261,21 @@ trap 'pass_on HUP' HUP
 trap 'pass_on INT' INT
 trap 'pass_on TERM' TERM
 
-# Beside the shell, a command would read nothing and ignore Ctrl-C: give both back.
+# A background command does not read standard input and ignores Ctrl-C; restore both.
 (
     trap - HUP INT QUIT TERM EXIT
     exec "$@"
 ) <&0 &
 child=$!
 if ((signals > 0)); then
-    kill -s TERM "$child" 2>/dev/null || true # it came before there was anybody to pass it on to
+    kill -s TERM "$child" 2>/dev/null || true # it arrived before CMD was started
 fi
 
 while true; do
     before=$signals
     code=0
     wait "$child" || code=$?
-    # 127 also says that the shell has told this end before.
+    # 127 also means that the shell has already reported this exit.
     if ((code != 127 || status == 0)); then
         status=$code
     fi

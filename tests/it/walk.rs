@@ -1,4 +1,4 @@
-//! The walk of the README, `examples/walk.sh`, against the real binary on the embedded database.
+//! `examples/walk.sh` against the real program on the embedded database.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -17,25 +17,25 @@ async fn the_walk_succeeds_and_succeeds_again() {
     let server = Server::start(dir.path(), &[]).await;
     for _ in 0..2 {
         let walked = walk(&server.base, ROOT_PASSWORD);
-        let told = String::from_utf8_lossy(&walked.stdout);
-        assert!(walked.status.success(), "{told}{}", String::from_utf8_lossy(&walked.stderr));
-        assert!(told.ends_with("All 19 steps were answered as they should be.\n"), "{told}");
+        let output = String::from_utf8_lossy(&walked.stdout);
+        assert!(walked.status.success(), "{output}{}", String::from_utf8_lossy(&walked.stderr));
+        assert!(output.ends_with("All 19 steps passed.\n"), "{output}");
     }
 }
 
 #[tokio::test]
-async fn a_walk_that_goes_wrong_says_where() {
+async fn a_walk_that_fails_names_the_step() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[]).await;
     let nowhere = "http://127.0.0.1:1";
-    for (base, password, sentence) in [
-        (server.base.as_str(), "not the password", "walk: step 1 should be answered 200, not 401\n"),
+    for (base, password, message) in [
+        (server.base.as_str(), "not the password", "walk: step 1: expected status 200, got 401\n"),
         (&server.base, "", "walk: set ROOT_PASSWORD to the password of root\n"),
-        (nowhere, ROOT_PASSWORD, "walk: nobody answers at http://127.0.0.1:1; is the service running?\n"),
+        (nowhere, ROOT_PASSWORD, "walk: no answer from http://127.0.0.1:1; is the service running?\n"),
     ] {
         let walked = walk(base, password);
         assert_eq!(walked.status.code(), Some(1));
-        let told = String::from_utf8_lossy(&walked.stderr).into_owned();
-        assert!(told.ends_with(sentence), "{told}");
+        let output = String::from_utf8_lossy(&walked.stderr).into_owned();
+        assert!(output.ends_with(message), "{output}");
     }
 }

@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::telemetry;
 use crate::{app, doctor};
 
-/// Hands out API keys with quotas, and holds every one of them to its quota.
+/// Issues API keys and enforces what each may spend.
 #[derive(Debug, Parser)]
 #[command(name = "keymeter", version, about)]
 struct Cli {

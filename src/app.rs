@@ -23,12 +23,14 @@ use crate::demo::{self, DemoError};
 use crate::doctor;
 use crate::domain::cell::CellLabel;
 use crate::domain::group::Groups;
-use crate::domain::key;
 use crate::domain::money::Quota;
+use crate::domain::password::random_password;
 use crate::domain::time::{Clock, DAY, ManualClock, SystemClock};
-use crate::service::accounts::{AccountRules, Accounts, AccountsError};
-use crate::service::admin::Admin;
+use crate::service::access_tokens::AccessTokens;
+use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
+use crate::service::enablement::Enablement;
+use crate::service::gateways::Gateways;
 use crate::service::invalidator::Invalidator;
 use crate::service::jobs::{JobRules, Jobs};
 use crate::service::key_cache::KeyCache;
@@ -39,8 +41,10 @@ use crate::service::passwords::Passwords;
 use crate::service::rate_limiter::{Limits, RateLimiter};
 use crate::service::recent_balances::RecentBalances;
 use crate::service::rng::Rng;
+use crate::service::sign_in::SignIn;
 use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
+use crate::service::users::{AccountRules, Users, UsersError};
 use crate::service::vault::{MasterKey, MasterKeyInvalid, Vault};
 #[cfg(feature = "embedded")]
 use crate::storage::embedded::{self, Embedded, EmbeddedError};
@@ -85,7 +89,7 @@ pub enum StartError {
     )]
     WrongCell { database: String, setting: CellLabel },
     #[error("cannot make the root account: {0}; set KEYMETER_ROOT__PASSWORD")]
-    Root(AccountsError),
+    Root(UsersError),
     #[error(
         "this database is in use, and a demo fills only an empty one; name another KEYMETER_DATA_DIR or DATABASE_URL"
     )]
@@ -305,7 +309,7 @@ impl App {
         let http_metrics = HttpMetrics::register(&mut registry);
         db.register_metrics(&mut registry);
         let groups = Groups::new(config.groups.clone());
-        let rules = account_rules(config, &groups)?;
+        let account_rules = Arc::new(account_rules(config, &groups)?);
         let limits = Limits {
             search: config.limits.search_per_minute,
             login: config.limits.login_per_minute,
@@ -349,26 +353,39 @@ impl App {
                 config.usage.time_zone,
             ),
             overviews: Overviews::new(db.clone(), Arc::clone(&clock), config.usage.time_zone),
-            admin: Admin::new(
+            users: Users::new(
                 db.clone(),
-                vault.clone(),
-                rng.clone(),
-                Arc::clone(&clock),
-                passwords.clone(),
-                invalidator.clone(),
-                groups,
-                (rules.initial_group.clone(), rules.initial_quota),
-            ),
-            accounts: Accounts::new(
-                db.clone(),
-                vault.clone(),
                 rng.clone(),
                 Arc::clone(&clock),
                 Arc::clone(&rate_limiter),
-                passwords,
+                passwords.clone(),
                 invalidator.clone(),
-                rules,
+                groups,
+                Arc::clone(&account_rules),
             ),
+            sign_in: SignIn::new(
+                db.clone(),
+                Arc::clone(&clock),
+                Arc::clone(&rate_limiter),
+                passwords,
+                Arc::clone(&account_rules),
+            ),
+            access_tokens: AccessTokens::new(
+                db.clone(),
+                vault.clone(),
+                rng.clone(),
+                Arc::clone(&clock),
+                invalidator.clone(),
+            ),
+            enablement: Enablement::new(
+                db.clone(),
+                Arc::clone(&clock),
+                invalidator.clone(),
+                Arc::clone(&account_rules),
+            ),
+            gateways: Gateways::new(db.clone(), vault.clone(), rng.clone(), Arc::clone(&clock), invalidator.clone()),
+            audit: Audit::new(db.clone()),
+            account_rules,
             ledger: Arc::new(ledger),
             authenticator,
             clock: Arc::clone(&clock),
@@ -502,7 +519,7 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
         fill_with_demo(&opened, &config).await?;
     }
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system())?;
-    let made_up = app.state.accounts.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
+    let made_up = app.state.users.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
     greet(&listener, &config, &database, app.state.dashboard.is_some(), made_up.as_ref());
     let background = app.background(&database, &config);
     let limits = connections::Limits::new(&config.server, config.database.connections);
@@ -531,11 +548,11 @@ async fn fill_with_demo(opened: &Opened, config: &Config) -> Result<(), StartErr
         storage::commit(tx).await?;
     }
     let password = config.root.password.clone();
-    let password = password.unwrap_or_else(|| Rng::system().generate(|rng| key::random_password(rng)).as_str().into());
+    let password = password.unwrap_or_else(|| Rng::system().generate(|rng| random_password(rng)).as_str().into());
     let clock = Arc::new(ManualClock::at(start));
     let opened = Opened { db: opened.db.clone(), vault: opened.vault.clone() };
     let app = App::assemble(opened, config, Arc::<ManualClock>::clone(&clock), Rng::system())?;
-    app.state.accounts.ensure_root(Some(&password)).await.map_err(StartError::Root)?;
+    app.state.users.ensure_root(Some(&password)).await.map_err(StartError::Root)?;
     print!("Filling a demo, day by day:");
     demo::fill(&app.state, &clock, &password, |day| {
         print!(" {day}");

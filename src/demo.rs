@@ -5,23 +5,29 @@ use rand::{CryptoRng, RngExt};
 use secrecy::SecretString;
 
 use crate::api::state::AppState;
-use crate::domain::audit::{Caller, Credential, Origin};
+use crate::domain::audit::Actor;
+use crate::domain::caller::{Caller, Credential, Origin};
+use crate::domain::enablement::Decision;
 use crate::domain::group::Group;
 use crate::domain::id::{GatewayId, TokenId};
 use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
+use crate::domain::password::{NewPassword, TypedPassword};
 use crate::domain::policy;
 use crate::domain::time::{Clock, DAY, Lifetime, ManualClock, UnixTime};
 use crate::domain::token::{Budget, NewToken, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
-use crate::domain::user::{NewPassword, Role, TypedPassword, UserStatus, Username};
-use crate::service::accounts::AccountsError;
-use crate::service::admin::{AdminError, Admission, Grant, UserPatch};
+use crate::domain::user::{Role, UserStatus};
+use crate::domain::username::Username;
+use crate::service::enablement::EnablementError;
+use crate::service::gateways::GatewaysError;
 use crate::service::keys::KeysError;
 use crate::service::ledger::{ChargeRequest, LedgerError};
 use crate::service::rng::Rng;
+use crate::service::sign_in::SignInError;
 use crate::service::tokens::TokensError;
+use crate::service::users::{Grant, NewAccount, UserPatch, UsersError};
 
 /// How far back the charges begin.
 pub const DAYS: i64 = 14;
@@ -33,10 +39,14 @@ const BUSY: [i64; 24] = [2, 1, 1, 1, 1, 2, 4, 8, 14, 20, 22, 20, 16, 19, 21, 20,
 /// Why it could not be filled.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    #[error("an account of the demo could not be made: {0}")]
-    Accounts(#[from] AccountsError),
-    #[error("an account of the demo could not be changed: {0}")]
-    Admin(#[from] AdminError),
+    #[error("an account of the demo could not be created: {0}")]
+    Users(#[from] UsersError),
+    #[error("a sign-in of the demo failed: {0}")]
+    SignIn(#[from] SignInError),
+    #[error("an enablement request of the demo failed: {0}")]
+    Enablement(#[from] EnablementError),
+    #[error("the gateway of the demo could not be created: {0}")]
+    Gateways(#[from] GatewaysError),
     #[error("a key of the demo could not be made: {0}")]
     Tokens(#[from] TokensError),
     #[error("a key of the demo could not be read: {0}")]
@@ -130,7 +140,7 @@ pub async fn fill(
 ) -> Result<(), DemoError> {
     let now = clock.now().plus(DAYS * DAY);
     let root = sign_in(state, "root", password).await?;
-    let gateway = state.admin.create_gateway(&root, "llm-gateway").await?.0.gateway_id;
+    let gateway = state.gateways.create(Actor::from(&root), "llm-gateway").await?.0.id;
     people(state, &root, password).await?;
     let mut made = Vec::new();
     for owner in ["ana", "ben", "dora"] {
@@ -256,7 +266,7 @@ async fn people(state: &AppState, root: &Caller, password: &SecretString) -> Res
         ("frida", "Frida Berg", 0, Role::Admin),
     ] {
         let enabled = dollars > 0;
-        let new = Admission {
+        let new = NewAccount {
             username: Username::parse(username).map_err(invalid)?,
             password: NewPassword::parse(expose(password)).map_err(invalid)?,
             display_name: display_name.to_owned(),
@@ -267,9 +277,9 @@ async fn people(state: &AppState, root: &Caller, password: &SecretString) -> Res
             token_api_enabled: enabled,
             max_tokens: None,
         };
-        let user = state.admin.create_user(root, new).await?;
+        let user = state.users.create(Actor::from(root), new).await?;
         if enabled {
-            state.admin.grant(root, user.id, Grant::To(dollars_of(dollars)?.get())).await?;
+            state.users.grant(root, user.id, Grant::To(dollars_of(dollars)?.get())).await?;
         }
     }
     Ok(())
@@ -278,13 +288,13 @@ async fn people(state: &AppState, root: &Caller, password: &SecretString) -> Res
 /// Cleo waits for an answer; Emil got one, and was switched off.
 async fn requests_for_enablement(state: &AppState, root: &Caller, password: &SecretString) -> Result<(), DemoError> {
     let emil = sign_in(state, "emil", password).await?;
-    let asked = state.accounts.request_token_api(&emil, "I would like to try a few models.", None).await?;
-    state.admin.decide(root, asked.id, false, "Please ask with your work account.").await?;
+    let asked = state.enablement.request(&emil, "I would like to try a few models.", None).await?;
+    state.enablement.decide(root, asked.id, Decision::Refuse, "Please ask with your work account.").await?;
     let off = UserPatch { status: Some(UserStatus::Disabled), ..UserPatch::default() };
-    state.admin.edit_user(root, emil.user.id, off).await?;
+    state.users.edit(root, emil.user.id, off).await?;
     let cleo = sign_in(state, "cleo", password).await?;
     let reason = "We are building a search for the archive and need keys for two services.";
-    state.accounts.request_token_api(&cleo, reason, None).await?;
+    state.enablement.request(&cleo, reason, None).await?;
     Ok(())
 }
 
@@ -292,7 +302,7 @@ async fn sign_in(state: &AppState, username: &str, password: &SecretString) -> R
     let origin = Origin { ip: None, request_id: "demo".to_owned() };
     let username = Username::typed(username).map_err(invalid)?;
     let password = TypedPassword::new(expose(password));
-    let (user, _) = state.accounts.sign_in(Some(&username), &password, &origin).await?;
+    let (user, _) = state.sign_in.sign_in(Some(&username), &password, &origin).await?;
     Ok(Caller { user, credential: Credential::Session, origin })
 }
 

@@ -133,7 +133,7 @@ impl Installation {
         let opened = app::open(&config, &Database::start(&config).unwrap()).await.unwrap();
         let db = opened.db.clone();
         let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system()).unwrap();
-        app.state.accounts.ensure_root(config.root.password.as_ref()).await.unwrap();
+        app.state.users.ensure_root(config.root.password.as_ref()).await.unwrap();
         db.close().await;
         let pool = connect(&url).await;
         // As the job of a running server would.

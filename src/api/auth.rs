@@ -12,10 +12,10 @@ use super::errors::ApiError;
 use super::extract::origin;
 use super::middleware::observe::set_user;
 use super::state::AppState;
-use crate::domain::audit::{Caller, Credential};
+use crate::domain::caller::{Caller, Credential};
 use crate::domain::id::{GatewayId, UserId};
-use crate::domain::key::{AccessToken, GatewayCredential};
 use crate::domain::policy;
+use crate::domain::secrets::{AccessTokenSecret, GatewaySecret};
 use crate::domain::time::DAY;
 use crate::domain::user::User;
 use crate::service::authenticator::AuthError;
@@ -57,7 +57,8 @@ impl FromRequestParts<Arc<AppState>> for SignedIn {
         let (user, credential) = match parts.headers.get(header::AUTHORIZATION) {
             Some(value) => {
                 let text = value.to_str().map_err(|_| ApiError::not_signed_in())?;
-                let (user, expires_at) = app.authenticator.by_access_token(&AccessToken::claimed(bare(text))).await?;
+                let (user, expires_at) =
+                    app.authenticator.by_access_token(&AccessTokenSecret::claimed(bare(text))).await?;
                 (user, Credential::AccessToken { expires_at })
             }
             None => (by_session(parts, app).await?, Credential::Session),
@@ -77,7 +78,7 @@ impl FromRequestParts<Arc<AppState>> for ApiUser {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
         let SignedIn(caller) = SignedIn::from_request_parts(parts, app).await?;
-        let rules = app.accounts.rules();
+        let rules = &app.account_rules;
         if caller.user.may_use_token_api(rules.token_api_open) {
             Ok(Self(caller))
         } else {
@@ -113,7 +114,7 @@ impl FromRequestParts<Arc<AppState>> for GatewayInFront {
 
 async fn gateway(parts: &Parts, app: &AppState, name: HeaderName) -> Result<GatewayId, ApiError> {
     let text = parts.headers.get(name).and_then(|value| value.to_str().ok()).ok_or_else(ApiError::not_a_gateway)?;
-    match app.authenticator.gateway(&GatewayCredential::claimed(bare(text))).await {
+    match app.authenticator.gateway(&GatewaySecret::claimed(bare(text))).await {
         Ok(id) => Ok(id),
         Err(AuthError::Storage(storage)) => Err(storage.into()),
         Err(AuthError::Unknown | AuthError::Disabled) => Err(ApiError::not_a_gateway()),

@@ -12,19 +12,24 @@ use crate::domain::ledger::Refusal;
 use crate::domain::model_limits::ModelsInvalid;
 use crate::domain::money::QuotaInvalid;
 use crate::domain::page::PageInvalid;
+use crate::domain::password::PasswordInvalid;
 use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
+use crate::domain::text::TextInvalid;
 use crate::domain::time::LifetimeInvalid;
 use crate::domain::token::{NameInvalid, NoteInvalid};
-use crate::domain::user::AccountInvalid;
-use crate::service::accounts::AccountsError;
-use crate::service::admin::AdminError;
+use crate::domain::username::UsernameInvalid;
+use crate::service::access_tokens::AccessTokensError;
 use crate::service::authenticator::AuthError;
+use crate::service::enablement::EnablementError;
+use crate::service::gateways::GatewaysError;
 use crate::service::keys::KeysError;
 use crate::service::ledger::LedgerError;
 use crate::service::rate_limiter::RateLimited;
+use crate::service::sign_in::SignInError;
 use crate::service::tokens::TokensError;
 use crate::service::usage::UsageError;
+use crate::service::users::UsersError;
 use crate::service::vault::Unopenable;
 use crate::storage::StorageError;
 
@@ -145,27 +150,6 @@ impl ApiError {
     #[must_use]
     pub fn not_admin() -> Self {
         Self::new(ErrorCode::NotAnAdministrator, "an administrator account is required")
-    }
-
-    /// The failure of a code given as text; a step on the way to [`Self::new`].
-    pub fn bad(error: &'static str, message: impl Into<String>) -> Self {
-        let code = ErrorCode::ALL.iter().find(|code| code.as_str() == error).copied();
-        Self::new(code.unwrap_or(ErrorCode::Internal), message)
-    }
-    fn forbidden(error: &'static str, message: impl Into<String>) -> Self {
-        Self::bad(error, message)
-    }
-    fn conflict(error: &'static str, message: impl Into<String>) -> Self {
-        Self::bad(error, message)
-    }
-    fn unauthorized(error: &'static str, message: impl Into<String>) -> Self {
-        Self::bad(error, message)
-    }
-    fn unavailable(error: &'static str, message: &str) -> Self {
-        Self::bad(error, message)
-    }
-    fn not_found(message: impl Into<String>) -> Self {
-        Self::new(ErrorCode::NotFound, message)
     }
 }
 
@@ -320,48 +304,80 @@ impl From<LedgerError> for ApiError {
     }
 }
 
-impl From<AccountsError> for ApiError {
-    fn from(error: AccountsError) -> Self {
+impl From<UsersError> for ApiError {
+    fn from(error: UsersError) -> Self {
         let message = error.to_string();
         match error {
-            AccountsError::WrongCredentials => Self::unauthorized("wrong_credentials", message),
-            AccountsError::Disabled => Self::forbidden("user_disabled", message),
-            AccountsError::RegistrationClosed => Self::forbidden("registration_closed", message),
-            AccountsError::UsernameTaken => Self::conflict("username_taken", message),
-            AccountsError::UsernameConfusable => Self::conflict("username_confusable", message),
-            AccountsError::WrongPassword => Self::forbidden("wrong_password", message),
-            AccountsError::Invalid(invalid) => invalid.into(),
-            AccountsError::NotFound(_) => Self::not_found(message),
-            AccountsError::TooManyAccessTokens(_) => Self::conflict("access_token_limit_reached", message),
-            AccountsError::ExpiryPast | AccountsError::ExpiryTooLate(_) => Self::bad("invalid_expiry", message),
-            AccountsError::AlreadyEnabled => Self::conflict("token_api_enabled", message),
-            AccountsError::AlreadyRequested => Self::conflict("token_api_requested", message),
-            AccountsError::ForeignAccount => Self::forbidden("foreign_account", message),
-            AccountsError::RateLimited(too_often) => too_often.into(),
-            AccountsError::Busy(_) => Self::unavailable("sign_in_busy", &message),
-            AccountsError::Storage(storage) => storage.into(),
+            UsersError::NotFound => Self::new(ErrorCode::NotFound, message),
+            UsersError::RoleTooLow => Self::new(ErrorCode::RoleTooLow, message),
+            UsersError::OwnAccount => Self::new(ErrorCode::OwnAccount, message),
+            UsersError::UsernameTaken => Self::new(ErrorCode::UsernameTaken, message),
+            UsersError::UsernameConfusable => Self::new(ErrorCode::UsernameConfusable, message),
+            UsersError::Username(invalid) => invalid.into(),
+            UsersError::Password(invalid) => invalid.into(),
+            UsersError::WrongPassword => Self::new(ErrorCode::WrongPassword, message),
+            UsersError::UnknownGroup(_) => Self::new(ErrorCode::InvalidGroup, message),
+            UsersError::MaxTokens => Self::new(ErrorCode::InvalidMaxTokens, message),
+            UsersError::WalletRange(_) => Self::new(ErrorCode::InvalidQuota, message),
+            UsersError::DisabledByRoot(_) => Self::new(ErrorCode::AccountDisabledByRoot, message),
+            UsersError::RateLimited(limited) => limited.into(),
+            UsersError::Busy(_) => Self::new(ErrorCode::SignInBusy, message),
+            UsersError::Storage(storage) => storage.into(),
         }
     }
 }
 
-impl From<AdminError> for ApiError {
-    fn from(error: AdminError) -> Self {
+impl From<SignInError> for ApiError {
+    fn from(error: SignInError) -> Self {
         let message = error.to_string();
         match error {
-            AdminError::NotFound(_) => Self::not_found(message),
-            AdminError::RoleTooLow => Self::forbidden("role_too_low", message),
-            AdminError::OwnAccount => Self::conflict("own_account", message),
-            AdminError::UsernameTaken => Self::conflict("username_taken", message),
-            AdminError::UsernameConfusable => Self::conflict("username_confusable", message),
-            AdminError::Invalid(invalid) => invalid.into(),
-            AdminError::UnknownGroup(_) => Self::bad("invalid_group", message),
-            AdminError::MaxTokens => Self::bad("invalid_max_tokens", message),
-            AdminError::WalletRange(_) => Self::bad("invalid_quota", message),
-            AdminError::DisabledByRoot(_) => Self::forbidden("account_disabled_by_root", message),
-            AdminError::TooManyCredentials => Self::conflict("credential_limit_reached", message),
-            AdminError::AlreadyDecided => Self::conflict("already_decided", message),
-            AdminError::Busy(_) => Self::unavailable("sign_in_busy", &message),
-            AdminError::Storage(storage) => storage.into(),
+            SignInError::WrongCredentials => Self::new(ErrorCode::WrongCredentials, message),
+            SignInError::Disabled => Self::new(ErrorCode::UserDisabled, message),
+            SignInError::RegistrationClosed => Self::new(ErrorCode::RegistrationClosed, message),
+            SignInError::UsernameTaken => Self::new(ErrorCode::UsernameTaken, message),
+            SignInError::UsernameConfusable => Self::new(ErrorCode::UsernameConfusable, message),
+            SignInError::RateLimited(limited) => limited.into(),
+            SignInError::Busy(_) => Self::new(ErrorCode::SignInBusy, message),
+            SignInError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<AccessTokensError> for ApiError {
+    fn from(error: AccessTokensError) -> Self {
+        let message = error.to_string();
+        match error {
+            AccessTokensError::NotFound | AccessTokensError::AccountDeleted => Self::new(ErrorCode::NotFound, message),
+            AccessTokensError::TooMany => Self::new(ErrorCode::AccessTokenLimitReached, message),
+            AccessTokensError::ExpiryPast | AccessTokensError::ExpiryTooLate(_) => {
+                Self::new(ErrorCode::InvalidExpiry, message)
+            }
+            AccessTokensError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<EnablementError> for ApiError {
+    fn from(error: EnablementError) -> Self {
+        let message = error.to_string();
+        match error {
+            EnablementError::NotFound | EnablementError::AccountDeleted => Self::new(ErrorCode::NotFound, message),
+            EnablementError::AlreadyEnabled => Self::new(ErrorCode::TokenApiEnabled, message),
+            EnablementError::AlreadyRequested => Self::new(ErrorCode::TokenApiRequested, message),
+            EnablementError::ForeignAccount => Self::new(ErrorCode::ForeignAccount, message),
+            EnablementError::AlreadyDecided => Self::new(ErrorCode::AlreadyDecided, message),
+            EnablementError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<GatewaysError> for ApiError {
+    fn from(error: GatewaysError) -> Self {
+        let message = error.to_string();
+        match error {
+            GatewaysError::NotFound | GatewaysError::CredentialNotFound => Self::new(ErrorCode::NotFound, message),
+            GatewaysError::TooManyCredentials => Self::new(ErrorCode::CredentialLimitReached, message),
+            GatewaysError::Storage(storage) => storage.into(),
         }
     }
 }
@@ -372,14 +388,12 @@ impl From<QuotaInvalid> for ApiError {
     }
 }
 
-impl From<AccountInvalid> for ApiError {
-    fn from(error: AccountInvalid) -> Self {
+impl From<TextInvalid> for ApiError {
+    fn from(error: TextInvalid) -> Self {
         let code = match error {
-            AccountInvalid::Username | AccountInvalid::UsernameCharacters => ErrorCode::InvalidUsername,
-            AccountInvalid::Password => ErrorCode::InvalidPassword,
-            AccountInvalid::Email => ErrorCode::InvalidEmail,
-            AccountInvalid::Label(_) | AccountInvalid::Text(_) => ErrorCode::InvalidText,
-            AccountInvalid::Missing(_) => ErrorCode::MissingField,
+            TextInvalid::Email => ErrorCode::InvalidEmail,
+            TextInvalid::Label(_) | TextInvalid::TooLong(_) => ErrorCode::InvalidText,
+            TextInvalid::Missing(_) => ErrorCode::MissingField,
         };
         Self::new(code, error.to_string())
     }
@@ -404,4 +418,6 @@ bad_input! {
     IpsInvalid => InvalidIps,
     PageInvalid => InvalidPage,
     SearchInvalid => InvalidSearch,
+    UsernameInvalid => InvalidUsername,
+    PasswordInvalid => InvalidPassword,
 }

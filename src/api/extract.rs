@@ -7,13 +7,14 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
 use http::request::Parts;
+use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 
 use super::error_code::ErrorCode;
 use super::errors::ApiError;
 use super::middleware::request_id::RequestId;
 use super::state::AppState;
-use crate::domain::audit::Origin;
+use crate::domain::caller::Origin;
 
 /// Maximum size of a body in bytes.
 const MAX_BODY: usize = 1024 * 1024;
@@ -122,6 +123,22 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<AppState>> for Query<T> {
             ApiError::new(ErrorCode::InvalidQuery, "the query string cannot be read; send each parameter once")
         })
     }
+}
+
+/// A number in the query string; `None` if it is absent or empty.
+pub fn query_number(name: &str, text: Option<&str>) -> Result<Option<i64>, ApiError> {
+    match text {
+        None | Some("") => Ok(None),
+        Some(digits) => match digits.parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(ApiError::new(ErrorCode::InvalidQuery, format!("`{name}` must be a whole number"))),
+        },
+    }
+}
+
+/// A secret in a body; empty if it is absent.
+pub fn exposed(secret: Option<&SecretString>) -> &str {
+    secret.map(ExposeSecret::expose_secret).unwrap_or_default()
 }
 
 /// The `{id}` of the path.

@@ -41,7 +41,7 @@ pub struct StatusBody {
 /// Name, version and what this server allows.
 #[utoipa::path(get, path = "/api/status", tag = "operation", responses((status = 200, body = Envelope<StatusBody>)))]
 pub async fn status(State(app): State<Arc<AppState>>) -> Envelope<StatusBody> {
-    let rules = app.accounts.rules();
+    let rules = &app.account_rules;
     Envelope::of(StatusBody {
         name: "keymeter",
         system_name: "keymeter",

@@ -2,14 +2,16 @@
 
 #![expect(clippy::missing_errors_doc, reason = "handlers' docs are the OpenAPI document; `errors` says what fails how")]
 
-pub mod accounts;
-pub mod admin;
+pub mod access_tokens;
+pub mod audit;
 pub mod auth;
 pub mod dashboard;
+pub mod enablement;
 pub mod envelope;
 pub mod error_code;
 pub mod errors;
 pub mod extract;
+pub mod gateways;
 pub mod health;
 pub mod keys;
 pub mod ledger;
@@ -18,6 +20,8 @@ pub mod openapi;
 pub mod overview;
 pub mod page;
 pub mod router;
+pub mod sign_in;
 pub mod state;
 pub mod tokens;
 pub mod usage;
+pub mod users;

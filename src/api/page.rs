@@ -5,6 +5,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::errors::ApiError;
 use crate::domain::page::{Page, PageRequest};
+use crate::domain::search::SearchPattern;
 
 /// The page to return.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -29,6 +30,21 @@ impl PageQuery {
             (size, _) => PageRequest::from_zero(self.p.as_deref(), size.as_deref()),
         };
         Ok(page?)
+    }
+}
+
+/// A search by name.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct KeywordQuery {
+    /// A part of the name: at least 2 characters and at most 2 `%`.
+    keyword: Option<String>,
+}
+
+impl KeywordQuery {
+    /// The pattern; `None` if nothing is searched.
+    pub fn read(&self) -> Result<Option<SearchPattern>, ApiError> {
+        Ok(SearchPattern::of_name(self.keyword.as_deref().unwrap_or_default())?)
     }
 }
 

@@ -14,7 +14,10 @@ use utoipa_axum::routes;
 
 use super::ledger::{charge, forward_auth, reservations, verify};
 use super::state::AppState;
-use super::{accounts, admin, auth, dashboard, errors, health, keys, middleware, overview, tokens, usage};
+use super::{
+    access_tokens, audit, auth, dashboard, enablement, errors, gateways, health, keys, middleware, overview, sign_in,
+    tokens, usage, users,
+};
 use crate::storage::sessions::SessionTable;
 
 /// GET, and HEAD with it, is in the document.
@@ -30,22 +33,22 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))
-        .routes(routes!(accounts::login))
-        .routes(routes!(accounts::register))
-        .routes(routes!(accounts::logout, accounts::logout_by_post));
+        .routes(routes!(sign_in::sign_in))
+        .routes(routes!(sign_in::register))
+        .routes(routes!(sign_in::sign_out, sign_in::sign_out_by_post));
 
     let key_holder = OpenApiRouter::new().routes(routes!(usage::by_key)).routes(routes!(usage::daily_by_key));
 
     let signed_in = OpenApiRouter::new()
-        .routes(routes!(accounts::show, accounts::edit))
+        .routes(routes!(users::show_own, users::edit_own))
         .routes(routes!(overview::show))
-        .routes(routes!(accounts::mint))
-        .routes(routes!(accounts::list_access_tokens, accounts::create_access_token))
-        .routes(routes!(accounts::revoke_access_token))
-        .routes(routes!(accounts::token_api_request, accounts::request_token_api))
-        .routes(routes!(accounts::groups))
-        .routes(routes!(accounts::models))
-        .routes(routes!(accounts::own_models));
+        .routes(routes!(access_tokens::mint))
+        .routes(routes!(access_tokens::list, access_tokens::create))
+        .routes(routes!(access_tokens::revoke))
+        .routes(routes!(enablement::show, enablement::request))
+        .routes(routes!(users::groups))
+        .routes(routes!(users::models))
+        .routes(routes!(users::own_models));
 
     let api_user = OpenApiRouter::new()
         .routes(routes!(tokens::list, tokens::create, tokens::update))
@@ -57,18 +60,18 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(usage::daily));
 
     let admin = OpenApiRouter::new()
-        .routes(routes!(admin::list_users, admin::create_user))
-        .routes(routes!(admin::edit_user, admin::delete_user))
-        .routes(routes!(admin::grant))
-        .routes(routes!(admin::list_requests))
-        .routes(routes!(admin::decide))
-        .routes(routes!(admin::list_tokens))
-        .routes(routes!(admin::switch_token))
-        .routes(routes!(admin::list_gateways, admin::create_gateway))
-        .routes(routes!(admin::revoke_gateway))
-        .routes(routes!(admin::create_credential))
-        .routes(routes!(admin::revoke_credential))
-        .routes(routes!(admin::list_audit));
+        .routes(routes!(users::list, users::create))
+        .routes(routes!(users::edit, users::delete))
+        .routes(routes!(users::grant))
+        .routes(routes!(enablement::list))
+        .routes(routes!(enablement::decide))
+        .routes(routes!(tokens::list_all))
+        .routes(routes!(tokens::switch_any))
+        .routes(routes!(gateways::list, gateways::create))
+        .routes(routes!(gateways::revoke))
+        .routes(routes!(gateways::create_credential))
+        .routes(routes!(gateways::revoke_credential))
+        .routes(routes!(audit::list));
 
     let gateway = OpenApiRouter::new()
         .routes(routes!(verify::verify))

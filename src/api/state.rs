@@ -8,15 +8,19 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use crate::domain::time::Clock;
-use crate::service::accounts::Accounts;
-use crate::service::admin::Admin;
+use crate::service::access_tokens::AccessTokens;
+use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
+use crate::service::enablement::Enablement;
+use crate::service::gateways::Gateways;
 use crate::service::keys::Keys;
 use crate::service::ledger::Ledger;
 use crate::service::overview::Overviews;
 use crate::service::rng::Rng;
+use crate::service::sign_in::SignIn;
 use crate::service::tokens::Tokens;
 use crate::service::usage::Usage;
+use crate::service::users::{AccountRules, Users};
 use crate::storage::Db;
 use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{Metrics, MetricsAccess};
@@ -27,8 +31,13 @@ pub struct AppState {
     pub keys: Keys,
     pub usage: Usage,
     pub overviews: Overviews,
-    pub accounts: Accounts,
-    pub admin: Admin,
+    pub users: Users,
+    pub sign_in: SignIn,
+    pub access_tokens: AccessTokens,
+    pub enablement: Enablement,
+    pub gateways: Gateways,
+    pub audit: Audit,
+    pub account_rules: Arc<AccountRules>,
     pub ledger: Arc<Ledger>,
     pub authenticator: Arc<Authenticator>,
     pub clock: Arc<dyn Clock>,

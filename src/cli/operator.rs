@@ -10,12 +10,17 @@ use zeroize::Zeroizing;
 
 use crate::app::{self, App, Database};
 use crate::config::Config;
-use crate::domain::audit::Origin;
+use crate::domain::audit::Actor;
+use crate::domain::gateway::GatewayCredential;
 use crate::domain::id::{GatewayCredentialId, GatewayId};
+use crate::domain::password::{NewPassword, random_password};
+use crate::domain::text;
 use crate::domain::time::SystemClock;
-use crate::domain::user::{NewPassword, Role, Username};
+use crate::domain::user::Role;
+use crate::domain::username::Username;
 use crate::service::rng::Rng;
-use crate::storage::{self, gateways::CredentialRow};
+use crate::service::users::NewAccount;
+use crate::storage;
 
 /// `keymeter user …`
 #[derive(Debug, Subcommand)]
@@ -123,13 +128,22 @@ pub async fn user(config: &Config, command: UserCommand) -> Result<(), String> {
         match command {
             UserCommand::Create { role, token_api, .. } => {
                 let username = Username::parse(&username).map_err(|error| error.to_string())?;
-                let made =
-                    app.state.admin.create_by_operator(&username, &password, role.into(), token_api, &origin()).await;
-                let id = made.map_err(|error| error.to_string())?;
-                say(&format!("made the account {} with the id {id}", username.as_str()));
+                let new = NewAccount {
+                    display_name: username.as_str().to_owned(),
+                    username,
+                    password,
+                    email: String::new(),
+                    role: role.into(),
+                    group: None,
+                    quota: None,
+                    token_api_enabled: token_api,
+                    max_tokens: None,
+                };
+                let user = app.state.users.create(Actor::Operator, new).await.map_err(|error| error.to_string())?;
+                say(&format!("made the account {} with the id {}", user.username.as_str(), user.id));
             }
             UserCommand::Password { .. } => {
-                let changed = app.state.admin.reset_password(&username, &password, &origin()).await;
+                let changed = app.state.users.reset_password(&username, &password).await;
                 changed.map_err(|error| error.to_string())?;
                 say(&format!("gave {username} a new password and ended its sessions"));
             }
@@ -145,42 +159,44 @@ pub async fn user(config: &Config, command: UserCommand) -> Result<(), String> {
 /// `keymeter gateway …`
 pub async fn gateway(config: &Config, command: GatewayCommand) -> Result<(), String> {
     with_app(config, async |app| {
-        let admin = &app.state.admin;
+        let gateways = &app.state.gateways;
         match command {
             GatewayCommand::Create { name } => {
-                let (row, credential) =
-                    admin.create_gateway_by_operator(&name, &origin()).await.map_err(|error| error.to_string())?;
+                let name = text::label("name", &name).and_then(|name| text::required("name", name));
+                let name = name.map_err(|error| error.to_string())?;
+                let (gateway, _, secret) =
+                    gateways.create(Actor::Operator, &name).await.map_err(|error| error.to_string())?;
                 say(&format!(
                     "made the gateway {}; its credential, shown only this once: {}",
-                    row.gateway_id,
-                    credential.expose()
+                    gateway.id,
+                    secret.expose()
                 ));
             }
             GatewayCommand::List => {
-                for (row, credentials) in admin.list_gateways().await.map_err(|error| error.to_string())? {
-                    say(&format!("{}\t{}\tmade at {}", row.id, row.name, row.created_time.get()));
+                for (gateway, credentials) in gateways.list().await.map_err(|error| error.to_string())? {
+                    say(&format!("{}\t{}\tmade at {}", gateway.id, gateway.name, gateway.created_time.get()));
                     for credential in credentials {
                         say(&described(&credential));
                     }
                 }
             }
             GatewayCommand::Revoke { id } => {
-                let revoked = admin.revoke_gateway_by_operator(GatewayId::new(id), &origin()).await;
+                let revoked = gateways.revoke(Actor::Operator, GatewayId::new(id)).await;
                 revoked.map_err(|error| error.to_string())?;
                 say(&format!("ended the gateway {id}"));
             }
             GatewayCommand::Credential(CredentialCommand::Create { gateway }) => {
-                let made = admin.create_credential_by_operator(GatewayId::new(gateway), &origin()).await;
-                let (row, credential) = made.map_err(|error| error.to_string())?;
+                let created = gateways.create_credential(Actor::Operator, GatewayId::new(gateway)).await;
+                let (credential, secret) = created.map_err(|error| error.to_string())?;
                 say(&format!(
                     "made the credential {} of the gateway {gateway}, shown only this once: {}",
-                    row.id,
-                    credential.expose()
+                    credential.id,
+                    secret.expose()
                 ));
             }
             GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id }) => {
                 let (of, credential) = (GatewayId::new(gateway), GatewayCredentialId::new(id));
-                let revoked = admin.revoke_credential_by_operator(of, credential, &origin()).await;
+                let revoked = gateways.revoke_credential(Actor::Operator, of, credential).await;
                 revoked.map_err(|error| error.to_string())?;
                 say(&format!("ended the credential {id} of the gateway {gateway}"));
             }
@@ -191,7 +207,7 @@ pub async fn gateway(config: &Config, command: GatewayCommand) -> Result<(), Str
 }
 
 /// A credential below its gateway's line.
-fn described(credential: &CredentialRow) -> String {
+fn described(credential: &GatewayCredential) -> String {
     let used =
         credential.last_used_time.map_or_else(|| "never used".to_owned(), |at| format!("last used at {}", at.get()));
     let (id, hint, made) = (credential.id, &credential.hint, credential.created_time.get());
@@ -240,12 +256,8 @@ fn password(from_stdin: bool) -> Result<(Zeroizing<String>, Option<Zeroizing<Str
         std::io::stdin().read_to_string(&mut text).map_err(|error| format!("cannot read the password: {error}"))?;
         return Ok((Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned()), None));
     }
-    let made_up = Rng::system().generate(|rng| crate::domain::key::random_password(rng));
+    let made_up = Rng::system().generate(|rng| random_password(rng));
     Ok((made_up.clone(), Some(made_up)))
-}
-
-fn origin() -> Origin {
-    Origin { ip: None, request_id: "command line".to_owned() }
 }
 
 #[expect(clippy::print_stdout, reason = "this is what the operator reads")]

@@ -1,55 +1,52 @@
-//! Who is asking, and what the audit log remembers of it.
+//! The audit log: who did what to which resource, and from where.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use super::id::{AuditId, UserId};
+use super::caller::{Caller, Origin};
+use super::id::{AccessTokenId, AuditId, EnablementRequestId, GatewayId, TokenId, UserId};
 use super::time::UnixTime;
-use super::user::User;
+use super::user::{Role, User};
 
-/// A signed-in caller and where the request came from.
-#[derive(Debug, Clone)]
-pub struct Caller {
-    /// The account, as of a moment ago (two seconds at most).
-    pub user: User,
-    /// What they showed.
-    pub credential: Credential,
-    /// Where from.
-    pub origin: Origin,
+/// Who does something.
+#[derive(Debug, Clone, Copy)]
+pub enum Actor<'a> {
+    /// A signed-in user.
+    User(&'a User, &'a Origin),
+    /// A request without a signed-in user, such as a registration.
+    Anonymous(&'a Origin),
+    /// The operator, on the command line.
+    Operator,
 }
 
-/// By what a caller was recognised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Credential {
-    /// A session, opened with the password.
-    Session,
-    /// An access token.
-    AccessToken {
-        /// When it ends; never if absent.
-        expires_at: Option<UnixTime>,
-    },
-}
-
-impl Credential {
-    /// The moment that no access token made with this credential may outlive.
+impl<'a> Actor<'a> {
+    /// The signed-in user, if there is one.
     #[must_use]
-    pub const fn latest_end(self) -> Option<UnixTime> {
+    pub const fn user(self) -> Option<&'a User> {
         match self {
-            Self::Session => None,
-            Self::AccessToken { expires_at } => expires_at,
+            Self::User(user, _) => Some(user),
+            Self::Anonymous(_) | Self::Operator => None,
+        }
+    }
+
+    /// Returns true if this actor may create and change accounts of this role.
+    #[must_use]
+    pub fn may_manage(self, role: Role) -> bool {
+        match self {
+            Self::User(user, _) => user.role.may_manage(role),
+            Self::Anonymous(_) => false,
+            Self::Operator => true,
         }
     }
 }
 
-/// Where a request came from.
-#[derive(Debug, Clone)]
-pub struct Origin {
-    /// The client's address, as far as trusted proxies tell.
-    pub ip: Option<IpAddr>,
-    /// The id that the answer and the log carry too.
-    pub request_id: String,
+impl<'a> From<&'a Caller> for Actor<'a> {
+    fn from(caller: &'a Caller) -> Self {
+        Self::User(&caller.user, &caller.origin)
+    }
 }
 
-/// What was done. The words are stable: operators filter by them.
+/// What was done. The names in the log are stable, because operators filter by them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     TokenCreated,
@@ -67,9 +64,9 @@ pub enum Action {
     QuotaGranted,
     AccessTokenCreated,
     AccessTokenRevoked,
-    ApiRequested,
-    ApiRequestApproved,
-    ApiRequestRefused,
+    EnablementRequested,
+    EnablementApproved,
+    EnablementRefused,
     GatewayCreated,
     GatewayRevoked,
     GatewayCredentialCreated,
@@ -77,7 +74,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The word of the wire and of the database.
+    /// The name in the API and in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -96,9 +93,9 @@ impl Action {
             Self::QuotaGranted => "user.quota_granted",
             Self::AccessTokenCreated => "access_token.created",
             Self::AccessTokenRevoked => "access_token.revoked",
-            Self::ApiRequested => "token_api.requested",
-            Self::ApiRequestApproved => "token_api.approved",
-            Self::ApiRequestRefused => "token_api.refused",
+            Self::EnablementRequested => "token_api.requested",
+            Self::EnablementApproved => "token_api.approved",
+            Self::EnablementRefused => "token_api.refused",
             Self::GatewayCreated => "gateway.created",
             Self::GatewayRevoked => "gateway.revoked",
             Self::GatewayCredentialCreated => "gateway.credential_created",
@@ -107,111 +104,152 @@ impl Action {
     }
 }
 
-/// What it was done to.
+/// The resource that an action concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subject {
     /// `token`, `user`, `access_token`, `gateway` or `token_api_request`.
     pub kind: &'static str,
-    /// Its id of that kind.
+    /// The id of the resource; `None` for a failed sign-in to an unknown account.
     pub id: Option<i64>,
-    /// The account it belongs to.
+    /// The account that the resource belongs to.
     pub user_id: Option<UserId>,
 }
 
-/// A line to be written. Details never hold a secret.
+impl Subject {
+    /// A token.
+    #[must_use]
+    pub const fn token(id: TokenId, owner: UserId) -> Self {
+        Self { kind: "token", id: Some(id.get()), user_id: Some(owner) }
+    }
+
+    /// An account.
+    #[must_use]
+    pub const fn user(id: UserId) -> Self {
+        Self { kind: "user", id: Some(id.get()), user_id: Some(id) }
+    }
+
+    /// An account that does not exist.
+    #[must_use]
+    pub const fn unknown_user() -> Self {
+        Self { kind: "user", id: None, user_id: None }
+    }
+
+    /// An access token.
+    #[must_use]
+    pub const fn access_token(id: AccessTokenId, owner: UserId) -> Self {
+        Self { kind: "access_token", id: Some(id.get()), user_id: Some(owner) }
+    }
+
+    /// A request for enablement.
+    #[must_use]
+    pub const fn enablement_request(id: EnablementRequestId, user: UserId) -> Self {
+        Self { kind: "token_api_request", id: Some(id.get()), user_id: Some(user) }
+    }
+
+    /// A gateway.
+    #[must_use]
+    pub const fn gateway(id: GatewayId) -> Self {
+        Self { kind: "gateway", id: Some(id.get()), user_id: None }
+    }
+}
+
+/// An entry to write.
 #[derive(Debug, Clone)]
 pub struct AuditEntry {
-    /// When.
+    /// When it happened.
     pub at: UnixTime,
-    /// Who; `None` where nobody is signed in.
-    pub actor: Option<Actor>,
-    /// From where.
-    pub origin: Origin,
-    /// What.
+    /// The signed-in user, if there was one.
+    pub actor_id: Option<UserId>,
+    /// The username at that time; empty without a signed-in user.
+    pub actor_name: String,
+    /// What was done.
     pub action: Action,
-    /// To what.
+    /// What it was done to.
     pub subject: Subject,
+    /// The client's address, if it is known.
+    pub ip: Option<IpAddr>,
+    /// The request id.
+    pub request_id: String,
     /// Names of changed fields, amounts, decisions.
     pub details: Details,
 }
 
-/// Who did it, by the name of then.
-#[derive(Debug, Clone)]
-pub struct Actor {
-    /// The account.
-    pub id: UserId,
-    /// Its username.
-    pub name: String,
-}
-
-impl From<&User> for Actor {
-    fn from(user: &User) -> Self {
-        Self { id: user.id, name: user.username.as_str().to_owned() }
-    }
-}
-
 impl AuditEntry {
-    /// The actor's name, or nothing.
+    /// An entry without details.
     #[must_use]
-    pub fn actor_name(&self) -> &str {
-        self.actor.as_ref().map_or("", |actor| &actor.name)
+    pub fn new(at: UnixTime, actor: Actor<'_>, action: Action, subject: Subject) -> Self {
+        let user = actor.user();
+        let (ip, request_id) = match actor {
+            Actor::User(_, origin) | Actor::Anonymous(origin) => (origin.ip, origin.request_id.clone()),
+            Actor::Operator => (None, "command line".to_owned()),
+        };
+        Self {
+            at,
+            actor_id: user.map(|user| user.id),
+            actor_name: user.map_or_else(String::new, |user| user.username.as_str().to_owned()),
+            action,
+            subject,
+            ip,
+            request_id,
+            details: Details::new(),
+        }
     }
 
-    /// The address as text, or nothing.
+    /// The same entry with these details.
     #[must_use]
-    pub fn ip(&self) -> String {
-        self.origin.ip.map_or_else(String::new, |ip| ip.to_string())
+    pub fn with(self, details: impl Into<Details>) -> Self {
+        Self { details: details.into(), ..self }
     }
 }
 
-/// Facts beside the action, by name.
-pub type Details = std::collections::BTreeMap<&'static str, String>;
+/// Facts about an action, by name. They never hold a secret.
+pub type Details = BTreeMap<&'static str, String>;
 
-/// The names of the fields that a patch changes, as a detail.
+/// A detail that names the changed fields.
 #[must_use]
 pub fn changed<const N: usize>(fields: [(&'static str, bool); N]) -> Details {
     let names: Vec<_> = fields.into_iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| name).collect();
     Details::from([("fields", names.join(","))])
 }
 
-/// A line as it was written.
+/// An entry as it is read back.
 #[derive(Debug, Clone)]
 pub struct AuditLine {
-    /// Its number.
+    /// Unique among all entries; ascending in time.
     pub id: AuditId,
-    /// When.
+    /// When it happened.
     pub at: UnixTime,
-    /// Who.
+    /// The signed-in user, if there was one.
     pub actor_id: Option<UserId>,
-    /// Who, by the name of then.
+    /// The username at that time; empty without a signed-in user.
     pub actor_name: String,
-    /// What.
+    /// The name of the action.
     pub action: String,
-    /// To what kind of thing.
+    /// The kind of resource.
     pub subject_kind: String,
-    /// To which one.
+    /// The id of the resource.
     pub subject_id: Option<i64>,
-    /// The account it belongs to.
+    /// The account that the resource belongs to.
     pub user_id: Option<i64>,
-    /// From where.
+    /// The client's address; empty if it is not known.
     pub ip: String,
-    /// In which request.
+    /// The request id.
     pub request_id: String,
-    /// Facts beside the action, a JSON object of strings.
-    pub details: std::collections::BTreeMap<String, String>,
+    /// Facts about the action, by name.
+    pub details: BTreeMap<String, String>,
 }
 
-/// Which lines to show. Absent means any.
+/// Which entries to list. `None` means any.
 #[derive(Debug, Clone, Default)]
 pub struct AuditFilter {
-    /// Done by this account.
+    /// Only actions of this user.
     pub actor_id: Option<UserId>,
-    /// Of this action's word.
+    /// Only actions of this name.
     pub action: Option<String>,
-    /// To this kind of thing.
+    /// Only resources of this kind.
     pub subject_kind: Option<String>,
-    /// To this one.
+    /// Only resources with this id.
     pub subject_id: Option<i64>,
-    /// Belonging to this account.
+    /// Only resources of this account.
     pub user_id: Option<UserId>,
 }

@@ -108,65 +108,6 @@ impl KeyHint {
     }
 }
 
-/// A user's access token (spec §5.1): `kma_` and 43 letters and digits, more than 256 bits.
-pub struct AccessToken(Zeroizing<String>);
-
-impl AccessToken {
-    /// A new one from `dice`.
-    #[must_use]
-    pub fn generate(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
-        Self(prefixed(rng, "kma_"))
-    }
-
-    /// What arrived in `Authorization`. Any text may be asked about.
-    #[must_use]
-    pub fn claimed(text: &str) -> Self {
-        Self(Zeroizing::new(text.to_owned()))
-    }
-
-    /// In plain, for the one answer that shows it.
-    #[must_use]
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-/// A gateway's credential: `kmg_` and 43 letters and digits.
-pub struct GatewayCredential(Zeroizing<String>);
-
-impl GatewayCredential {
-    /// A new one from `dice`.
-    #[must_use]
-    pub fn generate(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
-        Self(prefixed(rng, "kmg_"))
-    }
-
-    /// What arrived in a header. Any text may be asked about.
-    #[must_use]
-    pub fn claimed(text: &str) -> Self {
-        Self(Zeroizing::new(text.to_owned()))
-    }
-
-    /// In plain, for the one answer that shows it.
-    #[must_use]
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-
-    /// Its last four characters, by which an operator tells it from the gateway's others. The 39 before them
-    /// are more than 232 bits.
-    #[must_use]
-    pub fn hint(&self) -> &str {
-        self.0.get(self.0.len().saturating_sub(4)..).unwrap_or_default()
-    }
-}
-
-/// A password that people can type, for the first start: 24 letters and digits, 142 bits.
-#[must_use]
-pub fn random_password(rng: &mut (impl CryptoRng + ?Sized)) -> Zeroizing<String> {
-    random_base62(rng, 24)
-}
-
 /// The secret with which digests are made; derived from the master key.
 #[derive(Clone)]
 pub struct DigestKey(Zeroizing<[u8; 32]>);
@@ -208,12 +149,8 @@ impl std::fmt::Debug for Digest {
     }
 }
 
-fn prefixed(rng: &mut (impl CryptoRng + ?Sized), prefix: &str) -> Zeroizing<String> {
-    let random = random_base62(rng, 43);
-    Zeroizing::new(format!("{prefix}{}", *random))
-}
-
-fn random_base62(rng: &mut (impl CryptoRng + ?Sized), chars: usize) -> Zeroizing<String> {
+/// A random text of letters and digits; each character holds 5.95 bits.
+pub(super) fn random_base62(rng: &mut (impl CryptoRng + ?Sized), chars: usize) -> Zeroizing<String> {
     let mut text = Zeroizing::new(String::with_capacity(chars));
     for _ in 0..chars {
         text.push(char::from(BASE62[rng.random_range(0..BASE62.len())]));

@@ -2,9 +2,13 @@
 //!
 //! Every type here is built through one fallible constructor, so what exists is valid.
 
+pub mod access_token;
 pub mod attention;
 pub mod audit;
+pub mod caller;
 pub mod cell;
+pub mod enablement;
+pub mod gateway;
 pub mod group;
 pub mod id;
 pub mod ip_allowlist;
@@ -13,11 +17,14 @@ pub mod ledger;
 pub mod model_limits;
 pub mod money;
 pub mod page;
+pub mod password;
 pub mod policy;
 pub mod search;
+pub mod secrets;
 pub mod status;
 pub mod text;
 pub mod time;
 pub mod token;
 pub mod usage;
 pub mod user;
+pub mod username;

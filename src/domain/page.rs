@@ -59,6 +59,15 @@ impl PageRequest {
         (self.number - self.first).saturating_mul(self.size)
     }
 
+    /// The total number of items, if the `rows` of this page show it: a page that is not full is the last one, unless it
+    /// is empty and not the first. Most lists need no count.
+    #[must_use]
+    pub fn total_if_last(self, rows: usize) -> Option<i64> {
+        let rows = i64::try_from(rows).ok()?;
+        let is_last = rows < self.size && (rows > 0 || self.offset() == 0);
+        if is_last { self.offset().checked_add(rows) } else { None }
+    }
+
     /// The page, echoing what was asked.
     #[must_use]
     pub const fn holding<T>(self, items: Vec<T>, total: i64) -> Page<T> {

@@ -1,16 +1,88 @@
-//! What no text for people may hide: characters that nobody sees, and such as turn the direction of writing.
+//! Free texts of accounts and resources: names, e-mail addresses, reasons.
 
 use icu_properties::CodePointSetData;
 use icu_properties::props::{BidiControl, DefaultIgnorableCodePoint};
 
-/// Whether something in `text` cannot be seen, or makes other text appear in another order. Joiners and variation
-/// selectors shape the character before them, in emoji as in Persian and in the scripts of India, and are fine there.
+use super::policy;
+
+/// Why a text was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TextInvalid {
+    /// Not an e-mail address.
+    #[error("`email` is not an e-mail address")]
+    Email,
+    /// Not a label; the name of the field.
+    #[error(
+        "`{0}` must have at most {max} characters, without control or invisible characters",
+        max = policy::MAX_LABEL_CHARS
+    )]
+    Label(&'static str),
+    /// Too long a text; the name of the field.
+    #[error("`{0}` must have at most {max} characters", max = policy::MAX_REASON_CHARS)]
+    TooLong(&'static str),
+    /// An empty text; the name of the field.
+    #[error("`{0}` is required")]
+    Missing(&'static str),
+}
+
+/// An e-mail address, or an empty text.
+///
+/// # Errors
+/// The text is not like an address, too long, or contains invisible characters.
+pub fn email(text: &str) -> Result<String, TextInvalid> {
+    let text = text.trim();
+    let well_formed = text.split_once('@').is_some_and(|(local, domain)| {
+        !local.is_empty() && domain.contains('.') && !domain.contains('@') && !domain.ends_with('.')
+    });
+    let clean = !text.chars().any(|c| c.is_whitespace() || c.is_control()) && !hides_something(text);
+    if text.is_empty() || (well_formed && clean && text.chars().count() <= policy::MAX_EMAIL_CHARS) {
+        return Ok(text.to_owned());
+    }
+    Err(TextInvalid::Email)
+}
+
+/// A short text of one line, such as a display name; trimmed, may be empty.
+///
+/// # Errors
+/// Too long; control or invisible characters.
+pub fn label(field: &'static str, text: &str) -> Result<String, TextInvalid> {
+    let text = text.trim();
+    let is_long = text.chars().count() > policy::MAX_LABEL_CHARS;
+    if is_long || text.chars().any(char::is_control) || hides_something(text) {
+        return Err(TextInvalid::Label(field));
+    }
+    Ok(text.to_owned())
+}
+
+/// A text of one or more lines, such as a reason; trimmed, may be empty. NUL is dropped, because PostgreSQL cannot
+/// store it.
+///
+/// # Errors
+/// Too long.
+pub fn multiline(field: &'static str, text: &str) -> Result<String, TextInvalid> {
+    let text = text.trim().replace('\0', "");
+    if text.chars().count() > policy::MAX_REASON_CHARS {
+        return Err(TextInvalid::TooLong(field));
+    }
+    Ok(text)
+}
+
+/// The text, which must not be empty.
+///
+/// # Errors
+/// Empty.
+pub fn required(field: &'static str, text: String) -> Result<String, TextInvalid> {
+    if text.is_empty() { Err(TextInvalid::Missing(field)) } else { Ok(text) }
+}
+
+/// Returns true if `text` contains invisible characters or characters that change the direction of writing. Joiners and
+/// variation selectors are allowed after another character, because emoji, Persian and Indic scripts need them.
 #[must_use]
 pub fn hides_something(text: &str) -> bool {
     let (ignorable, bidi) =
         (CodePointSetData::new::<DefaultIgnorableCodePoint>(), CodePointSetData::new::<BidiControl>());
     let shapes = |c| matches!(c, '\u{200c}' | '\u{200d}' | '\u{180b}'..='\u{180d}' | '\u{fe00}'..='\u{fe0f}');
-    // Separators of lines, marks of annotations, and the Braille pattern without a dot are invisible by other rules.
+    // Line separators, annotation marks and the blank Braille pattern are invisible too, but have other properties.
     let is_hidden = |c| {
         ignorable.contains(c)
             || bidi.contains(c)
@@ -24,7 +96,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_shapes_is_fine_and_what_hides_is_not() {
+    fn an_email_address_has_one_at_sign_and_a_domain() {
+        assert_eq!(email(""), Ok(String::new()));
+        assert!(email("ana@example.org").is_ok());
+        for bad in ["ana", "@example.org", "ana@", "a na@example.org", "a@b@example.org"] {
+            assert_eq!(email(bad), Err(TextInvalid::Email), "{bad}");
+        }
+    }
+
+    #[test]
+    fn joiners_are_allowed_and_invisible_characters_are_not() {
         for fine in
             ["", "plain", "❤\u{fe0f}", "👩\u{200d}💻", "می\u{200c}خواهم", "1\u{fe0f}\u{20e3}", "日本", "e\u{301}"]
         {

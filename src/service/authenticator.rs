@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use moka::sync::Cache;
 
 use crate::domain::id::{GatewayId, UserId};
-use crate::domain::key::{AccessToken, Digest, GatewayCredential};
+use crate::domain::key::Digest;
 use crate::domain::policy;
+use crate::domain::secrets::{AccessTokenSecret, GatewaySecret};
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::user::{User, UserStatus};
 use crate::service::vault::Vault;
@@ -74,8 +75,8 @@ impl Authenticator {
     ///
     /// # Errors
     /// See [`AuthError`].
-    pub async fn by_access_token(&self, token: &AccessToken) -> Result<AccessTokenOwner, AuthError> {
-        let digest = self.vault.digests().digest(token.expose());
+    pub async fn by_access_token(&self, secret: &AccessTokenSecret) -> Result<AccessTokenOwner, AuthError> {
+        let digest = self.vault.digests().digest(secret.expose());
         let read = async |conn: &mut Conn| match access_tokens::find_owner(conn, &digest).await? {
             Some((owner, ends)) => Ok(users::find(conn, owner).await?.map(|user| (Arc::new(user), ends))),
             None => Ok(None),
@@ -101,16 +102,16 @@ impl Authenticator {
     ///
     /// # Errors
     /// See [`AuthError`].
-    pub async fn gateway(&self, credential: &GatewayCredential) -> Result<GatewayId, AuthError> {
-        let digest = self.vault.digests().digest(credential.expose());
+    pub async fn gateway(&self, secret: &GatewaySecret) -> Result<GatewayId, AuthError> {
+        let digest = self.vault.digests().digest(secret.expose());
         let read = async |conn: &mut Conn| {
-            let Some((gateway, last_used)) = gateways::find(conn, &digest).await? else {
+            let Some((gateway, last_used)) = gateways::find_by_credential(conn, &digest).await? else {
                 return Ok(None);
             };
             let now = self.clock.now();
             let is_due = last_used.is_none_or(|then| now.since(then) >= policy::LAST_USED_SECONDS);
             // A gateway goes on working where nothing can be written.
-            if is_due && let Err(error) = gateways::save_use(conn, &digest, now).await {
+            if is_due && let Err(error) = gateways::update_last_used(conn, &digest, now).await {
                 tracing::warn!(%error, %gateway, "the last use of a gateway's credential was not written");
             }
             Ok(Some(gateway))

@@ -1,5 +1,9 @@
-//! Who has to know when something changes: the caches of this server at once, those of others
-//! through the database, in the transaction of the change.
+//! The one way to commit a change of cached state.
+//!
+//! Servers cache users, credentials ([`Authenticator`]) and keys ([`KeyCache`]) for up to two seconds. A change must
+//! leave these caches at once on this server, and soon on every other. [`Invalidator::commit`] does both, so a service
+//! that changes an account, a token or a credential commits through it. Such a service does not import
+//! `storage::commit`; that function is for transactions that change nothing cached.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,13 +11,13 @@ use std::time::Duration;
 use super::authenticator::Authenticator;
 use super::key_cache::KeyCache;
 use crate::domain::id::UserId;
-use crate::storage::notifications::{self, Listener, Notification};
-use crate::storage::{Conn, Db, StorageError};
+use crate::storage::notifications::{self, Change, Listener, Notification};
+use crate::storage::{self, Db, StorageError, Tx};
 
 /// How long to wait before listening again after a failure.
-const PAUSE: Duration = Duration::from_millis(500);
+const RETRY_DELAY: Duration = Duration::from_millis(500);
 
-/// Spreads news of changes.
+/// Commits changes of cached state and clears the caches.
 #[derive(Debug, Clone)]
 pub struct Invalidator {
     authenticator: Arc<Authenticator>,
@@ -21,61 +25,73 @@ pub struct Invalidator {
 }
 
 impl Invalidator {
-    /// For these caches.
+    /// An invalidator of these caches.
     #[must_use]
     pub const fn new(authenticator: Arc<Authenticator>, key_cache: Arc<KeyCache>) -> Self {
         Self { authenticator, key_cache }
     }
 
-    /// Tells the other servers, once the transaction of `conn` is committed.
+    /// Commits a change of the account, the tokens or the access tokens of `user`, on this server and on all others.
     ///
     /// # Errors
-    /// The database.
-    pub async fn notify_replicas(&self, conn: &mut Conn, user: UserId) -> Result<(), StorageError> {
-        notifications::notify(conn, user).await
+    /// The database did not confirm; the caches stay as they are.
+    pub async fn commit(&self, tx: Tx, user: UserId) -> Result<(), StorageError> {
+        self.commit_change(tx, Change::User(user)).await
     }
 
-    /// After a commit: tokens of this user changed.
-    pub fn tokens_changed(&self, user: UserId) {
-        self.key_cache.forget(user);
+    /// Commits a change of gateway credentials, on this server and on all others.
+    ///
+    /// # Errors
+    /// The database did not confirm; the caches stay as they are.
+    pub async fn commit_gateway_credentials(&self, tx: Tx) -> Result<(), StorageError> {
+        self.commit_change(tx, Change::GatewayCredentials).await
     }
 
-    /// After a commit: this user's account or credentials changed.
-    pub fn account_changed(&self, user: UserId) {
-        self.authenticator.forget();
-        self.key_cache.forget(user);
+    async fn commit_change(&self, mut tx: Tx, change: Change) -> Result<(), StorageError> {
+        notifications::notify(&mut tx, change).await?;
+        storage::commit(tx).await?;
+        self.clear(change);
+        Ok(())
     }
 
-    /// Listens to the other servers for as long as this one lives. Whenever touch was lost,
-    /// everything is forgotten before anything is trusted again.
+    /// Receives the changes of other servers for as long as this one runs. Whenever the connection was lost, all caches
+    /// are cleared.
     pub async fn listen(self, db: Db) {
         loop {
             match Listener::listen(&db).await {
-                Ok(changes) => {
-                    self.lost_touch();
-                    self.hear(changes).await;
+                Ok(listener) => {
+                    self.clear_all();
+                    self.receive(listener).await;
                 }
-                Err(error) => tracing::warn!(%error, "cannot listen for changes of other servers; trying again"),
+                Err(error) => tracing::warn!(%error, "cannot listen for changes of other servers; retrying"),
             }
-            self.lost_touch();
-            tokio::time::sleep(PAUSE).await;
+            self.clear_all();
+            tokio::time::sleep(RETRY_DELAY).await;
         }
     }
 
-    async fn hear(&self, mut changes: Listener) {
+    async fn receive(&self, mut listener: Listener) {
         loop {
-            match changes.next().await {
-                Ok(Notification::Changed(user)) => self.account_changed(user),
-                Ok(Notification::LostTouch) => self.lost_touch(),
+            match listener.next().await {
+                Ok(Notification::Changed(change)) => self.clear(change),
+                Ok(Notification::Incomplete) => self.clear_all(),
                 Err(error) => {
-                    tracing::warn!(%error, "lost touch with the other servers; listening again");
+                    tracing::warn!(%error, "lost the connection for changes of other servers; reconnecting");
                     return;
                 }
             }
         }
     }
 
-    fn lost_touch(&self) {
+    fn clear(&self, change: Change) {
+        self.authenticator.forget();
+        match change {
+            Change::User(user) => self.key_cache.forget(user),
+            Change::GatewayCredentials => {}
+        }
+    }
+
+    fn clear_all(&self) {
         self.authenticator.forget();
         self.key_cache.forget_all();
     }

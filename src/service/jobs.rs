@@ -191,9 +191,9 @@ impl Step {
             Self::RemoveReservations { before } => {
                 retention::remove_reservations(conn, before).await? < retention::BATCH
             }
-            Self::RemoveSessions { before } => sessions::remove_expired(conn, before).await? < retention::BATCH,
+            Self::RemoveSessions { before } => sessions::delete_expired(conn, before).await? < retention::BATCH,
             Self::RemoveAccessTokens { before } => {
-                access_tokens::remove_expired(conn, before).await? < retention::BATCH
+                access_tokens::delete_expired(conn, before).await? < retention::BATCH
             }
             Self::AnalyzeTable => match retention::analyze_one_table(conn).await? {
                 Some(table) => {

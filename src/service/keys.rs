@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::audit_writer::AuditWriter;
-use super::tokens;
 use super::vault::{Unopenable, Vault};
-use crate::domain::audit::{Action, Caller};
+use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
+use crate::domain::caller::Caller;
 use crate::domain::id::TokenId;
 use crate::domain::key::ApiKey;
 use crate::domain::time::Clock;
@@ -83,7 +83,7 @@ impl Keys {
     ) -> Result<(), Arc<StorageError>> {
         let now = self.clock.now();
         let entry =
-            |id| tokens::audit_entry(now, caller, Action::KeyRevealed, (id, caller.user.id), Default::default());
+            |id| AuditEntry::new(now, Actor::from(caller), Action::KeyRevealed, Subject::token(id, caller.user.id));
         self.audit_writer.write(ids.into_iter().map(entry).collect()).await
     }
 }

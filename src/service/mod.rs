@@ -3,10 +3,12 @@
 //!
 //! Sideways, a column may use the ones before it: accounts ← tokens ← usage. Never back.
 
-pub mod accounts;
-pub mod admin;
+pub mod access_tokens;
+pub mod audit;
 pub mod audit_writer;
 pub mod authenticator;
+pub mod enablement;
+pub mod gateways;
 pub mod invalidator;
 pub mod jobs;
 pub mod key_cache;
@@ -17,6 +19,8 @@ pub mod passwords;
 pub mod rate_limiter;
 pub mod recent_balances;
 pub mod rng;
+pub mod sign_in;
 pub mod tokens;
 pub mod usage;
+pub mod users;
 pub mod vault;

@@ -9,8 +9,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use zeroize::Zeroizing;
 
 use super::rng::Rng;
+use crate::domain::password::{NewPassword, TypedPassword};
 use crate::domain::policy;
-use crate::domain::user::{NewPassword, TypedPassword};
 
 /// Hashes at once: each takes 19 MiB and a core.
 const AT_ONCE: usize = 2;

@@ -23,7 +23,7 @@ use crate::domain::id::UserId;
 use crate::domain::key::Digest;
 use crate::domain::policy;
 use crate::domain::time::{Clock, UnixTime};
-use crate::domain::user::Username;
+use crate::domain::username::Username;
 
 /// Times a minute, each; 0 means as often as one likes.
 #[derive(Debug, Clone, Copy)]

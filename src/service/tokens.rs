@@ -6,7 +6,8 @@ use super::invalidator::Invalidator;
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
 use super::vault::{Unopenable, Vault};
-use crate::domain::audit::{Action, Actor, AuditEntry, Caller, Details, Subject, changed};
+use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject, changed};
+use crate::domain::caller::Caller;
 use crate::domain::cell::CellLabel;
 use crate::domain::group::{GroupRefused, Groups};
 use crate::domain::id::{TokenId, UserId};
@@ -15,7 +16,7 @@ use crate::domain::money::QuotaInvalid;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::search::SearchPattern;
 use crate::domain::status::EnableRefused;
-use crate::domain::time::{Clock, UnixTime};
+use crate::domain::time::Clock;
 use crate::domain::token::{NewToken, Switch, Token, TokenPatch, TokenWithKey};
 use crate::storage::{self, Conn, Db, StorageError, audit, tokens, users};
 
@@ -191,9 +192,7 @@ impl Tokens {
         let token = token.edited(patch)?;
         tokens::save(&mut tx, &token).await?;
         self.note(&mut tx, caller, Action::TokenEdited, &token, details).await?;
-        self.invalidator.notify_replicas(&mut tx, token.user_id).await?;
-        storage::commit(tx).await?;
-        self.invalidator.tokens_changed(token.user_id);
+        self.invalidator.commit(tx, token.user_id).await?;
         Ok(token)
     }
 
@@ -258,9 +257,7 @@ impl Tokens {
         let gone = tokens::remove(&mut tx, owner, ids, now).await?;
         let line = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner, Details::new());
         audit::insert_many(&mut tx, &gone.iter().map(line).collect::<Vec<_>>()).await?;
-        self.invalidator.notify_replicas(&mut tx, owner).await?;
-        storage::commit(tx).await?;
-        self.invalidator.tokens_changed(owner);
+        self.invalidator.commit(tx, owner).await?;
         Ok(gone.len())
     }
 
@@ -275,9 +272,7 @@ impl Tokens {
         };
         tokens::save(&mut tx, &token).await?;
         self.note(&mut tx, caller, action, &token, Details::new()).await?;
-        self.invalidator.notify_replicas(&mut tx, owner).await?;
-        storage::commit(tx).await?;
-        self.invalidator.tokens_changed(owner);
+        self.invalidator.commit(tx, owner).await?;
         Ok(token)
     }
 
@@ -293,21 +288,8 @@ impl Tokens {
     }
 
     fn entry(&self, caller: &Caller, action: Action, id: TokenId, owner: UserId, details: Details) -> AuditEntry {
-        audit_entry(self.clock.now(), caller, action, (id, owner), details)
+        AuditEntry::new(self.clock.now(), Actor::from(caller), action, Subject::token(id, owner)).with(details)
     }
-}
-
-/// An entry of the audit log about a token and its owner.
-pub(super) fn audit_entry(
-    at: UnixTime,
-    caller: &Caller,
-    action: Action,
-    (id, owner): (TokenId, UserId),
-    details: Details,
-) -> AuditEntry {
-    let subject = Subject { kind: "token", id: Some(id.get()), user_id: Some(owner) };
-    let (actor, origin) = (Some(Actor::from(&caller.user)), caller.origin.clone());
-    AuditEntry { at, actor, origin, action, subject, details }
 }
 
 /// What the audit log remembers of an edit.

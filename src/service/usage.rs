@@ -9,7 +9,7 @@ use moka::sync::Cache;
 
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::vault::Vault;
-use crate::domain::audit::Caller;
+use crate::domain::caller::Caller;
 use crate::domain::id::TokenId;
 use crate::domain::key::{ApiKey, Digest};
 use crate::domain::policy;

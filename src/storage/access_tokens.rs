@@ -1,24 +1,12 @@
-//! The table `access_tokens`: only digests, so what it holds opens nothing.
+//! The table `access_tokens`. It holds digests only, so a dump of it gives no access.
 
 use super::{Conn, StorageError};
+use crate::domain::access_token::AccessToken;
 use crate::domain::id::{AccessTokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::time::UnixTime;
 
-/// An access token as its owner sees it later.
-#[derive(Debug, Clone)]
-pub struct AccessTokenRow {
-    /// Its number.
-    pub id: AccessTokenId,
-    /// As its owner called it.
-    pub name: String,
-    /// When it was made.
-    pub created_time: UnixTime,
-    /// When it ends; never if absent.
-    pub expires_at: Option<UnixTime>,
-}
-
-/// Whose access token this is, and when it ends.
+/// Finds the owner and the expiry of an access token.
 pub async fn find_owner(conn: &mut Conn, digest: &Digest) -> Result<Option<(UserId, Option<UnixTime>)>, StorageError> {
     let row = sqlx::query!("select user_id, expires_at from access_tokens where digest = $1", digest as &Digest)
         .fetch_optional(conn)
@@ -26,10 +14,10 @@ pub async fn find_owner(conn: &mut Conn, digest: &Digest) -> Result<Option<(User
     Ok(row.map(|row| (row.user_id, row.expires_at)))
 }
 
-/// All of a user's, newest first.
-pub async fn list(conn: &mut Conn, owner: UserId) -> Result<Vec<AccessTokenRow>, StorageError> {
+/// Lists the access tokens of a user, newest first.
+pub async fn list(conn: &mut Conn, owner: UserId) -> Result<Vec<AccessToken>, StorageError> {
     let rows = sqlx::query_as!(
-        AccessTokenRow,
+        AccessToken,
         "select id, name, created_time, expires_at from access_tokens where user_id = $1 order by id desc",
         owner as UserId
     )
@@ -38,7 +26,7 @@ pub async fn list(conn: &mut Conn, owner: UserId) -> Result<Vec<AccessTokenRow>,
     Ok(rows)
 }
 
-/// How many a user has that have not expired.
+/// Counts the access tokens of a user that have not expired.
 pub async fn count_live(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<i64, StorageError> {
     let count = sqlx::query_scalar!(
         r#"select count(*) as "count!" from access_tokens
@@ -51,7 +39,7 @@ pub async fn count_live(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result
     Ok(count)
 }
 
-/// A new one.
+/// Inserts an access token.
 pub async fn insert(
     conn: &mut Conn,
     owner: UserId,
@@ -74,8 +62,8 @@ pub async fn insert(
     Ok(id)
 }
 
-/// Removes one of the owner's; tells whether it was there.
-pub async fn remove(conn: &mut Conn, owner: UserId, id: AccessTokenId) -> Result<bool, StorageError> {
+/// Deletes an access token of this owner. Returns true if it existed.
+pub async fn delete(conn: &mut Conn, owner: UserId, id: AccessTokenId) -> Result<bool, StorageError> {
     let done =
         sqlx::query!("delete from access_tokens where user_id = $1 and id = $2", owner as UserId, id as AccessTokenId)
             .execute(conn)
@@ -83,8 +71,9 @@ pub async fn remove(conn: &mut Conn, owner: UserId, id: AccessTokenId) -> Result
     Ok(done.rows_affected() > 0)
 }
 
-/// Removes those of a user that ended, by the clock that is behind: a server whose clock runs ahead must not end any.
-pub async fn remove_expired_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<(), StorageError> {
+/// Deletes the expired access tokens of a user. The earlier of this server's and the database's clock decides, so that a
+/// server whose clock is fast deletes no live token.
+pub async fn delete_expired_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
         "delete from access_tokens \
          where user_id = $1 and expires_at <= least($2, floor(extract(epoch from now()))::bigint)",
@@ -96,8 +85,8 @@ pub async fn remove_expired_of(conn: &mut Conn, owner: UserId, now: UnixTime) ->
     Ok(())
 }
 
-/// Removes those that ended before `now`, at most [`BATCH`](super::retention::BATCH). Returns how many.
-pub async fn remove_expired(conn: &mut Conn, now: UnixTime) -> Result<u64, StorageError> {
+/// Deletes access tokens that expired before `now`, at most [`BATCH`](super::retention::BATCH). Returns their number.
+pub async fn delete_expired(conn: &mut Conn, now: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(
         "delete from access_tokens where id = any(array( \
          select id from access_tokens where expires_at <= $1 order by expires_at limit $2)) and expires_at <= $1",
@@ -109,8 +98,8 @@ pub async fn remove_expired(conn: &mut Conn, now: UnixTime) -> Result<u64, Stora
     Ok(done.rows_affected())
 }
 
-/// Removes all of a user's.
-pub async fn remove_all_of(conn: &mut Conn, owner: UserId) -> Result<(), StorageError> {
+/// Deletes all access tokens of a user.
+pub async fn delete_all_of(conn: &mut Conn, owner: UserId) -> Result<(), StorageError> {
     sqlx::query!("delete from access_tokens where user_id = $1", owner as UserId).execute(conn).await?;
     Ok(())
 }

@@ -1,20 +1,19 @@
-//! The table `audit_log`. Lines are added and read, never changed.
+//! The table `audit_log`. Entries are inserted and read, never changed.
 
 use sqlx::types::Json;
 
-use super::tokens::total_seen;
 use super::{Conn, StorageError};
 use crate::domain::audit::{AuditEntry, AuditFilter, AuditLine, Details};
 use crate::domain::id::{AuditId, UserId};
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::UnixTime;
 
-/// Adds a line, in the transaction of what it tells.
+/// Inserts an entry, in the transaction of the action.
 pub async fn insert(conn: &mut Conn, entry: AuditEntry) -> Result<(), StorageError> {
     insert_many(conn, &[entry]).await
 }
 
-/// Adds many lines in one statement.
+/// Inserts entries in one statement.
 pub async fn insert_many(conn: &mut Conn, entries: &[AuditEntry]) -> Result<(), StorageError> {
     fn column<T>(entries: &[AuditEntry], value: impl Fn(&AuditEntry) -> T) -> Vec<T> {
         entries.iter().map(value).collect()
@@ -25,14 +24,14 @@ pub async fn insert_many(conn: &mut Conn, entries: &[AuditEntry]) -> Result<(), 
          select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], \
          $7::bigint[], $8::text[], $9::text[], $10::jsonb[])",
         &column(entries, |entry| entry.at.get()),
-        &column(entries, |entry| entry.actor.as_ref().map(|actor| actor.id.get())) as &[Option<i64>],
-        &column(entries, |entry| entry.actor_name().to_owned()),
+        &column(entries, |entry| entry.actor_id.map(UserId::get)) as &[Option<i64>],
+        &column(entries, |entry| entry.actor_name.clone()),
         &column(entries, |entry| entry.action.as_str().to_owned()),
         &column(entries, |entry| entry.subject.kind.to_owned()),
         &column(entries, |entry| entry.subject.id) as &[Option<i64>],
         &column(entries, |entry| entry.subject.user_id.map(UserId::get)) as &[Option<i64>],
-        &column(entries, AuditEntry::ip),
-        &column(entries, |entry| entry.origin.request_id.clone()),
+        &column(entries, |entry| entry.ip.map_or_else(String::new, |ip| ip.to_string())),
+        &column(entries, |entry| entry.request_id.clone()),
         &column(entries, |entry| Json(entry.details.clone())) as &[Json<Details>]
     )
     .execute(conn)
@@ -54,8 +53,8 @@ struct Row {
     details: Json<std::collections::BTreeMap<String, String>>,
 }
 
-/// A page of the lines that fit, newest first. In a transaction, for which it asks the planner to
-/// look at the filters: each of them has an index of its own.
+/// Lists the matching entries, newest first. Must run in a transaction, for which it switches to custom plans: each
+/// filter has its own index, and only a plan that knows the filters uses it.
 pub async fn list(conn: &mut Conn, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditLine>, StorageError> {
     sqlx::query!(r#"select set_config('plan_cache_mode', 'force_custom_plan', true) as "set!""#)
         .fetch_one(&mut *conn)
@@ -79,7 +78,7 @@ pub async fn list(conn: &mut Conn, filter: &AuditFilter, page: PageRequest) -> R
     )
     .fetch_all(&mut *conn)
     .await?;
-    let total = match total_seen(page, rows.len()) {
+    let total = match page.total_if_last(rows.len()) {
         Some(total) => total,
         None => {
             sqlx::query_scalar!(

@@ -1,33 +1,12 @@
-//! The table `enablement_requests`: who asked to be enabled for the token API, and the answer.
+//! The table `enablement_requests`: requests to be enabled for the token API, and the decisions.
 
-use super::tokens::total_seen;
 use super::{Conn, StorageError};
+use crate::domain::enablement::{EnablementRequest, EnablementState};
 use crate::domain::id::{EnablementRequestId, UserId};
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::UnixTime;
-use crate::domain::user::EnablementState;
 
-/// A request, with the names that people know.
-#[derive(Debug, Clone)]
-pub struct EnablementRequest {
-    /// Its number.
-    pub id: EnablementRequestId,
-    /// The account to be enabled.
-    pub user_id: UserId,
-    /// Its name.
-    pub username: String,
-    /// Why.
-    pub reason: String,
-    /// How it stands.
-    pub state: EnablementState,
-    /// When it was asked.
-    pub created_time: UnixTime,
-    /// When it was answered.
-    pub decided_time: Option<UnixTime>,
-    /// What the administrator wrote.
-    pub note: String,
-}
-
+/// Selects requests. The only list of their columns; `$tail` is the rest of the statement.
 macro_rules! select_requests {
     ($tail:tt $(, $bind:expr)* $(,)?) => {
         sqlx::query_as!(
@@ -39,21 +18,21 @@ macro_rules! select_requests {
     };
 }
 
-/// The newest request for an account.
-pub async fn find_newest(conn: &mut Conn, user: UserId) -> Result<Option<EnablementRequest>, StorageError> {
+/// Finds the latest request for an account.
+pub async fn find_latest(conn: &mut Conn, user: UserId) -> Result<Option<EnablementRequest>, StorageError> {
     let request = select_requests!("where r.user_id = $1 order by r.id desc limit 1", user as UserId)
         .fetch_optional(conn)
         .await?;
     Ok(request)
 }
 
-/// One request.
+/// Finds a request.
 pub async fn find(conn: &mut Conn, id: EnablementRequestId) -> Result<Option<EnablementRequest>, StorageError> {
     let request = select_requests!("where r.id = $1", id as EnablementRequestId).fetch_optional(conn).await?;
     Ok(request)
 }
 
-/// A page of those in `state`, or of all; newest first.
+/// Lists the requests in `state`, or all; newest first.
 pub async fn list(
     conn: &mut Conn,
     state: Option<EnablementState>,
@@ -68,7 +47,7 @@ pub async fn list(
     )
     .fetch_all(&mut *conn)
     .await?;
-    let total = match total_seen(page, requests.len()) {
+    let total = match page.total_if_last(requests.len()) {
         Some(total) => total,
         None => {
             sqlx::query_scalar!(
@@ -82,7 +61,7 @@ pub async fn list(
     Ok(page.holding(requests, total))
 }
 
-/// A new request. One that waits already is a [`Constraint`](super::Constraint).
+/// Inserts a pending request. Fails with a [`Constraint`](super::Constraint) if one is pending already.
 pub async fn insert(
     conn: &mut Conn,
     user: UserId,
@@ -103,8 +82,8 @@ pub async fn insert(
     Ok(id)
 }
 
-/// Answers a request that waits; tells whether it still did.
-pub async fn decide(
+/// Writes the decision about a pending request. Returns false if it was decided already.
+pub async fn update_decision(
     conn: &mut Conn,
     id: EnablementRequestId,
     state: EnablementState,

@@ -95,6 +95,12 @@ impl From<sqlx::Error> for StorageError {
 const TRANSIENT_CLASSES: [&str; 10] = ["08", "25", "28", "3D", "53", "55", "57", "58", "F0", "XX"];
 
 impl StorageError {
+    /// The constraint that refused the statement, if one did.
+    #[must_use]
+    pub const fn constraint(&self) -> Option<Constraint> {
+        if let Self::Constraint(constraint) = self { Some(*constraint) } else { None }
+    }
+
     /// Returns true if one row or value of a batch may be the cause, so that the rest may succeed without it.
     #[must_use]
     pub fn may_concern_one_row(&self) -> bool {

@@ -1,5 +1,5 @@
-//! How servers tell each other that something about a user changed: `notify` in the transaction of
-//! the change, `LISTEN` on a connection of its own. The embedded database has only one server.
+//! Notifications between servers: `NOTIFY` in the transaction of a change, `LISTEN` on a connection of its own. The
+//! embedded database has only one server.
 
 use sqlx::postgres::PgListener;
 
@@ -8,37 +8,78 @@ use crate::domain::id::UserId;
 
 const CHANNEL: &str = "keymeter_changes";
 
-/// Tells every server, once the transaction is committed.
-pub async fn notify(conn: &mut Conn, user: UserId) -> Result<(), StorageError> {
-    sqlx::query!(r#"select pg_notify($1, $2) as "told!: ()""#, CHANNEL, user.to_string()).execute(conn).await?;
+/// The payload of [`Change::GatewayCredentials`]. The payload of [`Change::User`] is the user's id.
+const GATEWAY_CREDENTIALS: &str = "gateway_credentials";
+
+/// A committed change of state that servers cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The account, the tokens or the access tokens of this user.
+    User(UserId),
+    /// Credentials of gateways.
+    GatewayCredentials,
+}
+
+impl Change {
+    fn payload(self) -> String {
+        match self {
+            Self::User(id) => id.to_string(),
+            Self::GatewayCredentials => GATEWAY_CREDENTIALS.to_owned(),
+        }
+    }
+
+    fn parse(payload: &str) -> Option<Self> {
+        if payload == GATEWAY_CREDENTIALS {
+            return Some(Self::GatewayCredentials);
+        }
+        payload.parse().ok().map(|id| Self::User(UserId::new(id)))
+    }
+}
+
+/// Notifies every server when the transaction is committed.
+pub async fn notify(conn: &mut Conn, change: Change) -> Result<(), StorageError> {
+    sqlx::query!(r#"select pg_notify($1, $2) as "notified!: ()""#, CHANNEL, change.payload()).execute(conn).await?;
     Ok(())
 }
 
-/// What was heard.
+/// What a [`Listener`] receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notification {
-    /// Something about this user changed: account, tokens, or credentials.
-    Changed(UserId),
-    /// The connection was lost for a while, so anything may have.
-    LostTouch,
+    /// Another server, or this one, committed a change.
+    Changed(Change),
+    /// Notifications may be missing: the connection was lost, or a payload is of a newer version.
+    Incomplete,
 }
 
-/// Listens on a connection of its own.
+/// Receives notifications on a connection of its own.
 #[derive(Debug)]
 pub struct Listener(PgListener);
 
 impl Listener {
-    /// Begins to listen.
+    /// Starts to listen.
     pub async fn listen(db: &Db) -> Result<Self, StorageError> {
         let mut listener = PgListener::connect_with(&db.pool).await?;
         listener.listen(CHANNEL).await?;
         Ok(Self(listener))
     }
 
-    /// Waits for the next change.
+    /// Waits for the next notification.
     pub async fn next(&mut self) -> Result<Notification, StorageError> {
-        let heard = self.0.try_recv().await?;
-        let user = heard.and_then(|notification| notification.payload().parse().ok());
-        Ok(user.map_or(Notification::LostTouch, |id| Notification::Changed(UserId::new(id))))
+        let received = self.0.try_recv().await?;
+        let change = received.and_then(|notification| Change::parse(notification.payload()));
+        Ok(change.map_or(Notification::Incomplete, Notification::Changed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_survives_its_payload() {
+        for change in [Change::User(UserId::new(7)), Change::GatewayCredentials] {
+            assert_eq!(Change::parse(&change.payload()), Some(change));
+        }
+        assert_eq!(Change::parse("something newer"), None);
     }
 }

@@ -87,7 +87,7 @@ impl SessionStore for SessionTable {
 
     async fn delete(&self, id: &Id) -> Result<()> {
         let mut conn = self.db.acquire().await.map_err(|error| backend(&error))?;
-        remove(&mut conn, &self.digest(*id)).await.map_err(|error| backend(&error))
+        delete(&mut conn, &self.digest(*id)).await.map_err(|error| backend(&error))
     }
 }
 
@@ -142,19 +142,19 @@ async fn update(
     Ok(())
 }
 
-async fn remove(conn: &mut Conn, digest: &Digest) -> std::result::Result<(), StorageError> {
+async fn delete(conn: &mut Conn, digest: &Digest) -> std::result::Result<(), StorageError> {
     sqlx::query!("delete from sessions where digest = $1", digest as &Digest).execute(conn).await?;
     Ok(())
 }
 
-/// Ends all sessions of a user.
-pub async fn remove_all_of(conn: &mut Conn, user: UserId) -> std::result::Result<(), StorageError> {
+/// Deletes all sessions of a user.
+pub async fn delete_all_of(conn: &mut Conn, user: UserId) -> std::result::Result<(), StorageError> {
     sqlx::query!("delete from sessions where user_id = $1", user as UserId).execute(conn).await?;
     Ok(())
 }
 
-/// Removes what expired before `now`, at most [`BATCH`](super::retention::BATCH). Returns how many.
-pub async fn remove_expired(conn: &mut Conn, now: UnixTime) -> std::result::Result<u64, StorageError> {
+/// Deletes sessions that expired before `now`, at most [`BATCH`](super::retention::BATCH). Returns their number.
+pub async fn delete_expired(conn: &mut Conn, now: UnixTime) -> std::result::Result<u64, StorageError> {
     let done = sqlx::query!(
         "delete from sessions where digest = any(array( \
          select digest from sessions where expires_at <= $1 order by expires_at limit $2)) and expires_at <= $1",

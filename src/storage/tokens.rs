@@ -328,7 +328,7 @@ pub async fn list_everyones(conn: &mut Conn, pattern: &str, page: PageRequest) -
     )
     .fetch_all(&mut *conn)
     .await?;
-    let total = match total_seen(page, rows.len()) {
+    let total = match page.total_if_last(rows.len()) {
         Some(total) => total,
         None => {
             sqlx::query_scalar!(
@@ -448,12 +448,4 @@ pub async fn remove_all_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Res
     .execute(conn)
     .await?;
     Ok(())
-}
-
-/// The total, where the page itself tells it: a page that is not full, unless it is empty for
-/// being past the end, is the last one. Saves most lists a count.
-pub(super) fn total_seen(page: PageRequest, rows: usize) -> Option<i64> {
-    let rows = i64::try_from(rows).ok()?;
-    let last = rows < page.size() && (rows > 0 || page.offset() == 0);
-    if last { page.offset().checked_add(rows) } else { None }
 }

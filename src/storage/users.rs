@@ -1,14 +1,14 @@
-//! The table `users`. Deleted rows stay, and nothing here sees them.
+//! The table `users`. Deleted rows stay in the table; no function here returns or changes them.
 
-use super::tokens::total_seen;
 use super::{Conn, StorageError};
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::UnixTime;
-use crate::domain::user::{Role, User, UserStatus, Username};
+use crate::domain::user::{NewUser, Role, User, UserStatus};
+use crate::domain::username::Username;
 
-/// The columns of a user, in one place; `$tail` says which users.
+/// Selects users. The only list of their columns; `$tail` is the rest of the statement.
 macro_rules! select_users {
     ($tail:tt $(, $bind:expr)* $(,)?) => {
         sqlx::query_as!(
@@ -20,14 +20,14 @@ macro_rules! select_users {
     };
 }
 
-/// A live account.
+/// Finds a live account.
 pub async fn find(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageError> {
     let user =
         select_users!("from users where id = $1 and deleted_time is null", id as UserId).fetch_optional(conn).await?;
     Ok(user)
 }
 
-/// Like [`find`], and holds the row until the transaction ends. Before any token is locked.
+/// Finds a live account and locks it until the transaction ends. Lock the user before any token.
 pub async fn lock(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageError> {
     let user = select_users!("from users where id = $1 and deleted_time is null for no key update", id as UserId)
         .fetch_optional(conn)
@@ -35,7 +35,7 @@ pub async fn lock(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageEr
     Ok(user)
 }
 
-/// The live account of this name, in any case and spelling, and its password hash.
+/// Finds the live account with this name, in any case and spelling, and its password hash.
 pub async fn find_by_name(conn: &mut Conn, name: &Username) -> Result<Option<(User, String)>, StorageError> {
     let found = select_users!("from users where username_folded = $1 and deleted_time is null", name.folded())
         .fetch_optional(&mut *conn)
@@ -43,12 +43,12 @@ pub async fn find_by_name(conn: &mut Conn, name: &Username) -> Result<Option<(Us
     let Some(user) = found else {
         return Ok(None);
     };
-    let hash = password_hash(conn, user.id).await?;
+    let hash = find_password_hash(conn, user.id).await?;
     Ok(hash.map(|hash| (user, hash)))
 }
 
-/// The password hash of a live account.
-pub async fn password_hash(conn: &mut Conn, id: UserId) -> Result<Option<String>, StorageError> {
+/// Finds the password hash of a live account.
+pub async fn find_password_hash(conn: &mut Conn, id: UserId) -> Result<Option<String>, StorageError> {
     let hash =
         sqlx::query_scalar!("select password_hash from users where id = $1 and deleted_time is null", id as UserId)
             .fetch_optional(conn)
@@ -56,7 +56,7 @@ pub async fn password_hash(conn: &mut Conn, id: UserId) -> Result<Option<String>
     Ok(hash)
 }
 
-/// A page of accounts of which some name is like `pattern`, newest first.
+/// Lists live accounts whose username, display name or e-mail address is like `pattern`, newest first.
 pub async fn list(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<Page<User>, StorageError> {
     let users = select_users!(
         r"from users where deleted_time is null
@@ -69,7 +69,7 @@ pub async fn list(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<P
     )
     .fetch_all(&mut *conn)
     .await?;
-    let total = match total_seen(page, users.len()) {
+    let total = match page.total_if_last(users.len()) {
         Some(total) => total,
         None => {
             sqlx::query_scalar!(
@@ -85,39 +85,16 @@ pub async fn list(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<P
     Ok(page.holding(users, total))
 }
 
-/// Whether there is any account at all.
+/// Returns true if any account exists, deleted ones included.
 pub async fn exist(conn: &mut Conn) -> Result<bool, StorageError> {
     let exist = sqlx::query_scalar!(r#"select exists (select 1 from users) as "exist!""#).fetch_one(conn).await?;
     Ok(exist)
 }
 
-/// What a new account consists of.
-#[derive(Debug)]
-pub struct NewUser<'a> {
-    /// Its name.
-    pub username: &'a Username,
-    /// May be empty.
-    pub display_name: &'a str,
-    /// May be empty.
-    pub email: &'a str,
-    /// In PHC form.
-    pub password_hash: &'a str,
-    /// What it may do.
-    pub role: Role,
-    /// Its group.
-    pub group: &'a str,
-    /// Its wallet to begin with.
-    pub quota: Quota,
-    /// Enabled for the token API from the start.
-    pub token_api_enabled: bool,
-    /// Its own limit of tokens.
-    pub max_tokens: Option<i64>,
-}
-
-/// A new account.
+/// Inserts an account.
 pub async fn insert(conn: &mut Conn, new: &NewUser<'_>, now: UnixTime) -> Result<UserId, StorageError> {
     let skeleton = new.username.skeleton();
-    // Two that look alike and come at once would wait for each other inside the constraint.
+    // Without this lock, two concurrent inserts of names that look alike deadlock in the exclusion constraint.
     sqlx::query!("select pg_advisory_xact_lock(hashtextextended($1, 0))", skeleton.common).execute(&mut *conn).await?;
     let id = sqlx::query_scalar!(
         "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
@@ -142,8 +119,8 @@ pub async fn insert(conn: &mut Conn, new: &NewUser<'_>, now: UnixTime) -> Result
     Ok(id)
 }
 
-/// Writes what can be edited back. The row is locked; what is charged to it is not touched.
-pub async fn save(conn: &mut Conn, user: &User) -> Result<(), StorageError> {
+/// Writes the fields that can be edited; `user` must be locked. Usage is not written.
+pub async fn update(conn: &mut Conn, user: &User) -> Result<(), StorageError> {
     sqlx::query!(
         "update users set display_name = $2, email = $3, role = $4, status = $5, group_name = $6, \
          quota = $7, token_api_enabled = $8, max_tokens = $9, disabled_by = $10 where id = $1 and deleted_time is null",
@@ -163,16 +140,16 @@ pub async fn save(conn: &mut Conn, user: &User) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// A new password hash.
-pub async fn save_password(conn: &mut Conn, id: UserId, hash: &str) -> Result<(), StorageError> {
+/// Replaces the password hash.
+pub async fn update_password_hash(conn: &mut Conn, id: UserId, hash: &str) -> Result<(), StorageError> {
     sqlx::query!("update users set password_hash = $2 where id = $1 and deleted_time is null", id as UserId, hash)
         .execute(conn)
         .await?;
     Ok(())
 }
 
-/// Softly deletes the account; its name is free again.
-pub async fn remove(conn: &mut Conn, id: UserId, now: UnixTime) -> Result<(), StorageError> {
+/// Deletes the account softly, which frees its name.
+pub async fn delete(conn: &mut Conn, id: UserId, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
         "update users set deleted_time = $2 where id = $1 and deleted_time is null",
         id as UserId,

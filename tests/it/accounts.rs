@@ -57,7 +57,7 @@ async fn name_and_address_change_and_what_is_left_out_stays(pool: PgPool) {
 async fn a_new_password_needs_the_old_one_and_8_to_128_characters(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.user("ana").await;
-    let wrong = "the old password is wrong; send it as `original_password`";
+    let wrong = "the current password is wrong; send it as `original_password`";
     for body in [
         json!({ "password": "a better one" }),
         json!({ "password": "a better one", "original_password": "a guess" }),
@@ -200,8 +200,7 @@ async fn an_access_token_outlives_the_one_that_made_it_in_no_way(pool: PgPool) {
     let ana = app.user("ana").await;
     let end = START + 60;
     let (_, short) = makes_token(&ana, json!({ "name": "short", "expires_at": end })).await;
-    let message =
-        format!("`expires_at` may be {end} at most, when the access token that asks ends; sign in for a later one");
+    let message = format!("`expires_at` may be {end} at most, when this access token expires; sign in for a later one");
     for later in [end + 1, i64::MAX, 0, -1] {
         let answer = short.post(TOKENS, json!({ "name": "long", "expires_at": later })).await;
         answer.refuses_saying(400, "invalid_expiry", &message);

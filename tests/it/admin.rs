@@ -293,7 +293,7 @@ async fn requests_for_enablement_are_listed_by_state_and_answered_once(pool: PgP
     admin.get(&format!("{REQUESTS}?state=new")).await.refuses_saying(400, "invalid_state", message);
     for decision in ["approve", "refuse"] {
         let again = admin.post(&path, json!({ "decision": decision })).await;
-        again.refuses_saying(409, "already_decided", "this request has been answered already");
+        again.refuses_saying(409, "already_decided", "this request has been decided already");
     }
     let absent = admin.post(&format!("{REQUESTS}/999999"), json!({ "decision": "approve" })).await;
     absent.refuses_saying(404, "not_found", "there is no such request");

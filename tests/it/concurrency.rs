@@ -139,7 +139,7 @@ async fn of_parallel_answers_to_one_request_one_wins_and_counts(pool: PgPool) {
     let answers = at_once(tasks).await;
     assert_eq!(succeeded(&answers), 1);
     for answer in answers.iter().filter(|answer| answer.status != 200) {
-        answer.refuses_saying(409, "already_decided", "this request has been answered already");
+        answer.refuses_saying(409, "already_decided", "this request has been decided already");
     }
     let state = ana.get("/api/user/token_api_request").await.ok();
     assert_eq!(state["enabled"], json!(state["state"] == "approved"));

@@ -190,7 +190,7 @@ async fn a_refused_request_enables_nothing_and_may_be_asked_again(pool: PgPool) 
     let state = ana.get(ASK).await.ok();
     assert_eq!((&state["state"], &state["request"]["note"]), (&json!("refused"), &json!("which CI?")));
     let second = root.post(&decision, json!({ "decision": "approve" })).await;
-    second.refuses_saying(409, "already_decided", "this request has been answered already");
+    second.refuses_saying(409, "already_decided", "this request has been decided already");
     ana.post(ASK, json!({ "reason": "the CI of our shop" })).await.ok();
 }
 
@@ -201,7 +201,7 @@ async fn a_request_needs_a_reason_and_is_for_oneself(pool: PgPool) {
     for body in [json!({}), json!({ "reason": "  " }), json!({ "reason": null })] {
         ana.post(ASK, body).await.refuses_saying(400, "missing_field", "`reason` is required");
     }
-    let foreign = "`account` must be your own username; others have to ask for themselves";
+    let foreign = "`account` must be your own username; other users must request it themselves";
     let answer = ana.post(ASK, json!({ "reason": "x", "account": "ben" })).await;
     answer.refuses_saying(403, "foreign_account", foreign);
     let long = json!({ "reason": "x".repeat(2_001) });

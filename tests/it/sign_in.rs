@@ -110,7 +110,7 @@ async fn of_two_changes_with_the_same_old_password_one_succeeds(pool: PgPool) {
     let answers = join_all(both).await;
     let succeeded: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
     assert_eq!(succeeded.len(), 1, "{answers:?}");
-    let message = "the old password is wrong; send it as `original_password`";
+    let message = "the current password is wrong; send it as `original_password`";
     let refused = answers.iter().find(|answer| answer.status != 200).unwrap();
     refused.refuses_saying(403, "wrong_password", message);
 }

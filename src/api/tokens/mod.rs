@@ -9,14 +9,14 @@ use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, header};
 
-use self::requests::{CreateBody, SearchQuery, UpdateBody, UpdateQuery};
-pub use self::requests::{IdsBody, SwitchBody};
+pub use self::requests::IdsBody;
+use self::requests::{CreateBody, OwnerQuery, SearchQuery, SwitchBody, UpdateBody, UpdateQuery};
 pub use self::responses::TokenBody;
-use super::auth::ApiUser;
+use super::auth::{Admin, ApiUser};
 use super::envelope::{Done, Envelope, NoStore};
 use super::errors::ApiError;
 use super::extract::{Id, Json, Query};
-use super::page::{PageBody, PageQuery};
+use super::page::{KeywordQuery, PageBody, PageQuery};
 use super::state::AppState;
 use crate::domain::id::TokenId;
 use crate::domain::policy;
@@ -135,4 +135,32 @@ pub async fn delete_batch(
 ) -> Result<Envelope<usize>, ApiError> {
     let ids = body.read(policy::MAX_BATCH)?;
     Ok(Envelope::of(app.tokens.delete_batch(&caller, &ids).await?))
+}
+
+/// Tokens of all users, without their keys; newest first.
+#[utoipa::path(get, path = "/api/admin/tokens", operation_id = "list_tokens", tag = "administration",
+    params(KeywordQuery, OwnerQuery, PageQuery), responses((status = 200, body = Envelope<PageBody<TokenBody>>)))]
+pub async fn list_all(
+    State(app): State<Arc<AppState>>,
+    _: Admin,
+    Query(query): Query<KeywordQuery>,
+    Query(owner): Query<OwnerQuery>,
+    Query(page): Query<PageQuery>,
+) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
+    let page = app.tokens.list_everyones(owner.read()?, query.read()?, page.read()?).await?;
+    let now = app.clock.now();
+    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, now, &app)).into()))
+}
+
+/// Enable or disable a token of any user.
+#[utoipa::path(post, path = "/api/admin/tokens/{id}/status", operation_id = "switch_token", tag = "administration",
+    params(("id" = i64, Path)), request_body = SwitchBody, responses((status = 200, body = Envelope<TokenBody>)))]
+pub async fn switch_any(
+    State(app): State<Arc<AppState>>,
+    Admin(admin): Admin,
+    Id(id): Id,
+    Json(body): Json<SwitchBody>,
+) -> Result<Envelope<TokenBody>, ApiError> {
+    let token = app.tokens.switch_anyones(&admin, TokenId::new(id), body.switch()?).await?;
+    Ok(Envelope::of(TokenBody::new(&token, app.clock.now(), &app)))
 }

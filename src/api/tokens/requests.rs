@@ -6,8 +6,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::api::error_code::ErrorCode;
 use crate::api::errors::ApiError;
+use crate::api::extract::query_number;
 use crate::domain::group::Group;
-use crate::domain::id::TokenId;
+use crate::domain::id::{TokenId, UserId};
 use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::key::ApiKey;
 use crate::domain::model_limits::ModelLimits;
@@ -208,6 +209,20 @@ pub struct UpdateQuery {
 impl UpdateQuery {
     pub fn is_status_only(&self) -> bool {
         !matches!(self.status_only.as_deref(), None | Some("" | "0" | "false"))
+    }
+}
+
+/// Selects the owner, for administrators.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct OwnerQuery {
+    /// Only tokens of this user.
+    user_id: Option<String>,
+}
+
+impl OwnerQuery {
+    pub fn read(&self) -> Result<Option<UserId>, ApiError> {
+        Ok(query_number("user_id", self.user_id.as_deref())?.map(UserId::new))
     }
 }
 

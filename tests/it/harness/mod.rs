@@ -82,7 +82,7 @@ impl TestApp {
         let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
         let opened = Opened { db: Db::new(pool.clone()), vault };
         let app = App::assemble(opened, &config, clock.clone(), Rng::seeded(1)).unwrap();
-        app.state.accounts.ensure_root(Some(&ROOT_PASSWORD.into())).await.unwrap();
+        app.state.users.ensure_root(Some(&ROOT_PASSWORD.into())).await.unwrap();
         Self { router: app.router, clock, pool }
     }
 

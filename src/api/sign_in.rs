@@ -1,0 +1,103 @@
+//! Sign-in, sign-out and registration.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use secrecy::SecretString;
+use serde::Deserialize;
+use tower_sessions::Session;
+use utoipa::ToSchema;
+
+use super::auth::{NotForeign, end_session, may_end_session, start_session};
+use super::envelope::{Done, Envelope};
+use super::errors::ApiError;
+use super::extract::{Json, Visitor, exposed};
+use super::state::AppState;
+use super::users::UserBody;
+use crate::domain::password::{NewPassword, TypedPassword};
+use crate::domain::text;
+use crate::domain::username::Username;
+
+/// A username and a password.
+#[derive(Deserialize, ToSchema)]
+pub struct LoginBody {
+    /// The username.
+    #[schema(required)]
+    username: Option<String>,
+    /// The password.
+    #[schema(required, value_type = String)]
+    password: Option<SecretString>,
+}
+
+/// A new account for yourself.
+#[derive(Deserialize, ToSchema)]
+pub struct RegisterBody {
+    /// 1 to 50 characters without white space: letters and digits of one script, and ASCII signs.
+    #[schema(required)]
+    username: Option<String>,
+    /// 8 to 128 characters.
+    #[schema(required, value_type = String)]
+    password: Option<SecretString>,
+    /// Optional.
+    email: Option<String>,
+}
+
+/// Sign in. The response sets the cookie `session`. Pages of other sites cannot call this.
+#[utoipa::path(post, path = "/api/user/login", operation_id = "login", tag = "accounts", request_body = LoginBody,
+    responses((status = 200, body = Envelope<UserBody>)))]
+pub async fn sign_in(
+    State(app): State<Arc<AppState>>,
+    _: NotForeign,
+    Visitor(origin): Visitor,
+    session: Session,
+    Json(body): Json<LoginBody>,
+) -> Result<Envelope<UserBody>, ApiError> {
+    let username = Username::typed(body.username.as_deref().unwrap_or_default()).ok();
+    let password = TypedPassword::new(exposed(body.password.as_ref()));
+    // The body may be large, and many sign-ins may wait for their password check.
+    drop(body);
+    let (user, proof) = app.sign_in.sign_in(username.as_ref(), &password, &origin).await?;
+    start_session(&session, &app, user.id).await?;
+    if let Err(changed) = app.sign_in.confirm(user.id, &proof).await {
+        end_session(&session).await?;
+        return Err(changed.into());
+    }
+    Ok(Envelope::of(UserBody::new(user, &app.account_rules)))
+}
+
+/// Sign out. Pages of other sites cannot call this.
+#[utoipa::path(get, path = "/api/user/logout", operation_id = "logout", tag = "accounts",
+    responses((status = 200, body = Done)))]
+pub async fn sign_out(_: NotForeign, session: Session) -> Result<Done, ApiError> {
+    end_session(&session).await?;
+    Ok(Done::default())
+}
+
+/// Sign out. Pages of other sites cannot call this.
+#[utoipa::path(post, path = "/api/user/logout", operation_id = "logout_by_post", tag = "accounts",
+    responses((status = 200, body = Done)))]
+pub async fn sign_out_by_post(
+    State(app): State<Arc<AppState>>,
+    not_foreign: NotForeign,
+    session: Session,
+    parts: http::request::Parts,
+) -> Result<Done, ApiError> {
+    may_end_session(&session, &parts, &app).await?;
+    sign_out(not_foreign, session).await
+}
+
+/// Create an account for yourself, if the operator allows it.
+#[utoipa::path(post, path = "/api/user/register", operation_id = "register", tag = "accounts",
+    request_body = RegisterBody, responses((status = 200, body = Done)))]
+pub async fn register(
+    State(app): State<Arc<AppState>>,
+    _: NotForeign,
+    Visitor(origin): Visitor,
+    Json(body): Json<RegisterBody>,
+) -> Result<Done, ApiError> {
+    let username = Username::parse(body.username.as_deref().unwrap_or_default())?;
+    let password = NewPassword::parse(exposed(body.password.as_ref()))?;
+    let email = text::email(body.email.as_deref().unwrap_or_default())?;
+    app.sign_in.register(&username, &password, &email, &origin).await?;
+    Ok(Done::default())
+}

@@ -1,0 +1,133 @@
+//! Accounts: a user's own account, and all accounts for administrators.
+
+mod requests;
+mod responses;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::State;
+
+use self::requests::{GrantBody, NewUserBody, SelfBody, UserPatchBody};
+use self::responses::GroupBody;
+pub use self::responses::UserBody;
+use super::auth::{Admin, SignedIn};
+use super::envelope::{Done, Envelope};
+use super::errors::ApiError;
+use super::extract::{Id, Json, Query};
+use super::page::{KeywordQuery, PageBody, PageQuery};
+use super::state::AppState;
+use crate::domain::audit::Actor;
+use crate::domain::id::UserId;
+
+/// Your account.
+#[utoipa::path(get, path = "/api/user/self", operation_id = "show_self", tag = "accounts",
+    responses((status = 200, body = Envelope<UserBody>)))]
+pub async fn show_own(
+    State(app): State<Arc<AppState>>,
+    SignedIn(caller): SignedIn,
+) -> Result<Envelope<UserBody>, ApiError> {
+    let user = app.users.show_own(&caller).await?;
+    Ok(Envelope::of(UserBody::new(user, &app.account_rules)))
+}
+
+/// Change your display name, e-mail address or password.
+#[utoipa::path(put, path = "/api/user/self", operation_id = "edit_self", tag = "accounts", request_body = SelfBody,
+    responses((status = 200, body = Envelope<UserBody>)))]
+pub async fn edit_own(
+    State(app): State<Arc<AppState>>,
+    SignedIn(caller): SignedIn,
+    Json(body): Json<SelfBody>,
+) -> Result<Envelope<UserBody>, ApiError> {
+    let user = app.users.edit_own(&caller, body.try_into()?).await?;
+    Ok(Envelope::of(UserBody::new(user, &app.account_rules)))
+}
+
+/// The groups that your tokens can use, by name.
+#[utoipa::path(get, path = "/api/user/self/groups", tag = "accounts",
+    responses((status = 200, body = Envelope<BTreeMap<String, GroupBody>>)))]
+pub async fn groups(
+    State(app): State<Arc<AppState>>,
+    SignedIn(caller): SignedIn,
+) -> Result<Envelope<BTreeMap<String, GroupBody>>, ApiError> {
+    let mut groups = BTreeMap::new();
+    for (name, info) in app.tokens.groups().open_to(&caller.user.group) {
+        let ratio = serde_json::value::RawValue::from_string(info.ratio.clone()).map_err(|_| ApiError::internal())?;
+        groups.insert(name.to_owned(), GroupBody { desc: info.description.clone(), ratio });
+    }
+    Ok(Envelope::of(groups))
+}
+
+/// The names of the configured models.
+#[utoipa::path(get, path = "/api/user/models", tag = "accounts",
+    responses((status = 200, body = Envelope<Vec<String>>)))]
+pub async fn models(State(app): State<Arc<AppState>>, _: SignedIn) -> Envelope<Vec<String>> {
+    Envelope::of(app.models.clone())
+}
+
+/// The names of the configured models.
+#[utoipa::path(get, path = "/api/user/self/models", tag = "accounts",
+    responses((status = 200, body = Envelope<Vec<String>>)))]
+pub async fn own_models(state: State<Arc<AppState>>, caller: SignedIn) -> Envelope<Vec<String>> {
+    models(state, caller).await
+}
+
+/// All accounts, or those whose name matches `keyword`; newest first.
+#[utoipa::path(get, path = "/api/admin/users", operation_id = "list_users", tag = "administration",
+    params(KeywordQuery, PageQuery), responses((status = 200, body = Envelope<PageBody<UserBody>>)))]
+pub async fn list(
+    State(app): State<Arc<AppState>>,
+    _: Admin,
+    Query(query): Query<KeywordQuery>,
+    Query(page): Query<PageQuery>,
+) -> Result<Envelope<PageBody<UserBody>>, ApiError> {
+    let page = app.users.list(query.read()?, page.read()?).await?;
+    Ok(Envelope::of(page.map(|user| UserBody::new(user, &app.account_rules)).into()))
+}
+
+/// Create an account.
+#[utoipa::path(post, path = "/api/admin/users", operation_id = "create_user", tag = "administration",
+    request_body = NewUserBody, responses((status = 200, body = Envelope<UserBody>)))]
+pub async fn create(
+    State(app): State<Arc<AppState>>,
+    Admin(admin): Admin,
+    Json(body): Json<NewUserBody>,
+) -> Result<Envelope<UserBody>, ApiError> {
+    let user = app.users.create(Actor::from(&admin), body.try_into()?).await?;
+    Ok(Envelope::of(UserBody::new(user, &app.account_rules)))
+}
+
+/// Change an account.
+#[utoipa::path(patch, path = "/api/admin/users/{id}", operation_id = "edit_user", tag = "administration",
+    params(("id" = i64, Path)), request_body = UserPatchBody,
+    responses((status = 200, body = Envelope<UserBody>)))]
+pub async fn edit(
+    State(app): State<Arc<AppState>>,
+    Admin(admin): Admin,
+    Id(id): Id,
+    Json(body): Json<UserPatchBody>,
+) -> Result<Envelope<UserBody>, ApiError> {
+    let user = app.users.edit(&admin, UserId::new(id), body.try_into()?).await?;
+    Ok(Envelope::of(UserBody::new(user, &app.account_rules)))
+}
+
+/// Delete an account with its tokens (soft delete). All its credentials stop working.
+#[utoipa::path(delete, path = "/api/admin/users/{id}", operation_id = "delete_user", tag = "administration",
+    params(("id" = i64, Path)), responses((status = 200, body = Done)))]
+pub async fn delete(State(app): State<Arc<AppState>>, Admin(admin): Admin, Id(id): Id) -> Result<Done, ApiError> {
+    app.users.delete(&admin, UserId::new(id)).await?;
+    Ok(Done::default())
+}
+
+/// Add to a wallet, or set it.
+#[utoipa::path(post, path = "/api/admin/users/{id}/quota", operation_id = "grant", tag = "administration",
+    params(("id" = i64, Path)), request_body = GrantBody, responses((status = 200, body = Envelope<UserBody>)))]
+pub async fn grant(
+    State(app): State<Arc<AppState>>,
+    Admin(admin): Admin,
+    Id(id): Id,
+    Json(body): Json<GrantBody>,
+) -> Result<Envelope<UserBody>, ApiError> {
+    let user = app.users.grant(&admin, UserId::new(id), body.try_into()?).await?;
+    Ok(Envelope::of(UserBody::new(user, &app.account_rules)))
+}

@@ -1,0 +1,168 @@
+//! Requests about accounts.
+
+use secrecy::SecretString;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::api::error_code::ErrorCode;
+use crate::api::errors::ApiError;
+use crate::api::extract::exposed;
+use crate::domain::money::Quota;
+use crate::domain::password::{NewPassword, TypedPassword};
+use crate::domain::text;
+use crate::domain::user::{Role, UserStatus};
+use crate::domain::username::Username;
+use crate::service::users::{Grant, NewAccount, OwnAccountPatch, UserPatch};
+
+/// Changes of your own account. Omitted fields stay as they are.
+#[derive(Deserialize, ToSchema)]
+pub struct SelfBody {
+    /// At most 100 characters.
+    display_name: Option<String>,
+    /// An e-mail address, or empty.
+    email: Option<String>,
+    /// The new password: 8 to 128 characters. Ends all sessions.
+    #[schema(value_type = Option<String>)]
+    password: Option<SecretString>,
+    /// The current password; required with a new one.
+    #[schema(value_type = Option<String>)]
+    original_password: Option<SecretString>,
+    /// Another name for `original_password`.
+    #[schema(value_type = Option<String>)]
+    old_password: Option<SecretString>,
+}
+
+impl TryFrom<SelfBody> for OwnAccountPatch {
+    type Error = ApiError;
+
+    fn try_from(body: SelfBody) -> Result<Self, ApiError> {
+        let current = TypedPassword::new(exposed(body.original_password.as_ref().or(body.old_password.as_ref())));
+        let password = match exposed(body.password.as_ref()) {
+            "" => None,
+            new => Some((NewPassword::parse(new)?, current)),
+        };
+        Ok(Self {
+            display_name: body.display_name.as_deref().map(|text| text::label("display_name", text)).transpose()?,
+            email: body.email.as_deref().map(text::email).transpose()?,
+            password,
+        })
+    }
+}
+
+/// A new account.
+#[derive(Deserialize, ToSchema)]
+pub struct NewUserBody {
+    /// 1 to 50 characters without white space: letters and digits of one script, and ASCII signs.
+    #[schema(required)]
+    username: Option<String>,
+    /// 8 to 128 characters.
+    #[schema(required, value_type = String)]
+    password: Option<SecretString>,
+    /// Default: the username.
+    display_name: Option<String>,
+    /// Optional.
+    email: Option<String>,
+    /// 1 user (default), 10 administrator, 100 root.
+    role: Option<i64>,
+    /// One of the configured groups.
+    group: Option<String>,
+    /// The initial wallet, in quota units.
+    quota: Option<i64>,
+    /// Enabled for the token API from the start.
+    token_api_enabled: Option<bool>,
+    /// Its own limit of tokens; -1 for the general limit.
+    max_tokens: Option<i64>,
+}
+
+impl TryFrom<NewUserBody> for NewAccount {
+    type Error = ApiError;
+
+    fn try_from(body: NewUserBody) -> Result<Self, ApiError> {
+        let username = Username::parse(body.username.as_deref().unwrap_or_default())?;
+        let display_name = body.display_name.as_deref().unwrap_or(username.as_str());
+        Ok(Self {
+            password: NewPassword::parse(exposed(body.password.as_ref()))?,
+            display_name: text::label("display_name", display_name)?,
+            email: text::email(body.email.as_deref().unwrap_or_default())?,
+            role: body.role.map(role).transpose()?.unwrap_or(Role::User),
+            group: body.group,
+            quota: body.quota.map(wallet).transpose()?,
+            token_api_enabled: body.token_api_enabled.unwrap_or(false),
+            max_tokens: body.max_tokens,
+            username,
+        })
+    }
+}
+
+/// Changes of an account. Omitted fields stay as they are.
+#[derive(Deserialize, ToSchema)]
+pub struct UserPatchBody {
+    /// At most 100 characters.
+    display_name: Option<String>,
+    /// An e-mail address, or empty.
+    email: Option<String>,
+    /// 1 enables, 2 disables.
+    status: Option<i64>,
+    /// 1 user, 10 administrator, 100 root.
+    role: Option<i64>,
+    /// One of the configured groups.
+    group: Option<String>,
+    /// Enabled for the token API.
+    token_api_enabled: Option<bool>,
+    /// Its own limit of tokens; -1 for the general limit.
+    max_tokens: Option<i64>,
+    /// A new password: 8 to 128 characters. Ends all its sessions.
+    #[schema(value_type = Option<String>)]
+    password: Option<SecretString>,
+}
+
+impl TryFrom<UserPatchBody> for UserPatch {
+    type Error = ApiError;
+
+    fn try_from(body: UserPatchBody) -> Result<Self, ApiError> {
+        Ok(Self {
+            display_name: body.display_name.as_deref().map(|text| text::label("display_name", text)).transpose()?,
+            email: body.email.as_deref().map(text::email).transpose()?,
+            status: body.status.map(status).transpose()?,
+            role: body.role.map(role).transpose()?,
+            group: body.group,
+            token_api_enabled: body.token_api_enabled,
+            max_tokens: body.max_tokens,
+            password: body.password.as_ref().map(|new| NewPassword::parse(exposed(Some(new)))).transpose()?,
+        })
+    }
+}
+
+/// A change of a wallet: either field.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct GrantBody {
+    /// Quota units to add; negative to take some away.
+    delta: Option<i64>,
+    /// The new wallet, in quota units.
+    set: Option<i64>,
+}
+
+impl TryFrom<GrantBody> for Grant {
+    type Error = ApiError;
+
+    fn try_from(body: GrantBody) -> Result<Self, ApiError> {
+        match (body.delta, body.set) {
+            (Some(delta), None) => Ok(Self::By(delta)),
+            (None, Some(units)) => Ok(Self::To(units)),
+            _ => Err(ApiError::new(ErrorCode::InvalidQuota, "send either `delta` or `set`, in quota units")),
+        }
+    }
+}
+
+fn role(code: i64) -> Result<Role, ApiError> {
+    Role::from_code(code).ok_or_else(|| ApiError::new(ErrorCode::InvalidRole, "`role` must be 1, 10 or 100"))
+}
+
+fn status(code: i64) -> Result<UserStatus, ApiError> {
+    UserStatus::from_code(code)
+        .ok_or_else(|| ApiError::new(ErrorCode::InvalidStatus, "`status` must be 1 (enable) or 2 (disable)"))
+}
+
+fn wallet(units: i64) -> Result<Quota, ApiError> {
+    Quota::grant(units).map_err(|invalid| ApiError::new(ErrorCode::InvalidQuota, format!("`quota` {invalid}")))
+}

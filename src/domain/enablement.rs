@@ -1,0 +1,75 @@
+//! Enablement: an account must be enabled for the token API before it can use it (spec §1, §5.3).
+
+use super::id::{EnablementRequestId, UserId};
+use super::time::UnixTime;
+
+/// A user's request to be enabled.
+#[derive(Debug, Clone)]
+pub struct EnablementRequest {
+    /// Unique among all requests.
+    pub id: EnablementRequestId,
+    /// The account to enable.
+    pub user_id: UserId,
+    /// The username of that account.
+    pub username: String,
+    /// Why the user asks.
+    pub reason: String,
+    /// Pending, or how it was decided.
+    pub state: EnablementState,
+    /// When it was sent.
+    pub created_time: UnixTime,
+    /// When it was decided.
+    pub decided_time: Option<UnixTime>,
+    /// The administrator's note to the user; may be empty.
+    pub note: String,
+}
+
+/// The state of an enablement request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "lowercase")]
+pub enum EnablementState {
+    /// Not decided yet.
+    Pending,
+    /// The account was enabled.
+    Approved,
+    /// The account was not enabled.
+    Refused,
+}
+
+impl EnablementState {
+    /// The name in the API and in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Refused => "refused",
+        }
+    }
+
+    /// The state with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Pending, Self::Approved, Self::Refused].into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+/// An administrator's decision about a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// Enable the account.
+    Approve,
+    /// Leave it as it is.
+    Refuse,
+}
+
+impl Decision {
+    /// The state of the request after this decision.
+    #[must_use]
+    pub const fn state(self) -> EnablementState {
+        match self {
+            Self::Approve => EnablementState::Approved,
+            Self::Refuse => EnablementState::Refused,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Passwords in plain text, for as long as they are in memory. `Debug` is not implemented, so they are never printed.
+
+use rand::CryptoRng;
+use zeroize::Zeroizing;
+
+use super::key::random_base62;
+use super::policy;
+
+/// A new password of a valid length.
+pub struct NewPassword(Zeroizing<String>);
+
+/// A password typed to sign in. `None` if it is longer than any password: then it is wrong and is not hashed.
+pub struct TypedPassword(Option<Zeroizing<String>>);
+
+/// A new password is too short or too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the password must have {} to {} characters",
+    policy::PASSWORD_CHARS.start(), policy::PASSWORD_CHARS.end()
+)]
+pub struct PasswordInvalid;
+
+impl NewPassword {
+    /// Checks the length, in characters.
+    ///
+    /// # Errors
+    /// Too short or too long.
+    pub fn parse(text: &str) -> Result<Self, PasswordInvalid> {
+        if !policy::PASSWORD_CHARS.contains(&text.chars().count()) {
+            return Err(PasswordInvalid);
+        }
+        Ok(Self(Zeroizing::new(text.to_owned())))
+    }
+
+    /// The plain text, for hashing.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TypedPassword {
+    /// Any text.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let max = *policy::PASSWORD_CHARS.end();
+        let fits = text.chars().take(max + 1).count() <= max;
+        Self(fits.then(|| Zeroizing::new(text.to_owned())))
+    }
+
+    /// The plain text, for verifying; `None` if it is too long to be a password.
+    #[must_use]
+    pub fn expose(&self) -> Option<&str> {
+        self.0.as_ref().map(|text| text.as_str())
+    }
+}
+
+/// A random password that people can type: 24 letters and digits, 142 bits.
+#[must_use]
+pub fn random_password(rng: &mut (impl CryptoRng + ?Sized)) -> Zeroizing<String> {
+    random_base62(rng, 24)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_password_has_8_to_128_characters() {
+        assert!(NewPassword::parse("12345678").is_ok());
+        assert!(NewPassword::parse("1234567").is_err());
+        assert!(NewPassword::parse(&"ü".repeat(128)).is_ok());
+        assert!(NewPassword::parse(&"ü".repeat(129)).is_err());
+    }
+
+    #[test]
+    fn a_typed_password_that_is_too_long_is_dropped() {
+        assert!(TypedPassword::new(&"ü".repeat(128)).expose().is_some());
+        assert!(TypedPassword::new(&"ü".repeat(129)).expose().is_none());
+    }
+}

@@ -1,0 +1,176 @@
+//! Sign-in by password, and registration (spec §5.1). Nothing here changes what servers cache, so transactions are
+//! committed without the [`Invalidator`](super::invalidator::Invalidator).
+
+use std::sync::Arc;
+
+use super::passwords::{Busy, Passwords};
+use super::rate_limiter::{RateLimited, RateLimiter};
+use super::users::AccountRules;
+use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
+use crate::domain::caller::Origin;
+use crate::domain::id::UserId;
+use crate::domain::password::{NewPassword, TypedPassword};
+use crate::domain::time::Clock;
+use crate::domain::user::{NewUser, Role, User, UserStatus};
+use crate::domain::username::Username;
+use crate::storage::{self, Constraint, Db, StorageError, audit, users};
+
+/// Why a sign-in or a registration was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum SignInError {
+    /// Unknown username or wrong password. The caller cannot tell which.
+    #[error("the username or the password is wrong")]
+    WrongCredentials,
+    /// The account is disabled.
+    #[error("this account is disabled; ask your administrator")]
+    Disabled,
+    /// Only administrators create accounts.
+    #[error("registration is closed; ask your administrator for an account")]
+    RegistrationClosed,
+    /// A live account has this username.
+    #[error("this username is taken")]
+    UsernameTaken,
+    /// A live account has a username that looks like this one.
+    #[error("this username looks like that of another account; choose a different one")]
+    UsernameConfusable,
+    /// Too many attempts.
+    #[error(transparent)]
+    RateLimited(#[from] RateLimited),
+    /// Too many passwords wait to be checked.
+    #[error(transparent)]
+    Busy(#[from] Busy),
+    /// The database.
+    #[error(transparent)]
+    Storage(StorageError),
+}
+
+impl From<StorageError> for SignInError {
+    fn from(error: StorageError) -> Self {
+        match error.constraint() {
+            Some(Constraint::UsernameUnique) => Self::UsernameTaken,
+            Some(Constraint::UsernameSkeletonUnique) => Self::UsernameConfusable,
+            Some(Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique) | None => Self::Storage(error),
+        }
+    }
+}
+
+/// The password hash that a sign-in was checked against.
+pub struct SignInProof(String);
+
+/// The sign-in service.
+#[derive(Debug)]
+pub struct SignIn {
+    db: Db,
+    clock: Arc<dyn Clock>,
+    rate_limiter: Arc<RateLimiter>,
+    passwords: Passwords,
+    rules: Arc<AccountRules>,
+}
+
+impl SignIn {
+    /// A service on `db`.
+    #[must_use]
+    pub const fn new(
+        db: Db,
+        clock: Arc<dyn Clock>,
+        rate_limiter: Arc<RateLimiter>,
+        passwords: Passwords,
+        rules: Arc<AccountRules>,
+    ) -> Self {
+        Self { db, clock, rate_limiter, passwords, rules }
+    }
+
+    /// Checks a username and a password. Start a session, then call [`SignIn::confirm`] with the proof. `None` stands
+    /// for a text that cannot be a username; it takes as long as an unknown username and gets the same error.
+    ///
+    /// # Errors
+    /// Wrong username or password; a disabled account; too many attempts; the database.
+    pub async fn sign_in(
+        &self,
+        username: Option<&Username>,
+        password: &TypedPassword,
+        origin: &Origin,
+    ) -> Result<(User, SignInProof), SignInError> {
+        self.rate_limiter.may_sign_in(username, origin.ip)?;
+        let turn = self.passwords.queue()?;
+        let found = {
+            let mut conn = self.db.acquire().await?;
+            match username {
+                Some(name) => users::find_by_name(&mut conn, name).await?,
+                None => None,
+            }
+        };
+        let (user, hash) = found.unzip();
+        let fits = self.passwords.verify(turn, hash.clone(), password).await;
+        let (actor, action) = match &user {
+            Some(user) if fits => (Actor::User(user, origin), Action::SignedIn),
+            Some(_) | None => (Actor::Anonymous(origin), Action::SignInFailed),
+        };
+        let subject = user.as_ref().map_or(Subject::unknown_user(), |user| Subject::user(user.id));
+        {
+            let mut conn = self.db.acquire().await?;
+            audit::insert(&mut conn, AuditEntry::new(self.clock.now(), actor, action, subject)).await?;
+        }
+        let (Some(user), Some(hash), true) = (user, hash, fits) else {
+            return Err(SignInError::WrongCredentials);
+        };
+        match user.status {
+            UserStatus::Disabled => Err(SignInError::Disabled),
+            UserStatus::Enabled => Ok((user, SignInProof(hash))),
+        }
+    }
+
+    /// Confirms after the session was stored that the password and the account have not changed since
+    /// [`SignIn::sign_in`]. It locks the account: a change either committed before and is seen here, or comes later and
+    /// deletes the session.
+    ///
+    /// # Errors
+    /// The password or the account changed: end the session. The database.
+    pub async fn confirm(&self, id: UserId, proof: &SignInProof) -> Result<(), SignInError> {
+        let mut tx = self.db.begin().await?;
+        let user = users::lock(&mut tx, id).await?.ok_or(SignInError::WrongCredentials)?;
+        let hash = users::find_password_hash(&mut tx, id).await?;
+        storage::commit(tx).await?;
+        match user.status {
+            UserStatus::Disabled => Err(SignInError::Disabled),
+            UserStatus::Enabled if hash.as_ref() == Some(&proof.0) => Ok(()),
+            UserStatus::Enabled => Err(SignInError::WrongCredentials),
+        }
+    }
+
+    /// Creates an account for its owner, if the operator allows registration.
+    ///
+    /// # Errors
+    /// Registration is closed; the username is taken; too many registrations from one address; the database.
+    pub async fn register(
+        &self,
+        username: &Username,
+        password: &NewPassword,
+        email: &str,
+        origin: &Origin,
+    ) -> Result<UserId, SignInError> {
+        if !self.rules.registration_open {
+            return Err(SignInError::RegistrationClosed);
+        }
+        self.rate_limiter.may_register(origin.ip)?;
+        let password_hash = self.passwords.hash(password).await?;
+        let user = NewUser {
+            username,
+            display_name: username.as_str(),
+            email,
+            password_hash: &password_hash,
+            role: Role::User,
+            group: &self.rules.initial_group,
+            quota: self.rules.initial_quota,
+            token_api_enabled: false,
+            max_tokens: None,
+        };
+        let now = self.clock.now();
+        let mut tx = self.db.begin().await?;
+        let id = users::insert(&mut tx, &user, now).await?;
+        let entry = AuditEntry::new(now, Actor::Anonymous(origin), Action::AccountCreated, Subject::user(id));
+        audit::insert(&mut tx, entry).await?;
+        storage::commit(tx).await?;
+        Ok(id)
+    }
+}

@@ -1,0 +1,68 @@
+//! What the operator does with accounts: the first account, and a new password for one.
+
+use secrecy::{ExposeSecret, SecretString};
+use zeroize::Zeroizing;
+
+use super::{Users, UsersError};
+use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
+use crate::domain::password::{NewPassword, random_password};
+use crate::domain::user::{NewUser, Role};
+use crate::domain::username::Username;
+use crate::storage::{Constraint, audit, sessions, users};
+
+impl Users {
+    /// Creates `root` if no account exists. Returns the password if it was generated here.
+    ///
+    /// # Errors
+    /// `password` is too short or too long; the database.
+    pub async fn ensure_root(&self, password: Option<&SecretString>) -> Result<Option<Zeroizing<String>>, UsersError> {
+        {
+            let mut conn = self.db.acquire().await?;
+            if users::exist(&mut conn).await? {
+                return Ok(None);
+            }
+        }
+        let generated = password.is_none().then(|| self.rng.generate(|rng| random_password(rng)));
+        let text =
+            password.map_or_else(|| generated.as_ref().map_or("", |text| text.as_str()), |text| text.expose_secret());
+        let password_hash = self.passwords.hash(&NewPassword::parse(text)?).await?;
+        let root = NewUser {
+            username: &Username::parse("root")?,
+            display_name: "Root",
+            email: "",
+            password_hash: &password_hash,
+            role: Role::Root,
+            group: &self.rules.initial_group,
+            quota: self.rules.initial_quota,
+            token_api_enabled: true,
+            max_tokens: None,
+        };
+        let mut conn = self.db.acquire().await?;
+        match users::insert(&mut conn, &root, self.clock.now()).await {
+            Ok(_) => Ok(generated),
+            Err(error) => match error.constraint() {
+                // Another replica was first and printed its password.
+                Some(Constraint::UsernameUnique | Constraint::UsernameSkeletonUnique) => Ok(None),
+                Some(Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique) | None => Err(error.into()),
+            },
+        }
+    }
+
+    /// Gives an account a new password and ends its sessions, for a user who cannot sign in.
+    ///
+    /// # Errors
+    /// No account has this username; the database.
+    pub async fn reset_password(&self, username: &str, password: &NewPassword) -> Result<(), UsersError> {
+        let hash = self.passwords.hash(password).await?;
+        let username = Username::typed(username)?;
+        let mut tx = self.db.begin().await?;
+        let (user, _) = users::find_by_name(&mut tx, &username).await?.ok_or(UsersError::NotFound)?;
+        users::update_password_hash(&mut tx, user.id, &hash).await?;
+        sessions::delete_all_of(&mut tx, user.id).await?;
+        let subject = Subject::user(user.id);
+        let entry = AuditEntry::new(self.clock.now(), Actor::Operator, Action::PasswordChanged, subject);
+        audit::insert(&mut tx, entry).await?;
+        self.invalidator.commit(tx, user.id).await?;
+        Ok(())
+    }
+}

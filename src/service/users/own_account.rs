@@ -1,0 +1,72 @@
+//! A user's own account.
+
+use super::{Users, UsersError};
+use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
+use crate::domain::caller::Caller;
+use crate::domain::password::{NewPassword, TypedPassword};
+use crate::domain::user::User;
+use crate::storage::{audit, sessions, users};
+
+/// What users may change about their own account. `None` leaves a field as it is.
+#[derive(Default)]
+pub struct OwnAccountPatch {
+    /// New display name.
+    pub display_name: Option<String>,
+    /// New e-mail address.
+    pub email: Option<String>,
+    /// New password and the current one.
+    pub password: Option<(NewPassword, TypedPassword)>,
+}
+
+impl Users {
+    /// The caller's account, read from the database.
+    ///
+    /// # Errors
+    /// The account was deleted; the database.
+    pub async fn show_own(&self, caller: &Caller) -> Result<User, UsersError> {
+        let mut conn = self.db.acquire().await?;
+        users::find(&mut conn, caller.user.id).await?.ok_or(UsersError::NotFound)
+    }
+
+    /// Changes the caller's account. A new password ends all its sessions.
+    ///
+    /// # Errors
+    /// A wrong current password; too many attempts; the database.
+    pub async fn edit_own(&self, caller: &Caller, patch: OwnAccountPatch) -> Result<User, UsersError> {
+        let id = caller.user.id;
+        let hashes = match &patch.password {
+            Some((new, current)) => {
+                self.rate_limiter.may_sign_in(Some(&caller.user.username), caller.origin.ip)?;
+                let turn = self.passwords.queue()?;
+                let hash = {
+                    let mut conn = self.db.acquire().await?;
+                    users::find_password_hash(&mut conn, id).await?
+                };
+                if !self.passwords.verify(turn, hash.clone(), current).await {
+                    return Err(UsersError::WrongPassword);
+                }
+                Some((hash, self.passwords.hash(new).await?))
+            }
+            None => None,
+        };
+        let mut tx = self.db.begin().await?;
+        let mut user = users::lock(&mut tx, id).await?.ok_or(UsersError::NotFound)?;
+        user.display_name = patch.display_name.unwrap_or(user.display_name);
+        user.email = patch.email.unwrap_or(user.email);
+        users::update(&mut tx, &user).await?;
+        let mut action = Action::AccountEdited;
+        if let Some((verified_hash, new_hash)) = hashes {
+            // Checked again under the lock: of two concurrent changes with the same current password, one fails.
+            if users::find_password_hash(&mut tx, id).await? != verified_hash {
+                return Err(UsersError::WrongPassword);
+            }
+            users::update_password_hash(&mut tx, id, &new_hash).await?;
+            sessions::delete_all_of(&mut tx, id).await?;
+            action = Action::PasswordChanged;
+        }
+        let actor = Actor::User(&user, &caller.origin);
+        audit::insert(&mut tx, AuditEntry::new(self.clock.now(), actor, action, Subject::user(id))).await?;
+        self.invalidator.commit(tx, id).await?;
+        Ok(user)
+    }
+}

@@ -542,7 +542,7 @@ async fn fill_with_demo(opened: &Opened, config: &Config) -> Result<(), StartErr
         if users::exist(&mut tx).await? {
             return Err(StartError::DemoNotEmpty);
         }
-        for day in retention::missing_partitions(&mut tx, start, start.plus(demo::DAYS * DAY)).await? {
+        for day in retention::list_missing_partitions(&mut tx, start, start.plus(demo::DAYS * DAY)).await? {
             retention::make_partition(&mut tx, day).await?;
         }
         storage::commit(tx).await?;

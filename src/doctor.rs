@@ -1,6 +1,6 @@
-//! `keymeter doctor`: looks at everything an installation stands on, changes nothing, and says what to do about what it
-//! finds. The embedded database belongs to the server that runs on it, so there the server examines itself: it listens
-//! on a private socket, and the command prints what it answers.
+//! `keymeter doctor`: checks the settings, the database, the master key, the keys and the ledger, and says what to do
+//! about each finding. It changes nothing. Only the running server can reach the embedded database: it listens on a
+//! private socket, checks it itself, and the command prints its report.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -13,23 +13,23 @@ use crate::app::StartError;
 use crate::app::{self, Database};
 use crate::config::Config;
 use crate::service::vault::Vault;
-use crate::storage::consistency::{self, Violation};
+use crate::storage::consistency::{self, DayViolation, Violation};
 #[cfg(feature = "embedded")]
 use crate::storage::embedded::{self, EmbeddedError};
 use crate::storage::{self, Db, StorageError, tokens};
 
-/// Ids looked at in one question.
+/// How many ids one question covers.
 const STEP: usize = 50_000;
 const STEP_IDS: i64 = 50_000;
 
-/// How long a running server may take to examine itself.
+/// How long a running server may take for its report.
 #[cfg(feature = "embedded")]
 const PATIENCE: std::time::Duration = std::time::Duration::from_mins(10);
 
-/// The last line of a report without findings.
+/// The last line of a report in which nothing is wrong.
 const ALL_IS_WELL: &str = "all is well";
 
-/// Examines the installation; the exit code is 1 if anything is wrong.
+/// Examines the installation and prints a report. The exit code is 1 if anything is wrong.
 pub async fn examine(config: &Config) -> ExitCode {
     let mut report = Report::printed();
     report.good("settings", "can be read");
@@ -60,7 +60,7 @@ pub async fn examine(config: &Config) -> ExitCode {
     report.close()
 }
 
-/// What the server on the embedded database in `data_dir` finds.
+/// The report of the server that runs on the embedded database in `data_dir`.
 #[cfg(feature = "embedded")]
 fn ask_running_server(data_dir: &std::path::Path) -> std::io::Result<String> {
     let mut server = std::os::unix::net::UnixStream::connect(embedded::doctor_socket(data_dir)?)?;
@@ -68,7 +68,7 @@ fn ask_running_server(data_dir: &std::path::Path) -> std::io::Result<String> {
     std::io::read_to_string(&mut server)
 }
 
-/// Examines a running server's embedded database for everyone who connects to `socket`, one after the other.
+/// Sends a report on a running server's embedded database to each caller of `socket`, one after the other.
 pub async fn answer(socket: UnixListener, db: Db, vault: Vault, zone: String) {
     loop {
         let Ok((mut caller, _)) = socket.accept().await else {
@@ -82,7 +82,7 @@ pub async fn answer(socket: UnixListener, db: Db, vault: Vault, zone: String) {
             "it is the embedded one: a power cut can lose its last moments; for production set DATABASE_URL",
         );
         examine_contents(&db, &vault, &zone, &mut report).await;
-        // A caller that left needs no answer.
+        // The caller may have left.
         let _ = caller.write_all(report.text().as_bytes()).await;
     }
 }
@@ -124,7 +124,7 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     db.close().await;
 }
 
-/// Whether every key opens and the law of the ledger holds.
+/// Checks that every key can be decrypted and that the invariants of the ledger hold.
 async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Report) {
     match examine_keys(db, vault).await {
         Ok((count, broken)) if broken.is_empty() => report.good("keys", &format!("all {count} open")),
@@ -142,50 +142,53 @@ async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Repor
     }
 }
 
-/// Proves L1, L3 and L5 for every token and every wallet. Each question is put to one moment of the database, and the
-/// transaction ends with it: nothing waits for the doctor for longer than one question takes. L2 follows from how
-/// operations are applied, and L4 from the commit before the answer; neither leaves a trace to look at.
+/// Proves L1, L3 and L5 for every token and every wallet. Each question gets a snapshot of its own and ends its
+/// transaction, so that nothing waits for the doctor for longer than one question takes. L2 follows from how operations
+/// are applied, and L4 from the commit before the answer; neither can be read from the rows.
 async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), StorageError> {
-    let (tokens, users, since, below_zero) = {
-        let mut moment = consistency::moment(db).await?;
-        let (tokens, users) = consistency::extent(&mut moment).await?;
-        let since = consistency::first_whole_day(&mut moment, zone).await?;
-        (tokens, users, since, consistency::below_zero(&mut moment).await?)
-    };
-    let mut breaches = Vec::new();
-    if below_zero > 0 {
-        breaches.push(format!("L1: {below_zero} rows are below zero"));
+    let mut snapshot = consistency::snapshot(db).await?;
+    let max = consistency::find_max_ids(&mut snapshot).await?;
+    let since = consistency::find_first_whole_day(&mut snapshot, zone).await?;
+    let negative = consistency::count_negative_balances(&mut snapshot).await?;
+    drop(snapshot);
+    let mut violations = Vec::new();
+    if negative > 0 {
+        violations.push(format!("L1: {negative} balances are negative"));
     }
-    let mut bar = Bar::new("ledger", tokens + users, report.is_printed());
-    for from in (0..=tokens).step_by(STEP) {
+    let mut bar = Bar::new("ledger", max.token + max.user, report.is_printed());
+    for from in (0..=max.token).step_by(STEP) {
         let to = from + STEP_IDS;
-        let mut moment = consistency::moment(db).await?;
-        for Violation { id, says, sum } in consistency::tokens_off(&mut moment, from, to).await? {
-            breaches.push(format!("L3: the token {id} has used {says}, its charges and reservations are {sum}"));
+        let mut snapshot = consistency::snapshot(db).await?;
+        for Violation { id, recorded, sum } in consistency::list_token_violations(&mut snapshot, from, to).await? {
+            violations
+                .push(format!("L3: token {id} has used {recorded}, but its charges and open reservations are {sum}"));
         }
-        for (id, day, says, sum) in consistency::days_off(&mut moment, from, to, zone, since).await? {
-            breaches.push(format!("L5: the token {id} spent {says} on {day}, its charges of that day are {sum}"));
+        for violation in consistency::list_day_violations(&mut snapshot, from, to, zone, since).await? {
+            let DayViolation { token_id, day, recorded, sum } = violation;
+            violations
+                .push(format!("L5: token {token_id} spent {recorded} on {day}, but its charges of that day are {sum}"));
         }
         bar.step();
     }
-    for from in (0..=users).step_by(STEP) {
-        let mut moment = consistency::moment(db).await?;
-        for Violation { id, says, sum } in consistency::wallets_off(&mut moment, from, from + STEP_IDS).await? {
-            breaches.push(format!("L3: the wallet of the user {id} has used {says}, its tokens have used {sum}"));
+    for from in (0..=max.user).step_by(STEP) {
+        let mut snapshot = consistency::snapshot(db).await?;
+        let found = consistency::list_wallet_violations(&mut snapshot, from, from + STEP_IDS).await?;
+        for Violation { id, recorded, sum } in found {
+            violations.push(format!("L3: the wallet of user {id} has used {recorded}, but its tokens have used {sum}"));
         }
         bar.step();
     }
     bar.clear();
-    if breaches.is_empty() {
+    if violations.is_empty() {
         report.good("ledger", "L1, L3 and L5 hold for every token and every wallet");
     }
-    for breach in breaches {
-        report.wrong("ledger", &format!("{breach}; keep a dump of the database and report this"));
+    for violation in violations {
+        report.wrong("ledger", &format!("{violation}; keep a dump of the database and report this"));
     }
     Ok(())
 }
 
-/// A bar on a terminal; nothing elsewhere.
+/// A progress bar on a terminal; nothing elsewhere.
 struct Bar {
     what: &'static str,
     steps: usize,
@@ -215,7 +218,7 @@ impl Bar {
     }
 }
 
-/// Opens every key, a thousand rows at a time. Returns how many there are and which do not open.
+/// Decrypts every key, a thousand rows at a time. Returns how many there are, and the tokens whose keys cannot be decrypted.
 async fn examine_keys(db: &Db, vault: &Vault) -> Result<(usize, Vec<i64>), StorageError> {
     let (mut count, mut broken, mut after) = (0, Vec::new(), crate::domain::id::TokenId::new(0));
     loop {
@@ -234,7 +237,7 @@ async fn examine_keys(db: &Db, vault: &Vault) -> Result<(usize, Vec<i64>), Stora
     }
 }
 
-/// What was found: printed line by line, or kept for a caller elsewhere.
+/// The findings: printed line by line, or kept for a caller on the socket.
 struct Report {
     wrong: u32,
     kept: Option<String>,
@@ -282,14 +285,14 @@ impl Report {
         ExitCode::FAILURE
     }
 
-    /// The same with the report of another process, from its first line to its last.
+    /// Prints the report of the running server, and ends as it ends.
     #[cfg(feature = "embedded")]
     fn close_with(mut self, answer: &str) -> ExitCode {
         self.line(answer.trim_end());
         if answer.trim_end().ends_with(ALL_IS_WELL) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
-    /// What was kept, with the line that ends it.
+    /// The kept lines, and the last one.
     fn text(mut self) -> String {
         if self.wrong == 0 {
             self.line(ALL_IS_WELL);

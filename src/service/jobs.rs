@@ -9,10 +9,9 @@ use std::time::Duration;
 
 use super::ledger::Ledger;
 use super::rate_limiter::RateLimiter;
-use crate::domain::ledger::ReservationHandle;
 use crate::domain::policy;
 use crate::domain::time::{Clock, DAY, UnixTime};
-use crate::storage::{self, Conn, Db, StorageError, access_tokens, ledger, retention, sessions};
+use crate::storage::{self, Conn, Db, StorageError, access_tokens, reservations, retention, sessions};
 
 /// Expired reservations give their quota back within 30 s: looked for three times as often.
 const EXPIRE_EVERY: Duration = Duration::from_secs(10);
@@ -120,7 +119,7 @@ impl Jobs {
     async fn make_partitions(&self, now: UnixTime) -> Result<(), StorageError> {
         let missing = {
             let mut conn = self.db.acquire().await?;
-            retention::missing_partitions(&mut conn, now.plus(-DAY), now.plus(DAYS_AHEAD * DAY)).await?
+            retention::list_missing_partitions(&mut conn, now.plus(-DAY), now.plus(DAYS_AHEAD * DAY)).await?
         };
         for day in missing {
             self.repeat(Step::MakePartition { day }).await?;
@@ -183,13 +182,13 @@ impl Step {
             }
             Self::DropPartition { before } => !retention::drop_oldest_partition(conn, before).await?,
             Self::RemoveChargesWithoutPartition { before } => {
-                retention::remove_charges_without_partition(conn, before).await? < retention::BATCH
+                retention::delete_charges_without_partition(conn, before).await? < retention::BATCH
             }
             Self::DeleteIdempotencyRecords { before } => {
                 retention::delete_idempotency_records(conn, before).await? < retention::BATCH
             }
             Self::RemoveReservations { before } => {
-                retention::remove_reservations(conn, before).await? < retention::BATCH
+                retention::delete_reservations(conn, before).await? < retention::BATCH
             }
             Self::RemoveSessions { before } => sessions::delete_expired(conn, before).await? < retention::BATCH,
             Self::RemoveAccessTokens { before } => {
@@ -230,9 +229,9 @@ pub async fn expire_overdue(db: &Db, clock: &Arc<dyn Clock>, service: &Ledger) -
     loop {
         let overdue = {
             let mut conn = db.acquire().await?;
-            ledger::list_overdue(&mut conn, clock.now(), OVERDUE).await?
+            reservations::list_overdue(&mut conn, clock.now(), OVERDUE).await?
         };
-        let overdue = overdue.iter().map(|(id, owner)| ReservationHandle { owner: *owner, id: *id });
+        let overdue = overdue.into_iter();
         let ended = futures_util::future::join_all(overdue.map(|handle| service.expire(handle))).await;
         // What was not ended now is still overdue at the next round.
         if i64::try_from(ended.len()).unwrap_or(0) < OVERDUE || ended.iter().any(Result::is_err) {

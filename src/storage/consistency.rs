@@ -1,23 +1,43 @@
-//! The law of the ledger as questions: each answers with the rows that break it, in time linear in
-//! the rows of its range of ids.
+//! What the doctor proves: each question returns the rows that break an invariant of the ledger, in time linear in the
+//! rows of its range of ids.
+//!
+//! Every question joins by user as well as by id, so that a row with the wrong `user_id` is a violation too.
 
 use super::{Conn, Db, StorageError, Tx};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::time::Day;
 
-/// What a row holds and what it should.
+/// A row that breaks an invariant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Violation<Id> {
     /// The row.
     pub id: Id,
-    /// What it says.
-    pub says: i64,
-    /// What the ledger sums up to.
+    /// What the row says was used.
+    pub recorded: i64,
+    /// What it should say: the sum of the rows it stands for.
     pub sum: i64,
 }
 
-/// One moment of the database, for questions of more than one statement and of any length.
-pub async fn moment(db: &Db) -> Result<Tx, StorageError> {
+/// A day of a token that breaks L5.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DayViolation {
+    pub token_id: TokenId,
+    pub day: String,
+    /// What `usage_daily` says was spent.
+    pub recorded: i64,
+    /// The sum of the charges of the day.
+    pub sum: i64,
+}
+
+/// The largest ids.
+#[derive(Debug, Clone, Copy)]
+pub struct MaxIds {
+    pub token: i64,
+    pub user: i64,
+}
+
+/// A read-only transaction that sees the database at one moment, for questions that may take long.
+pub async fn snapshot(db: &Db) -> Result<Tx, StorageError> {
     let mut tx = db.pool.begin_with("begin isolation level repeatable read read only").await?;
     sqlx::query!(
         r#"select set_config('statement_timeout', '0', true) as "a!",
@@ -31,19 +51,19 @@ pub async fn moment(db: &Db) -> Result<Tx, StorageError> {
     Ok(tx)
 }
 
-/// The highest ids of tokens and of users.
-pub async fn extent(conn: &mut Conn) -> Result<(i64, i64), StorageError> {
+/// The largest ids of tokens and of users; 0 if there are none.
+pub async fn find_max_ids(conn: &mut Conn) -> Result<MaxIds, StorageError> {
     let row = sqlx::query!(
-        r#"select coalesce((select max(id) from tokens), 0) as "tokens!",
-           coalesce((select max(id) from users), 0) as "users!""#
+        r#"select coalesce((select max(id) from tokens), 0) as "token!",
+           coalesce((select max(id) from users), 0) as "user!""#
     )
     .fetch_one(conn)
     .await?;
-    Ok((row.tokens, row.users))
+    Ok(MaxIds { token: row.token, user: row.user })
 }
 
-/// L1: tokens and wallets below zero. The schema forbids them too.
-pub async fn below_zero(conn: &mut Conn) -> Result<i64, StorageError> {
+/// L1: the number of tokens and wallets with a negative balance. The schema forbids them too.
+pub async fn count_negative_balances(conn: &mut Conn) -> Result<i64, StorageError> {
     let count = sqlx::query_scalar!(
         r#"select (select count(*) from tokens where remain_quota < 0 or used_quota < 0)
            + (select count(*) from users where quota < 0 or used_quota < 0) as "count!""#
@@ -53,43 +73,55 @@ pub async fn below_zero(conn: &mut Conn) -> Result<i64, StorageError> {
     Ok(count)
 }
 
-/// L3 of tokens with ids in `from..to`: used = charges + open reservations. Charges are summed up
-/// from the roll-up, which outlives them; L5 ties the two.
-pub async fn tokens_off(conn: &mut Conn, from: i64, to: i64) -> Result<Vec<Violation<TokenId>>, StorageError> {
+/// L3: tokens with ids in `from..to` whose `used_quota` is not the sum of their charges and their open reservations. The
+/// charges are those of `usage_daily`, which is never deleted; L5 ties it to the charges that are still kept.
+pub async fn list_token_violations(
+    conn: &mut Conn,
+    from: i64,
+    to: i64,
+) -> Result<Vec<Violation<TokenId>>, StorageError> {
     let rows = sqlx::query!(
-        r#"select t.id, t.used_quota as "says!: i64", (coalesce(d.sum, 0) + coalesce(r.sum, 0))::bigint as "sum!"
+        r#"select t.id, t.used_quota as "recorded!: i64",
+             (coalesce(charged.quota, 0) + coalesce(held.quota, 0))::bigint as "sum!"
            from tokens t
-           left join (select token_id, sum(quota) as sum from usage_daily
-                      where token_id >= $1 and token_id < $2 group by token_id) d on d.token_id = t.id
-           left join (select token_id, sum(held) as sum from reservations
-                      where state = 'open' and token_id >= $1 and token_id < $2 group by token_id) r on r.token_id = t.id
-           where t.id >= $1 and t.id < $2 and t.used_quota <> coalesce(d.sum, 0) + coalesce(r.sum, 0)"#,
+           left join (select token_id, user_id, sum(quota) as quota from usage_daily
+                      where token_id >= $1 and token_id < $2 group by token_id, user_id) charged
+             on charged.token_id = t.id and charged.user_id = t.user_id
+           left join (select token_id, user_id, sum(held) as quota from reservations
+                      where state = 'open' and token_id >= $1 and token_id < $2 group by token_id, user_id) held
+             on held.token_id = t.id and held.user_id = t.user_id
+           where t.id >= $1 and t.id < $2 and t.used_quota <> coalesce(charged.quota, 0) + coalesce(held.quota, 0)"#,
         from,
         to
     )
     .fetch_all(conn)
     .await?;
-    Ok(rows.into_iter().map(|row| Violation { id: row.id, says: row.says, sum: row.sum }).collect())
+    Ok(rows.into_iter().map(|row| Violation { id: row.id, recorded: row.recorded, sum: row.sum }).collect())
 }
 
-/// L3 of wallets with ids in `from..to`: used = that of all the user's tokens, deleted ones too.
-pub async fn wallets_off(conn: &mut Conn, from: i64, to: i64) -> Result<Vec<Violation<UserId>>, StorageError> {
+/// L3: users with ids in `from..to` whose wallet's `used_quota` is not the sum of that of all their tokens. Deleted
+/// tokens count too.
+pub async fn list_wallet_violations(
+    conn: &mut Conn,
+    from: i64,
+    to: i64,
+) -> Result<Vec<Violation<UserId>>, StorageError> {
     let rows = sqlx::query!(
-        r#"select u.id, u.used_quota as "says!: i64", coalesce(t.sum, 0)::bigint as "sum!"
+        r#"select u.id, u.used_quota as "recorded!: i64", coalesce(used.quota, 0)::bigint as "sum!"
            from users u
-           left join (select user_id, sum(used_quota) as sum from tokens
-                      where user_id >= $1 and user_id < $2 group by user_id) t on t.user_id = u.id
-           where u.id >= $1 and u.id < $2 and u.used_quota <> coalesce(t.sum, 0)"#,
+           left join (select user_id, sum(used_quota) as quota from tokens
+                      where user_id >= $1 and user_id < $2 group by user_id) used on used.user_id = u.id
+           where u.id >= $1 and u.id < $2 and u.used_quota <> coalesce(used.quota, 0)"#,
         from,
         to
     )
     .fetch_all(conn)
     .await?;
-    Ok(rows.into_iter().map(|row| Violation { id: row.id, says: row.says, sum: row.sum }).collect())
+    Ok(rows.into_iter().map(|row| Violation { id: row.id, recorded: row.recorded, sum: row.sum }).collect())
 }
 
-/// The first day of `zone` all of whose charges are kept: the first whole one since what was dropped for its age.
-pub async fn first_whole_day(conn: &mut Conn, zone: &str) -> Result<Day, StorageError> {
+/// The first day of `zone` of which every charge is kept: older charges were deleted for their age.
+pub async fn find_first_whole_day(conn: &mut Conn, zone: &str) -> Result<Day, StorageError> {
     let day = sqlx::query_scalar!(
         r#"with kept as (select to_timestamp(charges_since) at time zone $1 as since from installation)
            select coalesce((select since::date + (since::time > '00:00')::int from kept where since is not null),
@@ -101,26 +133,27 @@ pub async fn first_whole_day(conn: &mut Conn, zone: &str) -> Result<Day, Storage
     Ok(day)
 }
 
-/// L5 of tokens with ids in `from..to`: what the roll-up says of the days from `since`, and what
-/// their charges sum up to. Days are those of `zone`.
-pub async fn days_off(
+/// L5: days since `since`, of tokens with ids in `from..to`, whose `usage_daily` is not the sum of their charges. Days
+/// are those of `zone`.
+pub async fn list_day_violations(
     conn: &mut Conn,
     from: i64,
     to: i64,
     zone: &str,
     since: Day,
-) -> Result<Vec<(TokenId, String, i64, i64)>, StorageError> {
+) -> Result<Vec<DayViolation>, StorageError> {
     let rows = sqlx::query!(
-        r#"with kept as (
-             select token_id, (to_timestamp(at) at time zone $3)::date as day, model, sum(quota) as quota,
+        r#"with charged as (
+             select token_id, user_id, (to_timestamp(at) at time zone $3)::date as day, model, sum(quota) as quota,
                count(*) as requests
-             from charges where token_id >= $1 and token_id < $2 group by 1, 2, 3)
-           select coalesce(d.token_id, k.token_id) as "id!: TokenId", coalesce(d.day, k.day)::text as "day!",
-             coalesce(d.quota, 0) as "says!", coalesce(k.quota, 0)::bigint as "sum!"
-           from (select * from usage_daily where token_id >= $1 and token_id < $2) d
-           full join kept k on k.token_id = d.token_id and k.day = d.day and k.model = d.model
-           where (coalesce(d.quota, 0) <> coalesce(k.quota, 0) or coalesce(d.requests, 0) <> coalesce(k.requests, 0))
-             and coalesce(d.day, k.day) >= $4"#,
+             from charges where token_id >= $1 and token_id < $2 group by 1, 2, 3, 4)
+           select coalesce(u.token_id, c.token_id) as "token_id!: TokenId", coalesce(u.day, c.day)::text as "day!",
+             coalesce(u.quota, 0) as "recorded!", coalesce(c.quota, 0)::bigint as "sum!"
+           from (select * from usage_daily where token_id >= $1 and token_id < $2) u
+           full join charged c
+             on c.token_id = u.token_id and c.user_id = u.user_id and c.day = u.day and c.model = u.model
+           where (coalesce(u.quota, 0) <> coalesce(c.quota, 0) or coalesce(u.requests, 0) <> coalesce(c.requests, 0))
+             and coalesce(u.day, c.day) >= $4"#,
         from,
         to,
         zone,
@@ -128,5 +161,8 @@ pub async fn days_off(
     )
     .fetch_all(conn)
     .await?;
-    Ok(rows.into_iter().map(|row| (row.id, row.day, row.says, row.sum)).collect())
+    Ok(rows
+        .into_iter()
+        .map(|row| DayViolation { token_id: row.token_id, day: row.day, recorded: row.recorded, sum: row.sum })
+        .collect())
 }

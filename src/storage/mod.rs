@@ -21,6 +21,7 @@ mod metrics;
 mod migrations;
 pub mod notifications;
 mod pool;
+pub mod reservations;
 pub mod retention;
 pub mod sessions;
 pub mod tokens;

@@ -1,32 +1,32 @@
-//! What keeps the tables in shape: partitions of `charges` ahead of time, the removal of what is too old, statistics.
+//! What keeps the tables in shape: partitions of `charges` ahead of time, the deletion of what is too old, statistics.
 //!
-//! Every function here is for a short transaction of its own. None waits for a reader, because everyone else would
-//! wait behind it.
+//! Every function here is for a short transaction of its own. None waits for a reader, because others would wait behind
+//! it.
 
 use super::{Conn, StorageError};
 use crate::domain::time::UnixTime;
 
-/// Rows that one call removes at most, so that its transaction stays short.
+/// The most rows that one call deletes, so that its transaction stays short.
 pub const BATCH: u64 = 5_000;
 
-/// The same as PostgreSQL takes it.
+/// [`BATCH`] as a `bigint`.
 pub(super) const BATCH_ROWS: i64 = BATCH.cast_signed();
 
-/// Returns true if this server may work on the tables: until the transaction ends, no other may.
+/// Returns true if this server may work on the tables. No other server may until the transaction ends.
 pub async fn lock(conn: &mut Conn) -> Result<bool, StorageError> {
-    // Any number that nothing else uses: the letters of "tidy".
+    // The number means nothing; nothing else may use it.
     let may = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock(1953064057) as "may!""#).fetch_one(conn).await?;
     Ok(may)
 }
 
-/// Lets this transaction wait for a table lock for a moment only.
+/// Lets this transaction wait at most 100 ms for a lock.
 async fn wait_briefly(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query_scalar!(r#"select set_config('lock_timeout', '100ms', true) as "set!""#).fetch_one(conn).await?;
     Ok(())
 }
 
 /// The first seconds of the UTC days from the day of `first` to the day of `last` that need a partition, ascending.
-pub async fn missing_partitions(
+pub async fn list_missing_partitions(
     conn: &mut Conn,
     first: UnixTime,
     last: UnixTime,
@@ -41,8 +41,8 @@ pub async fn missing_partitions(
     Ok(days)
 }
 
-/// Makes the partition of the UTC day that begins at `day_start`. [`StorageError::Locked`] while somebody else uses
-/// `charges_rest`.
+/// Makes the partition of the UTC day that begins at `day_start`. [`StorageError::Locked`] while another transaction
+/// uses `charges_rest`.
 pub async fn make_partition(conn: &mut Conn, day_start: UnixTime) -> Result<(), StorageError> {
     wait_briefly(conn).await?;
     sqlx::query!(r#"select make_charges_partition($1) as "made!: ()""#, day_start as UnixTime).execute(conn).await?;
@@ -50,7 +50,7 @@ pub async fn make_partition(conn: &mut Conn, day_start: UnixTime) -> Result<(), 
 }
 
 /// Drops the oldest partition of a UTC day before `day_start`. Returns true if there was one.
-/// [`StorageError::Locked`] while somebody reads it.
+/// [`StorageError::Locked`] while another transaction reads it.
 pub async fn drop_oldest_partition(conn: &mut Conn, day_start: UnixTime) -> Result<bool, StorageError> {
     wait_briefly(&mut *conn).await?;
     let dropped =
@@ -60,8 +60,8 @@ pub async fn drop_oldest_partition(conn: &mut Conn, day_start: UnixTime) -> Resu
     Ok(dropped)
 }
 
-/// Removes charges made before `then` that never had a partition of their own, at most [`BATCH`]. Returns how many.
-pub async fn remove_charges_without_partition(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
+/// Deletes charges made before `then` that are in no partition of a day, at most [`BATCH`]. Returns how many.
+pub async fn delete_charges_without_partition(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(
         "delete from charges_rest where ctid = any(array( \
          select ctid from charges_rest where at < $1 order by at limit $2))",
@@ -91,8 +91,8 @@ pub async fn delete_idempotency_records(conn: &mut Conn, then: UnixTime) -> Resu
     Ok(done.rows_affected())
 }
 
-/// Removes reservations that ended before `then`, at most [`BATCH`]. Returns how many.
-pub async fn remove_reservations(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
+/// Deletes reservations that ended before `then`, at most [`BATCH`]. Returns how many.
+pub async fn delete_reservations(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(
         "delete from reservations where id = any(array(select id from reservations \
          where state <> 'open' and ended_time < $1 order by ended_time limit $2)) \
@@ -105,7 +105,7 @@ pub async fn remove_reservations(conn: &mut Conn, then: UnixTime) -> Result<u64,
     Ok(done.rows_affected())
 }
 
-/// Analyses one table that has rows and no statistics. Returns its name, or nothing if there is none left.
+/// Analyses one table that has rows and no statistics. Returns its name, or none if no table is left.
 pub async fn analyze_one_table(conn: &mut Conn) -> Result<Option<String>, StorageError> {
     wait_briefly(&mut *conn).await?;
     let name = sqlx::query_scalar!("select analyze_one_table()").fetch_one(conn).await?;

@@ -1,4 +1,4 @@
-//! `keymeter doctor` proves the law of the ledger, and names the row that breaks it.
+//! `keymeter doctor` proves the invariants of the ledger, and names the row that breaks one.
 
 use keymeter::service::vault::{MasterKey, Vault};
 use serde_json::json;
@@ -7,7 +7,7 @@ use sqlx::PgPool;
 use crate::harness::{MASTER_KEY, START, TestApp, process};
 use crate::wire::url;
 
-/// Runs the doctor on the test's own database; returns whether it was content, and what it said.
+/// Runs the doctor on the test's own database. Returns whether it found nothing wrong, and its report.
 fn doctor(pool: &PgPool) -> (bool, String) {
     let dir = tempfile::tempdir().unwrap();
     let settings = [("DATABASE_URL", &*url(pool)), ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY)];
@@ -33,7 +33,7 @@ async fn ledger(pool: &PgPool) -> i64 {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_ledger_that_adds_up_is_proved(pool: PgPool) {
+async fn a_correct_ledger_is_reported_as_correct(pool: PgPool) {
     ledger(&pool).await;
     let (content, said) = doctor(&pool);
     assert!(content, "{said}");
@@ -41,20 +41,20 @@ async fn a_ledger_that_adds_up_is_proved(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn each_row_that_breaks_the_law_is_named(pool: PgPool) {
+async fn each_row_that_breaks_an_invariant_is_named(pool: PgPool) {
     let id = ledger(&pool).await;
     let table = [
         (
             format!("update tokens set used_quota = used_quota + 1 where id = {id}"),
-            format!("L3: the token {id} has used 151, its charges and reservations are 150"),
+            format!("L3: token {id} has used 151, but its charges and open reservations are 150"),
         ),
         (
             "update users set used_quota = 7 where username = 'ana'".to_owned(),
-            "L3: the wallet of the user 2 has used 7, its tokens have used 181".to_owned(),
+            "L3: the wallet of user 2 has used 7, but its tokens have used 181".to_owned(),
         ),
         (
             format!("delete from charges where token_id = {id}"),
-            format!("L5: the token {id} spent 100 on 2026-03-10, its charges of that day are 0"),
+            format!("L5: token {id} spent 100 on 2026-03-10, but its charges of that day are 0"),
         ),
     ];
     for (damage, finding) in table {
@@ -65,9 +65,41 @@ async fn each_row_that_breaks_the_law_is_named(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn days_that_were_dropped_for_their_age_are_no_finding(pool: PgPool) {
+async fn rows_with_the_wrong_user_are_named(pool: PgPool) {
     let id = ledger(&pool).await;
-    // An old charge beside every partition, as a server with a wrong clock leaves it, and one in a partition that goes.
+    let day = format!("L5: token {id} spent 100 on 2026-03-10, but its charges of that day are 0");
+    let table = [
+        (
+            "usage_daily",
+            vec![format!("L3: token {id} has used 150, but its charges and open reservations are 50"), day.clone()],
+        ),
+        ("reservations", vec![format!("L3: token {id} has used 150, but its charges and open reservations are 100")]),
+        ("charges", vec![day]),
+    ];
+    for (name, findings) in table {
+        let set = async |user: &str| {
+            let update = format!("update {name} set user_id = {user} where token_id = {id}");
+            sqlx::query(sqlx::AssertSqlSafe(update)).execute(&pool).await.unwrap();
+        };
+        set("1").await;
+        let (content, said) = doctor(&pool);
+        let named = findings.iter().all(|finding| said.contains(&format!("WRONG  ledger: {finding}")));
+        assert!(!content && named, "{name}: {said}");
+        assert_eq!(
+            said.matches("WRONG").count(),
+            findings.len() + usize::from(name != "reservations"),
+            "{name}: {said}"
+        );
+        set("2").await;
+        let (content, said) = doctor(&pool);
+        assert!(content, "{name}: {said}");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn days_whose_charges_were_deleted_for_their_age_are_not_reported(pool: PgPool) {
+    let id = ledger(&pool).await;
+    // One old charge in no partition, as a server with a wrong clock leaves it, and one in a partition that is dropped.
     let day = START - START % 86_400;
     let (ancient, old) = (day - 200 * 86_400, day - 100 * 86_400);
     sqlx::query("select make_charges_partition($1)").bind(old).execute(&pool).await.unwrap();

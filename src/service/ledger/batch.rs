@@ -12,7 +12,7 @@ use crate::service::rng::Rng;
 use crate::storage::ledger::{
     self, Changes, IdempotencyKey, IdempotencyRecord, LockedWallet, NewCharge, NewReservation,
 };
-use crate::storage::{Conn, StorageError, tokens};
+use crate::storage::{Conn, StorageError, reservations, tokens};
 
 /// What to do about a row that another transaction has locked.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,8 +27,6 @@ pub(super) enum Locking {
 pub(super) struct Batch<'a> {
     /// The time of every operation in it.
     pub(super) now: UnixTime,
-    /// The day of `now` in `usage.time_zone`.
-    pub(super) day: Day,
     pub(super) balances: Balances,
     before: Balances,
     /// Owners of which another transaction holds a row.
@@ -66,7 +64,7 @@ impl Locked {
         let mut models = BTreeMap::new();
         if !rows.reservations.is_empty() {
             for (id, (reservation, model)) in
-                ledger::find_reservations(conn, &Vec::from_iter(rows.reservations)).await?
+                reservations::list_by_ids(conn, &Vec::from_iter(rows.reservations)).await?
             {
                 // A reservation may be changed only while its own wallet is locked.
                 if balances.wallets.contains_key(&reservation.user_id) {
@@ -91,7 +89,7 @@ impl Locked {
         let records = if rows.idempotency_keys.is_empty() {
             BTreeMap::new()
         } else {
-            ledger::find_idempotency_records(conn, &Vec::from_iter(rows.idempotency_keys)).await?
+            ledger::list_idempotency_records(conn, &Vec::from_iter(rows.idempotency_keys)).await?
         };
         Ok(Self { balances, held, models, records })
     }
@@ -100,7 +98,8 @@ impl Locked {
 impl<'a> Batch<'a> {
     pub(super) fn new(locked: Locked, now: UnixTime, day: Day, rng: &'a Rng) -> Self {
         let Locked { balances, held, models, records } = locked;
-        Self { now, day, before: balances.clone(), balances, held, models, records, changes: Changes::default(), rng }
+        let changes = Changes::new(now, day);
+        Self { now, before: balances.clone(), balances, held, models, records, changes, rng }
     }
 
     /// Returns true if another transaction holds a row of this owner.
@@ -116,7 +115,7 @@ impl<'a> Batch<'a> {
     /// Adds the record of a charge.
     pub(super) fn add_record(&mut self, key: IdempotencyKey, record: IdempotencyRecord) {
         self.records.insert(key.clone(), record.clone());
-        self.changes.records.push((key, record));
+        self.changes.idempotency_records.push((key, record));
     }
 
     /// Adds the row of a charge.
@@ -127,7 +126,7 @@ impl<'a> Batch<'a> {
     /// Adds the row of a reservation, and returns its id.
     pub(super) fn add_reservation(&mut self, reservation: Reservation, model: String) -> ReservationId {
         let id = self.rng.generate(|rng| ReservationId::random(rng));
-        self.changes.reserved.push(NewReservation { id, reservation, model, created_time: self.now });
+        self.changes.new_reservations.push(NewReservation { id, reservation, model });
         id
     }
 
@@ -145,7 +144,7 @@ impl<'a> Batch<'a> {
         let tokens = after.tokens.into_values().filter(|locked| before.tokens.get(&locked.token.id) != Some(locked));
         changes.tokens.extend(tokens.map(|locked| locked.token));
         let ended = after.reservations.into_iter().filter(|(id, ended)| before.reservations.get(id) != Some(ended));
-        changes.ended.extend(ended);
+        changes.ended_reservations.extend(ended);
         changes
     }
 }
@@ -169,7 +168,7 @@ async fn lock_wallets(
         return Ok((locked, BTreeSet::new()));
     }
     // A user that does not exist is not held.
-    let held = ledger::existing_wallets(conn, &Vec::from_iter(missing)).await?;
+    let held = ledger::list_existing_users(conn, &Vec::from_iter(missing)).await?;
     Ok((locked, held.into_iter().collect()))
 }
 

@@ -89,7 +89,7 @@ impl Ledger {
     /// The outcome of the charge that a gateway made with this id before.
     async fn find_outcome(&self, idempotency: &Idempotency) -> Result<Option<ChargeOutcome>, LedgerError> {
         let keys = std::slice::from_ref(&idempotency.key);
-        let found = async { ledger::find_idempotency_records(&mut *self.db.acquire().await?, keys).await };
+        let found = async { ledger::list_idempotency_records(&mut *self.db.acquire().await?, keys).await };
         let found = found.await.map_err(|error| LedgerError::Storage(Arc::new(error)))?;
         found.get(&idempotency.key).map(|record| idempotency.outcome(record)).transpose()
     }
@@ -175,8 +175,6 @@ impl Operation for Charge {
         let token = self.key.token.id;
         batch.balances.charge(token, self.quota, &self.context, batch.now)?;
         batch.add_charge(NewCharge {
-            at: batch.now,
-            day: batch.day,
             gateway_id: self.gateway,
             token_id: token,
             user_id: self.owner(),

@@ -58,8 +58,6 @@ impl Operation for Settle {
         let (reservation, model) = batch.reservation(id)?;
         if effect == Effect::Applied {
             batch.add_charge(NewCharge {
-                at: batch.now,
-                day: batch.day,
                 gateway_id: self.gateway,
                 token_id: reservation.token_id,
                 user_id: reservation.user_id,

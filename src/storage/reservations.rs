@@ -1,0 +1,61 @@
+//! Reading reservations. Batches of the ledger write them: see [`super::ledger::write`].
+
+use std::collections::BTreeMap;
+
+use super::{Conn, StorageError};
+use crate::domain::id::{ReservationId, UserId};
+use crate::domain::ledger::{Reservation, ReservationHandle, ReservationState, Settlement};
+use crate::domain::time::UnixTime;
+
+/// Reservations by id, each with its model. A caller that holds the locks of their wallets is the only one to change
+/// them.
+pub async fn list_by_ids(
+    conn: &mut Conn,
+    ids: &[ReservationId],
+) -> Result<BTreeMap<ReservationId, (Reservation, String)>, StorageError> {
+    let rows = sqlx::query!(
+        "select id, token_id, user_id, gateway_id, model, held, from_remain, expires_at, state, requested, charged, \
+         shortfall, was_expired from reservations where id = any($1)",
+        ids as &[ReservationId]
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| {
+            // The table's constraints allow these states and no others.
+            let state = match (row.state.as_str(), row.requested, row.charged, row.shortfall) {
+                ("settled", Some(requested), Some(charged), Some(shortfall)) => {
+                    let was_expired = row.was_expired.unwrap_or_default();
+                    ReservationState::Settled(Settlement { requested, charged, shortfall, was_expired })
+                }
+                ("released", ..) => ReservationState::Released,
+                ("expired", ..) => ReservationState::Expired,
+                _ => ReservationState::Open,
+            };
+            let reservation = Reservation {
+                token_id: row.token_id,
+                user_id: row.user_id,
+                gateway_id: row.gateway_id,
+                held: row.held,
+                from_remain: row.from_remain,
+                expires_at: row.expires_at,
+                state,
+            };
+            (row.id, (reservation, row.model))
+        })
+        .collect())
+}
+
+/// Open reservations whose time is over at `now`, oldest first, at most `limit`.
+pub async fn list_overdue(conn: &mut Conn, now: UnixTime, limit: i64) -> Result<Vec<ReservationHandle>, StorageError> {
+    let rows = sqlx::query!(
+        r#"select id, user_id as "owner: UserId" from reservations where state = 'open' and expires_at <= $1
+           order by expires_at limit $2"#,
+        now as UnixTime,
+        limit
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| ReservationHandle { owner: row.owner, id: row.id }).collect())
+}

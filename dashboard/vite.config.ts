@@ -20,6 +20,6 @@ export default defineConfig(({ mode }) => {
         },
       },
     },
-    test: { include: ['src/**/*.test.ts'], setupFiles: ['src/test/setup.ts'] },
+    test: { include: ['src/**/*.test.{ts,tsx}'], setupFiles: ['src/test/setup.ts'] },
   };
 });

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
+import { ROOT } from '../harness/accounts';
 import { ANA, open } from '../harness/pages';
-import { ROOT } from '../harness/people';
 import { enlargedScrolling } from '../harness/scrolling';
-import { gone } from '../harness/see';
 import { test } from '../harness/test';
+import { hidden } from '../harness/visibility';
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`the dialogs about keys and access tokens are accessible: ${colorScheme}`, async ({ visit }) => {
@@ -13,7 +13,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
     await open(page, '/keys');
     await page.getByRole('button', { name: 'Create key' }).click();
-    await page.getByRole('dialog').getByLabel('Only some models').check();
+    await page.getByRole('dialog').getByLabel('Limit models').check();
     await check(page, 'Create a key');
 
     await fromMenu(page, 'Northwind (customer)', 'Edit');
@@ -22,8 +22,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await check(page, 'Delete this key?');
     await fromMenu(page, 'Prototype', 'Reveal key');
     await check(page, 'Key of “Prototype”');
-    await page.getByRole('checkbox', { name: 'Choose Prototype' }).check();
-    expect(await violations(page.getByRole('region', { name: 'Chosen keys' }))).toEqual([]);
+    await page.getByRole('checkbox', { name: 'Select Prototype' }).check();
+    expect(await violations(page.getByRole('region', { name: 'Selected keys' }))).toEqual([]);
 
     await open(page, '/profile');
     await page.getByRole('button', { name: 'Create access token' }).click();
@@ -40,10 +40,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await check(page, 'New user');
     await fromMenu(page, 'ben', 'Edit…');
     await check(page, 'Edit ben');
-    await fromMenu(page, 'ben', 'Change the wallet…');
+    await fromMenu(page, 'ben', 'Change wallet…');
     await check(page, 'Wallet of ben');
-    await fromMenu(page, 'ben', 'New password…');
-    await check(page, 'New password for ben');
+    await fromMenu(page, 'ben', 'Set password…');
+    await check(page, 'Set a password for ben');
     await fromMenu(page, 'ben', 'Disable…');
     await check(page, 'Disable ben?');
 
@@ -72,5 +72,5 @@ async function check(page: Page, title: string) {
   const { unreachable } = await enlargedScrolling(page);
   expect(unreachable, `what scrolls in “${title}”`).toEqual([]);
   await dialog.getByRole('button', { name: 'Close' }).click();
-  await gone(dialog);
+  await hidden(dialog);
 }

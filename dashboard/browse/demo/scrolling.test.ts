@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { everyPage, open } from '../harness/pages';
-import { enlargedScrolling, overhang } from '../harness/scrolling';
-import { see } from '../harness/see';
+import { enlargedScrolling, horizontalOverflow } from '../harness/scrolling';
 import { test } from '../harness/test';
+import { visible } from '../harness/visibility';
 
 const CARDS = ['Spend by day', 'Usage by day'];
 const TABLES = [...CARDS, 'Your keys', 'Users', 'All keys', 'Gateways', 'Audit log'];
@@ -26,9 +26,9 @@ for (const { scrolls, ...screen } of SCREENS) {
         await open(page, path);
         if (name === 'overview') {
           await page.getByText('Table', { exact: true }).click();
-          await see(page.getByRole('table', { name: 'Spend by day' }));
+          await visible(page.getByRole('table', { name: 'Spend by day' }));
         }
-        expect.soft(await overhang(page), `${name} goes over the edge`).toBe(0);
+        expect.soft(await horizontalOverflow(page), `${name} goes over the edge`).toBe(0);
         const { all, unreachable } = await enlargedScrolling(page);
         for (const thing of all) seen.add(thing);
         expect.soft(unreachable, `${name}, as ${who} sees it`).toEqual([]);

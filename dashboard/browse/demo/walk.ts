@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import type { Fonts } from '../harness/fonts';
 import { everyPage, open } from '../harness/pages';
-import { overhang } from '../harness/scrolling';
+import { horizontalOverflow } from '../harness/scrolling';
 import { test } from '../harness/test';
 
 const PICTURES = join(import.meta.dirname, '../screenshots');
@@ -24,7 +24,7 @@ export function walkThroughEveryPage(colorScheme: 'light' | 'dark', fonts: Fonts
         for (const [name, path] of pages) {
           await open(page, path);
           expect.soft(await violations(page.locator('html')), `${name}, as ${who} sees it`).toEqual([]);
-          expect.soft(await overhang(page), `${name} goes over the edge`).toBe(0);
+          expect.soft(await horizontalOverflow(page), `${name} goes over the edge`).toBe(0);
           await takePicture(page, `${name}-${colorScheme}-${device}`);
         }
       }

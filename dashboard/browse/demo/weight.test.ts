@@ -3,16 +3,16 @@ import { expect } from 'vitest';
 import { ANA, open } from '../harness/pages';
 import { test } from '../harness/test';
 
-const MOST_BYTES = 300_000;
+const MAX_BYTES = 300_000;
 
 test('little is loaded to sign in', async ({ visit }) => {
   const page = await visit();
-  expect(await bytesOf(page, '/sign-in')).toBeLessThan(MOST_BYTES);
+  expect(await bytesOf(page, '/sign-in')).toBeLessThan(MAX_BYTES);
 });
 
 test('little is loaded for the overview', async ({ visit }) => {
   const page = await visit({ as: ANA });
-  expect(await bytesOf(page, '/')).toBeLessThan(MOST_BYTES);
+  expect(await bytesOf(page, '/')).toBeLessThan(MAX_BYTES);
 });
 
 test('the browser is told to load from here alone, and to run no script but files', async ({ site }) => {

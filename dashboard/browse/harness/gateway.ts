@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch';
 import type { paths } from '../../src/api/schema';
-import { type Api, done } from './people';
+import { type Api, done } from './accounts';
 
 /** The API as a gateway uses it, which spends keys. */
 export async function asGateway(site: string, root: Api): Promise<Api> {

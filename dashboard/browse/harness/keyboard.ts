@@ -1,12 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
-import { see } from './see';
+import { visible } from './visibility';
 
-const MOST_STEPS = 60;
+const MAX_TAB_PRESSES = 60;
 
 /** Presses Tab until this has the focus. */
 export async function tabTo(page: Page, target: Locator) {
-  await see(target);
-  for (let step = 0; step < MOST_STEPS; step += 1) {
+  await visible(target);
+  for (let step = 0; step < MAX_TAB_PRESSES; step += 1) {
     if (await target.evaluate((element) => element === document.activeElement)) return;
     await page.keyboard.press('Tab');
   }

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { PASSWORD } from '../server/Server';
-import { type Account, done, ROOT, signedIn } from './people';
-import { gone, see } from './see';
+import { type Account, done, ROOT, signedIn } from './accounts';
+import { hidden, visible } from './visibility';
 
 export const ANA: Account = { username: 'ana', password: PASSWORD };
 const CLEO: Account = { username: 'cleo', password: PASSWORD };
@@ -63,6 +63,6 @@ export async function open(page: Page, path: string) {
 }
 
 export async function settled(page: Page) {
-  await see(page.getByRole('heading', { level: 1 }));
-  await gone(page.locator('[aria-busy="true"], .mantine-Skeleton-root').first());
+  await visible(page.getByRole('heading', { level: 1 }));
+  await hidden(page.locator('[aria-busy="true"], .mantine-Skeleton-root').first());
 }

@@ -8,7 +8,7 @@ interface Scrolling {
 }
 
 /** By how much the page is wider than the screen. */
-export function overhang(page: Page): Promise<number> {
+export function horizontalOverflow(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }
 
@@ -45,15 +45,15 @@ function scrolling(page: Page): Promise<Scrolling> {
       isStop(element)
         ? element.matches('input, textarea, [role][aria-label], [role][aria-labelledby]')
         : [...element.querySelectorAll('*')].some(isStop);
-    const nameOf = (element: Element) =>
+    const labelOf = (element: Element) =>
       element.getAttribute('aria-label') ?? `${element.localName}.${element.className}`;
 
     const all = [...document.body.querySelectorAll('*')].filter(
       (element) => isSeen(element) && scrolls(element),
     );
     return {
-      all: all.map(nameOf),
-      unreachable: all.filter((element) => !isReachable(element)).map(nameOf),
+      all: all.map(labelOf),
+      unreachable: all.filter((element) => !isReachable(element)).map(labelOf),
     };
   });
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { test as base, expect, inject } from 'vitest';
+import { type Account, type Api, asRoot } from './accounts';
+import { watchForErrors } from './browserErrors';
 import { launchChromium } from './chromium';
 import type { Fonts } from './fonts';
-import { type Account, type Api, asRoot } from './people';
-import { watchForTroubles } from './troubles';
 
 interface Visit {
   /** Signed in already; else nobody. */
@@ -53,7 +53,7 @@ export const test = base.extend<Fixtures>({
   site: async ({}, use) => use(inject('site')),
   root: async ({ site }, use) => use(await asRoot(site)),
   visit: async ({ browserWith, site, task }, use) => {
-    const troubles: string[][] = [];
+    const browserErrors: string[][] = [];
     const pages: Page[] = [];
     await use(
       async ({
@@ -77,7 +77,7 @@ export const test = base.extend<Fixtures>({
           permissions: ['clipboard-read', 'clipboard-write'],
         });
         context.setDefaultTimeout(PATIENCE_MS);
-        troubles.push(watchForTroubles(context, other, expected));
+        browserErrors.push(watchForErrors(context, other, expected));
         if (as) {
           const { username, password } = as;
           const answer = await context.request.post('/api/user/login', { data: { username, password } });
@@ -91,7 +91,7 @@ export const test = base.extend<Fixtures>({
     );
     if (task.result?.state === 'fail') await picture(pages, task.name);
     await Promise.all(pages.map((page) => page.context().close()));
-    expect(troubles.flat(), 'troubles in the browser').toEqual([]);
+    expect(browserErrors.flat(), 'troubles in the browser').toEqual([]);
   },
 });
 

@@ -5,11 +5,11 @@ import { ANA, open } from '../harness/pages';
 import { test } from '../harness/test';
 
 const PICTURE = resolve(import.meta.dirname, '../../../docs/dashboard.png');
-const MOST_BYTES = 150_000;
+const MAX_BYTES = 150_000;
 
 test('the picture of the overview in the documentation', async ({ visit }) => {
   const page = await visit({ as: ANA });
   await open(page, '/');
   await page.screenshot({ path: PICTURE });
-  expect((await stat(PICTURE)).size).toBeLessThan(MOST_BYTES);
+  expect((await stat(PICTURE)).size).toBeLessThan(MAX_BYTES);
 });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { done, newKey, newPerson, ROOT, signedIn } from '../harness/people';
-import { gone, see } from '../harness/see';
+import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
 import { test } from '../harness/test';
+import { hidden, visible } from '../harness/visibility';
 
 test('an administrator makes an account with a password, and its owner signs in with it', async ({
   visit,
@@ -14,46 +14,46 @@ test('an administrator makes an account with a password, and its owner signs in 
   await form.getByLabel('Username').fill(username);
   await form.getByRole('button', { name: 'Generate' }).click();
   await form.getByLabel('Display name').fill('Carl Friedrich');
-  await form.getByLabel('First wallet in US dollars').fill('7.25');
-  await form.getByLabel('May make API keys').check();
+  await form.getByLabel('Initial wallet in US dollars').fill('7.25');
+  await form.getByLabel('Can create API keys').check();
   await form.getByRole('button', { name: 'Create user' }).click();
 
   const shown = page.getByRole('dialog', { name: `Password of ${username}` });
   await shown.getByRole('button', { name: 'Copy', exact: true }).click();
-  await see(shown.getByRole('button', { name: 'Copied' }));
+  await visible(shown.getByRole('button', { name: 'Copied' }));
   const password = await page.evaluate(() => navigator.clipboard.readText());
-  await shown.getByRole('button', { name: 'I have kept it' }).click();
-  await gone(shown);
-  await see(page.getByRole('row', { name: username }).getByText('$7.25'));
+  await shown.getByRole('button', { name: 'I have saved it' }).click();
+  await hidden(shown);
+  await visible(page.getByRole('row', { name: username }).getByText('$7.25'));
 
   const other = await visit({ as: { username, password } });
-  await see(other.getByRole('button', { name: 'Account of Carl Friedrich' }), other.getByText('$7.25'));
+  await visible(other.getByRole('button', { name: 'Account of Carl Friedrich' }), other.getByText('$7.25'));
 });
 
 test('an administrator tops a wallet up', async ({ visit, root }) => {
-  const carl = await newPerson(root, 'carl');
+  const carl = await createUser(root, 'carl');
   const page = await visit({ as: ROOT });
   await page.goto('/admin/users');
   await page.getByRole('searchbox', { name: 'Search users' }).fill(carl.username);
   const row = page.getByRole('row', { name: carl.username });
   await row.getByRole('button', { name: `Actions for ${carl.username}` }).click();
-  await page.getByRole('menuitem', { name: 'Change the wallet…' }).click();
+  await page.getByRole('menuitem', { name: 'Change wallet…' }).click();
 
   const dialog = page.getByRole('dialog', { name: `Wallet of ${carl.username}` });
   await dialog.getByLabel('Amount in US dollars').fill('25.5');
-  await see(dialog.getByText('$125.50'));
-  await dialog.getByRole('button', { name: 'Change the wallet' }).click();
-  await see(page.getByText(`${carl.username} has $125.50 now.`), row.getByText('$125.50'));
+  await visible(dialog.getByText('$125.50'));
+  await dialog.getByRole('button', { name: 'Change wallet' }).click();
+  await visible(page.getByText(`The wallet of ${carl.username} holds $125.50.`), row.getByText('$125.50'));
 });
 
 test('somebody asks for access and is refused, asks again and is approved', async ({ visit, root }) => {
-  const dina = await newPerson(root, 'dina', { token_api_enabled: false });
+  const dina = await createUser(root, 'dina', { token_api_enabled: false });
   const asking = await visit({ as: dina });
   const answering = await visit({ as: ROOT });
   const ask = async (reason: string) => {
     await asking.getByLabel('Reason').fill(reason);
     await asking.getByRole('button', { name: 'Send request' }).click();
-    await see(asking.getByText('Your request is waiting for an administrator'));
+    await visible(asking.getByText('Your request is waiting for an administrator'));
   };
   const answer = async (verb: 'Approve' | 'Refuse', note: string) => {
     await answering.goto('/admin/requests');
@@ -62,20 +62,20 @@ test('somebody asks for access and is refused, asks again and is approved', asyn
     const dialog = answering.getByRole('dialog', { name: `${verb} the request of ${dina.username}?` });
     await dialog.getByLabel('Note').fill(note);
     await dialog.getByRole('button', { name: verb }).click();
-    await gone(dialog, request);
+    await hidden(dialog, request);
   };
 
-  await see(asking.getByRole('heading', { name: 'Ask for access' }));
+  await visible(asking.getByRole('heading', { name: 'Request access' }));
   await ask('For a search of the archive.');
   await answer('Refuse', 'Which archive?');
   await asking.reload();
-  await see(asking.getByText('Your request was refused'), asking.getByText('Which archive?'));
+  await visible(asking.getByText('Your request was refused'), asking.getByText('Which archive?'));
 
   await ask('For a search of the archive of the town.');
   await answer('Approve', 'Welcome.');
   await asking.reload();
   await asking.goto('/');
-  await see(asking.getByRole('heading', { name: 'Overview' }));
+  await visible(asking.getByRole('heading', { name: 'Overview' }));
 });
 
 test('an administrator switches somebody’s key off, and the log tells who did it', async ({
@@ -83,7 +83,7 @@ test('an administrator switches somebody’s key off, and the log tells who did 
   root,
   site,
 }) => {
-  const carl = await newPerson(root, 'carl');
+  const carl = await createUser(root, 'carl');
   const name = `Notebook of ${carl.username}`;
   const api = await signedIn(site, carl);
   const { id } = await newKey(api, name);
@@ -92,29 +92,29 @@ test('an administrator switches somebody’s key off, and the log tells who did 
   await page.getByRole('link', { name: 'All keys' }).click();
   await page.getByRole('searchbox', { name: 'Search by name' }).fill(name);
   const row = page.getByRole('row', { name });
-  await row.getByRole('switch', { name: `${name} is switched on` }).click();
-  await see(row.getByText('Disabled'));
+  await row.getByRole('switch', { name: `${name} enabled` }).click();
+  await visible(row.getByText('Disabled'));
   await expect
     .poll(async () => (await done(api.GET('/api/token/{id}', { params: { path: { id } } }))).status)
     .toBe(2);
   const owner = await visit({ as: carl });
   await owner.goto(`/keys/${id}`);
-  await see(owner.getByText('Root switched this key off.'));
-  expect(await owner.getByRole('switch', { name: 'Switched on' }).isDisabled()).toBe(true);
+  await visible(owner.getByText('Root disabled this key.'));
+  expect(await owner.getByRole('switch', { name: 'Enabled' }).isDisabled()).toBe(true);
 
   await page.getByRole('link', { name: 'Audit log', exact: true }).click();
-  await page.getByRole('combobox', { name: 'Belonging to' }).fill(carl.username);
+  await page.getByRole('combobox', { name: 'Owner' }).fill(carl.username);
   await page.getByRole('option', { name: carl.username }).click();
-  const off = page.getByRole('row', { name: 'Switched a key off' });
-  await see(off.getByText('root'));
-  await page.getByRole('combobox', { name: 'Action' }).fill('Made a key');
-  await page.getByRole('option', { name: 'Made a key' }).click();
-  await gone(off);
-  await see(page.getByRole('row', { name: 'Made a key' }).getByText(carl.username).first());
+  const off = page.getByRole('row', { name: 'Disabled a key' });
+  await visible(off.getByText('root'));
+  await page.getByRole('combobox', { name: 'Action' }).fill('Created a key');
+  await page.getByRole('option', { name: 'Created a key' }).click();
+  await hidden(off);
+  await visible(page.getByRole('row', { name: 'Created a key' }).getByText(carl.username).first());
   const address = page.url();
   await page.reload();
   expect(page.url()).toBe(address);
-  await see(page.getByRole('row', { name: 'Made a key' }).first());
+  await visible(page.getByRole('row', { name: 'Created a key' }).first());
 });
 
 test('a gateway’s credential is replaced without a stop, and all end with the gateway', async ({
@@ -132,10 +132,10 @@ test('a gateway’s credential is replaced without a stop, and all end with the 
   const kept = async (title: string) => {
     const shown = page.getByRole('dialog', { name: title, exact: true });
     await shown.getByRole('button', { name: 'Copy', exact: true }).click();
-    await see(shown.getByRole('button', { name: 'Copied' }));
+    await visible(shown.getByRole('button', { name: 'Copied' }));
     const credential = await page.evaluate(() => navigator.clipboard.readText());
-    await shown.getByRole('button', { name: 'I have kept it' }).click();
-    await gone(shown);
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
+    await hidden(shown);
     return credential;
   };
   const verify = async (credential: string) => {
@@ -153,29 +153,29 @@ test('a gateway’s credential is replaced without a stop, and all end with the 
   const row = page.getByRole('row', { name });
   await row.getByRole('button', { name: `New credential of ${name}` }).click();
   const second = await kept(`New credential of ${name}`);
-  await see(row.getByText(`…${second.slice(-4)}`), row.getByText('never used'));
+  await visible(row.getByText(`…${second.slice(-4)}`), row.getByText('never used'));
   expect(await verify(second)).toBe(200);
   await page.reload();
-  await gone(row.getByText('never used'));
+  await hidden(row.getByText('never used'));
 
   const hint = `…${first.slice(-4)}`;
   await row.getByRole('button', { name: `Revoke the credential ${hint} of ${name}` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await see(page.getByText(`The credential ${hint} is revoked.`));
-  await gone(row.getByText(hint));
+  await visible(page.getByText(`Revoked the credential ${hint}.`));
+  await hidden(row.getByText(hint));
   expect([await verify(first), await verify(second)]).toEqual([401, 200]);
 
   await page.getByRole('button', { name: `Revoke ${name}` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await see(page.getByText(`${name} is revoked.`));
+  await visible(page.getByText(`Revoked ${name}.`));
   expect(await verify(second)).toBe(401);
 });
 
 test('the pages of administrators are not for everybody', async ({ visit, root }) => {
-  const carl = await newPerson(root, 'carl');
+  const carl = await createUser(root, 'carl');
   const page = await visit({ as: carl });
-  await see(page.getByRole('heading', { name: 'Overview' }));
+  await visible(page.getByRole('heading', { name: 'Overview' }));
   expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0);
   await page.goto('/admin/users');
-  await see(page.getByRole('heading', { name: 'Only for administrators' }));
+  await visible(page.getByRole('heading', { name: 'Administrators only' }));
 });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { asRoot, newKey, newPerson, signedIn } from '../harness/people';
-import { gone, see } from '../harness/see';
+import { asRoot, createUser, newKey, signedIn } from '../harness/accounts';
 import { test } from '../harness/test';
+import { hidden, visible } from '../harness/visibility';
 import { Server } from '../server/Server';
 
 test('the server goes down and comes back: nothing typed is lost, and the page recovers by itself', async ({
@@ -10,7 +10,7 @@ test('the server goes down and comes back: nothing typed is lost, and the page r
 }) => {
   const server = await Server.start();
   onTestFinished(() => server.stop());
-  const finn = await newPerson(await asRoot(server.url), 'finn');
+  const finn = await createUser(await asRoot(server.url), 'finn');
   await newKey(await signedIn(server.url, finn), 'Website');
   const page = await visit({ as: finn, site: server.url, expected: [/^net::ERR_/] });
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
@@ -21,19 +21,19 @@ test('the server goes down and comes back: nothing typed is lost, and the page r
 
   await server.kill();
   await form.getByRole('button', { name: 'Create key' }).click();
-  const banner = page.getByText('The server cannot be reached. Trying again by itself');
-  await see(banner);
+  const banner = page.getByText('Cannot reach the server. Retrying');
+  await visible(banner);
   expect(await form.getByLabel('Name').inputValue()).toBe('Made in bad weather');
 
   await server.startAgain();
-  await gone(banner);
+  await hidden(banner);
   expect(await form.getByLabel('Quota').inputValue()).toBe('4.5');
   await form.getByRole('button', { name: 'Create key' }).click();
   await page
     .getByRole('dialog', { name: 'Your new key' })
-    .getByRole('button', { name: 'I have kept it' })
+    .getByRole('button', { name: 'I have saved it' })
     .click();
-  await see(
+  await visible(
     page.getByRole('link', { name: 'Made in bad weather' }),
     page.getByRole('link', { name: 'Website' }),
   );
@@ -44,10 +44,10 @@ test('a slow server: the page is there at once, and skeletons stand for what is 
   root,
   site,
 }) => {
-  const finn = await newPerson(root, 'finn');
+  const finn = await createUser(root, 'finn');
   await newKey(await signedIn(site, finn), 'Website');
   const page = await visit({ as: finn });
-  await see(page.getByRole('heading', { name: 'Overview' }));
+  await visible(page.getByRole('heading', { name: 'Overview' }));
   let answer = () => {};
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
@@ -58,30 +58,30 @@ test('a slow server: the page is there at once, and skeletons stand for what is 
   });
 
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
-  await see(page.getByRole('heading', { name: 'Keys' }));
+  await visible(page.getByRole('heading', { name: 'Keys' }));
   const keys = page.getByRole('table', { name: 'Your keys' });
-  await see(keys);
+  await visible(keys);
   expect(await keys.getAttribute('aria-busy')).toBe('true');
   expect(await keys.getByRole('row').count()).toBeGreaterThan(1);
 
   answer();
-  await see(page.getByRole('link', { name: 'Website' }));
+  await visible(page.getByRole('link', { name: 'Website' }));
   expect(await keys.getAttribute('aria-busy')).not.toBe('true');
 });
 
 test('a switch that is refused goes back to where it was', async ({ visit, root, site }) => {
-  const finn = await newPerson(root, 'finn');
+  const finn = await createUser(root, 'finn');
   await newKey(await signedIn(site, finn), 'Over', { expired_time: 1_700_000_000 });
   const page = await visit({ as: finn, expected: [/^4\d\d PUT \/api\/token/] });
   await page.goto('/keys');
   const row = page.getByRole('row', { name: 'Over' });
-  await see(row.getByText('Expired'));
-  const isOn = row.getByRole('switch', { name: 'Over is switched on' });
+  await visible(row.getByText('Expired'));
+  const isOn = row.getByRole('switch', { name: 'Over enabled' });
   if (await isOn.isChecked()) {
     await isOn.click();
-    await see(row.getByText('Disabled'));
+    await visible(row.getByText('Disabled'));
   }
   await isOn.click();
-  await see(page.getByRole('alert').filter({ hasText: /expired/i }));
+  await visible(page.getByRole('alert').filter({ hasText: /expired/i }));
   await expect.poll(() => isOn.isChecked()).toBe(false);
 });

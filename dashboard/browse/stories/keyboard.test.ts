@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { createUser } from '../harness/accounts';
 import { tabTo } from '../harness/keyboard';
-import { newPerson } from '../harness/people';
-import { see } from '../harness/see';
 import { test } from '../harness/test';
+import { visible } from '../harness/visibility';
 
 test('somebody without a mouse signs in, makes a key, and stands where they began', async ({
   visit,
   root,
 }) => {
-  const gil = await newPerson(root, 'gil');
+  const gil = await createUser(root, 'gil');
   const page = await visit();
 
   await tabTo(page, page.getByRole('textbox', { name: 'Username', exact: true }));
@@ -17,28 +17,28 @@ test('somebody without a mouse signs in, makes a key, and stands where they bega
   await page.keyboard.press('Tab');
   await page.keyboard.type(gil.password);
   await page.keyboard.press('Enter');
-  await see(page.getByRole('heading', { name: 'Overview' }));
+  await visible(page.getByRole('heading', { name: 'Overview' }));
 
   await tabTo(page, page.getByRole('link', { name: 'Skip to content', exact: true }));
-  await see(page.getByRole('link', { name: 'Skip to content' }));
+  await visible(page.getByRole('link', { name: 'Skip to content' }));
   await tabTo(page, page.getByRole('link', { name: 'Keys', exact: true }));
   await page.keyboard.press('Enter');
-  await see(page.getByText('No keys yet'));
+  await visible(page.getByText('No keys yet'));
   await page.keyboard.press('Tab');
   expect(await focused(page)).toBe('Create key');
   await page.keyboard.press('Enter');
 
-  await see(page.getByRole('dialog', { name: 'Create a key' }));
+  await visible(page.getByRole('dialog', { name: 'Create a key' }));
   await page.keyboard.type('By hand');
   await tabTo(page, page.getByRole('textbox', { name: 'Quota', exact: true }));
   await page.keyboard.type('1');
   await page.keyboard.press('Enter');
 
   const shown = page.getByRole('dialog', { name: 'Your new key' });
-  await see(shown);
-  await tabTo(page, page.getByRole('button', { name: 'I have kept it', exact: true }));
+  await visible(shown);
+  await tabTo(page, page.getByRole('button', { name: 'I have saved it', exact: true }));
   await page.keyboard.press('Enter');
-  await see(page.getByRole('link', { name: 'By hand' }));
+  await visible(page.getByRole('link', { name: 'By hand' }));
   await expect.poll(() => focused(page)).toBe('Create key');
 });
 

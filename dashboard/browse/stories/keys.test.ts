@@ -1,62 +1,62 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { enoughOfToday } from '../harness/day';
+import { createUser, done, newKey, signedIn } from '../harness/accounts';
 import { asGateway } from '../harness/gateway';
-import { done, newKey, newPerson, signedIn } from '../harness/people';
-import { gone, see } from '../harness/see';
+import { waitPastMidnight } from '../harness/midnight';
 import { test } from '../harness/test';
+import { hidden, visible } from '../harness/visibility';
 
 test('somebody new signs in, makes a first key, copies it and finds it by search', async ({
   visit,
   root,
 }) => {
-  const ada = await newPerson(root, 'ada');
+  const ada = await createUser(root, 'ada');
   const page = await visit();
 
-  await see(page.getByRole('heading', { name: 'Sign in' }));
+  await visible(page.getByRole('heading', { name: 'Sign in' }));
   await page.getByLabel('Username').fill(ada.username);
   await page.getByRole('textbox', { name: 'Password' }).fill(ada.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 
-  await see(page.getByRole('heading', { name: 'Overview' }), page.getByText('$100.00'));
+  await visible(page.getByRole('heading', { name: 'Overview' }), page.getByText('$100.00'));
   await page.getByRole('link', { name: 'Create a key' }).click();
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await form.getByLabel('Name').fill('Nightly evaluation');
   await form.getByLabel('Quota').fill('12.50');
-  await see(form.getByText('$12.50 = 6,250,000 units'));
+  await visible(form.getByText('$12.50 = 6,250,000 units'));
   await form.getByRole('button', { name: 'Create key' }).click();
 
   const shown = page.getByRole('dialog', { name: 'Your new key' });
   const key = await shown.getByText(/^sk-\w{48}$/).innerText();
   await shown.getByRole('button', { name: 'Copy', exact: true }).click();
-  await see(shown.getByRole('button', { name: 'Copied' }));
+  await visible(shown.getByRole('button', { name: 'Copied' }));
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key);
-  await shown.getByRole('button', { name: 'I have kept it' }).click();
-  await gone(shown);
+  await shown.getByRole('button', { name: 'I have saved it' }).click();
+  await hidden(shown);
   expect(await page.content()).not.toContain(key);
 
   const mine = page.getByRole('link', { name: 'Nightly evaluation' });
   const search = page.getByRole('searchbox', { name: 'Search by name or key' });
-  await see(mine);
+  await visible(mine);
   await search.fill('nothing like it');
-  await see(page.getByText('No key fits'));
+  await visible(page.getByText('No matching keys'));
   await search.fill('EVALU');
-  await see(mine);
+  await visible(mine);
   await search.fill('sk-no-such-key');
-  await see(page.getByText('No key fits'));
+  await visible(page.getByText('No matching keys'));
   await search.fill(key.slice(0, 20));
-  await see(mine);
+  await visible(mine);
   await search.fill('nothing like it');
-  await see(page.getByText('No key fits'));
+  await visible(page.getByText('No matching keys'));
   await search.fill(key.slice(-4));
-  await see(mine);
+  await visible(mine);
 });
 
 test('a key is edited, switched off and on, and deleted', async ({ visit, root, site }) => {
-  const ada = await newPerson(root, 'ada');
+  const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   const { id } = await newKey(api, 'Prototype');
-  const page = await visit({ as: ada });
+  const page = await visit({ as: ada, expected: [/^400 PUT \/api\/token\/$/] });
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
 
   const row = page.getByRole('row', { name: 'Prototype' });
@@ -65,52 +65,63 @@ test('a key is edited, switched off and on, and deleted', async ({ visit, root, 
   const form = page.getByRole('dialog', { name: 'Edit “Prototype”' });
   await form.getByLabel('Quota').fill('20.000002');
   await form.getByLabel('Allowed IP addresses').fill('192.0.2.0/24');
+  const note = form.getByRole('textbox', { name: 'Note' });
+  await note.fill('A control character: \u0007');
   await form.getByRole('button', { name: 'Save changes' }).click();
-  await gone(form);
-  await see(row.getByText('$20.00 left'));
+  await expect.poll(() => note.getAttribute('aria-invalid')).toBe('true');
+  await note.fill('Owner: data team\nRenew in spring\n');
+  await form.getByRole('button', { name: 'Save changes' }).click();
+  await hidden(form);
+  await visible(row.getByText('$20.00 left'), row.getByText('Owner: data team'));
   const edited = await done(api.GET('/api/token/{id}', { params: { path: { id } } }));
-  expect(edited).toMatchObject({ remain_quota: 10_000_001, allow_ips: '192.0.2.0/24' });
+  expect(edited).toMatchObject({
+    remain_quota: 10_000_001,
+    allow_ips: '192.0.2.0/24',
+    note: 'Owner: data team\nRenew in spring',
+  });
 
-  const isOn = row.getByRole('switch', { name: 'Prototype is switched on' });
+  const isOn = row.getByRole('switch', { name: 'Prototype enabled' });
   await isOn.click();
-  await see(row.getByText('Disabled'));
+  await visible(row.getByText('Disabled'));
   await page.reload();
-  await see(row.getByText('Disabled'));
+  await visible(row.getByText('Disabled'));
   await isOn.click();
-  await see(row.getByText('Enabled'));
+  await visible(row.getByText('Enabled'));
 
   await row.getByRole('button', { name: 'Actions for Prototype' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   const question = page.getByRole('dialog', { name: 'Delete this key?' });
-  await see(question.getByText('Prototype'));
+  await visible(question.getByText('Prototype'));
   await question.getByRole('button', { name: 'Delete key' }).click();
-  await see(page.getByText('1 key deleted.'), page.getByText('No keys yet'));
+  await visible(page.getByText('1 key deleted.'), page.getByText('No keys yet'));
 });
 
 test('several keys are deleted at once, and the others stay', async ({ visit, root, site }) => {
-  const ada = await newPerson(root, 'ada');
+  const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   for (const name of ['Website', 'Notebook', 'Translation']) await newKey(api, name);
   const page = await visit({ as: ada });
   await page.goto('/keys');
 
-  await page.getByRole('checkbox', { name: 'Choose Website' }).check();
-  await page.getByRole('checkbox', { name: 'Choose Translation' }).check();
-  const chosen = page.getByRole('region', { name: 'Chosen keys' });
-  await see(chosen.getByText('2 keys chosen'));
+  await page.getByRole('checkbox', { name: 'Select Website' }).check();
+  await page.getByRole('checkbox', { name: 'Select Translation' }).check();
+  const chosen = page.getByRole('region', { name: 'Selected keys' });
+  await visible(chosen.getByText('2 keys selected'));
   await chosen.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 keys' }).click();
 
-  await gone(page.getByRole('link', { name: 'Website' }), page.getByRole('link', { name: 'Translation' }));
-  await see(page.getByRole('link', { name: 'Notebook' }));
-  await gone(chosen);
+  await hidden(page.getByRole('link', { name: 'Website' }), page.getByRole('link', { name: 'Translation' }));
+  await visible(page.getByRole('link', { name: 'Notebook' }));
+  await hidden(chosen);
 });
 
 test('what a key spent is on its page, and in a file', async ({ visit, root, site }) => {
-  const ada = await newPerson(root, 'ada');
-  const { id, key } = await newKey(await signedIn(site, ada), 'Production chat');
+  const ada = await createUser(root, 'ada');
+  const { id, key } = await newKey(await signedIn(site, ada), 'Production chat', {
+    note: 'Owner: data team',
+  });
   const gateway = await asGateway(site, root);
-  await enoughOfToday();
+  await waitPastMidnight();
   const charge = { key, quota: 750_000, prompt_tokens: 1200, completion_tokens: 34 };
   for (let request = 0; request < 2; request += 1) {
     await done(gateway.POST('/api/gateway/charge', { body: charge }));
@@ -118,9 +129,13 @@ test('what a key spent is on its page, and in a file', async ({ visit, root, sit
   const page = await visit({ as: ada });
   await page.goto(`/keys/${id}`);
 
-  await see(page.getByRole('heading', { name: 'Production chat' }), page.getByText('$7.00 left'));
+  await visible(
+    page.getByRole('heading', { name: 'Production chat' }),
+    page.getByText('$7.00 left'),
+    page.getByText('Owner: data team'),
+  );
   const total = page.getByRole('table', { name: 'Usage by day' }).getByRole('row', { name: 'Total' });
-  await see(total);
+  await visible(total);
   expect(await total.innerText()).toMatch(/\$3\.00\s+2\s+2,400\s+68/);
 
   const downloading = page.waitForEvent('download');
@@ -133,11 +148,11 @@ test('what a key spent is on its page, and in a file', async ({ visit, root, sit
   expect(lines).toContain(`${id},Production chat,${today},3,2,2400,68`);
 
   await page.getByRole('button', { name: 'Reveal key' }).click();
-  await see(page.getByRole('dialog').getByText(key));
+  await visible(page.getByRole('dialog').getByText(key));
 });
 
 test('a key that the server refuses keeps what was typed', async ({ visit, root, site }) => {
-  const ada = await newPerson(root, 'ada', { max_tokens: 1 });
+  const ada = await createUser(root, 'ada', { max_tokens: 1 });
   await newKey(await signedIn(site, ada), 'The only one');
   const page = await visit({ as: ada, expected: [/^409 POST \/api\/token/] });
   await page.goto('/keys');
@@ -149,7 +164,7 @@ test('a key that the server refuses keeps what was typed', async ({ visit, root,
   await form.getByLabel('Allowed IP addresses').fill('2001:db8::/32');
   await form.getByRole('button', { name: 'Create key' }).click();
 
-  await see(form.getByRole('alert'));
+  await visible(form.getByRole('alert'));
   expect(await form.getByRole('alert').innerText()).toMatch(/limit|at most/i);
   expect(await form.getByLabel('Name').inputValue()).toBe('One too many');
   expect(await form.getByLabel('Quota').inputValue()).toBe('3');
@@ -157,15 +172,15 @@ test('a key that the server refuses keeps what was typed', async ({ visit, root,
 });
 
 test('whoever searches too often is told when it goes on', async ({ visit, root, site }) => {
-  const ada = await newPerson(root, 'ada');
+  const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   await newKey(api, 'Website');
   const page = await visit({ as: ada, expected: [/^429 GET \/api\/token\/search/] });
   await page.goto('/keys');
-  await see(page.getByRole('link', { name: 'Website' }));
+  await visible(page.getByRole('link', { name: 'Website' }));
   for (let search = 0; search < 10; search += 1) {
     await done(api.GET('/api/token/search', { params: { query: { keyword: 'website' } } }));
   }
   await page.getByRole('searchbox', { name: 'Search by name or key' }).fill('sk-ab');
-  await see(page.getByText(/Going on in \d+ s/));
+  await visible(page.getByText(/Retrying in \d+ s/));
 });

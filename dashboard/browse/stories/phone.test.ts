@@ -1,25 +1,25 @@
-import { newKey, newPerson, signedIn } from '../harness/people';
-import { gone, see } from '../harness/see';
+import { createUser, newKey, signedIn } from '../harness/accounts';
 import { test } from '../harness/test';
+import { hidden, visible } from '../harness/visibility';
 
 test('on a phone the navigation unfolds, and keys are cards', async ({ visit, root, site }) => {
-  const hal = await newPerson(root, 'hal');
+  const hal = await createUser(root, 'hal');
   await newKey(await signedIn(site, hal), 'Website');
   const page = await visit({ as: hal, phone: true });
-  await see(page.getByRole('heading', { name: 'Overview' }));
+  await visible(page.getByRole('heading', { name: 'Overview' }));
 
-  await gone(page.getByRole('navigation').getByRole('link', { name: 'Keys' }));
-  await page.getByRole('button', { name: 'Open the navigation' }).tap();
+  await hidden(page.getByRole('navigation').getByRole('link', { name: 'Keys' }));
+  await page.getByRole('button', { name: 'Open navigation' }).tap();
   await page.getByRole('navigation').getByRole('link', { name: 'Keys' }).tap();
-  await see(page.getByRole('heading', { name: 'Keys' }));
-  await gone(page.getByRole('navigation').getByRole('link', { name: 'Keys' }));
+  await visible(page.getByRole('heading', { name: 'Keys' }));
+  await hidden(page.getByRole('navigation').getByRole('link', { name: 'Keys' }));
 
-  await gone(page.getByRole('table'));
+  await hidden(page.getByRole('table'));
   const card = page
     .getByRole('list', { name: 'Your keys' })
     .getByRole('listitem')
     .filter({ hasText: 'Website' });
-  await see(card.getByText('Enabled'), card.getByText('$10.00 left'));
-  await card.getByRole('switch', { name: 'Website is switched on' }).tap();
-  await see(card.getByText('Disabled'));
+  await visible(card.getByText('Enabled'), card.getByText('$10.00 left'));
+  await card.getByRole('switch', { name: 'Website enabled' }).tap();
+  await visible(card.getByText('Disabled'));
 });

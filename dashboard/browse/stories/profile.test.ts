@@ -1,21 +1,21 @@
 import { expect } from 'vitest';
-import { newPerson } from '../harness/people';
-import { gone, see } from '../harness/see';
+import { createUser } from '../harness/accounts';
 import { test } from '../harness/test';
+import { hidden, visible } from '../harness/visibility';
 
 test('a name is changed, and stands where the account does', async ({ visit, root }) => {
-  const bea = await newPerson(root, 'bea');
+  const bea = await createUser(root, 'bea');
   const page = await visit({ as: bea });
   await page.getByRole('link', { name: 'Profile' }).click();
 
   await page.getByLabel('Display name').fill('Bea Lovelace');
   await page.getByRole('button', { name: 'Save' }).click();
-  await see(page.getByText('Your profile is saved.'));
-  await see(page.getByRole('button', { name: 'Account of Bea Lovelace' }));
+  await visible(page.getByText('Profile saved.'));
+  await visible(page.getByRole('button', { name: 'Account of Bea Lovelace' }));
 });
 
 test('a new password needs the old one, and ends all other sessions', async ({ visit, root }) => {
-  const bea = await newPerson(root, 'bea');
+  const bea = await createUser(root, 'bea');
   const elsewhere = await visit({ as: bea, expected: [/^401 /] });
   const page = await visit({ as: bea, expected: [/^(400|401|403) PUT \/api\/user\/self$/] });
   await page.goto('/profile');
@@ -23,21 +23,21 @@ test('a new password needs the old one, and ends all other sessions', async ({ v
   const change = async (old: string) => {
     await page.getByRole('textbox', { name: 'Old password' }).fill(old);
     await page.getByRole('textbox', { name: 'New password', exact: true }).fill('quite-another-one');
-    await page.getByRole('textbox', { name: 'New password again' }).fill('quite-another-one');
+    await page.getByRole('textbox', { name: 'Repeat new password' }).fill('quite-another-one');
     await page.getByRole('button', { name: 'Change password' }).click();
   };
   await change('not-the-old-one');
-  await see(page.getByText('This is not your old password.'));
+  await visible(page.getByText('Wrong password. Enter your old password.'));
   await change(bea.password);
-  await see(page.getByText('Your password is changed. All other sessions have ended.'));
+  await visible(page.getByText('Password changed. All other sessions have ended.'));
 
   // Whoever is signed in elsewhere signs in anew, and comes back to the same page.
   await elsewhere.getByRole('link', { name: 'Profile' }).click();
-  await see(elsewhere.getByRole('heading', { name: 'Sign in' }));
+  await visible(elsewhere.getByRole('heading', { name: 'Sign in' }));
   await elsewhere.getByLabel('Username').fill(bea.username);
   await elsewhere.getByRole('textbox', { name: 'Password' }).fill('quite-another-one');
   await elsewhere.getByRole('button', { name: 'Sign in' }).click();
-  await see(elsewhere.getByRole('heading', { name: 'Profile' }));
+  await visible(elsewhere.getByRole('heading', { name: 'Profile' }));
 });
 
 test('an access token is shown once, works, and is refused once it is revoked', async ({
@@ -45,7 +45,7 @@ test('an access token is shown once, works, and is refused once it is revoked', 
   root,
   site,
 }) => {
-  const bea = await newPerson(root, 'bea');
+  const bea = await createUser(root, 'bea');
   const page = await visit({ as: bea });
   await page.goto('/profile');
   const statusWith = async (token: string) => {
@@ -59,35 +59,35 @@ test('an access token is shown once, works, and is refused once it is revoked', 
   await form.getByRole('button', { name: 'Create access token' }).click();
   const shown = page.getByRole('dialog', { name: 'Your new access token' });
   await shown.getByRole('button', { name: 'Copy', exact: true }).click();
-  await see(shown.getByRole('button', { name: 'Copied' }));
+  await visible(shown.getByRole('button', { name: 'Copied' }));
   const token = await page.evaluate(() => navigator.clipboard.readText());
-  await see(shown.getByText(token, { exact: true }));
-  await shown.getByRole('button', { name: 'I have kept it' }).click();
-  await gone(shown);
+  await visible(shown.getByText(token, { exact: true }));
+  await shown.getByRole('button', { name: 'I have saved it' }).click();
+  await hidden(shown);
   expect(await page.content()).not.toContain(token);
   expect(await statusWith(token)).toBe(200);
 
   await page.getByRole('button', { name: 'Revoke Deploy script' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await see(page.getByText('The access token is revoked.'), page.getByText('No access tokens'));
+  await visible(page.getByText('Revoked “Deploy script”.'), page.getByText('No access tokens'));
   expect(await statusWith(token)).toBe(401);
 });
 
 test('whoever signs out leaves nothing to go back to', async ({ visit, root }) => {
-  const bea = await newPerson(root, 'bea');
+  const bea = await createUser(root, 'bea');
   const page = await visit({ as: bea });
   await page.getByRole('link', { name: 'Profile' }).click();
-  await see(page.getByRole('heading', { name: 'Profile' }));
+  await visible(page.getByRole('heading', { name: 'Profile' }));
 
   await page.getByRole('button', { name: `Account of ${bea.username}` }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
-  await see(page.getByRole('heading', { name: 'Sign in' }));
+  await visible(page.getByRole('heading', { name: 'Sign in' }));
   await page.goBack();
-  await see(page.getByRole('heading', { name: 'Sign in' }));
+  await visible(page.getByRole('heading', { name: 'Sign in' }));
 });
 
 test('a chosen colour scheme is there from the first moment of the next visit', async ({ visit, root }) => {
-  const bea = await newPerson(root, 'bea');
+  const bea = await createUser(root, 'bea');
   const page = await visit({ as: bea, colorScheme: 'light' });
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await background();
@@ -96,6 +96,6 @@ test('a chosen colour scheme is there from the first moment of the next visit', 
   await expect.poll(background).not.toBe(light);
   const dark = await background();
   await page.goto('/profile', { waitUntil: 'commit' });
-  await see(page.getByRole('heading', { name: 'Profile' }));
+  await visible(page.getByRole('heading', { name: 'Profile' }));
   expect(await background()).toBe(dark);
 });

@@ -1,19 +1,19 @@
 import { expect } from 'vitest';
+import { createUser, newKey, signedIn } from '../harness/accounts';
 import { tabTo } from '../harness/keyboard';
-import { newKey, newPerson, signedIn } from '../harness/people';
-import { see } from '../harness/see';
 import { test } from '../harness/test';
+import { visible } from '../harness/visibility';
 
 const MANY_ADDRESSES = Array.from({ length: 40 }, (_, index) => `192.0.2.${index}`).join('\n');
 
 test('what does not fit a small screen is scrolled with the keyboard', async ({ visit, root, site }) => {
-  const ida = await newPerson(root, 'ida');
+  const ida = await createUser(root, 'ida');
   const { id } = await newKey(await signedIn(site, ida), 'Website', { allow_ips: MANY_ADDRESSES });
   const page = await visit({ as: ida });
   await page.setViewportSize({ width: 280, height: 480 });
 
   await page.goto(`/keys/${id}`);
-  await see(page.getByRole('table', { name: 'Usage by day' }));
+  await visible(page.getByRole('table', { name: 'Usage by day' }));
   const addresses = page.getByRole('region', { name: 'IP addresses' });
   await tabTo(page, addresses);
   await page.keyboard.press('ArrowDown');
@@ -31,19 +31,19 @@ test('what does not fit a small screen is scrolled with the keyboard', async ({ 
   await form.getByRole('button', { name: 'Create key' }).click();
   const example = page
     .getByRole('dialog', { name: 'Your new key' })
-    .getByRole('region', { name: 'Ask for its quota with it' });
+    .getByRole('region', { name: 'Check its quota' });
   await tabTo(page, example);
   await page.keyboard.press('ArrowRight');
   await expect.poll(() => example.evaluate((element) => element.scrollLeft)).toBeGreaterThan(0);
 });
 
 test('what fits is no stop on the way of the Tab key', async ({ visit, root, site }) => {
-  const ivo = await newPerson(root, 'ivo');
+  const ivo = await createUser(root, 'ivo');
   const { id } = await newKey(await signedIn(site, ivo), 'Website', { allow_ips: '192.0.2.1' });
   const page = await visit({ as: ivo });
   await page.goto(`/keys/${id}`);
-  await see(page.getByRole('table', { name: 'Usage by day' }));
+  await visible(page.getByRole('table', { name: 'Usage by day' }));
   expect(await page.getByRole('region').count()).toBe(0);
   await page.setViewportSize({ width: 280, height: 480 });
-  await see(page.getByRole('region', { name: 'Usage by day' }));
+  await visible(page.getByRole('region', { name: 'Usage by day' }));
 });

@@ -1,48 +1,48 @@
 import { expect } from 'vitest';
-import { newKey, newPerson, signedIn } from '../harness/people';
-import { see } from '../harness/see';
+import { createUser, newKey, signedIn } from '../harness/accounts';
 import { test } from '../harness/test';
+import { visible } from '../harness/visibility';
 
 test('a session that ended leads to the sign-in, and from there back to the same page', async ({
   visit,
   root,
   site,
 }) => {
-  const eva = await newPerson(root, 'eva');
+  const eva = await createUser(root, 'eva');
   await newKey(await signedIn(site, eva), 'Website');
   const page = await visit({ as: eva, expected: [/^401 /] });
-  await see(page.getByRole('heading', { name: 'Overview' }));
+  await visible(page.getByRole('heading', { name: 'Overview' }));
 
   await page.context().clearCookies();
   await page.goto('/keys?status=1');
-  await see(page.getByRole('heading', { name: 'Sign in' }));
+  await visible(page.getByRole('heading', { name: 'Sign in' }));
   await page.getByLabel('Username').fill(eva.username);
   await page.getByRole('textbox', { name: 'Password' }).fill(eva.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await see(page.getByRole('heading', { name: 'Keys' }), page.getByRole('link', { name: 'Website' }));
+  await visible(page.getByRole('heading', { name: 'Keys' }), page.getByRole('link', { name: 'Website' }));
   expect(page.url()).toBe(`${site}/keys?status=1`);
 });
 
 test('a session that ends while somebody works does so at the next click', async ({ visit, root, site }) => {
-  const eva = await newPerson(root, 'eva');
+  const eva = await createUser(root, 'eva');
   await newKey(await signedIn(site, eva), 'Website');
   const page = await visit({ as: eva, expected: [/^401 /] });
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
-  await see(page.getByRole('link', { name: 'Website' }));
+  await visible(page.getByRole('link', { name: 'Website' }));
 
   await page.context().clearCookies();
-  await page.getByRole('switch', { name: 'Website is switched on' }).click();
-  await see(page.getByRole('heading', { name: 'Sign in' }));
+  await page.getByRole('switch', { name: 'Website enabled' }).click();
+  await visible(page.getByRole('heading', { name: 'Sign in' }));
   expect(page.url()).toBe(`${site}/sign-in?next=%2Fkeys`);
 });
 
 test('a wrong password is told, and the name stays', async ({ visit, root }) => {
-  const eva = await newPerson(root, 'eva');
+  const eva = await createUser(root, 'eva');
   const page = await visit({ expected: [/^401 POST \/api\/user\/login$/] });
   await page.getByLabel('Username').fill(eva.username);
   await page.getByRole('textbox', { name: 'Password' }).fill('not-this-one');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await see(page.getByRole('alert'));
+  await visible(page.getByRole('alert'));
   expect(await page.getByRole('alert').innerText()).toMatch(/password/i);
   expect(await page.getByLabel('Username').inputValue()).toBe(eva.username);
 });

@@ -7,7 +7,7 @@ export type ApiRequest = components['schemas']['ApiRequestBody'];
 export type Decision = 'approve' | 'refuse';
 
 const requestsKey = ['admin', 'requests'] as const;
-const COUNT_EVERY_MS = 60_000;
+const COUNT_INTERVAL_MS = 60_000;
 
 /** `state` empty: all. */
 export function useRequests(state: string, page: number) {
@@ -36,8 +36,8 @@ export function usePendingRequestCount() {
         }),
       ),
     select: (page) => page.total,
-    staleTime: COUNT_EVERY_MS,
-    refetchInterval: COUNT_EVERY_MS,
+    staleTime: COUNT_INTERVAL_MS,
+    refetchInterval: COUNT_INTERVAL_MS,
   });
 }
 

@@ -14,7 +14,7 @@ const ENABLED = 1;
 const DISABLED = 2;
 
 /** Everybody's, or only those of one user. */
-export function useEveryonesTokens(keyword: string, userId: string, page: number) {
+export function useAllTokens(keyword: string, userId: string, page: number) {
   return useQuery({
     queryKey: [...tokensKey, keyword, userId, page],
     queryFn: ({ signal }) =>
@@ -29,7 +29,7 @@ export function useEveryonesTokens(keyword: string, userId: string, page: number
 }
 
 /** Shows the new state at once, and the old one again when the server refuses. */
-export function useSwitchAnyonesToken() {
+export function useSwitchAnyToken() {
   const client = useQueryClient();
   return useMutation({
     mutationKey: tokensKey,

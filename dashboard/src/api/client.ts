@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch';
 import { texts } from '../texts';
-import { noteAnswer } from './connection';
+import { reportResult } from './connection';
 import { ApiError } from './error';
 import type { paths } from './schema';
 
@@ -30,13 +30,13 @@ export async function call<Body>(pending: Promise<Answer<Body>>): Promise<Payloa
     // The page itself no longer wants the answer: that says nothing about the server.
     if (reason instanceof DOMException && reason.name === 'AbortError') throw reason;
     const failure = unreachable();
-    noteAnswer(failure);
+    reportResult(failure);
     throw failure;
   }
   // Some settings answer failures with status 200, so the envelope decides, not the status.
   const body: unknown = answer.data ?? answer.error;
   const failure = isEnvelope(body) ? refusal(body, answer.response) : unreachable();
-  noteAnswer(failure);
+  reportResult(failure);
   if (failure) throw failure;
   return (body as { data?: unknown }).data as Payload<Body>;
 }

@@ -13,7 +13,7 @@ function set(next: Connection) {
 }
 
 /** Told by the client after every answer; `undefined` for a success. */
-export function noteAnswer(failure: ApiError | undefined) {
+export function reportResult(failure: ApiError | undefined) {
   set(failure?.isUnreachable ? 'unreachable' : failure?.status === 503 ? 'unavailable' : 'fine');
 }
 

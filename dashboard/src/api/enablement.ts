@@ -8,7 +8,7 @@ export type Enablement = components['schemas']['EnablementBody'];
 export type EnablementRequest = components['schemas']['ApiRequestBody'];
 
 const enablementKey = ['enablement'] as const;
-const POLL_MS = 10_000;
+const POLL_INTERVAL_MS = 10_000;
 
 /** How the own enablement stands; while it is not granted, asked again and again, so that an answer shows by itself. */
 export function useEnablement() {
@@ -17,7 +17,7 @@ export function useEnablement() {
   const enablement = useQuery({
     queryKey: enablementKey,
     queryFn: ({ signal }) => call(api.GET('/api/user/token_api_request', { signal })),
-    refetchInterval: ({ state }) => (state.data?.enabled ? false : POLL_MS),
+    refetchInterval: ({ state }) => (state.data?.enabled ? false : POLL_INTERVAL_MS),
   });
 
   const enabled = enablement.data?.enabled;
@@ -30,7 +30,7 @@ export function useEnablement() {
   return enablement;
 }
 
-export function useAskForEnablement() {
+export function useRequestEnablement() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (body: { reason: string; account: string }) =>

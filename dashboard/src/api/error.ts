@@ -17,12 +17,12 @@ export class ApiError extends Error {
   }
 
   /** Trying the same again by itself makes sense. */
-  get isPassing(): boolean {
+  get isTransient(): boolean {
     return this.isUnreachable || this.status === 503;
   }
 }
 
 /** Whether the API refused for this reason. */
-export function isRefusal(error: Error | null, code: string): boolean {
+export function hasCode(error: Error | null, code: string): boolean {
   return error instanceof ApiError && error.code === code;
 }

@@ -17,7 +17,7 @@ export const queryClient: QueryClient = new QueryClient({
       // The browser's idea of being offline is often wrong; the connection banner knows better.
       networkMode: 'always',
       staleTime: 10_000,
-      retry: (failures, error) => failures < RETRIES && error instanceof ApiError && error.isPassing,
+      retry: (failures, error) => failures < RETRIES && error instanceof ApiError && error.isTransient,
       retryDelay: (failures, error) =>
         error instanceof ApiError && error.retryAfter ? error.retryAfter * 1000 : 500 * 2 ** failures,
     },

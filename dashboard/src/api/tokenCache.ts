@@ -33,7 +33,7 @@ export function replaceTokens(client: QueryClient, tokens: Token[]) {
 }
 
 /** Shows these nowhere any more. */
-export function dropTokens(client: QueryClient, ids: number[]) {
+export function removeTokens(client: QueryClient, ids: number[]) {
   for (const id of ids) {
     client.removeQueries({ queryKey: [...tokensKey, 'one', id] });
     client.removeQueries({ queryKey: [...tokensKey, 'usage', id] });

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, call } from './client';
 import type { components } from './schema';
-import { dropTokens, replaceTokens, tokensKey } from './tokenCache';
+import { removeTokens, replaceTokens, tokensKey } from './tokenCache';
 import type { Token } from './tokens';
 
 export type NewToken = components['schemas']['CreateBody'];
@@ -43,7 +43,7 @@ export function useDeleteTokens() {
     mutationFn: (tokens: Token[]) =>
       call(api.POST('/api/token/batch', { body: { ids: tokens.map(({ id }) => id) } })),
     onSuccess: (_, tokens) =>
-      dropTokens(
+      removeTokens(
         client,
         tokens.map(({ id }) => id),
       ),

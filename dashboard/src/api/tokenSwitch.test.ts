@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { aToken } from '../test/aToken';
-import { heldOffBy } from './tokenSwitch';
+import { makeToken } from '../test/makeToken';
+import { lockedBy } from './tokenSwitch';
 
 const owner = { role: 1 };
 const administrator = { role: 10 };
 const root = { role: 100 };
 
-describe('heldOffBy', () => {
+describe('lockedBy', () => {
   it.each([
     ['administrator', owner, 'administrator'],
     ['administrator', administrator, undefined],
@@ -17,10 +17,10 @@ describe('heldOffBy', () => {
     [undefined, owner, undefined],
     [undefined, administrator, undefined],
   ])('switched off by %s, seen by %o: %s', (disabled_by, user, expected) => {
-    expect(heldOffBy(user, aToken({ status: 2, disabled_by }))).toBe(expected);
+    expect(lockedBy(user, makeToken({ status: 2, disabled_by }))).toBe(expected);
   });
 
   it('holds off no key that is switched on', () => {
-    expect(heldOffBy(owner, aToken({ status: 1, disabled_by: 'root' }))).toBeUndefined();
+    expect(lockedBy(owner, makeToken({ status: 1, disabled_by: 'root' }))).toBeUndefined();
   });
 });

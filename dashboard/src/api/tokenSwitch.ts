@@ -18,7 +18,7 @@ const RANK: Record<string, number | undefined> = { administrator: 10, root: 100 
  * Who switched a key off whom this user may not overrule, if somebody did. The server decides; this only says so
  * before it is asked.
  */
-export function heldOffBy(user: Pick<User, 'role'>, token: Token): 'administrator' | 'root' | undefined {
+export function lockedBy(user: Pick<User, 'role'>, token: Token): 'administrator' | 'root' | undefined {
   const who = isSwitchedOn(token) ? undefined : token.disabled_by;
   if (!who || user.role >= (RANK[who] ?? 0)) return undefined;
   return who === 'root' ? 'root' : 'administrator';

@@ -9,7 +9,7 @@ export type Token = components['schemas']['TokenBody'];
 export type TokenPage = components['schemas']['Envelope_PageBody_TokenBody']['data'];
 
 /** The most tokens that one answer holds. */
-export const TOKENS_AT_ONCE = 100;
+export const TOKENS_PER_REQUEST = 100;
 
 /** `name`: a part of the name. `key`: a part of the key, or the whole. */
 export interface TokenSearch {
@@ -18,11 +18,11 @@ export interface TokenSearch {
 }
 
 function fetchTokens(page: number, signal: AbortSignal): Promise<TokenPage> {
-  const query = { p: String(page), size: String(TOKENS_AT_ONCE) };
+  const query = { p: String(page), size: String(TOKENS_PER_REQUEST) };
   return call(api.GET('/api/token/', { params: { query }, signal }));
 }
 
-/** The own tokens, newest first; `page` counts from 0 in steps of `TOKENS_AT_ONCE`. */
+/** The own tokens, newest first; `page` counts from 0 in steps of `TOKENS_PER_REQUEST`. */
 export function useTokens(page: number) {
   return useQuery({
     queryKey: [...tokensKey, 'list', page],
@@ -39,7 +39,7 @@ export function useTokenSearch(search: TokenSearch | undefined, page: number) {
     queryKey: [...tokensKey, 'search', search, page],
     queryFn: ({ signal }) => {
       const what = search?.by === 'key' ? { token: search.text } : { keyword: search?.text };
-      const query = { ...what, p: String(page), size: String(TOKENS_AT_ONCE) };
+      const query = { ...what, p: String(page), size: String(TOKENS_PER_REQUEST) };
       return call(api.GET('/api/token/search', { params: { query }, signal }));
     },
     enabled: search !== undefined,
@@ -48,7 +48,7 @@ export function useTokenSearch(search: TokenSearch | undefined, page: number) {
     staleTime: 60_000,
     refetchOnWindowFocus: false,
     retry: (failures, error) =>
-      failures < SEARCH_RETRIES && error instanceof ApiError && (error.isPassing || error.status === 429),
+      failures < SEARCH_RETRIES && error instanceof ApiError && (error.isTransient || error.status === 429),
   });
 }
 
@@ -62,7 +62,7 @@ async function findToken(id: number, signal: AbortSignal): Promise<Token> {
     const token = items.find((each) => each.id === id);
     if (token) return token;
     const oldest = items.at(-1);
-    if (!oldest || oldest.id < id || (page + 1) * TOKENS_AT_ONCE >= total) {
+    if (!oldest || oldest.id < id || (page + 1) * TOKENS_PER_REQUEST >= total) {
       throw new ApiError(404, 'not_found', texts.key.notFound);
     }
   }

@@ -29,8 +29,8 @@ describe('parseUsd', () => {
     ['0.0000001', 'too_many_places'],
     ['0.000001', 'finer_than_a_unit'],
     ['99999999999999', 'too_large'],
-  ])('refuses %s', (typed, mistake) => {
-    expect(parseUsd(typed)).toEqual({ mistake });
+  ])('refuses %s', (typed, error) => {
+    expect(parseUsd(typed)).toEqual({ error });
   });
 });
 

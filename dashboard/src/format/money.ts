@@ -8,22 +8,22 @@ const MICROS_PER_USD = 10n ** BigInt(PLACES);
 const MICROS_PER_UNIT = MICROS_PER_USD / BigInt(UNITS_PER_USD);
 const CENT = UNITS_PER_USD / 100;
 
-export type UsdMistake = 'empty' | 'not_an_amount' | 'too_many_places' | 'finer_than_a_unit' | 'too_large';
-export type ParsedUsd = { units: number } | { mistake: UsdMistake };
+export type UsdError = 'empty' | 'not_an_amount' | 'too_many_places' | 'finer_than_a_unit' | 'too_large';
+export type ParsedUsd = { units: number } | { error: UsdError };
 
 /** The units of an amount as a person types it: "12", "0.5", "$1,000.25". Exact: no float is involved. */
 export function parseUsd(typed: string): ParsedUsd {
   const text = typed.trim().replace(/^\$\s*/, '');
-  if (text === '') return { mistake: 'empty' };
+  if (text === '') return { error: 'empty' };
   const parts = /^(\d+|\d{1,3}(?:,\d{3})+)?(?:\.(\d*))?$/.exec(text);
   const whole = parts?.[1]?.replaceAll(',', '') ?? '';
   const places = parts?.[2]?.replace(/0+$/, '') ?? '';
-  if (!parts || (parts[1] === undefined && !parts[2])) return { mistake: 'not_an_amount' };
-  if (places.length > PLACES) return { mistake: 'too_many_places' };
+  if (!parts || (parts[1] === undefined && !parts[2])) return { error: 'not_an_amount' };
+  if (places.length > PLACES) return { error: 'too_many_places' };
   const micros = BigInt(whole || '0') * MICROS_PER_USD + BigInt(places.padEnd(PLACES, '0'));
-  if (micros % MICROS_PER_UNIT !== 0n) return { mistake: 'finer_than_a_unit' };
+  if (micros % MICROS_PER_UNIT !== 0n) return { error: 'finer_than_a_unit' };
   const units = micros / MICROS_PER_UNIT;
-  return units > BigInt(Number.MAX_SAFE_INTEGER) ? { mistake: 'too_large' } : { units: Number(units) };
+  return units > BigInt(Number.MAX_SAFE_INTEGER) ? { error: 'too_large' } : { units: Number(units) };
 }
 
 /** The exact decimal of an amount, for an input: 750000 → "1.5". */

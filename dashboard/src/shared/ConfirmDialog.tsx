@@ -1,29 +1,45 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import type { ReactNode, RefObject } from 'react';
 import { texts } from '../texts';
 import { FailureMessage } from './FailureMessage';
+import { FOCUS_RETURN_MS } from './focus';
+import { notifySuccess } from './notify';
 
-interface Props {
+interface Props<Data, Variables> {
   opened: boolean;
   title: string;
-  /** What will happen. */
+  /** What the action does. */
   children: ReactNode;
-  /** The verb of the question: "Delete". */
-  confirmLabel: string;
-  dangerous?: boolean;
-  /** What is asked about, forgotten when the dialog closes. */
-  mutation: Pick<UseMutationResult, 'isPending' | 'error' | 'reset'>;
-  onConfirm: () => void;
+  /** A verb, such as "Delete". */
+  actionLabel: string;
+  mutation: Pick<UseMutationResult<Data, Error, Variables>, 'mutate' | 'isPending' | 'error' | 'reset'>;
+  variables: Variables;
+  successMessage: (data: Data) => string;
+  onSuccess?: () => void;
+  /** Gets the focus after success. By default the focus returns to the element that opened the dialog. */
+  focusAfterSuccess?: RefObject<HTMLElement | null>;
   onClose: () => void;
 }
 
-export function ConfirmDialog(props: Props) {
-  const { opened, title, children, confirmLabel, dangerous, mutation, onConfirm, onClose } = props;
+/** Asks before a destructive action and runs it. Stays open and shows the error if the action fails. */
+export function ConfirmDialog<Data, Variables>(props: Props<Data, Variables>) {
+  const { opened, title, children, actionLabel, mutation, variables } = props;
 
   function close() {
     mutation.reset();
-    onClose();
+    props.onClose();
+  }
+
+  function confirm() {
+    mutation.mutate(variables, {
+      onSuccess: (data) => {
+        notifySuccess(props.successMessage(data));
+        close();
+        props.onSuccess?.();
+        setTimeout(() => props.focusAfterSuccess?.current?.focus(), FOCUS_RETURN_MS);
+      },
+    });
   }
 
   return (
@@ -39,8 +55,8 @@ export function ConfirmDialog(props: Props) {
           <Button variant="default" onClick={close} data-autofocus>
             {texts.common.cancel}
           </Button>
-          <Button color={dangerous ? 'red' : undefined} loading={mutation.isPending} onClick={onConfirm}>
-            {confirmLabel}
+          <Button color="red" loading={mutation.isPending} onClick={confirm}>
+            {actionLabel}
           </Button>
         </Group>
       </Stack>

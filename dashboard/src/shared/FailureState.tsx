@@ -6,16 +6,16 @@ import { texts } from '../texts';
 import { EmptyState } from './EmptyState';
 import { FailureMessage } from './FailureMessage';
 
-/** In place of what could not be loaded. */
+/** Replaces content that could not be loaded. */
 export function FailureState({ error, onRetry }: { error: Error; onRetry: () => void }) {
-  const { title, notEnabled, askForAccess } = texts.common.failure;
+  const { title, notEnabled, requestAccess } = texts.common.failure;
   if (error instanceof ApiError && error.code === 'token_api_not_enabled') {
-    const ask = (
+    const action = (
       <Button component={Link} href="/enablement">
-        {askForAccess}
+        {requestAccess}
       </Button>
     );
-    return <EmptyState icon={IconLock} title={notEnabled} action={ask} />;
+    return <EmptyState icon={IconLock} title={notEnabled} action={action} />;
   }
   return (
     <div role="alert">

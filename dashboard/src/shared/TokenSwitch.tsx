@@ -1,6 +1,6 @@
 import { Switch, type SwitchProps } from '@mantine/core';
 import { useUser } from '../api/session';
-import { heldOffBy, isSwitchedOn } from '../api/tokenSwitch';
+import { isSwitchedOn, lockedBy } from '../api/tokenSwitch';
 import type { Token } from '../api/tokens';
 
 interface Props extends Omit<SwitchProps, 'checked' | 'disabled' | 'onChange'> {
@@ -15,7 +15,7 @@ export function TokenSwitch({ token, onSwitch, ...props }: Props) {
     <Switch
       {...props}
       checked={isSwitchedOn(token)}
-      disabled={heldOffBy(user, token) !== undefined}
+      disabled={lockedBy(user, token) !== undefined}
       onChange={(event) => onSwitch(event.currentTarget.checked)}
     />
   );

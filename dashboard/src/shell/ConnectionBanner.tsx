@@ -6,7 +6,7 @@ import { useConnection } from '../api/connection';
 import { texts } from '../texts';
 import classes from './ConnectionBanner.module.css';
 
-const PROBE_MS = 3000;
+const PROBE_INTERVAL_MS = 3000;
 
 /** Says that the server is away, asks for it by itself, and lets every page load anew once it is back. */
 export function ConnectionBanner() {
@@ -18,7 +18,7 @@ export function ConnectionBanner() {
     if (!lost) return;
     // Any answer at all, also a refusal, is noted by the client and ends the outage.
     const probe = () => call(api.GET('/api/user/self')).catch(() => undefined);
-    const timer = setInterval(probe, PROBE_MS);
+    const timer = setInterval(probe, PROBE_INTERVAL_MS);
     return () => {
       clearInterval(timer);
       void client.invalidateQueries();

@@ -3,10 +3,10 @@ import { isAdministrator, useUser } from '../api/session';
 import { EmptyState } from '../shared/EmptyState';
 import { PageHeader } from '../shared/PageHeader';
 import { texts } from '../texts';
-import type { FramedRoute } from './routeTable';
+import type { AppRoute } from './routeTable';
 
 /** The server decides what an account may do; this only spares people pages that would answer 403. */
-export function PageGuard({ route: { page: Page, administrator, needsTokenApi } }: { route: FramedRoute }) {
+export function PageGuard({ route: { page: Page, administrator, needsTokenApi } }: { route: AppRoute }) {
   const user = useUser();
   if (administrator && !isAdministrator(user)) {
     const { title, hint } = texts.shell.notAllowed;

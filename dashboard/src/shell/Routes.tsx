@@ -1,11 +1,11 @@
 import { Suspense } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { NotFoundPage } from '../pages/not-found/NotFoundPage';
+import { AppLayout } from './AppLayout';
 import { ErrorBoundary } from './ErrorBoundary';
-import { Frame } from './Frame';
 import { PageGuard } from './PageGuard';
 import { PageSkeleton } from './PageSkeleton';
-import { framedRoutes, publicRoutes } from './routeTable';
+import { appRoutes, publicRoutes } from './routeTable';
 import { SessionGuard } from './SessionGuard';
 
 export function Routes() {
@@ -23,23 +23,23 @@ export function Routes() {
       ))}
       <Route>
         <SessionGuard>
-          <Frame>
+          <AppLayout>
             <ErrorBoundary key={path}>
               <Suspense fallback={<PageSkeleton />}>
-                <FramedPages />
+                <AppPages />
               </Suspense>
             </ErrorBoundary>
-          </Frame>
+          </AppLayout>
         </SessionGuard>
       </Route>
     </Switch>
   );
 }
 
-function FramedPages() {
+function AppPages() {
   return (
     <Switch>
-      {framedRoutes.map((route) => (
+      {appRoutes.map((route) => (
         <Route key={route.path} path={route.path}>
           <PageGuard route={route} />
         </Route>

@@ -4,7 +4,7 @@ import { Redirect, useLocation, useSearch } from 'wouter';
 import { useSession } from '../api/session';
 import { FailureState } from '../shared/FailureState';
 import { texts } from '../texts';
-import { signInPath } from './next';
+import { signInPath } from './nextPath';
 
 /** Shows its children to whoever is signed in, and leads everybody else to the sign-in page and back. */
 export function SessionGuard({ children }: { children: ReactNode }) {

@@ -6,7 +6,7 @@ interface RouteEntry {
 }
 
 /** A page in the frame, for whoever is signed in. */
-export interface FramedRoute extends RouteEntry {
+export interface AppRoute extends RouteEntry {
   administrator?: boolean;
   /** Of no use before the account is enabled for the token API. */
   needsTokenApi?: boolean;
@@ -17,7 +17,7 @@ export const publicRoutes: RouteEntry[] = [
   { path: '/register', page: lazy(() => import('../pages/sign-in/RegisterPage')) },
 ];
 
-export const framedRoutes: FramedRoute[] = [
+export const appRoutes: AppRoute[] = [
   { path: '/', needsTokenApi: true, page: lazy(() => import('../pages/overview/OverviewPage')) },
   { path: '/keys', needsTokenApi: true, page: lazy(() => import('../pages/keys/KeysPage')) },
   { path: '/keys/:id', needsTokenApi: true, page: lazy(() => import('../pages/key/KeyPage')) },

@@ -1,4 +1,4 @@
 import { vi } from 'vitest';
 
-// Node 20 has no navigator, and later ones speak the language of the machine.
-vi.stubGlobal('navigator', { languages: ['en-US'] });
+// Node 20 has no navigator, and later versions use the language of the machine. Tests with a DOM have a fixed one.
+if (typeof document === 'undefined') vi.stubGlobal('navigator', { languages: ['en-US'] });

@@ -3,10 +3,10 @@ import { type Enablement, useEnablement } from '../../api/enablement';
 import { FailureState } from '../../shared/FailureState';
 import { PageHeader } from '../../shared/PageHeader';
 import { texts } from '../../texts';
-import { AskForm } from './AskForm';
 import { Contact } from './Contact';
-import { Granted } from './Granted';
+import { EnabledCard } from './EnabledCard';
 import { RequestCard } from './RequestCard';
+import { RequestForm } from './RequestForm';
 
 const words = texts.enablement;
 const WIDTH = 680;
@@ -18,7 +18,7 @@ export default function EnablementPage() {
       <PageHeader title={words.title} description={words.description} />
       <Stack maw={WIDTH} aria-live="polite">
         {enablement ? (
-          <Standing enablement={enablement} />
+          <EnablementStatus enablement={enablement} />
         ) : error ? (
           <Paper>
             <FailureState error={error} onRetry={refetch} />
@@ -31,12 +31,12 @@ export default function EnablementPage() {
   );
 }
 
-function Standing({ enablement: { enabled, request, contact } }: { enablement: Enablement }) {
-  if (enabled) return <Granted />;
+function EnablementStatus({ enablement: { enabled, request, contact } }: { enablement: Enablement }) {
+  if (enabled) return <EnabledCard />;
   return (
     <>
       {request && <RequestCard request={request} />}
-      {request?.state !== 'pending' && <AskForm again={Boolean(request)} />}
+      {request?.state !== 'pending' && <RequestForm again={Boolean(request)} />}
       <Contact contact={contact} />
     </>
   );

@@ -1,14 +1,14 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import type { EnablementRequest } from '../../api/enablement';
+import { RelativeTime } from '../../shared/RelativeTime';
 import { type Tone, ToneBadge } from '../../shared/ToneBadge';
-import { WhenText } from '../../shared/WhenText';
 import { texts } from '../../texts';
 import classes from './RequestCard.module.css';
 
 const words = texts.enablement;
 
-/** How the newest request stands. Approved, but without access: it was taken back since. */
-function standing({ state, note }: EnablementRequest): {
+/** The state of the latest request. If it is approved but the account has no access, access was removed later. */
+function describe({ state, note }: EnablementRequest): {
   tone: Tone;
   badge: string;
   title: string;
@@ -21,7 +21,7 @@ function standing({ state, note }: EnablementRequest): {
 }
 
 export function RequestCard({ request }: { request: EnablementRequest }) {
-  const { tone, badge, title, hint } = standing(request);
+  const { tone, badge, title, hint } = describe(request);
   return (
     <Paper component="section" p="lg">
       <Group justify="space-between" wrap="nowrap" align="flex-start" mb="xs">
@@ -33,11 +33,11 @@ export function RequestCard({ request }: { request: EnablementRequest }) {
         {request.note && <Quote by={words.note} text={request.note} />}
         <Quote by={words.yourReason} text={request.reason} />
         <Text size="sm" c="dimmed">
-          {words.asked} <WhenText seconds={request.created_time} />
+          {words.requested} <RelativeTime seconds={request.created_time} />
           {request.decided_time && (
             <>
               {' · '}
-              {words.answered} <WhenText seconds={request.decided_time} />
+              {words.answered} <RelativeTime seconds={request.decided_time} />
             </>
           )}
         </Text>

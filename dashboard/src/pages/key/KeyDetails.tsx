@@ -10,9 +10,9 @@ import { TokenSwitch } from '../../shared/TokenSwitch';
 import { texts } from '../../texts';
 import { KeyMenu } from '../keys/actions/KeyMenu';
 import { useKeyActions } from '../keys/actions/useKeyActions';
-import { HeldOff } from './HeldOff';
 import { KeyFacts } from './KeyFacts';
-import { NoSuchKey } from './NoSuchKey';
+import { KeyNotFound } from './KeyNotFound';
+import { LockedAlert } from './LockedAlert';
 import { UsageSection } from './usage/UsageSection';
 
 const words = texts.key;
@@ -21,9 +21,9 @@ const back = { href: '/keys', label: words.back };
 export function KeyDetails({ id }: { id: number }) {
   const [, navigate] = useLocation();
   const { data: token, error, refetch } = useToken(id);
-  const { actions, dialogs } = useKeyActions(() => navigate('/keys'));
+  const { actions, dialogs } = useKeyActions({ onDeleted: () => navigate('/keys') });
 
-  if (error instanceof ApiError && error.status === 404) return <NoSuchKey />;
+  if (error instanceof ApiError && error.status === 404) return <KeyNotFound />;
   if (!token) {
     return (
       <>
@@ -47,7 +47,7 @@ export function KeyDetails({ id }: { id: number }) {
         actions={
           <>
             <TokenSwitch
-              label={words.switchedOn}
+              label={words.enabled}
               labelPosition="left"
               token={token}
               onSwitch={(on) => actions.setSwitch([token], on)}
@@ -64,7 +64,7 @@ export function KeyDetails({ id }: { id: number }) {
         }
       />
       <Stack gap="md">
-        <HeldOff token={token} />
+        <LockedAlert token={token} />
         <KeyFacts token={token} actions={actions} />
         <UsageSection tokenId={id} />
       </Stack>

@@ -3,14 +3,14 @@ import type { ReactNode } from 'react';
 import type { Token } from '../../api/tokens';
 import { formatMoment } from '../../format/time';
 import { QuotaBar } from '../../shared/QuotaBar';
+import { RelativeTime } from '../../shared/RelativeTime';
 import { useScrollRegion } from '../../shared/useScrollRegion';
-import { WhenText } from '../../shared/WhenText';
 import { texts } from '../../texts';
 import type { KeyActions } from '../keys/actions/useKeyActions';
 import { AUTO } from '../keys/form/draft';
 import { groupName } from '../keys/groupName';
 import classes from './KeyFacts.module.css';
-import { KeyItself } from './KeyItself';
+import { MaskedKey } from './MaskedKey';
 
 const words = texts.key.facts;
 
@@ -23,7 +23,7 @@ export function KeyFacts({ token, actions }: { token: Token; actions: KeyActions
       </Title>
       <dl className={classes.facts}>
         <Fact name={words.key} span={classes.whole}>
-          <KeyItself token={token} actions={actions} />
+          <MaskedKey token={token} actions={actions} />
         </Fact>
         <Fact name={words.quota} span={classes.half}>
           <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
@@ -47,8 +47,17 @@ export function KeyFacts({ token, actions }: { token: Token; actions: KeyActions
         </Fact>
         <Fact name={words.models}>{models(token)}</Fact>
         <Fact name={words.ips}>
-          {token.allow_ips === '' ? words.everywhere : <Ips lines={token.allow_ips} />}
+          {token.allow_ips === '' ? (
+            words.everywhere
+          ) : (
+            <Lines label={words.ips} text={token.allow_ips} monospace />
+          )}
         </Fact>
+        {token.note !== '' && (
+          <Fact name={words.note} span={classes.whole}>
+            <Lines label={words.note} text={token.note} />
+          </Fact>
+        )}
       </dl>
     </Paper>
   );
@@ -66,7 +75,7 @@ function Fact({ name, span, children }: { name: string; span?: string; children:
 function When({ seconds, never }: { seconds: number; never: string }) {
   return (
     <>
-      <WhenText seconds={seconds} never={never} />
+      <RelativeTime seconds={seconds} never={never} />
       {seconds > 0 && (
         <Text size="sm" c="dimmed">
           {formatMoment(seconds)}
@@ -76,11 +85,18 @@ function When({ seconds, never }: { seconds: number; never: string }) {
   );
 }
 
-function Ips({ lines }: { lines: string }) {
-  const scrollRegion = useScrollRegion<HTMLParagraphElement>(words.ips);
+interface LinesProps {
+  label: string;
+  text: string;
+  monospace?: boolean;
+}
+
+/** Text with line breaks. It scrolls when it is long. */
+function Lines({ label, text, monospace }: LinesProps) {
+  const scrollRegion = useScrollRegion<HTMLParagraphElement>(label);
   return (
-    <Text ff="monospace" size="sm" className={classes.lines} {...scrollRegion}>
-      {lines}
+    <Text ff={monospace ? 'monospace' : undefined} size="sm" className={classes.lines} {...scrollRegion}>
+      {text}
     </Text>
   );
 }

@@ -10,29 +10,29 @@ import { Pager } from '../../shared/Pager';
 import { texts } from '../../texts';
 import { NewKeyDialog } from './actions/NewKeyDialog';
 import { useKeyActions } from './actions/useKeyActions';
-import { ChosenBar } from './ChosenBar';
 import { KeyFormDrawer } from './form/KeyFormDrawer';
 import { KeysToolbar } from './KeysToolbar';
-import { ChooseAll, keyColumns } from './keyColumns';
+import { keyColumns, SelectAll } from './keyColumns';
 import { NoKeys } from './NoKeys';
-import { useChoice } from './useChoice';
+import { SelectionBar } from './SelectionBar';
+import { KEYS_PER_PAGE, useKeyList } from './useKeyList';
 import { useKeysView } from './useKeysView';
-import { KEYS_A_PAGE, useShownKeys } from './useShownKeys';
+import { useSelection } from './useSelection';
 
 const words = texts.keys;
 
 export default function KeysPage() {
   const [view, changeView] = useKeysView();
-  const keys = useShownKeys(view);
-  const choice = useChoice(keys.rows ?? []);
-  const { actions, dialogs } = useKeyActions();
+  const keys = useKeyList(view);
+  const selection = useSelection(keys.rows ?? []);
+  const createButtonRef = useRef<HTMLButtonElement>(null);
+  const { actions, dialogs } = useKeyActions({ focusAfterDelete: createButtonRef });
   // Other pages lead here with `?create`.
   const [creating, setCreating] = useState(new URLSearchParams(useSearch()).has('create'));
   const [created, setCreated] = useState<Token>();
-  const createButtonRef = useRef<HTMLButtonElement>(null);
 
   // The last page may be gone after a deletion.
-  const lastPage = Math.max(0, Math.ceil(keys.total / KEYS_A_PAGE) - 1);
+  const lastPage = Math.max(0, Math.ceil(keys.total / KEYS_PER_PAGE) - 1);
   const beyond = keys.rows !== undefined && view.page > lastPage;
   useEffect(() => {
     if (beyond) changeView({ page: lastPage });
@@ -61,12 +61,12 @@ export default function KeysPage() {
           <KeysToolbar view={view} onChange={changeView} keys={keys} />
           {keys.rows?.length !== 0 && (
             <Box hiddenFrom="sm" px="md" mb="sm">
-              <ChooseAll choice={choice} label={words.choose.page} />
+              <SelectAll selection={selection} label={words.select.page} />
             </Box>
           )}
           <DataTable
             label={words.table}
-            columns={keyColumns(actions, choice)}
+            columns={keyColumns(actions, selection)}
             rows={keys.rows}
             rowKey={(token) => token.id}
             empty={
@@ -79,11 +79,11 @@ export default function KeysPage() {
           />
           <Pager
             page={view.page}
-            pageSize={KEYS_A_PAGE}
+            pageSize={KEYS_PER_PAGE}
             total={keys.total}
             onChange={(page) => changeView({ page })}
           />
-          <ChosenBar choice={choice} actions={actions} />
+          <SelectionBar selection={selection} actions={actions} />
         </>
       )}
       {dialogs}

@@ -3,13 +3,13 @@ import { SearchInput } from '../../shared/SearchInput';
 import { texts } from '../../texts';
 import classes from './KeysToolbar.module.css';
 import { SearchHint } from './SearchHint';
+import type { KeyList } from './useKeyList';
 import type { KeysView } from './useKeysView';
-import type { ShownKeys } from './useShownKeys';
 
 interface Props {
   view: KeysView;
   onChange: (changes: Partial<KeysView>) => void;
-  keys: ShownKeys;
+  keys: KeyList;
 }
 
 const { search, status } = texts.keys;

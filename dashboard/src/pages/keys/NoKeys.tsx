@@ -5,13 +5,13 @@ import { EmptyState } from '../../shared/EmptyState';
 import { texts } from '../../texts';
 
 interface Props {
-  /** There may be keys, but none that fits. */
+  /** The list is empty because of the search or the status filter. */
   filtered: boolean;
   onShowAll: () => void;
   createButton: ReactNode;
 }
 
-const { empty, nothingFound } = texts.keys;
+const { empty, noMatches } = texts.keys;
 
 export function NoKeys({ filtered, onShowAll, createButton }: Props) {
   if (!filtered) {
@@ -19,10 +19,8 @@ export function NoKeys({ filtered, onShowAll, createButton }: Props) {
   }
   const showAll = (
     <Button variant="default" onClick={onShowAll}>
-      {nothingFound.clear}
+      {noMatches.clear}
     </Button>
   );
-  return (
-    <EmptyState icon={IconSearch} title={nothingFound.title} hint={nothingFound.hint} action={showAll} />
-  );
+  return <EmptyState icon={IconSearch} title={noMatches.title} hint={noMatches.hint} action={showAll} />;
 }

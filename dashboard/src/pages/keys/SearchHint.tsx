@@ -6,11 +6,11 @@ import type { SearchPlan } from './search';
 
 const words = texts.keys.search;
 
-/** Why there is no new result below. */
+/** Says why the list does not show a new result. */
 export function SearchHint({ plan, failure }: { plan: SearchPlan; failure: Error | null }) {
   const left = useSecondsLeft(failure);
   if (plan.kind === 'too_short') return words.tooShort;
   if (plan.kind === 'too_many_wildcards') return words.tooManyWildcards;
-  if (left !== undefined) return words.goesOn(formatInteger(left));
+  if (left !== undefined) return words.retryingIn(formatInteger(left));
   return failure && <FailureMessage error={failure} />;
 }

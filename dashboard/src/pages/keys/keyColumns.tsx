@@ -2,30 +2,30 @@ import { Anchor, Checkbox, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Token } from '../../api/tokens';
 import type { Column } from '../../shared/DataTable';
+import { RelativeTime } from '../../shared/RelativeTime';
 import { TokenSwitch } from '../../shared/TokenSwitch';
 import { quotaColumn, statusColumn } from '../../shared/tokenColumns';
-import { WhenText } from '../../shared/WhenText';
 import { texts } from '../../texts';
 import { KeyMenu } from './actions/KeyMenu';
 import type { KeyActions } from './actions/useKeyActions';
 import { groupName } from './groupName';
 import classes from './keyColumns.module.css';
-import type { Choice } from './useChoice';
+import type { Selection } from './useSelection';
 
 const words = texts.keys;
 
-export function keyColumns(actions: KeyActions, choice: Choice): Column<Token>[] {
+export function keyColumns(actions: KeyActions, selection: Selection): Column<Token>[] {
   return [
     {
-      key: 'choose',
+      key: 'select',
       place: 'select',
       width: 44,
-      header: <ChooseAll choice={choice} />,
+      header: <SelectAll selection={selection} />,
       cell: (token) => (
         <Checkbox
-          aria-label={words.choose.one(token.name)}
-          checked={choice.has(token)}
-          onChange={() => choice.toggle(token)}
+          aria-label={words.select.one(token.name)}
+          checked={selection.has(token)}
+          onChange={() => selection.toggle(token)}
         />
       ),
     },
@@ -39,6 +39,11 @@ export function keyColumns(actions: KeyActions, choice: Choice): Column<Token>[]
             {token.name}
           </Anchor>
           <Text className={classes.masked}>{token.masked_key}</Text>
+          {token.note !== '' && (
+            <Text size="xs" c="dimmed" maw={280} lineClamp={1} className={classes.note}>
+              {token.note}
+            </Text>
+          )}
         </>
       ),
     },
@@ -47,7 +52,7 @@ export function keyColumns(actions: KeyActions, choice: Choice): Column<Token>[]
     {
       key: 'expires',
       header: words.columns.expires,
-      cell: (token) => <WhenText size="sm" className={classes.when} seconds={token.expired_time} />,
+      cell: (token) => <RelativeTime size="sm" className={classes.when} seconds={token.expired_time} />,
     },
     {
       key: 'group',
@@ -59,7 +64,7 @@ export function keyColumns(actions: KeyActions, choice: Choice): Column<Token>[]
       header: words.columns.lastUsed,
       // Until the first use the API says when the token was made.
       cell: (token) => (
-        <WhenText
+        <RelativeTime
           size="sm"
           className={classes.when}
           seconds={token.used_quota > 0 ? token.accessed_time : 0}
@@ -86,14 +91,14 @@ export function keyColumns(actions: KeyActions, choice: Choice): Column<Token>[]
   ];
 }
 
-export function ChooseAll({ choice, label }: { choice: Choice; label?: string }) {
+export function SelectAll({ selection, label }: { selection: Selection; label?: string }) {
   return (
     <Checkbox
       label={label}
-      aria-label={label === undefined ? words.choose.page : undefined}
-      checked={choice.all}
-      indeterminate={choice.tokens.length > 0 && !choice.all}
-      onChange={choice.toggleAll}
+      aria-label={label === undefined ? words.select.page : undefined}
+      checked={selection.all}
+      indeterminate={selection.tokens.length > 0 && !selection.all}
+      onChange={selection.toggleAll}
     />
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aToken } from '../../test/aToken';
-import { narrow, planSearch } from './search';
+import { makeToken } from '../../test/makeToken';
+import { filterByText, planSearch } from './search';
 
 describe('planSearch', () => {
   it.each([
@@ -30,14 +30,18 @@ describe('planSearch', () => {
 });
 
 describe('narrow', () => {
-  const tokens = [aToken({ name: 'Production' }), aToken({ name: 'Übung' }), aToken({ name: '50_a' })];
+  const tokens = [
+    makeToken({ name: 'Production' }),
+    makeToken({ name: 'Übung' }),
+    makeToken({ name: '50_a' }),
+  ];
   it.each([
     ['PROD', ['Production']],
     ['üb', ['Übung']],
     ['_', ['50_a']],
     ['x', []],
   ])('%s', (text, names) => {
-    expect(narrow(tokens, text).map(({ name }) => name)).toEqual(names);
+    expect(filterByText(tokens, text).map(({ name }) => name)).toEqual(names);
   });
 
   it.each([
@@ -46,6 +50,6 @@ describe('narrow', () => {
     ['WXYZ', 0],
     ['xyz', 0],
   ])('by what is shown of the key: %s', (text, found) => {
-    expect(narrow([aToken({ name: 'Notebook' })], text)).toHaveLength(found);
+    expect(filterByText([makeToken({ name: 'Notebook' })], text)).toHaveLength(found);
   });
 });

@@ -33,7 +33,7 @@ function looksLikeKey(text: string): boolean {
 }
 
 /** Those with the text in their name, in any case, or whose masked key shows it. */
-export function narrow(tokens: Token[], text: string): Token[] {
+export function filterByText(tokens: Token[], text: string): Token[] {
   const part = text.toLowerCase();
   return tokens.filter(
     ({ name, masked_key }) => name.toLowerCase().includes(part) || showsText(masked_key, text),

@@ -22,7 +22,7 @@ export function AttentionCard({ overview }: { overview: Overview | undefined }) 
         {words.title}
       </Title>
       {overview?.attention_total === 0 ? (
-        <AllWell />
+        <NoAttention />
       ) : (
         <ul className={classes.keys}>
           {overview
@@ -66,7 +66,7 @@ function AttentionRow({ attention }: { attention: Attention }) {
   );
 }
 
-function AllWell() {
+function NoAttention() {
   return (
     <Group gap="md" wrap="nowrap" py="xs">
       <ThemeIcon size={40} radius="xl" bg="var(--km-ok-tint)" c="var(--km-ok)">

@@ -3,19 +3,19 @@ import { formatInteger } from '../../format/money';
 import type { Totals } from '../../format/usage';
 import { Money } from '../../shared/Money';
 import { texts } from '../../texts';
-import { Figure } from './Figure';
+import { StatCard } from './StatCard';
 
 const words = texts.overview;
 
 export function SpendTotal({ title, totals }: { title: string; totals: Totals | undefined }) {
   return (
-    <Figure title={title} value={totals && <Money units={totals.units} />}>
+    <StatCard title={title} value={totals && <Money units={totals.units} />}>
       {totals && (
         <>
           <div>{words.requests(formatInteger(totals.requests))}</div>
           <div>{words.tokens(formatCompact(totals.promptTokens + totals.completionTokens))}</div>
         </>
       )}
-    </Figure>
+    </StatCard>
   );
 }

@@ -3,15 +3,15 @@ import { useUser } from '../../api/session';
 import { formatInteger, formatUsd } from '../../format/money';
 import { Money } from '../../shared/Money';
 import { texts } from '../../texts';
-import { Figure } from './Figure';
 import classes from './OverviewPage.module.css';
+import { StatCard } from './StatCard';
 
 const words = texts.overview.wallet;
 
 export function WalletCard() {
   const { quota, used_quota } = useUser();
   return (
-    <Figure title={words.title} value={<Money units={quota} />} className={classes.wallet}>
+    <StatCard title={words.title} value={<Money units={quota} />} className={classes.wallet}>
       <div>{texts.common.units(formatInteger(quota))}</div>
       {quota > 0 ? (
         <div>{words.spent(formatUsd(used_quota))}</div>
@@ -20,6 +20,6 @@ export function WalletCard() {
           {words.empty}
         </Text>
       )}
-    </Figure>
+    </StatCard>
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aToken } from '../../test/aToken';
+import { makeToken } from '../../test/makeToken';
 import { explain } from './attention';
 
 const NOW = 1_800_000_000;
@@ -16,8 +16,8 @@ describe('explain', () => {
     ],
     ['exhausted', { used_quota: 50_000, remain_quota: 0 }, 'bad', 'Its quota of $0.10 is used up.'],
     ['expired', { expired_time: NOW - DAY }, 'warn', 'Stopped working yesterday.'],
-    ['from_a_newer_server', {}, 'info', 'Something about this key needs a look.'],
+    ['from_a_newer_server', {}, 'info', 'This key needs attention.'],
   ])('says why: %s', (reason, fields, tone, sentence) => {
-    expect(explain({ reason, token: aToken(fields) }, NOW)).toMatchObject({ tone, sentence });
+    expect(explain({ reason, token: makeToken(fields) }, NOW)).toMatchObject({ tone, sentence });
   });
 });

@@ -1,7 +1,7 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useEditAccount } from '../../api/account';
-import { isRefusal } from '../../api/error';
+import { hasCode } from '../../api/error';
 import { useUser } from '../../api/session';
 import { FailureMessage } from '../../shared/FailureMessage';
 import { notifySuccess } from '../../shared/notify';
@@ -17,8 +17,8 @@ export function AboutSection() {
   const [email, setEmail] = useState(user.email);
   const changed = displayName.trim() !== user.display_name || email.trim() !== user.email;
   const failure = edit.error && <FailureMessage error={edit.error} />;
-  const isName = isRefusal(edit.error, 'invalid_text');
-  const isEmail = isRefusal(edit.error, 'invalid_email');
+  const isName = hasCode(edit.error, 'invalid_text');
+  const isEmail = hasCode(edit.error, 'invalid_email');
 
   function send(event: FormEvent) {
     event.preventDefault();

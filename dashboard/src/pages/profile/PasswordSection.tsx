@@ -1,7 +1,7 @@
 import { Button, PasswordInput, Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useChangePassword } from '../../api/account';
-import { isRefusal } from '../../api/error';
+import { hasCode } from '../../api/error';
 import { useUser } from '../../api/session';
 import { FailureMessage } from '../../shared/FailureMessage';
 import { notifySuccess } from '../../shared/notify';
@@ -17,8 +17,8 @@ export function PasswordSection() {
   const [typed, setTyped] = useState(blank);
   const [differ, setDiffer] = useState(false);
   const failure = change.error && <FailureMessage error={change.error} />;
-  const isOld = isRefusal(change.error, 'wrong_password');
-  const isNew = isRefusal(change.error, 'invalid_password');
+  const isOld = hasCode(change.error, 'wrong_password');
+  const isNew = hasCode(change.error, 'invalid_password');
 
   function type(part: Partial<typeof blank>) {
     setTyped({ ...typed, ...part });

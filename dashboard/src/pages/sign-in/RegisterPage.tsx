@@ -4,9 +4,9 @@ import { Redirect, useSearch } from 'wouter';
 import { useRegister, useSession, useSignIn } from '../../api/session';
 import { useStatus } from '../../api/status';
 import { FailureMessage } from '../../shared/FailureMessage';
-import { nextPath } from '../../shell/next';
+import { nextPath } from '../../shell/nextPath';
 import { texts } from '../../texts';
-import { EntryFrame } from './EntryFrame';
+import { AuthLayout } from './AuthLayout';
 import { UsernameInput } from './UsernameInput';
 
 export default function RegisterPage() {
@@ -37,7 +37,7 @@ export default function RegisterPage() {
     href: search ? `/sign-in?${search}` : '/sign-in',
   };
   return (
-    <EntryFrame title={words.title} failure={failure && <FailureMessage error={failure} />} other={other}>
+    <AuthLayout title={words.title} failure={failure && <FailureMessage error={failure} />} other={other}>
       {status.data?.registration === false ? (
         <Text>{words.closed}</Text>
       ) : (
@@ -69,6 +69,6 @@ export default function RegisterPage() {
           </Stack>
         </form>
       )}
-    </EntryFrame>
+    </AuthLayout>
   );
 }

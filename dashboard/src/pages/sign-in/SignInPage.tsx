@@ -6,9 +6,9 @@ import { useStatus } from '../../api/status';
 import { formatInteger } from '../../format/money';
 import { FailureMessage } from '../../shared/FailureMessage';
 import { useSecondsLeft } from '../../shared/useSecondsLeft';
-import { nextPath } from '../../shell/next';
+import { nextPath } from '../../shell/nextPath';
 import { texts } from '../../texts';
-import { EntryFrame } from './EntryFrame';
+import { AuthLayout } from './AuthLayout';
 import { UsernameInput } from './UsernameInput';
 
 export default function SignInPage() {
@@ -41,7 +41,7 @@ export default function SignInPage() {
     href: search ? `/register?${search}` : '/register',
   };
   return (
-    <EntryFrame title={title} failure={failure} other={status.data?.registration ? register : undefined}>
+    <AuthLayout title={title} failure={failure} other={status.data?.registration ? register : undefined}>
       <form onSubmit={send}>
         <Stack>
           <UsernameInput value={username} onChange={setUsername} />
@@ -60,6 +60,6 @@ export default function SignInPage() {
           </Button>
         </Stack>
       </form>
-    </EntryFrame>
+    </AuthLayout>
   );
 }

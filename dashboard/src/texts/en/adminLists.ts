@@ -1,9 +1,9 @@
-/** What the lists of the administration have in common. */
+/** Texts that the administration lists share. */
 export const adminLists = {
-  keywordTooShort: 'Type at least 2 characters.',
-  nobodyFound: 'Nobody found',
-  clearChoice: 'Clear the choice',
+  keywordTooShort: 'Enter at least 2 characters.',
+  noUsers: 'No matching users',
+  clearSelection: 'Clear selection',
   userNumber: (id: number) => `User ${id}`,
-  pastTheEnd: { title: 'There is nothing on this page any more.', first: 'Go to the first page' },
-  noMatch: { title: 'Nothing found', hint: 'Nothing fits these filters.', clear: 'Clear the filters' },
+  pageOutOfRange: { title: 'This page is empty', first: 'Go to the first page' },
+  noMatches: { title: 'No results', hint: 'Change or clear the filters.', clear: 'Clear filters' },
 };

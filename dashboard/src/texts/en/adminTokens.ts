@@ -1,9 +1,9 @@
 export const adminTokens = {
   title: 'All keys',
-  description: 'What is known of everybody’s keys. Nobody but their owners can read the keys themselves.',
+  description: 'The keys of all users. Only owners can reveal their keys.',
   search: 'Search by name',
   owner: 'Owner',
-  everybody: 'Of everybody',
+  allOwners: 'All owners',
   columns: {
     name: 'Key',
     owner: 'Owner',
@@ -12,9 +12,9 @@ export const adminTokens = {
     expires: 'Expires',
     lastUsed: 'Last used',
   },
-  notYetUsed: 'not yet',
-  switch: (name: string) => `${name} is switched on`,
-  onlyOf: (owner: string) => `Only the keys of ${owner}`,
+  neverUsed: 'never',
+  switch: (name: string) => `${name} enabled`,
+  filterByOwner: (owner: string) => `Show only keys of ${owner}`,
   audit: (name: string) => `Audit log of ${name}`,
-  empty: { title: 'No keys yet', hint: 'As soon as somebody makes a key, it stands here.' },
+  empty: { title: 'No keys yet', hint: 'Keys appear here when users create them.' },
 };

@@ -2,11 +2,11 @@ const plural = (count: string, one: string, many: string) => `${count} ${count =
 
 export const overview = {
   title: 'Overview',
-  description: 'What your keys spend, and which of them need a look.',
+  description: 'What your keys spend, and which need attention.',
   wallet: {
     title: 'Wallet',
-    spent: (usd: string) => `${usd} spent so far`,
-    empty: 'Empty: no key can spend before it is topped up.',
+    spent: (usd: string) => `${usd} spent in total`,
+    empty: 'Empty. Ask an administrator to add funds.',
   },
   today: 'Spent today',
   week: 'Spent in 7 days',
@@ -14,7 +14,7 @@ export const overview = {
   tokens: (count: string) => `${count} tokens`,
   spend: {
     title: 'Spend by day',
-    view: 'Show as',
+    view: 'View',
     chart: 'Chart',
     table: 'Table',
     columns: {
@@ -22,8 +22,8 @@ export const overview = {
       usd: 'Spent',
       requests: 'Requests',
       tokens: 'Tokens',
-      input: 'Tokens in',
-      output: 'Tokens out',
+      input: 'Input tokens',
+      output: 'Output tokens',
     },
   },
   keys: {
@@ -32,8 +32,8 @@ export const overview = {
   },
   attention: {
     title: 'Needs attention',
-    none: 'All is well',
-    noneHint: 'No key expires soon, and none runs out of quota.',
+    none: 'No problems',
+    noneHint: 'No key expires or runs out of quota soon.',
     reasons: {
       expires_soon: { word: 'Expires soon', sentence: (when: string) => `Stops working ${when}.` },
       nearly_spent: {
@@ -42,13 +42,13 @@ export const overview = {
       },
       exhausted: { word: 'Used up', sentence: (granted: string) => `Its quota of ${granted} is used up.` },
       expired: { word: 'Expired', sentence: (when: string) => `Stopped working ${when}.` },
-      other: { word: 'Have a look', sentence: 'Something about this key needs a look.' },
+      other: { word: 'Check', sentence: 'This key needs attention.' },
     },
     more: (count: string) => `${count} more keys need attention. Show all keys`,
   },
   firstRun: {
     title: 'Create your first key',
-    hint: 'A key lets a program call the API. It has a quota of its own, so nothing spends more than you want.',
+    hint: 'A program needs a key to call the API. Its quota limits what the program can spend.',
     action: 'Create a key',
   },
 };

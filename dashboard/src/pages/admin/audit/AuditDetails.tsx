@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 import type { AuditFilter, AuditLine } from '../../../api/adminAudit';
 import { formatMoment } from '../../../format/time';
 import { CopyButton } from '../../../shared/CopyButton';
-import { WhenText } from '../../../shared/WhenText';
+import { RelativeTime } from '../../../shared/RelativeTime';
 import { texts } from '../../../texts';
-import { nameOf } from '../shared/nameOf';
+import { usernameOf } from '../shared/usernameOf';
 import classes from './AuditDetails.module.css';
-import { actionName, actorName, factsOf, subjectName } from './auditWords';
+import { actionName, actorName, detailsOf, subjectName } from './auditText';
 
 const words = texts.adminAudit;
 
@@ -16,13 +16,13 @@ interface Props {
   names: ReadonlyMap<number, string> | undefined;
   opened: boolean;
   onClose: () => void;
-  /** Shows the lines of this filter in place of the present ones. */
+  /** Replaces the filter of the list. */
   onFilter: (filter: Partial<AuditFilter>) => void;
 }
 
 export function AuditDetails({ line, names, opened, onClose, onFilter }: Props) {
   const { at, actor_id, action, subject_kind, subject_id, user_id, ip, request_id, details } = line;
-  const who = actorName(line);
+  const actor = actorName(line);
   const subject = subjectName(line, names);
 
   function filterBy(filter: Partial<AuditFilter>) {
@@ -33,36 +33,36 @@ export function AuditDetails({ line, names, opened, onClose, onFilter }: Props) 
   return (
     <Modal opened={opened} onClose={onClose} title={actionName(action)}>
       <Stack>
-        <dl className={classes.facts}>
-          <Fact label={words.columns.when}>
-            {formatMoment(at)} (<WhenText seconds={at} />)
-          </Fact>
-          <Fact label={words.columns.who}>{who}</Fact>
-          <Fact label={words.columns.subject}>{subject}</Fact>
+        <dl className={classes.details}>
+          <Detail label={words.columns.time}>
+            {formatMoment(at)} (<RelativeTime seconds={at} />)
+          </Detail>
+          <Detail label={words.columns.actor}>{actor}</Detail>
+          <Detail label={words.columns.subject}>{subject}</Detail>
           {user_id != null && subject_kind !== 'user' && (
-            <Fact label={words.dialog.owner}>{nameOf(user_id, names)}</Fact>
+            <Detail label={words.dialog.owner}>{usernameOf(user_id, names)}</Detail>
           )}
-          {factsOf(details).map(({ label, value }) => (
-            <Fact key={label} label={label}>
+          {detailsOf(details).map(({ label, value }) => (
+            <Detail key={label} label={label}>
               {value}
-            </Fact>
+            </Detail>
           ))}
-          {ip && <Fact label={words.columns.from}>{ip}</Fact>}
+          {ip && <Detail label={words.columns.ip}>{ip}</Detail>}
           {request_id && (
-            <Fact label={words.dialog.request}>
+            <Detail label={words.dialog.requestId}>
               <Group gap={4} wrap="nowrap">
                 <Text span ff="monospace" size="xs" className={classes.id}>
                   {request_id}
                 </Text>
-                <CopyButton value={request_id} label={words.dialog.copyRequest} />
+                <CopyButton value={request_id} label={words.dialog.copyRequestId} />
               </Group>
-            </Fact>
+            </Detail>
           )}
         </dl>
         <Stack gap="xs" align="flex-start">
           {actor_id != null && (
             <Anchor component="button" size="sm" onClick={() => filterBy({ actor_id: String(actor_id) })}>
-              {words.dialog.everythingBy(who)}
+              {words.dialog.filterByActor(actor)}
             </Anchor>
           )}
           {subject_id != null && (
@@ -71,7 +71,7 @@ export function AuditDetails({ line, names, opened, onClose, onFilter }: Props) 
               size="sm"
               onClick={() => filterBy({ subject_kind, subject_id: String(subject_id) })}
             >
-              {words.dialog.everythingOn(subject)}
+              {words.dialog.filterBySubject(subject)}
             </Anchor>
           )}
         </Stack>
@@ -80,9 +80,9 @@ export function AuditDetails({ line, names, opened, onClose, onFilter }: Props) 
   );
 }
 
-function Fact({ label, children }: { label: string; children: ReactNode }) {
+function Detail({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <div className={classes.fact}>
+    <div className={classes.detail}>
       <dt>{label}</dt>
       <dd>{children}</dd>
     </div>

@@ -5,10 +5,10 @@ import type { AuditFilter } from '../../../api/adminAudit';
 import { formatInteger } from '../../../format/money';
 import { texts } from '../../../texts';
 import { UserSelect } from '../shared/UserSelect';
-import { useSettledText } from '../shared/useSettledText';
+import { useDebouncedText } from '../shared/useDebouncedText';
 
 const { filters: words, actions, kinds } = texts.adminAudit;
-const clearButtonProps = { 'aria-label': texts.adminLists.clearChoice };
+const clearButtonProps = { 'aria-label': texts.adminLists.clearSelection };
 
 interface Props {
   filter: AuditFilter;
@@ -16,7 +16,7 @@ interface Props {
   onClear: () => void;
 }
 
-/** On a phone they are folded behind a button. */
+/** Collapsed behind a button on phones. */
 export function AuditFilters({ filter, onChange, onClear }: Props) {
   const isPhone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
   const [opened, { toggle }] = useDisclosure();
@@ -32,20 +32,20 @@ export function AuditFilters({ filter, onChange, onClear }: Props) {
           aria-expanded={opened}
           onClick={toggle}
         >
-          {count > 0 ? words.showSet(formatInteger(count)) : words.show}
+          {count > 0 ? words.showCount(formatInteger(count)) : words.show}
         </Button>
       )}
       <Collapse expanded={!isPhone || opened}>
         <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="sm" mb="md">
           <UserSelect
             label={words.actor}
-            placeholder={words.anybody}
+            placeholder={words.anyone}
             value={filter.actor_id}
             onChange={(actor_id) => onChange({ actor_id })}
           />
           <Select
             label={words.action}
-            placeholder={words.anything}
+            placeholder={words.any}
             searchable
             clearable
             clearButtonProps={clearButtonProps}
@@ -55,7 +55,7 @@ export function AuditFilters({ filter, onChange, onClear }: Props) {
           />
           <Select
             label={words.kind}
-            placeholder={words.anything}
+            placeholder={words.any}
             clearable
             clearButtonProps={clearButtonProps}
             data={optionsOf(kinds, filter.subject_kind)}
@@ -66,7 +66,7 @@ export function AuditFilters({ filter, onChange, onClear }: Props) {
           <Group gap="xs" wrap="nowrap" align="flex-end">
             <UserSelect
               label={words.owner}
-              placeholder={words.anybody}
+              placeholder={words.anyone}
               flex={1}
               value={filter.user_id}
               onChange={(user_id) => onChange({ user_id })}
@@ -89,22 +89,22 @@ export function AuditFilters({ filter, onChange, onClear }: Props) {
   );
 }
 
-/** The known words, and the one that is set in case it is another. */
-function optionsOf(known: Record<string, string>, chosen: string) {
+/** The known values, and the selected value if it is not one of them. */
+function optionsOf(known: Record<string, string>, selected: string) {
   const options = Object.entries(known).map(([value, label]) => ({ value, label }));
-  return chosen && !(chosen in known) ? [...options, { value: chosen, label: chosen }] : options;
+  return selected && !(selected in known) ? [...options, { value: selected, label: selected }] : options;
 }
 
 const isNumber = (text: string) => /^\d{0,18}$/.test(text.trim());
 
 function SubjectId({ value, onChange }: { value: string; onChange: (id: string) => void }) {
-  const { text, type } = useSettledText(value, (id) => onChange(id.trim()), isNumber);
+  const { text, type } = useDebouncedText(value, (id) => onChange(id.trim()), isNumber);
   return (
     <TextInput
       label={words.id}
-      placeholder={words.anyNumber}
+      placeholder={words.any}
       inputMode="numeric"
-      error={isNumber(text) ? undefined : words.idMistake}
+      error={isNumber(text) ? undefined : words.idError}
       value={text}
       onChange={(event) => type(event.currentTarget.value)}
     />

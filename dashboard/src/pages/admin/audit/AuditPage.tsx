@@ -3,11 +3,11 @@ import { type AuditFilter, type AuditLine, auditFilterNames, useAuditLog } from 
 import { useUsernames } from '../../../api/adminUsers';
 import { EmptyState } from '../../../shared/EmptyState';
 import { PageHeader } from '../../../shared/PageHeader';
+import { useRowDialog } from '../../../shared/useRowDialog';
 import { texts } from '../../../texts';
-import { NoMatch } from '../shared/NoMatch';
+import { NoMatches } from '../shared/NoMatches';
 import { PagedTable } from '../shared/PagedTable';
 import { useListQuery } from '../shared/useListQuery';
-import { useRowDialog } from '../shared/useRowDialog';
 import { AuditDetails } from './AuditDetails';
 import { AuditFilters } from './AuditFilters';
 import { auditColumns } from './auditColumns';
@@ -35,7 +35,7 @@ export default function AuditPage() {
         onPage={setPage}
         empty={
           Object.values(filters).some(Boolean) ? (
-            <NoMatch onClear={clear} />
+            <NoMatches onClear={clear} />
           ) : (
             <EmptyState icon={IconHistory} {...words.empty} />
           )

@@ -2,9 +2,9 @@ import { ActionIcon, Text, Tooltip } from '@mantine/core';
 import { IconInfoCircle } from '@tabler/icons-react';
 import type { AuditLine } from '../../../api/adminAudit';
 import type { Column } from '../../../shared/DataTable';
-import { WhenText } from '../../../shared/WhenText';
+import { RelativeTime } from '../../../shared/RelativeTime';
 import { texts } from '../../../texts';
-import { actionName, actorName, factsOf, subjectName } from './auditWords';
+import { actionName, actorName, detailsOf, subjectName } from './auditText';
 
 const words = texts.adminAudit;
 
@@ -14,22 +14,22 @@ export function auditColumns(
 ): Column<AuditLine>[] {
   return [
     {
-      key: 'when',
-      header: words.columns.when,
+      key: 'time',
+      header: words.columns.time,
       width: 150,
-      cell: (line) => <WhenText seconds={line.at} />,
+      cell: (line) => <RelativeTime seconds={line.at} />,
     },
-    { key: 'who', header: words.columns.who, cell: actorName },
+    { key: 'actor', header: words.columns.actor, cell: actorName },
     {
-      key: 'what',
-      header: words.columns.what,
+      key: 'action',
+      header: words.columns.action,
       place: 'title',
       cell: (line) => (
         <>
           <Text fw={600} size="sm">
             {actionName(line.action)}
           </Text>
-          {factsOf(line.details).map(({ label, value }) => (
+          {detailsOf(line.details).map(({ label, value }) => (
             <Text key={label} size="xs" c="dimmed">
               {label}: {value}
             </Text>
@@ -38,14 +38,14 @@ export function auditColumns(
       ),
     },
     { key: 'subject', header: words.columns.subject, cell: (line) => subjectName(line, names) },
-    { key: 'from', header: words.columns.from, cell: (line) => line.ip },
+    { key: 'ip', header: words.columns.ip, cell: (line) => line.ip },
     {
       key: 'details',
       place: 'corner',
       align: 'right',
       cell: (line) => (
-        <Tooltip label={words.details(actionName(line.action))}>
-          <ActionIcon aria-label={words.details(actionName(line.action))} onClick={() => onDetails(line)}>
+        <Tooltip label={words.showDetails(actionName(line.action))}>
+          <ActionIcon aria-label={words.showDetails(actionName(line.action))} onClick={() => onDetails(line)}>
             <IconInfoCircle size={18} stroke={1.6} />
           </ActionIcon>
         </Tooltip>

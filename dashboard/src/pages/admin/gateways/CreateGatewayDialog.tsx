@@ -1,8 +1,8 @@
 import { Modal, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Gateway, useCreateGateway } from '../../../api/adminGateways';
-import { SecretShownOnce } from '../../../shared/SecretShownOnce';
-import { useSecretAfter } from '../../../shared/useSecretAfter';
+import { SecretDialog } from '../../../shared/SecretDialog';
+import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
 import { DialogForm } from '../shared/DialogForm';
 import { VerifyExample } from './VerifyExample';
@@ -11,7 +11,7 @@ const words = texts.adminGateways.dialog;
 const MAX_NAME = 100;
 
 export function CreateGatewayDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { secret: made, keep, show, forget } = useSecretAfter<Gateway>();
+  const { secret: made, keep, show, forget } = useSecretDialog<Gateway>();
 
   function done(gateway: Gateway) {
     onClose();
@@ -29,13 +29,13 @@ export function CreateGatewayDialog({ opened, onClose }: { opened: boolean; onCl
       >
         <CreateGatewayForm onDone={done} onCancel={onClose} />
       </Modal>
-      <SecretShownOnce
+      <SecretDialog
         title={words.secretTitle(made?.name ?? '')}
         secret={made?.credential ?? undefined}
         onClose={forget}
       >
         <VerifyExample />
-      </SecretShownOnce>
+      </SecretDialog>
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import type { Credential, Gateway } from '../../../api/adminGateways';
-import { WhenText } from '../../../shared/WhenText';
+import { RelativeTime } from '../../../shared/RelativeTime';
 import { texts } from '../../../texts';
 import classes from './CredentialList.module.css';
 import { hintOf } from './hint';
@@ -30,7 +30,8 @@ export function CredentialList({ gateway, onRevoke }: Props) {
               {hintOf(credential)}
             </Text>
             <Text size="xs" c="dimmed">
-              {words.made} <WhenText seconds={credential.created_time} />, <LastUse credential={credential} />
+              {words.created} <RelativeTime seconds={credential.created_time} />,{' '}
+              <LastUse credential={credential} />
             </Text>
           </div>
           <Button
@@ -53,7 +54,7 @@ function LastUse({ credential }: { credential: Credential }) {
   if (credential.last_used_time == null) return words.neverUsed;
   return (
     <>
-      {words.lastUsed} <WhenText seconds={credential.last_used_time} />
+      {words.lastUsed} <RelativeTime seconds={credential.last_used_time} />
     </>
   );
 }

@@ -1,16 +1,17 @@
 import { Button, Group, Paper, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconServer2 } from '@tabler/icons-react';
+import { type RefObject, useRef } from 'react';
 import { type Credential, type Gateway, useGateways } from '../../../api/adminGateways';
 import { useUsernames } from '../../../api/adminUsers';
 import { type Column, DataTable } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
 import { FailureState } from '../../../shared/FailureState';
 import { PageHeader } from '../../../shared/PageHeader';
-import { WhenText } from '../../../shared/WhenText';
+import { RelativeTime } from '../../../shared/RelativeTime';
+import { useRowDialog } from '../../../shared/useRowDialog';
 import { texts } from '../../../texts';
-import { nameOf } from '../shared/nameOf';
-import { useRowDialog } from '../shared/useRowDialog';
+import { usernameOf } from '../shared/usernameOf';
 import { CreateGatewayDialog } from './CreateGatewayDialog';
 import { CredentialList } from './CredentialList';
 import { NewCredentialButton } from './NewCredentialButton';
@@ -24,10 +25,11 @@ export default function GatewaysPage() {
   const usernames = useUsernames();
   const [creating, { open: create, close: endCreating }] = useDisclosure();
   const { dialog, row, open, close } = useRowDialog<'revoke', Gateway>();
-  const ending = useRowDialog<'revoke', { gateway: Gateway; credential: Credential }>();
+  const credentialDialog = useRowDialog<'revoke', { gateway: Gateway; credential: Credential }>();
+  const createButtonRef = useRef<HTMLButtonElement>(null);
 
-  const createButton = (
-    <Button leftSection={<IconPlus size={18} />} onClick={create}>
+  const createButton = (ref?: RefObject<HTMLButtonElement | null>) => (
+    <Button ref={ref} leftSection={<IconPlus size={18} />} onClick={create}>
       {words.create}
     </Button>
   );
@@ -43,14 +45,14 @@ export default function GatewaysPage() {
       ),
     },
     {
-      key: 'made',
-      header: words.columns.made,
-      cell: (gateway) => <WhenText seconds={gateway.created_time} />,
+      key: 'created',
+      header: words.columns.created,
+      cell: (gateway) => <RelativeTime seconds={gateway.created_time} />,
     },
     {
-      key: 'made by',
-      header: words.columns.madeBy,
-      cell: ({ created_by }) => (created_by ? nameOf(created_by, usernames.data) : words.byOperator),
+      key: 'createdBy',
+      header: words.columns.createdBy,
+      cell: ({ created_by }) => (created_by ? usernameOf(created_by, usernames.data) : words.byOperator),
     },
     {
       key: 'credentials',
@@ -58,7 +60,7 @@ export default function GatewaysPage() {
       cell: (gateway) => (
         <CredentialList
           gateway={gateway}
-          onRevoke={(credential) => ending.open('revoke', { gateway, credential })}
+          onRevoke={(credential) => credentialDialog.open('revoke', { gateway, credential })}
         />
       ),
     },
@@ -83,7 +85,11 @@ export default function GatewaysPage() {
   ];
   return (
     <>
-      <PageHeader title={words.title} description={words.description} actions={createButton} />
+      <PageHeader
+        title={words.title}
+        description={words.description}
+        actions={createButton(createButtonRef)}
+      />
       {gateways.error && !gateways.data ? (
         <Paper>
           <FailureState error={gateways.error} onRetry={() => gateways.refetch()} />
@@ -94,17 +100,26 @@ export default function GatewaysPage() {
           columns={columns}
           rows={gateways.data}
           rowKey={(gateway) => gateway.id}
-          empty={<EmptyState icon={IconServer2} {...words.empty} action={createButton} />}
+          empty={<EmptyState icon={IconServer2} {...words.empty} action={createButton()} />}
         />
       )}
       <CreateGatewayDialog opened={creating} onClose={endCreating} />
-      {row && <RevokeGatewayDialog key={row.id} gateway={row} opened={dialog === 'revoke'} onClose={close} />}
-      {ending.row && (
+      {row && (
+        <RevokeGatewayDialog
+          key={row.id}
+          gateway={row}
+          opened={dialog === 'revoke'}
+          focusAfterRevoke={createButtonRef}
+          onClose={close}
+        />
+      )}
+      {credentialDialog.row && (
         <RevokeCredentialDialog
-          key={`credential-${ending.row.credential.id}`}
-          {...ending.row}
-          opened={ending.dialog === 'revoke'}
-          onClose={ending.close}
+          key={`credential-${credentialDialog.row.credential.id}`}
+          {...credentialDialog.row}
+          opened={credentialDialog.dialog === 'revoke'}
+          focusAfterRevoke={createButtonRef}
+          onClose={credentialDialog.close}
         />
       )}
     </>

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { type Gateway, useCreateCredential } from '../../../api/adminGateways';
 import { notifyFailure } from '../../../shared/notify';
-import { SecretShownOnce } from '../../../shared/SecretShownOnce';
+import { SecretDialog } from '../../../shared/SecretDialog';
 import { texts } from '../../../texts';
 import { VerifyExample } from './VerifyExample';
 
@@ -21,13 +21,13 @@ export function NewCredentialButton({ gateway }: { gateway: Gateway }) {
       <Button variant="default" size="xs" aria-label={words.createLabel(gateway.name)} onClick={make}>
         {words.create}
       </Button>
-      <SecretShownOnce
+      <SecretDialog
         title={words.secretTitle(gateway.name)}
         secret={create.data?.credential ?? undefined}
         onClose={create.reset}
       >
         <VerifyExample />
-      </SecretShownOnce>
+      </SecretDialog>
     </>
   );
 }

@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
+import type { RefObject } from 'react';
 import { type Credential, type Gateway, useRevokeCredential } from '../../../api/adminGateways';
 import { ConfirmDialog } from '../../../shared/ConfirmDialog';
-import { notifySuccess } from '../../../shared/notify';
-import { WhenText } from '../../../shared/WhenText';
+import { RelativeTime } from '../../../shared/RelativeTime';
 import { texts } from '../../../texts';
 import { hintOf } from './hint';
 
@@ -12,39 +12,27 @@ interface Props {
   gateway: Gateway;
   credential: Credential;
   opened: boolean;
+  focusAfterRevoke: RefObject<HTMLElement | null>;
   onClose: () => void;
 }
 
-export function RevokeCredentialDialog({ gateway, credential, opened, onClose }: Props) {
-  const revoke = useRevokeCredential();
+export function RevokeCredentialDialog({ gateway, credential, opened, focusAfterRevoke, onClose }: Props) {
   const hint = hintOf(credential);
-
-  function confirm() {
-    revoke.mutate(
-      { gateway: gateway.id, credential: credential.id },
-      {
-        onSuccess: () => {
-          notifySuccess(words.done(hint));
-          onClose();
-        },
-      },
-    );
-  }
-
   return (
     <ConfirmDialog
       opened={opened}
       title={words.revokeTitle(hint)}
-      confirmLabel={words.submit}
-      dangerous
-      mutation={revoke}
-      onConfirm={confirm}
+      actionLabel={words.submit}
+      mutation={useRevokeCredential()}
+      variables={{ gateway: gateway.id, credential: credential.id }}
+      successMessage={() => words.done(hint)}
+      focusAfterSuccess={focusAfterRevoke}
       onClose={onClose}
     >
       {words.revokeHint}
       {credential.last_used_time != null && (
         <Text mt="sm">
-          {words.revokeUsed} <WhenText seconds={credential.last_used_time} />.
+          {words.revokeLastUsed} <RelativeTime seconds={credential.last_used_time} />.
         </Text>
       )}
     </ConfirmDialog>

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
+import type { RefObject } from 'react';
 import { type Gateway, useRevokeGateway } from '../../../api/adminGateways';
 import { ConfirmDialog } from '../../../shared/ConfirmDialog';
-import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 
 const words = texts.adminGateways.revokeDialog;
@@ -9,29 +9,20 @@ const words = texts.adminGateways.revokeDialog;
 interface Props {
   gateway: Gateway;
   opened: boolean;
+  focusAfterRevoke: RefObject<HTMLElement | null>;
   onClose: () => void;
 }
 
-export function RevokeGatewayDialog({ gateway, opened, onClose }: Props) {
-  const revoke = useRevokeGateway();
-
-  function confirm() {
-    revoke.mutate(gateway.id, {
-      onSuccess: () => {
-        notifySuccess(words.done(gateway.name));
-        onClose();
-      },
-    });
-  }
-
+export function RevokeGatewayDialog({ gateway, opened, focusAfterRevoke, onClose }: Props) {
   return (
     <ConfirmDialog
       opened={opened}
       title={words.title(gateway.name)}
-      confirmLabel={words.submit}
-      dangerous
-      mutation={revoke}
-      onConfirm={confirm}
+      actionLabel={words.submit}
+      mutation={useRevokeGateway()}
+      variables={gateway.id}
+      successMessage={() => words.done(gateway.name)}
+      focusAfterSuccess={focusAfterRevoke}
       onClose={onClose}
     >
       {words.hint}

@@ -2,7 +2,7 @@ import { Modal, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { type ApiRequest, type Decision, useDecideRequest } from '../../../api/adminRequests';
 import { notifySuccess } from '../../../shared/notify';
-import { useLast } from '../../../shared/useLast';
+import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
 import { DialogForm } from '../shared/DialogForm';
 
@@ -17,7 +17,7 @@ interface Props {
 }
 
 export function DecisionDialog({ decision, request, onClose }: Props) {
-  const shown = useLast(decision) ?? 'approve';
+  const shown = useLastDefined(decision) ?? 'approve';
   const title = shown === 'approve' ? words.approveTitle : words.refuseTitle;
   return (
     <Modal

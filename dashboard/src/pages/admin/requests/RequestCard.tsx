@@ -1,8 +1,8 @@
 import { Anchor, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import type { ApiRequest, Decision } from '../../../api/adminRequests';
+import { RelativeTime } from '../../../shared/RelativeTime';
 import { type Tone, ToneBadge } from '../../../shared/ToneBadge';
-import { WhenText } from '../../../shared/WhenText';
 import { texts } from '../../../texts';
 import { listHref } from '../shared/listQuery';
 import classes from './RequestsPage.module.css';
@@ -27,10 +27,10 @@ export function RequestCard({ request, onDecide }: Props) {
               {username}
             </Anchor>
             <Text size="sm" c="dimmed">
-              {words.asked} <WhenText seconds={created_time} />
+              {words.requested} <RelativeTime seconds={created_time} />
               {decided_time != null && (
                 <>
-                  , {words.answered} <WhenText seconds={decided_time} />
+                  , {words.answered} <RelativeTime seconds={decided_time} />
                 </>
               )}
             </Text>
@@ -43,7 +43,7 @@ export function RequestCard({ request, onDecide }: Props) {
         {note && (
           <div className={classes.answer}>
             <Text size="sm" c="dimmed">
-              {words.yourNote}
+              {words.note}
             </Text>
             <Text className={classes.prose}>{note}</Text>
           </div>

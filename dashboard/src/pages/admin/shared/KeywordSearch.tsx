@@ -1,7 +1,7 @@
 import { SearchInput } from '../../../shared/SearchInput';
 import { texts } from '../../../texts';
 import { isKeyword } from './keyword';
-import { useSettledText } from './useSettledText';
+import { useDebouncedText } from './useDebouncedText';
 
 interface Props {
   label: string;
@@ -11,7 +11,7 @@ interface Props {
 
 /** Searches once typing rests. */
 export function KeywordSearch({ label, keyword, onSearch }: Props) {
-  const { text, type } = useSettledText(keyword, onSearch, isKeyword);
+  const { text, type } = useDebouncedText(keyword, onSearch, isKeyword);
   return (
     <SearchInput
       label={label}

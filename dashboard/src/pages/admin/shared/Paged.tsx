@@ -31,7 +31,7 @@ export function Paged<Row>({ query, page, onPage, empty, children }: Props<Row>)
     );
   }
   if (data?.items.length === 0) {
-    return <Paper>{page > 0 ? <PastTheEnd onFirst={() => onPage(0)} /> : empty}</Paper>;
+    return <Paper>{page > 0 ? <PageOutOfRange onFirst={() => onPage(0)} /> : empty}</Paper>;
   }
   return (
     <>
@@ -41,8 +41,8 @@ export function Paged<Row>({ query, page, onPage, empty, children }: Props<Row>)
   );
 }
 
-function PastTheEnd({ onFirst }: { onFirst: () => void }) {
-  const words = texts.adminLists.pastTheEnd;
+function PageOutOfRange({ onFirst }: { onFirst: () => void }) {
+  const words = texts.adminLists.pageOutOfRange;
   const action = (
     <Button variant="default" onClick={onFirst}>
       {words.first}

@@ -4,22 +4,22 @@ import { useState } from 'react';
 import { useUsernames, useUsers } from '../../../api/adminUsers';
 import { texts } from '../../../texts';
 import { isKeyword } from './keyword';
-import { nameOf } from './nameOf';
+import { usernameOf } from './usernameOf';
 
 interface Props extends Pick<SelectProps, 'label' | 'placeholder' | 'w' | 'flex' | 'aria-label'> {
-  /** A user's id, or empty. */
+  /** The ID of a user, or empty. */
   value: string;
   onChange: (id: string) => void;
 }
 
-const TYPING_RESTS_MS = 400;
+const DEBOUNCE_MS = 400;
 
-/** Chooses one of the accounts; the server searches, so it does not matter how many there are. */
+/** Selects an account. The server searches, so the number of accounts does not matter. */
 export function UserSelect({ value, onChange, ...props }: Props) {
   const names = useUsernames();
   const [typed, setTyped] = useState('');
-  const chosen = value && nameOf(Number(value), names.data);
-  const [keyword] = useDebouncedValue(typed, TYPING_RESTS_MS);
+  const chosen = value && usernameOf(Number(value), names.data);
+  const [keyword] = useDebouncedValue(typed, DEBOUNCE_MS);
   const users = useUsers(keyword !== chosen && isKeyword(keyword) ? keyword : '', 0);
   const found = users.data?.items ?? [];
   const options = found.map((user) => ({ value: String(user.id), label: user.username }));
@@ -31,11 +31,11 @@ export function UserSelect({ value, onChange, ...props }: Props) {
       {...props}
       searchable
       clearable
-      clearButtonProps={{ 'aria-label': texts.adminLists.clearChoice }}
+      clearButtonProps={{ 'aria-label': texts.adminLists.clearSelection }}
       data={options}
-      // What the server found fits, also where only the display name or the address does.
+      // The server also matches display names and email addresses, so its results are not filtered again.
       filter={({ options: all }) => all}
-      nothingFoundMessage={texts.adminLists.nobodyFound}
+      nothingFoundMessage={texts.adminLists.noUsers}
       value={value || null}
       onChange={(id) => onChange(id ?? '')}
       onSearchChange={setTyped}

@@ -1,12 +1,12 @@
 import { Group } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
-import { useEveryonesTokens } from '../../../api/adminTokens';
+import { useAllTokens } from '../../../api/adminTokens';
 import { useUsernames } from '../../../api/adminUsers';
 import { EmptyState } from '../../../shared/EmptyState';
 import { PageHeader } from '../../../shared/PageHeader';
 import { texts } from '../../../texts';
 import { KeywordSearch } from '../shared/KeywordSearch';
-import { NoMatch } from '../shared/NoMatch';
+import { NoMatches } from '../shared/NoMatches';
 import { PagedTable } from '../shared/PagedTable';
 import { UserSelect } from '../shared/UserSelect';
 import { useListQuery } from '../shared/useListQuery';
@@ -16,7 +16,7 @@ const words = texts.adminTokens;
 
 export default function TokensPage() {
   const { filters, page, setFilters, setPage } = useListQuery(['keyword', 'user_id']);
-  const tokens = useEveryonesTokens(filters.keyword, filters.user_id, page);
+  const tokens = useAllTokens(filters.keyword, filters.user_id, page);
   const usernames = useUsernames();
   const isFiltered = Object.values(filters).some(Boolean);
   return (
@@ -30,7 +30,7 @@ export default function TokensPage() {
         />
         <UserSelect
           aria-label={words.owner}
-          placeholder={words.everybody}
+          placeholder={words.allOwners}
           w={{ base: '100%', sm: 220 }}
           value={filters.user_id}
           onChange={(user_id) => setFilters({ user_id })}
@@ -45,7 +45,7 @@ export default function TokensPage() {
         onPage={setPage}
         empty={
           isFiltered ? (
-            <NoMatch onClear={() => setFilters({ keyword: '', user_id: '' })} />
+            <NoMatches onClear={() => setFilters({ keyword: '', user_id: '' })} />
           ) : (
             <EmptyState icon={IconKey} {...words.empty} />
           )

@@ -3,12 +3,12 @@ import { IconHistory } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { Token } from '../../../api/tokens';
 import type { Column } from '../../../shared/DataTable';
+import { RelativeTime } from '../../../shared/RelativeTime';
 import { quotaColumn, statusColumn } from '../../../shared/tokenColumns';
-import { WhenText } from '../../../shared/WhenText';
 import { texts } from '../../../texts';
 import { listHref } from '../shared/listQuery';
-import { nameOf } from '../shared/nameOf';
-import { AnyonesTokenSwitch } from './AnyonesTokenSwitch';
+import { usernameOf } from '../shared/usernameOf';
+import { AdminTokenSwitch } from './AdminTokenSwitch';
 
 const words = texts.adminTokens;
 
@@ -32,14 +32,14 @@ export function tokenColumns(usernames: ReadonlyMap<number, string> | undefined)
     {
       key: 'owner',
       header: words.columns.owner,
-      cell: (token) => <Owner name={nameOf(token.user_id, usernames)} id={token.user_id} />,
+      cell: (token) => <Owner name={usernameOf(token.user_id, usernames)} id={token.user_id} />,
     },
     statusColumn(words.columns.status),
     quotaColumn(words.columns.quota),
     {
       key: 'expires',
       header: words.columns.expires,
-      cell: (token) => <WhenText seconds={token.expired_time} />,
+      cell: (token) => <RelativeTime seconds={token.expired_time} />,
     },
     {
       key: 'last used',
@@ -53,7 +53,7 @@ export function tokenColumns(usernames: ReadonlyMap<number, string> | undefined)
       cell: (token) => (
         <Group gap="xs" wrap="nowrap" justify="flex-end">
           <AuditLink token={token} />
-          <AnyonesTokenSwitch token={token} />
+          <AdminTokenSwitch token={token} />
         </Group>
       ),
     },
@@ -62,7 +62,7 @@ export function tokenColumns(usernames: ReadonlyMap<number, string> | undefined)
 
 function Owner({ id, name }: { id: number; name: string }) {
   return (
-    <Tooltip label={words.onlyOf(name)}>
+    <Tooltip label={words.filterByOwner(name)}>
       <Anchor component={Link} href={listHref('/admin/tokens', { user_id: id })} inherit>
         {name}
       </Anchor>
@@ -70,10 +70,10 @@ function Owner({ id, name }: { id: number; name: string }) {
   );
 }
 
-/** Until the first charge the server tells the time of creation. */
+/** Before the first charge, `accessed_time` is the time of creation. */
 function LastUsed({ token }: { token: Token }) {
   const isUsed = token.accessed_time > token.created_time;
-  return <WhenText seconds={isUsed ? token.accessed_time : undefined} never={words.notYetUsed} />;
+  return <RelativeTime seconds={isUsed ? token.accessed_time : undefined} never={words.neverUsed} />;
 }
 
 function AuditLink({ token }: { token: Token }) {

@@ -4,26 +4,26 @@ import { useCreateUser } from '../../../api/adminUsers';
 import { useUser } from '../../../api/session';
 import { parseUsd } from '../../../format/money';
 import { notifySuccess } from '../../../shared/notify';
-import { SecretShownOnce } from '../../../shared/SecretShownOnce';
-import { useSecretAfter } from '../../../shared/useSecretAfter';
+import { SecretDialog } from '../../../shared/SecretDialog';
+import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
 import { DialogForm } from '../shared/DialogForm';
 import { PasswordField } from './PasswordField';
 import { isTooShort } from './password';
-import { rolesToGive } from './rights';
+import { assignableRoles } from './permissions';
 import { UserFields } from './UserFields';
 import { emptyUserForm, newUserOf, readLimit } from './userForm';
 
 const words = texts.adminUsers.createDialog;
 const { fields } = texts.adminUsers;
 
-interface Handover {
+interface GeneratedPassword {
   username: string;
   password: string;
 }
 
 export function CreateUserDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { secret: handover, keep, show, forget } = useSecretAfter<Handover>();
+  const { secret: handover, keep, show, forget } = useSecretDialog<GeneratedPassword>();
 
   function done(username: string, generated: string | undefined) {
     onClose();
@@ -43,7 +43,7 @@ export function CreateUserDialog({ opened, onClose }: { opened: boolean; onClose
       >
         <CreateUserForm onDone={done} onCancel={onClose} />
       </Modal>
-      <SecretShownOnce
+      <SecretDialog
         title={words.passwordOf(handover?.username ?? '')}
         hint={words.passwordHint}
         secret={handover?.password}
@@ -69,13 +69,13 @@ function CreateUserForm({ onDone, onCancel }: FormProps) {
 
   const limit = readLimit(form.max_tokens);
   const quota = wallet.trim() === '' ? { units: undefined } : parseUsd(wallet);
-  const walletMistake = 'mistake' in quota ? texts.common.usdMistake[quota.mistake] : undefined;
-  const passwordMistake = isTooShort(password.text) ? texts.adminUsers.password.tooShort : undefined;
-  const usernameMistake = username.trim() ? undefined : fields.usernameMissing;
+  const walletError = 'error' in quota ? texts.common.usdErrors[quota.error] : undefined;
+  const passwordError = isTooShort(password.text) ? texts.adminUsers.password.tooShort : undefined;
+  const usernameError = username.trim() ? undefined : fields.usernameMissing;
 
   function send() {
     setSent(true);
-    if (usernameMistake || passwordMistake || limit === undefined || 'mistake' in quota) return;
+    if (usernameError || passwordError || limit === undefined || 'error' in quota) return;
     create.mutate(newUserOf(form, username, password.text, quota.units), {
       onSuccess: (user) => onDone(user.username, password.isGenerated ? password.text : undefined),
     });
@@ -92,7 +92,7 @@ function CreateUserForm({ onDone, onCancel }: FormProps) {
       <TextInput
         label={fields.username}
         description={fields.usernameHint}
-        error={isSent && usernameMistake}
+        error={isSent && usernameError}
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}
@@ -105,21 +105,21 @@ function CreateUserForm({ onDone, onCancel }: FormProps) {
       <PasswordField
         label={texts.adminUsers.password.label}
         value={password.text}
-        mistake={isSent ? passwordMistake : undefined}
+        error={isSent ? passwordError : undefined}
         onChange={(text, isGenerated) => setPassword({ text, isGenerated })}
       />
       <UserFields
         form={form}
         onChange={(change) => setForm({ ...form, ...change })}
-        roles={rolesToGive(admin)}
-        limitMistake={limit === undefined ? fields.limitMistake : undefined}
+        roles={assignableRoles(admin)}
+        limitError={limit === undefined ? fields.limitError : undefined}
       >
         <TextInput
           label={fields.wallet}
           placeholder={fields.defaultWallet}
           inputMode="decimal"
           leftSection="$"
-          error={walletMistake}
+          error={walletError}
           value={wallet}
           onChange={(event) => setWallet(event.currentTarget.value)}
         />

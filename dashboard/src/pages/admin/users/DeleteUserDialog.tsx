@@ -1,37 +1,31 @@
 import { Text } from '@mantine/core';
+import type { RefObject } from 'react';
 import { useDeleteUser } from '../../../api/adminUsers';
 import { ConfirmDialog } from '../../../shared/ConfirmDialog';
-import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import type { UserDialogProps } from './UserDialogs';
 
 const words = texts.adminUsers.deleteDialog;
 
-export function DeleteUserDialog({ user, opened, onClose }: UserDialogProps) {
-  const remove = useDeleteUser();
+interface Props extends UserDialogProps {
+  focusAfterDelete: RefObject<HTMLElement | null>;
+}
 
-  function confirm() {
-    remove.mutate(user.id, {
-      onSuccess: () => {
-        notifySuccess(words.done(user.username));
-        onClose();
-      },
-    });
-  }
-
+export function DeleteUserDialog({ user, opened, focusAfterDelete, onClose }: Props) {
   return (
     <ConfirmDialog
       opened={opened}
       title={words.title(user.username)}
-      confirmLabel={words.submit}
-      dangerous
-      mutation={remove}
-      onConfirm={confirm}
+      actionLabel={words.submit}
+      mutation={useDeleteUser()}
+      variables={user.id}
+      successMessage={() => words.done(user.username)}
+      focusAfterSuccess={focusAfterDelete}
       onClose={onClose}
     >
       {words.hint}
       <Text fw={600} mt="sm">
-        {words.forGood}
+        {words.permanent}
       </Text>
     </ConfirmDialog>
   );

@@ -5,7 +5,7 @@ import { type User, useUser } from '../../../api/session';
 import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { DialogForm } from '../shared/DialogForm';
-import { mayLockOut, rolesToGive } from './rights';
+import { assignableRoles, mayLockOut } from './permissions';
 import type { UserDialogProps } from './UserDialogs';
 import { UserFields } from './UserFields';
 import { readLimit, userFormOf, userPatchOf } from './userForm';
@@ -59,8 +59,8 @@ function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
         user={user}
         form={form}
         onChange={(change) => setForm({ ...form, ...change })}
-        roles={mayLockOut(admin, user) ? rolesToGive(admin) : []}
-        limitMistake={isLimitWrong ? texts.adminUsers.fields.limitMistake : undefined}
+        roles={mayLockOut(admin, user) ? assignableRoles(admin) : []}
+        limitError={isLimitWrong ? texts.adminUsers.fields.limitError : undefined}
       />
     </DialogForm>
   );

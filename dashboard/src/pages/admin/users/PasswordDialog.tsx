@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { useEditUser } from '../../../api/adminUsers';
 import type { User } from '../../../api/session';
 import { notifySuccess } from '../../../shared/notify';
-import { SecretShownOnce } from '../../../shared/SecretShownOnce';
-import { useSecretAfter } from '../../../shared/useSecretAfter';
+import { SecretDialog } from '../../../shared/SecretDialog';
+import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
 import { DialogForm } from '../shared/DialogForm';
 import { PasswordField } from './PasswordField';
@@ -14,7 +14,7 @@ import type { UserDialogProps } from './UserDialogs';
 const words = texts.adminUsers.passwordDialog;
 
 export function PasswordDialog({ user, opened, onClose }: UserDialogProps) {
-  const { secret, keep, show, forget } = useSecretAfter<string>();
+  const { secret, keep, show, forget } = useSecretDialog<string>();
 
   function done(password: string | undefined) {
     onClose();
@@ -33,7 +33,7 @@ export function PasswordDialog({ user, opened, onClose }: UserDialogProps) {
       >
         <PasswordForm user={user} onDone={done} onCancel={onClose} />
       </Modal>
-      <SecretShownOnce
+      <SecretDialog
         title={texts.adminUsers.createDialog.passwordOf(user.username)}
         hint={texts.adminUsers.createDialog.passwordHint}
         secret={secret}
@@ -76,7 +76,7 @@ function PasswordForm({ user, onDone, onCancel }: FormProps) {
       <PasswordField
         label={texts.adminUsers.password.label}
         value={password.text}
-        mistake={isSent && isWrong ? texts.adminUsers.password.tooShort : undefined}
+        error={isSent && isWrong ? texts.adminUsers.password.tooShort : undefined}
         onChange={(text, isGenerated) => setPassword({ text, isGenerated })}
       />
     </DialogForm>

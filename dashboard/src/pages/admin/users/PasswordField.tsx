@@ -7,14 +7,14 @@ import { generatePassword } from './password';
 interface Props {
   label: string;
   value: string;
-  mistake: string | undefined;
+  error: string | undefined;
   onChange: (password: string, isGenerated: boolean) => void;
 }
 
 const words = texts.adminUsers.password;
 
 /** A new password for somebody else: typed, or generated, and then to be seen. */
-export function PasswordField({ label, value, mistake, onChange }: Props) {
+export function PasswordField({ label, value, error, onChange }: Props) {
   const [visible, setVisible] = useState(false);
 
   function generate() {
@@ -26,7 +26,7 @@ export function PasswordField({ label, value, mistake, onChange }: Props) {
     <PasswordInput
       label={label}
       description={words.hint}
-      error={mistake}
+      error={error}
       autoComplete="new-password"
       required
       withAsterisk={false}

@@ -1,3 +1,4 @@
+import type { RefObject } from 'react';
 import type { User } from '../../../api/session';
 import { DeleteUserDialog } from './DeleteUserDialog';
 import { DisableUserDialog } from './DisableUserDialog';
@@ -16,19 +17,20 @@ export interface UserDialogProps {
 interface Props {
   dialog: UserDialog | undefined;
   user: User;
+  focusAfterDelete: RefObject<HTMLElement | null>;
   onClose: () => void;
 }
 
-/** The dialogs about one account, of which at most one is open. */
-export function UserDialogs({ dialog, user, onClose }: Props) {
-  const about = (name: UserDialog) => ({ user, opened: dialog === name, onClose });
+/** The dialogs of one account. At most one is open. */
+export function UserDialogs({ dialog, user, focusAfterDelete, onClose }: Props) {
+  const propsOf = (name: UserDialog) => ({ user, opened: dialog === name, onClose });
   return (
     <>
-      <EditUserDialog {...about('edit')} />
-      <WalletDialog {...about('wallet')} />
-      <PasswordDialog {...about('password')} />
-      <DisableUserDialog {...about('disable')} />
-      <DeleteUserDialog {...about('delete')} />
+      <EditUserDialog {...propsOf('edit')} />
+      <WalletDialog {...propsOf('wallet')} />
+      <PasswordDialog {...propsOf('password')} />
+      <DisableUserDialog {...propsOf('disable')} />
+      <DeleteUserDialog {...propsOf('delete')} focusAfterDelete={focusAfterDelete} />
     </>
   );
 }

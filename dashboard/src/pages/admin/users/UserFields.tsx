@@ -2,31 +2,31 @@ import { Autocomplete, Select, SimpleGrid, Switch, TextInput } from '@mantine/co
 import type { ReactNode } from 'react';
 import type { User } from '../../../api/session';
 import { useStatus } from '../../../api/status';
-import { useGroups } from '../../../api/tokenChoices';
+import { useGroups } from '../../../api/tokenOptions';
 import { roleName } from '../../../format/role';
 import { texts } from '../../../texts';
-import { isEnabledByRole } from './rights';
+import { isEnabledByRole } from './permissions';
 import type { UserForm } from './userForm';
 
 interface Props {
   form: UserForm;
   onChange: (change: Partial<UserForm>) => void;
-  /** Those that may be given; one alone is not asked for. */
+  /** The roles that can be assigned. With a single role there is no field. */
   roles: number[];
-  /** The account that is changed; absent for a new one. */
+  /** The account to edit. Absent for a new account. */
   user?: User;
-  limitMistake: string | undefined;
-  /** More of the short fields. */
+  limitError: string | undefined;
+  /** Further fields for the grid. */
   children?: ReactNode;
 }
 
 const words = texts.adminUsers.fields;
 
-export function UserFields({ form, onChange, roles, user, limitMistake, children }: Props) {
+export function UserFields({ form, onChange, roles, user, limitError, children }: Props) {
   const groups = useGroups();
   const status = useStatus();
   const isOpenToAll = status.data !== undefined && status.data.token_api !== 'by_request';
-  const isGiven = isEnabledByRole(form.role) || isOpenToAll;
+  const isAlwaysEnabled = isEnabledByRole(form.role) || isOpenToAll;
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
@@ -62,9 +62,9 @@ export function UserFields({ form, onChange, roles, user, limitMistake, children
         />
         <TextInput
           label={words.limit}
-          placeholder={words.limitGeneral}
+          placeholder={words.limitDefault}
           inputMode="numeric"
-          error={limitMistake}
+          error={limitError}
           value={form.max_tokens}
           onChange={(event) => onChange({ max_tokens: event.currentTarget.value })}
         />
@@ -79,8 +79,8 @@ export function UserFields({ form, onChange, roles, user, limitMistake, children
               ? words.tokenApiOpen
               : words.tokenApiHint
         }
-        disabled={isGiven}
-        checked={isGiven || form.token_api_enabled}
+        disabled={isAlwaysEnabled}
+        checked={isAlwaysEnabled || form.token_api_enabled}
         onChange={(event) => onChange({ token_api_enabled: event.currentTarget.checked })}
       />
     </>

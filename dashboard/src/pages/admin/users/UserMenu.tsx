@@ -17,7 +17,7 @@ import { type User, useUser } from '../../../api/session';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { listHref } from '../shared/listQuery';
-import { mayEnable, mayLockOut, mayManage } from './rights';
+import { mayEnable, mayLockOut, mayManage } from './permissions';
 import { ENABLED } from './status';
 import type { UserDialog } from './UserDialogs';
 
@@ -29,7 +29,7 @@ export function UserMenu({ user, onOpen }: { user: User; onOpen: (dialog: UserDi
   const target = useRef<HTMLButtonElement>(null);
   const isManaged = mayManage(admin, user);
 
-  /** Dialogs give the focus back to what had it, and the item is gone by then. */
+  /** Focuses the menu button first: a closing dialog returns the focus to it, and the menu item no longer exists. */
   function open(dialog: UserDialog) {
     target.current?.focus();
     onOpen(dialog);
@@ -53,7 +53,7 @@ export function UserMenu({ user, onOpen }: { user: User; onOpen: (dialog: UserDi
             </Menu.Item>
           </>
         ) : (
-          <Menu.Label>{words.notYours}</Menu.Label>
+          <Menu.Label>{words.notAllowed}</Menu.Label>
         )}
         <Menu.Divider />
         <Menu.Item
@@ -101,7 +101,7 @@ function EnableItem({ user }: { user: User }) {
   const edit = useEditUser();
 
   function enable() {
-    // Promises, for the menu and its callbacks are gone before the answer comes.
+    // A promise, because the menu unmounts before the response and `mutate` callbacks would not run.
     edit
       .mutateAsync({ id: user.id, patch: { status: ENABLED } })
       .then(() => notifySuccess(texts.adminUsers.enabledAgain(user.username)), notifyFailure);

@@ -11,7 +11,7 @@ import type { UserDialogProps } from './UserDialogs';
 import { type WalletMode, walletChange } from './wallet';
 
 const words = texts.adminUsers.walletDialog;
-const mistakes = { ...texts.common.usdMistake, ...words.mistakes };
+const errors = { ...texts.common.usdErrors, ...words.errors };
 const modes: WalletMode[] = ['add', 'take', 'set'];
 
 export function WalletDialog({ user, opened, onClose }: UserDialogProps) {
@@ -28,12 +28,12 @@ function WalletForm({ user, onClose }: { user: User; onClose: () => void }) {
   const [amount, setAmount] = useState('');
   const [isSent, setSent] = useState(false);
   const change = walletChange(mode, user.quota, amount);
-  const mistake = 'mistake' in change ? change.mistake : undefined;
-  const isShown = mistake !== undefined && (isSent || mistake !== 'empty');
+  const error = 'error' in change ? change.error : undefined;
+  const isShown = error !== undefined && (isSent || error !== 'empty');
 
   function send() {
     setSent(true);
-    if ('mistake' in change) return;
+    if ('error' in change) return;
     grantQuota.mutate(
       { id: user.id, grant: change.grant },
       {
@@ -66,18 +66,18 @@ function WalletForm({ user, onClose }: { user: User; onClose: () => void }) {
         leftSection="$"
         autoComplete="off"
         data-autofocus
-        error={isShown && mistakes[mistake]}
+        error={isShown && errors[error]}
         value={amount}
         onChange={(event) => setAmount(event.currentTarget.value)}
       />
       <Paper p="md" aria-live="polite">
         <Group wrap="nowrap" justify="space-between">
-          <Balance label={words.now} units={user.quota} />
+          <Balance label={words.before} units={user.quota} />
           <IconArrowRight size={20} stroke={1.6} color="var(--mantine-color-dimmed)" />
           <Balance label={words.after} units={'balance' in change ? change.balance : undefined} strong />
         </Group>
       </Paper>
-      <Input.Description>{words.meanwhile}</Input.Description>
+      <Input.Description>{words.concurrentSpend}</Input.Description>
     </DialogForm>
   );
 }

@@ -4,8 +4,8 @@ import { formatInteger, formatUsd } from '../../../format/money';
 import { roleName } from '../../../format/role';
 import type { Column } from '../../../shared/DataTable';
 import { Money } from '../../../shared/Money';
+import { RelativeTime } from '../../../shared/RelativeTime';
 import { ToneBadge } from '../../../shared/ToneBadge';
-import { WhenText } from '../../../shared/WhenText';
 import { texts } from '../../../texts';
 import { ENABLED } from './status';
 import type { UserDialog } from './UserDialogs';
@@ -25,7 +25,7 @@ export function userColumns(onOpen: (dialog: UserDialog, user: User) => void): C
       cell: (user) => <AccountStatus user={user} />,
     },
     {
-      key: 'token api',
+      key: 'tokenApi',
       header: words.columns.tokenApi,
       cell: (user) => (user.token_api_enabled ? words.yes : words.no),
     },
@@ -47,12 +47,12 @@ export function userColumns(onOpen: (dialog: UserDialog, user: User) => void): C
       key: 'limit',
       header: words.columns.limit,
       align: 'right',
-      cell: ({ max_tokens }) => (max_tokens == null ? words.generalLimit : formatInteger(max_tokens)),
+      cell: ({ max_tokens }) => (max_tokens == null ? words.defaultLimit : formatInteger(max_tokens)),
     },
     {
       key: 'created',
       header: words.columns.created,
-      cell: (user) => <WhenText seconds={user.created_time} className={classes.line} />,
+      cell: (user) => <RelativeTime seconds={user.created_time} className={classes.line} />,
     },
     {
       key: 'actions',

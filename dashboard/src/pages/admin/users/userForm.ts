@@ -1,6 +1,6 @@
 import type { NewUser, UserPatch } from '../../../api/adminUsers';
 import type { User } from '../../../api/session';
-import { isEnabledByRole } from './rights';
+import { isEnabledByRole } from './permissions';
 
 /** What can be said about an account both when it is made and later. */
 export interface UserForm {

@@ -22,7 +22,7 @@ describe('walletChange', () => {
     ['take', 499_999, '1', 'below_zero'],
     ['add', 500_000_000_000_000, '0.000002', 'above_limit'],
     ['set', 0, '1000000000.000002', 'above_limit'],
-  ] as const)('refuses %s to %d units: "%s"', (mode, held, typed, mistake) => {
-    expect(walletChange(mode, held, typed)).toEqual({ mistake });
+  ] as const)('refuses %s to %d units: "%s"', (mode, held, typed, error) => {
+    expect(walletChange(mode, held, typed)).toEqual({ error });
   });
 });

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { DayRange } from '../../../api/dailyUsage';
 import { texts } from '../../../texts';
 import classes from './RangeFields.module.css';
-import { namedRange, type RangeChoice, rangeMistake } from './range';
+import { namedRange, type RangeChoice, rangeProblem } from './range';
 
 interface Props {
   today: string;
@@ -22,7 +22,7 @@ const choices: { value: RangeChoice; label: string }[] = [
 export function RangeFields({ today, onRange }: Props) {
   const [choice, setChoice] = useState<RangeChoice>('week');
   const [typed, setTyped] = useState<DayRange>(() => namedRange('week', today));
-  const mistake = rangeMistake(typed);
+  const error = rangeProblem(typed);
 
   function choose(next: RangeChoice) {
     setChoice(next);
@@ -35,7 +35,7 @@ export function RangeFields({ today, onRange }: Props) {
   function type(changes: Partial<DayRange>) {
     const range = { ...typed, ...changes };
     setTyped(range);
-    if (rangeMistake(range) === undefined) onRange(range);
+    if (rangeProblem(range) === undefined) onRange(range);
   }
 
   return (
@@ -54,7 +54,7 @@ export function RangeFields({ today, onRange }: Props) {
             label={words.from}
             max={today}
             value={typed.start}
-            error={mistake && words.mistakes[mistake]}
+            error={error && words.errors[error]}
             onChange={(event) => type({ start: event.currentTarget.value })}
           />
           <TextInput
@@ -62,7 +62,7 @@ export function RangeFields({ today, onRange }: Props) {
             label={words.to}
             max={today}
             value={typed.end}
-            error={mistake !== undefined}
+            error={error !== undefined}
             onChange={(event) => type({ end: event.currentTarget.value })}
           />
         </Group>

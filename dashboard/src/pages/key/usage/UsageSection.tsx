@@ -4,8 +4,8 @@ import { useState } from 'react';
 import { type DayRange, useDailyUsage } from '../../../api/dailyUsage';
 import { useStatus } from '../../../api/status';
 import { FailureState } from '../../../shared/FailureState';
+import { RelativeTime } from '../../../shared/RelativeTime';
 import { SpendChart } from '../../../shared/SpendChart';
-import { WhenText } from '../../../shared/WhenText';
 import { texts } from '../../../texts';
 import { usageCsv, usageFileName } from './csv';
 import { download } from './download';
@@ -53,7 +53,7 @@ function Usage({ tokenId, timeZone }: { tokenId: number; timeZone: string }) {
           </div>
           <UsageTable daily={usage.daily} />
           <Text size="sm" c="dimmed">
-            {words.asOf} <WhenText seconds={usage.asOf} />. {words.zone(timeZone)}.
+            {words.asOf} <RelativeTime seconds={usage.asOf} />. {words.zone(timeZone)}.
           </Text>
         </Stack>
       ) : error ? (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { namedRange, plusDays, rangeMistake, todayIn } from './range';
+import { namedRange, plusDays, rangeProblem, todayIn } from './range';
 
 describe('days', () => {
   it.each([
@@ -28,7 +28,7 @@ describe('ranges', () => {
     ['2026-03-01', '2026-03-09', 'too_long'],
     ['2026-03-02', '2026-03-01', 'backwards'],
     ['', '2026-03-01', 'incomplete'],
-  ])('from %j to %j: %s', (start, end, mistake) => {
-    expect(rangeMistake({ start, end })).toBe(mistake);
+  ])('from %j to %j: %s', (start, end, error) => {
+    expect(rangeProblem({ start, end })).toBe(error);
   });
 });

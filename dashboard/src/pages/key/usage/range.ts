@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 const WEEK = 7;
 
 export type RangeChoice = 'today' | 'week' | 'between';
-export type RangeMistake = 'incomplete' | 'backwards' | 'too_long';
+export type RangeProblem = 'incomplete' | 'backwards' | 'too_long';
 
 /** The day it is in the server's time zone, which the days of usage are of. */
 export function todayIn(timeZone: string, now: Date): string {
@@ -30,7 +30,7 @@ export function namedRange(choice: Exclude<RangeChoice, 'between'>, today: strin
   return { start: choice === 'today' ? today : plusDays(today, 1 - WEEK), end: today };
 }
 
-export function rangeMistake({ start, end }: DayRange): RangeMistake | undefined {
+export function rangeProblem({ start, end }: DayRange): RangeProblem | undefined {
   const days = (Date.parse(end) - Date.parse(start)) / DAY_MS;
   if (Number.isNaN(days)) return 'incomplete';
   if (days < 0) return 'backwards';

@@ -1,49 +1,40 @@
 import { List, Text } from '@mantine/core';
+import type { RefObject } from 'react';
 import { useDeleteTokens } from '../../../api/tokenChanges';
 import type { Token } from '../../../api/tokens';
 import { formatInteger } from '../../../format/money';
 import { ConfirmDialog } from '../../../shared/ConfirmDialog';
-import { notifySuccess } from '../../../shared/notify';
-import { useLast } from '../../../shared/useLast';
+import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
 
 interface Props {
-  /** Open while there are some. */
+  /** The dialog is open while this is defined. */
   tokens: Token[] | undefined;
   onDeleted?: () => void;
+  focusAfterDelete?: RefObject<HTMLElement | null>;
   onClose: () => void;
 }
 
-const NAMED = 5;
+const MAX_LISTED = 5;
 const words = texts.keys.delete;
 
-export function DeleteKeysDialog({ tokens, onDeleted, onClose }: Props) {
-  const deleteTokens = useDeleteTokens();
-  const shown = useLast(tokens) ?? [];
-  const unnamed = shown.length - NAMED;
-
-  function confirm() {
-    deleteTokens.mutate(shown, {
-      onSuccess: (count) => {
-        notifySuccess(words.done(count));
-        onClose();
-        onDeleted?.();
-      },
-    });
-  }
-
+export function DeleteKeysDialog({ tokens, onDeleted, focusAfterDelete, onClose }: Props) {
+  const shown = useLastDefined(tokens) ?? [];
+  const unlisted = shown.length - MAX_LISTED;
   return (
     <ConfirmDialog
       opened={tokens !== undefined}
       title={words.title(shown.length)}
-      confirmLabel={words.confirm(shown.length)}
-      dangerous
-      mutation={deleteTokens}
-      onConfirm={confirm}
+      actionLabel={words.confirm(shown.length)}
+      mutation={useDeleteTokens()}
+      variables={shown}
+      successMessage={words.done}
+      onSuccess={onDeleted}
+      focusAfterSuccess={focusAfterDelete}
       onClose={onClose}
     >
       <List mb="md" spacing={4} style={{ overflowWrap: 'anywhere' }}>
-        {shown.slice(0, NAMED).map((token) => (
+        {shown.slice(0, MAX_LISTED).map((token) => (
           <List.Item key={token.id}>
             <Text fw={600}>{token.name}</Text>
             <Text size="sm" c="dimmed" ff="monospace">
@@ -51,7 +42,7 @@ export function DeleteKeysDialog({ tokens, onDeleted, onClose }: Props) {
             </Text>
           </List.Item>
         ))}
-        {unnamed > 0 && <List.Item>{words.more(formatInteger(unnamed))}</List.Item>}
+        {unlisted > 0 && <List.Item>{words.more(formatInteger(unlisted))}</List.Item>}
       </List>
       <Text>{shown.length === 1 ? words.warningOne : words.warning}</Text>
     </ConfirmDialog>

@@ -11,7 +11,7 @@ import {
 import { useRef } from 'react';
 import { Link } from 'wouter';
 import { useUser } from '../../../api/session';
-import { heldOffBy, isSwitchedOn } from '../../../api/tokenSwitch';
+import { isSwitchedOn, lockedBy } from '../../../api/tokenSwitch';
 import type { Token } from '../../../api/tokens';
 import { texts } from '../../../texts';
 import type { KeyActions } from './useKeyActions';
@@ -29,7 +29,7 @@ const icon = { size: 18, stroke: 1.6 };
 export function KeyMenu({ token, actions, onOwnPage }: Props) {
   const target = useRef<HTMLButtonElement>(null);
   const on = isSwitchedOn(token);
-  const held = heldOffBy(useUser(), token);
+  const locked = lockedBy(useUser(), token);
 
   /** Dialogs give the focus back to what had it, and the item is gone by then. */
   function act(action: () => void) {
@@ -66,8 +66,8 @@ export function KeyMenu({ token, actions, onOwnPage }: Props) {
             </Menu.Item>
           </>
         )}
-        {held ? (
-          <Menu.Label>{texts.common.disabledBy[held]}</Menu.Label>
+        {locked ? (
+          <Menu.Label>{texts.common.disabledBy[locked]}</Menu.Label>
         ) : (
           <Menu.Item
             leftSection={<IconPower {...icon} />}

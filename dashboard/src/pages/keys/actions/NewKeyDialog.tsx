@@ -1,5 +1,5 @@
 import { CodeExample } from '../../../shared/CodeExample';
-import { SecretShownOnce } from '../../../shared/SecretShownOnce';
+import { SecretDialog } from '../../../shared/SecretDialog';
 import { texts } from '../../../texts';
 
 const words = texts.keys.created;
@@ -7,8 +7,8 @@ const words = texts.keys.created;
 export function NewKeyDialog({ newKey, onClose }: { newKey: string | undefined; onClose: () => void }) {
   const example = `curl ${window.location.origin}/api/usage/token/ \\\n  -H "Authorization: Bearer ${newKey}"`;
   return (
-    <SecretShownOnce title={words.title} secret={newKey} hint={words.hint} onClose={onClose}>
+    <SecretDialog title={words.title} secret={newKey} hint={words.hint} onClose={onClose}>
       {newKey && <CodeExample title={words.example} code={example} copyLabel={words.copyExample} />}
-    </SecretShownOnce>
+    </SecretDialog>
   );
 }

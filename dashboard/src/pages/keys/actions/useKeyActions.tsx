@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, type RefObject, useState } from 'react';
 import { useRevealKey } from '../../../api/tokenChanges';
 import { useSwitchTokens } from '../../../api/tokenSwitch';
 import type { Token } from '../../../api/tokens';
@@ -17,15 +17,21 @@ export interface KeyActions {
   revealKey: (token: Token) => void;
 }
 
-/** What can be done with keys, and the dialogs that this takes. */
-export function useKeyActions(onDeleted?: () => void): { actions: KeyActions; dialogs: ReactNode } {
+interface Options {
+  onDeleted?: () => void;
+  /** Gets the focus after keys are deleted, because their rows no longer exist. */
+  focusAfterDelete?: RefObject<HTMLElement | null>;
+}
+
+/** The actions on keys, and the dialogs that they open. */
+export function useKeyActions(options: Options = {}): { actions: KeyActions; dialogs: ReactNode } {
   const [editing, setEditing] = useState<Token>();
   const [deleting, setDeleting] = useState<Token[]>();
   const [revealed, setRevealed] = useState<{ name: string; key: string }>();
   const switchTokens = useSwitchTokens();
   const reveal = useRevealKey();
 
-  // Awaited, because callbacks of `mutate` are only for the last of several calls.
+  // Awaited, because `mutate` runs its callbacks only for the last of several concurrent calls.
   async function setSwitch(tokens: Token[], on: boolean) {
     try {
       const { refused } = await switchTokens.mutateAsync({ tokens, on });
@@ -61,7 +67,7 @@ export function useKeyActions(onDeleted?: () => void): { actions: KeyActions; di
       await navigator.clipboard.writeText(key);
       notifySuccess(texts.keys.copied(token.name));
     } catch {
-      // Not every browser lets a page copy what it had to wait for.
+      // Some browsers do not allow copying after a request. The dialog lets the user copy.
       setRevealed({ name: token.name, key });
     }
   }
@@ -69,7 +75,7 @@ export function useKeyActions(onDeleted?: () => void): { actions: KeyActions; di
   const dialogs = (
     <>
       <KeyFormDrawer opened={editing !== undefined} token={editing} onClose={() => setEditing(undefined)} />
-      <DeleteKeysDialog tokens={deleting} onDeleted={onDeleted} onClose={() => setDeleting(undefined)} />
+      <DeleteKeysDialog tokens={deleting} {...options} onClose={() => setDeleting(undefined)} />
       <RevealedKeyDialog revealed={revealed} onClose={() => setRevealed(undefined)} />
     </>
   );

@@ -10,13 +10,13 @@ import {
   momentInput,
   parseMoment,
 } from './expiry';
-import type { FieldsProps } from './fields';
+import type { FieldsProps } from './FieldsProps';
 
 const words = texts.keys.form;
 
 const choices = expiryChoices.map((choice) => ({ value: choice, label: words.expiryChoices[choice] }));
 
-export function ExpiryFields({ draft: { expiry }, mistakes, onChange }: FieldsProps) {
+export function ExpiryFields({ draft: { expiry }, errors, onChange }: FieldsProps) {
   const now = useNow();
   const end = expiredTime(expiry, now);
   const change = (changes: Partial<Expiry>) => onChange({ expiry: { ...expiry, ...changes } });
@@ -41,7 +41,7 @@ export function ExpiryFields({ draft: { expiry }, mistakes, onChange }: FieldsPr
           inputWrapperOrder={['label', 'input', 'error', 'description']}
           withAsterisk
           value={momentInput(expiry.at)}
-          error={mistakes.expiresAt}
+          error={errors.expiresAt}
           onChange={(event) => change({ at: parseMoment(event.currentTarget.value) })}
         />
       )}

@@ -1,13 +1,13 @@
 import { Select, Stack, Switch, Text } from '@mantine/core';
 import { useUser } from '../../../api/session';
-import { useGroups } from '../../../api/tokenChoices';
+import { useGroups } from '../../../api/tokenOptions';
 import { texts } from '../../../texts';
 import { AUTO } from './draft';
-import type { FieldsProps } from './fields';
+import type { FieldsProps } from './FieldsProps';
 
 const words = texts.keys.form;
 
-interface Choice {
+interface GroupOption {
   label: string;
   hint?: string;
 }
@@ -15,25 +15,25 @@ interface Choice {
 export function GroupFields({ draft, onChange }: FieldsProps) {
   const { group: ownGroup } = useUser();
   const groups = useGroups();
-  const choices = new Map<string, Choice>([
+  const options = new Map<string, GroupOption>([
     ['', { label: words.ownGroup(ownGroup), hint: words.ownGroupHint }],
     [AUTO, { label: words.autoGroup, hint: words.autoGroupHint }],
   ]);
   for (const [name, { desc, ratio }] of Object.entries(groups.data ?? {})) {
-    choices.set(name, { label: name, hint: `${desc} · ${words.ratio(String(ratio))}` });
+    options.set(name, { label: name, hint: `${desc} · ${words.ratio(String(ratio))}` });
   }
   // A token may be in a group that is closed by now.
-  if (!choices.has(draft.group)) choices.set(draft.group, { label: draft.group });
+  if (!options.has(draft.group)) options.set(draft.group, { label: draft.group });
 
   return (
     <Stack gap="sm">
       <Select
         label={words.group}
         description={
-          groups.isError ? words.groupUnknown : (choices.get(draft.group)?.hint ?? words.groupHint)
+          groups.isError ? words.groupUnknown : (options.get(draft.group)?.hint ?? words.groupHint)
         }
         inputWrapperOrder={['label', 'input', 'description']}
-        data={[...choices].map(([value, { label }]) => ({ value, label }))}
+        data={[...options].map(([value, { label }]) => ({ value, label }))}
         allowDeselect={false}
         renderOption={({ option, checked }) => (
           <div>
@@ -41,7 +41,7 @@ export function GroupFields({ draft, onChange }: FieldsProps) {
               {option.label}
             </Text>
             <Text size="xs" c="dimmed">
-              {choices.get(option.value)?.hint}
+              {options.get(option.value)?.hint}
             </Text>
           </div>
         )}

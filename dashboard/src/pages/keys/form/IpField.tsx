@@ -1,10 +1,10 @@
 import { Textarea } from '@mantine/core';
 import { texts } from '../../../texts';
-import type { FieldsProps } from './fields';
+import type { FieldsProps } from './FieldsProps';
 
 const words = texts.keys.form;
 
-export function IpField({ draft, mistakes, onChange }: FieldsProps) {
+export function IpField({ draft, errors, onChange }: FieldsProps) {
   return (
     <Textarea
       name="ips"
@@ -21,7 +21,7 @@ export function IpField({ draft, mistakes, onChange }: FieldsProps) {
         error: { whiteSpace: 'pre-line', overflowWrap: 'anywhere' },
       }}
       value={draft.ips}
-      error={mistakes.ips}
+      error={errors.ips}
       onChange={(event) => onChange({ ips: event.currentTarget.value })}
     />
   );

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Stack } from '@mantine/core';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { Token } from '../../../api/tokens';
 import { FailureMessage } from '../../../shared/FailureMessage';
 import { texts } from '../../../texts';
@@ -9,10 +9,11 @@ import { GroupFields } from './GroupFields';
 import { IpField } from './IpField';
 import classes from './KeyForm.module.css';
 import { ModelFields } from './ModelFields';
-import { mistakesOf } from './mistakes';
 import { NameField } from './NameField';
+import { NoteField } from './NoteField';
 import { QuotaFields } from './QuotaFields';
 import { useSaveKey } from './useSaveKey';
+import { fieldErrorsOf, validate } from './validation';
 
 interface Props {
   token: Token | undefined;
@@ -24,42 +25,50 @@ interface Props {
 const words = texts.keys.form;
 
 export function KeyForm({ token, onTouched, onCreated, onClose }: Props) {
-  // Charges go on while somebody types: changes are those against the token as it was at the beginning.
-  const [before] = useState(token);
-  const [draft, setDraft] = useState(() => (before ? draftOf(before) : emptyDraft));
+  // The token as it was when the form opened: gateways keep charging it while the form is open.
+  const [original] = useState(token);
+  const [draft, setDraft] = useState(() => (original ? draftOf(original) : emptyDraft));
   const [attempted, setAttempted] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  const { save, isPending, error } = useSaveKey({ token: before, onCreated, onClose });
-  const mistakes = attempted ? mistakesOf(draft) : {};
+  const { save, isPending, failure, clearFailure } = useSaveKey({ token: original, onCreated, onClose });
+  const refusedFields = fieldErrorsOf(failure, draft);
+  const errors = attempted ? { ...refusedFields, ...validate(draft) } : {};
+  const [refusedField] = Object.keys(refusedFields);
+
+  useEffect(() => {
+    if (refusedField) focusField(form.current, refusedField);
+  }, [refusedField]);
 
   function change(changes: Partial<Draft>) {
     setDraft((current) => ({ ...current, ...changes }));
+    if (failure) clearFailure();
     onTouched();
   }
 
   function submit(event: FormEvent) {
     event.preventDefault();
     setAttempted(true);
-    const [first] = Object.keys(mistakesOf(draft));
-    if (first) form.current?.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
+    const [invalidField] = Object.keys(validate(draft));
+    if (invalidField) focusField(form.current, invalidField);
     else save(draft);
   }
 
-  const fields = { draft, mistakes, onChange: change };
+  const fields = { draft, errors, onChange: change };
   return (
     <form ref={form} onSubmit={submit} noValidate>
       <Stack gap="lg">
         <NameField {...fields} />
-        <QuotaFields {...fields} usedBefore={before?.used_quota ?? 0} />
+        <QuotaFields {...fields} usedBefore={original?.used_quota ?? 0} />
         <ExpiryFields {...fields} />
         <GroupFields {...fields} />
         <ModelFields {...fields} />
         <IpField {...fields} />
+        <NoteField {...fields} />
       </Stack>
       <div className={classes.footer}>
-        {error && (
+        {failure && !refusedField && (
           <Alert color="red" title={words.refused} mb="md">
-            <FailureMessage error={error} />
+            <FailureMessage error={failure} />
           </Alert>
         )}
         <Group justify="flex-end">
@@ -67,10 +76,14 @@ export function KeyForm({ token, onTouched, onCreated, onClose }: Props) {
             {texts.common.cancel}
           </Button>
           <Button type="submit" loading={isPending}>
-            {before ? words.save : words.create}
+            {original ? words.save : words.create}
           </Button>
         </Group>
       </div>
     </form>
   );
+}
+
+function focusField(form: HTMLFormElement | null, name: string) {
+  form?.querySelector<HTMLElement>(`[name="${name}"]`)?.focus();
 }

@@ -1,7 +1,7 @@
 import { Drawer } from '@mantine/core';
 import { useState } from 'react';
 import type { Token } from '../../../api/tokens';
-import { useLast } from '../../../shared/useLast';
+import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
 import { KeyForm } from './KeyForm';
 
@@ -15,7 +15,7 @@ interface Props {
 
 export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
   const [touched, setTouched] = useState(false);
-  const shown = useLast(token);
+  const shown = useLastDefined(token);
   const { createTitle, editTitle } = texts.keys.form;
 
   function close() {

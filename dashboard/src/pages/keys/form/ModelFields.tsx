@@ -1,11 +1,11 @@
 import { Stack, Switch, TagsInput } from '@mantine/core';
-import { useModels } from '../../../api/tokenChoices';
+import { useModels } from '../../../api/tokenOptions';
 import { texts } from '../../../texts';
-import type { FieldsProps } from './fields';
+import type { FieldsProps } from './FieldsProps';
 
 const words = texts.keys.form;
 
-export function ModelFields({ draft, mistakes, onChange }: FieldsProps) {
+export function ModelFields({ draft, errors, onChange }: FieldsProps) {
   const models = useModels();
   return (
     <Stack gap="sm">
@@ -24,7 +24,7 @@ export function ModelFields({ draft, mistakes, onChange }: FieldsProps) {
           data={models.data ?? []}
           splitChars={[',']}
           value={draft.models}
-          error={mistakes.models}
+          error={errors.models}
           onChange={(names) => onChange({ models: names })}
         />
       )}

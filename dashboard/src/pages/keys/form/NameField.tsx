@@ -1,11 +1,11 @@
 import { Text, TextInput } from '@mantine/core';
 import { texts } from '../../../texts';
-import type { FieldsProps } from './fields';
-import { characters, MAX_NAME_CHARACTERS } from './mistakes';
+import type { FieldsProps } from './FieldsProps';
+import { characters, MAX_NAME_CHARACTERS } from './validation';
 
 const words = texts.keys.form;
 
-export function NameField({ draft, mistakes, onChange }: FieldsProps) {
+export function NameField({ draft, errors, onChange }: FieldsProps) {
   const used = characters(draft.name.trim());
   return (
     <TextInput
@@ -22,7 +22,7 @@ export function NameField({ draft, mistakes, onChange }: FieldsProps) {
         </Text>
       }
       value={draft.name}
-      error={mistakes.name}
+      error={errors.name}
       onChange={(event) => onChange({ name: event.currentTarget.value })}
     />
   );

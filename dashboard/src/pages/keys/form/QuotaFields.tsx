@@ -1,7 +1,7 @@
 import { Stack, Switch, TextInput } from '@mantine/core';
 import { formatInteger, formatUsd, formatUsdExact, parseUsd } from '../../../format/money';
 import { texts } from '../../../texts';
-import type { FieldsProps } from './fields';
+import type { FieldsProps } from './FieldsProps';
 
 const words = texts.keys.form;
 
@@ -10,7 +10,7 @@ interface Props extends FieldsProps {
   usedBefore: number;
 }
 
-export function QuotaFields({ draft, mistakes, onChange, usedBefore }: Props) {
+export function QuotaFields({ draft, errors, onChange, usedBefore }: Props) {
   return (
     <Stack gap="sm">
       {!draft.unlimited && (
@@ -24,7 +24,7 @@ export function QuotaFields({ draft, mistakes, onChange, usedBefore }: Props) {
           autoComplete="off"
           leftSection="$"
           value={draft.usd}
-          error={mistakes.usd}
+          error={errors.usd}
           onChange={(event) => onChange({ usd: event.currentTarget.value })}
         />
       )}

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { aToken } from '../../../test/aToken';
+import { makeToken } from '../../../test/makeToken';
 import { changesOf, type Draft, draftOf, emptyDraft, fieldsOf } from './draft';
 
 const NOW = 1_800_000_000;
 
-const full = aToken({
+const full = makeToken({
+  note: 'Owner: data team\nRenew in spring',
   remain_quota: 499_999,
   expired_time: NOW + 61,
   model_limits_enabled: true,
@@ -15,7 +16,7 @@ const full = aToken({
 });
 
 describe('changesOf', () => {
-  it.each([aToken(), full, aToken({ unlimited_quota: true, remain_quota: 3 })])(
+  it.each([makeToken(), full, makeToken({ unlimited_quota: true, remain_quota: 3 })])(
     'is empty untouched',
     (token) => {
       expect(changesOf(draftOf(token), token, NOW)).toEqual({});
@@ -25,6 +26,8 @@ describe('changesOf', () => {
   it.each<[string, Partial<Draft>, object]>([
     ['a name, trimmed', { name: ' New ' }, { name: 'New' }],
     ['the same name with spaces', { name: ' Production ' }, {}],
+    ['a note with lines, trimmed', { note: ' one\n two \n' }, { note: 'one\n two' }],
+    ['an emptied note', { note: '  ' }, { note: '' }],
     ['the quota', { usd: '2.5' }, { remain_quota: 1_250_000 }],
     ['the same quota in other words', { usd: '$0.999998' }, {}],
     ['unlimited', { unlimited: true, usd: 'nonsense' }, { unlimited_quota: true }],

@@ -8,6 +8,7 @@ export const AUTO = 'auto';
 /** A token as the form holds it while it is typed. */
 export interface Draft {
   name: string;
+  note: string;
   unlimited: boolean;
   /** What remains, as typed. */
   usd: string;
@@ -22,6 +23,7 @@ export interface Draft {
 
 export const emptyDraft: Draft = {
   name: '',
+  note: '',
   unlimited: false,
   usd: '',
   expiry: { choice: 'never', at: undefined },
@@ -35,6 +37,7 @@ export const emptyDraft: Draft = {
 export function draftOf(token: Token): Draft {
   return {
     name: token.name,
+    note: token.note,
     unlimited: token.unlimited_quota,
     usd: usdInput(token.remain_quota),
     expiry: expiryOf(token.expired_time),
@@ -51,6 +54,7 @@ export function fieldsOf(draft: Draft, now: number) {
   const parsed = parseUsd(draft.usd);
   return {
     name: draft.name.trim(),
+    note: draft.note.trim(),
     expired_time: expiredTime(draft.expiry, now),
     unlimited_quota: draft.unlimited,
     remain_quota: !draft.unlimited && 'units' in parsed ? parsed.units : undefined,

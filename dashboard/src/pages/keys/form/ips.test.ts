@@ -49,7 +49,7 @@ describe('isNetwork', () => {
 describe('checkIps', () => {
   it('names the line of each mistake', () => {
     expect(checkIps('10.0.0.1\n\n nonsense \n::1, 10.0.0.300\n')).toEqual({
-      mistakes: [
+      invalid: [
         { line: 3, entry: 'nonsense' },
         { line: 4, entry: '10.0.0.300' },
       ],

@@ -1,19 +1,19 @@
 const MAX_ENTRIES = 100;
 
-export interface IpMistake {
+export interface InvalidIp {
   /** From 1. */
   line: number;
   entry: string;
 }
 
 /** Addresses and networks, one a line; commas are taken too, as the server takes them. */
-export function checkIps(text: string): { mistakes: IpMistake[]; tooMany: boolean } {
+export function checkIps(text: string): { invalid: InvalidIp[]; tooMany: boolean } {
   const entries = text
     .split('\n')
     .flatMap((line, index) => line.split(',').map((entry) => ({ line: index + 1, entry: entry.trim() })))
     .filter(({ entry }) => entry !== '');
   return {
-    mistakes: entries.filter(({ entry }) => !isNetwork(entry)),
+    invalid: entries.filter(({ entry }) => !isNetwork(entry)),
     tooMany: new Set(entries.map(({ entry }) => entry)).size > MAX_ENTRIES,
   };
 }

@@ -10,7 +10,7 @@ interface Options {
   onClose: () => void;
 }
 
-/** Sends a sound draft: all of it for a new token, else only what changed. */
+/** Saves a valid draft. A new token gets all fields, an existing one only the changed fields. */
 export function useSaveKey({ token, onCreated, onClose }: Options) {
   const create = useCreateToken();
   const update = useUpdateToken();
@@ -31,6 +31,6 @@ export function useSaveKey({ token, onCreated, onClose }: Options) {
     else update.mutate({ id: token.id, changes }, { onSuccess: saved });
   }
 
-  const { isPending, error } = token ? update : create;
-  return { save, isPending, error };
+  const { isPending, error: failure, reset: clearFailure } = token ? update : create;
+  return { save, isPending, failure, clearFailure };
 }

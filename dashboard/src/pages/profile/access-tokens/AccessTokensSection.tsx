@@ -5,6 +5,7 @@ import { type AccessToken, useAccessTokens } from '../../../api/accessTokens';
 import { DataTable } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
 import { FailureState } from '../../../shared/FailureState';
+import { useRowDialog } from '../../../shared/useRowDialog';
 import { texts } from '../../../texts';
 import { accessTokenColumns } from './accessTokenColumns';
 import { CreateAccessTokenDialog } from './CreateAccessTokenDialog';
@@ -16,7 +17,7 @@ export function AccessTokensSection() {
   const { data: tokens, error, refetch } = useAccessTokens();
   const createButton = useRef<HTMLButtonElement>(null);
   const [creating, setCreating] = useState(false);
-  const [revoking, setRevoking] = useState<AccessToken>();
+  const { dialog, row, open, close } = useRowDialog<'revoke', AccessToken>();
   return (
     <section>
       <Group justify="space-between" align="flex-end" mt="xl" mb="md">
@@ -42,18 +43,22 @@ export function AccessTokensSection() {
       ) : (
         <DataTable
           label={words.title}
-          columns={accessTokenColumns(setRevoking)}
+          columns={accessTokenColumns((token) => open('revoke', token))}
           rows={tokens}
           rowKey={(token) => token.id}
           empty={<EmptyState icon={IconPlugConnected} title={words.empty} hint={words.emptyHint} />}
         />
       )}
       <CreateAccessTokenDialog opened={creating} onClose={() => setCreating(false)} />
-      <RevokeAccessTokenDialog
-        token={revoking}
-        onRevoked={() => createButton.current?.focus()}
-        onClose={() => setRevoking(undefined)}
-      />
+      {row && (
+        <RevokeAccessTokenDialog
+          key={row.id}
+          token={row}
+          opened={dialog === 'revoke'}
+          focusAfterRevoke={createButton}
+          onClose={close}
+        />
+      )}
     </section>
   );
 }

@@ -3,8 +3,8 @@ import { type FormEvent, useState } from 'react';
 import { useCreateAccessToken } from '../../../api/accessTokens';
 import { CodeExample } from '../../../shared/CodeExample';
 import { FailureMessage } from '../../../shared/FailureMessage';
-import { SecretShownOnce } from '../../../shared/SecretShownOnce';
-import { useSecretAfter } from '../../../shared/useSecretAfter';
+import { SecretDialog } from '../../../shared/SecretDialog';
+import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
 import { expiresAt, type Lifetime, lifetimes } from './lifetime';
 
@@ -12,16 +12,16 @@ const words = texts.profile.accessTokens;
 const choices = lifetimes.map((days) => ({ value: days, label: words.lifetimes[days] }));
 
 export function CreateAccessTokenDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { secret: token, keep, show, forget } = useSecretAfter<string>();
+  const { secret: token, keep, show, forget } = useSecretDialog<string>();
   const example = `curl ${window.location.origin}/api/user/self \\\n  -H "Authorization: Bearer ${token}"`;
   return (
     <>
       <Modal opened={opened} onClose={onClose} onExitTransitionEnd={show} title={words.createTitle}>
         <CreateAccessTokenForm onCreated={keep} onClose={onClose} />
       </Modal>
-      <SecretShownOnce title={words.secretTitle} secret={token} onClose={forget}>
+      <SecretDialog title={words.secretTitle} secret={token} onClose={forget}>
         {token && <CodeExample title={words.example} code={example} copyLabel={words.copyExample} />}
-      </SecretShownOnce>
+      </SecretDialog>
     </>
   );
 }

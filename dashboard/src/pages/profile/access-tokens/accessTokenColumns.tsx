@@ -1,9 +1,9 @@
 import { Button, Group, Text } from '@mantine/core';
 import type { AccessToken } from '../../../api/accessTokens';
 import type { Column } from '../../../shared/DataTable';
+import { RelativeTime } from '../../../shared/RelativeTime';
 import { ToneBadge } from '../../../shared/ToneBadge';
 import { useNow } from '../../../shared/useNow';
-import { WhenText } from '../../../shared/WhenText';
 import { texts } from '../../../texts';
 
 const words = texts.profile.accessTokens;
@@ -20,7 +20,7 @@ export function accessTokenColumns(onRevoke: (token: AccessToken) => void): Colu
         </Text>
       ),
     },
-    { key: 'created', header: words.created, cell: (token) => <WhenText seconds={token.created_time} /> },
+    { key: 'created', header: words.created, cell: (token) => <RelativeTime seconds={token.created_time} /> },
     { key: 'expires', header: words.expires, cell: (token) => <Expiry seconds={token.expires_at} /> },
     {
       key: 'actions',
@@ -46,7 +46,7 @@ function Expiry({ seconds }: { seconds: number }) {
   const isOver = seconds > 0 && seconds <= now;
   return (
     <Group gap="xs">
-      <WhenText seconds={seconds} />
+      <RelativeTime seconds={seconds} />
       {isOver && <ToneBadge tone="warn">{words.expired}</ToneBadge>}
     </Group>
   );

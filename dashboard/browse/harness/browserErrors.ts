@@ -1,0 +1,42 @@
+import type { BrowserContext } from 'playwright-core';
+
+/** Whoever is not signed in finds out by asking. */
+const ORDINARY = [/^401 GET \/api\/user\/self$/];
+
+/**
+ * Collects what no page of ours may do: errors in the console, crashes, requests that fail or are refused,
+ * and any request to another host. Violations of the Content-Security-Policy are errors in the console.
+ */
+export function watchForErrors(context: BrowserContext, site: string, expected: RegExp[]): string[] {
+  const browserErrors: string[] = [];
+  const allowed = [...ORDINARY, ...expected];
+  const report = (error: string) => {
+    if (!allowed.some((pattern) => pattern.test(error))) browserErrors.push(error);
+  };
+  const urlPath = (url: string) => url.replace(site, '');
+
+  context.on('console', (message) => {
+    // Refused and failed requests are reported below, with their names.
+    const isRequest = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isRequest) report(`console: ${message.text()}`);
+  });
+  context.on('weberror', (crash) => report(`crash: ${crash.error().message}`));
+  context.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (protocol.startsWith('http') && origin !== site) report(`another host: ${request.url()}`);
+  });
+  context.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText;
+    // Pages cancel requests whose answers they no longer want.
+    if (reason !== 'net::ERR_ABORTED') report(`${reason} ${request.method()} ${urlPath(request.url())}`);
+  });
+  context.on('response', (response) => {
+    const { status, method, url } = {
+      status: response.status(),
+      method: response.request().method(),
+      url: response.url(),
+    };
+    if (status >= 400) report(`${status} ${method} ${urlPath(url)}`);
+  });
+  return browserErrors;
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { actionName, actorName, detailsOf, subjectName } from './auditText';
+
+const names = new Map([
+  [1, 'root'],
+  [7, 'ana'],
+]);
+
+describe('subjectName', () => {
+  const line = { subject_kind: 'token', subject_id: 12, user_id: 7, actor_id: 1 };
+
+  it.each([
+    [line, 'Key 12 of ana'],
+    [{ ...line, actor_id: 7 }, 'Key 12'],
+    [{ ...line, user_id: 99 }, 'Key 12 of User 99'],
+    [{ ...line, subject_kind: 'user', subject_id: 7 }, 'ana'],
+    [{ ...line, subject_kind: 'gateway', subject_id: 2, user_id: null }, 'Gateway 2'],
+    [{ ...line, subject_kind: 'user', subject_id: null, user_id: null }, 'Unknown username'],
+    [{ ...line, subject_kind: 'robot', user_id: null }, 'robot 12'],
+  ])('%o', (of, name) => {
+    expect(subjectName(of, names)).toBe(name);
+  });
+});
+
+describe('actorName', () => {
+  it.each([
+    ['ana', '10.0.0.1', 'ana'],
+    ['', '10.0.0.1', 'Not signed in'],
+    ['', '', 'Command line'],
+  ])('"%s" from "%s"', (actor_name, ip, name) => {
+    expect(actorName({ actor_name, ip })).toBe(name);
+  });
+});
+
+describe('detailsOf', () => {
+  it('shows exact wallet amounts', () => {
+    expect(detailsOf({ from: '1', to: '6250001' })).toEqual([
+      { label: 'Wallet', value: '$0.000002 → $12.500002' },
+    ]);
+  });
+
+  it('shows changes as text', () => {
+    expect(detailsOf({ fields: 'status,max_tokens', status: '2', role: '10' })).toEqual([
+      { label: 'Changed', value: 'status, key limit' },
+      { label: 'Status', value: 'Disabled' },
+      { label: 'Role', value: 'Administrator' },
+    ]);
+    expect(detailsOf({ fields: 'remain_quota,group', remain_quota: '500000', group: '' })).toEqual([
+      { label: 'Changed', value: 'quota left, group' },
+      { label: 'Quota left', value: '$1.00' },
+      { label: 'Group', value: 'group of the owner' },
+    ]);
+  });
+
+  it('shows the credential of a gateway', () => {
+    expect(actionName('gateway.credential_revoked')).toBe('Revoked a gateway credential');
+    expect(detailsOf({ name: 'edge', credential: '7' })).toEqual([
+      { label: 'Name', value: 'edge' },
+      { label: 'Credential', value: '7' },
+    ]);
+  });
+
+  it('shows unknown values unchanged', () => {
+    expect(actionName('token.unknown')).toBe('token.unknown');
+    expect(detailsOf({ colour: 'blue' })).toEqual([{ label: 'colour', value: 'blue' }]);
+  });
+});

@@ -1,0 +1,16 @@
+import { useSwitchAnyToken } from '../../../api/adminTokens';
+import type { Token } from '../../../api/tokens';
+import { notifyFailure } from '../../../shared/notify';
+import { TokenSwitch } from '../../../shared/TokenSwitch';
+import { texts } from '../../../texts';
+
+export function AdminTokenSwitch({ token }: { token: Token }) {
+  const switchToken = useSwitchAnyToken();
+  return (
+    <TokenSwitch
+      aria-label={texts.adminTokens.switch(token.name)}
+      token={token}
+      onSwitch={(on) => switchToken.mutate({ token, on }, { onError: notifyFailure })}
+    />
+  );
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { assignableRoles, mayEnable, mayLockOut, mayManage } from './permissions';
+
+const user = { id: 1, role: 1 };
+const administrator = { id: 2, role: 10 };
+const other = { id: 3, role: 10 };
+const root = { id: 4, role: 100 };
+
+describe('rights', () => {
+  it.each([
+    [user, user, false],
+    [administrator, user, true],
+    [administrator, administrator, false],
+    [administrator, other, false],
+    [administrator, root, false],
+    [root, user, true],
+    [root, other, true],
+    [root, root, true],
+  ])('%o manages %o: %s', (actor, subject, may) => {
+    expect(mayManage(actor, subject)).toBe(may);
+  });
+
+  it('locks nobody out of their own account', () => {
+    expect(mayLockOut(root, root)).toBe(false);
+    expect(mayLockOut(root, { id: 5, role: 100 })).toBe(true);
+    expect(mayLockOut(administrator, user)).toBe(true);
+    expect(mayLockOut(administrator, other)).toBe(false);
+  });
+
+  it('leaves to root what root disabled', () => {
+    expect(mayEnable(administrator, { disabled_by: 'administrator' })).toBe(true);
+    expect(mayEnable(administrator, { disabled_by: 'root' })).toBe(false);
+    expect(mayEnable(root, { disabled_by: 'root' })).toBe(true);
+  });
+
+  it('gives only roles below, and root all', () => {
+    expect(assignableRoles(administrator)).toEqual([1]);
+    expect(assignableRoles(root)).toEqual([1, 10, 100]);
+  });
+});

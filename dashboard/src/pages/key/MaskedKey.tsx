@@ -1,0 +1,37 @@
+import { Button, Group, Text } from '@mantine/core';
+import { IconCopy, IconEye } from '@tabler/icons-react';
+import type { Token } from '../../api/tokens';
+import { texts } from '../../texts';
+import type { KeyActions } from '../keys/actions/useKeyActions';
+
+const { menu } = texts.keys;
+
+/** Masked; the key comes only when it is asked for. */
+export function MaskedKey({ token, actions }: { token: Token; actions: KeyActions }) {
+  return (
+    <Group gap="xs">
+      <Text ff="monospace" mr="xs">
+        {token.masked_key}
+      </Text>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconCopy size={16} />}
+        onClick={() => actions.copyKey(token)}
+      >
+        {menu.copyKey}
+      </Button>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconEye size={16} />}
+        onClick={() => actions.revealKey(token)}
+      >
+        {menu.revealKey}
+      </Button>
+      <Text size="sm" c="dimmed">
+        {texts.key.audited}
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,43 @@
+import { ActionIcon, Button, Group, Paper, Text, Tooltip } from '@mantine/core';
+import { IconX } from '@tabler/icons-react';
+import { texts } from '../../texts';
+import type { KeyActions } from './actions/useKeyActions';
+import classes from './SelectionBar.module.css';
+import type { Selection } from './useSelection';
+
+const words = texts.keys.selection;
+
+/** What can be done with several keys at once; it floats, so that nothing moves when it comes. */
+export function SelectionBar({ selection, actions }: { selection: Selection; actions: KeyActions }) {
+  const { tokens, clear } = selection;
+  if (tokens.length === 0) return null;
+
+  function setSwitch(on: boolean) {
+    actions.setSwitch(tokens, on);
+    clear();
+  }
+
+  return (
+    <Paper className={classes.bar} shadow="md" role="region" aria-label={words.label}>
+      <Text size="sm" fw={600} aria-live="polite">
+        {words.count(tokens.length)}
+      </Text>
+      <Group gap="xs" wrap="nowrap">
+        <Button size="xs" variant="default" onClick={() => setSwitch(true)}>
+          {words.enable}
+        </Button>
+        <Button size="xs" variant="default" onClick={() => setSwitch(false)}>
+          {words.disable}
+        </Button>
+        <Button size="xs" variant="light" color="red" onClick={() => actions.remove(tokens)}>
+          {words.delete}
+        </Button>
+        <Tooltip label={words.clear}>
+          <ActionIcon aria-label={words.clear} onClick={clear}>
+            <IconX size={18} />
+          </ActionIcon>
+        </Tooltip>
+      </Group>
+    </Paper>
+  );
+}

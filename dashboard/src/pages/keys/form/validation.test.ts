@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../api/error';
+import { type Draft, emptyDraft } from './draft';
+import { type FieldErrors, fieldErrorsOf, validate } from './validation';
+
+const valid: Draft = { ...emptyDraft, name: 'Website', usd: '5' };
+
+describe('validate', () => {
+  it.each<[string, Partial<Draft>, FieldErrors]>([
+    ['a valid draft', {}, {}],
+    ['no name', { name: ' ' }, { name: 'Enter a name.' }],
+    ['a long name', { name: 'n'.repeat(51) }, { name: 'At most 50 characters.' }],
+    ['a note of 500 characters', { note: ` ${'🔑'.repeat(500)}\n` }, {}],
+    [
+      'a note of 501 characters',
+      { note: 'n'.repeat(501) },
+      { note: 'At most 500 characters. Shorten the note.' },
+    ],
+    ['no quota', { usd: '' }, { usd: 'Enter an amount.' }],
+    ['no quota where it is unlimited', { usd: '', unlimited: true }, {}],
+    ['no date', { expiry: { choice: 'at', at: undefined } }, { expiresAt: 'Select a date and time.' }],
+    ['a bad address', { ips: '::1\nhere' }, { ips: 'Line 2: “here” is not an IP address or network.' }],
+  ])('%s', (_, changes, errors) => {
+    expect(validate({ ...valid, ...changes })).toEqual(errors);
+  });
+});
+
+describe('fieldErrorsOf', () => {
+  const refusal = (code: string) => new ApiError(400, code, 'the reason');
+
+  it.each([
+    ['invalid_note', 'note'],
+    ['invalid_name', 'name'],
+    ['invalid_quota', 'usd'],
+    ['invalid_ips', 'ips'],
+  ])('shows the message of %s at the field %s', (code, field) => {
+    expect(fieldErrorsOf(refusal(code), valid)).toEqual({ [field]: 'The reason.' });
+  });
+
+  it.each(['invalid_models', 'invalid_expiry', 'too_many_tokens'])(
+    'leaves out %s, which has no visible field',
+    (code) => {
+      expect(fieldErrorsOf(refusal(code), valid)).toEqual({});
+    },
+  );
+
+  it('is empty without a failure of the API', () => {
+    expect(fieldErrorsOf(null, valid)).toEqual({});
+    expect(fieldErrorsOf(new Error('crash'), valid)).toEqual({});
+  });
+});

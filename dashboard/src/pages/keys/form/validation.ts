@@ -1,0 +1,86 @@
+import { ApiError } from '../../../api/error';
+import { formatInteger, formatUsd, parseUsd } from '../../../format/money';
+import { sentence } from '../../../format/sentence';
+import { texts } from '../../../texts';
+import type { Draft } from './draft';
+import { checkIps } from './ips';
+
+// The limits of the API (specification, section 8). They are checked here first, to report errors without a request.
+export const MAX_NAME_CHARACTERS = 50;
+export const MAX_NOTE_CHARACTERS = 500;
+const MAX_QUOTA = 500_000_000_000_000;
+const MAX_MODEL_CHARACTERS = 128;
+const MAX_MODELS = 1000;
+
+/** The `name` attributes of the inputs. */
+export type FieldName = 'name' | 'usd' | 'expiresAt' | 'models' | 'ips' | 'note';
+export type FieldErrors = Partial<Record<FieldName, string>>;
+
+const words = texts.keys.form.errors;
+
+export function characters(text: string): number {
+  return [...text].length;
+}
+
+/** The fields that the API would refuse, in the order of the form. */
+export function validate(draft: Draft): FieldErrors {
+  const errors: Record<FieldName, string | undefined> = {
+    name: nameError(draft.name.trim()),
+    usd: draft.unlimited ? undefined : usdError(draft.usd),
+    expiresAt: draft.expiry.choice === 'at' && draft.expiry.at === undefined ? words.noMoment : undefined,
+    models: draft.limitModels ? modelsError(draft.models) : undefined,
+    ips: ipsError(draft.ips),
+    note: noteError(draft.note.trim()),
+  };
+  return Object.fromEntries(Object.entries(errors).filter(([, error]) => error !== undefined));
+}
+
+const fieldOfCode: Record<string, FieldName | undefined> = {
+  invalid_name: 'name',
+  invalid_quota: 'usd',
+  invalid_expiry: 'expiresAt',
+  invalid_models: 'models',
+  invalid_ips: 'ips',
+  invalid_note: 'note',
+};
+
+/** The message of a refusal by the API, at the field it is about. Empty if that field is not shown. */
+export function fieldErrorsOf(failure: Error | null, draft: Draft): FieldErrors {
+  const field = failure instanceof ApiError ? fieldOfCode[failure.code] : undefined;
+  return failure && field && isShown(field, draft) ? { [field]: sentence(failure.message) } : {};
+}
+
+function isShown(field: FieldName, draft: Draft): boolean {
+  if (field === 'usd') return !draft.unlimited;
+  if (field === 'expiresAt') return draft.expiry.choice === 'at';
+  return field !== 'models' || draft.limitModels;
+}
+
+function nameError(name: string): string | undefined {
+  if (name === '') return words.noName;
+  if (characters(name) > MAX_NAME_CHARACTERS) return words.longName(MAX_NAME_CHARACTERS);
+  return undefined;
+}
+
+function usdError(typed: string): string | undefined {
+  const parsed = parseUsd(typed);
+  if ('error' in parsed) return texts.common.usdErrors[parsed.error];
+  return parsed.units > MAX_QUOTA ? words.largeQuota(formatUsd(MAX_QUOTA)) : undefined;
+}
+
+function modelsError(models: string[]): string | undefined {
+  if (models.length > MAX_MODELS) return words.manyModels(formatInteger(MAX_MODELS));
+  const long = models.some((name) => characters(name) > MAX_MODEL_CHARACTERS);
+  return long ? words.longModel(MAX_MODEL_CHARACTERS) : undefined;
+}
+
+function ipsError(text: string): string | undefined {
+  const { invalid, tooMany } = checkIps(text);
+  if (tooMany) return words.manyIps;
+  if (invalid.length === 0) return undefined;
+  return invalid.map(({ line, entry }) => words.ip(line, entry)).join('\n');
+}
+
+function noteError(note: string): string | undefined {
+  return characters(note) > MAX_NOTE_CHARACTERS ? words.longNote(MAX_NOTE_CHARACTERS) : undefined;
+}

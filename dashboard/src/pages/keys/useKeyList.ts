@@ -1,0 +1,60 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { TOKENS_PER_REQUEST, type Token, useTokenSearch, useTokens } from '../../api/tokens';
+import { filterByText, planSearch, type SearchPlan } from './search';
+import type { KeysView } from './useKeysView';
+
+export const KEYS_PER_PAGE = 25;
+const PAGES_PER_REQUEST = TOKENS_PER_REQUEST / KEYS_PER_PAGE;
+const DEBOUNCE_MS = 400;
+
+export interface KeyList {
+  /** Absent while loading. */
+  rows: Token[] | undefined;
+  /** How many there are on all pages. */
+  total: number;
+  /** All tokens are loaded: they can be filtered without asking the server. */
+  complete: boolean;
+  plan: SearchPlan;
+  /** Why the last search failed, also while it is being tried again. */
+  searchFailure: Error | null;
+  /** There is nothing to show for this. */
+  error: Error | null;
+  retry: () => void;
+}
+
+export function useKeyList({ q, status, page }: KeysView): KeyList {
+  const portion = Math.floor(page / PAGES_PER_REQUEST);
+  const [settledQ] = useDebouncedValue(q, DEBOUNCE_MS);
+  const list = useTokens(portion);
+  const complete = (list.data?.total ?? 0) <= TOKENS_PER_REQUEST;
+  const plan: SearchPlan = list.data ? planSearch(q, complete) : { kind: 'none' };
+
+  const settled = list.data && planSearch(settledQ, complete);
+  const asked = settled?.kind === 'server' ? settled.search : undefined;
+  const search = useTokenSearch(asked, portion);
+
+  const searching = plan.kind === 'server';
+  // Until the answer is here, what was there before stays.
+  const source = searching && asked && search.data ? search : list;
+  // Rows of the search before may stay for a moment; that it found nothing may not, nor another page.
+  const isOld = source.isPlaceholderData && (source === list || source.data?.total === 0);
+  const loaded = isOld ? undefined : source.data?.items;
+  const local = loaded && filter(loaded, plan, complete ? status : undefined);
+  const total = complete || !source.data ? (local?.length ?? 0) : source.data.total;
+  const first = (page % PAGES_PER_REQUEST) * KEYS_PER_PAGE;
+
+  return {
+    rows: local?.slice(first, first + KEYS_PER_PAGE),
+    total,
+    complete,
+    plan,
+    searchFailure: searching && asked ? search.failureReason : null,
+    error: source.data ? null : list.error,
+    retry: list.refetch,
+  };
+}
+
+function filter(tokens: Token[], plan: SearchPlan, status: number | undefined): Token[] {
+  const named = plan.kind === 'local' ? filterByText(tokens, plan.text) : tokens;
+  return status === undefined ? named : named.filter((token) => token.status === status);
+}

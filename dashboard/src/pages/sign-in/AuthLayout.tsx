@@ -1,0 +1,49 @@
+import { Alert, Anchor, Paper, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useDocumentTitle } from '../../shared/useDocumentTitle';
+import { texts } from '../../texts';
+import classes from './AuthLayout.module.css';
+
+interface Props {
+  title: string;
+  /** Why it was refused. */
+  failure?: ReactNode;
+  other?: { question: string; label: string; href: string };
+  children: ReactNode;
+}
+
+/** What signing in and registering look like: one calm card, without the frame. */
+export function AuthLayout({ title, failure, other, children }: Props) {
+  useDocumentTitle(title);
+  return (
+    <main className={classes.page}>
+      <Stack align="center" gap={4} mb="xl">
+        <img src="/favicon.svg" alt="" width={48} height={48} />
+        <Text fw={650} fz="xl" mt="xs">
+          {texts.common.appName}
+        </Text>
+        <Text c="dimmed">{texts.signIn.tagline}</Text>
+      </Stack>
+      <Paper className={classes.card} p="xl">
+        <Title order={1} size="h2" mb="lg">
+          {title}
+        </Title>
+        {failure && (
+          <Alert color="red" variant="default" role="alert" mb="md" className={classes.failure}>
+            {failure}
+          </Alert>
+        )}
+        {children}
+      </Paper>
+      {other && (
+        <Text size="sm" mt="lg">
+          {other.question}{' '}
+          <Anchor component={Link} href={other.href} inherit underline="always">
+            {other.label}
+          </Anchor>
+        </Text>
+      )}
+    </main>
+  );
+}

@@ -1,0 +1,30 @@
+import { Text, type TextProps, Tooltip } from '@mantine/core';
+import { formatMoment, formatRelative } from '../format/time';
+import { texts } from '../texts';
+import { useNow } from './useNow';
+
+interface Props extends TextProps {
+  /** Unix seconds; absent, 0 or -1: never. */
+  seconds: number | null | undefined;
+  /** In place of "never". */
+  never?: string;
+}
+
+/** A moment in words, "in 3 days"; the tooltip has the date and the time. */
+export function RelativeTime({ seconds, never = texts.common.never, ...props }: Props) {
+  const now = useNow();
+  if (!seconds || seconds < 0) {
+    return (
+      <Text span inherit {...props}>
+        {never}
+      </Text>
+    );
+  }
+  return (
+    <Tooltip label={formatMoment(seconds)}>
+      <Text span inherit {...props}>
+        <time dateTime={new Date(seconds * 1000).toISOString()}>{formatRelative(seconds, now)}</time>
+      </Text>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,50 @@
+import { Button, Code, Modal, Stack, Text } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { texts } from '../texts';
+import classes from './SecretDialog.module.css';
+import { useCopy } from './useCopy';
+
+interface Props {
+  title: string;
+  /** Shown while there is one. */
+  secret: string | undefined;
+  /** In place of the sentence that it is shown only this once. */
+  hint?: string;
+  /** Below the secret, such as an example of its use. */
+  children?: ReactNode;
+  onClose: () => void;
+}
+
+/** A dialog with a new secret. It closes by its button alone, so that no stray click loses the secret. */
+export function SecretDialog({ title, secret, hint = texts.common.secret.once, children, onClose }: Props) {
+  const { copied, copy } = useCopy();
+  return (
+    <Modal
+      title={title}
+      opened={secret !== undefined}
+      onClose={onClose}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      <Stack>
+        <Text>{hint}</Text>
+        <Code block className={classes.secret}>
+          {secret}
+        </Code>
+        <Button
+          data-autofocus
+          leftSection={copied ? <IconCheck size={18} /> : <IconCopy size={18} />}
+          onClick={() => secret && copy(secret)}
+        >
+          {copied ? texts.common.copied : texts.common.copy}
+        </Button>
+        {children}
+        <Button variant="default" onClick={onClose}>
+          {texts.common.secret.done}
+        </Button>
+      </Stack>
+    </Modal>
+  );
+}

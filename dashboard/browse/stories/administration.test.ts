@@ -89,7 +89,7 @@ test('an administrator switches somebody’s key off, and the log tells who did 
   const { id } = await newKey(api, name);
   const page = await visit({ as: ROOT });
 
-  await page.getByRole('link', { name: 'All keys' }).click();
+  await page.getByRole('link', { name: 'All keys', exact: true }).click();
   await page.getByRole('searchbox', { name: 'Search by name' }).fill(name);
   const row = page.getByRole('row', { name });
   await row.getByRole('switch', { name: `${name} enabled` }).click();

@@ -6,7 +6,7 @@ export type AccessToken = components['schemas']['AccessTokenBody'];
 
 const accessTokensKey = ['access_tokens'] as const;
 
-/** The own access tokens, newest first. */
+/** The access tokens of the signed-in user, newest first. */
 export function useAccessTokens() {
   return useQuery({
     queryKey: accessTokensKey,
@@ -14,7 +14,7 @@ export function useAccessTokens() {
   });
 }
 
-/** The answer holds the token, which is shown only this once: `reset` it then, so that it is kept nowhere. */
+/** The response contains the token. Call `reset` after showing it, so that it does not stay in memory. */
 export function useCreateAccessToken() {
   const client = useQueryClient();
   return useMutation({

@@ -20,8 +20,8 @@ interface PasswordChange {
 }
 
 /**
- * A new password ends every session, also this one, so it is followed by a sign-in with it. Answers `null`
- * if that was refused: the person then has to sign in by hand.
+ * A new password ends all sessions, including this one, so this signs in again with the new password. Returns `null` if
+ * that fails; the user must then sign in.
  */
 async function changePassword(change: PasswordChange): Promise<User | null> {
   const { username, oldPassword, newPassword } = change;

@@ -14,7 +14,7 @@ export function useAuditLog(filter: AuditFilter, page: number) {
     queryFn: ({ signal }) =>
       call(api.GET('/api/admin/audit', { params: { query: { ...filter, ...pageParams(page) } }, signal })),
     placeholderData: keepPreviousData,
-    // The log grows with everything that is done on other pages.
+    // Actions on other pages add entries.
     staleTime: 0,
   });
 }

@@ -21,18 +21,18 @@ export function useCreateGateway() {
     onSuccess: () => {
       client.invalidateQueries({ queryKey: gatewaysKey });
     },
-    // The answer holds the credential; it is not kept for longer than it is shown.
+    // The response contains the credential, so it must not stay in the cache.
     gcTime: 0,
   });
 }
 
-/** The answer holds the credential, like that of a new gateway. */
+/** The response contains the credential, as with a new gateway. */
 export function useCreateCredential() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (gateway: number) =>
       call(api.POST('/api/admin/gateways/{id}/credentials', { params: { path: { id: gateway } } })),
-    // A refusal may tell of credentials that others made meanwhile.
+    // Also after a failure: other administrators may have created credentials.
     onSettled: () => {
       client.invalidateQueries({ queryKey: gatewaysKey });
     },
@@ -57,7 +57,7 @@ export function useRevokeGateway() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (id: number) => call(api.DELETE('/api/admin/gateways/{id}', { params: { path: { id } } })),
-    // Not waited for: the list may take long to come where the server is away.
+    // Not awaited: the dialog closes without waiting for the list.
     onSettled: () => {
       client.invalidateQueries({ queryKey: gatewaysKey });
     },

@@ -9,7 +9,7 @@ export type Decision = 'approve' | 'refuse';
 const requestsKey = ['admin', 'requests'] as const;
 const COUNT_INTERVAL_MS = 60_000;
 
-/** `state` empty: all. */
+/** An empty `state` means all requests. */
 export function useRequests(state: string, page: number) {
   return useQuery({
     queryKey: [...requestsKey, 'list', state, page],
@@ -24,7 +24,6 @@ export function useRequests(state: string, page: number) {
   });
 }
 
-/** How many requests wait for an answer. */
 export function usePendingRequestCount() {
   return useQuery({
     queryKey: [...requestsKey, 'pending count'],
@@ -51,7 +50,7 @@ export function useDecideRequest() {
           body: { decision, note },
         }),
       ),
-    // Also after a failure: somebody else may have answered it.
+    // Also after a failure: another administrator may have answered the request.
     onSettled: () => {
       client.invalidateQueries({ queryKey: ['admin'] });
     },

@@ -13,7 +13,7 @@ const tokensKey = ['admin', 'tokens'] as const;
 const ENABLED = 1;
 const DISABLED = 2;
 
-/** Everybody's, or only those of one user. */
+/** The tokens of all users, or of one user. */
 export function useAllTokens(keyword: string, userId: string, page: number) {
   return useQuery({
     queryKey: [...tokensKey, keyword, userId, page],
@@ -28,7 +28,7 @@ export function useAllTokens(keyword: string, userId: string, page: number) {
   });
 }
 
-/** Shows the new state at once, and the old one again when the server refuses. */
+/** Optimistic: shows the new status immediately, and the old one again if the server refuses. */
 export function useSwitchAnyToken() {
   const client = useQueryClient();
   return useMutation({
@@ -47,7 +47,7 @@ export function useSwitchAnyToken() {
     onSuccess: (token) => show(client, token),
     onError: (_, { token }) => show(client, token),
     onSettled: () => {
-      // Not while another switch waits: the list would bring back its old state.
+      // While another switch is pending, a reload would show its old status.
       if (client.isMutating({ mutationKey: tokensKey }) > 1) return;
       client.invalidateQueries({ queryKey: tokensKey });
     },

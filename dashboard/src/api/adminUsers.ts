@@ -23,8 +23,8 @@ const DIRECTORY_PAGE = 100;
 const DIRECTORY_PAGES = 10;
 
 /**
- * The names of accounts by id, for lists that know only ids. There is no call for one account, so this
- * reads the newest thousand; whoever is older or deleted is shown by number.
+ * Usernames by ID. The API has no call for a single account, so this loads the newest 1000. Other accounts are shown by
+ * their ID.
  */
 export function useUsernames() {
   return useQuery({

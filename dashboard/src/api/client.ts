@@ -4,10 +4,10 @@ import { reportResult } from './connection';
 import { ApiError } from './error';
 import type { paths } from './schema';
 
-// The server itself gives up after 30 seconds; this is for connections that died without a word.
+// The server stops after 30 seconds. This limit is for connections that were lost without an error.
 const TIMEOUT_MS = 40_000;
 
-/** Every call of the API; hand the result to `call`. */
+/** The typed API. Pass the result of each request to `call`. */
 export const api = createClient<paths>({
   fetch: (request) =>
     fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]) }),
@@ -21,19 +21,19 @@ interface Answer<Body> {
 
 type Payload<Body> = Body extends { data: infer Data } ? Data : undefined;
 
-/** The `data` of the envelope; every failure is thrown as an `ApiError`. */
+/** Returns the `data` of the envelope. Throws an `ApiError` for every failure. */
 export async function call<Body>(pending: Promise<Answer<Body>>): Promise<Payload<Body>> {
   let answer: Answer<Body>;
   try {
     answer = await pending;
   } catch (reason) {
-    // The page itself no longer wants the answer: that says nothing about the server.
+    // The page cancelled the request. This says nothing about the server.
     if (reason instanceof DOMException && reason.name === 'AbortError') throw reason;
     const failure = unreachable();
     reportResult(failure);
     throw failure;
   }
-  // Some settings answer failures with status 200, so the envelope decides, not the status.
+  // A server setting can report failures with status 200, so the envelope decides.
   const body: unknown = answer.data ?? answer.error;
   const failure = isEnvelope(body) ? refusal(body, answer.response) : unreachable();
   reportResult(failure);
@@ -62,7 +62,7 @@ function refusal(body: Envelope, response: Response): ApiError | undefined {
   );
 }
 
-/** Also for an answer without an envelope: it came from something in front of the server. */
+/** Also for a response without an envelope, which comes from a proxy and not from the server. */
 function unreachable(): ApiError {
   return new ApiError(0, 'unreachable', texts.common.failure.unreachable);
 }

@@ -12,7 +12,7 @@ function set(next: Connection) {
   for (const listener of listeners) listener();
 }
 
-/** Told by the client after every answer; `undefined` for a success. */
+/** The client calls this after every request. `undefined` means success. */
 export function reportResult(failure: ApiError | undefined) {
   set(failure?.isUnreachable ? 'unreachable' : failure?.status === 503 ? 'unavailable' : 'fine');
 }

@@ -5,14 +5,14 @@ import { tokensKey } from './tokenCache';
 
 export type DayUsage = components['schemas']['DayBody'];
 
-/** Days as the API writes them, YYYY-MM-DD; both are in it. */
+/** First and last day, both included, as YYYY-MM-DD. */
 export interface DayRange {
   start: string;
   end: string;
 }
 
 export type DailyUsage = components['schemas']['DailyUsageBody'] & {
-  /** Unix seconds: the server keeps figures for some minutes, and says how old they are. */
+  /** When the server computed the figures, in Unix seconds. It caches them for some minutes. */
   asOf: number;
 };
 

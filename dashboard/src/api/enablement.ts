@@ -10,7 +10,7 @@ export type EnablementRequest = components['schemas']['ApiRequestBody'];
 const enablementKey = ['enablement'] as const;
 const POLL_INTERVAL_MS = 10_000;
 
-/** How the own enablement stands; while it is not granted, asked again and again, so that an answer shows by itself. */
+/** The API access of the signed-in user. Polls until access is granted. */
 export function useEnablement() {
   const client = useQueryClient();
   const user = useUser();
@@ -35,7 +35,7 @@ export function useRequestEnablement() {
   return useMutation({
     mutationFn: (body: { reason: string; account: string }) =>
       call(api.POST('/api/user/token_api_request', { body })),
-    // Also after a refusal: it may say that somebody asked in another window, or that access is granted already.
+    // Also after a failure: the request may exist already, or access may be granted.
     onSettled: () => client.invalidateQueries({ queryKey: enablementKey }),
   });
 }

@@ -1,4 +1,4 @@
-/** A failure of the API. `status` 0 and code `unreachable`: nobody who speaks the API answered. */
+/** A failed API call. Without a response from the API, `status` is 0 and `code` is `unreachable`. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
@@ -6,7 +6,7 @@ export class ApiError extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
-    /** Seconds after which it may work. */
+    /** Seconds to wait before the next attempt. */
     readonly retryAfter?: number,
   ) {
     super(message);
@@ -16,13 +16,13 @@ export class ApiError extends Error {
     return this.status === 0;
   }
 
-  /** Trying the same again by itself makes sense. */
+  /** The same request may succeed later. */
   get isTransient(): boolean {
     return this.isUnreachable || this.status === 503;
   }
 }
 
-/** Whether the API refused for this reason. */
+/** Returns true if the API refused with this error code. */
 export function hasCode(error: Error | null, code: string): boolean {
   return error instanceof ApiError && error.code === code;
 }

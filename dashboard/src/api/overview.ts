@@ -9,7 +9,7 @@ export type Attention = components['schemas']['AttentionBody'];
 
 const REFRESH_MS = 30_000;
 
-/** Spend and keys, and with them the wallet of the session, kept fresh while somebody looks. */
+/** The overview and the wallet of the signed-in user, reloaded regularly. */
 export function useOverview() {
   useQuery({ ...sessionQuery, refetchInterval: REFRESH_MS });
   return useQuery({

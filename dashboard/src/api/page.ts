@@ -1,12 +1,12 @@
 export const PAGE_SIZE = 20;
 
-/** The Page object (spec §2.2). */
+/** A page of a list (specification, section 2.2). */
 export interface Page<Item> {
   items: Item[];
   total: number;
 }
 
-/** How to ask for the page of this number, from 0. */
+/** Query parameters for a page. Pages start at 0. */
 export function pageParams(page: number) {
   return { p: String(page), size: String(PAGE_SIZE) };
 }

@@ -4,7 +4,7 @@ import { sessionKey } from './session';
 
 const RETRIES = 2;
 
-/** Whoever is no longer signed in has no session; the guard of the routes then leads to the sign-in page. */
+/** Clears the session, so that `SessionGuard` redirects to the sign-in page. */
 function endSessionOn401(error: Error) {
   if (error instanceof ApiError && error.status === 401) queryClient.setQueryData(sessionKey, null);
 }
@@ -14,7 +14,7 @@ export const queryClient: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: endSessionOn401 }),
   defaultOptions: {
     queries: {
-      // The browser's idea of being offline is often wrong; the connection banner knows better.
+      // The offline detection of browsers is unreliable. The connection banner handles outages.
       networkMode: 'always',
       staleTime: 10_000,
       retry: (failures, error) => failures < RETRIES && error instanceof ApiError && error.isTransient,

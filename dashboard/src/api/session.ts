@@ -26,19 +26,19 @@ export const sessionQuery = queryOptions({
   },
 });
 
-/** Who is signed in; `data` is `null` for nobody. */
+/** The signed-in user. `data` is `null` if nobody is signed in. */
 export function useSession() {
   return useQuery(sessionQuery);
 }
 
-/** Who is signed in, on pages behind the guard. */
+/** The signed-in user, for components inside `SessionGuard`. */
 export function useUser(): User {
   const { data } = useSession();
   if (!data) throw new Error('useUser is for pages behind the guard');
   return data;
 }
 
-/** Nothing of one account may be seen by the next. */
+/** Replaces the session and drops all cached data, so that the next user does not see it. */
 function replaceSession(client: QueryClient, user: User | null) {
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
   client.setQueryData(sessionKey, user);
@@ -66,7 +66,7 @@ export function useSignOut() {
     mutationFn: () => call(api.POST('/api/user/logout')),
     onSuccess: () => {
       replaceSession(client, null);
-      // By itself the guard would add the way back, which is not for whoever signs in next.
+      // The guard would add `?next=` with the current page, which the next user may not have.
       navigate('/sign-in');
     },
   });

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, call } from './client';
 
-/** What this service is, and what is open. It changes only when the operator restarts it. */
+/** Name, version and settings of the service. They change only when the service restarts. */
 export function useStatus() {
   return useQuery({
     queryKey: ['status'],

@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import type { Token, TokenPage } from './tokens';
 
-/** Everything that is known of the own tokens. */
+/** The key of all queries about the tokens of the signed-in user. */
 export const tokensKey = ['tokens'] as const;
 
 const pageKeys = [
@@ -22,7 +22,7 @@ export function cachedToken(client: QueryClient, id: number): Token | undefined 
     .find((token) => token.id === id);
 }
 
-/** Shows these wherever the same tokens are shown. */
+/** Updates these tokens in all cached queries. */
 export function replaceTokens(client: QueryClient, tokens: Token[]) {
   const byId = new Map(tokens.map((token) => [token.id, token]));
   changePages(client, (page) => ({
@@ -32,7 +32,7 @@ export function replaceTokens(client: QueryClient, tokens: Token[]) {
   for (const token of tokens) client.setQueryData([...tokensKey, 'one', token.id], token);
 }
 
-/** Shows these nowhere any more. */
+/** Removes these tokens from all cached queries. */
 export function removeTokens(client: QueryClient, ids: number[]) {
   for (const id of ids) {
     client.removeQueries({ queryKey: [...tokensKey, 'one', id] });

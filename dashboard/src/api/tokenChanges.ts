@@ -7,13 +7,13 @@ import type { Token } from './tokens';
 export type NewToken = components['schemas']['CreateBody'];
 export type TokenChanges = Omit<components['schemas']['UpdateBody'], 'id'>;
 
-/** The answer holds the key: `reset` it once the key was seen, so that it is kept nowhere. */
+/** The response contains the key. Call `reset` after showing it, so that it does not stay in memory. */
 export function useCreateToken() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async (body: NewToken): Promise<Token> => {
       const headers = { Prefer: 'return=representation' };
-      // The document describes the answer without this header, which has no token.
+      // The OpenAPI document describes the response without this header, which has no token.
       const token: unknown = await call(api.POST('/api/token/', { body, headers }));
       return token as Token;
     },
@@ -36,7 +36,7 @@ export function useUpdateToken() {
   });
 }
 
-/** Answers how many went; those that were gone before do not count. */
+/** Resolves to the number of tokens that were deleted. */
 export function useDeleteTokens() {
   const client = useQueryClient();
   return useMutation({
@@ -50,7 +50,7 @@ export function useDeleteTokens() {
   });
 }
 
-/** Reads the key, which the server writes to the audit log. `reset` it once the key was seen. */
+/** Reads the key, which the audit log records. Call `reset` after showing it. */
 export function useRevealKey() {
   return useMutation({
     mutationFn: async (token: Token) => {

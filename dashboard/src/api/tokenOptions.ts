@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, call } from './client';
 
-// Both change only when the operator restarts the service.
+// Groups and models change only when the service restarts.
 const staleTime = Number.POSITIVE_INFINITY;
 
-/** The groups that a token may be given, by name. */
+/** The groups that a token can have, by name. */
 export function useGroups() {
   return useQuery({
     queryKey: ['groups'],
@@ -13,7 +13,7 @@ export function useGroups() {
   });
 }
 
-/** The names of the models there are. */
+/** The names of the known models. */
 export function useModels() {
   return useQuery({
     queryKey: ['models'],

@@ -16,11 +16,11 @@ describe('lockedBy', () => {
     ['root', root, undefined],
     [undefined, owner, undefined],
     [undefined, administrator, undefined],
-  ])('switched off by %s, seen by %o: %s', (disabled_by, user, expected) => {
+  ])('disabled by %s, seen by %o: %s', (disabled_by, user, expected) => {
     expect(lockedBy(user, makeToken({ status: 2, disabled_by }))).toBe(expected);
   });
 
-  it('holds off no key that is switched on', () => {
+  it('is undefined for enabled tokens', () => {
     expect(lockedBy(owner, makeToken({ status: 1, disabled_by: 'root' }))).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import type { Token } from './tokens';
 const ENABLED = 1;
 const DISABLED = 2;
 
-/** Expired and used up are states of a token that is switched on. */
+/** Expired and exhausted tokens count as enabled: only status 2 is disabled. */
 export function isSwitchedOn(token: Token): boolean {
   return token.status !== DISABLED;
 }
@@ -15,8 +15,8 @@ export function isSwitchedOn(token: Token): boolean {
 const RANK: Record<string, number | undefined> = { administrator: 10, root: 100 };
 
 /**
- * Who switched a key off whom this user may not overrule, if somebody did. The server decides; this only says so
- * before it is asked.
+ * Who disabled the token, if this user must not enable it again. The server enforces this; the dashboard only hides the
+ * action.
  */
 export function lockedBy(user: Pick<User, 'role'>, token: Token): 'administrator' | 'root' | undefined {
   const who = isSwitchedOn(token) ? undefined : token.disabled_by;
@@ -55,7 +55,7 @@ async function switchAll({ tokens, on }: Switching) {
   return { switched, refused };
 }
 
-/** Switches tokens on or off, seen at once; those that the server refuses are seen to go back. */
+/** Enables or disables tokens. Optimistic: tokens that the server refuses return to their old status. */
 export function useSwitchTokens() {
   const client = useQueryClient();
   return useMutation({

@@ -8,10 +8,10 @@ import { cachedToken, tokensKey } from './tokenCache';
 export type Token = components['schemas']['TokenBody'];
 export type TokenPage = components['schemas']['Envelope_PageBody_TokenBody']['data'];
 
-/** The most tokens that one answer holds. */
+/** The maximum page size of the API. */
 export const TOKENS_PER_REQUEST = 100;
 
-/** `name`: a part of the name. `key`: a part of the key, or the whole. */
+/** Searches for a part of the name, or for the key or a part of it. */
 export interface TokenSearch {
   by: 'name' | 'key';
   text: string;
@@ -22,7 +22,7 @@ function fetchTokens(page: number, signal: AbortSignal): Promise<TokenPage> {
   return call(api.GET('/api/token/', { params: { query }, signal }));
 }
 
-/** The own tokens, newest first; `page` counts from 0 in steps of `TOKENS_PER_REQUEST`. */
+/** The tokens of the signed-in user, newest first. `page` starts at 0; a page has `TOKENS_PER_REQUEST` tokens. */
 export function useTokens(page: number) {
   return useQuery({
     queryKey: [...tokensKey, 'list', page],
@@ -33,7 +33,7 @@ export function useTokens(page: number) {
 
 const SEARCH_RETRIES = 2;
 
-/** Nothing is asked without a search. Searches are few (10 a minute), so an answer is kept for a while. */
+/** Sends nothing without a search. Results are cached, because the API allows 10 searches per minute. */
 export function useTokenSearch(search: TokenSearch | undefined, page: number) {
   return useQuery({
     queryKey: [...tokensKey, 'search', search, page],
@@ -43,7 +43,7 @@ export function useTokenSearch(search: TokenSearch | undefined, page: number) {
       return call(api.GET('/api/token/search', { params: { query }, signal }));
     },
     enabled: search !== undefined,
-    // While somebody types on, what was found stays; another page is another matter.
+    // Keeps the last results while the user types, but not when the page changes.
     placeholderData: page === 0 ? keepPreviousData : undefined,
     staleTime: 60_000,
     refetchOnWindowFocus: false,
@@ -53,8 +53,8 @@ export function useTokenSearch(search: TokenSearch | undefined, page: number) {
 }
 
 /**
- * One token without its key. `GET /api/token/{id}` would reveal the key, and looking at a page is not to be
- * written to the audit log as that; so the token is looked for in the list, where ids descend.
+ * One token without its key. `GET /api/token/{id}` reveals the key and records that in the audit log, so this searches
+ * the list instead. The list is ordered by descending ID.
  */
 async function findToken(id: number, signal: AbortSignal): Promise<Token> {
   for (let page = 0; ; page += 1) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { formatDate, formatWeekday } from './calendar';
 
-describe('days of the API', () => {
-  it('stay the same day in every time zone', () => {
+describe('usage dates', () => {
+  it('do not shift with the time zone', () => {
     expect(formatWeekday('2026-11-21')).toBe('Sat');
     expect(formatDate('2026-11-21')).toBe('Sat, Nov 21');
     expect(formatDate('2026-01-01')).toBe('Thu, Jan 1');

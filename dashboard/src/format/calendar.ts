@@ -1,6 +1,6 @@
 import { locale } from './locale';
 
-// The days of usage are days of the server's time zone; they must not shift to the reader's.
+// Usage dates are in the time zone of the server. UTC keeps them from shifting to the time zone of the browser.
 const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' });
 const day = new Intl.DateTimeFormat(locale, {
   weekday: 'short',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatCompact, formatUsdCompact } from './compact';
 
-describe('short figures', () => {
+describe('compact numbers', () => {
   it.each([
     [0, '$0.00'],
     [1, '<$0.01'],
@@ -14,7 +14,7 @@ describe('short figures', () => {
     expect(formatUsdCompact(units)).toBe(short);
   });
 
-  it('shortens counts', () => {
+  it('formats counts', () => {
     expect(formatCompact(999)).toBe('999');
     expect(formatCompact(75_473)).toBe('75.5K');
   });

@@ -13,12 +13,12 @@ const compactUsd = new Intl.NumberFormat(locale, {
 const LARGE = 1000 * UNITS_PER_USD;
 const CENT = UNITS_PER_USD / 100;
 
-/** "52.3K", where the exact number stands elsewhere. */
+/** For example "52.3K". Use it only where the exact number is also shown. */
 export function formatCompact(value: number): string {
   return compact.format(value);
 }
 
-/** "$12.42", "$1.2K", "<$0.01": short enough to stand on a bar of a chart. */
+/** For example "$12.42", "$1.2K" or "<$0.01": short enough for a chart bar. */
 export function formatUsdCompact(units: number): string {
   if (units > 0 && units < CENT) return `<${formatUsd(CENT)}`;
   return units < LARGE ? formatUsd(units) : compactUsd.format(units / UNITS_PER_USD);

@@ -1,5 +1,5 @@
 import { language } from '../texts';
 
-/** The reader's own variant of the language of the texts ("en-GB"), so that a page never mixes two languages. */
+/** The variant of the text language that the browser prefers, such as "en-GB". */
 export const locale =
   navigator.languages.find((tag) => tag === language || tag.startsWith(`${language}-`)) ?? language;

@@ -35,11 +35,11 @@ describe('parseUsd', () => {
 });
 
 describe('usdInput', () => {
-  it.each([0, 1, 499_999, 500_000, 750_000, 499_999_999_999_999])('comes back as %d units', (units) => {
+  it.each([0, 1, 499_999, 500_000, 750_000, 499_999_999_999_999])('round-trips %d units', (units) => {
     expect(parseUsd(usdInput(units))).toEqual({ units });
   });
 
-  it('writes debts', () => {
+  it('formats negative amounts', () => {
     expect(usdInput(-750_000)).toBe('-1.5');
   });
 });
@@ -57,7 +57,7 @@ describe('formatUsd', () => {
     expect(formatUsd(units)).toBe(words);
   });
 
-  it('is exact where asked', () => {
+  it('has an exact variant', () => {
     expect(formatUsdExact(499_999_999_999_999)).toBe('$999,999,999.999998');
   });
 });

@@ -1,6 +1,6 @@
 import { locale } from './locale';
 
-/** Quota units in one US dollar (spec §1; the `quota_per_unit` of /api/status). */
+/** Quota units in one US dollar (specification, section 1; `quota_per_unit` in /api/status). */
 export const UNITS_PER_USD = 500_000;
 
 const PLACES = 6;
@@ -11,7 +11,7 @@ const CENT = UNITS_PER_USD / 100;
 export type UsdError = 'empty' | 'not_an_amount' | 'too_many_places' | 'finer_than_a_unit' | 'too_large';
 export type ParsedUsd = { units: number } | { error: UsdError };
 
-/** The units of an amount as a person types it: "12", "0.5", "$1,000.25". Exact: no float is involved. */
+/** Parses a typed amount such as "12", "0.5" or "$1,000.25" into quota units. Exact: it uses no floating point. */
 export function parseUsd(typed: string): ParsedUsd {
   const text = typed.trim().replace(/^\$\s*/, '');
   if (text === '') return { error: 'empty' };
@@ -26,7 +26,7 @@ export function parseUsd(typed: string): ParsedUsd {
   return units > BigInt(Number.MAX_SAFE_INTEGER) ? { error: 'too_large' } : { units: Number(units) };
 }
 
-/** The exact decimal of an amount, for an input: 750000 → "1.5". */
+/** The exact dollar amount for an input field: 750000 → "1.5". */
 export function usdInput(units: number): string {
   const micros = BigInt(Math.abs(units)) * MICROS_PER_UNIT;
   const places = (micros % MICROS_PER_USD).toString().padStart(PLACES, '0').replace(/0+$/, '');
@@ -42,12 +42,12 @@ const exact = new Intl.NumberFormat(locale, {
 const cents = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' });
 const integers = new Intl.NumberFormat(locale);
 
-/** With every place it has: "$0.000002", "$1.50". */
+/** The exact amount: "$0.000002", "$1.50". */
 export function formatUsdExact(units: number): string {
   return exact.format(usdInput(units) as Intl.StringNumericLiteral);
 }
 
-/** To the cent, cut and not rounded up, so that nobody sees money that is not there; below a cent exact. */
+/** The amount in whole cents, never rounded up. Amounts below one cent are exact. */
 export function formatUsd(units: number): string {
   if (Math.abs(units) < CENT) return formatUsdExact(units);
   return cents.format(usdInput(Math.trunc(units / CENT) * CENT) as Intl.StringNumericLiteral);

@@ -16,7 +16,7 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 
-/** "in 3 days", "5 minutes ago", "now": Unix seconds as seen from `now`. */
+/** For example "in 3 days", "5 minutes ago" or "now". Both arguments are Unix seconds. */
 export function formatRelative(seconds: number, now: number): string {
   const distance = seconds - now;
   for (const [unit, length] of SPANS) {
@@ -25,12 +25,12 @@ export function formatRelative(seconds: number, now: number): string {
   return relative.format(0, 'second');
 }
 
-/** Date and time in the reader's time zone. */
+/** Date and time in the time zone of the browser. */
 export function formatMoment(seconds: number): string {
   return moment.format(seconds * 1000);
 }
 
-/** The date alone in the reader's time zone. */
+/** Date in the time zone of the browser. */
 export function formatDay(seconds: number): string {
   return day.format(seconds * 1000);
 }

@@ -1,7 +1,7 @@
 import type { DayUsage } from '../api/dailyUsage';
 import { UNITS_PER_USD } from './money';
 
-/** The API's dollars are exact decimals that became floats on the way; rounded they are exact again. */
+/** Quota units of a dollar amount of the API. Amounts are whole units, so rounding removes float errors. */
 export function unitsOf(usd: number): number {
   return Math.round(usd * UNITS_PER_USD);
 }
@@ -13,7 +13,7 @@ export interface Totals {
   completionTokens: number;
 }
 
-/** In units, because sums of floats would not be exact. */
+/** Sums quota units, because sums of dollar floats are not exact. */
 export function totalsOf(daily: DayUsage[]): Totals {
   return daily.reduce(
     (sum, day) => ({

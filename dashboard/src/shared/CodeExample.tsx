@@ -8,7 +8,7 @@ interface Props {
   copyLabel: string;
 }
 
-/** A command to try, with a button that copies it. */
+/** A command with a copy button. */
 export function CodeExample({ title, code, copyLabel }: Props) {
   const scrollRegion = useScrollRegion<HTMLPreElement>(title);
   return (

@@ -3,7 +3,7 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { texts } from '../texts';
 import { useCopy } from './useCopy';
 
-/** An icon that copies; `label` says what, for who does not see the icon. */
+/** An icon button that copies `value`. `label` is its accessible name. */
 export function CopyButton({ value, label = texts.common.copy }: { value: string; label?: string }) {
   const { copied, copy } = useCopy();
   return (

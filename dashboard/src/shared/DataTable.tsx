@@ -6,33 +6,33 @@ import { DataGrid } from './DataGrid';
 
 export interface Column<Row> {
   key: string;
-  /** May be left out for `actions`: they are named for who does not see them. */
+  /** Optional for `actions`, which have a hidden header. */
   header?: ReactNode;
   cell: (row: Row) => ReactNode;
   align?: 'right';
   width?: number | string;
   /**
-   * Where it stands on a phone: `title` heads the card with `select` before it and `corner` (a status,
-   * a switch) at its end, `actions` close it; all others are lines with their header before them.
+   * The place of the cell in a card on phones: `select`, `title` and `corner` form the first line, `actions` the last.
+   * Cells without a place are lines with their header.
    */
   place?: 'select' | 'title' | 'corner' | 'actions';
 }
 
 export interface DataProps<Row> {
-  /** Names the table for who does not see the page around it. */
+  /** The accessible name of the table. */
   label: string;
   columns: Column<Row>[];
-  /** Absent while loading: skeletons stand in. */
+  /** Absent while loading. Skeletons are shown instead. */
   rows: Row[] | undefined;
   rowKey: (row: Row) => number | string;
 }
 
 interface Props<Row> extends DataProps<Row> {
-  /** In place of no rows. */
+  /** Shown if there are no rows. */
   empty: ReactNode;
 }
 
-/** A table; on a phone a list of cards. */
+/** A table, or a list of cards on phones. */
 export function DataTable<Row>({ empty, ...props }: Props<Row>) {
   const isPhone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
   if (props.rows?.length === 0) return <Paper p={0}>{empty}</Paper>;

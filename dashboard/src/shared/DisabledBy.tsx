@@ -3,7 +3,7 @@ import { texts } from '../texts';
 
 const words: Record<string, string | undefined> = texts.common.disabledBy;
 
-/** Who switched something off, where it was somebody above its owner. */
+/** Says that an administrator or root disabled something. Empty if its owner did. */
 export function DisabledBy({ who }: { who: string | null | undefined }) {
   const word = who ? words[who] : undefined;
   if (word === undefined) return null;

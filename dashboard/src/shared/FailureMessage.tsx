@@ -3,7 +3,7 @@ import { formatInteger } from '../format/money';
 import { sentence } from '../format/sentence';
 import { texts } from '../texts';
 
-/** The server's own sentence, and when it goes on where it said so. */
+/** The message of the server, and when to try again if the server says so. */
 export function FailureMessage({ error }: { error: Error }) {
   const wait = error instanceof ApiError && error.status === 429 ? error.retryAfter : undefined;
   return (

@@ -6,7 +6,7 @@ interface Props extends TextProps {
   units: number;
 }
 
-/** Quota units as dollars to the cent; the tooltip has every place and the units. */
+/** Quota units in dollars, to the cent. The tooltip shows the exact amount and the units. */
 export function Money({ units, ...props }: Props) {
   return (
     <Tooltip label={`${formatUsdExact(units)} = ${texts.common.units(formatInteger(units))}`}>

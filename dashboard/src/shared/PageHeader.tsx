@@ -6,10 +6,10 @@ import classes from './PageHeader.module.css';
 import { useDocumentTitle } from './useDocumentTitle';
 
 interface Props {
-  /** Also names the document. */
+  /** Also the title of the document. */
   title: string;
   description?: ReactNode;
-  /** Stands beside the title, such as a StatusBadge. */
+  /** Shown beside the title. */
   badge?: ReactNode;
   actions?: ReactNode;
   back?: { href: string; label: string };

@@ -3,14 +3,14 @@ import { formatInteger } from '../format/money';
 import { texts } from '../texts';
 
 interface Props {
-  /** From 0, as in the API. */
+  /** Starts at 0, as in the API. */
   page: number;
   pageSize: number;
   total: number;
   onChange: (page: number) => void;
 }
 
-/** Nothing where everything fits on one page. */
+/** Page navigation. Empty if there is a single page. */
 export function Pager({ page, pageSize, total, onChange }: Props) {
   if (total <= pageSize) return null;
   const { range, label, previous, next } = texts.common.pager;

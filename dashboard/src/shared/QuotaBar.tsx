@@ -11,7 +11,7 @@ interface Props {
 const words = texts.common.quota;
 const NEARLY_GONE = 90;
 
-/** What a token has used and has left; the tooltip has the units. */
+/** The used and remaining quota of a token. The tooltip shows quota units. */
 export function QuotaBar({ used, remain, unlimited }: Props) {
   if (unlimited) {
     return (

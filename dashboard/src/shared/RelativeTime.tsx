@@ -4,13 +4,13 @@ import { texts } from '../texts';
 import { useNow } from './useNow';
 
 interface Props extends TextProps {
-  /** Unix seconds; absent, 0 or -1: never. */
+  /** Unix seconds. Absent, 0 and -1 mean never. */
   seconds: number | null | undefined;
-  /** In place of "never". */
+  /** Replaces "never". */
   never?: string;
 }
 
-/** A moment in words, "in 3 days"; the tooltip has the date and the time. */
+/** A relative time such as "in 3 days". The tooltip shows date and time. */
 export function RelativeTime({ seconds, never = texts.common.never, ...props }: Props) {
   const now = useNow();
   if (!seconds || seconds < 0) {

@@ -4,11 +4,11 @@ import type { ReactNode } from 'react';
 import { texts } from '../texts';
 
 interface Props {
-  /** Names it for who does not see the icon, and is the placeholder. */
+  /** The accessible name and the placeholder. */
   label: string;
   value: string;
   onChange: (value: string) => void;
-  /** Below it, such as when the search goes on. */
+  /** Shown below the input. */
   hint?: ReactNode;
 }
 

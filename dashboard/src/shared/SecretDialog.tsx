@@ -7,16 +7,16 @@ import { useCopy } from './useCopy';
 
 interface Props {
   title: string;
-  /** Shown while there is one. */
+  /** The dialog is open while this is defined. */
   secret: string | undefined;
-  /** In place of the sentence that it is shown only this once. */
+  /** Replaces the default hint that the secret is shown only once. */
   hint?: string;
-  /** Below the secret, such as an example of its use. */
+  /** Shown below the secret, such as an example. */
   children?: ReactNode;
   onClose: () => void;
 }
 
-/** A dialog with a new secret. It closes by its button alone, so that no stray click loses the secret. */
+/** Shows a new secret. Only its button closes the dialog, so that a stray click does not lose the secret. */
 export function SecretDialog({ title, secret, hint = texts.common.secret.once, children, onClose }: Props) {
   const { copied, copy } = useCopy();
   return (

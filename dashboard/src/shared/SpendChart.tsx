@@ -12,11 +12,11 @@ const words = texts.common.spendChart;
 
 interface Props {
   daily: DayUsage[];
-  /** The bar of this day stands out. */
+  /** The bar of this day is highlighted. */
   today?: string;
 }
 
-/** A bar for each day, drawn with CSS: a week of figures needs no chart library. The page has them as a table too. */
+/** A bar chart drawn with CSS. Pages that use it also show the figures as a table. */
 export function SpendChart({ daily, today }: Props) {
   const days = daily.map((day) => ({ ...day, units: unitsOf(day.usd) }));
   const most = days.reduce((top, day) => (day.units > top.units ? day : top), { date: '', units: 0 });

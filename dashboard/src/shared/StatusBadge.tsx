@@ -9,7 +9,6 @@ const known: Record<number, { tone: Tone; word: string } | undefined> = {
   4: { tone: 'bad', word: words[4] },
 };
 
-/** The status of a token, 1 to 4. */
 export function StatusBadge({ status }: { status: number }) {
   const { tone, word } = known[status] ?? { tone: 'off', word: words.unknown };
   return <ToneBadge tone={tone}>{word}</ToneBadge>;

@@ -8,7 +8,7 @@ interface Props extends Omit<SwitchProps, 'checked' | 'disabled' | 'onChange'> {
   onSwitch: (on: boolean) => void;
 }
 
-/** The switch of a key. It rests where somebody above switched the key off; its status says who. */
+/** Enables or disables a key. It is inactive if the user must not enable the key. */
 export function TokenSwitch({ token, onSwitch, ...props }: Props) {
   const user = useUser();
   return (

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 
 export type Tone = 'ok' | 'off' | 'warn' | 'bad' | 'info';
 
-/** A state in a word on its tint. The word says it; the colour only helps. */
+/** A coloured status label. The text alone carries the meaning. */
 export function ToneBadge({ tone, children }: { tone: Tone; children: ReactNode }) {
   return (
     <Badge

@@ -15,7 +15,7 @@ export function useCopy() {
 
   async function copy(value: string) {
     try {
-      // Absent where the page comes over plain HTTP from another machine.
+      // `clipboard` is undefined if the page is loaded over plain HTTP from another machine.
       await navigator.clipboard.writeText(value);
       setCopied(true);
     } catch {

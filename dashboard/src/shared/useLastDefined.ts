@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** The value, or the last one there was: what a dialog still shows while it fades away. */
+/** The last value that was defined. A dialog shows it while it closes. */
 export function useLastDefined<Value>(value: Value | undefined): Value | undefined {
   const [last, setLast] = useState(value);
   if (value !== undefined && value !== last) setLast(value);

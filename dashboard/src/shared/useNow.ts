@@ -21,7 +21,7 @@ function steppedNow() {
   return Math.floor(Date.now() / 1000 / STEP_SECONDS) * STEP_SECONDS;
 }
 
-/** Unix seconds in steps of half a minute: one clock for all the relative times of a page. */
+/** Unix seconds, updated every 30 seconds. All components share one timer. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, steppedNow);
 }

@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from 'react';
 
 /**
- * Spread on an element, the result lets it scroll what is larger than it, by keyboard too: while it scrolls, it is
- * a stop of the Tab key with `label` as its name, from where the arrow keys scroll it.
+ * Props that make an element scroll its overflow, also by keyboard. While there is overflow, the element is a focusable
+ * region named `label`.
  */
 export function useScrollRegion<Region extends HTMLElement = HTMLDivElement>(label: string) {
   const ref = useRef<Region>(null);
   const [scrolls, setScrolls] = useState(false);
 
-  // After every render, because new content may have another width at the same size of the region.
+  // Runs after every render: new content can change the overflow without resizing the region.
   useEffect(() => {
     const region = ref.current;
     if (!region) return;
@@ -22,6 +22,6 @@ export function useScrollRegion<Region extends HTMLElement = HTMLDivElement>(lab
   });
 
   const stop = scrolls && { role: 'region', tabIndex: 0, 'aria-label': label };
-  // What is placed absolutely in it, as hidden labels are, would else make the whole page as wide as its content.
+  // `relative` keeps absolutely positioned children, such as hidden labels, from widening the page.
   return { ref, style: { overflow: 'auto', position: 'relative' } as const, ...stop };
 }

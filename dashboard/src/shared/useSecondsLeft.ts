@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { ApiError } from '../api/error';
 
-/** Counts down to when a refusal of too many requests ends; `undefined` without one. */
+/** Seconds until a 429 response allows another request, counted down. `undefined` without such a failure. */
 export function useSecondsLeft(failure: Error | null): number | undefined {
   const [left, setLeft] = useState<number>();
 

@@ -58,7 +58,7 @@ export function AppLayout({ children }: { children: ReactNode }) {
   );
 }
 
-/** A new page begins at its top, and with the keyboard inside it, as after a full load. */
+/** Scrolls to the top and focuses the main content when the page changes, as a full load does. */
 function useResetOnNavigation() {
   const [path] = useLocation();
   const shown = useRef(path);

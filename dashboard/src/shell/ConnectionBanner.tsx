@@ -8,7 +8,7 @@ import classes from './ConnectionBanner.module.css';
 
 const PROBE_INTERVAL_MS = 3000;
 
-/** Says that the server is away, asks for it by itself, and lets every page load anew once it is back. */
+/** Says that the server is not available, polls it, and reloads all data when it is back. */
 export function ConnectionBanner() {
   const connection = useConnection();
   const client = useQueryClient();
@@ -16,7 +16,7 @@ export function ConnectionBanner() {
 
   useEffect(() => {
     if (!lost) return;
-    // Any answer at all, also a refusal, is noted by the client and ends the outage.
+    // Any response, also a refusal, ends the outage: the client reports it.
     const probe = () => call(api.GET('/api/user/self')).catch(() => undefined);
     const timer = setInterval(probe, PROBE_INTERVAL_MS);
     return () => {

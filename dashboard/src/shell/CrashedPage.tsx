@@ -4,7 +4,7 @@ import { EmptyState } from '../shared/EmptyState';
 import { PageHeader } from '../shared/PageHeader';
 import { texts } from '../texts';
 
-/** What the browsers say when the file of a lazily loaded page is gone, as after an update of the server. */
+/** The messages of browsers if the file of a page does not exist any more, as after an update of the server. */
 const STALE = /dynamically imported module|module script failed|unable to preload/i;
 
 export function CrashedPage({ error }: { error: Error }) {

@@ -9,7 +9,7 @@ interface State {
   error?: Error;
 }
 
-/** React has error boundaries as classes only. */
+/** Error boundaries in React must be classes. */
 export class ErrorBoundary extends Component<Props, State> {
   override state: State = {};
 

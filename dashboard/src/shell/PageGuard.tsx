@@ -5,7 +5,7 @@ import { PageHeader } from '../shared/PageHeader';
 import { texts } from '../texts';
 import type { AppRoute } from './routeTable';
 
-/** The server decides what an account may do; this only spares people pages that would answer 403. */
+/** Hides pages that the account cannot use. The server enforces the permissions. */
 export function PageGuard({ route: { page: Page, administrator, needsTokenApi } }: { route: AppRoute }) {
   const user = useUser();
   if (administrator && !isAdministrator(user)) {

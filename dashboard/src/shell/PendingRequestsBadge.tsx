@@ -3,7 +3,7 @@ import { usePendingRequestCount } from '../api/adminRequests';
 import { formatInteger } from '../format/money';
 import { texts } from '../texts';
 
-/** How many people wait for an answer of an administrator; nothing for nobody. */
+/** The number of pending requests. Empty if there are none. */
 export function PendingRequestsBadge() {
   const { data: count = 0 } = usePendingRequestCount();
   if (count === 0) return null;

@@ -6,7 +6,7 @@ import { FailureState } from '../shared/FailureState';
 import { texts } from '../texts';
 import { signInPath } from './nextPath';
 
-/** Shows its children to whoever is signed in, and leads everybody else to the sign-in page and back. */
+/** Shows its children to signed-in users. Redirects others to the sign-in page, which leads back. */
 export function SessionGuard({ children }: { children: ReactNode }) {
   const session = useSession();
   const [path] = useLocation();

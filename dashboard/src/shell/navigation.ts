@@ -16,7 +16,7 @@ export interface NavigationEntry {
   href: string;
   label: string;
   icon: ComponentType<{ size?: number; stroke?: number }>;
-  /** At the end of the entry. */
+  /** Shown at the end of the entry. */
   badge?: ComponentType;
 }
 

@@ -17,7 +17,7 @@ describe('nextPath', () => {
     expect(nextPath(search, ORIGIN)).toBe(path);
   });
 
-  it('is what signInPath names', () => {
+  it('returns the path passed to signInPath', () => {
     expect(nextPath(signInPath('/keys?q=a&b').split('?')[1] ?? '', ORIGIN)).toBe('/keys?q=a&b');
   });
 });

@@ -4,7 +4,7 @@ export function signInPath(from: string): string {
   return from === HOME ? '/sign-in' : `/sign-in?next=${encodeURIComponent(from)}`;
 }
 
-/** Where to go after the sign-in: only ever a path of this site. */
+/** The path to open after signing in. Always a path of this site, never another host. */
 export function nextPath(search: string, origin = window.location.origin): string {
   const next = new URLSearchParams(search).get('next') ?? HOME;
   if (!next.startsWith('/') || !URL.canParse(next, origin)) return HOME;

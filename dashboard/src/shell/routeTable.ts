@@ -5,10 +5,10 @@ interface RouteEntry {
   page: ComponentType;
 }
 
-/** A page in the frame, for whoever is signed in. */
+/** A page inside the app layout, for signed-in users. */
 export interface AppRoute extends RouteEntry {
   administrator?: boolean;
-  /** Of no use before the account is enabled for the token API. */
+  /** Requires access to the token API. */
   needsTokenApi?: boolean;
 }
 

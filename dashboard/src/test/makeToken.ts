@@ -1,6 +1,6 @@
 import type { Token } from '../api/tokens';
 
-/** A token for tests, which say only what matters to them. */
+/** A token for tests, with defaults. */
 export function makeToken(fields: Partial<Token> = {}): Token {
   return {
     id: 7,

@@ -1,6 +1,6 @@
 import { en } from './en';
 
-/** Another language is another object of this shape. */
+/** A translation is an object of this type. */
 export type Texts = typeof en;
 
 export const language = 'en';

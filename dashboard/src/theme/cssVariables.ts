@@ -1,8 +1,8 @@
 import type { CSSVariablesResolver } from '@mantine/core';
 
 /**
- * Colours that Mantine's defaults leave below AA, and the dashboard's own: the page behind the surfaces
- * and the five tones that states are told in (each a text colour on its tint).
+ * Replaces Mantine colours that do not reach WCAG AA, and adds the page background and five status colours, each with a
+ * background tint.
  */
 export const cssVariablesResolver: CSSVariablesResolver = (theme) => ({
   variables: {},

@@ -13,7 +13,7 @@ import {
 } from '@mantine/core';
 import { texts } from '../texts';
 
-// Shade 7 carries white text at 5.6:1, shade 3 stands on the dark surfaces at more than 8:1.
+// White text on shade 7 has a contrast of 5.6:1; shade 3 on dark surfaces has more than 8:1.
 const petrol: MantineColorsTuple = [
   '#eef8f8',
   '#d8edee',
@@ -66,7 +66,7 @@ const dark: MantineColorsTuple = [
   '#0e1214',
 ];
 
-// The list itself scrolls, as the keyboard expects of it, and not a box around it.
+// The list itself scrolls, so that the arrow keys can scroll it.
 const listThatScrolls = {
   defaultProps: { withScrollArea: false },
   styles: { options: { maxHeight: 300, overflowY: 'auto' } },
@@ -98,7 +98,7 @@ const overrides = createTheme({
         padding: 'lg',
         overlayProps: { backgroundOpacity: 0.5 },
         closeButtonProps: { 'aria-label': texts.common.close },
-        // Mantine makes it a second banner of the page.
+        // Otherwise Mantine adds a second `banner` landmark.
         attributes: { header: { role: 'presentation' } },
       },
       styles: { title: { fontSize: '1.125rem', fontWeight: 650 } },
@@ -112,10 +112,10 @@ const overrides = createTheme({
         visibilityToggleButtonProps: { tabIndex: 0, 'aria-label': texts.common.showPassword },
       },
     }),
-    // By name, because importing these would put them into the first load.
+    // By name: importing these components would add them to the first load.
     Select: listThatScrolls,
     TagsInput: listThatScrolls,
-    // A click is one on the control, which lies below.
+    // Clicks must reach the input below the track.
     Switch: { styles: { track: { pointerEvents: 'none' } } },
     Table: Table.extend({
       defaultProps: {

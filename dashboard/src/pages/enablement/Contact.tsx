@@ -2,7 +2,7 @@ import { Anchor, Text } from '@mantine/core';
 import { texts } from '../../texts';
 import { contactHref } from './contactHref';
 
-/** Where to ask beside here, as the operator wrote it. */
+/** The contact that the operator configured. */
 export function Contact({ contact }: { contact: string }) {
   if (!contact) return null;
   const href = contactHref(contact);

@@ -9,7 +9,7 @@ describe('contactHref', () => {
     ['javascript:a@b.c', undefined],
     ['room 12, ask for Ann', undefined],
     ['', undefined],
-  ])('%j leads to %j', (contact, href) => {
+  ])('%j becomes %j', (contact, href) => {
     expect(contactHref(contact)).toBe(href);
   });
 });

@@ -5,7 +5,7 @@ import { lockedBy } from '../../api/tokenSwitch';
 import type { Token } from '../../api/tokens';
 import { texts } from '../../texts';
 
-/** Why the switch of a key rests, and whom to ask. */
+/** Says who disabled the key, and who can enable it. */
 export function LockedAlert({ token }: { token: Token }) {
   const user = useUser();
   const who = lockedBy(user, token);

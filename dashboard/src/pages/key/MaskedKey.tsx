@@ -6,7 +6,7 @@ import type { KeyActions } from '../keys/actions/useKeyActions';
 
 const { menu } = texts.keys;
 
-/** Masked; the key comes only when it is asked for. */
+/** The masked key, with actions that load the key itself. */
 export function MaskedKey({ token, actions }: { token: Token; actions: KeyActions }) {
   return (
     <Group gap="xs">

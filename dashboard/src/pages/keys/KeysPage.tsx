@@ -27,11 +27,11 @@ export default function KeysPage() {
   const selection = useSelection(keys.rows ?? []);
   const createButtonRef = useRef<HTMLButtonElement>(null);
   const { actions, dialogs } = useKeyActions({ focusAfterDelete: createButtonRef });
-  // Other pages lead here with `?create`.
+  // Other pages link here with `?create`.
   const [creating, setCreating] = useState(new URLSearchParams(useSearch()).has('create'));
   const [created, setCreated] = useState<Token>();
 
-  // The last page may be gone after a deletion.
+  // A deletion can remove the last page.
   const lastPage = Math.max(0, Math.ceil(keys.total / KEYS_PER_PAGE) - 1);
   const beyond = keys.rows !== undefined && view.page > lastPage;
   useEffect(() => {
@@ -40,7 +40,7 @@ export default function KeysPage() {
 
   function forgetCreated() {
     setCreated(undefined);
-    // What had the focus before was in the form, which is gone.
+    // The form that had the focus no longer exists.
     createButtonRef.current?.focus();
   }
 

@@ -27,7 +27,7 @@ export function KeysToolbar({ view, onChange, keys }: Props) {
   return (
     <Group align="flex-start" gap="sm" className={classes.toolbar}>
       <SearchInput label={search.label} value={view.q} onChange={(q) => onChange({ q })} />
-      {/* The API cannot filter by state, so this needs all keys here. */}
+      {/* The API cannot filter by status, so all keys must be loaded. */}
       {keys.complete && (
         <Select
           aria-label={status.label}

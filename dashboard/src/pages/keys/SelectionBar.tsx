@@ -7,7 +7,7 @@ import type { Selection } from './useSelection';
 
 const words = texts.keys.selection;
 
-/** What can be done with several keys at once; it floats, so that nothing moves when it comes. */
+/** Actions on the selected keys. It floats, so that the page does not move when it appears. */
 export function SelectionBar({ selection, actions }: { selection: Selection; actions: KeyActions }) {
   const { tokens, clear } = selection;
   if (tokens.length === 0) return null;

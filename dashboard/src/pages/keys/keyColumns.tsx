@@ -62,7 +62,7 @@ export function keyColumns(actions: KeyActions, selection: Selection): Column<To
     {
       key: 'lastUsed',
       header: words.columns.lastUsed,
-      // Until the first use the API says when the token was made.
+      // Before the first use, `accessed_time` is the time of creation.
       cell: (token) => (
         <RelativeTime
           size="sm"

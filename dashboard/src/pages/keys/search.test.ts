@@ -24,7 +24,7 @@ describe('planSearch', () => {
     ['a%b%c', { kind: 'server', search: { by: 'name', text: 'a%b%c' } }],
     ['a%b%c%', { kind: 'too_many_wildcards' }],
     ['ab%%', { kind: 'too_many_wildcards' }],
-  ])('with some of them loaded: %j', (typed, plan) => {
+  ])('with some tokens loaded: %j', (typed, plan) => {
     expect(planSearch(typed, false)).toEqual(plan);
   });
 });
@@ -49,7 +49,7 @@ describe('narrow', () => {
     ['ab12', 1],
     ['WXYZ', 0],
     ['xyz', 0],
-  ])('by what is shown of the key: %s', (text, found) => {
+  ])('searches the visible part of the key: %s', (text, found) => {
     expect(filterByText([makeToken({ name: 'Notebook' })], text)).toHaveLength(found);
   });
 });

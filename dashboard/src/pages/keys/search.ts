@@ -1,14 +1,14 @@
 import type { Token, TokenSearch } from '../../api/tokens';
 
-// The server's own rules (spec §8), so that nothing is asked that it would refuse.
+// The rules of the server (specification, section 8). Searches that it would refuse are not sent.
 const MIN_CHARACTERS = 2;
 const MAX_WILDCARDS = 2;
 
 const WHOLE_KEY_LENGTH = 48;
-// At each end; less of it fits too many keys by chance.
+// Characters that a masked key shows at each end. Shorter texts would match too many keys.
 const SHOWN_OF_KEY = 4;
 
-/** How a typed text is looked for: among what is loaded, by the server, or not at all yet. */
+/** How to search for a typed text: in the loaded tokens, on the server, or not yet. */
 export type SearchPlan =
   | { kind: 'none' }
   | { kind: 'local'; text: string }
@@ -16,7 +16,7 @@ export type SearchPlan =
   | { kind: 'too_short' }
   | { kind: 'too_many_wildcards' };
 
-/** `complete`: all tokens are loaded, so that names need no server. */
+/** If `complete`, all tokens are loaded and names are searched locally. */
 export function planSearch(typed: string, complete: boolean): SearchPlan {
   const text = typed.trim();
   if (text === '') return { kind: 'none' };
@@ -32,7 +32,7 @@ function looksLikeKey(text: string): boolean {
   return text.startsWith('sk-') || (text.length === WHOLE_KEY_LENGTH && /^[0-9A-Za-z]+$/.test(text));
 }
 
-/** Those with the text in their name, in any case, or whose masked key shows it. */
+/** Tokens with the text in their name, ignoring case, or in the visible part of the masked key. */
 export function filterByText(tokens: Token[], text: string): Token[] {
   const part = text.toLowerCase();
   return tokens.filter(

@@ -10,14 +10,14 @@ const DEBOUNCE_MS = 400;
 export interface KeyList {
   /** Absent while loading. */
   rows: Token[] | undefined;
-  /** How many there are on all pages. */
+  /** The number of keys on all pages. */
   total: number;
-  /** All tokens are loaded: they can be filtered without asking the server. */
+  /** All tokens are loaded, so they are filtered locally. */
   complete: boolean;
   plan: SearchPlan;
-  /** Why the last search failed, also while it is being tried again. */
+  /** Why the last search failed. Also set during retries. */
   searchFailure: Error | null;
-  /** There is nothing to show for this. */
+  /** Set if there is nothing to show. */
   error: Error | null;
   retry: () => void;
 }
@@ -34,9 +34,9 @@ export function useKeyList({ q, status, page }: KeysView): KeyList {
   const search = useTokenSearch(asked, portion);
 
   const searching = plan.kind === 'server';
-  // Until the answer is here, what was there before stays.
+  // The previous rows stay until the response arrives.
   const source = searching && asked && search.data ? search : list;
-  // Rows of the search before may stay for a moment; that it found nothing may not, nor another page.
+  // Rows of the previous search may stay, but not its empty result, and not rows of another page.
   const isOld = source.isPlaceholderData && (source === list || source.data?.total === 0);
   const loaded = isOld ? undefined : source.data?.items;
   const local = loaded && filter(loaded, plan, complete ? status : undefined);

@@ -1,11 +1,11 @@
 import { useSearchParams } from 'wouter';
 
-/** What the page shows. It stands in the address, so that a reload and the way back keep it. */
+/** What the page shows. Kept in the URL for reloads and the back button. */
 export interface KeysView {
   q: string;
-  /** 1 to 4; absent for all. */
+  /** 1 to 4. Absent means all. */
   status: number | undefined;
-  /** From 0. */
+  /** Starts at 0. */
   page: number;
 }
 
@@ -17,7 +17,7 @@ export function useKeysView(): [KeysView, (changes: Partial<KeysView>) => void] 
     page: Math.max(0, count(params.get('page')) - 1),
   };
 
-  /** Another search or state begins at its first page, unless the page is given. */
+  /** Returns to the first page, unless the change has a page. */
   function change(changes: Partial<KeysView>) {
     const { q, status, page } = { ...view, page: 0, ...changes };
     const shown = { q, status: status ? String(status) : '', page: page > 0 ? String(page + 1) : '' };

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Token } from '../../api/tokens';
 
-/** Which of the shown tokens are chosen. Those that are not shown never are. */
+/** The selected tokens among the shown tokens. */
 export interface Selection {
   tokens: Token[];
   all: boolean;

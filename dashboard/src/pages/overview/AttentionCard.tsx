@@ -13,7 +13,7 @@ import page from './OverviewPage.module.css';
 const words = texts.overview.attention;
 const SKELETONS = ['a', 'b', 'c'];
 
-/** Keys that stopped or soon will; each leads to its page. */
+/** Keys that stopped working or soon will, with links. */
 export function AttentionCard({ overview }: { overview: Overview | undefined }) {
   const more = overview ? overview.attention_total - overview.attention.length : 0;
   return (

@@ -9,7 +9,7 @@ import page from './OverviewPage.module.css';
 
 const words = texts.overview.keys;
 
-/** How many keys are in each state; each leads to those keys. */
+/** The number of keys by status, with links to the filtered list. */
 export function KeysCard({ counts }: { counts: Overview['tokens'] | undefined }) {
   const states = [
     { status: 1, count: counts?.enabled },

@@ -7,7 +7,7 @@ interface Props {
   /** Absent while loading. */
   value: ReactNode | undefined;
   className?: string;
-  /** Two lines in smaller words. */
+  /** Two lines of small text. */
   children: ReactNode;
 }
 

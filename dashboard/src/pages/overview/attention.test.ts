@@ -17,7 +17,7 @@ describe('explain', () => {
     ['exhausted', { used_quota: 50_000, remain_quota: 0 }, 'bad', 'Its quota of $0.10 is used up.'],
     ['expired', { expired_time: NOW - DAY }, 'warn', 'Stopped working yesterday.'],
     ['from_a_newer_server', {}, 'info', 'This key needs attention.'],
-  ])('says why: %s', (reason, fields, tone, sentence) => {
+  ])('explains %s', (reason, fields, tone, sentence) => {
     expect(explain({ reason, token: makeToken(fields) }, NOW)).toMatchObject({ tone, sentence });
   });
 });

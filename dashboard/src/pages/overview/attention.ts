@@ -10,7 +10,7 @@ interface Explanation {
   sentence: string;
 }
 
-/** Why a key needs attention, in words. */
+/** Explains why a key needs attention. */
 export function explain({ reason, token }: Attention, now: number): Explanation {
   const { expires_soon, nearly_spent, exhausted, expired, other } = texts.overview.attention.reasons;
   const when = formatRelative(token.expired_time, now);

@@ -36,7 +36,7 @@ export function AboutSection() {
 
   return (
     <Section title={words.title}>
-      {/* The server says what is wrong with an address, in the same words to everybody. */}
+      {/* `noValidate`: the server checks the email address. */}
       <form onSubmit={send} noValidate>
         <Stack>
           <TextInput

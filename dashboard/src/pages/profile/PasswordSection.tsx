@@ -47,7 +47,7 @@ export function PasswordSection() {
     <Section title={words.title}>
       <form onSubmit={send}>
         <Stack>
-          {/* Tells password managers whose password it is. */}
+          {/* Lets password managers assign the password to the account. */}
           <input type="text" name="username" autoComplete="username" value={username} readOnly hidden />
           <PasswordInput
             label={words.old}

@@ -7,13 +7,13 @@ import classes from './AuthLayout.module.css';
 
 interface Props {
   title: string;
-  /** Why it was refused. */
+  /** The error message. */
   failure?: ReactNode;
   other?: { question: string; label: string; href: string };
   children: ReactNode;
 }
 
-/** What signing in and registering look like: one calm card, without the frame. */
+/** The layout of the sign-in and registration pages. */
 export function AuthLayout({ title, failure, other, children }: Props) {
   useDocumentTitle(title);
   return (

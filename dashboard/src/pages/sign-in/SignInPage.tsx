@@ -27,11 +27,11 @@ export default function SignInPage() {
 
   function send(event: FormEvent) {
     event.preventDefault();
-    // Most often it is the password that was wrong.
+    // Usually the password is wrong.
     signIn.mutate({ username, password }, { onError: () => passwordInput.current?.select() });
   }
 
-  // The seconds count down on the button: in the alert each of them would be read aloud.
+  // The button shows the countdown. In the alert, a screen reader would read every second aloud.
   const throttled = isThrottled && tooMany;
   const refused = signIn.error && <FailureMessage error={signIn.error} />;
   const failure = secondsLeft === undefined ? refused : throttled;

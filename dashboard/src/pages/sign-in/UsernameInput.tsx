@@ -7,7 +7,6 @@ interface Props {
   onChange: (value: string) => void;
 }
 
-/** Comes first, and is what password managers fill. */
 export function UsernameInput({ description, value, onChange }: Props) {
   return (
     <TextInput

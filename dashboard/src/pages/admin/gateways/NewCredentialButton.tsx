@@ -7,12 +7,12 @@ import { VerifyExample } from './VerifyExample';
 
 const words = texts.adminGateways.credential;
 
-/** Makes one more credential of a gateway, and shows it. */
+/** Creates a credential of a gateway and shows it. */
 export function NewCredentialButton({ gateway }: { gateway: Gateway }) {
   const create = useCreateCredential();
 
   function make() {
-    // Not disabled meanwhile: the dialog gives the focus back to this button.
+    // The button is not disabled while pending, because the dialog returns the focus to it.
     if (!create.isPending) create.mutate(gateway.id, { onError: notifyFailure });
   }
 

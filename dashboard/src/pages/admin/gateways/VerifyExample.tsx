@@ -5,7 +5,7 @@ import classes from './VerifyExample.module.css';
 
 const words = texts.adminGateways.dialog;
 
-/** What a new gateway can try first. */
+/** A first command for a new gateway. */
 export function VerifyExample() {
   const command = `curl ${window.location.origin}/api/gateway/verify \\
   -H "Authorization: Bearer $GATEWAY" \\

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { hintOf } from './hint';
 
 describe('hintOf', () => {
-  it('tells credentials apart by their end', () => {
+  it('uses the last characters', () => {
     expect(hintOf({ id: 7, hint: 'wxyz' })).toBe('…wxyz');
   });
 
-  it('falls back on the number of an old credential', () => {
+  it('uses the ID if there are no characters', () => {
     expect(hintOf({ id: 7, hint: '' })).toBe('#7');
   });
 });

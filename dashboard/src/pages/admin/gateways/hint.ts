@@ -1,6 +1,6 @@
 import type { Credential } from '../../../api/adminGateways';
 
-/** How people tell credentials apart: by their last characters, or by their number where those were not kept. */
+/** Identifies a credential by its last characters, or by its ID if they are not stored. */
 export function hintOf({ id, hint }: Pick<Credential, 'id' | 'hint'>): string {
   return hint === '' ? `#${id}` : `…${hint}`;
 }

@@ -10,7 +10,7 @@ const words = texts.adminRequests.dialog;
 const MAX_NOTE = 2000;
 
 interface Props {
-  /** Open while there is one. */
+  /** The dialog is open while this is defined. */
   decision: Decision | undefined;
   request: ApiRequest;
   onClose: () => void;

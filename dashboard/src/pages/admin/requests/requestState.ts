@@ -1,4 +1,4 @@
-/** What the page can be filtered by; `pending` is what it is opened for. */
+/** `pending` is the default. */
 export const stateFilters = ['pending', 'approved', 'refused', 'all'] as const;
 export type StateFilter = (typeof stateFilters)[number];
 

@@ -13,7 +13,7 @@ interface Props {
   onCancel: () => void;
 }
 
-/** The content of a dialog with fields: they, why the server refused them, and the two ways out. */
+/** A form in a dialog: fields, error message, Cancel and Submit. */
 export function DialogForm(props: Props) {
   const { children, submitLabel, dangerous, pending, failure, onSubmit, onCancel } = props;
 

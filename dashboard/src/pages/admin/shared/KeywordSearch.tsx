@@ -9,7 +9,7 @@ interface Props {
   onSearch: (keyword: string) => void;
 }
 
-/** Searches once typing rests. */
+/** Searches after a pause in typing. */
 export function KeywordSearch({ label, keyword, onSearch }: Props) {
   const { text, type } = useDebouncedText(keyword, onSearch, isKeyword);
   return (

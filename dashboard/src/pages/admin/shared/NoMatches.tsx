@@ -3,7 +3,7 @@ import { IconSearchOff } from '@tabler/icons-react';
 import { EmptyState } from '../../../shared/EmptyState';
 import { texts } from '../../../texts';
 
-/** In place of a list that its filters leave empty. */
+/** Shown if no row matches the filters. */
 export function NoMatches({ onClear }: { onClear: () => void }) {
   const { title, hint, clear } = texts.adminLists.noMatches;
   const action = (

@@ -11,16 +11,16 @@ export interface PagedProps<Row> {
   query: UseQueryResult<Page<Row>>;
   page: number;
   onPage: (page: number) => void;
-  /** In place of no rows at all. */
+  /** Shown if the list has no rows. */
   empty: ReactNode;
 }
 
 interface Props<Row> extends PagedProps<Row> {
-  /** The rows, never none; `undefined` while they are loaded. */
+  /** `rows` is never empty. It is `undefined` while loading. */
   children: (rows: Row[] | undefined) => ReactNode;
 }
 
-/** A page of a list of the server and the way to the others, or why there is none. */
+/** A page of a list with page navigation, or the reason why there is none. */
 export function Paged<Row>({ query, page, onPage, empty, children }: Props<Row>) {
   const { data, error, isPlaceholderData } = query;
   if (error && (!data || isPlaceholderData)) {

@@ -15,20 +15,20 @@ describe('readListQuery', () => {
   });
 });
 
-describe('changes', () => {
-  it('begin another list at its first page and drop what is not set', () => {
+describe('changes of the query', () => {
+  it('return to the first page and remove empty filters', () => {
     const params = new URLSearchParams('keyword=ana&user_id=7&page=3');
     expect(withFilters(params, { keyword: '' }).toString()).toBe('user_id=7');
     expect(params.get('page')).toBe('3');
   });
 
-  it('keep the filters while paging, and the first page unnamed', () => {
+  it('keep the filters on other pages, and leave out the first page', () => {
     const params = new URLSearchParams('keyword=a%26b');
     expect(withPage(params, 1).toString()).toBe('keyword=a%26b&page=2');
     expect(withPage(withPage(params, 1), 0).toString()).toBe('keyword=a%26b');
   });
 
-  it('come back from an address', () => {
+  it('round-trip through a URL', () => {
     const search = listHref('/admin/tokens', { user_id: 7, keyword: 'a&b' }).split('?')[1];
     expect(readListQuery(new URLSearchParams(search), names).filters).toEqual({
       keyword: 'a&b',

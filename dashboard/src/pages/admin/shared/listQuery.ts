@@ -1,8 +1,8 @@
-/** Filters and the page of a list as they stand in the query string, where the page counts from 1. */
+/** The filters and the page of a list. In the query string, pages start at 1. */
 export interface ListQuery<Name extends string> {
-  /** Empty where it is not set. */
+  /** Empty if not set. */
   filters: Record<Name, string>;
-  /** From 0, as in the API. */
+  /** Starts at 0, as in the API. */
   page: number;
 }
 
@@ -18,7 +18,7 @@ export function readListQuery<Name extends string>(
   };
 }
 
-/** Another filter is another list, which begins at its first page. */
+/** Changes filters and returns to the first page. */
 export function withFilters(params: URLSearchParams, change: Record<string, string>): URLSearchParams {
   const next = new URLSearchParams(params);
   next.delete('page');
@@ -36,7 +36,7 @@ export function withPage(params: URLSearchParams, page: number): URLSearchParams
   return next;
 }
 
-/** The address of a list with these filters. */
+/** The URL of a list with these filters. */
 export function listHref(path: string, filters: Record<string, string | number>): string {
   return `${path}?${new URLSearchParams(Object.entries(filters).map(([name, value]) => [name, String(value)]))}`;
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 
 const DEBOUNCE_MS = 400;
 
-/** A text that is told on once typing rests, and only while it is acceptable; until then it stays here. */
+/** The text of an input. Reports it after a pause in typing, if it is acceptable. */
 export function useDebouncedText(
   value: string,
   onSettled: (text: string) => void,

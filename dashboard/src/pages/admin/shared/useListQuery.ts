@@ -1,7 +1,7 @@
 import { useSearchParams } from 'wouter';
 import { readListQuery, withFilters, withPage } from './listQuery';
 
-/** The filters and the page of a list, kept in the query string so that a reload or a link keeps them. */
+/** The filters and the page of a list, kept in the query string. */
 export function useListQuery<Name extends string>(names: readonly Name[]) {
   const [params, setParams] = useSearchParams();
   return {

@@ -1,6 +1,6 @@
 import { texts } from '../../../texts';
 
-/** The name of an account; its number where the name is not known, or not known yet. */
+/** The username, or "User 7" if it is not loaded. */
 export function usernameOf(userId: number, names: ReadonlyMap<number, string> | undefined): string {
   return names?.get(userId) ?? texts.adminLists.userNumber(userId);
 }

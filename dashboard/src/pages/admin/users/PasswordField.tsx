@@ -13,7 +13,7 @@ interface Props {
 
 const words = texts.adminUsers.password;
 
-/** A new password for somebody else: typed, or generated, and then to be seen. */
+/** A new password for another user. A generated password is visible. */
 export function PasswordField({ label, value, error, onChange }: Props) {
   const [visible, setVisible] = useState(false);
 

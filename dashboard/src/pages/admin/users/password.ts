@@ -1,16 +1,16 @@
-// Without what looks alike: 0 and o, 1 and l. There are 32, which divides 256, so each is as likely.
+// No 0, o, 1 or l, which look alike. 32 characters divide 256 evenly, so each is equally likely.
 const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
 const LENGTH = 25;
 const MIN_CHARACTERS = 8;
 
-/** 125 random bits, in groups that can be read out: "k3mf9-…". */
+/** 125 random bits in readable groups: "k3mf9-…". */
 export function generatePassword(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(LENGTH));
   const letters = Array.from(bytes, (byte) => LETTERS.charAt(byte % LETTERS.length)).join('');
   return letters.replace(/.{5}(?=.)/g, '$&-');
 }
 
-/** As the server counts: characters, not UTF-16 units. */
+/** Counts characters, not UTF-16 units, as the server does. */
 export function isTooShort(password: string): boolean {
   return [...password].length < MIN_CHARACTERS;
 }

@@ -6,7 +6,7 @@ const administrator = { id: 2, role: 10 };
 const other = { id: 3, role: 10 };
 const root = { id: 4, role: 100 };
 
-describe('rights', () => {
+describe('permissions', () => {
   it.each([
     [user, user, false],
     [administrator, user, true],
@@ -16,24 +16,24 @@ describe('rights', () => {
     [root, user, true],
     [root, other, true],
     [root, root, true],
-  ])('%o manages %o: %s', (actor, subject, may) => {
+  ])('%o may manage %o: %s', (actor, subject, may) => {
     expect(mayManage(actor, subject)).toBe(may);
   });
 
-  it('locks nobody out of their own account', () => {
+  it('prevents users from locking themselves out', () => {
     expect(mayLockOut(root, root)).toBe(false);
     expect(mayLockOut(root, { id: 5, role: 100 })).toBe(true);
     expect(mayLockOut(administrator, user)).toBe(true);
     expect(mayLockOut(administrator, other)).toBe(false);
   });
 
-  it('leaves to root what root disabled', () => {
+  it('lets only root enable what root disabled', () => {
     expect(mayEnable(administrator, { disabled_by: 'administrator' })).toBe(true);
     expect(mayEnable(administrator, { disabled_by: 'root' })).toBe(false);
     expect(mayEnable(root, { disabled_by: 'root' })).toBe(true);
   });
 
-  it('gives only roles below, and root all', () => {
+  it('lets administrators assign lower roles, and root all roles', () => {
     expect(assignableRoles(administrator)).toEqual([1]);
     expect(assignableRoles(root)).toEqual([1, 10, 100]);
   });

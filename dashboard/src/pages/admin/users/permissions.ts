@@ -8,23 +8,23 @@ const ADMINISTRATOR = 10;
 const ROOT = 100;
 const ROLES = [USER, ADMINISTRATOR, ROOT];
 
-// The server decides; this only keeps what it surely refuses out of the menus.
+// The server enforces these rules. The dashboard only hides actions that the server would refuse.
 
 function isBelow(actor: Who, role: number): boolean {
   return actor.role >= ROOT || (actor.role >= ADMINISTRATOR && role < actor.role);
 }
 
-/** Administrators change users, root changes everybody. */
+/** Administrators can change users. Root can change all accounts. */
 export function mayManage(actor: Who, subject: Who): boolean {
   return isBelow(actor, subject.role);
 }
 
-/** Nobody can lock themselves out: by role, status or deletion, or by a password that ends their session. */
+/** For changes of role, status or password, and deletion. Users must not lock themselves out. */
 export function mayLockOut(actor: Who, subject: Who): boolean {
   return actor.id !== subject.id && mayManage(actor, subject);
 }
 
-/** What root disabled only root enables. */
+/** Only root can enable an account that root disabled. */
 export function mayEnable(actor: Who, subject: Disabled): boolean {
   return actor.role >= ROOT || subject.disabled_by !== 'root';
 }
@@ -33,7 +33,7 @@ export function assignableRoles(actor: Who): number[] {
   return ROLES.filter((role) => isBelow(actor, role));
 }
 
-/** Administrators are enabled for the token API by birth. */
+/** Administrators always have access to the token API. */
 export function isEnabledByRole(role: number): boolean {
   return role >= ADMINISTRATOR;
 }

@@ -1,3 +1,3 @@
-/** The statuses of an account. */
+/** Status values of an account. */
 export const ENABLED = 1;
 export const DISABLED = 2;

@@ -34,26 +34,26 @@ describe('readLimit', () => {
 describe('userPatchOf', () => {
   const form = userFormOf(ana);
 
-  it('is empty where nothing was changed', () => {
+  it('is empty without changes', () => {
     expect(userPatchOf(form, ana)).toEqual({});
   });
 
-  it('holds only what was changed', () => {
+  it('contains only changed fields', () => {
     expect(userPatchOf({ ...form, email: 'ana@example.org', max_tokens: '' }, ana)).toEqual({
       email: 'ana@example.org',
       max_tokens: -1,
     });
   });
 
-  it('empties what was emptied', () => {
+  it('clears cleared fields', () => {
     expect(userPatchOf({ ...form, display_name: '' }, ana)).toEqual({ display_name: '' });
   });
 
-  it('leaves the token API to the role of administrators', () => {
+  it('leaves out API access for administrators', () => {
     expect(userPatchOf({ ...form, role: 10, token_api_enabled: true }, ana)).toEqual({ role: 10 });
   });
 
-  it('says how the token API stands once the role is gone', () => {
+  it('sets API access when an account stops being an administrator', () => {
     const administrator = { ...ana, role: 10, token_api_enabled: true };
     expect(userPatchOf({ ...userFormOf(administrator), role: 1 }, administrator)).toEqual({
       role: 1,
@@ -63,7 +63,7 @@ describe('userPatchOf', () => {
 });
 
 describe('newUserOf', () => {
-  it('leaves to the server what is not said', () => {
+  it('leaves out empty fields', () => {
     expect(JSON.parse(JSON.stringify(newUserOf(emptyUserForm, 'ana', 'secret-123')))).toEqual({
       username: 'ana',
       password: 'secret-123',

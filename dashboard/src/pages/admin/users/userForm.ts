@@ -2,14 +2,14 @@ import type { NewUser, UserPatch } from '../../../api/adminUsers';
 import type { User } from '../../../api/session';
 import { isEnabledByRole } from './permissions';
 
-/** What can be said about an account both when it is made and later. */
+/** The fields of an account that can be set on creation and changed later. */
 export interface UserForm {
   display_name: string;
   email: string;
   role: number;
   group: string;
   token_api_enabled: boolean;
-  /** As typed; empty for the general limit. */
+  /** As typed. Empty means the default limit. */
   max_tokens: string;
 }
 
@@ -36,14 +36,14 @@ export function userFormOf(user: User): UserForm {
   };
 }
 
-/** `undefined` for what is no limit. */
+/** Returns `undefined` if the text is not a valid limit. */
 export function readLimit(typed: string): number | undefined {
   const text = typed.trim();
   if (text === '') return GENERAL_LIMIT;
   return /^\d{1,7}$/.test(text) ? Number(text) : undefined;
 }
 
-/** A new account with what is filled in; the server has defaults for the rest. */
+/** Leaves out empty fields, for which the server has defaults. */
 export function newUserOf(form: UserForm, username: string, password: string, quota?: number): NewUser {
   return {
     username,
@@ -58,7 +58,7 @@ export function newUserOf(form: UserForm, username: string, password: string, qu
   };
 }
 
-/** Only what differs: nobody's change of something else meanwhile is undone, and the audit log stays true. */
+/** Contains only changed fields, so that it does not undo concurrent changes of other fields. */
 export function userPatchOf(form: UserForm, user: User): UserPatch {
   const before = userFormOf(user);
   const patch: UserPatch = {};
@@ -67,7 +67,7 @@ export function userPatchOf(form: UserForm, user: User): UserPatch {
   if (form.role !== before.role) patch.role = form.role;
   if (form.group !== before.group) patch.group = form.group;
   if (form.max_tokens.trim() !== before.max_tokens) patch.max_tokens = readLimit(form.max_tokens);
-  // An administrator is enabled by role, whatever is stored; it counts from when the role is gone.
+  // Administrators always have access. The stored value applies when the account loses that role.
   const losesRole = isEnabledByRole(before.role) && !isEnabledByRole(form.role);
   if (!isEnabledByRole(form.role) && (losesRole || form.token_api_enabled !== before.token_api_enabled)) {
     patch.token_api_enabled = form.token_api_enabled;

@@ -5,10 +5,10 @@ export type WalletMode = 'add' | 'take' | 'set';
 export type WalletError = UsdError | 'below_zero' | 'above_limit' | 'nothing';
 export type WalletChange = { grant: Grant; balance: number } | { error: WalletError };
 
-/** The most units that the server lets a wallet hold. */
+/** The maximum of a wallet, in quota units. */
 const LIMIT = 500_000_000_000_000;
 
-/** What to send so that a wallet changes as typed, and what it will hold then. */
+/** The request for a typed change of a wallet, and the resulting balance. */
 export function walletChange(mode: WalletMode, held: number, typed: string): WalletChange {
   const amount = parseUsd(typed);
   if ('error' in amount) return amount;

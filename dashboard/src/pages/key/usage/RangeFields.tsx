@@ -7,7 +7,7 @@ import { namedRange, type RangeChoice, rangeProblem } from './range';
 
 interface Props {
   today: string;
-  /** Told of sound ranges only. */
+  /** Called only with valid ranges. */
   onRange: (range: DayRange) => void;
 }
 
@@ -26,7 +26,7 @@ export function RangeFields({ today, onRange }: Props) {
 
   function choose(next: RangeChoice) {
     setChoice(next);
-    // The dates begin with what is shown.
+    // A custom range starts with the current dates.
     if (next === 'between') return;
     setTyped(namedRange(next, today));
     onRange(namedRange(next, today));

@@ -16,7 +16,7 @@ import { UsageTable } from './UsageTable';
 
 const words = texts.key.usage;
 
-/** Waits for the time zone that days are of. */
+/** Loads the time zone of the server first, because usage days depend on it. */
 export function UsageSection({ tokenId }: { tokenId: number }) {
   const { data: status } = useStatus();
   return (

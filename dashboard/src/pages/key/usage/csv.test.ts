@@ -12,13 +12,13 @@ function usage(token_name: string, daily: DayUsage[] = []): DailyUsage {
 }
 
 describe('csv', () => {
-  it('quotes what needs it', () => {
+  it('quotes values that need it', () => {
     expect(csv([['a,b', 'say "hi"', 'two\nlines', 'plain', 1]])).toBe(
       '"a,b","say ""hi""","two\nlines",plain,1\r\n',
     );
   });
 
-  it('has a line for each day, exact', () => {
+  it('has one line per day with exact amounts', () => {
     const text = usageCsv(usage('CI, nightly', [day('2026-03-01', 0.000002), day('2026-03-02', 1.5)]));
     expect(text.split('\r\n')).toEqual([
       'token_id,token_name,date,usd,requests,prompt_tokens,completion_tokens',
@@ -28,7 +28,7 @@ describe('csv', () => {
     ]);
   });
 
-  it('has no formulas', () => {
+  it('contains no formulas', () => {
     expect(usageCsv(usage('=1+1', [day('2026-03-01', 0)]))).toContain(",'=1+1,");
   });
 });
@@ -43,7 +43,7 @@ describe('usageFileName', () => {
     expect(usageFileName(usage(name))).toBe(file);
   });
 
-  it('names one day once', () => {
+  it('contains a single day once', () => {
     expect(usageFileName({ ...usage('a'), end_date: '2026-03-01' })).toBe('a-2026-03-01.csv');
   });
 });

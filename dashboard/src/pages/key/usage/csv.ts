@@ -2,7 +2,7 @@ import type { DailyUsage } from '../../../api/dailyUsage';
 import { usdInput } from '../../../format/money';
 import { unitsOf } from '../../../format/usage';
 
-/** RFC 4180: a value with a comma, a quote or a line break stands in quotes. */
+/** Quotes a value with a comma, a quotation mark or a line break (RFC 4180). */
 function cell(value: string | number): string {
   const text = String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -12,7 +12,7 @@ export function csv(rows: (string | number)[][]): string {
   return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }
 
-/** One line for each day. Its words are those of the API, for programs more than for people. */
+/** One line per day. The header uses the field names of the API. */
 export function usageCsv({ token_id, token_name, daily }: DailyUsage): string {
   const header = ['token_id', 'token_name', 'date', 'usd', 'requests', 'prompt_tokens', 'completion_tokens'];
   const lines = daily.map((day) => [
@@ -27,12 +27,12 @@ export function usageCsv({ token_id, token_name, daily }: DailyUsage): string {
   return csv([header, ...lines]);
 }
 
-/** Spreadsheets run a text that begins like a formula. */
+/** Prevents spreadsheets from running the text as a formula. */
 function harmless(text: string): string {
   return /^[=+\-@]/.test(text) ? `'${text}` : text;
 }
 
-/** Such as "production-2026-03-01-2026-03-07.csv". */
+/** For example "production-2026-03-01-2026-03-07.csv". */
 export function usageFileName({ token_id, token_name, start_date, end_date }: DailyUsage): string {
   const name = token_name
     .normalize('NFC')

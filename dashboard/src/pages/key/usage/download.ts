@@ -1,4 +1,4 @@
-/** Saves a text as a file of the reader. */
+/** Lets the browser save the text as a file. */
 export function download(fileName: string, csv: string) {
   const address = URL.createObjectURL(new Blob([csv], { type: 'text/csv;charset=utf-8' }));
   const link = document.createElement('a');

@@ -6,18 +6,18 @@ describe('days', () => {
     ['UTC', '2026-03-01'],
     ['Asia/Tokyo', '2026-03-01'],
     ['America/New_York', '2026-02-28'],
-  ])('in %s it is %s', (zone, day) => {
+  ])('in %s today is %s', (zone, day) => {
     expect(todayIn(zone, new Date('2026-03-01T01:30:00Z'))).toBe(day);
   });
 
-  it('pass months and years', () => {
+  it('cross months and years', () => {
     expect(plusDays('2026-01-01', -1)).toBe('2025-12-31');
     expect(plusDays('2028-02-28', 1)).toBe('2028-02-29');
   });
 });
 
 describe('ranges', () => {
-  it('are named', () => {
+  it('have names', () => {
     expect(namedRange('today', '2026-03-01')).toEqual({ start: '2026-03-01', end: '2026-03-01' });
     expect(namedRange('week', '2026-03-01')).toEqual({ start: '2026-02-23', end: '2026-03-01' });
   });

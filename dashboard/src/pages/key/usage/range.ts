@@ -1,6 +1,6 @@
 import type { DayRange } from '../../../api/dailyUsage';
 
-/** The API answers at most so many days after the first one (spec §8). */
+/** The last day is at most this many days after the first (specification, section 8). */
 export const MAX_DAYS_ON = 7;
 
 const DAY_MS = 86_400_000;
@@ -9,7 +9,7 @@ const WEEK = 7;
 export type RangeChoice = 'today' | 'week' | 'between';
 export type RangeProblem = 'incomplete' | 'backwards' | 'too_long';
 
-/** The day it is in the server's time zone, which the days of usage are of. */
+/** Today in the time zone of the server. */
 export function todayIn(timeZone: string, now: Date): string {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone,
@@ -25,7 +25,7 @@ export function plusDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** Today alone, or with the six days before. */
+/** Today, or the last seven days including today. */
 export function namedRange(choice: Exclude<RangeChoice, 'between'>, today: string): DayRange {
   return { start: choice === 'today' ? today : plusDays(today, 1 - WEEK), end: today };
 }

@@ -19,7 +19,7 @@ import type { KeyActions } from './useKeyActions';
 interface Props {
   token: Token;
   actions: KeyActions;
-  /** On the key's own page there is nothing to open, and editing is a button. */
+  /** The page of the key has no Open item, and Edit is a button. */
   onOwnPage?: boolean;
 }
 
@@ -31,7 +31,7 @@ export function KeyMenu({ token, actions, onOwnPage }: Props) {
   const on = isSwitchedOn(token);
   const locked = lockedBy(useUser(), token);
 
-  /** Dialogs give the focus back to what had it, and the item is gone by then. */
+  /** Focuses the menu button first: a closing dialog returns the focus to it, and the menu item no longer exists. */
   function act(action: () => void) {
     return () => {
       target.current?.focus();

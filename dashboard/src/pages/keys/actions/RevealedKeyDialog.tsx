@@ -5,7 +5,7 @@ import { texts } from '../../../texts';
 import classes from './RevealedKeyDialog.module.css';
 
 interface Props {
-  /** Shown while there is one. */
+  /** The dialog is open while this is defined. */
   revealed: { name: string; key: string } | undefined;
   onClose: () => void;
 }

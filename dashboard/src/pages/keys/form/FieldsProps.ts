@@ -1,7 +1,7 @@
 import type { Draft } from './draft';
 import type { FieldErrors } from './validation';
 
-/** What each part of the form is given. */
+/** The props of each part of the form. */
 export interface FieldsProps {
   draft: Draft;
   errors: FieldErrors;

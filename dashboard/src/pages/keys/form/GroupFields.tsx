@@ -22,7 +22,7 @@ export function GroupFields({ draft, onChange }: FieldsProps) {
   for (const [name, { desc, ratio }] of Object.entries(groups.data ?? {})) {
     options.set(name, { label: name, hint: `${desc} · ${words.ratio(String(ratio))}` });
   }
-  // A token may be in a group that is closed by now.
+  // The group of the token may no longer be available.
   if (!options.has(draft.group)) options.set(draft.group, { label: draft.group });
 
   return (

@@ -7,7 +7,7 @@ import { KeyForm } from './KeyForm';
 
 interface Props {
   opened: boolean;
-  /** The one to edit; without it a new one is made. */
+  /** The token to edit. Absent for a new token. */
   token?: Token;
   onCreated?: (token: Token) => void;
   onClose: () => void;
@@ -35,7 +35,7 @@ export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
       closeButtonProps={{ 'aria-label': texts.common.close }}
       attributes={{ header: { role: 'presentation' } }}
       styles={{ title: { fontSize: '1.125rem', fontWeight: 650, overflowWrap: 'anywhere' } }}
-      // What was typed is not lost to a stray click or key.
+      // A stray click or key must not lose the input.
       closeOnClickOutside={!touched}
       closeOnEscape={!touched}
     >

@@ -17,7 +17,7 @@ const full = makeToken({
 
 describe('changesOf', () => {
   it.each([makeToken(), full, makeToken({ unlimited_quota: true, remain_quota: 3 })])(
-    'is empty untouched',
+    'is empty without changes',
     (token) => {
       expect(changesOf(draftOf(token), token, NOW)).toEqual({});
     },
@@ -25,26 +25,30 @@ describe('changesOf', () => {
 
   it.each<[string, Partial<Draft>, object]>([
     ['a name, trimmed', { name: ' New ' }, { name: 'New' }],
-    ['the same name with spaces', { name: ' Production ' }, {}],
+    ['no change for a name with spaces', { name: ' Production ' }, {}],
     ['a note with lines, trimmed', { note: ' one\n two \n' }, { note: 'one\n two' }],
     ['an emptied note', { note: '  ' }, { note: '' }],
     ['the quota', { usd: '2.5' }, { remain_quota: 1_250_000 }],
-    ['the same quota in other words', { usd: '$0.999998' }, {}],
+    ['no change for the same quota in another format', { usd: '$0.999998' }, {}],
     ['unlimited', { unlimited: true, usd: 'nonsense' }, { unlimited_quota: true }],
     ['the expiry', { expiry: { choice: 'never', at: undefined } }, { expired_time: -1 }],
-    ['so long from now', { expiry: { choice: 'day', at: undefined } }, { expired_time: NOW + 86_400 }],
+    [
+      'an expiry relative to now',
+      { expiry: { choice: 'day', at: undefined } },
+      { expired_time: NOW + 86_400 },
+    ],
     ['no models', { models: [] }, { model_limits: '' }],
     ['models not limited', { limitModels: false }, { model_limits_enabled: false }],
     ['addresses', { ips: '10.0.0.2, ::1\n\n' }, { allow_ips: '10.0.0.2\n::1' }],
-    ['the same addresses', { ips: ' 10.0.0.1\n\n::1' }, {}],
-    ['another group, which ends the retry', { group: 'vip' }, { group: 'vip', cross_group_retry: false }],
+    ['no change for the same addresses', { ips: ' 10.0.0.1\n\n::1' }, {}],
+    ['another group, without the retry', { group: 'vip' }, { group: 'vip', cross_group_retry: false }],
   ])('has %s', (_, touched, changes) => {
     expect(changesOf({ ...draftOf(full), ...touched }, full, NOW)).toEqual(changes);
   });
 });
 
 describe('fieldsOf', () => {
-  it('has the quota only where it counts', () => {
+  it('has a quota only if it is limited', () => {
     const limited = fieldsOf({ ...emptyDraft, usd: '5' }, NOW);
     expect([limited.unlimited_quota, limited.remain_quota]).toEqual([false, 2_500_000]);
     const unlimited = fieldsOf({ ...emptyDraft, usd: '5', unlimited: true }, NOW);

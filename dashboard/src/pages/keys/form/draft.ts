@@ -5,18 +5,18 @@ import { type Expiry, expiredTime, expiryOf } from './expiry';
 
 export const AUTO = 'auto';
 
-/** A token as the form holds it while it is typed. */
+/** The values of the token form. */
 export interface Draft {
   name: string;
   note: string;
   unlimited: boolean;
-  /** What remains, as typed. */
+  /** The remaining quota, as typed. */
   usd: string;
   expiry: Expiry;
   limitModels: boolean;
   models: string[];
   ips: string;
-  /** Empty for the owner's own. */
+  /** Empty means the group of the owner. */
   group: string;
   crossGroupRetry: boolean;
 }
@@ -49,7 +49,7 @@ export function draftOf(token: Token): Draft {
   };
 }
 
-/** A sound draft in the fields of the API. */
+/** Converts a valid draft to the fields of the API. */
 export function fieldsOf(draft: Draft, now: number) {
   const parsed = parseUsd(draft.usd);
   return {
@@ -70,7 +70,7 @@ export function fieldsOf(draft: Draft, now: number) {
   } satisfies TokenChanges;
 }
 
-/** What differs from the token that the form began with: an edit sends nothing else. */
+/** The fields that differ from the original token. An edit sends only these. */
 export function changesOf(draft: Draft, token: Token, now: number): TokenChanges {
   const fields = Object.entries(fieldsOf(draft, now));
   return Object.fromEntries(

@@ -15,12 +15,12 @@ describe('expiredTime', () => {
     expect(expiredTime({ choice, at: 5 }, NOW)).toBe(expected);
   });
 
-  it('is the moment that was chosen', () => {
+  it('is the selected time', () => {
     expect(expiredTime({ choice: 'at', at: NOW + 5 }, NOW)).toBe(NOW + 5);
     expect(expiredTime({ choice: 'at', at: undefined }, NOW)).toBeUndefined();
   });
 
-  it.each([-1, NOW + 17])('of a token with %d comes back', (time) => {
+  it.each([-1, NOW + 17])('round-trips the expiry %d of a token', (time) => {
     expect(expiredTime(expiryOf(time), NOW)).toBe(time);
   });
 
@@ -29,13 +29,13 @@ describe('expiredTime', () => {
   });
 });
 
-describe('moments', () => {
-  it('come back to the minute', () => {
+describe('datetime inputs', () => {
+  it('round-trip to the minute', () => {
     expect(parseMoment(momentInput(NOW + 59))).toBe(NOW);
     expect(momentInput(NOW)).toMatch(/^2027-01-1\dT\d\d:\d\d$/);
   });
 
-  it('may be absent', () => {
+  it('can be empty', () => {
     expect(momentInput(undefined)).toBe('');
     expect(parseMoment('')).toBeUndefined();
   });

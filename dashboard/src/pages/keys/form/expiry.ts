@@ -1,7 +1,7 @@
 const DAY = 86_400;
 const spans = { day: DAY, week: 7 * DAY, month: 30 * DAY, quarter: 90 * DAY };
 
-/** When a token ends: never, so long after the form is sent, or at a moment. */
+/** When a token expires: never, some time after submission, or at a given time. */
 export type ExpiryChoice = 'never' | keyof typeof spans | 'at';
 
 export const expiryChoices: ExpiryChoice[] = ['never', 'day', 'week', 'month', 'quarter', 'at'];
@@ -10,7 +10,7 @@ export const NEVER = -1;
 
 export interface Expiry {
   choice: ExpiryChoice;
-  /** Unix seconds; counts with the choice `at`. */
+  /** Unix seconds, used only with the choice `at`. */
   at: number | undefined;
 }
 
@@ -18,13 +18,13 @@ export function expiryOf(expiredTime: number): Expiry {
   return expiredTime > 0 ? { choice: 'at', at: expiredTime } : { choice: 'never', at: undefined };
 }
 
-/** `expired_time` on the wire; `undefined` while a moment is still to be chosen. */
+/** The value of `expired_time` in the API. `undefined` until a time is selected. */
 export function expiredTime({ choice, at }: Expiry, now: number): number | undefined {
   if (choice === 'never') return NEVER;
   return choice === 'at' ? at : now + spans[choice];
 }
 
-/** For an input of the type `datetime-local`, in the reader's time zone. */
+/** The value of a `datetime-local` input, in the time zone of the browser. */
 export function momentInput(seconds: number | undefined): string {
   if (seconds === undefined) return '';
   const moment = new Date(seconds * 1000);

@@ -17,7 +17,7 @@ describe('isNetwork', () => {
     '::ffff:192.0.2.7',
     '1:2:3:4:5:6:7::',
     '1:2:3:4:5:6:1.2.3.4',
-  ])('takes %s', (entry) => {
+  ])('accepts %s', (entry) => {
     expect(isNetwork(entry)).toBe(true);
   });
 
@@ -47,7 +47,7 @@ describe('isNetwork', () => {
 });
 
 describe('checkIps', () => {
-  it('names the line of each mistake', () => {
+  it('reports the line of each invalid entry', () => {
     expect(checkIps('10.0.0.1\n\n nonsense \n::1, 10.0.0.300\n')).toEqual({
       invalid: [
         { line: 3, entry: 'nonsense' },
@@ -57,7 +57,7 @@ describe('checkIps', () => {
     });
   });
 
-  it('counts entries once', () => {
+  it('counts repeated entries once', () => {
     const many = (count: number) => Array.from({ length: count }, (_, at) => `10.0.0.${at}`).join('\n');
     expect(checkIps(`${many(100)}\n10.0.0.1`).tooMany).toBe(false);
     expect(checkIps(many(101)).tooMany).toBe(true);

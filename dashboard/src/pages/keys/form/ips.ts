@@ -1,12 +1,12 @@
 const MAX_ENTRIES = 100;
 
 export interface InvalidIp {
-  /** From 1. */
+  /** Starts at 1. */
   line: number;
   entry: string;
 }
 
-/** Addresses and networks, one a line; commas are taken too, as the server takes them. */
+/** Checks addresses and networks, separated by line breaks or commas as the server accepts them. */
 export function checkIps(text: string): { invalid: InvalidIp[]; tooMany: boolean } {
   const entries = text
     .split('\n')
@@ -18,7 +18,7 @@ export function checkIps(text: string): { invalid: InvalidIp[]; tooMany: boolean
   };
 }
 
-/** An IPv4 or IPv6 address, or a network in CIDR notation. */
+/** Returns true for an IPv4 or IPv6 address, or a network in CIDR notation. */
 export function isNetwork(entry: string): boolean {
   const [address = '', prefix, ...rest] = entry.split('/');
   if (rest.length > 0) return false;
@@ -37,7 +37,7 @@ function isIpv6(text: string): boolean {
   if (halves.length > 2) return false;
   const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
   const last = groups.at(-1);
-  // An IPv4 address may stand for the last two groups.
+  // An IPv4 address can replace the last two groups.
   const embedded = last?.includes('.') ?? false;
   if (embedded && (!isIpv4(last ?? '') || text.endsWith('::'))) return false;
   const hex = embedded ? groups.slice(0, -1) : groups;

@@ -1,11 +1,11 @@
 const DAY = 86_400;
 const NEVER = -1;
 
-/** How many days an access token is to live; 0 for ever. */
+/** Lifetime of an access token in days; 0 means it never expires. */
 export const lifetimes = ['0', '7', '30', '90', '365'] as const;
 export type Lifetime = (typeof lifetimes)[number];
 
-/** `expires_at` on the wire. */
+/** The value of `expires_at` in the API. */
 export function expiresAt(lifetime: Lifetime, now: number): number {
   return lifetime === '0' ? NEVER : now + Number(lifetime) * DAY;
 }

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_complete_and_those_of_the_contract() {
+    fn the_defaults_are_complete_and_those_of_the_specification() {
         let config = load(&[("PATH", "/bin"), ("KEYMETER_TEST_FSYNC", "on")]).unwrap();
         assert_eq!(config.server.listen, "127.0.0.1:3000");
         assert_eq!(config.limits.search_per_minute, 10);

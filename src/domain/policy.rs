@@ -1,4 +1,4 @@
-//! Every number and meaning that the specification leaves open, with its reason.
+//! Numbers that are not settings, with their reasons (spec §8).
 //! What an operator may want to change is a setting instead: see `config/default.toml`.
 
 use super::time::DAY;

@@ -1,5 +1,5 @@
-//! Contract §4, what people do with their own account: see and change it, register, access tokens,
-//! groups and models. Spec §5.4 leaves open how an access token is obtained.
+//! Spec §10.1 to §10.3, what people do with their own account: see and change it, register, access tokens,
+//! groups and models.
 
 use serde_json::{Value, json};
 use sqlx::PgPool;

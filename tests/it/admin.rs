@@ -1,4 +1,4 @@
-//! Contract §4, what administrators do: accounts, wallets, requests, tokens, gateways, the audit log.
+//! Spec §10.4 to §10.6, what administrators do: accounts, wallets, requests, tokens, gateways, the audit log.
 
 use serde_json::{Value, json};
 use sqlx::PgPool;

@@ -1,4 +1,4 @@
-//! The command line (contract §6): what each command does, and how it refuses.
+//! The command line (spec §12): what each command does, and how it refuses.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Contract §5: the machine that spends keys.
+//! Spec §11, gateway calls: verify, charge, reserve, settle, release.
 
 use serde_json::json;
 use sqlx::PgPool;

@@ -1,4 +1,4 @@
-//! Contract §5, what gateways are refused, in which words, and what nobody is charged for twice.
+//! Spec §11, refusals of gateway calls, and what is never charged twice.
 
 use std::net::SocketAddr;
 

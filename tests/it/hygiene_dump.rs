@@ -1,4 +1,4 @@
-//! Contract §2 and §4: no secret lies in the database in plain, so that a dump of it opens nothing.
+//! Spec §2.1 and §5: no secret is in the database in plain text, so a dump of it opens nothing.
 
 use serde_json::json;
 use sqlx::{AssertSqlSafe, PgPool, Row};

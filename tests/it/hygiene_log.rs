@@ -1,5 +1,5 @@
 //! No secret leaves by a side door: not by the log, however loud, not by the metrics, not by an answer that is
-//! about something else, and not by the database (contract §2, §4: sealed or hashed at rest).
+//! about something else, and not by the database (spec §2.1, §5: encrypted or hashed at rest).
 
 use std::sync::Mutex;
 

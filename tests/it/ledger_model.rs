@@ -1,5 +1,5 @@
 //! Random interleavings of everything that moves quota, against a small model of the balances
-//! (ledger.md): every answer and every balance must be the model's.
+//! (docs/ledger.md): every answer and every balance must be the model's.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

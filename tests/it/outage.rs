@@ -1,4 +1,4 @@
-//! PostgreSQL goes away and comes back, and the service outlasts it (contract §1: 503 with `Retry-After`).
+//! PostgreSQL goes away and comes back, and the service outlasts it (spec §7: 503 with `Retry-After`).
 
 use serde_json::json;
 

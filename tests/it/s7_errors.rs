@@ -1,4 +1,4 @@
-//! Spec §7, errors, and contract §1: one envelope for every failure, on every path.
+//! Spec §7, errors: one envelope for every failure, on every path.
 
 use axum::body::Body;
 use http::Method;

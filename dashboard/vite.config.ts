@@ -7,7 +7,7 @@ export default defineConfig(({ mode }) => {
   return {
     plugins: [react()],
     server: {
-      // The Host header stays, so that the server sees writes from its own origin.
+      // Keeps the Host header, because the server refuses writes from another origin.
       proxy: { '/api': { target: KEYMETER_URL, changeOrigin: false } },
     },
     build: {

@@ -2,12 +2,12 @@ import { defineConfig } from 'vitest/config';
 
 const common = { root: import.meta.dirname, testTimeout: 120_000, hookTimeout: 60_000 };
 
-/** Each part has a server of its own, which is there as long as the part runs. */
+/** Each project has its own server. */
 export default defineConfig({
   test: {
-    // A browser for each file keeps two small processors busy.
+    // Each file starts a browser, which is enough for two processors.
     maxWorkers: 2,
-    // Waits for the servers to end.
+    // Time for the servers to end.
     teardownTimeout: 30_000,
     projects: [
       {

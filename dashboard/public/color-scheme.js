@@ -1,11 +1,11 @@
-// Runs before the first paint, so that a chosen colour scheme shows without a flash.
-// The key is that of src/theme/colorScheme.ts.
+// Sets the colour scheme before the first paint, so that the page does not flash.
+// src/theme/colorScheme.ts uses the same storage key.
 (() => {
   let chosen = 'auto';
   try {
     chosen = localStorage.getItem('keymeter-color-scheme') ?? 'auto';
   } catch {
-    // Storage may be forbidden; the system's scheme will do.
+    // The browser blocks storage. Use the colour scheme of the system.
   }
   const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
   const scheme = chosen === 'light' || chosen === 'dark' ? chosen : system;

@@ -1,4 +1,4 @@
-// Compresses the built files beside themselves, as the server sends them: as small as they get, once.
+// Compresses the built files with brotli and gzip. The server sends the compressed files.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';

@@ -1,3 +1,3 @@
-import { walkThroughEveryPage } from './walk';
+import { checkEveryPage } from './checkEveryPage';
 
-walkThroughEveryPage('dark', 'dejavu');
+checkEveryPage('dark', 'dejavu');

@@ -32,7 +32,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     expect(await violations(page.getByRole('menu'))).toEqual([]);
   });
 
-  test(`the dialogs of the administration are accessible: ${colorScheme}`, async ({ visit }) => {
+  test(`the administration dialogs are accessible: ${colorScheme}`, async ({ visit }) => {
     const page = await visit({ as: ROOT, colorScheme });
 
     await open(page, '/admin/users');
@@ -65,12 +65,12 @@ async function fromMenu(page: Page, subject: string, item: string) {
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 }
 
-/** Looks at a dialog and closes it. */
+/** Checks a dialog and closes it. */
 async function check(page: Page, title: string) {
   const dialog = page.getByRole('dialog', { name: title });
   expect(await violations(dialog), title).toEqual([]);
   const { unreachable } = await enlargedScrolling(page);
-  expect(unreachable, `what scrolls in “${title}”`).toEqual([]);
+  expect(unreachable, `scrolling elements in “${title}”`).toEqual([]);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await hidden(dialog);
 }

@@ -1,3 +1,3 @@
-import { walkThroughEveryPage } from './walk';
+import { checkEveryPage } from './checkEveryPage';
 
-walkThroughEveryPage('light', 'noto');
+checkEveryPage('light', 'noto');

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { everyPage, open } from '../harness/pages';
+import { allPages, open } from '../harness/pages';
 import { enlargedScrolling, horizontalOverflow } from '../harness/scrolling';
 import { test } from '../harness/test';
 import { visible } from '../harness/visibility';
@@ -7,19 +7,16 @@ import { visible } from '../harness/visibility';
 const CARDS = ['Spend by day', 'Usage by day'];
 const TABLES = [...CARDS, 'Your keys', 'Users', 'All keys', 'Gateways', 'Audit log'];
 
-/** Little fits these screens. On the first, lists are cards; on the second they are tables. */
+/** Small screens. The first shows lists as cards, the second as tables. */
 const SCREENS = [
   { width: 320, height: 480, scrolls: CARDS },
   { width: 800, height: 480, scrolls: TABLES },
 ];
 
 for (const { scrolls, ...screen } of SCREENS) {
-  test(`the keyboard reaches whatever scrolls on a screen of ${screen.width} pixels`, async ({
-    visit,
-    site,
-  }) => {
+  test(`scrolling elements are focusable on a screen of ${screen.width} pixels`, async ({ visit, site }) => {
     const seen = new Set<string>();
-    for (const { who, as, pages } of await everyPage(site)) {
+    for (const { who, as, pages } of await allPages(site)) {
       const page = await visit({ as, fonts: 'dejavu', expected: [/^404 GET \/api\/token\/999999/] });
       await page.setViewportSize(screen);
       for (const [name, path] of pages) {
@@ -28,7 +25,7 @@ for (const { scrolls, ...screen } of SCREENS) {
           await page.getByText('Table', { exact: true }).click();
           await visible(page.getByRole('table', { name: 'Spend by day' }));
         }
-        expect.soft(await horizontalOverflow(page), `${name} goes over the edge`).toBe(0);
+        expect.soft(await horizontalOverflow(page), `${name} is wider than the screen`).toBe(0);
         const { all, unreachable } = await enlargedScrolling(page);
         for (const thing of all) seen.add(thing);
         expect.soft(unreachable, `${name}, as ${who} sees it`).toEqual([]);

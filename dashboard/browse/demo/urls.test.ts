@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import { everyPage, open, settled } from '../harness/pages';
+import { allPages, open, settled } from '../harness/pages';
 import { test } from '../harness/test';
 
-test('every page has an address that survives a reload, and a title of its own', async ({ visit, site }) => {
+test('every page has its own URL and title, and survives a reload', async ({ visit, site }) => {
   const titles = new Map<string, string>();
-  for (const { as, pages } of await everyPage(site)) {
+  for (const { as, pages } of await allPages(site)) {
     const page = await visit({ as, expected: [/^404 GET \/api\/token\/999999/] });
     for (const [name, path] of pages) {
       await open(page, path);

@@ -5,17 +5,17 @@ import { test } from '../harness/test';
 
 const MAX_BYTES = 300_000;
 
-test('little is loaded to sign in', async ({ visit }) => {
+test('the sign-in page stays small', async ({ visit }) => {
   const page = await visit();
   expect(await bytesOf(page, '/sign-in')).toBeLessThan(MAX_BYTES);
 });
 
-test('little is loaded for the overview', async ({ visit }) => {
+test('the overview stays small', async ({ visit }) => {
   const page = await visit({ as: ANA });
   expect(await bytesOf(page, '/')).toBeLessThan(MAX_BYTES);
 });
 
-test('the browser is told to load from here alone, and to run no script but files', async ({ site }) => {
+test('the Content-Security-Policy allows only files of this site', async ({ site }) => {
   const { headers } = await fetch(site);
   const policy = new Map(
     (headers.get('content-security-policy') ?? '').split(';').map((directive) => {
@@ -29,7 +29,7 @@ test('the browser is told to load from here alone, and to run no script but file
   expect(policy.get('frame-ancestors')).toBe("'none'");
 });
 
-/** Everything that comes over the wire, as it was sent, with nothing in the cache. */
+/** The transferred bytes of a page, without cache. */
 async function bytesOf(page: Page, path: string): Promise<number> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Network.enable');

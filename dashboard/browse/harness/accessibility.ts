@@ -6,9 +6,9 @@ const RULES: RunOptions = {
   resultTypes: ['violations'],
 };
 
-/** What axe finds there against WCAG 2, A and AA: the rule and where. */
+/** The violations of WCAG 2 A and AA that axe finds: rule and element. */
 export async function violations(thing: Locator): Promise<string[]> {
-  await provideAxe(thing.page());
+  await loadAxe(thing.page());
   const results = await thing.evaluate<AxeResults, RunOptions>((element, rules) => {
     const { axe } = window as unknown as { axe: typeof import('axe-core') };
     return axe.run(element, rules);
@@ -18,8 +18,8 @@ export async function violations(thing: Locator): Promise<string[]> {
   );
 }
 
-async function provideAxe(page: Page) {
+async function loadAxe(page: Page) {
   const isThere = await page.evaluate(() => 'axe' in window);
-  // Not as a script of the page, which its Content-Security-Policy would forbid.
+  // Not a script element, because the Content-Security-Policy of the page forbids it.
   if (!isThere) await page.evaluate(source);
 }

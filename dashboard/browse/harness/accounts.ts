@@ -22,14 +22,14 @@ interface Answer<Body> {
 
 type Payload<Body> = Body extends { data: infer Data } ? Data : undefined;
 
-/** The `data` of the envelope, of a call that must work. */
+/** Returns the `data` of the envelope. Throws if the API refuses. */
 export async function done<Body>(pending: Promise<Answer<Body>>): Promise<Payload<Body>> {
   const { data, error } = await pending;
   if (error !== undefined) throw new Error(`the API refused: ${JSON.stringify(error)}`);
   return (data as { data?: unknown }).data as Payload<Body>;
 }
 
-/** The API as `root` uses it, to prepare what a story begins with. */
+/** The API with the session of `root`, to prepare a story. */
 export async function asRoot(site: string): Promise<Api> {
   return signedIn(site, ROOT);
 }
@@ -44,15 +44,15 @@ export async function signedIn(site: string, { username, password }: Account): P
 
 let count = 0;
 
-/** Somebody new, so that no story sees what another one did. */
+/** Creates a user, so that stories do not share data. */
 export async function createUser(
   root: Api,
   name: string,
-  wishes: Partial<components['schemas']['NewUserBody']> = {},
+  overrides: Partial<components['schemas']['NewUserBody']> = {},
 ): Promise<Person> {
   count += 1;
   const username = `${name}-${process.pid}-${count}`;
-  const body = { username, password: PASSWORD, token_api_enabled: true, quota: 50_000_000, ...wishes };
+  const body = { username, password: PASSWORD, token_api_enabled: true, quota: 50_000_000, ...overrides };
   const { id } = await done(root.POST('/api/admin/users', { body }));
   return { id, username, password: PASSWORD };
 }
@@ -62,11 +62,11 @@ type Token = components['schemas']['TokenBody'];
 export async function newKey(
   owner: Api,
   name: string,
-  wishes: Partial<components['schemas']['CreateBody']> = {},
+  overrides: Partial<components['schemas']['CreateBody']> = {},
 ): Promise<Token> {
-  const body = { name, remain_quota: 5_000_000, ...wishes };
+  const body = { name, remain_quota: 5_000_000, ...overrides };
   const headers = { Prefer: 'return=representation' };
-  // The document describes the answer without this header, which has no token.
+  // The OpenAPI document describes the response without this header, which has no token.
   const token: unknown = await done(owner.POST('/api/token/', { body, headers }));
   return token as Token;
 }

@@ -1,22 +1,22 @@
 import type { BrowserContext } from 'playwright-core';
 
-/** Whoever is not signed in finds out by asking. */
-const ORDINARY = [/^401 GET \/api\/user\/self$/];
+/** The dashboard sends this request to find out whether a user is signed in. */
+const ALWAYS_EXPECTED = [/^401 GET \/api\/user\/self$/];
 
 /**
- * Collects what no page of ours may do: errors in the console, crashes, requests that fail or are refused,
- * and any request to another host. Violations of the Content-Security-Policy are errors in the console.
+ * Collects errors: console errors, crashes, failed or refused requests, and requests to other hosts. Violations of the
+ * Content-Security-Policy are console errors.
  */
 export function watchForErrors(context: BrowserContext, site: string, expected: RegExp[]): string[] {
   const browserErrors: string[] = [];
-  const allowed = [...ORDINARY, ...expected];
+  const allowed = [...ALWAYS_EXPECTED, ...expected];
   const report = (error: string) => {
     if (!allowed.some((pattern) => pattern.test(error))) browserErrors.push(error);
   };
   const urlPath = (url: string) => url.replace(site, '');
 
   context.on('console', (message) => {
-    // Refused and failed requests are reported below, with their names.
+    // Refused and failed requests are reported below with their URLs.
     const isRequest = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isRequest) report(`console: ${message.text()}`);
   });
@@ -27,7 +27,7 @@ export function watchForErrors(context: BrowserContext, site: string, expected: 
   });
   context.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText;
-    // Pages cancel requests whose answers they no longer want.
+    // Pages cancel requests that they no longer need.
     if (reason !== 'net::ERR_ABORTED') report(`${reason} ${request.method()} ${urlPath(request.url())}`);
   });
   context.on('response', (response) => {

@@ -22,13 +22,13 @@ function findChromium(): string {
   );
   if (found) return found;
   throw new Error(
-    'No Chromium here. Install it (Debian and Ubuntu: apt-get install chromium; macOS: brew install chromium), ' +
+    'Chromium not found. Install it (Debian and Ubuntu: apt-get install chromium; macOS: brew install chromium), ' +
       'or set CHROMIUM to the program.',
   );
 }
 
 export async function launchChromium(fonts: Fonts): Promise<Browser> {
-  // Containers often cannot give it its sandbox; it sees nothing but our own server.
+  // The sandbox does not work in many containers. The browser only opens the test server.
   const browser = await chromium.launch({
     executablePath: findChromium(),
     args: ['--no-sandbox', '--disable-dev-shm-usage'],

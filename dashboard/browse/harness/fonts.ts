@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 
-/** What a browser of these tests writes with. DejaVu is wide, Noto is narrow. */
+/** Font sets of the tests. DejaVu is wide, Noto is narrow. */
 export type Fonts = 'dejavu' | 'noto';
 
 const SETS: Record<Fonts, { families: string[]; packages: string }> = {
@@ -9,27 +9,27 @@ const SETS: Record<Fonts, { families: string[]; packages: string }> = {
   noto: { families: ['Noto Sans', 'Noto Sans Mono'], packages: 'fonts-noto-core fonts-noto-mono' },
 };
 
-/** Only fontconfig can hide the other fonts. Elsewhere the tests take what is installed. */
+/** Only fontconfig can hide other fonts. Other systems use the installed fonts. */
 const CAN_CHOOSE = process.platform === 'linux';
 
-/** The environment in which Chromium sees these fonts and no others. */
+/** Environment variables that limit Chromium to these fonts. */
 export function fontsEnvironment(fonts: Fonts): Record<string, string> {
   return CAN_CHOOSE ? { FONTCONFIG_FILE: join(import.meta.dirname, `../fonts/${fonts}.conf`) } : {};
 }
 
-/** Fails unless the browser really writes with them. */
+/** Throws if the browser does not use these fonts. */
 export async function requireFonts(browser: Browser, fonts: Fonts) {
   if (!CAN_CHOOSE) return;
   const { families, packages } = SETS[fonts];
   const used = await usedFonts(browser);
   if (families.every((family, index) => used[index] === family)) return;
   throw new Error(
-    `Chromium writes with ${used.map((family) => family ?? 'no font').join(' and ')} ` +
+    `Chromium uses ${used.map((family) => family ?? 'no font').join(' and ')} ` +
       `instead of ${families.join(' and ')}. Install the fonts (Debian and Ubuntu: apt-get install ${packages}).`,
   );
 }
 
-/** The families of ordinary text and of code. */
+/** The font families of text and code. */
 async function usedFonts(browser: Browser): Promise<(string | undefined)[]> {
   const page = await browser.newPage();
   await page.setContent(

@@ -6,15 +6,15 @@ import { hidden, visible } from './visibility';
 export const ANA: Account = { username: 'ana', password: PASSWORD };
 const CLEO: Account = { username: 'cleo', password: PASSWORD };
 
-export interface Walk {
+export interface UserPages {
   who: string;
   as?: Account;
-  /** Names, for files too, and addresses. */
+  /** Names, also used for files, and paths. */
   pages: [name: string, path: string][];
 }
 
-/** Every page of the dashboard, by the person of the demo who sees most on it. */
-export async function everyPage(site: string): Promise<Walk[]> {
+/** Every page of the dashboard, with the demo user for whom it shows most. */
+export async function allPages(site: string): Promise<UserPages[]> {
   const ana = await signedIn(site, ANA);
   const query = { keyword: 'Production chat' };
   const found = await done(ana.GET('/api/token/search', { params: { query } }));
@@ -56,7 +56,7 @@ export async function everyPage(site: string): Promise<Walk[]> {
   ];
 }
 
-/** Opens a page by its address and waits until everything on it has come. */
+/** Opens a page and waits until it has loaded. */
 export async function open(page: Page, path: string) {
   await page.goto(path);
   await settled(page);

@@ -1,22 +1,22 @@
 import type { Page } from 'playwright-core';
 
 interface Scrolling {
-  /** Everything that scrolls, by its name or else by its element. */
+  /** All elements that scroll, by label or else by tag and class. */
   all: string[];
-  /** What of it the Tab key does not reach, or reaches without a name for it. */
+  /** Elements of `all` that are not focusable or have no label. */
   unreachable: string[];
 }
 
-/** By how much the page is wider than the screen. */
+/** How many pixels the page is wider than the screen. */
 export function horizontalOverflow(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }
 
-/** What scrolls once all text is twice as large, so that whatever may scroll does. */
+/** The elements that scroll when text has twice its size. */
 export async function enlargedScrolling(page: Page): Promise<Scrolling> {
   await page.evaluate(async () => {
     document.documentElement.style.fontSize = '200%';
-    // The page notices what scrolls after it is laid out.
+    // The page detects overflow after layout.
     for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
   });
   const found = await scrolling(page);
@@ -24,7 +24,7 @@ export async function enlargedScrolling(page: Page): Promise<Scrolling> {
   return found;
 }
 
-/** Chromium lets the keyboard into everything that scrolls; other browsers go by what the page says, as this does. */
+/** Checks the markup, because Chromium focuses all scrolling elements and other browsers do not. */
 function scrolling(page: Page): Promise<Scrolling> {
   return page.evaluate(() => {
     const isSeen = (element: Element) => element.checkVisibility({ visibilityProperty: true });

@@ -6,34 +6,34 @@ import { watchForErrors } from './browserErrors';
 import { launchChromium } from './chromium';
 import type { Fonts } from './fonts';
 
-interface Visit {
-  /** Signed in already; else nobody. */
+interface VisitOptions {
+  /** The signed-in user. Absent for nobody. */
   as?: Account;
   phone?: boolean;
   colorScheme?: 'light' | 'dark';
   fonts?: Fonts;
-  /** Another server than that of this part. */
+  /** The URL of another server. */
   site?: string;
-  /** What must not count as trouble in this story, such as a refusal that it is about. */
+  /** Browser errors that this story expects. */
   expected?: RegExp[];
 }
 
 interface Fixtures {
-  /** The browser that writes with these fonts, started when it is first wanted. */
+  /** The browser with these fonts. It starts on first use. */
   browserWith: (fonts: Fonts) => Promise<Browser>;
   site: string;
   root: Api;
-  /** Opens a browser of its own for somebody, on the overview or whatever page a sign-in needs. */
-  visit: (visit?: Visit) => Promise<Page>;
+  /** Opens the start page in a new browser context. */
+  visit: (options?: VisitOptions) => Promise<Page>;
 }
 
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 export const test = base.extend<Fixtures>({
   browserWith: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads here what a fixture needs
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the dependencies of a fixture here
     async ({}, use) => {
       const browsers = new Map<Fonts, Promise<Browser>>();
       await use((fonts) => {
@@ -76,7 +76,7 @@ export const test = base.extend<Fixtures>({
           timezoneId: 'UTC',
           permissions: ['clipboard-read', 'clipboard-write'],
         });
-        context.setDefaultTimeout(PATIENCE_MS);
+        context.setDefaultTimeout(TIMEOUT_MS);
         browserErrors.push(watchForErrors(context, other, expected));
         if (as) {
           const { username, password } = as;
@@ -91,11 +91,11 @@ export const test = base.extend<Fixtures>({
     );
     if (task.result?.state === 'fail') await picture(pages, task.name);
     await Promise.all(pages.map((page) => page.context().close()));
-    expect(browserErrors.flat(), 'troubles in the browser').toEqual([]);
+    expect(browserErrors.flat(), 'browser errors').toEqual([]);
   },
 });
 
-/** What was to be seen when a story went wrong. */
+/** Saves screenshots of a failed story. */
 async function picture(pages: Page[], story: string) {
   for (const [index, page] of pages.entries()) {
     const name = `${story.replaceAll(/\W+/g, '-')}-${index + 1}.png`;

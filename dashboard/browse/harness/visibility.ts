@@ -1,11 +1,11 @@
 import type { Locator } from 'playwright-core';
 
-/** Waits until a person would see it. */
-export async function visible(...things: Locator[]) {
-  for (const thing of things) await thing.waitFor();
+/** Waits until all elements are visible. */
+export async function visible(...elements: Locator[]) {
+  for (const element of elements) await element.waitFor();
 }
 
-/** Waits until a person would no longer see it. */
-export async function hidden(...things: Locator[]) {
-  for (const thing of things) await thing.waitFor({ state: 'hidden' });
+/** Waits until all elements are hidden or removed. */
+export async function hidden(...elements: Locator[]) {
+  for (const element of elements) await element.waitFor({ state: 'hidden' });
 }

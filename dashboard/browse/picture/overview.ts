@@ -7,7 +7,7 @@ import { test } from '../harness/test';
 const PICTURE = resolve(import.meta.dirname, '../../../docs/dashboard.png');
 const MAX_BYTES = 150_000;
 
-test('the picture of the overview in the documentation', async ({ visit }) => {
+test('takes the picture of the overview for the documentation', async ({ visit }) => {
   const page = await visit({ as: ANA });
   await open(page, '/');
   await page.screenshot({ path: PICTURE });

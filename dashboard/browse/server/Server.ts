@@ -11,16 +11,16 @@ const BINARY = resolve(process.env.KEYMETER_BIN ?? join(DASHBOARD, '../target/de
 const DIST = resolve(process.env.KEYMETER_DASHBOARD__DIR ?? join(DASHBOARD, 'dist'));
 const ADDRESS = /answers at (http:\/\/\S+)/;
 
-/** Of `root`, and of everybody in the demo. */
+/** The password of `root` and of all demo users. */
 export const PASSWORD = 'a-password-for-tests';
 
-interface Wishes {
-  /** Filled with accounts, keys and two weeks of charges. */
+interface Options {
+  /** Creates the demo accounts, keys and two weeks of charges. */
   demo?: boolean;
   settings?: Record<string, string>;
 }
 
-/** The real program with the built dashboard, on data and a port of its own. */
+/** The real program with the built dashboard, with its own data and port. */
 export class Server {
   private process: ChildProcess | undefined;
   private address: string | undefined;
@@ -31,13 +31,14 @@ export class Server {
     private readonly settings: Record<string, string>,
   ) {}
 
-  static async start({ demo = false, settings = {} }: Wishes = {}): Promise<Server> {
-    if (!existsSync(BINARY)) throw new Error(`${BINARY} is not there: cargo build, or set KEYMETER_BIN`);
-    if (!existsSync(join(DIST, 'index.html'))) throw new Error(`${DIST} is not built: npm run build`);
+  static async start({ demo = false, settings = {} }: Options = {}): Promise<Server> {
+    if (!existsSync(BINARY))
+      throw new Error(`${BINARY} does not exist. Run cargo build, or set KEYMETER_BIN`);
+    if (!existsSync(join(DIST, 'index.html'))) throw new Error(`${DIST} does not exist. Run npm run build`);
     const directory = await mkdtemp(join(tmpdir(), 'keymeter-browse-'));
     const server = new Server(directory, await createDatabase(), settings);
-    // Whatever ends these tests ends the server.
-    process.once('exit', () => server.vanish());
+    // The server ends with the tests.
+    process.once('exit', () => server.killAndDelete());
     try {
       await server.run(...(demo ? ['--demo'] : []));
     } catch (error) {
@@ -52,17 +53,17 @@ export class Server {
     return this.address;
   }
 
-  /** As a crash does: nothing is finished, nobody is told. */
+  /** Ends the server without a shutdown, like a crash. */
   async kill() {
     await this.end('SIGKILL');
   }
 
-  /** On the same address, with the same data. */
+  /** Starts the server again with the same address and data. */
   async startAgain() {
     await this.run();
   }
 
-  /** Leaves nothing behind. */
+  /** Ends the server and deletes its data. */
   async stop() {
     await this.end('SIGTERM');
     await this.database.drop();
@@ -87,7 +88,7 @@ export class Server {
     await ended;
   }
 
-  private vanish() {
+  private killAndDelete() {
     this.process?.kill('SIGKILL');
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -108,18 +109,18 @@ export class Server {
   }
 }
 
-/** What the program prints once it answers. */
+/** Waits until the program prints its URL. */
 function addressOf(started: ChildProcess): Promise<string> {
   return new Promise((found, failed) => {
-    let said = '';
-    const hear = (words: Buffer) => {
-      said += words;
-      const address = ADDRESS.exec(said)?.[1];
+    let output = '';
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      const address = ADDRESS.exec(output)?.[1];
       if (address) found(address);
     };
-    started.stdout?.on('data', hear);
-    started.stderr?.on('data', hear);
+    started.stdout?.on('data', read);
+    started.stderr?.on('data', read);
     started.once('error', failed);
-    started.once('exit', () => failed(new Error(`the server ended before it answered:\n${said}`)));
+    started.once('exit', () => failed(new Error(`the server ended during start:\n${output}`)));
   });
 }

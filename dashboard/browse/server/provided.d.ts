@@ -2,7 +2,7 @@ import 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the server of these tests answers. */
+    /** The URL of the test server. */
     site: string;
   }
 }

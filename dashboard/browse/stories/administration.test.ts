@@ -3,9 +3,7 @@ import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
 import { test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
-test('an administrator makes an account with a password, and its owner signs in with it', async ({
-  visit,
-}) => {
+test('an administrator creates an account, and its owner signs in', async ({ visit }) => {
   const page = await visit({ as: ROOT });
   await page.getByRole('link', { name: 'Users' }).click();
   await page.getByRole('button', { name: 'New user' }).click();
@@ -30,7 +28,7 @@ test('an administrator makes an account with a password, and its owner signs in 
   await visible(other.getByRole('button', { name: 'Account of Carl Friedrich' }), other.getByText('$7.25'));
 });
 
-test('an administrator tops a wallet up', async ({ visit, root }) => {
+test('an administrator adds to a wallet', async ({ visit, root }) => {
   const carl = await createUser(root, 'carl');
   const page = await visit({ as: ROOT });
   await page.goto('/admin/users');
@@ -46,7 +44,7 @@ test('an administrator tops a wallet up', async ({ visit, root }) => {
   await visible(page.getByText(`The wallet of ${carl.username} holds $125.50.`), row.getByText('$125.50'));
 });
 
-test('somebody asks for access and is refused, asks again and is approved', async ({ visit, root }) => {
+test('a user requests access, is refused, requests again and is approved', async ({ visit, root }) => {
   const dina = await createUser(root, 'dina', { token_api_enabled: false });
   const asking = await visit({ as: dina });
   const answering = await visit({ as: ROOT });
@@ -78,11 +76,7 @@ test('somebody asks for access and is refused, asks again and is approved', asyn
   await visible(asking.getByRole('heading', { name: 'Overview' }));
 });
 
-test('an administrator switches somebody’s key off, and the log tells who did it', async ({
-  visit,
-  root,
-  site,
-}) => {
+test('root disables the key of a user, and the audit log shows who did it', async ({ visit, root, site }) => {
   const carl = await createUser(root, 'carl');
   const name = `Notebook of ${carl.username}`;
   const api = await signedIn(site, carl);
@@ -117,7 +111,7 @@ test('an administrator switches somebody’s key off, and the log tells who did 
   await visible(page.getByRole('row', { name: 'Created a key' }).first());
 });
 
-test('a gateway’s credential is replaced without a stop, and all end with the gateway', async ({
+test('a gateway credential is replaced without downtime, and revoking the gateway ends all', async ({
   visit,
   site,
 }) => {
@@ -171,7 +165,7 @@ test('a gateway’s credential is replaced without a stop, and all end with the 
   expect(await verify(second)).toBe(401);
 });
 
-test('the pages of administrators are not for everybody', async ({ visit, root }) => {
+test('users cannot open the pages of administrators', async ({ visit, root }) => {
   const carl = await createUser(root, 'carl');
   const page = await visit({ as: carl });
   await visible(page.getByRole('heading', { name: 'Overview' }));

@@ -4,7 +4,7 @@ import { test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 import { Server } from '../server/Server';
 
-test('the server goes down and comes back: nothing typed is lost, and the page recovers by itself', async ({
+test('the page keeps its input while the server is down, and recovers automatically', async ({
   visit,
   onTestFinished,
 }) => {
@@ -16,14 +16,14 @@ test('the server goes down and comes back: nothing typed is lost, and the page r
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog', { name: 'Create a key' });
-  await form.getByLabel('Name').fill('Made in bad weather');
+  await form.getByLabel('Name').fill('Created during an outage');
   await form.getByLabel('Quota').fill('4.5');
 
   await server.kill();
   await form.getByRole('button', { name: 'Create key' }).click();
   const banner = page.getByText('Cannot reach the server. Retrying');
   await visible(banner);
-  expect(await form.getByLabel('Name').inputValue()).toBe('Made in bad weather');
+  expect(await form.getByLabel('Name').inputValue()).toBe('Created during an outage');
 
   await server.startAgain();
   await hidden(banner);
@@ -34,16 +34,12 @@ test('the server goes down and comes back: nothing typed is lost, and the page r
     .getByRole('button', { name: 'I have saved it' })
     .click();
   await visible(
-    page.getByRole('link', { name: 'Made in bad weather' }),
+    page.getByRole('link', { name: 'Created during an outage' }),
     page.getByRole('link', { name: 'Website' }),
   );
 });
 
-test('a slow server: the page is there at once, and skeletons stand for what is to come', async ({
-  visit,
-  root,
-  site,
-}) => {
+test('with a slow server, the page shows skeletons immediately', async ({ visit, root, site }) => {
   const finn = await createUser(root, 'finn');
   await newKey(await signedIn(site, finn), 'Website');
   const page = await visit({ as: finn });
@@ -69,7 +65,7 @@ test('a slow server: the page is there at once, and skeletons stand for what is 
   expect(await keys.getAttribute('aria-busy')).not.toBe('true');
 });
 
-test('a switch that is refused goes back to where it was', async ({ visit, root, site }) => {
+test('a refused switch returns to its old state', async ({ visit, root, site }) => {
   const finn = await createUser(root, 'finn');
   await newKey(await signedIn(site, finn), 'Over', { expired_time: 1_700_000_000 });
   const page = await visit({ as: finn, expected: [/^4\d\d PUT \/api\/token/] });

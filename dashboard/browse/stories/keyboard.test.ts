@@ -5,10 +5,7 @@ import { tabTo } from '../harness/keyboard';
 import { test } from '../harness/test';
 import { visible } from '../harness/visibility';
 
-test('somebody without a mouse signs in, makes a key, and stands where they began', async ({
-  visit,
-  root,
-}) => {
+test('a keyboard user signs in and creates a key, and the focus returns', async ({ visit, root }) => {
   const gil = await createUser(root, 'gil');
   const page = await visit();
 
@@ -42,7 +39,7 @@ test('somebody without a mouse signs in, makes a key, and stands where they bega
   await expect.poll(() => focused(page)).toBe('Create key');
 });
 
-/** The words on what has the focus. */
+/** The text of the focused element. */
 function focused(page: Page): Promise<string> {
   return page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
 }

@@ -6,10 +6,7 @@ import { waitPastMidnight } from '../harness/midnight';
 import { test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
-test('somebody new signs in, makes a first key, copies it and finds it by search', async ({
-  visit,
-  root,
-}) => {
+test('a new user signs in, creates a key, copies it and finds it by search', async ({ visit, root }) => {
   const ada = await createUser(root, 'ada');
   const page = await visit();
 
@@ -52,7 +49,7 @@ test('somebody new signs in, makes a first key, copies it and finds it by search
   await visible(mine);
 });
 
-test('a key is edited, switched off and on, and deleted', async ({ visit, root, site }) => {
+test('a key is edited, disabled, enabled and deleted', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   const { id } = await newKey(api, 'Prototype');
@@ -96,7 +93,7 @@ test('a key is edited, switched off and on, and deleted', async ({ visit, root, 
   await visible(page.getByText('1 key deleted.'), page.getByText('No keys yet'));
 });
 
-test('several keys are deleted at once, and the others stay', async ({ visit, root, site }) => {
+test('several keys are deleted together, and the others stay', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   for (const name of ['Website', 'Notebook', 'Translation']) await newKey(api, name);
@@ -105,17 +102,21 @@ test('several keys are deleted at once, and the others stay', async ({ visit, ro
 
   await page.getByRole('checkbox', { name: 'Select Website' }).check();
   await page.getByRole('checkbox', { name: 'Select Translation' }).check();
-  const chosen = page.getByRole('region', { name: 'Selected keys' });
-  await visible(chosen.getByText('2 keys selected'));
-  await chosen.getByRole('button', { name: 'Delete' }).click();
+  const selection = page.getByRole('region', { name: 'Selected keys' });
+  await visible(selection.getByText('2 keys selected'));
+  await selection.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 keys' }).click();
 
   await hidden(page.getByRole('link', { name: 'Website' }), page.getByRole('link', { name: 'Translation' }));
   await visible(page.getByRole('link', { name: 'Notebook' }));
-  await hidden(chosen);
+  await hidden(selection);
 });
 
-test('what a key spent is on its page, and in a file', async ({ visit, root, site }) => {
+test('the page of a key shows its note and its usage, and exports the usage', async ({
+  visit,
+  root,
+  site,
+}) => {
   const ada = await createUser(root, 'ada');
   const { id, key } = await newKey(await signedIn(site, ada), 'Production chat', {
     note: 'Owner: data team',
@@ -151,7 +152,7 @@ test('what a key spent is on its page, and in a file', async ({ visit, root, sit
   await visible(page.getByRole('dialog').getByText(key));
 });
 
-test('a key that the server refuses keeps what was typed', async ({ visit, root, site }) => {
+test('the form keeps its input when the server refuses the key', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada', { max_tokens: 1 });
   await newKey(await signedIn(site, ada), 'The only one');
   const page = await visit({ as: ada, expected: [/^409 POST \/api\/token/] });
@@ -171,7 +172,7 @@ test('a key that the server refuses keeps what was typed', async ({ visit, root,
   expect(await form.getByLabel('Allowed IP addresses').inputValue()).toBe('2001:db8::/32');
 });
 
-test('whoever searches too often is told when it goes on', async ({ visit, root, site }) => {
+test('too many searches show a countdown', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   await newKey(api, 'Website');

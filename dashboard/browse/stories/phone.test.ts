@@ -2,7 +2,7 @@ import { createUser, newKey, signedIn } from '../harness/accounts';
 import { test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
-test('on a phone the navigation unfolds, and keys are cards', async ({ visit, root, site }) => {
+test('on a phone the navigation opens from a button, and keys are cards', async ({ visit, root, site }) => {
   const hal = await createUser(root, 'hal');
   await newKey(await signedIn(site, hal), 'Website');
   const page = await visit({ as: hal, phone: true });

@@ -3,7 +3,7 @@ import { createUser } from '../harness/accounts';
 import { test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
-test('a name is changed, and stands where the account does', async ({ visit, root }) => {
+test('a changed display name appears in the account menu', async ({ visit, root }) => {
   const bea = await createUser(root, 'bea');
   const page = await visit({ as: bea });
   await page.getByRole('link', { name: 'Profile' }).click();
@@ -14,7 +14,7 @@ test('a name is changed, and stands where the account does', async ({ visit, roo
   await visible(page.getByRole('button', { name: 'Account of Bea Lovelace' }));
 });
 
-test('a new password needs the old one, and ends all other sessions', async ({ visit, root }) => {
+test('changing the password requires the old one and ends all other sessions', async ({ visit, root }) => {
   const bea = await createUser(root, 'bea');
   const elsewhere = await visit({ as: bea, expected: [/^401 /] });
   const page = await visit({ as: bea, expected: [/^(400|401|403) PUT \/api\/user\/self$/] });
@@ -31,7 +31,7 @@ test('a new password needs the old one, and ends all other sessions', async ({ v
   await change(bea.password);
   await visible(page.getByText('Password changed. All other sessions have ended.'));
 
-  // Whoever is signed in elsewhere signs in anew, and comes back to the same page.
+  // The other session has ended. Signing in again returns to the same page.
   await elsewhere.getByRole('link', { name: 'Profile' }).click();
   await visible(elsewhere.getByRole('heading', { name: 'Sign in' }));
   await elsewhere.getByLabel('Username').fill(bea.username);
@@ -40,7 +40,7 @@ test('a new password needs the old one, and ends all other sessions', async ({ v
   await visible(elsewhere.getByRole('heading', { name: 'Profile' }));
 });
 
-test('an access token is shown once, works, and is refused once it is revoked', async ({
+test('an access token is shown once, works, and stops working when revoked', async ({
   visit,
   root,
   site,
@@ -73,7 +73,7 @@ test('an access token is shown once, works, and is refused once it is revoked', 
   expect(await statusWith(token)).toBe(401);
 });
 
-test('whoever signs out leaves nothing to go back to', async ({ visit, root }) => {
+test('after signing out, the back button shows no data', async ({ visit, root }) => {
   const bea = await createUser(root, 'bea');
   const page = await visit({ as: bea });
   await page.getByRole('link', { name: 'Profile' }).click();
@@ -86,7 +86,7 @@ test('whoever signs out leaves nothing to go back to', async ({ visit, root }) =
   await visible(page.getByRole('heading', { name: 'Sign in' }));
 });
 
-test('a chosen colour scheme is there from the first moment of the next visit', async ({ visit, root }) => {
+test('the selected colour scheme applies from the first paint of the next visit', async ({ visit, root }) => {
   const bea = await createUser(root, 'bea');
   const page = await visit({ as: bea, colorScheme: 'light' });
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

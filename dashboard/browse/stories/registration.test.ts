@@ -1,7 +1,7 @@
 import { test } from '../harness/test';
 import { visible } from '../harness/visibility';
 
-test('where accounts are open to all, somebody makes one and is led to ask for access', async ({ visit }) => {
+test('with open registration, a visitor registers and is asked to request access', async ({ visit }) => {
   const page = await visit();
   await page.getByRole('link', { name: 'Create one' }).click();
   await visible(page.getByRole('heading', { name: 'Create an account' }));

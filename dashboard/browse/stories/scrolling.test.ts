@@ -6,7 +6,7 @@ import { visible } from '../harness/visibility';
 
 const MANY_ADDRESSES = Array.from({ length: 40 }, (_, index) => `192.0.2.${index}`).join('\n');
 
-test('what does not fit a small screen is scrolled with the keyboard', async ({ visit, root, site }) => {
+test('on a small screen, the keyboard scrolls overflowing content', async ({ visit, root, site }) => {
   const ida = await createUser(root, 'ida');
   const { id } = await newKey(await signedIn(site, ida), 'Website', { allow_ips: MANY_ADDRESSES });
   const page = await visit({ as: ida });
@@ -37,7 +37,7 @@ test('what does not fit a small screen is scrolled with the keyboard', async ({ 
   await expect.poll(() => example.evaluate((element) => element.scrollLeft)).toBeGreaterThan(0);
 });
 
-test('what fits is no stop on the way of the Tab key', async ({ visit, root, site }) => {
+test('content without overflow is not focusable', async ({ visit, root, site }) => {
   const ivo = await createUser(root, 'ivo');
   const { id } = await newKey(await signedIn(site, ivo), 'Website', { allow_ips: '192.0.2.1' });
   const page = await visit({ as: ivo });

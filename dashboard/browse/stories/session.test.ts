@@ -3,7 +3,7 @@ import { createUser, newKey, signedIn } from '../harness/accounts';
 import { test } from '../harness/test';
 import { visible } from '../harness/visibility';
 
-test('a session that ended leads to the sign-in, and from there back to the same page', async ({
+test('an ended session redirects to the sign-in page, which leads back to the same page', async ({
   visit,
   root,
   site,
@@ -23,7 +23,7 @@ test('a session that ended leads to the sign-in, and from there back to the same
   expect(page.url()).toBe(`${site}/keys?status=1`);
 });
 
-test('a session that ends while somebody works does so at the next click', async ({ visit, root, site }) => {
+test('a session that ends in use redirects on the next click', async ({ visit, root, site }) => {
   const eva = await createUser(root, 'eva');
   await newKey(await signedIn(site, eva), 'Website');
   const page = await visit({ as: eva, expected: [/^401 /] });
@@ -36,7 +36,7 @@ test('a session that ends while somebody works does so at the next click', async
   expect(page.url()).toBe(`${site}/sign-in?next=%2Fkeys`);
 });
 
-test('a wrong password is told, and the name stays', async ({ visit, root }) => {
+test('a wrong password shows an error and keeps the username', async ({ visit, root }) => {
   const eva = await createUser(root, 'eva');
   const page = await visit({ expected: [/^401 POST \/api\/user\/login$/] });
   await page.getByLabel('Username').fill(eva.username);

@@ -42,10 +42,10 @@ export function useSwitchAnyToken() {
       ),
     onMutate: async ({ token, on }) => {
       await client.cancelQueries({ queryKey: tokensKey });
-      show(client, { ...token, status: on ? ENABLED : DISABLED });
+      updateToken(client, { ...token, status: on ? ENABLED : DISABLED });
     },
-    onSuccess: (token) => show(client, token),
-    onError: (_, { token }) => show(client, token),
+    onSuccess: (token) => updateToken(client, token),
+    onError: (_, { token }) => updateToken(client, token),
     onSettled: () => {
       // While another switch is pending, a reload would show its old status.
       if (client.isMutating({ mutationKey: tokensKey }) > 1) return;
@@ -54,7 +54,7 @@ export function useSwitchAnyToken() {
   });
 }
 
-function show(client: QueryClient, token: Token) {
+function updateToken(client: QueryClient, token: Token) {
   client.setQueriesData<Page<Token>>(
     { queryKey: tokensKey },
     (page) => page && { ...page, items: page.items.map((other) => (other.id === token.id ? token : other)) },

@@ -9,7 +9,7 @@ const pageKeys = [
   [...tokensKey, 'search'],
 ];
 
-function changePages(client: QueryClient, change: (page: TokenPage) => TokenPage) {
+function updatePages(client: QueryClient, change: (page: TokenPage) => TokenPage) {
   for (const queryKey of pageKeys) {
     client.setQueriesData<TokenPage>({ queryKey }, (page) => page && change(page));
   }
@@ -25,7 +25,7 @@ export function cachedToken(client: QueryClient, id: number): Token | undefined 
 /** Updates these tokens in all cached queries. */
 export function replaceTokens(client: QueryClient, tokens: Token[]) {
   const byId = new Map(tokens.map((token) => [token.id, token]));
-  changePages(client, (page) => ({
+  updatePages(client, (page) => ({
     ...page,
     items: page.items.map((token) => byId.get(token.id) ?? token),
   }));
@@ -38,7 +38,7 @@ export function removeTokens(client: QueryClient, ids: number[]) {
     client.removeQueries({ queryKey: [...tokensKey, 'one', id] });
     client.removeQueries({ queryKey: [...tokensKey, 'usage', id] });
   }
-  changePages(client, (page) => {
+  updatePages(client, (page) => {
     const items = page.items.filter(({ id }) => !ids.includes(id));
     return { ...page, items, total: page.total - (page.items.length - items.length) };
   });

@@ -13,7 +13,7 @@ const SPANS: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
-const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 
 /** For example "in 3 days", "5 minutes ago" or "now". Both arguments are Unix seconds. */
@@ -26,8 +26,8 @@ export function formatRelative(seconds: number, now: number): string {
 }
 
 /** Date and time in the time zone of the browser. */
-export function formatMoment(seconds: number): string {
-  return moment.format(seconds * 1000);
+export function formatDateTime(seconds: number): string {
+  return dateTime.format(seconds * 1000);
 }
 
 /** Date in the time zone of the browser. */

@@ -27,7 +27,7 @@ export function Pager({ page, pageSize, total, onChange }: Props) {
         size="md"
         total={Math.ceil(total / pageSize)}
         value={page + 1}
-        onChange={(chosen) => onChange(chosen - 1)}
+        onChange={(selected) => onChange(selected - 1)}
         getControlProps={(control) =>
           control === 'previous'
             ? { 'aria-label': previous }

@@ -9,7 +9,7 @@ interface Props {
 }
 
 const words = texts.common.quota;
-const NEARLY_GONE = 90;
+const WARNING_PERCENT = 90;
 
 /** The used and remaining quota of a token. The tooltip shows quota units. */
 export function QuotaBar({ used, remain, unlimited }: Props) {
@@ -43,7 +43,7 @@ export function QuotaBar({ used, remain, unlimited }: Props) {
         <Progress.Root size={6}>
           <Progress.Section
             value={percent}
-            color={percent >= NEARLY_GONE ? 'var(--km-bad)' : 'var(--km-accent)'}
+            color={percent >= WARNING_PERCENT ? 'var(--km-bad)' : 'var(--km-accent)'}
             aria-label={words.share(percent)}
           />
         </Progress.Root>

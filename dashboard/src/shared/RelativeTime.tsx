@@ -1,5 +1,5 @@
 import { Text, type TextProps, Tooltip } from '@mantine/core';
-import { formatMoment, formatRelative } from '../format/time';
+import { formatDateTime, formatRelative } from '../format/time';
 import { texts } from '../texts';
 import { useNow } from './useNow';
 
@@ -21,7 +21,7 @@ export function RelativeTime({ seconds, never = texts.common.never, ...props }: 
     );
   }
   return (
-    <Tooltip label={formatMoment(seconds)}>
+    <Tooltip label={formatDateTime(seconds)}>
       <Text span inherit {...props}>
         <time dateTime={new Date(seconds * 1000).toISOString()}>{formatRelative(seconds, now)}</time>
       </Text>

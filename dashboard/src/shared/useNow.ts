@@ -17,11 +17,11 @@ function subscribe(listener: () => void) {
   };
 }
 
-function steppedNow() {
+function roundedNow() {
   return Math.floor(Date.now() / 1000 / STEP_SECONDS) * STEP_SECONDS;
 }
 
 /** Unix seconds, updated every 30 seconds. All components share one timer. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, steppedNow);
+  return useSyncExternalStore(subscribe, roundedNow);
 }

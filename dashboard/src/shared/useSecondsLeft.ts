@@ -11,9 +11,9 @@ export function useSecondsLeft(failure: Error | null): number | undefined {
       return;
     }
     const end = Date.now() + failure.retryAfter * 1000;
-    const tell = () => setLeft(Math.max(0, Math.ceil((end - Date.now()) / 1000)));
-    tell();
-    const timer = setInterval(tell, 1000);
+    const update = () => setLeft(Math.max(0, Math.ceil((end - Date.now()) / 1000)));
+    update();
+    const timer = setInterval(update, 1000);
     return () => clearInterval(timer);
   }, [failure]);
 

@@ -8,12 +8,12 @@ const schemes: MantineColorScheme[] = ['light', 'dark', 'auto'];
 export function ColorSchemeMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { label } = texts.shell.colorScheme;
-  const Chosen = icons[colorScheme];
+  const SelectedIcon = icons[colorScheme];
   return (
     <Menu position="bottom-end" width={190} withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <ActionIcon aria-label={label}>
-          <Chosen size={20} stroke={1.6} />
+          <SelectedIcon size={20} stroke={1.6} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown aria-label={label}>

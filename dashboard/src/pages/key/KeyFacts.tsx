@@ -1,7 +1,7 @@
 import { Paper, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Token } from '../../api/tokens';
-import { formatMoment } from '../../format/time';
+import { formatDateTime } from '../../format/time';
 import { QuotaBar } from '../../shared/QuotaBar';
 import { RelativeTime } from '../../shared/RelativeTime';
 import { useScrollRegion } from '../../shared/useScrollRegion';
@@ -78,7 +78,7 @@ function When({ seconds, never }: { seconds: number; never: string }) {
       <RelativeTime seconds={seconds} never={never} />
       {seconds > 0 && (
         <Text size="sm" c="dimmed">
-          {formatMoment(seconds)}
+          {formatDateTime(seconds)}
         </Text>
       )}
     </>

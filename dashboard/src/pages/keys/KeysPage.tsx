@@ -33,12 +33,12 @@ export default function KeysPage() {
 
   // A deletion can remove the last page.
   const lastPage = Math.max(0, Math.ceil(keys.total / KEYS_PER_PAGE) - 1);
-  const beyond = keys.rows !== undefined && view.page > lastPage;
+  const isPageOutOfRange = keys.rows !== undefined && view.page > lastPage;
   useEffect(() => {
-    if (beyond) changeView({ page: lastPage });
+    if (isPageOutOfRange) changeView({ page: lastPage });
   });
 
-  function forgetCreated() {
+  function closeCreated() {
     setCreated(undefined);
     // The form that had the focus no longer exists.
     createButtonRef.current?.focus();
@@ -88,7 +88,7 @@ export default function KeysPage() {
       )}
       {dialogs}
       <KeyFormDrawer opened={creating} onCreated={setCreated} onClose={() => setCreating(false)} />
-      <NewKeyDialog newKey={created?.key} onClose={forgetCreated} />
+      <NewKeyDialog newKey={created?.key} onClose={closeCreated} />
     </>
   );
 }

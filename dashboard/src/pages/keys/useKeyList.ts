@@ -23,22 +23,22 @@ export interface KeyList {
 }
 
 export function useKeyList({ q, status, page }: KeysView): KeyList {
-  const portion = Math.floor(page / PAGES_PER_REQUEST);
-  const [settledQ] = useDebouncedValue(q, DEBOUNCE_MS);
-  const list = useTokens(portion);
+  const requestPage = Math.floor(page / PAGES_PER_REQUEST);
+  const [debouncedQ] = useDebouncedValue(q, DEBOUNCE_MS);
+  const list = useTokens(requestPage);
   const complete = (list.data?.total ?? 0) <= TOKENS_PER_REQUEST;
   const plan: SearchPlan = list.data ? planSearch(q, complete) : { kind: 'none' };
 
-  const settled = list.data && planSearch(settledQ, complete);
-  const asked = settled?.kind === 'server' ? settled.search : undefined;
-  const search = useTokenSearch(asked, portion);
+  const debouncedPlan = list.data && planSearch(debouncedQ, complete);
+  const sentSearch = debouncedPlan?.kind === 'server' ? debouncedPlan.search : undefined;
+  const search = useTokenSearch(sentSearch, requestPage);
 
   const searching = plan.kind === 'server';
   // The previous rows stay until the response arrives.
-  const source = searching && asked && search.data ? search : list;
+  const source = searching && sentSearch && search.data ? search : list;
   // Rows of the previous search may stay, but not its empty result, and not rows of another page.
-  const isOld = source.isPlaceholderData && (source === list || source.data?.total === 0);
-  const loaded = isOld ? undefined : source.data?.items;
+  const isOutdated = source.isPlaceholderData && (source === list || source.data?.total === 0);
+  const loaded = isOutdated ? undefined : source.data?.items;
   const local = loaded && filter(loaded, plan, complete ? status : undefined);
   const total = complete || !source.data ? (local?.length ?? 0) : source.data.total;
   const first = (page % PAGES_PER_REQUEST) * KEYS_PER_PAGE;
@@ -48,7 +48,7 @@ export function useKeyList({ q, status, page }: KeysView): KeyList {
     total,
     complete,
     plan,
-    searchFailure: searching && asked ? search.failureReason : null,
+    searchFailure: searching && sentSearch ? search.failureReason : null,
     error: source.data ? null : list.error,
     retry: list.refetch,
   };

@@ -33,7 +33,7 @@ export const key = {
     range: 'Date range',
     today: 'Today',
     week: 'Last 7 days',
-    between: 'Custom range',
+    custom: 'Custom range',
     from: 'From',
     to: 'To',
     errors: {

@@ -131,7 +131,7 @@ export const keys = {
       longName: (most: number) => `At most ${most} characters.`,
       longNote: (most: number) => `At most ${most} characters. Shorten the note.`,
       largeQuota: (most: string) => `At most ${most}.`,
-      noMoment: 'Select a date and time.',
+      noDateTime: 'Select a date and time.',
       manyModels: (most: string) => `At most ${most} models.`,
       longModel: (most: number) => `Model names have at most ${most} characters.`,
       manyIps: 'At most 100 addresses and networks.',

@@ -1,7 +1,7 @@
 import { Anchor, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { AuditFilter, AuditLine } from '../../../api/adminAudit';
-import { formatMoment } from '../../../format/time';
+import { formatDateTime } from '../../../format/time';
 import { CopyButton } from '../../../shared/CopyButton';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { texts } from '../../../texts';
@@ -35,7 +35,7 @@ export function AuditDetails({ line, names, opened, onClose, onFilter }: Props) 
       <Stack>
         <dl className={classes.details}>
           <Detail label={words.columns.time}>
-            {formatMoment(at)} (<RelativeTime seconds={at} />)
+            {formatDateTime(at)} (<RelativeTime seconds={at} />)
           </Detail>
           <Detail label={words.columns.actor}>{actor}</Detail>
           <Detail label={words.columns.subject}>{subject}</Detail>

@@ -11,7 +11,7 @@ const words = texts.adminGateways.dialog;
 const MAX_NAME = 100;
 
 export function CreateGatewayDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { secret: made, keep, show, forget } = useSecretDialog<Gateway>();
+  const { secret: created, keep, show, forget } = useSecretDialog<Gateway>();
 
   function done(gateway: Gateway) {
     onClose();
@@ -30,8 +30,8 @@ export function CreateGatewayDialog({ opened, onClose }: { opened: boolean; onCl
         <CreateGatewayForm onDone={done} onCancel={onClose} />
       </Modal>
       <SecretDialog
-        title={words.secretTitle(made?.name ?? '')}
-        secret={made?.credential ?? undefined}
+        title={words.secretTitle(created?.name ?? '')}
+        secret={created?.credential ?? undefined}
         onClose={forget}
       >
         <VerifyExample />
@@ -40,7 +40,13 @@ export function CreateGatewayDialog({ opened, onClose }: { opened: boolean; onCl
   );
 }
 
-function CreateGatewayForm({ onDone, onCancel }: { onDone: (made: Gateway) => void; onCancel: () => void }) {
+function CreateGatewayForm({
+  onDone,
+  onCancel,
+}: {
+  onDone: (created: Gateway) => void;
+  onCancel: () => void;
+}) {
   const create = useCreateGateway();
   const [name, setName] = useState('');
   const [isSent, setSent] = useState(false);

@@ -28,7 +28,7 @@ export default function RequestsPage() {
         aria-label={words.state}
         data={stateFilters.map((value) => ({ value, label: words.states[value] }))}
         value={state}
-        onChange={(chosen) => setFilters({ state: chosen === 'pending' ? '' : chosen })}
+        onChange={(selected) => setFilters({ state: selected === 'pending' ? '' : selected })}
       />
       <Paged
         query={requests}

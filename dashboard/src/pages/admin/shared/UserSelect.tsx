@@ -18,13 +18,13 @@ const DEBOUNCE_MS = 400;
 export function UserSelect({ value, onChange, ...props }: Props) {
   const names = useUsernames();
   const [typed, setTyped] = useState('');
-  const chosen = value && usernameOf(Number(value), names.data);
+  const selected = value && usernameOf(Number(value), names.data);
   const [keyword] = useDebouncedValue(typed, DEBOUNCE_MS);
-  const users = useUsers(keyword !== chosen && isKeyword(keyword) ? keyword : '', 0);
+  const users = useUsers(keyword !== selected && isKeyword(keyword) ? keyword : '', 0);
   const found = users.data?.items ?? [];
   const options = found.map((user) => ({ value: String(user.id), label: user.username }));
-  if (chosen && !options.some((option) => option.value === value)) {
-    options.unshift({ value, label: chosen });
+  if (selected && !options.some((option) => option.value === value)) {
+    options.unshift({ value, label: selected });
   }
   return (
     <Select

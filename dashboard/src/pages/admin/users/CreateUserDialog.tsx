@@ -23,7 +23,7 @@ interface GeneratedPassword {
 }
 
 export function CreateUserDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { secret: handover, keep, show, forget } = useSecretDialog<GeneratedPassword>();
+  const { secret: created, keep, show, forget } = useSecretDialog<GeneratedPassword>();
 
   function done(username: string, generated: string | undefined) {
     onClose();
@@ -44,9 +44,9 @@ export function CreateUserDialog({ opened, onClose }: { opened: boolean; onClose
         <CreateUserForm onDone={done} onCancel={onClose} />
       </Modal>
       <SecretDialog
-        title={words.passwordOf(handover?.username ?? '')}
+        title={words.passwordOf(created?.username ?? '')}
         hint={words.passwordHint}
-        secret={handover?.password}
+        secret={created?.password}
         onClose={forget}
       />
     </>

@@ -16,7 +16,7 @@ const words = texts.key.usage;
 const choices: { value: RangeChoice; label: string }[] = [
   { value: 'today', label: words.today },
   { value: 'week', label: words.week },
-  { value: 'between', label: words.between },
+  { value: 'custom', label: words.custom },
 ];
 
 export function RangeFields({ today, onRange }: Props) {
@@ -27,7 +27,7 @@ export function RangeFields({ today, onRange }: Props) {
   function choose(next: RangeChoice) {
     setChoice(next);
     // A custom range starts with the current dates.
-    if (next === 'between') return;
+    if (next === 'custom') return;
     setTyped(namedRange(next, today));
     onRange(namedRange(next, today));
   }
@@ -47,7 +47,7 @@ export function RangeFields({ today, onRange }: Props) {
         value={choice}
         onChange={choose}
       />
-      {choice === 'between' && (
+      {choice === 'custom' && (
         <Group align="flex-start" gap="sm" wrap="nowrap" className={classes.dates}>
           <TextInput
             type="date"

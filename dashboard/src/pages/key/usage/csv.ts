@@ -17,7 +17,7 @@ export function usageCsv({ token_id, token_name, daily }: DailyUsage): string {
   const header = ['token_id', 'token_name', 'date', 'usd', 'requests', 'prompt_tokens', 'completion_tokens'];
   const lines = daily.map((day) => [
     token_id,
-    harmless(token_name),
+    escapeFormula(token_name),
     day.date,
     usdInput(unitsOf(day.usd)),
     day.requests,
@@ -28,7 +28,7 @@ export function usageCsv({ token_id, token_name, daily }: DailyUsage): string {
 }
 
 /** Prevents spreadsheets from running the text as a formula. */
-function harmless(text: string): string {
+function escapeFormula(text: string): string {
   return /^[=+\-@]/.test(text) ? `'${text}` : text;
 }
 

@@ -1,12 +1,12 @@
 import type { DayRange } from '../../../api/dailyUsage';
 
 /** The last day is at most this many days after the first (specification, section 8). */
-export const MAX_DAYS_ON = 7;
+const MAX_DAYS_APART = 7;
 
 const DAY_MS = 86_400_000;
 const WEEK = 7;
 
-export type RangeChoice = 'today' | 'week' | 'between';
+export type RangeChoice = 'today' | 'week' | 'custom';
 export type RangeProblem = 'incomplete' | 'backwards' | 'too_long';
 
 /** Today in the time zone of the server. */
@@ -26,7 +26,7 @@ export function plusDays(day: string, days: number): string {
 }
 
 /** Today, or the last seven days including today. */
-export function namedRange(choice: Exclude<RangeChoice, 'between'>, today: string): DayRange {
+export function namedRange(choice: Exclude<RangeChoice, 'custom'>, today: string): DayRange {
   return { start: choice === 'today' ? today : plusDays(today, 1 - WEEK), end: today };
 }
 
@@ -34,5 +34,5 @@ export function rangeProblem({ start, end }: DayRange): RangeProblem | undefined
   const days = (Date.parse(end) - Date.parse(start)) / DAY_MS;
   if (Number.isNaN(days)) return 'incomplete';
   if (days < 0) return 'backwards';
-  return days > MAX_DAYS_ON ? 'too_long' : undefined;
+  return days > MAX_DAYS_APART ? 'too_long' : undefined;
 }

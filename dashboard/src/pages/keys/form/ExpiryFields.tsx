@@ -1,14 +1,14 @@
 import { Select, Stack, TextInput } from '@mantine/core';
-import { formatMoment } from '../../../format/time';
+import { formatDateTime } from '../../../format/time';
 import { useNow } from '../../../shared/useNow';
 import { texts } from '../../../texts';
 import {
+  dateTimeInput,
   type Expiry,
   type ExpiryChoice,
   expiredTime,
   expiryChoices,
-  momentInput,
-  parseMoment,
+  parseDateTime,
 } from './expiry';
 import type { FieldsProps } from './FieldsProps';
 
@@ -20,7 +20,7 @@ export function ExpiryFields({ draft: { expiry }, errors, onChange }: FieldsProp
   const now = useNow();
   const end = expiredTime(expiry, now);
   const change = (changes: Partial<Expiry>) => onChange({ expiry: { ...expiry, ...changes } });
-  const outcome = end !== undefined && end > 0 ? words.expiryEnds(formatMoment(end)) : undefined;
+  const outcome = end !== undefined && end > 0 ? words.expiryEnds(formatDateTime(end)) : undefined;
   return (
     <Stack gap="sm">
       <Select
@@ -40,9 +40,9 @@ export function ExpiryFields({ draft: { expiry }, errors, onChange }: FieldsProp
           description={end !== undefined && end <= now ? words.expiryPassed : outcome}
           inputWrapperOrder={['label', 'input', 'error', 'description']}
           withAsterisk
-          value={momentInput(expiry.at)}
+          value={dateTimeInput(expiry.at)}
           error={errors.expiresAt}
-          onChange={(event) => change({ at: parseMoment(event.currentTarget.value) })}
+          onChange={(event) => change({ at: parseDateTime(event.currentTarget.value) })}
         />
       )}
     </Stack>

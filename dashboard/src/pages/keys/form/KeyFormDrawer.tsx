@@ -42,9 +42,9 @@ export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
       <KeyForm
         token={shown}
         onTouched={() => setTouched(true)}
-        onCreated={(made) => {
+        onCreated={(created) => {
           close();
-          onCreated?.(made);
+          onCreated?.(created);
         }}
         onClose={close}
       />

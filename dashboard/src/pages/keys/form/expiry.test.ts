@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ExpiryChoice, expiredTime, expiryOf, momentInput, parseMoment } from './expiry';
+import { dateTimeInput, type ExpiryChoice, expiredTime, expiryOf, parseDateTime } from './expiry';
 
 const NOW = 1_800_000_000;
 const DAY = 86_400;
@@ -31,12 +31,12 @@ describe('expiredTime', () => {
 
 describe('datetime inputs', () => {
   it('round-trip to the minute', () => {
-    expect(parseMoment(momentInput(NOW + 59))).toBe(NOW);
-    expect(momentInput(NOW)).toMatch(/^2027-01-1\dT\d\d:\d\d$/);
+    expect(parseDateTime(dateTimeInput(NOW + 59))).toBe(NOW);
+    expect(dateTimeInput(NOW)).toMatch(/^2027-01-1\dT\d\d:\d\d$/);
   });
 
   it('can be empty', () => {
-    expect(momentInput(undefined)).toBe('');
-    expect(parseMoment('')).toBeUndefined();
+    expect(dateTimeInput(undefined)).toBe('');
+    expect(parseDateTime('')).toBeUndefined();
   });
 });

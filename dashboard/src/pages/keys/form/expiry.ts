@@ -25,15 +25,15 @@ export function expiredTime({ choice, at }: Expiry, now: number): number | undef
 }
 
 /** The value of a `datetime-local` input, in the time zone of the browser. */
-export function momentInput(seconds: number | undefined): string {
+export function dateTimeInput(seconds: number | undefined): string {
   if (seconds === undefined) return '';
-  const moment = new Date(seconds * 1000);
+  const dateTime = new Date(seconds * 1000);
   const two = (part: number) => String(part).padStart(2, '0');
-  const day = `${String(moment.getFullYear()).padStart(4, '0')}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
-  return `${day}T${two(moment.getHours())}:${two(moment.getMinutes())}`;
+  const day = `${String(dateTime.getFullYear()).padStart(4, '0')}-${two(dateTime.getMonth() + 1)}-${two(dateTime.getDate())}`;
+  return `${day}T${two(dateTime.getHours())}:${two(dateTime.getMinutes())}`;
 }
 
-export function parseMoment(typed: string): number | undefined {
+export function parseDateTime(typed: string): number | undefined {
   const milliseconds = new Date(typed).getTime();
   return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000);
 }

@@ -27,7 +27,7 @@ export function validate(draft: Draft): FieldErrors {
   const errors: Record<FieldName, string | undefined> = {
     name: nameError(draft.name.trim()),
     usd: draft.unlimited ? undefined : usdError(draft.usd),
-    expiresAt: draft.expiry.choice === 'at' && draft.expiry.at === undefined ? words.noMoment : undefined,
+    expiresAt: draft.expiry.choice === 'at' && draft.expiry.at === undefined ? words.noDateTime : undefined,
     models: draft.limitModels ? modelsError(draft.models) : undefined,
     ips: ipsError(draft.ips),
     note: noteError(draft.note.trim()),

@@ -68,7 +68,7 @@ function CreateAccessTokenForm({ onCreated, onClose }: FormProps) {
           data={choices}
           allowDeselect={false}
           value={lifetime}
-          onChange={(chosen: Lifetime | null) => chosen && setLifetime(chosen)}
+          onChange={(selected: Lifetime | null) => selected && setLifetime(selected)}
         />
         {create.error && (
           <Text c="var(--mantine-color-error)" role="alert">

@@ -1,0 +1,211 @@
+//! The services of a process, and what they share.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use axum::Router;
+
+use super::{Opened, StartError};
+use crate::api::{openapi, router, state::AppState};
+use crate::config::{Config, ListKey, Registration, TokenApi};
+use crate::domain::group::Groups;
+use crate::domain::money::Quota;
+use crate::domain::time::Clock;
+use crate::service::access_tokens::AccessTokens;
+use crate::service::audit::Audit;
+use crate::service::authenticator::Authenticator;
+use crate::service::enablement::Enablement;
+use crate::service::gateways::Gateways;
+use crate::service::invalidator::Invalidator;
+use crate::service::key_cache::KeyCache;
+use crate::service::keys::Keys;
+use crate::service::ledger::{Lanes, Ledger, LedgerRules};
+use crate::service::overview::Overviews;
+use crate::service::passwords::Passwords;
+use crate::service::rate_limiter::{Limits, RateLimiter};
+use crate::service::recent_balances::RecentBalances;
+use crate::service::rng::Rng;
+use crate::service::sign_in::SignIn;
+use crate::service::tokens::{TokenRules, Tokens};
+use crate::service::usage::Usage;
+use crate::service::users::{AccountRules, Users};
+use crate::service::vault::Vault;
+use crate::storage::sessions::SessionTable;
+use crate::telemetry::requests::HttpMetrics;
+use crate::telemetry::{self, Metrics};
+/// The assembled service.
+pub struct App {
+    pub state: Arc<AppState>,
+    pub router: Router,
+    pub(super) rate_limiter: Arc<RateLimiter>,
+    pub(super) invalidator: Invalidator,
+    #[cfg(feature = "embedded")]
+    pub(super) vault: Vault,
+}
+
+impl App {
+    /// # Errors
+    /// Settings that contradict each other.
+    pub fn assemble(opened: Opened, config: &Config, clock: Arc<dyn Clock>, rng: Rng) -> Result<Self, StartError> {
+        let Opened { db, vault } = opened;
+        let mut registry = telemetry::registry();
+        let http_metrics = HttpMetrics::register(&mut registry);
+        db.register_metrics(&mut registry);
+        let groups = Groups::new(config.groups.clone());
+        let account_rules = Arc::new(account_rules(config, &groups)?);
+        let limits = Limits {
+            search: config.limits.search_per_minute,
+            login: config.limits.login_per_minute,
+            usage: config.limits.usage_per_minute,
+            wrong_keys: config.limits.wrong_keys_per_minute,
+            register: config.limits.register_per_minute,
+        };
+        let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
+        let passwords = Passwords::new(rng.clone());
+        let authenticator = Arc::new(Authenticator::new(db.clone(), Arc::clone(&clock), vault.clone()));
+        let balances = Arc::new(RecentBalances::new());
+        let key_cache = Arc::new(KeyCache::start(db.clone(), Arc::clone(&clock), Arc::clone(&balances)));
+        let invalidator = Invalidator::new(Arc::clone(&authenticator), Arc::clone(&key_cache));
+        let ledger_rules = LedgerRules {
+            lanes: lanes(config.ledger.lanes),
+            queue: config.ledger.queue,
+            zone: config.usage.time_zone,
+            groups: groups.clone(),
+        };
+        let lanes = Lanes::start(&db, &clock, &rng, &balances, &ledger_rules);
+        let ledger =
+            Ledger::new(db.clone(), vault.clone(), key_cache, lanes, Arc::clone(&clock), rng.clone(), groups.clone());
+        let token_rules =
+            TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone(), cell: config.cell.label };
+        let state = Arc::new(AppState {
+            tokens: Tokens::new(
+                db.clone(),
+                vault.clone(),
+                rng.clone(),
+                Arc::clone(&clock),
+                Arc::clone(&rate_limiter),
+                invalidator.clone(),
+                token_rules,
+            ),
+            keys: Keys::new(db.clone(), vault.clone(), Arc::clone(&clock)),
+            usage: Usage::new(
+                db.clone(),
+                vault.clone(),
+                Arc::clone(&clock),
+                Arc::clone(&rate_limiter),
+                config.usage.time_zone,
+            ),
+            overviews: Overviews::new(db.clone(), Arc::clone(&clock), config.usage.time_zone),
+            users: Users::new(
+                db.clone(),
+                rng.clone(),
+                Arc::clone(&clock),
+                Arc::clone(&rate_limiter),
+                passwords.clone(),
+                invalidator.clone(),
+                groups,
+                Arc::clone(&account_rules),
+            ),
+            sign_in: SignIn::new(
+                db.clone(),
+                Arc::clone(&clock),
+                Arc::clone(&rate_limiter),
+                passwords,
+                Arc::clone(&account_rules),
+            ),
+            access_tokens: AccessTokens::new(
+                db.clone(),
+                vault.clone(),
+                rng.clone(),
+                Arc::clone(&clock),
+                invalidator.clone(),
+            ),
+            enablement: Enablement::new(
+                db.clone(),
+                Arc::clone(&clock),
+                invalidator.clone(),
+                Arc::clone(&account_rules),
+            ),
+            gateways: Gateways::new(db.clone(), vault.clone(), rng.clone(), Arc::clone(&clock), invalidator.clone()),
+            audit: Audit::new(db.clone()),
+            account_rules,
+            ledger: Arc::new(ledger),
+            authenticator,
+            clock: Arc::clone(&clock),
+            rng,
+            metrics: Metrics::new(registry),
+            http_metrics,
+            db: db.clone(),
+            draining: AtomicBool::new(false),
+            openapi: openapi_json().into(),
+            metrics_access: config.server.metrics,
+            trusted_proxies: config.server.trusted_proxies.clone(),
+            request_timeout: Duration::from_secs(config.server.request_timeout_seconds),
+            max_clock_skew: i64::from(config.server.max_clock_skew_seconds),
+            errors_as_200: config.http.errors_as_200,
+            masked_list_key: config.compat.list_key == ListKey::Masked,
+            models: config.models.names.clone(),
+            dashboard: find_dashboard(&config.dashboard.dir),
+            time_zone: config.usage.time_zone.to_string(),
+            public_url: config.http.public_url.clone(),
+        });
+        let sessions = SessionTable::new(db, clock, vault.digests().clone());
+        let router = router::router(Arc::clone(&state), sessions, config.http.cookies_are_secure());
+        Ok(Self {
+            state,
+            router,
+            rate_limiter,
+            invalidator,
+            #[cfg(feature = "embedded")]
+            vault,
+        })
+    }
+}
+
+fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, StartError> {
+    let settings = &config.accounts;
+    if !groups.contains(&settings.initial_group) {
+        let known = format!("it must be one of the groups: {}", groups.names());
+        return Err(StartError::Setting("accounts.initial_group", known));
+    }
+    for (name, info) in groups.open_to("") {
+        let is_number = serde_json::from_str::<serde_json::Number>(&info.ratio).is_ok();
+        if !is_number {
+            return Err(StartError::Setting("groups", format!("the ratio of {name} is not a number")));
+        }
+    }
+    let initial_quota = Quota::grant(settings.initial_quota)
+        .map_err(|error| StartError::Setting("accounts.initial_quota", error.to_string()))?;
+    Ok(AccountRules {
+        registration_open: settings.registration == Registration::Open,
+        token_api_open: settings.token_api == TokenApi::Enabled,
+        contact: settings.contact.clone(),
+        initial_quota,
+        initial_group: settings.initial_group.clone(),
+    })
+}
+
+/// The configured number of lanes. 0 means one per processor, at most 8.
+pub(super) fn lanes(setting: usize) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    if setting == 0 { processors().min(8) } else { setting }
+}
+
+/// The directory of the built dashboard: the configured one, or where `make dashboard` puts it.
+fn find_dashboard(dir: &Path) -> Option<PathBuf> {
+    let is_built = |dir: &PathBuf| dir.join("index.html").is_file();
+    if !dir.as_os_str().is_empty() {
+        return Some(dir.to_owned()).filter(is_built);
+    }
+    let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join("dashboard/dist")));
+    [Some(PathBuf::from("dashboard/dist")), beside].into_iter().flatten().find(is_built)
+}
+
+/// The OpenAPI document as JSON.
+#[must_use]
+#[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a document of our own making is serialisable")]
+pub fn openapi_json() -> String {
+    openapi::openapi().to_pretty_json().expect("serialisable")
+}

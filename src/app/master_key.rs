@@ -1,0 +1,85 @@
+//! The master key and the data directory that keeps it.
+
+use std::io::Write;
+use std::path::Path;
+
+use secrecy::ExposeSecret;
+use zeroize::Zeroizing;
+
+use super::StartError;
+use crate::config::Config;
+use crate::service::rng::Rng;
+use crate::service::vault::MasterKey;
+
+/// The file in the data directory.
+pub(super) const MASTER_KEY_FILE: &str = "master.key";
+
+/// The master key from the settings or from its file. `None` if there is none yet.
+///
+/// # Errors
+/// The file cannot be read, or the text is not a master key.
+pub fn find_master_key(config: &Config) -> Result<Option<MasterKey>, StartError> {
+    if let Some(hex) = &config.secrets.master_key {
+        let key = MasterKey::from_hex(hex.expose_secret());
+        return key.map(Some).map_err(|error| StartError::Setting("secrets.master_key", error.to_string()));
+    }
+    let file = config.data_dir.join(MASTER_KEY_FILE);
+    match std::fs::read_to_string(&file) {
+        Ok(hex) => {
+            let hex = Zeroizing::new(hex);
+            MasterKey::from_hex(&hex).map(Some).map_err(|error| StartError::MasterKeyFile(file, error))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StartError::DataDir(file, error)),
+    }
+}
+
+/// Creates the data directory if it is absent, and makes it and its secrets private to this user. A shared directory, such
+/// as a volume that an orchestrator mounts for a group, keeps its mode, with a warning; the master key and the files of
+/// the embedded database are private there all the same.
+pub(super) fn make_private(data_dir: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(data_dir)?;
+    let mode = |path: &Path| std::fs::metadata(path).map(|found| found.permissions().mode());
+    let close = |path: &Path, to: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(to));
+    let found = mode(data_dir)?;
+    if found & 0o077 != 0 {
+        // The sticky bit marks a directory that is meant to be shared, such as /tmp.
+        let is_shared = found & 0o1000 != 0;
+        if !is_shared && close(data_dir, 0o700).is_ok() {
+            tracing::warn!("the data directory was open to other users; it is closed to them now");
+        } else {
+            tracing::warn!(
+                directory = %data_dir.display(),
+                "the data directory is shared with other users and stays so; name one of its own (KEYMETER_DATA_DIR)"
+            );
+        }
+    }
+    for (name, private) in [(MASTER_KEY_FILE, 0o600), ("postgres", 0o700)] {
+        let path = data_dir.join(name);
+        if mode(&path).is_ok_and(|mode| mode & 0o077 != 0) {
+            close(&path, private)?;
+        }
+    }
+    Ok(())
+}
+
+/// Generates a master key and writes it to its file, durably and private to this user, before anything depends on it.
+pub(super) fn make_master_key(file: &Path) -> Result<MasterKey, StartError> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let key = Rng::system().generate(|rng| MasterKey::generate(rng));
+    let write = || -> std::io::Result<()> {
+        let directory = file.parent().unwrap_or(Path::new("."));
+        if !directory.exists() {
+            make_private(directory)?;
+        }
+        let draft = directory.join("master.key.new");
+        let mut out = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        writeln!(out, "{}", *key.to_hex())?;
+        out.sync_all()?;
+        std::fs::rename(&draft, file)?;
+        std::fs::File::open(directory)?.sync_all()
+    };
+    write().map_err(|error| StartError::DataDir(file.to_owned(), error))?;
+    Ok(key)
+}

@@ -1,0 +1,67 @@
+//! Puts the service together: settings become a database, services, a router and background tasks, and end in a graceful
+//! stop. The only module that knows all others.
+
+mod assembly;
+pub mod connections;
+mod database;
+mod master_key;
+mod serve;
+
+use std::path::PathBuf;
+
+pub use self::assembly::{App, openapi_json};
+pub use self::database::{Database, Opened, open};
+pub use self::master_key::find_master_key;
+pub use self::serve::serve;
+use crate::demo::DemoError;
+use crate::domain::cell::CellLabel;
+use crate::service::users::UsersError;
+use crate::service::vault::MasterKeyInvalid;
+#[cfg(feature = "embedded")]
+use crate::storage::embedded::EmbeddedError;
+use crate::storage::{OpenError, StorageError};
+
+/// Why the service does not start. Each message is one line and says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("cannot listen on {0}: {1}; free the port or set KEYMETER_SERVER__LISTEN")]
+    Listen(String, std::io::Error),
+    #[error("the setting `{0}` cannot be used: {1}")]
+    Setting(&'static str, String),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[cfg(feature = "embedded")]
+    #[error(transparent)]
+    Embedded(#[from] EmbeddedError),
+    #[error("this keymeter was built without the embedded database; set DATABASE_URL")]
+    NoDatabase,
+    #[error("cannot use {0}: {1}; make the data directory writable or set KEYMETER_DATA_DIR")]
+    DataDir(PathBuf, std::io::Error),
+    #[error("{0}: {1}")]
+    MasterKeyFile(PathBuf, MasterKeyInvalid),
+    #[error(
+        "the master key is missing: this database was made with one; set KEYMETER_SECRETS__MASTER_KEY \
+         or put it back at {0}"
+    )]
+    MasterKeyMissing(PathBuf),
+    #[error(
+        "the master key does not fit this database; use the one it was made with \
+         (KEYMETER_SECRETS__MASTER_KEY or {0})"
+    )]
+    MasterKeyWrong(PathBuf),
+    #[error(
+        "this database belongs to the cell `{database}`, and `cell.label` is `{setting}`; set KEYMETER_CELL__LABEL={database} \
+         or use another database"
+    )]
+    WrongCell { database: String, setting: CellLabel },
+    #[error("cannot make the root account: {0}; set KEYMETER_ROOT__PASSWORD")]
+    Root(UsersError),
+    #[error(
+        "this database is in use, and a demo fills only an empty one; name another KEYMETER_DATA_DIR or DATABASE_URL"
+    )]
+    DemoNotEmpty,
+    #[error("the demo could not be made, and the database is half filled: {0}; use another one")]
+    Demo(#[from] DemoError),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}

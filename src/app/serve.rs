@@ -1,0 +1,179 @@
+//! `keymeter serve`: start, run, drain, stop.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use secrecy::ExposeSecret;
+use tokio::net::TcpListener;
+use zeroize::Zeroizing;
+
+use super::master_key::MASTER_KEY_FILE;
+use super::{App, Database, Opened, StartError, connections, open};
+use crate::config::Config;
+use crate::demo;
+#[cfg(feature = "embedded")]
+use crate::doctor;
+use crate::domain::password::random_password;
+use crate::domain::time::{Clock, DAY, ManualClock, SystemClock};
+use crate::service::jobs::{JobRules, Jobs};
+use crate::service::rng::Rng;
+#[cfg(feature = "embedded")]
+use crate::storage::embedded;
+use crate::storage::{self, retention, users};
+
+/// Runs the service until SIGTERM or Ctrl-C.
+///
+/// # Errors
+/// See [`StartError`]. After an error the start can be repeated.
+pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
+    let listener = connections::listen(&config.server.listen)
+        .await
+        .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
+    let database = Database::start(&config)?;
+    let opened = open(&config, &database).await?;
+    let db = opened.db.clone();
+    if with_demo {
+        fill_with_demo(&opened, &config).await?;
+    }
+    let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system())?;
+    let generated_password =
+        app.state.users.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
+    print_start(&listener, &config, &database, app.state.dashboard.is_some(), generated_password.as_ref());
+    let background = app.background(&database, &config);
+    let limits = connections::Limits::new(&config.server, config.database.connections);
+    connections::serve(listener, app.state, app.router, limits, stop_signal()).await;
+    for task in background {
+        task.abort();
+    }
+    db.close().await;
+    database.stop().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+impl App {
+    /// Starts the background tasks: jobs, and listening for changes on other servers.
+    fn background(&self, database: &Database, config: &Config) -> Vec<tokio::task::JoinHandle<()>> {
+        let (db, clock) = (self.state.db.clone(), Arc::clone(&self.state.clock));
+        let rules = JobRules { retention_days: config.usage.retention_days, max_clock_skew: self.state.max_clock_skew };
+        let jobs = Jobs::new(db.clone(), Arc::clone(&clock), Arc::clone(&self.rate_limiter), rules);
+        let ledger = Arc::downgrade(&self.state.ledger);
+        let expire = Jobs::expire(db.clone(), clock, rules.max_clock_skew, move || ledger.upgrade());
+        let mut tasks = vec![tokio::spawn(jobs.tidy()), tokio::spawn(expire)];
+        if !database.is_embedded() {
+            tasks.push(tokio::spawn(self.invalidator.clone().listen(db)));
+        }
+        #[cfg(feature = "embedded")]
+        if database.is_embedded() {
+            tasks.extend(self.answer_doctor(&config.data_dir));
+        }
+        tasks
+    }
+
+    /// Listens for `keymeter doctor`, because the embedded database accepts only this process.
+    #[cfg(feature = "embedded")]
+    fn answer_doctor(&self, data_dir: &Path) -> Option<tokio::task::JoinHandle<()>> {
+        let listen = || {
+            let socket = embedded::doctor_socket(data_dir)?;
+            // A killed process may have left it. This process holds the lock of the data directory.
+            let _ = std::fs::remove_file(&socket);
+            tokio::net::UnixListener::bind(socket)
+        };
+        match listen() {
+            Ok(socket) => {
+                let (db, vault) = (self.state.db.clone(), self.vault.clone());
+                Some(tokio::spawn(doctor::answer(socket, db, vault, self.state.time_zone.clone())))
+            }
+            Err(error) => {
+                tracing::warn!(%error, "`keymeter doctor` cannot reach this server while it runs");
+                None
+            }
+        }
+    }
+}
+
+/// Fills an empty database with two weeks of demo data that end now.
+#[expect(clippy::print_stdout, reason = "shows progress to the operator")]
+async fn fill_with_demo(opened: &Opened, config: &Config) -> Result<(), StartError> {
+    let start = SystemClock.now().plus(-demo::DAYS * DAY);
+    {
+        let mut tx = opened.db.begin().await?;
+        if users::exist(&mut tx).await? {
+            return Err(StartError::DemoNotEmpty);
+        }
+        for day in retention::list_missing_partitions(&mut tx, start, start.plus(demo::DAYS * DAY)).await? {
+            retention::make_partition(&mut tx, day).await?;
+        }
+        storage::commit(tx).await?;
+    }
+    let password = config.root.password.clone();
+    let password = password.unwrap_or_else(|| Rng::system().generate(|rng| random_password(rng)).as_str().into());
+    let clock = Arc::new(ManualClock::at(start));
+    let opened = Opened { db: opened.db.clone(), vault: opened.vault.clone() };
+    let app = App::assemble(opened, config, Arc::<ManualClock>::clone(&clock), Rng::system())?;
+    app.state.users.ensure_root(Some(&password)).await.map_err(StartError::Root)?;
+    print!("Filling a demo, day by day:");
+    demo::fill(&app.state, &clock, &password, |day| {
+        print!(" {day}");
+        // Progress that is shown late does no harm.
+        let _ = std::io::stdout().flush();
+    })
+    .await?;
+    println!();
+    println!("Sign in as `ana`, or as the administrator `root`, with the password {}", password.expose_secret());
+    Ok(())
+}
+
+/// Prints where the service listens and where its data are. A generated password is printed here and nowhere else.
+#[expect(clippy::print_stdout, reason = "this is what the operator reads")]
+fn print_start(
+    listener: &TcpListener,
+    config: &Config,
+    database: &Database,
+    has_dashboard: bool,
+    generated_password: Option<&Zeroizing<String>>,
+) {
+    let address = listener.local_addr().map_or_else(|_| config.server.listen.clone(), |address| address.to_string());
+    println!("Keymeter {} answers at http://{address}", env!("CARGO_PKG_VERSION"));
+    if let Some(password) = generated_password {
+        println!("Sign in as `root` with the password {} (it is shown only this once)", **password);
+    }
+    if database.is_embedded() {
+        println!("Data: embedded PostgreSQL in {}", config.data_dir.display());
+        tracing::warn!(
+            "the embedded database survives crashes of this process, but a power cut can lose its last moments; \
+             for production set DATABASE_URL"
+        );
+    }
+    if !has_dashboard {
+        println!(
+            "Dashboard: not built (`make dashboard` builds it, with Node.js 20 or newer); the API works without it"
+        );
+    }
+    if config.secrets.master_key.is_none() {
+        let file = config.data_dir.join(MASTER_KEY_FILE);
+        println!("Master key: {} (keep a copy elsewhere; without it no key can be used)", file.display());
+    }
+}
+
+/// Resolves on SIGTERM or Ctrl-C.
+async fn stop_signal() {
+    let interrupt = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    let terminate = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => {
+                signal.recv().await;
+            }
+            Err(_) => std::future::pending::<()>().await,
+        }
+    };
+    tokio::select! {
+        () = interrupt => {}
+        () = terminate => {}
+    }
+}

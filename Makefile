@@ -64,7 +64,7 @@ picture: ## Take the screenshots of the dashboard in docs/ again (needs Chromium
 	$(WITH_POSTGRES) scripts/dashboard.sh picture
 
 .PHONY: check
-check: check-format check-code check-docs check-scripts check-dashboard sqlx-check ## Run all checks but the tests
+check: check-format check-code check-docs check-scripts check-dependencies check-dashboard sqlx-check ## Run all checks but the tests
 
 .PHONY: check-format
 check-format: ## Check the format of the code
@@ -86,6 +86,14 @@ check-scripts: ## Run shellcheck on the scripts
 	else \
 		echo "shellcheck is not installed: the scripts were not checked"; \
 	fi
+
+.PHONY: check-dependencies
+check-dependencies: ## Check licences and sources of all dependencies (deny.toml)
+	scripts/deny.sh
+
+.PHONY: check-advisories
+check-advisories: ## Check all dependencies for known vulnerabilities (needs the network)
+	scripts/deny.sh advisories
 
 .PHONY: check-dashboard
 check-dashboard: ## Check types, format and lints of the dashboard

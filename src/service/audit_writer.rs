@@ -1,6 +1,6 @@
-//! Writes audit lines of calls that write nothing else, such as the reveal of a key: one writer takes all that wait,
-//! writes them in one statement and answers their authenticator, so that many share one fsync. What waits is bounded, and what
-//! does not fit is refused at once.
+//! Writes audit entries of requests that write nothing else, such as reading a key. One task writes the entries of all
+//! waiting requests in one statement, so that many requests share one fsync. The queue is bounded; a request that does
+//! not fit is refused at once.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use tokio::sync::{mpsc, oneshot};
 use crate::domain::audit::AuditEntry;
 use crate::storage::{Conn, Db, StorageError, audit};
 
-/// Callers that may wait, and callers served by one statement, at most. A caller brings up to a hundred lines.
+/// Maximum number of waiting requests, and of requests in one statement. A request has up to a hundred entries.
 const QUEUE: usize = 1_024;
 
-/// The outcome of a batch, for everybody in it.
-type Written = Result<(), Arc<StorageError>>;
+/// The outcome of a batch, for each request in it.
+type Outcome = Result<(), Arc<StorageError>>;
 
-/// Lines of one caller, and where its answer is awaited.
+/// The entries of one request, and the channel for its outcome.
 struct Waiting {
-    lines: Vec<AuditEntry>,
-    tell: oneshot::Sender<Written>,
+    entries: Vec<AuditEntry>,
+    reply: oneshot::Sender<Outcome>,
 }
 
-/// The way to the writer, which ends with it.
+/// A handle of the writer. The writer stops when the last handle is dropped.
 #[derive(Debug, Clone)]
 pub struct AuditWriter(mpsc::Sender<Waiting>);
 
@@ -29,36 +29,36 @@ impl AuditWriter {
     /// Starts the writer.
     #[must_use]
     pub fn start(db: Db) -> Self {
-        let (queue, waiting) = mpsc::channel(QUEUE);
-        tokio::spawn(write_all(db, waiting));
-        Self(queue)
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        tokio::spawn(write_batches(db, receiver));
+        Self(sender)
     }
 
-    /// Returns when the lines are in the database.
+    /// Returns when the entries are committed.
     ///
     /// # Errors
-    /// Too many callers wait already; the database, and then none of the lines is written.
-    pub async fn write(&self, lines: Vec<AuditEntry>) -> Written {
-        if lines.is_empty() {
+    /// The queue is full; the database, and then none of the entries was written.
+    pub async fn write(&self, entries: Vec<AuditEntry>) -> Outcome {
+        if entries.is_empty() {
             return Ok(());
         }
-        let (tell, told) = oneshot::channel();
-        self.0.try_send(Waiting { lines, tell }).map_err(|_| Arc::new(StorageError::Busy))?;
-        told.await.unwrap_or_else(|_| Err(Arc::new(StorageError::GivenUp)))
+        let (reply, outcome) = oneshot::channel();
+        self.0.try_send(Waiting { entries, reply }).map_err(|_| Arc::new(StorageError::Busy))?;
+        outcome.await.unwrap_or_else(|_| Err(Arc::new(StorageError::GivenUp)))
     }
 }
 
-/// Writes what waits, again and again, until nobody can ask any more.
-async fn write_all(db: Db, mut waiting: mpsc::Receiver<Waiting>) {
+/// Writes whatever waits as one batch, until the last handle is dropped.
+async fn write_batches(db: Db, mut receiver: mpsc::Receiver<Waiting>) {
     let mut batch = Vec::new();
-    while waiting.recv_many(&mut batch, QUEUE).await > 0 {
-        let (lines, callers): (Vec<_>, Vec<_>) = batch.drain(..).map(|one| (one.lines, one.tell)).unzip();
-        let lines: Vec<AuditEntry> = lines.into_iter().flatten().collect();
-        let written = db.bounded(async |conn: &mut Conn| audit::insert_many(conn, &lines).await).await;
-        let written = written.map_err(Arc::new);
-        for caller in callers {
-            // Whoever left does not need to know.
-            let _ = caller.send(written.clone());
+    while receiver.recv_many(&mut batch, QUEUE).await > 0 {
+        let (entries, replies): (Vec<_>, Vec<_>) = batch.drain(..).map(|one| (one.entries, one.reply)).unzip();
+        let entries: Vec<AuditEntry> = entries.into_iter().flatten().collect();
+        let outcome = db.bounded(async |conn: &mut Conn| audit::insert_many(conn, &entries).await).await;
+        let outcome = outcome.map_err(Arc::new);
+        for reply in replies {
+            // A cancelled request needs no outcome.
+            let _ = reply.send(outcome.clone());
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Whom a credential belongs to. It is remembered for two seconds at most, and everything is
-//! forgotten when any account changes here, so that a revocation counts at once. After the first of
-//! the two seconds, one of those who bring it reads it again and the others need not wait for that.
+//! Resolves credentials to users and gateways, cached for two seconds. Every change of an account or of a credential
+//! clears the cache, so that a revocation takes effect on the next request. When an entry is one second old, one request
+//! reads it again, and the others do not wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,79 +16,79 @@ use crate::domain::user::{User, UserStatus};
 use crate::service::vault::Vault;
 use crate::storage::{Conn, Db, PoolConnection, StorageError, access_tokens, gateways, users};
 
-/// Access tokens remembered at once, each below 1 KiB.
-const REMEMBERED: u64 = 20_000;
+/// Maximum number of cached credentials of each kind; an entry is smaller than 1 KiB.
+const CAPACITY: u64 = 20_000;
 
-/// Why a credential opens nothing.
+/// Why a credential was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     /// Unknown, revoked or expired.
     #[error("the credential is not valid; sign in again or use a valid access token")]
     Unknown,
-    /// The account was switched off.
+    /// The account is disabled.
     #[error("this account is disabled; ask your administrator")]
     Disabled,
-    /// The database was away.
+    /// The database.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
-/// Recognises callers.
+/// Authenticates users and gateways.
 pub struct Authenticator {
     db: Db,
     clock: Arc<dyn Clock>,
     vault: Vault,
-    users: Cache<Digest, Remembered<AccessTokenOwner>>,
-    gateways: Cache<Digest, Remembered<GatewayId>>,
-    /// Counts changes of accounts; what was read before the last one is not trusted.
-    changes: AtomicU64,
+    users: Cache<Digest, Cached<AccessTokenOwner>>,
+    gateways: Cache<Digest, Cached<GatewayId>>,
+    /// Incremented by every change; entries of an earlier generation are not used.
+    generation: AtomicU64,
 }
 
-/// What a credential opens, and when that was so.
+/// The owner of a credential, as it was read.
 #[derive(Clone)]
-struct Remembered<T> {
-    opens: T,
+struct Cached<T> {
+    owner: T,
     read_at: UnixTime,
-    after_change: u64,
-    /// Whether somebody is reading it again.
-    is_read_again: Arc<AtomicBool>,
+    generation: u64,
+    /// True while a request reads it again.
+    is_refreshing: Arc<AtomicBool>,
 }
 
-/// Whose access token, and until when.
+/// The owner of an access token and its expiry; `None` means never.
 pub type AccessTokenOwner = (Arc<User>, Option<UnixTime>);
 
 impl Authenticator {
-    /// Knows nobody yet.
+    /// An authenticator with an empty cache.
     #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>, vault: Vault) -> Self {
         Self {
             db,
             clock,
             vault,
-            users: Cache::new(REMEMBERED),
-            gateways: Cache::new(REMEMBERED),
-            changes: AtomicU64::new(0),
+            users: Cache::new(CAPACITY),
+            gateways: Cache::new(CAPACITY),
+            generation: AtomicU64::new(0),
         }
     }
 
-    /// The account of an access token, and when the token ends; never if absent.
+    /// The owner of an access token, and its expiry.
     ///
     /// # Errors
     /// See [`AuthError`].
     pub async fn by_access_token(&self, secret: &AccessTokenSecret) -> Result<AccessTokenOwner, AuthError> {
         let digest = self.vault.digests().digest(secret.expose());
         let read = async |conn: &mut Conn| match access_tokens::find_owner(conn, &digest).await? {
-            Some((owner, ends)) => Ok(users::find(conn, owner).await?.map(|user| (Arc::new(user), ends))),
+            Some((owner, expiry)) => Ok(users::find(conn, owner).await?.map(|user| (Arc::new(user), expiry))),
             None => Ok(None),
         };
-        let (user, ends) = self.recognise(&self.users, &digest, self.db.acquire(), read).await?;
-        if ends.is_some_and(|end| end <= self.clock.now()) {
+        let (user, expires_at) = self.find_owner(&self.users, &digest, self.db.acquire(), read).await?;
+        if expires_at.is_some_and(|expiry| expiry <= self.clock.now()) {
             return Err(AuthError::Unknown);
         }
-        Ok((enabled(user)?, ends))
+        Ok((enabled(user)?, expires_at))
     }
 
-    /// The account that signed in with a session.
+    /// The user of a session. Not cached.
     ///
     /// # Errors
     /// See [`AuthError`].
@@ -98,7 +98,8 @@ impl Authenticator {
         enabled(Arc::new(user))
     }
 
-    /// The gateway of a credential. Its use is written down where the credential is read anyway, once a minute.
+    /// The gateway of a credential. When it reads the credential from the database, it records the use, at most once a
+    /// minute.
     ///
     /// # Errors
     /// See [`AuthError`].
@@ -110,52 +111,51 @@ impl Authenticator {
             };
             let now = self.clock.now();
             let is_due = last_used.is_none_or(|then| now.since(then) >= policy::LAST_USED_SECONDS);
-            // A gateway goes on working where nothing can be written.
+            // Gateways keep working when the database takes no writes.
             if is_due && let Err(error) = gateways::update_last_used(conn, &digest, now).await {
-                tracing::warn!(%error, %gateway, "the last use of a gateway's credential was not written");
+                tracing::warn!(%error, %gateway, "the last use of a gateway credential could not be recorded");
             }
             Ok(Some(gateway))
         };
-        self.recognise(&self.gateways, &digest, self.db.acquire_reserved(), read).await
+        self.find_owner(&self.gateways, &digest, self.db.acquire_reserved(), read).await
     }
 
-    /// To be called after every change of an account or of a credential.
+    /// Clears the cache. Called after every change of an account or of a credential.
     pub fn forget(&self) {
-        self.changes.fetch_add(1, Ordering::SeqCst);
+        self.generation.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// What a credential opens: as remembered, or as read now.
-    async fn recognise<T: Clone + Send + Sync + 'static>(
+    /// The owner of a credential, from the cache or the database.
+    async fn find_owner<T: Clone + Send + Sync + 'static>(
         &self,
-        remembered: &Cache<Digest, Remembered<T>>,
+        cache: &Cache<Digest, Cached<T>>,
         digest: &Digest,
         connection: impl Future<Output = Result<PoolConnection, StorageError>>,
         read: impl AsyncFnOnce(&mut Conn) -> Result<Option<T>, StorageError>,
     ) -> Result<T, AuthError> {
         let read_at = self.clock.now();
-        let after_change = self.changes.load(Ordering::SeqCst);
-        let age = |known: &Remembered<T>| read_at.since(known.read_at);
-        let is_current =
-            |known: &Remembered<T>| known.after_change == after_change && age(known) < policy::TRUSTED_SECONDS;
-        let known = remembered.get(digest).filter(is_current);
-        if let Some(known) = &known
-            && (age(known) < policy::FRESH_SECONDS || known.is_read_again.swap(true, Ordering::Relaxed))
+        let generation = self.generation.load(Ordering::SeqCst);
+        let age = |cached: &Cached<T>| read_at.since(cached.read_at);
+        let is_valid = |cached: &Cached<T>| cached.generation == generation && age(cached) < policy::TRUSTED_SECONDS;
+        let cached = cache.get(digest).filter(is_valid);
+        if let Some(cached) = &cached
+            && (age(cached) < policy::FRESH_SECONDS || cached.is_refreshing.swap(true, Ordering::Relaxed))
         {
-            return Ok(known.opens.clone());
+            return Ok(cached.owner.clone());
         }
         let read = async { read(&mut *connection.await?).await }.await;
-        match (read, known) {
-            (Ok(Some(opens)), _) => {
-                let is_read_again = Arc::default();
-                let entry = Remembered { opens: opens.clone(), read_at, after_change, is_read_again };
-                remembered.insert(digest.clone(), entry);
-                Ok(opens)
+        match (read, cached) {
+            (Ok(Some(owner)), _) => {
+                let entry = Cached { owner: owner.clone(), read_at, generation, is_refreshing: Arc::default() };
+                cache.insert(digest.clone(), entry);
+                Ok(owner)
             }
             (Ok(None), _) => {
-                remembered.invalidate(digest);
+                cache.invalidate(digest);
                 Err(AuthError::Unknown)
             }
-            (Err(_), Some(known)) => Ok(known.opens),
+            // The entry is still valid for up to a second.
+            (Err(_), Some(cached)) => Ok(cached.owner),
             (Err(error), None) => Err(error.into()),
         }
     }

@@ -1,4 +1,5 @@
-//! Passwords: argon2id with 19 MiB, 2 passes, 1 lane, a few at a time on threads of their own.
+//! Password hashing: argon2id with 19 MiB, 2 passes and 1 lane, on blocking threads. A few hashes run at a time, and a
+//! bounded number of requests waits.
 
 use std::sync::Arc;
 
@@ -12,79 +13,80 @@ use super::rng::Rng;
 use crate::domain::password::{NewPassword, TypedPassword};
 use crate::domain::policy;
 
-/// Hashes at once: each takes 19 MiB and a core.
-const AT_ONCE: usize = 2;
+/// Maximum number of concurrent hashes. Each uses 19 MiB and one core.
+const CONCURRENT_HASHES: usize = 2;
 
-/// Too many passwords wait already.
+/// The queue is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too many passwords are being checked right now; try again in a moment")]
-pub struct Busy;
+pub struct PasswordsBusy;
 
 /// Hashes and verifies passwords.
 #[derive(Clone)]
 pub struct Passwords {
     rng: Rng,
-    places: Arc<Semaphore>,
-    /// One for each that is hashed or waits for it.
-    line: Arc<Semaphore>,
-    /// The hash of a password nobody has, so that unknown users take as long as known ones.
-    nobodys: Arc<str>,
+    /// One permit for each running hash.
+    running: Arc<Semaphore>,
+    /// One permit for each running or waiting hash.
+    queue: Arc<Semaphore>,
+    /// A hash to verify for unknown users, so that they take as long as known ones.
+    dummy_hash: Arc<str>,
 }
 
-/// A place in the line.
-pub struct Turn(OwnedSemaphorePermit);
+/// A place in the queue.
+pub struct QueuePermit(OwnedSemaphorePermit);
 
 impl Passwords {
-    /// Hashes once, to know a password nobody has.
+    /// Computes one hash, for unknown users.
     #[must_use]
     pub fn new(rng: Rng) -> Self {
-        let nobodys = hash(b"nobody's password", &salt(&rng));
-        let line = Arc::new(Semaphore::new(AT_ONCE + policy::PASSWORDS_WAITING));
-        Self { rng, places: Arc::new(Semaphore::new(AT_ONCE)), line, nobodys: nobodys.into() }
+        let dummy_hash = hash(b"no user has this password", &salt(&rng));
+        let queue = Arc::new(Semaphore::new(CONCURRENT_HASHES + policy::PASSWORDS_WAITING));
+        Self { rng, running: Arc::new(Semaphore::new(CONCURRENT_HASHES)), queue, dummy_hash: dummy_hash.into() }
     }
 
-    /// A place in the line, before anything else is done for a stranger.
+    /// Takes a place in the queue. Call it before any other work for an unauthenticated request.
     ///
     /// # Errors
-    /// The line is full.
-    pub fn queue(&self) -> Result<Turn, Busy> {
-        Arc::clone(&self.line).try_acquire_owned().map(Turn).map_err(|_| Busy)
+    /// The queue is full.
+    pub fn queue(&self) -> Result<QueuePermit, PasswordsBusy> {
+        Arc::clone(&self.queue).try_acquire_owned().map(QueuePermit).map_err(|_| PasswordsBusy)
     }
 
-    /// The hash of a new password, in PHC form.
+    /// Hashes a new password, in PHC format.
     ///
     /// # Errors
-    /// Too many wait.
-    pub async fn hash(&self, password: &NewPassword) -> Result<String, Busy> {
-        let turn = self.queue()?;
+    /// The queue is full.
+    pub async fn hash(&self, password: &NewPassword) -> Result<String, PasswordsBusy> {
+        let permit = self.queue()?;
         let salt = salt(&self.rng);
         let password = Zeroizing::new(password.expose().to_owned());
-        Ok(self.in_its_place(turn, move || hash(password.as_bytes(), &salt)).await)
+        Ok(self.run(permit, move || hash(password.as_bytes(), &salt)).await)
     }
 
-    /// Whether `password` is the one of `known`. Without `known`, and where it is longer than any, it takes as long and
-    /// is not.
-    pub async fn verify(&self, turn: Turn, known: Option<String>, password: &TypedPassword) -> bool {
-        let may_be_one = known.is_some() && password.expose().is_some();
-        let known = known.unwrap_or_else(|| self.nobodys.to_string());
+    /// Returns true if `hash` is the hash of `password`. Without a hash, or if the password is too long, it returns false
+    /// after the same time.
+    pub async fn verify(&self, permit: QueuePermit, hash: Option<String>, password: &TypedPassword) -> bool {
+        let can_match = hash.is_some() && password.expose().is_some();
+        let hash = hash.unwrap_or_else(|| self.dummy_hash.to_string());
         let password = Zeroizing::new(password.expose().unwrap_or_default().to_owned());
-        let fits = self
-            .in_its_place(turn, move || {
-                PasswordHash::new(&known)
-                    .is_ok_and(|known| hasher().verify_password(password.as_bytes(), &known).is_ok())
+        let matches = self
+            .run(permit, move || {
+                PasswordHash::new(&hash).is_ok_and(|hash| hasher().verify_password(password.as_bytes(), &hash).is_ok())
             })
             .await;
-        may_be_one && fits
+        can_match && matches
     }
 
     #[expect(clippy::expect_used, reason = "the semaphore is never closed and hashing does not panic")]
-    async fn in_its_place<T: Send + 'static>(&self, turn: Turn, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let place = Arc::clone(&self.places).acquire_owned().await.expect("never closed");
-        let working = tokio::task::spawn_blocking(move || {
-            let _held_until_done = (place, turn.0);
+    async fn run<T: Send + 'static>(&self, permit: QueuePermit, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let running = Arc::clone(&self.running).acquire_owned().await.expect("the semaphore is never closed");
+        // The thread holds the permits, because the work goes on if the request is cancelled.
+        let task = tokio::task::spawn_blocking(move || {
+            let _permits = (running, permit.0);
             work()
         });
-        working.await.expect("hashing does not panic")
+        task.await.expect("hashing does not panic")
     }
 }
 
@@ -116,29 +118,30 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_the_right_password_fits() {
+    async fn only_the_right_password_matches() {
         let passwords = Passwords::new(Rng::seeded(1));
         let hash = passwords.hash(&NewPassword::parse("correct horse").unwrap()).await.unwrap();
         assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
-        let fits = async |known: Option<&str>, typed: &str| {
-            let turn = passwords.queue().unwrap();
-            passwords.verify(turn, known.map(str::to_owned), &TypedPassword::new(typed)).await
+        let matches = async |hash: Option<&str>, typed: &str| {
+            let permit = passwords.queue().unwrap();
+            passwords.verify(permit, hash.map(str::to_owned), &TypedPassword::new(typed)).await
         };
-        assert!(fits(Some(&hash), "correct horse").await);
-        assert!(!fits(Some(&hash), "correct horse ").await);
-        assert!(!fits(None, "nobody's password").await);
-        assert!(!fits(Some("damaged"), "x").await);
+        assert!(matches(Some(&hash), "correct horse").await);
+        assert!(!matches(Some(&hash), "correct horse ").await);
+        assert!(!matches(None, "no user has this password").await);
+        assert!(!matches(Some("damaged"), "x").await);
         let empty = super::hash(b"", &[7; 16]);
-        assert!(!fits(Some(&empty), &"x".repeat(129)).await, "what is not hashed fits nothing");
+        assert!(!matches(Some(&empty), &"x".repeat(129)).await, "a password that is too long matches nothing");
     }
 
     #[tokio::test]
-    async fn the_line_is_bounded_and_moves_on() {
+    async fn the_queue_is_bounded_and_a_finished_hash_frees_a_place() {
         let passwords = Passwords::new(Rng::seeded(1));
-        let mut turns: Vec<_> = (0..AT_ONCE + policy::PASSWORDS_WAITING).map(|_| passwords.queue().unwrap()).collect();
-        assert_eq!(passwords.queue().err(), Some(Busy));
-        assert_eq!(passwords.hash(&NewPassword::parse("correct horse").unwrap()).await, Err(Busy));
-        passwords.verify(turns.pop().unwrap(), None, &TypedPassword::new("x")).await;
+        let mut permits: Vec<_> =
+            (0..CONCURRENT_HASHES + policy::PASSWORDS_WAITING).map(|_| passwords.queue().unwrap()).collect();
+        assert_eq!(passwords.queue().err(), Some(PasswordsBusy));
+        assert_eq!(passwords.hash(&NewPassword::parse("correct horse").unwrap()).await, Err(PasswordsBusy));
+        passwords.verify(permits.pop().unwrap(), None, &TypedPassword::new("x")).await;
         assert!(passwords.queue().is_ok());
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::passwords::{Busy, Passwords};
+use super::passwords::{Passwords, PasswordsBusy};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::users::AccountRules;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
@@ -38,7 +38,7 @@ pub enum SignInError {
     RateLimited(#[from] RateLimited),
     /// Too many passwords wait to be checked.
     #[error(transparent)]
-    Busy(#[from] Busy),
+    Busy(#[from] PasswordsBusy),
     /// The database.
     #[error(transparent)]
     Storage(StorageError),
@@ -92,7 +92,7 @@ impl SignIn {
         origin: &Origin,
     ) -> Result<(User, SignInProof), SignInError> {
         self.rate_limiter.may_sign_in(username, origin.ip)?;
-        let turn = self.passwords.queue()?;
+        let permit = self.passwords.queue()?;
         let found = {
             let mut conn = self.db.acquire().await?;
             match username {
@@ -101,7 +101,7 @@ impl SignIn {
             }
         };
         let (user, hash) = found.unzip();
-        let fits = self.passwords.verify(turn, hash.clone(), password).await;
+        let fits = self.passwords.verify(permit, hash.clone(), password).await;
         let (actor, action) = match &user {
             Some(user) if fits => (Actor::User(user, origin), Action::SignedIn),
             Some(_) | None => (Actor::Anonymous(origin), Action::SignInFailed),

@@ -1,5 +1,5 @@
-//! Keys at rest. From one master key, which never lies in the database, come the secret of the
-//! look-up digests and the one that seals keys for reading back.
+//! Encryption of stored keys. The secret of the lookup digests and the encryption key are both derived from the master
+//! key, which is never in the database.
 
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
@@ -11,11 +11,11 @@ use zeroize::Zeroizing;
 use crate::domain::key::{ApiKey, Digest, DigestKey};
 use crate::storage::tokens::SealedKey;
 
-/// The first byte of everything sealed, so that another way can be told apart one day.
+/// The first byte of every sealed key: the version of the format.
 const XCHACHA20_POLY1305: u8 = 1;
 const NONCE_BYTES: usize = 24;
 
-/// The one secret that an operator keeps outside the database.
+/// The secret that the operator keeps outside the database.
 pub struct MasterKey(Zeroizing<[u8; 32]>);
 
 /// Why a text is not a master key.
@@ -24,7 +24,7 @@ pub struct MasterKey(Zeroizing<[u8; 32]>);
 pub struct MasterKeyInvalid;
 
 impl MasterKey {
-    /// A new one.
+    /// A new random key.
     #[must_use]
     pub fn generate(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
         let mut bytes = Zeroizing::new([0; 32]);
@@ -32,17 +32,17 @@ impl MasterKey {
         Self(bytes)
     }
 
-    /// From 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     ///
     /// # Errors
-    /// Anything else.
+    /// Any other text.
     pub fn from_hex(text: &str) -> Result<Self, MasterKeyInvalid> {
         let mut bytes = Zeroizing::new([0; 32]);
         hex::decode_to_slice(text.trim(), bytes.as_mut()).map_err(|_| MasterKeyInvalid)?;
         Ok(Self(bytes))
     }
 
-    /// As 64 hexadecimal digits, for the file that keeps it.
+    /// Formats it as 64 hexadecimal digits, for its file.
     #[must_use]
     pub fn to_hex(&self) -> Zeroizing<String> {
         Zeroizing::new(hex::encode(self.0.as_ref()))
@@ -55,7 +55,7 @@ impl std::fmt::Debug for MasterKey {
     }
 }
 
-/// Seals and opens keys, and makes the digests they are found by.
+/// Encrypts and decrypts keys, and makes the digests by which they are found.
 #[derive(Clone)]
 pub struct Vault {
     cipher: XChaCha20Poly1305,
@@ -63,9 +63,9 @@ pub struct Vault {
     check: [u8; 32],
 }
 
-/// What was sealed does not open: another master key, or a damaged row.
+/// A stored key cannot be decrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a sealed key does not open; the row is damaged or was sealed with another master key")]
+#[error("a stored key cannot be decrypted; the row is damaged or was encrypted with another master key")]
 pub struct Unopenable;
 
 impl Vault {
@@ -79,29 +79,28 @@ impl Vault {
         }
     }
 
-    /// The secret of the look-up digests.
+    /// The secret of the lookup digests.
     #[must_use]
     pub const fn digests(&self) -> &DigestKey {
         &self.digests
     }
 
-    /// A mark that only the same master key makes, and that gives nothing away.
+    /// A value that identifies the master key and does not reveal it.
     #[must_use]
     pub const fn check(&self) -> &[u8; 32] {
         &self.check
     }
 
-    /// Where a key is found.
+    /// The lookup digest of a key.
     #[must_use]
     pub fn digest(&self, key: &ApiKey) -> Digest {
         self.digests.digest(key.expose())
     }
 
-    /// Makes a key ready for the database. It opens only together with its own digest, so that
-    /// rows cannot be swapped.
+    /// Encrypts a key for the database. It is bound to its digest, so that it cannot be moved to another row.
     #[must_use]
-    #[expect(clippy::expect_used, reason = "sealing fails only beyond 256 GiB")]
-    #[expect(clippy::missing_panics_doc, reason = "sealing fails only beyond 256 GiB")]
+    #[expect(clippy::expect_used, reason = "encryption fails only beyond 256 GiB")]
+    #[expect(clippy::missing_panics_doc, reason = "encryption fails only beyond 256 GiB")]
     pub fn seal(&self, key: &ApiKey, rng: &mut (impl CryptoRng + ?Sized)) -> SealedKey {
         let digest = self.digest(key);
         let mut nonce = [0; NONCE_BYTES];
@@ -112,10 +111,10 @@ impl Vault {
         SealedKey { digest, sealed, hint: key.hint() }
     }
 
-    /// Opens what [`Vault::seal`] made.
+    /// Decrypts what [`Vault::seal`] returned.
     ///
     /// # Errors
-    /// Sealed with another master key, for another digest, or damaged.
+    /// It was encrypted with another master key or for another digest, or it is damaged.
     pub fn open(&self, digest: &Digest, sealed: &[u8]) -> Result<ApiKey, Unopenable> {
         let Some((&XCHACHA20_POLY1305, rest)) = sealed.split_first() else {
             return Err(Unopenable);
@@ -135,7 +134,7 @@ impl std::fmt::Debug for Vault {
     }
 }
 
-#[expect(clippy::expect_used, reason = "HKDF gives 32 bytes, and up to 255 times as many")]
+#[expect(clippy::expect_used, reason = "HKDF-SHA-256 gives up to 8,160 bytes")]
 fn derive(master: &MasterKey, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
     let mut bytes = Zeroizing::new([0; 32]);
     Hkdf::<Sha256>::new(None, master.0.as_ref()).expand(purpose, bytes.as_mut()).expect("32 bytes");
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_master_key_survives_its_file() {
+    fn a_master_key_is_read_back_from_hex() {
         let key = MasterKey::generate(&mut StdRng::seed_from_u64(1));
         let read = MasterKey::from_hex(&format!("{}\n", *key.to_hex())).unwrap();
         assert_eq!(*read.0, *key.0);
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn two_master_keys_have_nothing_in_common() {
+    fn two_master_keys_give_different_digests_and_checks() {
         let key = ApiKey::generate(&mut StdRng::seed_from_u64(9), CellLabel::default());
         assert_ne!(vault(1).check(), vault(2).check());
         assert_ne!(vault(1).digest(&key), vault(2).digest(&key));
@@ -175,7 +174,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_sealed_opens_only_whole_and_in_its_place(seed: u64, at: prop::sample::Index, bit in 0..8_u8) {
+        fn a_sealed_key_opens_only_undamaged_and_with_its_own_digest(seed: u64, at: prop::sample::Index, bit in 0..8_u8) {
             let mut rng = StdRng::seed_from_u64(seed);
             let (key, other) = (ApiKey::generate(&mut rng, CellLabel::default()), ApiKey::generate(&mut rng, CellLabel::default()));
             let sealed = vault(1).seal(&key, &mut rng);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub use own_account::OwnAccountPatch;
 
 use super::invalidator::Invalidator;
-use super::passwords::{Busy, Passwords};
+use super::passwords::{Passwords, PasswordsBusy};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject, changed};
@@ -84,7 +84,7 @@ pub enum UsersError {
     RateLimited(#[from] RateLimited),
     /// Too many passwords wait to be hashed.
     #[error(transparent)]
-    Busy(#[from] Busy),
+    Busy(#[from] PasswordsBusy),
     /// The database.
     #[error(transparent)]
     Storage(StorageError),

@@ -37,12 +37,12 @@ impl Users {
         let hashes = match &patch.password {
             Some((new, current)) => {
                 self.rate_limiter.may_sign_in(Some(&caller.user.username), caller.origin.ip)?;
-                let turn = self.passwords.queue()?;
+                let permit = self.passwords.queue()?;
                 let hash = {
                     let mut conn = self.db.acquire().await?;
                     users::find_password_hash(&mut conn, id).await?
                 };
-                if !self.passwords.verify(turn, hash.clone(), current).await {
+                if !self.passwords.verify(permit, hash.clone(), current).await {
                     return Err(UsersError::WrongPassword);
                 }
                 Some((hash, self.passwords.hash(new).await?))

@@ -1,54 +1,49 @@
-//! How often something may be done. Each question has a bucket of its own, and each bucket holds a bounded number of
-//! keys: strangers choose most of them.
-//!
-//! A bucket that holds all it may forgets nobody, because whoever was refused must not be able to push himself out of it.
-//! Newcomers share some buckets instead, by chance, until places come free: at the latest a minute after a flood ends,
-//! when what it left behind is full again.
+//! Rate limits. Each limit counts on its own, by user, by account, by key or by address, and remembers a bounded number
+//! of these: see [`store`].
 
-use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hash};
+mod store;
+
+use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use governor::Quota;
 use governor::clock::Clock as GovernorClock;
 use governor::middleware::NoOpMiddleware;
 use governor::nanos::Nanos;
-use governor::state::StateStore;
 
+use self::store::{BoundedStore, Request};
 use crate::domain::id::UserId;
 use crate::domain::key::Digest;
-use crate::domain::policy;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::username::Username;
 
-/// Times a minute, each; 0 means as often as one likes.
+/// The limits, per minute; 0 means no limit.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Searches of a user.
+    /// Searches of one user.
     pub search: u32,
-    /// Sign-ins to one account. From one address: three times as many.
+    /// Sign-ins to one account. One address may try three times as many.
     pub login: u32,
-    /// Usage questions of a key.
+    /// Usage queries by one key.
     pub usage: u32,
-    /// Wrong keys from an address.
+    /// Wrong keys from one address.
     pub wrong_keys: u32,
-    /// Registrations from an address.
+    /// Registrations from one address.
     pub register: u32,
 }
 
-/// Refused for now.
+/// A limit is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too many requests; try again in {retry_after} s")]
 pub struct RateLimited {
-    /// Seconds until one more is allowed, at least 1.
+    /// Seconds until the next request is allowed; at least 1.
     pub retry_after: u64,
 }
 
-/// Answers whether something may be done once more.
+/// Counts requests and refuses those beyond a limit.
 pub struct RateLimiter {
     search: Bucket<UserId>,
     login_account: Bucket<String>,
@@ -60,7 +55,7 @@ pub struct RateLimiter {
 }
 
 impl RateLimiter {
-    /// Full buckets.
+    /// A limiter that has counted nothing yet.
     #[must_use]
     pub fn new(limits: Limits, clock: &Arc<dyn Clock>) -> Self {
         Self {
@@ -74,64 +69,64 @@ impl RateLimiter {
         }
     }
 
-    /// May this user search (spec §4.2)?
+    /// Counts a search of a user (spec §4.2).
     ///
     /// # Errors
-    /// Not now.
+    /// The limit is reached.
     pub fn may_search(&self, user: UserId) -> Result<(), RateLimited> {
         self.search.take(&user)
     }
 
-    /// May somebody at `ip` try to sign in as `username`, if that is a name at all? Every try counts, also a right one.
+    /// Counts an attempt to sign in, successful or not. `None` for a text that cannot be a username.
     ///
     /// # Errors
-    /// Not now.
+    /// The limit of the account or of the address is reached.
     pub fn may_sign_in(&self, username: Option<&Username>, ip: Option<IpAddr>) -> Result<(), RateLimited> {
         self.login_address.take(&network(ip))?;
         username.map_or(Ok(()), |username| self.login_account.take(&username.folded()))
     }
 
-    /// May this key ask for its usage (spec §4.8)?
+    /// Counts a usage query by a key (spec §4.8).
     ///
     /// # Errors
-    /// Not now.
+    /// The limit is reached.
     pub fn may_ask_usage(&self, key: &Digest) -> Result<(), RateLimited> {
         self.usage.take(key)
     }
 
-    /// Counts a text from `ip` that is no key. It costs nothing, so it does not keep keys from being tried.
+    /// Counts a text that is not a key. It was refused without the database, so it does not count as a wrong key.
     ///
     /// # Errors
-    /// Too many: whoever guesses is told to wait.
+    /// The limit is reached.
     pub fn malformed_key(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
         self.malformed_keys.take(&network(ip))
     }
 
-    /// May somebody at `ip` show a key that may be wrong? Counts nothing.
+    /// Checks, without counting, that the address has not sent too many wrong keys.
     ///
     /// # Errors
-    /// Not now: there were too many wrong ones.
+    /// The limit is reached.
     pub fn may_try_key(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
         self.wrong_keys.look(&network(ip))
     }
 
-    /// Counts a key from `ip` that was looked for and is nobody's.
+    /// Counts a key that does not exist.
     ///
     /// # Errors
-    /// Too many: whoever guesses is told to wait.
+    /// The limit is reached.
     pub fn wrong_key(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
         self.wrong_keys.take(&network(ip))
     }
 
-    /// May somebody at `ip` register?
+    /// Counts a registration.
     ///
     /// # Errors
-    /// Not now.
+    /// The limit is reached.
     pub fn may_register(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
         self.register.take(&network(ip))
     }
 
-    /// Forgets buckets that are full again, so that memory does not grow with every address seen.
+    /// Frees the memory of entries that no longer limit anything.
     pub fn tidy(&self) {
         self.search.tidy();
         self.login_account.tidy();
@@ -149,8 +144,8 @@ impl std::fmt::Debug for RateLimiter {
     }
 }
 
-/// Whom an address stands for: every customer of a provider has a whole /64 of IPv6 addresses at least. All whose
-/// address is unknown count as one.
+/// The address that is counted: an IPv4 address, or the /64 network of an IPv6 address, because a customer of a provider
+/// has at least a /64. All requests from unknown addresses count together.
 fn network(ip: Option<IpAddr>) -> Option<IpAddr> {
     Some(match ip?.to_canonical() {
         IpAddr::V4(ip) => IpAddr::V4(ip),
@@ -161,76 +156,59 @@ fn network(ip: Option<IpAddr>) -> Option<IpAddr> {
     })
 }
 
-/// Buckets that newcomers share when all places are taken.
-const SHARED: usize = 1_024;
+/// A limit for each `K`; `None` for no limit. governor counts and [`BoundedStore`] holds its state, because governor's own
+/// stores are not bounded.
+struct Bucket<K: Hash + Eq + Clone>(Option<Counter<K>>);
 
-/// A bucket for each `K`, or none where there is no limit. governor counts, and keeps its counts in places of ours,
-/// because its own stores hold as many keys as come.
-struct Bucket<K: Hash + Eq + Clone>(Option<Counted<K>>);
-
-struct Counted<K: Hash + Eq + Clone> {
-    governor: governor::RateLimiter<Request<K>, Places<K>, SecondsClock, NoOpMiddleware<Nanos>>,
-    places: Places<K>,
-}
-
-/// A key, and whether it takes one out of its bucket or only looks.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Request<K> {
-    key: K,
-    takes: bool,
+struct Counter<K: Hash + Eq + Clone> {
+    governor: governor::RateLimiter<Request<K>, BoundedStore<K>, SecondsClock, NoOpMiddleware<Nanos>>,
+    store: BoundedStore<K>,
 }
 
 impl<K: Hash + Eq + Clone> Bucket<K> {
     fn new(per_minute: u32, clock: &Arc<dyn Clock>) -> Self {
         Self(NonZeroU32::new(per_minute).map(|per_minute| {
             let clock = SecondsClock { clock: Arc::clone(clock), start: clock.now() };
-            let held =
-                Held { own: HashMap::new(), shared: vec![None; SHARED], chance: RandomState::new(), swept_at: None };
-            let places = Places { held: Arc::new(Mutex::new(held)), clock: clock.clone() };
-            Counted {
-                governor: governor::RateLimiter::new(Quota::per_minute(per_minute), places.clone(), clock),
-                places,
-            }
+            let store = BoundedStore::new(clock.clone());
+            let governor = governor::RateLimiter::new(Quota::per_minute(per_minute), store.clone(), clock);
+            Counter { governor, store }
         }))
     }
 
-    /// Takes one out.
+    /// Counts a request.
     fn take(&self, key: &K) -> Result<(), RateLimited> {
-        self.ask(Request { key: key.clone(), takes: true })
+        self.check(&Request { key: key.clone(), counts: true })
     }
 
-    /// Whether one could be taken out.
+    /// Checks the limit without counting.
     fn look(&self, key: &K) -> Result<(), RateLimited> {
-        self.ask(Request { key: key.clone(), takes: false })
+        self.check(&Request { key: key.clone(), counts: false })
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "made for this question")]
-    fn ask(&self, request: Request<K>) -> Result<(), RateLimited> {
-        let Some(Counted { governor, .. }) = &self.0 else {
+    fn check(&self, request: &Request<K>) -> Result<(), RateLimited> {
+        let Some(Counter { governor, .. }) = &self.0 else {
             return Ok(());
         };
-        governor.check_key(&request).map_err(|refused| {
+        governor.check_key(request).map_err(|refused| {
             let wait = refused.wait_time_from(governor.clock().now());
             RateLimited { retry_after: (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1) }
         })
     }
 
     fn tidy(&self) {
-        if let Some(Counted { places, .. }) = &self.0 {
-            let mut held = places.held();
-            held.sweep(places.clock.now());
-            held.own.shrink_to_fit();
+        if let Some(counter) = &self.0 {
+            counter.store.tidy();
         }
     }
 
-    /// How many keys have a place of their own.
+    /// Number of keys with an entry of their own.
     #[cfg(test)]
     fn keys(&self) -> usize {
-        self.0.as_ref().map_or(0, |counted| counted.places.held().own.len())
+        self.0.as_ref().map_or(0, |counter| counter.store.len())
     }
 }
 
-/// Our clock in governor's words: whole seconds since the bucket was made, which is fine enough for limits by the minute.
+/// [`Clock`] for governor: whole seconds since the limiter was created, precise enough for limits per minute.
 #[derive(Clone)]
 struct SecondsClock {
     clock: Arc<dyn Clock>,
@@ -245,89 +223,11 @@ impl GovernorClock for SecondsClock {
     }
 }
 
-/// Where governor keeps the moment when a bucket is full again, which is all there is to know of it.
-#[derive(Clone)]
-struct Places<K> {
-    held: Arc<Mutex<Held<K>>>,
-    clock: SecondsClock,
-}
-
-impl<K: Hash + Eq + Clone> Places<K> {
-    fn held(&self) -> MutexGuard<'_, Held<K>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<K: Hash + Eq + Clone> StateStore for Places<K> {
-    type Key = Request<K>;
-
-    fn measure_and_replace<T, F, E>(&self, request: &Request<K>, measure: F) -> Result<T, E>
-    where
-        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
-    {
-        let mut held = self.held();
-        if !request.takes {
-            return measure(held.look(&request.key)).map(|(answer, _)| answer);
-        }
-        let full_at = held.bucket(&request.key, self.clock.now());
-        let (answer, next) = measure(*full_at)?;
-        *full_at = Some(next);
-        Ok(answer)
-    }
-}
-
-struct Held<K> {
-    own: HashMap<K, Option<Nanos>>,
-    shared: Vec<Option<Nanos>>,
-    /// Chooses the shared bucket, so that nobody can choose whom to share it with.
-    chance: RandomState,
-    /// When places were looked for last.
-    swept_at: Option<Nanos>,
-}
-
-impl<K: Hash + Eq + Clone> Held<K> {
-    /// When the bucket of a key is full again; nothing if it is.
-    fn look(&self, key: &K) -> Option<Nanos> {
-        match self.own.get(key) {
-            Some(full_at) => *full_at,
-            None if self.is_full() => self.shared[self.shared_by(key)],
-            None => None,
-        }
-    }
-
-    /// The bucket of a key: its own if there is a place for it, else one that it shares.
-    fn bucket(&mut self, key: &K, now: Nanos) -> &mut Option<Nanos> {
-        let is_new = !self.own.contains_key(key);
-        // Once a second is often enough to look through all of them.
-        if is_new && self.is_full() && self.swept_at != Some(now) {
-            self.sweep(now);
-        }
-        if is_new && self.is_full() {
-            let shared = self.shared_by(key);
-            return &mut self.shared[shared];
-        }
-        self.own.entry(key.clone()).or_insert(None)
-    }
-
-    fn is_full(&self) -> bool {
-        self.own.len() >= policy::MAX_LIMITED
-    }
-
-    fn shared_by(&self, key: &K) -> usize {
-        usize::try_from(self.chance.hash_one(key)).unwrap_or(0) % SHARED
-    }
-
-    /// Drops what is full again.
-    fn sweep(&mut self, now: Nanos) {
-        self.own.retain(|_, full_at| full_at.is_some_and(|full_at| full_at > now));
-        self.swept_at = Some(now);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::time::{ManualClock, UnixTime};
+    use crate::domain::policy;
+    use crate::domain::time::ManualClock;
 
     fn new_limiter(search: u32) -> (RateLimiter, Arc<ManualClock>) {
         let clock = Arc::new(ManualClock::at(UnixTime::new(1_000_000)));
@@ -336,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_holds_a_minutes_worth_and_fills_evenly() {
+    fn a_limit_allows_a_minutes_requests_at_once_and_refills_evenly() {
         let (rate_limiter, clock) = new_limiter(10);
         let (ana, ben) = (UserId::new(1), UserId::new(2));
         for _ in 0..10 {
@@ -374,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_takes_nothing() {
+    fn a_check_counts_nothing() {
         let (rate_limiter, clock) = new_limiter(0);
         let here = Some(IpAddr::from([192, 0, 2, 1]));
         assert!((0..100).all(|_| rate_limiter.may_try_key(here).is_ok()));
@@ -386,15 +286,15 @@ mod tests {
         assert_eq!(rate_limiter.wrong_keys.keys(), 1);
     }
 
-    /// The address of the `n`th customer.
-    #[expect(clippy::unnecessary_wraps, reason = "it is what the limiter takes")]
+    /// An address in the network of one customer.
+    #[expect(clippy::unnecessary_wraps, reason = "the argument of the limiter")]
     fn customer(number: u32, host: u16) -> Option<IpAddr> {
         let network = (0x2001_0db8_u128 << 96) | (u128::from(number) << 64);
         Some(Ipv6Addr::from_bits(network | u128::from(host)).into())
     }
 
     #[test]
-    fn however_many_come_a_bounded_number_is_remembered() {
+    fn a_bounded_number_of_addresses_is_remembered() {
         let (rate_limiter, clock) = new_limiter(0);
         let blocked = customer(0, 1);
         while rate_limiter.wrong_key(blocked).is_ok() {}
@@ -404,11 +304,11 @@ mod tests {
             refused += u32::from(rate_limiter.wrong_key(customer(n, 1)).is_err());
         }
         assert_eq!(rate_limiter.wrong_keys.keys(), policy::MAX_LIMITED);
-        assert!(refused > many / 2, "those beyond the bound share their limits: {refused}");
-        // Whoever was refused is not forgotten for it, at no address of the same network.
+        assert!(refused > many / 2, "addresses beyond the bound share limits: {refused}");
+        // The address that was refused is still refused, from its whole network.
         assert!(rate_limiter.may_try_key(customer(0, 2)).is_err());
         assert!(rate_limiter.wrong_key(customer(0, 3)).is_err());
-        // Newcomers have places of their own as soon as the flood has passed, also before the next tidying.
+        // After the flood, new addresses get entries of their own, also before the next `tidy`.
         clock.advance(60);
         assert!((0..20).all(|host| rate_limiter.wrong_key(customer(many, host)).is_ok()));
         assert!(rate_limiter.wrong_key(customer(many, 20)).is_err());
@@ -416,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn mapped_addresses_are_those_of_ipv4_and_unknown_ones_are_one() {
+    fn ipv4_mapped_addresses_count_as_ipv4_and_unknown_ones_together() {
         assert_eq!(network(Some("::ffff:192.0.2.1".parse().unwrap())), Some("192.0.2.1".parse().unwrap()));
         assert_eq!(network(Some("192.0.2.1".parse().unwrap())), Some("192.0.2.1".parse().unwrap()));
         assert_eq!(network(customer(7, 9)), Some("2001:db8:0:7::".parse().unwrap()));

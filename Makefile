@@ -111,6 +111,10 @@ sqlx-check: ## Check that .sqlx matches the code and the migrations
 openapi: ## Update dashboard/openapi.json after a change of the API
 	cargo run --locked --quiet -- openapi > dashboard/openapi.json
 
+.PHONY: errors
+errors: ## Write docs/errors.md, after a change of the error codes
+	KEYMETER_WRITE=1 cargo test --locked --quiet --test it -- error_codes::the_page
+
 .PHONY: bench
 bench: ## Measure the service over HTTP on a PostgreSQL with fsync on (BENCH_ARGS; docs/performance.md)
 	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- $(BENCH_ARGS)

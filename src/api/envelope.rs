@@ -18,6 +18,18 @@ pub struct Envelope<T> {
     data: T,
 }
 
+/// `{success, message}` with `data` only on request: the answer of creating a token.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OptionalEnvelope<T> {
+    /// Always true.
+    success: bool,
+    /// Always empty.
+    message: &'static str,
+    /// The result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<T>,
+}
+
 /// `{success, message}`: the answer of calls that return nothing.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Done {
@@ -69,6 +81,14 @@ impl<T> Envelope<T> {
     }
 }
 
+impl<T> OptionalEnvelope<T> {
+    /// Wraps `data`, if there is any.
+    #[must_use]
+    pub const fn of(data: Option<T>) -> Self {
+        Self { success: true, message: "", data }
+    }
+}
+
 impl Default for Done {
     fn default() -> Self {
         Self { success: true, message: "" }
@@ -101,6 +121,12 @@ impl<'a> Failure<'a> {
 }
 
 impl<T: Serialize> IntoResponse for Envelope<T> {
+    fn into_response(self) -> Response {
+        json(&self)
+    }
+}
+
+impl<T: Serialize> IntoResponse for OptionalEnvelope<T> {
     fn into_response(self) -> Response {
         json(&self)
     }

@@ -92,7 +92,7 @@ pub async fn ready(State(app): State<Arc<AppState>>) -> Result<Done, ApiError> {
 
 /// Metrics in the OpenMetrics text format, for Prometheus. The setting `server.metrics` decides who may read them.
 #[utoipa::path(get, path = "/metrics", tag = "operation",
-    responses((status = 200, body = String, content_type = "text/plain")))]
+    responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
 pub async fn metrics(State(app): State<Arc<AppState>>, request: Request) -> Result<Response, ApiError> {
     match app.metrics_access {
         MetricsAccess::Open => {}

@@ -1,4 +1,4 @@
-//! Every route on one page, then the middleware in the order it runs.
+//! Every route, and the middleware in the order in which it runs.
 
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::ledger::{charge, forward_auth, reservations, verify};
+use super::openapi::refusals;
 use super::state::AppState;
 use super::{
     access_tokens, audit, auth, dashboard, enablement, errors, gateways, health, keys, middleware, overview, sign_in,
@@ -20,12 +21,12 @@ use super::{
 };
 use crate::storage::sessions::SessionTable;
 
-/// GET, and HEAD with it, is in the document.
+/// GET, which includes HEAD, is declared by the handler itself.
 const ANY_BUT_GET: MethodFilter =
     MethodFilter::POST.or(MethodFilter::PUT).or(MethodFilter::PATCH).or(MethodFilter::DELETE).or(MethodFilter::OPTIONS);
 
-/// Every route, by the right it needs. A handler's extractor enforces the right; a test walks this
-/// table with every kind of caller and compares.
+/// Every route, by the right it needs. The extractor of the handler enforces the right; a test calls every route as every
+/// kind of caller and compares.
 pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
     let anyone = OpenApiRouter::new()
         .routes(routes!(health::status))
@@ -81,11 +82,11 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(reservations::settle))
         .routes(routes!(reservations::release))
         .routes(routes!(forward_auth::auth))
-        // Envoy asks with the client's own method, at the client's own path behind this one.
+        // Envoy sends the client's method, and appends the client's path.
         .route("/api/gateway/auth", on(ANY_BUT_GET, forward_auth::auth))
         .route("/api/gateway/auth/{*path}", any(forward_auth::auth));
 
-    anyone
+    public(anyone)
         .merge(needing(gateway, "gateway", &["gateway"]))
         .merge(needing(key_holder, "key_holder", &["api_key"]))
         .merge(needing(signed_in, "signed_in", &["access_token", "session"]))
@@ -93,7 +94,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .merge(needing(admin, "admin", &["access_token", "session"]))
 }
 
-/// The whole service. Layers run from the last one here to the first.
+/// The whole service. Layers run from the last one to the first.
 pub fn router(app: Arc<AppState>, sessions: SessionTable, secure_cookies: bool) -> Router {
     let sessions = SessionManagerLayer::new(sessions)
         .with_name("session")
@@ -110,8 +111,7 @@ pub fn router(app: Arc<AppState>, sessions: SessionTable, secure_cookies: bool) 
     layered(routes, app)
 }
 
-/// What answers on a connection beyond `server.max_connections`: whether the server lives and is ready, and 503 to
-/// everything else.
+/// Serves connections beyond `server.max_connections`: liveness and readiness, and 503 for everything else.
 pub fn router_when_full(app: Arc<AppState>) -> Router {
     let routes = Router::new()
         .route("/healthz", get(health::live))
@@ -122,9 +122,9 @@ pub fn router_when_full(app: Arc<AppState>) -> Router {
     layered(routes, app)
 }
 
-/// The layers that every request passes, whatever answers it.
+/// Adds the layers that every request passes.
 fn layered(routes: Router, app: Arc<AppState>) -> Router {
-    // Both slash forms of every path are the same path, before any route is chosen.
+    // Runs before routing, so that a path with a slash at its end is the same path.
     let both_slash_forms = tower::Layer::layer(&NormalizePathLayer::trim_trailing_slash(), routes);
     Router::new()
         .fallback_service(both_slash_forms)
@@ -134,7 +134,8 @@ fn layered(routes: Router, app: Arc<AppState>) -> Router {
         .layer(axum_middleware::from_fn_with_state(app, middleware::observe::observe))
 }
 
-/// Declares the right that every route of `routes` needs, as the scope of its credentials.
+/// Declares the right that every route of `routes` needs: its credentials, with the right as their scope, and the
+/// refusals that follow.
 fn needing(
     mut routes: OpenApiRouter<Arc<AppState>>,
     right: &str,
@@ -147,5 +148,12 @@ fn needing(
             operation.security = Some(needs.collect());
         }
     }
+    refusals::declare(&mut routes.get_openapi_mut().paths, Some(right));
+    routes
+}
+
+/// Declares that anyone may call every route of `routes`.
+fn public(mut routes: OpenApiRouter<Arc<AppState>>) -> OpenApiRouter<Arc<AppState>> {
+    refusals::declare(&mut routes.get_openapi_mut().paths, None);
     routes
 }

@@ -160,7 +160,8 @@ pub async fn by_key(
 
 /// What a token spent by day (spec §4.9), at most 10 minutes old; see `Age`.
 #[utoipa::path(get, path = "/api/token/{id}/usage", tag = "usage", params(("id" = i64, Path), RangeQuery),
-    responses((status = 200, body = DataOnly<DailyUsageBody>)))]
+    responses((status = 200, body = DataOnly<DailyUsageBody>,
+        headers(("Age" = i64, description = "Age of the numbers in seconds")))))]
 pub async fn daily(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
@@ -174,7 +175,8 @@ pub async fn daily(
 
 /// What this API key spent by day, with the shape and the rules of a user's daily usage.
 #[utoipa::path(get, path = "/api/usage/token/daily", tag = "usage", params(RangeQuery),
-    responses((status = 200, body = DataOnly<DailyUsageBody>)))]
+    responses((status = 200, body = DataOnly<DailyUsageBody>,
+        headers(("Age" = i64, description = "Age of the numbers in seconds")))))]
 pub async fn daily_by_key(
     State(app): State<Arc<AppState>>,
     ClientIp(ip): ClientIp,

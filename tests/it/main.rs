@@ -27,6 +27,7 @@ mod data_dir;
 mod demo;
 mod doctor;
 mod embedded;
+mod error_codes;
 mod forward_auth;
 mod gateway;
 mod gateway_credentials;

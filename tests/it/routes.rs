@@ -1,4 +1,4 @@
-//! Spec §5: every operation of the OpenAPI document asks exactly for the right that it declares.
+//! Spec §5: every operation of the OpenAPI document requires exactly the right that it declares.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Answer, Caller, TestApp};
 
-/// Operations that anyone may call. Whatever is not on this list must declare a right.
+/// Operations that anyone may call. All others must declare a right.
 const PUBLIC: [&str; 9] = [
     "GET /api/openapi.json",
     "GET /api/status",
@@ -22,7 +22,7 @@ const PUBLIC: [&str; 9] = [
     "POST /api/user/register",
 ];
 
-/// The refusals that say: this is not for you.
+/// The refusals of callers without the right.
 const BARRED: [&str; 6] = [
     "not_signed_in",
     "invalid_credential",
@@ -45,7 +45,7 @@ impl Operation {
         format!("{} {}", self.method, self.path)
     }
 
-    /// Called with ids that nobody has and an empty object, in this slash form.
+    /// Calls it with ids that do not exist and an empty object, in this slash form.
     async fn called_by(&self, caller: &Caller, slash: bool) -> Answer {
         let path = self.path.replace("{id}", "999999").replace("{cid}", "999999");
         let path = format!("{}{}", path.trim_end_matches('/'), if slash { "/" } else { "" });
@@ -90,13 +90,13 @@ async fn every_operation_declares_a_right_unless_it_is_public(pool: PgPool) {
             "signed_in" | "api_user" | "admin" => assert_eq!(operation.credentials, session_or_token),
             "key_holder" => assert_eq!(operation.credentials, BTreeSet::from(["api_key".to_owned()])),
             "gateway" => assert_eq!(operation.credentials, BTreeSet::from(["gateway".to_owned()])),
-            other => panic!("{}: {other} is no right that this test knows", operation.name()),
+            other => panic!("{}: {other} is a right that this test does not know", operation.name()),
         }
     }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn every_operation_has_an_id_of_its_own(pool: PgPool) {
+async fn operation_ids_are_unique(pool: PgPool) {
     let document = TestApp::new(pool).await.stranger().get("/api/openapi.json").await.json();
     let mut ids: Vec<&str> = Vec::new();
     for item in document["paths"].as_object().unwrap().values() {
@@ -109,10 +109,10 @@ async fn every_operation_has_an_id_of_its_own(pool: PgPool) {
 }
 
 #[test]
-fn the_dashboard_follows_the_document_of_this_version() {
-    let followed = include_str!("../../dashboard/openapi.json");
+fn the_document_of_the_dashboard_is_current() {
+    let document = include_str!("../../dashboard/openapi.json");
     assert!(
-        followed.trim() == keymeter::app::openapi_json().trim(),
+        document.trim() == keymeter::app::openapi_json().trim(),
         "run `make openapi`, then `npm run build` in dashboard/"
     );
 }
@@ -141,7 +141,7 @@ async fn every_endpoint_of_the_spec_is_in_the_document(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_declared_right_is_the_one_that_is_asked_for(pool: PgPool) {
+async fn the_declared_right_is_the_one_that_is_required(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (stranger, user, enabled, admin) =
         (app.stranger(), app.user("ana").await, app.enabled_user("ben").await, app.admin("carla").await);
@@ -170,9 +170,9 @@ async fn the_declared_right_is_the_one_that_is_asked_for(pool: PgPool) {
                 ("api_user", "user") => Some((403, "token_api_not_enabled")),
                 ("admin", "user" | "enabled") => Some((403, "not_an_administrator")),
                 ("signed_in" | "api_user" | "admin", _) => None,
-                (other, _) => panic!("{other} is no right that this test knows"),
+                (other, _) => panic!("{other} is a right that this test does not know"),
             };
-            // Signing out would end the session that the walk needs.
+            // Signing out would end the session of the caller.
             if operation.path == "/api/user/logout" && kind != "stranger" {
                 continue;
             }
@@ -193,7 +193,7 @@ async fn the_declared_right_is_the_one_that_is_asked_for(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn both_slash_forms_answer_directly(pool: PgPool) {
+async fn both_slash_forms_answer_without_a_redirect(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     for operation in operations(&app).await.into_iter().filter(|operation| operation.method == Method::GET) {
@@ -207,7 +207,7 @@ async fn both_slash_forms_answer_directly(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn metrics_are_for_whom_the_operator_says(pool: PgPool) {
+async fn the_setting_decides_who_may_read_metrics(pool: PgPool) {
     let open = TestApp::new(pool.clone()).await;
     assert_eq!(open.stranger().get("/metrics").await.status, 200);
     let closed = TestApp::with(pool.clone(), &[("KEYMETER_SERVER__METRICS", "admin")]).await;

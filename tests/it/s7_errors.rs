@@ -7,7 +7,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Answer, Caller, TestApp};
 
-const AWAY: &str = "database unavailable; retry shortly";
+const UNAVAILABLE: &str = "database unavailable; retry shortly";
 
 async fn posts_raw(caller: &Caller, path: &str, body: impl Into<Body>) -> Answer {
     let mut request = caller.request(Method::POST, path);
@@ -43,7 +43,7 @@ async fn an_unknown_path_is_not_found(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_wrong_method_is_refused_and_the_right_ones_are_named(pool: PgPool) {
+async fn a_wrong_method_is_refused_and_allow_names_the_right_ones(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let table = [
         (Method::DELETE, "/api/token/", vec!["GET", "HEAD", "POST", "PUT"]),
@@ -64,7 +64,7 @@ async fn a_wrong_method_is_refused_and_the_right_ones_are_named(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_body_may_have_1_mib_and_no_more(pool: PgPool) {
+async fn a_body_may_have_at_most_1_mib(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let body = r#"{"name":"padded"}"#;
@@ -77,7 +77,7 @@ async fn a_body_may_have_1_mib_and_no_more(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_body_that_does_not_fit_is_refused_with_its_place_and_not_its_content(pool: PgPool) {
+async fn an_invalid_body_is_refused_with_the_place_but_not_the_content(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let table: [(&[u8], &str, &str); 14] = [
@@ -109,7 +109,7 @@ async fn a_body_that_does_not_fit_is_refused_with_its_place_and_not_its_content(
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_body_that_is_not_utf_8_is_refused_also_where_nobody_reads_it(pool: PgPool) {
+async fn a_body_that_is_not_utf_8_is_refused_even_in_ignored_fields(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let gateway = app.gateway().await;
@@ -134,7 +134,7 @@ async fn a_body_that_is_not_utf_8_is_refused_also_where_nobody_reads_it(pool: Pg
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_nul_in_a_text_is_bad_input_and_no_defect(pool: PgPool) {
+async fn a_nul_in_a_text_is_invalid_input_and_not_a_defect(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let root = app.root().await;
     let login = app.stranger().post("/api/user/login", json!({ "username": "a\0b", "password": "x" })).await;
@@ -146,7 +146,7 @@ async fn a_nul_in_a_text_is_bad_input_and_no_defect(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_path_id_that_is_none_and_a_query_given_twice_are_refused(pool: PgPool) {
+async fn an_invalid_path_id_and_a_repeated_parameter_are_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     for id in ["one", "1.5", "99999999999999999999", "%20"] {
@@ -159,16 +159,16 @@ async fn a_path_id_that_is_none_and_a_query_given_twice_are_refused(pool: PgPool
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn every_answer_carries_a_request_id_the_callers_if_it_is_sane(pool: PgPool) {
+async fn every_answer_has_a_request_id_the_callers_if_it_is_well_formed(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.stranger();
     for path in ["/api/status", "/nowhere", "/api/token/", "/healthz"] {
-        for sane in ["a", "My-request_7.x", &"x".repeat(64)] {
-            assert_eq!(sends_with_id(&ana, path, sane).await, sane);
+        for accepted in ["a", "My-request_7.x", &"x".repeat(64)] {
+            assert_eq!(sends_with_id(&ana, path, accepted).await, accepted);
         }
-        for insane in ["", "two words", "a\u{e9}b", "x;y", "<b>", &"x".repeat(65)] {
-            let ours = sends_with_id(&ana, path, insane).await;
-            assert!(ours.len() == 32 && ours.bytes().all(|byte| byte.is_ascii_hexdigit()), "{insane} {ours}");
+        for refused in ["", "two words", "a\u{e9}b", "x;y", "<b>", &"x".repeat(65)] {
+            let ours = sends_with_id(&ana, path, refused).await;
+            assert!(ours.len() == 32 && ours.bytes().all(|byte| byte.is_ascii_hexdigit()), "{refused} {ours}");
         }
     }
     let (one, two) = (ana.get("/api/status").await, ana.get("/api/status").await);
@@ -176,7 +176,7 @@ async fn every_answer_carries_a_request_id_the_callers_if_it_is_sane(pool: PgPoo
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn old_clients_may_have_business_failures_as_200(pool: PgPool) {
+async fn business_failures_are_200_if_the_setting_says_so(pool: PgPool) {
     let settings = [("KEYMETER_HTTP__ERRORS_AS_200", "true"), ("KEYMETER_LIMITS__SEARCH_PER_MINUTE", "1")];
     let app = TestApp::with(pool, &settings).await;
     let ana = app.makes(json!({ "username": "ana", "token_api_enabled": true, "max_tokens": 0 })).await;
@@ -192,7 +192,7 @@ async fn old_clients_may_have_business_failures_as_200(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn too_many_requests_say_when_to_come_back(pool: PgPool) {
+async fn too_many_requests_say_when_to_retry(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_LIMITS__SEARCH_PER_MINUTE", "1")]).await;
     let ana = app.enabled_user("ana").await;
     ana.get("/api/token/search").await.ok();
@@ -217,7 +217,7 @@ async fn a_defect_answers_500_with_one_fixed_sentence(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn what_takes_too_long_is_given_up(pool: PgPool) {
+async fn a_request_that_takes_too_long_is_cancelled(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_SERVER__REQUEST_TIMEOUT_SECONDS", "0")]).await;
     let answer = app.stranger().post("/api/user/login", json!({ "username": "root", "password": "x" })).await;
     answer.refuses_saying(503, "timeout", "the request took too long and was cancelled; retry shortly");
@@ -225,7 +225,7 @@ async fn what_takes_too_long_is_given_up(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn while_the_database_is_away_everything_says_so_and_when_to_come_back(pool: PgPool) {
+async fn during_an_outage_of_the_database_every_call_answers_503_with_retry_after(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, root) = (app.enabled_user("ana").await, app.root().await);
     let by_token = ana.by_access_token().await;
@@ -248,7 +248,7 @@ async fn while_the_database_is_away_everything_says_so_and_when_to_come_back(poo
         app.stranger().get("/readyz").await,
     ];
     for answer in &answers {
-        answer.refuses_saying(503, "database_unavailable", AWAY);
+        answer.refuses_saying(503, "database_unavailable", UNAVAILABLE);
         assert_eq!(answer.header("retry-after"), Some("1"));
         assert!(answer.header("x-request-id").is_some());
     }
@@ -258,4 +258,32 @@ async fn while_the_database_is_away_everything_says_so_and_when_to_come_back(poo
     }
     app.stranger().get("/nowhere").await.refuses(404, "not_found");
     app.stranger().get("/api/token/").await.refuses(401, "not_signed_in");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_body_that_ends_early_is_refused(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let cut_off = std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
+    let body = Body::from_stream(futures_util::stream::iter([Ok("{\"username\":"), Err(cut_off)]));
+    let answer = posts_raw(&app.stranger(), "/api/user/login", body).await;
+    answer.refuses_saying(400, "invalid_body", "the body is incomplete; send it again");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_database_without_the_newest_migration_is_not_ready(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    sqlx::query("delete from _sqlx_migrations").execute(&app.pool).await.unwrap();
+    let answer = app.stranger().get("/readyz").await;
+    answer.refuses_saying(503, "not_migrated", "the database is not migrated yet; retry shortly");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_refusal_of_the_framework_has_a_code_too(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("index.html"), "<!doctype html>").unwrap();
+    let app = TestApp::with(pool, &[("KEYMETER_DASHBOARD__DIR", dir.path().to_str().unwrap())]).await;
+    let mut request = app.stranger().request(Method::GET, "/");
+    request.headers_mut().insert("range", "bytes=1000-".parse().unwrap());
+    let answer = app.stranger().send(request).await;
+    answer.refuses_saying(416, "bad_request", "the request cannot be processed as it is");
 }

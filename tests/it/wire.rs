@@ -7,6 +7,7 @@ use http::{HeaderMap, Method};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions, PgPool};
 
+use crate::harness::document;
 use crate::harness::process::Server;
 use crate::harness::{Answer, ROOT_PASSWORD};
 
@@ -81,9 +82,10 @@ impl Client {
 
     /// The same where nobody may answer.
     pub async fn try_send(&self, method: Method, path: &str, body: String) -> reqwest::Result<Answer> {
-        let request = self.http.request(method, format!("{}{path}", self.base)).headers(self.headers.clone());
+        let request = self.http.request(method.clone(), format!("{}{path}", self.base)).headers(self.headers.clone());
         let answer = request.body(body).send().await?;
         let (status, headers) = (answer.status(), answer.headers().clone());
+        document::assert_declared(&method, path, status, &headers);
         Ok(Answer { status, headers, text: answer.text().await? })
     }
 

@@ -13,7 +13,7 @@ pub use self::requests::IdsBody;
 use self::requests::{CreateBody, OwnerQuery, SearchQuery, SwitchBody, UpdateBody, UpdateQuery};
 pub use self::responses::TokenBody;
 use super::auth::{Admin, ApiUser};
-use super::envelope::{Done, Envelope, NoStore};
+use super::envelope::{Done, Envelope, NoStore, OptionalEnvelope};
 use super::errors::ApiError;
 use super::extract::{Id, Json, Query};
 use super::page::{KeywordQuery, PageBody, PageQuery};
@@ -64,7 +64,10 @@ pub async fn show(
 /// Create a token (spec §4.4). With `Prefer: return=representation`, `data` is the token with its key.
 #[utoipa::path(post, path = "/api/token", tag = "tokens", request_body = CreateBody,
     params(("prefer" = Option<String>, Header, description = "`return=representation`: `data` is the token with its key")),
-    responses((status = 200, body = Envelope<Option<TokenBody>>)))]
+    responses((status = 200, body = OptionalEnvelope<TokenBody>, headers(
+        ("Location" = String, description = "The path of the token"),
+        ("Preference-Applied" = Option<String>, description = "`return=representation` if `data` is the token"),
+    ))))]
 pub async fn create(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
@@ -72,17 +75,16 @@ pub async fn create(
     Json(body): Json<CreateBody>,
 ) -> Result<Response, ApiError> {
     let made = app.tokens.create(&caller, body.read()?).await?;
-    let location = format!("/api/token/{}", made.token.id);
     let mut answer = if wants_representation(&headers) {
         let body = TokenBody::with_key(&made.token, &made.key, app.clock.now(), &app);
-        let mut answer = NoStore(Envelope::of(body)).into_response();
+        let mut answer = NoStore(OptionalEnvelope::of(Some(body))).into_response();
         let applied = HeaderValue::from_static("return=representation");
         answer.headers_mut().insert("preference-applied", applied);
         answer
     } else {
-        Done::default().into_response()
+        OptionalEnvelope::<TokenBody>::of(None).into_response()
     };
-    if let Ok(location) = HeaderValue::from_str(&location) {
+    if let Ok(location) = HeaderValue::from_str(&format!("/api/token/{}", made.token.id)) {
         answer.headers_mut().insert(header::LOCATION, location);
     }
     Ok(answer)

@@ -21,6 +21,7 @@ use tower::ServiceExt;
 
 pub mod cluster;
 pub mod constraints;
+pub mod document;
 pub mod law;
 pub mod process;
 
@@ -225,10 +226,12 @@ impl Caller {
         request.body(Body::empty()).unwrap()
     }
 
-    /// Sends a request as it is.
+    /// Sends a request as it is. The answer must be one that the OpenAPI document declares.
     pub async fn send(&self, request: Request<Body>) -> Answer {
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let answer = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = answer.into_parts();
+        document::assert_declared(&method, &path, parts.status, &parts.headers);
         let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
         Answer { status: parts.status, headers: parts.headers, text }
     }

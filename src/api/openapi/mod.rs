@@ -1,24 +1,31 @@
 //! The OpenAPI document, made from the routes.
 
+pub(super) mod refusals;
+
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 
+use super::envelope::Failure;
+use super::error_code::ErrorCode;
 use super::router::routes;
 
-/// The OpenAPI document of everything. Its two collections are spelled as the spec spells them.
+const DESCRIPTION: &str = "API keys with quotas. Every path works with and without a slash at its end. Every answer has \
+    the header `X-Request-Id`. A failure is a `Failure`; each operation lists its error codes by status, and \
+    docs/errors.md explains them. With the setting `http.errors_as_200`, failures of 400, 404 and 409 have status 200.";
+
+/// The OpenAPI document of the whole API. The paths of its two collections end in `/`, as in the specification.
 #[must_use]
 pub fn openapi() -> OpenApi {
     let (_, mut document) = routes().split_for_parts();
-    document.info = InfoBuilder::new()
-        .title("Keymeter")
-        .version(env!("CARGO_PKG_VERSION"))
-        .description(Some("API keys with quotas. Both slash forms of every path answer."))
-        .build();
+    document.info =
+        InfoBuilder::new().title("Keymeter").version(env!("CARGO_PKG_VERSION")).description(Some(DESCRIPTION)).build();
     let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     let header = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("Authorization")));
     let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("session")));
     let components = document.components.take().unwrap_or_default();
     let components = ComponentsBuilder::from(components)
+        .schema_from::<Failure<'_>>()
+        .schema_from::<ErrorCode>()
         .security_scheme("api_key", bearer)
         .security_scheme("gateway", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
         .security_scheme("access_token", header)

@@ -222,7 +222,7 @@ impl Bar {
 async fn examine_keys(db: &Db, vault: &Vault) -> Result<(usize, Vec<i64>), StorageError> {
     let (mut count, mut broken, mut after) = (0, Vec::new(), crate::domain::id::TokenId::new(0));
     loop {
-        let rows = tokens::sealed_keys_after(&mut *db.acquire().await?, after).await?;
+        let rows = tokens::list_sealed_keys_after(&mut *db.acquire().await?, after).await?;
         let Some((last, _, _)) = rows.last() else {
             return Ok((count, broken));
         };

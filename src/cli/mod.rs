@@ -1,21 +1,30 @@
-//! The command line: serve · migrate · user · gateway · openapi · doctor · health.
+//! The command line: one file a command. `serve`, `doctor`, `openapi` and `settings` call other modules directly.
+//!
+//! The embedded database accepts one process at a time, so stop the service before you run `user`, `gateway` or
+//! `migrate` on it.
 
-mod operator;
+mod gateway;
+mod health;
+mod migrate;
+mod user;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 
+use crate::app::{self, App, Database};
 use crate::config::Config;
-use crate::telemetry;
-use crate::{app, doctor};
+use crate::domain::time::SystemClock;
+use crate::service::rng::Rng;
+use crate::{doctor, telemetry};
 
 /// Issues API keys and enforces what each may spend.
 #[derive(Debug, Parser)]
 #[command(name = "keymeter", version, about)]
 struct Cli {
-    /// A TOML file with settings; config/default.toml documents them all.
+    /// TOML file with settings; config/default.toml documents all of them.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -24,25 +33,25 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run the service (what `keymeter` alone does too).
+    /// Run the service. This is the default command.
     Serve {
-        /// First fill an empty database with a few accounts, keys in every state and two weeks of charges.
+        /// Fill an empty database with demo data first: a few users, keys in every state and two weeks of charges.
         #[arg(long)]
         demo: bool,
     },
-    /// Bring the database up to date, and stop.
+    /// Apply the pending database migrations, then exit.
     Migrate,
-    /// Accounts, from the operator's side.
+    /// Create users and set their passwords.
     #[command(subcommand)]
-    User(operator::UserCommand),
-    /// Gateways and their credentials.
+    User(user::UserCommand),
+    /// Manage gateways and their credentials.
     #[command(subcommand)]
-    Gateway(operator::GatewayCommand),
+    Gateway(gateway::GatewayCommand),
     /// Print the OpenAPI document.
     Openapi,
-    /// Check the installation and say what to do.
+    /// Check the installation, report what is wrong and how to fix it.
     Doctor,
-    /// Ask the running service whether it lives; for container health checks.
+    /// Check that the service on this machine answers; for container health checks.
     Health,
     /// Print every setting with its default and its meaning.
     Settings,
@@ -55,13 +64,13 @@ pub fn run() -> ExitCode {
     match execute(cli) {
         Ok(code) => code,
         Err(message) => {
-            complain(&message);
+            print_error(&message);
             ExitCode::FAILURE
         }
     }
 }
 
-#[expect(clippy::print_stdout, reason = "documents that were asked for")]
+#[expect(clippy::print_stdout, reason = "prints the requested document")]
 fn execute(cli: Cli) -> Result<ExitCode, String> {
     let command = cli.command.unwrap_or(Command::Serve { demo: false });
     match command {
@@ -86,19 +95,40 @@ fn execute(cli: Cli) -> Result<ExitCode, String> {
     runtime.block_on(async {
         match command {
             Command::Serve { demo } => app::serve(config, demo).await.map_err(|error| error.to_string())?,
-            Command::Migrate => operator::migrate(&config).await?,
-            Command::User(command) => operator::user(&config, command).await?,
-            Command::Gateway(command) => operator::gateway(&config, command).await?,
+            Command::Migrate => migrate::run(&config).await?,
+            Command::User(command) => user::run(&config, command).await?,
+            Command::Gateway(command) => gateway::run(&config, command).await?,
             Command::Doctor => return Ok(doctor::examine(&config).await),
-            Command::Health => operator::health(&config.server.listen).await?,
+            Command::Health => health::run(&config.server.listen).await?,
             Command::Openapi | Command::Settings => {}
         }
         Ok(ExitCode::SUCCESS)
     })
 }
 
-/// One line on standard error.
-#[expect(clippy::print_stderr, reason = "this is what the operator reads")]
-fn complain(message: &str) {
+/// Opens the database, runs `command` with the services, and closes the database.
+async fn with_app(config: &Config, command: impl AsyncFnOnce(&App) -> Result<(), String>) -> Result<(), String> {
+    let database = Database::start(config).map_err(|error| error.to_string())?;
+    let outcome = async {
+        let opened = app::open(config, &database).await.map_err(|error| error.to_string())?;
+        let db = opened.db.clone();
+        let app =
+            App::assemble(opened, config, Arc::new(SystemClock), Rng::system()).map_err(|error| error.to_string())?;
+        let outcome = command(&app).await;
+        db.close().await;
+        outcome
+    };
+    let outcome = outcome.await;
+    database.stop().await;
+    outcome
+}
+
+#[expect(clippy::print_stdout, reason = "the output of a command")]
+fn print_line(line: &str) {
+    println!("{line}");
+}
+
+#[expect(clippy::print_stderr, reason = "errors of a command go to standard error")]
+fn print_error(message: &str) {
     eprintln!("keymeter: {message}");
 }

@@ -66,7 +66,7 @@ impl Keys {
     pub async fn list(&self, caller: &Caller, ids: &[TokenId]) -> Result<Vec<(TokenId, ApiKey)>, KeysError> {
         let sealed = {
             let mut conn = self.db.acquire().await?;
-            storage::tokens::sealed_keys(&mut conn, caller.user.id, ids).await?
+            storage::tokens::list_sealed_keys(&mut conn, caller.user.id, ids).await?
         };
         let mut keys = Vec::new();
         for (id, digest, sealed) in sealed {

@@ -140,7 +140,7 @@ impl Tokens {
             }
             (name, Some(KeySearch::Part(part))) => {
                 let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
-                let sealed = tokens::sealed_keys_like(&mut conn, owner, &like).await?;
+                let sealed = tokens::list_sealed_keys_like(&mut conn, owner, &like).await?;
                 let mut found = Vec::new();
                 for (id, digest, sealed) in sealed {
                     if part.matches_key(&self.vault.open(&digest, &sealed)?) {
@@ -190,7 +190,7 @@ impl Tokens {
         users::lock(&mut tx, caller.user.id).await?;
         let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(TokensError::NotFound)?;
         let token = token.edited(patch)?;
-        tokens::save(&mut tx, &token).await?;
+        tokens::update(&mut tx, &token).await?;
         self.note(&mut tx, caller, Action::TokenEdited, &token, details).await?;
         self.invalidator.commit(tx, token.user_id).await?;
         Ok(token)
@@ -211,7 +211,7 @@ impl Tokens {
     pub async fn switch_anyones(&self, admin: &Caller, id: TokenId, to: Switch) -> Result<Token, TokensError> {
         let owner = {
             let mut conn = self.db.acquire().await?;
-            tokens::owner_of(&mut conn, id).await?.ok_or(TokensError::NotFound)?
+            tokens::find_owner(&mut conn, id).await?.ok_or(TokensError::NotFound)?
         };
         self.switch_of(admin, owner, id, to).await
     }
@@ -254,7 +254,7 @@ impl Tokens {
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
         users::lock(&mut tx, owner).await?;
-        let gone = tokens::remove(&mut tx, owner, ids, now).await?;
+        let gone = tokens::delete(&mut tx, owner, ids, now).await?;
         let line = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner, Details::new());
         audit::insert_many(&mut tx, &gone.iter().map(line).collect::<Vec<_>>()).await?;
         self.invalidator.commit(tx, owner).await?;
@@ -270,7 +270,7 @@ impl Tokens {
             Switch::On => (token.enable(by, self.clock.now())?, Action::TokenEnabled),
             Switch::Off => (token.disable(by), Action::TokenDisabled),
         };
-        tokens::save(&mut tx, &token).await?;
+        tokens::update(&mut tx, &token).await?;
         self.note(&mut tx, caller, action, &token, Details::new()).await?;
         self.invalidator.commit(tx, owner).await?;
         Ok(token)

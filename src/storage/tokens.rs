@@ -141,7 +141,7 @@ pub async fn list_by_ids(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<Token>,
 }
 
 /// Whose live token this is: for administrators, who see everyone's.
-pub async fn owner_of(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, StorageError> {
+pub async fn find_owner(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, StorageError> {
     let owner = sqlx::query_scalar!("select user_id from tokens where id = $1 and deleted_time is null", id as TokenId)
         .fetch_optional(conn)
         .await?;
@@ -190,7 +190,7 @@ pub async fn list_with_owners(
 }
 
 /// The digest and the sealed key of those of `ids` that are the owner's live tokens.
-pub async fn sealed_keys(
+pub async fn list_sealed_keys(
     conn: &mut Conn,
     owner: UserId,
     ids: &[TokenId],
@@ -207,7 +207,7 @@ pub async fn sealed_keys(
 }
 
 /// The same of all the owner's live tokens whose folded name is like `pattern`, newest first.
-pub async fn sealed_keys_like(
+pub async fn list_sealed_keys_like(
     conn: &mut Conn,
     owner: UserId,
     pattern: &str,
@@ -225,7 +225,7 @@ pub async fn sealed_keys_like(
 }
 
 /// The same of a thousand live tokens of anybody, after an id: for examining them all.
-pub async fn sealed_keys_after(
+pub async fn list_sealed_keys_after(
     conn: &mut Conn,
     after: TokenId,
 ) -> Result<Vec<(TokenId, Digest, Vec<u8>)>, StorageError> {
@@ -391,7 +391,7 @@ pub async fn insert(
 
 /// Writes what an owner can change back: the switch and the fields of spec §4.5a. The row is
 /// locked; what is charged to it (`used_quota`, `accessed_time`) is not touched.
-pub async fn save(conn: &mut Conn, token: &Token) -> Result<(), StorageError> {
+pub async fn update(conn: &mut Conn, token: &Token) -> Result<(), StorageError> {
     sqlx::query!(
         "update tokens set switched_off_by = $3, name = $4, name_folded = $5, note = $6, expires_at = $7, \
          remain_quota = $8, unlimited_quota = $9, model_limits_enabled = $10, model_limits = $11, \
@@ -419,7 +419,7 @@ pub async fn save(conn: &mut Conn, token: &Token) -> Result<(), StorageError> {
 
 /// Softly deletes those of `ids` that are the owner's live tokens, and says which (spec §4.6, §4.7).
 /// Locks in the order of ids, so that two batches cannot wait for each other.
-pub async fn remove(
+pub async fn delete(
     conn: &mut Conn,
     owner: UserId,
     ids: &[TokenId],
@@ -439,7 +439,7 @@ pub async fn remove(
 }
 
 /// The same for all of the owner's tokens.
-pub async fn remove_all_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<(), StorageError> {
+pub async fn delete_all_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
         "update tokens set deleted_time = $2 where user_id = $1 and deleted_time is null",
         owner as UserId,

@@ -421,7 +421,7 @@ async fn an_operator_makes_accounts_and_gives_passwords_beside_a_running_service
     let told = prints(&run(dir.path(), &settings, &["user", "create", "ana"]));
     let ana = Client::signed_in(&server, "ana", &made_up(&told)).await;
     let account = ana.get("/api/user/self").await.ok();
-    assert!(told.starts_with(&format!("made the account ana with the id {}\n", account["id"])), "{told}");
+    assert!(told.starts_with(&format!("created the user ana with the id {}\n", account["id"])), "{told}");
     assert_eq!((&account["role"], &account["token_api_enabled"]), (&json!(1), &json!(false)));
 
     let create = ["user", "create", "bob", "--role", "admin", "--password-stdin"];
@@ -431,7 +431,7 @@ async fn an_operator_makes_accounts_and_gives_passwords_beside_a_running_service
     assert_eq!((&bob["role"], &bob["token_api_enabled"]), (&json!(10), &json!(true)));
     prints(&run(dir.path(), &settings, &["user", "create", "cleo", "--token-api"]));
     let told = prints(&run(dir.path(), &settings, &["user", "password", "cleo"]));
-    assert!(told.starts_with("gave cleo a new password and ended its sessions\n"), "{told}");
+    assert!(told.starts_with("changed the password of cleo and ended its sessions\n"), "{told}");
     Client::signed_in(&server, "cleo", &made_up(&told)).await.get("/api/token/").await.ok();
 
     let change = ["user", "password", "ana", "--password-stdin"];
@@ -458,13 +458,13 @@ async fn an_operator_makes_lists_and_ends_gateway_credentials() {
     let dir = tempfile::tempdir().unwrap();
     let told = prints(&run(dir.path(), &[], &["gateway", "create", "edge one"]));
     let credential =
-        told.trim_end().strip_prefix("made the gateway 1; its credential, shown only this once: ").unwrap();
+        told.trim_end().strip_prefix("created the gateway 1; its credential, shown only this once: ").unwrap();
     assert!(credential.len() > 40, "{credential}");
     prints(&run(dir.path(), &[], &["gateway", "create", "edge two"]));
     let list = || prints(&run(dir.path(), &[], &["gateway", "list"]));
     let names = |list: &str| -> Vec<String> {
         let gateways = list.lines().filter(|line| !line.starts_with('\t'));
-        gateways.map(|line| line.split("\tmade at ").next().unwrap().to_owned()).collect()
+        gateways.map(|line| line.split("\tcreated at ").next().unwrap().to_owned()).collect()
     };
     let all = list();
     let mut both = names(&all);
@@ -475,23 +475,23 @@ async fn an_operator_makes_lists_and_ends_gateway_credentials() {
     let told = prints(&does(&["create", "1"]));
     let second = told
         .trim_end()
-        .strip_prefix("made the credential 3 of the gateway 1, shown only this once: ")
+        .strip_prefix("created the credential 3 of the gateway 1, shown only this once: ")
         .unwrap_or_else(|| panic!("{told}"));
     let credentials = || -> Vec<String> {
         let told = list();
         assert!(!told.contains(second));
         let lines = told.lines().filter(|line| line.starts_with('\t'));
-        lines.map(|line| line.split("\tmade at ").next().unwrap().to_owned()).collect()
+        lines.map(|line| line.split("\tcreated at ").next().unwrap().to_owned()).collect()
     };
     let hint = |secret: &str| secret[secret.len() - 4..].to_owned();
     let line = |id: i64, secret: &str| format!("\tcredential {id}\t…{}", hint(secret));
     assert_eq!(credentials()[1..], [line(3, second), line(1, credential)]);
     assert!(list().lines().filter(|line| line.starts_with('\t')).all(|line| line.ends_with("\tnever used")));
-    assert_eq!(prints(&does(&["revoke", "1", "1"])), "ended the credential 1 of the gateway 1\n");
+    assert_eq!(prints(&does(&["revoke", "1", "1"])), "revoked the credential 1 of the gateway 1\n");
     assert_eq!(credentials()[1..], [line(3, second)]);
     assert_eq!(refusal(&does(&["revoke", "1", "1"])), "there is no such credential");
     assert_eq!(refusal(&does(&["create", "9999"])), "there is no such gateway");
-    assert_eq!(prints(&run(dir.path(), &[], &["gateway", "revoke", "1"])), "ended the gateway 1\n");
+    assert_eq!(prints(&run(dir.path(), &[], &["gateway", "revoke", "1"])), "revoked the gateway 1\n");
     assert_eq!(names(&list()), ["2\tedge two"]);
     for id in ["1", "9999"] {
         assert_eq!(refusal(&run(dir.path(), &[], &["gateway", "revoke", id])), "there is no such gateway");

@@ -287,7 +287,7 @@ impl Users {
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
         lock_managed(&mut tx, admin, id).await?;
-        tokens::remove_all_of(&mut tx, id, now).await?;
+        tokens::delete_all_of(&mut tx, id, now).await?;
         access_tokens::delete_all_of(&mut tx, id).await?;
         sessions::delete_all_of(&mut tx, id).await?;
         users::delete(&mut tx, id, now).await?;

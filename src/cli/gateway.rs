@@ -1,0 +1,108 @@
+//! `keymeter gateway …`
+
+use clap::Subcommand;
+
+use super::{print_line, with_app};
+use crate::config::Config;
+use crate::domain::audit::Actor;
+use crate::domain::gateway::GatewayCredential;
+use crate::domain::id::{GatewayCredentialId, GatewayId};
+use crate::domain::text;
+use crate::service::gateways::Gateways;
+
+#[derive(Debug, Subcommand)]
+pub enum GatewayCommand {
+    /// Create a gateway and print its first credential. The credential is shown only this once.
+    Create {
+        /// A name that tells which machine or service it is.
+        name: String,
+    },
+    /// List gateways and their credentials, without the secrets.
+    List,
+    /// Revoke a gateway and all its credentials.
+    Revoke {
+        /// The gateway's id.
+        id: i64,
+    },
+    /// Create and revoke credentials, to replace one without downtime.
+    #[command(subcommand)]
+    Credential(CredentialCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CredentialCommand {
+    /// Create another credential of a gateway and print it. It is shown only this once.
+    Create {
+        /// The gateway's id.
+        gateway: i64,
+    },
+    /// Revoke a credential. The other credentials of the gateway stay valid.
+    Revoke {
+        /// The gateway's id.
+        gateway: i64,
+        /// The credential's id.
+        id: i64,
+    },
+}
+
+pub async fn run(config: &Config, command: GatewayCommand) -> Result<(), String> {
+    with_app(config, async |app| {
+        let gateways = &app.state.gateways;
+        match command {
+            GatewayCommand::Create { name } => create(gateways, &name).await,
+            GatewayCommand::List => list(gateways).await,
+            GatewayCommand::Revoke { id } => {
+                let revoked = gateways.revoke(Actor::Operator, GatewayId::new(id)).await;
+                revoked.map_err(|error| error.to_string())?;
+                print_line(&format!("revoked the gateway {id}"));
+                Ok(())
+            }
+            GatewayCommand::Credential(CredentialCommand::Create { gateway }) => {
+                create_credential(gateways, GatewayId::new(gateway)).await
+            }
+            GatewayCommand::Credential(CredentialCommand::Revoke { gateway, id }) => {
+                let (gateway_id, credential_id) = (GatewayId::new(gateway), GatewayCredentialId::new(id));
+                let revoked = gateways.revoke_credential(Actor::Operator, gateway_id, credential_id).await;
+                revoked.map_err(|error| error.to_string())?;
+                print_line(&format!("revoked the credential {id} of the gateway {gateway}"));
+                Ok(())
+            }
+        }
+    })
+    .await
+}
+
+async fn create(gateways: &Gateways, name: &str) -> Result<(), String> {
+    let name = text::label("name", name).and_then(|name| text::required("name", name));
+    let name = name.map_err(|error| error.to_string())?;
+    let created = gateways.create(Actor::Operator, &name).await;
+    let (gateway, _, secret) = created.map_err(|error| error.to_string())?;
+    let (id, secret) = (gateway.id, secret.expose());
+    print_line(&format!("created the gateway {id}; its credential, shown only this once: {secret}"));
+    Ok(())
+}
+
+async fn create_credential(gateways: &Gateways, gateway: GatewayId) -> Result<(), String> {
+    let created = gateways.create_credential(Actor::Operator, gateway).await;
+    let (credential, secret) = created.map_err(|error| error.to_string())?;
+    let (id, secret) = (credential.id, secret.expose());
+    print_line(&format!("created the credential {id} of the gateway {gateway}, shown only this once: {secret}"));
+    Ok(())
+}
+
+async fn list(gateways: &Gateways) -> Result<(), String> {
+    for (gateway, credentials) in gateways.list().await.map_err(|error| error.to_string())? {
+        print_line(&format!("{}\t{}\tcreated at {}", gateway.id, gateway.name, gateway.created_time.get()));
+        for credential in credentials {
+            print_line(&credential_line(&credential));
+        }
+    }
+    Ok(())
+}
+
+fn credential_line(credential: &GatewayCredential) -> String {
+    let used =
+        credential.last_used_time.map_or_else(|| "never used".to_owned(), |at| format!("last used at {}", at.get()));
+    let (id, hint, created) = (credential.id, &credential.hint, credential.created_time.get());
+    format!("\tcredential {id}\t…{hint}\tcreated at {created}\t{used}")
+}

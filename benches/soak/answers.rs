@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use http::{HeaderName, HeaderValue, Method};
 use serde_json::Value;
 
-use crate::harness::Answer;
-use crate::wire::Client;
+use crate::harness::{Answer, Client};
 use crate::world::World;
 
 /// How long a client waits for an answer.

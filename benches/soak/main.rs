@@ -24,9 +24,6 @@ mod memory;
 mod records;
 mod report;
 mod watch;
-#[allow(dead_code, reason = "the tests use more of it")]
-#[path = "../../tests/it/wire.rs"]
-mod wire;
 mod world;
 
 use std::process::ExitCode;

@@ -12,12 +12,9 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio::task::JoinError;
 
 use crate::Options;
-use crate::harness::MASTER_KEY;
-use crate::harness::cluster::Cluster;
-use crate::harness::process::Server;
+use crate::harness::{Client, Cluster, MASTER_KEY, Server};
 use crate::records::Records;
 use crate::watch::{Life, Pulse, Windows};
-use crate::wire::Client;
 
 /// Servers on the one database. The last one is never restarted, so that its memory shows the whole run.
 pub const SERVERS: usize = 3;

@@ -11,9 +11,12 @@ use sqlx::PgPool;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::harness::MASTER_KEY;
-use crate::harness::process::{Server, keymeter, run};
-use crate::wire::{Client, access_token_of_root, contents, eventually, free_port, url};
+use crate::harness::client::access_token_of_root;
+use crate::harness::database::{contents, url};
+use crate::harness::process::{free_port, keymeter, run};
+use crate::harness::raw::half_a_request;
+use crate::harness::wait::eventually;
+use crate::harness::{Client, MASTER_KEY, Server};
 
 const OTHER_KEY: &str = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
 const MISFIT: &str = "the master key must be 64 hexadecimal digits; make one with: openssl rand -hex 32";
@@ -276,7 +279,7 @@ async fn the_first_start_makes_a_master_key_for_its_owner_alone() {
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o600);
     assert!(key.trim_end().len() == 64 && key.trim_end().bytes().all(|digit| digit.is_ascii_hexdigit()));
     server.terminate();
-    let told = std::fs::read_to_string(&server.log).unwrap();
+    let told = server.output();
     assert!(told.contains(&format!("Master key: {} (keep a copy elsewhere", file.display())), "{told}");
     assert!(!told.contains(key.trim_end()));
     Server::start(dir.path(), &[]).await.terminate();
@@ -293,7 +296,7 @@ async fn a_root_password_that_is_made_up_is_printed_once_and_never_logged() {
         line.split_once("with the password ").map(|(_, rest)| rest.split(' ').next().unwrap().to_owned())
     };
     // The line comes right after the one that `start` waits for.
-    let read = || std::fs::read_to_string(&server.log).unwrap();
+    let read = || server.output();
     eventually("the password is printed", async || read().contains("(it is shown only this once)")).await;
     let password = words(&read()).unwrap();
     assert!(password.len() >= 20, "{password}");
@@ -302,7 +305,7 @@ async fn a_root_password_that_is_made_up_is_printed_once_and_never_logged() {
     server = Server::start(dir.path(), &settings).await;
     Client::signed_in(&server, "root", &password).await;
     server.terminate();
-    let told = std::fs::read_to_string(&server.log).unwrap();
+    let told = server.output();
     assert_eq!(told.matches(&password).count(), 1, "the file holds both outputs of both runs");
 }
 
@@ -503,7 +506,7 @@ async fn an_operator_makes_lists_and_ends_gateway_credentials() {
 async fn health_asks_the_running_service() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[]).await;
-    let address = server.base.strip_prefix("http://").unwrap();
+    let address = server.address();
     let health = |listen: &str| run(dir.path(), &[("KEYMETER_SERVER__LISTEN", listen)], &["health"]);
     assert_eq!(prints(&health(address)), "");
     assert_eq!(prints(&health(&address.replace("127.0.0.1", "0.0.0.0"))), "");
@@ -511,25 +514,16 @@ async fn health_asks_the_running_service() {
     assert!(refusal(&health(&nowhere)).starts_with(&format!("no service answers at {nowhere}: ")));
 }
 
-/// A creation whose body the server waits for.
+/// A creation of which the server has the head and waits for the body.
 async fn half_a_creation(server: &Server, access_token: &str, body: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(server.base.strip_prefix("http://").unwrap()).await.unwrap();
-    let length = body.len();
-    let head = format!(
-        "POST /api/token/ HTTP/1.1\r\nhost: keys.test\r\nauthorization: {access_token}\r\n\
-         content-length: {length}\r\nexpect: 100-continue\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes()).await.unwrap();
-    let mut go = [0; 25];
-    stream.read_exact(&mut go).await.unwrap();
-    assert_eq!(&go, b"HTTP/1.1 100 Continue\r\n\r\n");
-    stream
+    let head = format!("POST /api/token/ HTTP/1.1\r\nauthorization: {access_token}\r\n");
+    half_a_request(server, &head, body.len()).await.unwrap()
 }
 
 async fn has_begun_to_stop(server: &Server) {
-    let log = || std::fs::read_to_string(&server.log).unwrap();
+    let log = || server.output();
     eventually("it begins to stop", async || log().contains("stopping: ")).await;
-    let address = server.base.strip_prefix("http://").unwrap();
+    let address = server.address();
     eventually("it takes no new connections", async || TcpStream::connect(address).await.is_err()).await;
 }
 

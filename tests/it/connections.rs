@@ -1,114 +1,26 @@
 //! Connections under hostile conditions and at the stop of the server: real sockets on the real binary
 //! (`docs/operations.md`).
 
+use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sqlx::PgPool;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use crate::forward_auth::{Kind, installed};
-use crate::harness::MASTER_KEY;
-use crate::harness::process::{Server, keymeter};
-use crate::wire::{Client, access_token_of_root, eventually, free_port, url};
-
-/// Long enough for everything that is to happen, and for a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// One answer, as it came over the wire.
-#[derive(Debug)]
-struct Raw {
-    head: String,
-    body: Vec<u8>,
-}
-
-impl Raw {
-    fn status(&self) -> u16 {
-        self.head[9..12].parse().unwrap()
-    }
-
-    fn header(&self, name: &str) -> Option<&str> {
-        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
-        lines.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
-    }
-
-    fn says_close(&self) -> bool {
-        self.header("connection") == Some("close")
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap()
-    }
-}
-
-fn address(server: &Server) -> &str {
-    server.base.strip_prefix("http://").unwrap()
-}
-
-async fn connects(server: &Server) -> TcpStream {
-    TcpStream::connect(address(server)).await.unwrap()
-}
-
-/// A connection on which these bytes were sent.
-async fn sends(server: &Server, bytes: &str) -> TcpStream {
-    let mut stream = connects(server).await;
-    stream.write_all(bytes.as_bytes()).await.unwrap();
-    stream
-}
-
-fn get(path: &str) -> String {
-    format!("GET {path} HTTP/1.1\r\nhost: keys.test\r\n\r\n")
-}
-
-/// The next answer; `None` where the connection ends without one.
-async fn next_answer(stream: &mut TcpStream) -> Option<Raw> {
-    let read = async {
-        let mut head = Vec::new();
-        while !head.ends_with(b"\r\n\r\n") {
-            head.push(stream.read_u8().await.ok()?);
-        }
-        let head = String::from_utf8(head).unwrap();
-        let mut raw = Raw { head, body: Vec::new() };
-        raw.body = vec![0; raw.header("content-length").map_or(0, |length| length.parse().unwrap())];
-        stream.read_exact(&mut raw.body).await.ok()?;
-        Some(raw)
-    };
-    tokio::time::timeout(PATIENCE, read).await.expect("an answer, or the end")
-}
-
-/// Asks on a connection of its own.
-async fn asks(server: &Server, path: &str) -> Option<Raw> {
-    next_answer(&mut sends(server, &get(path)).await).await
-}
-
-#[track_caller]
-fn is_200(answer: Option<Raw>) -> Raw {
-    let answer = answer.expect("an answer");
-    assert_eq!(answer.status(), 200, "{}", answer.head);
-    answer
-}
-
-/// Waits until the server closes the connection. What it still says is returned.
-async fn ends(mut stream: TcpStream) -> Vec<u8> {
-    let mut rest = Vec::new();
-    // A reset is an end, too.
-    let end = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut rest)).await;
-    let _ = end.expect("the server closes the connection");
-    rest
-}
-
-/// A request whose head has come and whose body the server waits for; `None` where it is refused.
-async fn half_a_request(server: &Server, line_and_headers: &str, length: usize) -> Option<TcpStream> {
-    let head = format!("{line_and_headers}host: keys.test\r\ncontent-length: {length}\r\nexpect: 100-continue\r\n\r\n");
-    let mut stream = sends(server, &head).await;
-    (next_answer(&mut stream).await?.status() == 100).then_some(stream)
-}
+use crate::harness::client::access_token_of_root;
+use crate::harness::database::url;
+use crate::harness::process::{free_port, keymeter};
+use crate::harness::proxy::{self, Kind, Proxy, adapted, installed, project_file};
+use crate::harness::raw::{PATIENCE, asks, connects, ends, get, half_a_request, is_200, next_answer, sends};
+use crate::harness::wait::eventually;
+use crate::harness::{Client, MASTER_KEY, Server};
 
 async fn exit_code(server: &mut Server) -> Option<i32> {
     eventually("the server exits", async || server.child.try_wait().unwrap().is_some()).await;
@@ -156,7 +68,7 @@ async fn running_out_of_file_descriptors_silences_nobody(pool: PgPool) {
             is_200(asks(&server, path).await);
         }
     }
-    let log = std::fs::read_to_string(&server.log).unwrap();
+    let log = server.output();
     assert!(log.contains("the limit of open files is too low for server.max_connections"), "{log}");
     drop(half_open);
     assert_eq!(server.terminate(), Some(0));
@@ -398,7 +310,7 @@ async fn while_it_stops_it_is_not_ready_but_answers(pool: PgPool) {
     let mut server = Server::start(dir.path(), &settings).await;
     let mut kept = sends(&server, &get("/api/status")).await;
     assert!(!is_200(next_answer(&mut kept).await).says_close());
-    let load = Load::start(address(&server), &get("/api/status"), 16);
+    let load = Load::start(server.address(), &get("/api/status"), 16);
     load.goes_on(100).await;
     server.signal("TERM");
     eventually("it is not ready", async || asks(&server, "/readyz").await.unwrap().status() == 503).await;
@@ -447,45 +359,20 @@ async fn what_was_sent_before_the_stop_is_answered(pool: PgPool) {
     }
 }
 
-/// nginx with the configuration of `docs/operations.md`, but for its ports. `None` where it is not installed.
-async fn nginx(dir: &Path, listen: u16, servers: &[u16]) -> Option<Nginx> {
+/// nginx with the configuration of `docs/operations.md`, but for its ports. `None` if it is not installed.
+async fn nginx(dir: &Path, listen: u16, servers: &[u16; 3]) -> Option<Proxy> {
     let program = installed(Kind::Nginx)?;
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/operations.md")).unwrap();
+    let page = project_file("docs/operations.md");
     let documented = page.split("```nginx\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let mut recipe = documented.to_owned();
-    let hosts = ["10.0.0.1:3000", "10.0.0.2:3000", "10.0.0.3:3000"];
-    for (host, port) in hosts.iter().zip(servers).chain([(&"listen 80;", &listen)]) {
-        assert!(recipe.contains(host), "{host} is not in docs/operations.md");
-        let local = format!("127.0.0.1:{port}");
-        recipe = recipe.replace(host, &if host.starts_with("listen") { format!("listen {local};") } else { local });
-    }
-    let at = dir.display();
-    let own = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|name| format!("{name}_temp_path {at}/{name};"));
-    let text = format!("events {{}}\nhttp {{ access_log off; {}\n{recipe}}}\n", own.join(" "));
-    let config = dir.join("nginx.conf");
-    std::fs::write(&config, text).unwrap();
-    let log = std::fs::File::create(dir.join("nginx.log")).unwrap();
-    let mut command = Command::new(program);
-    command.arg("-p").arg(dir).arg("-c").arg(config).args(["-e", "stderr", "-g"]);
-    command.arg(format!("daemon off; master_process off; pid {at}/nginx.pid; error_log stderr;"));
-    command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
-    let mut nginx = Nginx(command.spawn().unwrap());
-    eventually("nginx listens", async || {
-        let stopped = nginx.0.try_wait().unwrap();
-        assert!(stopped.is_none(), "{}", std::fs::read_to_string(dir.join("nginx.log")).unwrap());
-        TcpStream::connect(("127.0.0.1", listen)).await.is_ok()
-    })
-    .await;
-    Some(nginx)
-}
-
-struct Nginx(Child);
-
-impl Drop for Nginx {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    let changes = [
+        ("10.0.0.1:3000", format!("127.0.0.1:{}", servers[0])),
+        ("10.0.0.2:3000", format!("127.0.0.1:{}", servers[1])),
+        ("10.0.0.3:3000", format!("127.0.0.1:{}", servers[2])),
+        ("listen 80;", format!("listen 127.0.0.1:{listen};")),
+    ];
+    let config = format!("events {{}}\nhttp {{\n{}}}\n", adapted(documented, &changes));
+    let command = proxy::nginx(program, dir, &config);
+    Some(Proxy::start(command, dir, SocketAddr::from(([127, 0, 0, 1], listen))).await)
 }
 
 #[sqlx::test(migrations = false)]

@@ -2,7 +2,7 @@
 
 use sqlx::{AssertSqlSafe, PgPool};
 
-use crate::harness::constraints::{Break, all_are_tried, each_is_refused};
+use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// One valid row of every table, each with the id 1.
 const ROWS: [&str; 9] = [
@@ -169,7 +169,7 @@ async fn fill(pool: &PgPool) {
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn every_constraint_refuses_what_it_is_there_for(pool: PgPool) {
     fill(&pool).await;
-    each_is_refused(&pool, &BREAKS).await;
+    assert_each_refused(&pool, &BREAKS).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -186,7 +186,7 @@ async fn every_constraint_of_the_foundation_is_tried(pool: PgPool) {
         "gateway_credentials",
         "audit_log",
     ];
-    all_are_tried(&pool, &tables, &BREAKS).await;
+    assert_all_tested(&pool, &tables, &BREAKS).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

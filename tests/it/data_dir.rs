@@ -6,8 +6,9 @@ use std::path::Path;
 
 use sqlx::PgPool;
 
-use crate::harness::process::{Server, run};
-use crate::wire::url;
+use crate::harness::Server;
+use crate::harness::database::url;
+use crate::harness::process::run;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -28,7 +29,7 @@ async fn it_is_made_for_its_owner_alone_and_a_wider_one_is_tightened() {
     let mut server = Server::start(dir.path(), &settings).await;
     assert_eq!((mode(&data), mode(&data.join("postgres"))), (0o700, 0o700));
     assert_eq!(server.terminate(), Some(0));
-    let told = fs::read_to_string(&server.log).unwrap();
+    let told = server.output();
     assert!(told.contains("the data directory was open to other users"), "{told}");
 }
 
@@ -59,6 +60,6 @@ async fn a_shared_directory_is_left_as_it_is_with_a_warning(pool: PgPool) {
     let mut server = Server::start(dir.path(), &[("DATABASE_URL", database.as_str())]).await;
     assert_eq!(server.terminate(), Some(0));
     assert_eq!((mode(&data), mode(&data.join("master.key"))), (0o1777, 0o600));
-    let told = fs::read_to_string(&server.log).unwrap();
+    let told = server.output();
     assert!(told.contains("the data directory is shared with other users"), "{told}");
 }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
 use sqlx::PgPool;
 use tempfile::TempDir;
 
-use crate::harness::ROOT_PASSWORD;
-use crate::harness::process::{Server, run};
-use crate::wire::url;
+use crate::harness::database::url;
+use crate::harness::process::run;
+use crate::harness::{Client, ROOT_PASSWORD, Server};
 
 #[sqlx::test(migrations = false)]
 async fn an_empty_database_comes_to_life_and_one_in_use_is_left_alone(pool: PgPool) {
@@ -16,19 +15,12 @@ async fn an_empty_database_comes_to_life_and_one_in_use_is_left_alone(pool: PgPo
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str())];
     let mut server = Server::start_with(dir.path(), &settings, &["--demo"]).await;
-    let client = reqwest::Client::builder().cookie_store(true).build().unwrap();
-    let get = async |path: &str| -> Value {
-        client.get(format!("{}{path}", server.base)).send().await.unwrap().json::<Value>().await.unwrap()["data"]
-            .clone()
-    };
-    let login = json!({ "username": "ana", "password": ROOT_PASSWORD });
-    let signed_in = client.post(format!("{}/api/user/login", server.base)).json(&login).send().await.unwrap();
-    assert_eq!(signed_in.status(), 200);
-    let tokens = get("/api/token/?size=100").await;
+    let ana = Client::signed_in(&server, "ana", ROOT_PASSWORD).await;
+    let tokens = ana.get("/api/token/?size=100").await.ok();
     let statuses: BTreeSet<i64> =
         tokens["items"].as_array().unwrap().iter().map(|token| token["status"].as_i64().unwrap()).collect();
     assert_eq!(statuses, BTreeSet::from([1, 2, 3, 4]), "keys in every state");
-    let overview = get("/api/user/self/overview").await;
+    let overview = ana.get("/api/user/self/overview").await.ok();
     // The last day may have begun after the demo was filled.
     let days = &overview["daily"].as_array().unwrap()[..6];
     assert!(days.iter().all(|day| day["requests"].as_i64().unwrap() > 0), "{days:?}");

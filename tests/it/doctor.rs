@@ -4,8 +4,8 @@ use keymeter::service::vault::{MasterKey, Vault};
 use serde_json::json;
 use sqlx::PgPool;
 
+use crate::harness::database::url;
 use crate::harness::{MASTER_KEY, START, TestApp, process};
-use crate::wire::url;
 
 /// Runs the doctor on the test's own database. Returns whether it found nothing wrong, and its report.
 fn doctor(pool: &PgPool) -> (bool, String) {

@@ -4,8 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
-use crate::harness::process::{Server, run};
-use crate::wire::{Client, access_token_of_root, eventually};
+use crate::harness::client::access_token_of_root;
+use crate::harness::process::run;
+use crate::harness::wait::eventually;
+use crate::harness::{Client, Server};
 
 #[tokio::test]
 async fn the_whole_of_the_token_api_works_on_it() {

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use tempfile::TempDir;
 
-use crate::harness::Answer;
-use crate::harness::process::Server;
-use crate::wire::{Client, eventually, free_port, url};
+use crate::harness::database::url;
+use crate::harness::process::free_port;
+use crate::harness::proxy::{self, Kind, Proxy, adapted, installed, project_file};
+use crate::harness::{Answer, Client, Server};
 
 /// The facts of a key, as the upstream is told them.
 const FACTS: [&str; 4] = ["x-token-id", "x-user-id", "x-token-group", "x-remain-quota"];
@@ -23,16 +24,9 @@ const FACTS: [&str; 4] = ["x-token-id", "x-user-id", "x-token-group", "x-remain-
 /// An address on the loopback that is no trusted proxy.
 const CLIENT: &str = "127.0.0.2";
 
-/// The proxies that tests put in front of Keymeter.
-#[derive(Clone, Copy)]
-pub enum Kind {
-    Nginx,
-    Caddy,
-}
-
 /// A proxy in front of an upstream, and the Keymeter that it asks.
 struct Front {
-    proxy: Child,
+    _proxy: Proxy,
     base: String,
     served: Arc<AtomicUsize>,
     keymeter: Server,
@@ -65,24 +59,15 @@ impl Front {
 
         let served = Arc::new(AtomicUsize::new(0));
         let upstream = upstream(Arc::clone(&served)).await;
-        let asked = keymeter.base.strip_prefix("http://").unwrap();
         let listen = SocketAddr::from(([127, 0, 0, 1], free_port()));
-        let mut command = Command::new(program);
-        match kind {
-            Kind::Nginx => nginx(&mut command, dir.path(), listen, asked, upstream, &present(&credential)),
-            Kind::Caddy => caddy(&mut command, dir.path(), listen, asked, upstream, &present(&credential)),
-        }
-        let log = std::fs::File::create(dir.path().join("proxy.log")).unwrap();
-        command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
-        let mut proxy = command.spawn().unwrap();
-        eventually("the proxy listens", async || {
-            let told = || std::fs::read_to_string(dir.path().join("proxy.log")).unwrap();
-            assert!(proxy.try_wait().unwrap().is_none(), "it stopped: {}", told());
-            tokio::net::TcpStream::connect(listen).await.is_ok()
-        })
-        .await;
+        let presented = present(&credential);
+        let command = match kind {
+            Kind::Nginx => nginx(program, dir.path(), listen, keymeter.address(), upstream, &presented),
+            Kind::Caddy => caddy(program, dir.path(), listen, keymeter.address(), upstream, &presented),
+        };
+        let proxy = Proxy::start(command, dir.path(), listen).await;
         let base = format!("http://{listen}");
-        Some(Self { proxy, base, served, keymeter, ana, root, user, credential, _dir: dir })
+        Some(Self { _proxy: proxy, base, served, keymeter, ana, root, user, credential, _dir: dir })
     }
 
     /// A request through the proxy: from this address, with this key, with these headers.
@@ -173,30 +158,6 @@ impl Front {
     }
 }
 
-impl Drop for Front {
-    fn drop(&mut self) {
-        let _ = self.proxy.kill();
-        let _ = self.proxy.wait();
-    }
-}
-
-/// Where the proxy is. Without it the tests are skipped, but never on a machine that sets `CI`.
-#[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
-pub fn installed(kind: Kind) -> Option<PathBuf> {
-    let name = match kind {
-        Kind::Nginx => "nginx",
-        Kind::Caddy => "caddy",
-    };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found =
-        std::env::split_paths(&path).chain(["/usr/sbin".into()]).map(|dir| dir.join(name)).find(|p| p.is_file());
-    if found.is_none() {
-        assert!(std::env::var_os("CI").is_none(), "{name} is not installed, and CI is set");
-        eprintln!("SKIPPED: {name} is not installed, so nothing was tested with it");
-    }
-    found
-}
-
 /// Says what reached it, and counts.
 async fn upstream(served: Arc<AtomicUsize>) -> SocketAddr {
     let echo = move |method: http::Method, uri: http::Uri, headers: HeaderMap, body: String| async move {
@@ -211,51 +172,49 @@ async fn upstream(served: Arc<AtomicUsize>) -> SocketAddr {
     address
 }
 
-/// A file of the project with these texts replaced, each of which must be there.
-fn adapted(text: &str, changes: &[(&str, String)]) -> String {
-    changes.iter().fold(text.to_owned(), |text, (old, new)| {
-        assert!(text.contains(old), "{old} is not in it");
-        text.replace(old, new)
-    })
-}
-
-fn project_file(path: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
-}
-
-/// The example, with its ports changed and its files in `dir`.
-fn nginx(command: &mut Command, dir: &Path, listen: SocketAddr, asked: &str, upstream: SocketAddr, credential: &str) {
-    let at = dir.display();
-    let own = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|name| format!("{name}_temp_path {at}/{name};"));
+/// `examples/nginx/nginx.conf` with other ports.
+fn nginx(
+    program: PathBuf,
+    dir: &Path,
+    listen: SocketAddr,
+    keymeter: &str,
+    upstream: SocketAddr,
+    credential: &str,
+) -> Command {
     let changes = [
-        ("127.0.0.1:3000", asked.to_owned()),
+        ("127.0.0.1:3000", keymeter.to_owned()),
         ("127.0.0.1:9000", upstream.to_string()),
         ("127.0.0.1:8080", listen.to_string()),
-        ("http {", format!("http {{ access_log off; {}", own.join(" "))),
     ];
-    let config = dir.join("nginx.conf");
-    std::fs::write(&config, adapted(&project_file("examples/nginx/nginx.conf"), &changes)).unwrap();
     let placeholder = [("PUT-THE-CREDENTIAL-HERE", credential.to_owned())];
     let include = adapted(&project_file("examples/nginx/gateway-credential.conf.example"), &placeholder);
     std::fs::write(dir.join("gateway-credential.conf"), include).unwrap();
-    let globals = format!("daemon off; master_process off; pid {at}/nginx.pid; error_log stderr;");
-    command.arg("-p").arg(dir).arg("-c").arg(config).args(["-e", "stderr", "-g", &globals]);
+    proxy::nginx(program, dir, &adapted(&project_file("examples/nginx/nginx.conf"), &changes))
 }
 
-/// The recipe, with its addresses changed and its files in `dir`.
-fn caddy(command: &mut Command, dir: &Path, listen: SocketAddr, asked: &str, upstream: SocketAddr, credential: &str) {
+/// The recipe of `docs/gateways.md` with other addresses.
+fn caddy(
+    program: PathBuf,
+    dir: &Path,
+    listen: SocketAddr,
+    keymeter: &str,
+    upstream: SocketAddr,
+    credential: &str,
+) -> Command {
     let page = project_file("docs/gateways.md");
     let recipe = page.split("```caddyfile\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let changes = [
         ("api.example.org", format!("http://{listen}")),
-        ("127.0.0.1:3000", asked.to_owned()),
+        ("127.0.0.1:3000", keymeter.to_owned()),
         ("127.0.0.1:9000", upstream.to_string()),
     ];
     let config = dir.join("Caddyfile");
     std::fs::write(&config, format!("{{\n\tadmin off\n}}\n{}", adapted(recipe, &changes))).unwrap();
+    let mut command = Command::new(program);
     command.env("HOME", dir).env("XDG_DATA_HOME", dir).env("XDG_CONFIG_HOME", dir);
     command.env("GATEWAY_CREDENTIAL", credential);
     command.args(["run", "--adapter", "caddyfile", "--config"]).arg(config);
+    command
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

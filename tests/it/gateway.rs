@@ -4,6 +4,7 @@ use serde_json::json;
 use sqlx::PgPool;
 
 use crate::harness::TestApp;
+use crate::harness::gateway::{app_with_wallet, asks, balances, releases, reserves, settles};
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_key_is_verified_charged_reserved_settled_and_released(pool: PgPool) {
@@ -52,4 +53,65 @@ async fn l1_parallel_charges_on_one_key_take_exactly_what_is_there(pool: PgPool)
     assert_eq!(charged, 1_000 / 7);
     let usage = app.holder_of(&key).get("/api/usage/token/").await.ok();
     assert_eq!((&usage["total_used"], &usage["total_available"]), (&json!(994), &json!(6)));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l3_l5_usage_by_key_by_day_and_the_wallet_agree_with_the_ledger(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 10_000).await;
+    let (one, one_key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
+    let (two, two_key) = ana.creates_with_key(json!({ "name": "two", "unlimited_quota": true })).await;
+    let mut open = 0;
+    for (number, key) in [&one_key, &two_key].into_iter().cycle().take(24).enumerate() {
+        let number = i64::try_from(number).unwrap();
+        let charge = json!({
+            "key": key, "quota": number, "model": format!("o{}", number % 3),
+            "request_id": format!("r{}", number / 4 * 4 + number % 2), "prompt_tokens": number, "completion_tokens": 1,
+        });
+        asks(&gateway, "charge", &charge).await;
+        let held = reserves(&gateway, key, 20 + number).await;
+        match number % 4 {
+            0 | 1 => drop(settles(&gateway, &held, 30).await.ok()),
+            2 => drop(releases(&gateway, &held).await.ok()),
+            _ => open += 20 + number,
+        }
+        app.clock.advance(60);
+    }
+    // The oldest of the open reservations are overdue.
+    app.expire_overdue().await;
+    let (charged, requests, held): (i64, i64, i64) = sqlx::query_as(
+        "select (select sum(quota)::bigint from charges), (select count(*) from charges), \
+         (select sum(held)::bigint from reservations where state = 'open')",
+    )
+    .fetch_one(&app.pool)
+    .await
+    .unwrap();
+    assert!(0 < held && held < open, "some reservations expired and some did not: {held} of {open}");
+    let me = ana.get("/api/user/self").await.ok();
+    let wallet = ["quota", "used_quota", "request_count"].map(|field| me[field].as_i64().unwrap());
+    assert_eq!(wallet, [10_000 - charged - held, charged + held, requests]);
+    for (id, key) in [(one, &one_key), (two, &two_key)] {
+        let (charged, requests, prompt, completion): (i64, i64, i64, i64) = sqlx::query_as(
+            "select sum(quota)::bigint, count(*), sum(prompt_tokens)::bigint, sum(completion_tokens)::bigint \
+             from charges where token_id = $1",
+        )
+        .bind(id)
+        .fetch_one(&app.pool)
+        .await
+        .unwrap();
+        let held: i64 = sqlx::query_scalar(
+            "select coalesce(sum(held), 0)::bigint from reservations where state = 'open' and token_id = $1",
+        )
+        .bind(id)
+        .fetch_one(&app.pool)
+        .await
+        .unwrap();
+        let [used, left, ..] = balances(&app, &ana, key).await;
+        assert_eq!(used, charged + held);
+        assert!(id == two || used + left == 1_000, "L2");
+        let day = &ana.get(&format!("/api/token/{id}/usage")).await.ok()["daily"][0];
+        let counts = ["requests", "prompt_tokens", "completion_tokens"].map(|field| day[field].as_i64().unwrap());
+        assert_eq!(counts, [requests, prompt, completion]);
+        let usd: f64 = format!("0.{:06}", 2 * charged).parse().unwrap();
+        assert_eq!(day["usd"], json!(usd));
+    }
 }

@@ -9,59 +9,16 @@ use futures_util::future::join_all;
 use keymeter::storage::{Db, DbOptions};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
-use tempfile::TempDir;
 
-use crate::harness::cluster::Cluster;
+use crate::harness::database::url;
 use crate::harness::law::proves_the_law;
-use crate::harness::process::{Server, run};
-use crate::harness::{Answer, MASTER_KEY};
+use crate::harness::process::run;
+use crate::harness::wait::eventually;
+use crate::harness::{Answer, Client, Cluster, MASTER_KEY, PLENTY, Server, Servers};
 
-use crate::wire::{Client, eventually, url};
-
-const PLENTY: i64 = 1_000_000;
-
-/// Servers on one database, and what a gateway needs.
-struct Servers {
-    running: Vec<Server>,
-    _dirs: Vec<TempDir>,
-    root: Client,
-    credential: String,
-    pool: PgPool,
-}
-
-impl Servers {
-    /// One lane a server, so that every wallet shares it with every other.
-    async fn start(database: &str, servers: usize) -> Self {
-        let settings = [
-            ("DATABASE_URL", database),
-            ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY),
-            ("KEYMETER_LEDGER__LANES", "1"),
-            ("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "0"),
-        ];
-        let dirs: Vec<_> = std::iter::repeat_with(|| tempfile::tempdir().unwrap()).take(servers).collect();
-        let mut running = Vec::new();
-        for dir in &dirs {
-            running.push(Server::start(dir.path(), &settings).await);
-        }
-        let root = Client::root(&running[0]).await;
-        let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
-        let credential = made["credential"].as_str().unwrap().to_owned();
-        Self { running, _dirs: dirs, root, credential, pool: PgPool::connect(database).await.unwrap() }
-    }
-
-    fn gateway(&self, server: usize) -> Client {
-        Client::with(&self.running[server], &self.credential)
-    }
-
-    /// A user with a full wallet; the id and an unlimited key.
-    async fn owner(&self, name: &str) -> (i64, String) {
-        let password = format!("{name}'s password");
-        let account = json!({ "username": name, "password": password, "token_api_enabled": true, "quota": PLENTY });
-        let id = self.root.post("/api/admin/users", account).await.ok()["id"].as_i64().unwrap();
-        let user = Client::signed_in(&self.running[0], name, &password).await;
-        let (_, key) = user.creates(json!({ "name": "one", "unlimited_quota": true })).await.unwrap();
-        (id, key)
-    }
+/// With one lane, which every wallet shares with every other.
+async fn servers(database: &str, count: usize) -> Servers {
+    Servers::start(database, count, &[("KEYMETER_LEDGER__LANES", "1")]).await
 }
 
 async fn charge(gateway: &Client, key: &str) -> Answer {
@@ -77,15 +34,16 @@ async fn charge_often(gateway: &Client, key: &str, charges: usize) {
 
 #[sqlx::test(migrations = false)]
 async fn a_wallet_that_is_held_does_not_hold_up_the_others_of_its_lane(pool: PgPool) {
-    let servers = Servers::start(&url(&pool), 1).await;
-    let (held, held_key) = servers.owner("held").await;
-    let (_, free_key) = servers.owner("free").await;
+    let servers = servers(&url(&pool), 1).await;
+    let held = servers.owner("held", PLENTY).await;
+    let held_key = held.unlimited_key().await;
+    let free_key = servers.owner("free", PLENTY).await.unlimited_key().await;
     let gateway = servers.gateway(0);
     charge(&gateway, &held_key).await.ok();
     charge(&gateway, &free_key).await.ok();
 
     let mut holder = pool.begin().await.unwrap();
-    sqlx::query("select 1 from users where id = $1 for update").bind(held).execute(&mut *holder).await.unwrap();
+    sqlx::query("select 1 from users where id = $1 for update").bind(held.id).execute(&mut *holder).await.unwrap();
     let waiting: Vec<_> = (0..20)
         .map(|_| {
             let (gateway, key) = (gateway.clone(), held_key.clone());
@@ -101,23 +59,24 @@ async fn a_wallet_that_is_held_does_not_hold_up_the_others_of_its_lane(pool: PgP
 
     // A wallet that stays held is refused in the end, and nothing was taken.
     let mut holder = pool.begin().await.unwrap();
-    sqlx::query("select 1 from users where id = $1 for update").bind(held).execute(&mut *holder).await.unwrap();
+    sqlx::query("select 1 from users where id = $1 for update").bind(held.id).execute(&mut *holder).await.unwrap();
     let refused = charge(&gateway, &held_key).await;
     refused.refuses_saying(503, "ledger_busy", "the ledger is busy; retry shortly");
     assert!(refused.header("retry-after").is_some());
     holder.rollback().await.unwrap();
-    proves_the_law(&servers.pool).await;
+    proves_the_law(&servers.pool().await).await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_token_that_is_held_does_not_hold_up_the_others_either(pool: PgPool) {
-    let servers = Servers::start(&url(&pool), 1).await;
-    let (held, held_key) = servers.owner("held").await;
-    let (_, free_key) = servers.owner("free").await;
+    let servers = servers(&url(&pool), 1).await;
+    let held = servers.owner("held", PLENTY).await;
+    let held_key = held.unlimited_key().await;
+    let free_key = servers.owner("free", PLENTY).await.unlimited_key().await;
     let gateway = servers.gateway(0);
     let mut holder = pool.begin().await.unwrap();
     let lock = "select 1 from tokens where user_id = $1 for update";
-    sqlx::query(lock).bind(held).execute(&mut *holder).await.unwrap();
+    sqlx::query(lock).bind(held.id).execute(&mut *holder).await.unwrap();
     let waiting = {
         let (gateway, key) = (gateway.clone(), held_key.clone());
         tokio::spawn(async move { charge(&gateway, &key).await })
@@ -126,13 +85,13 @@ async fn a_token_that_is_held_does_not_hold_up_the_others_either(pool: PgPool) {
     assert!(!waiting.is_finished());
     holder.rollback().await.unwrap();
     waiting.await.unwrap().ok();
-    proves_the_law(&servers.pool).await;
+    proves_the_law(&servers.pool().await).await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn slow_requests_of_people_take_no_connection_from_gateways(pool: PgPool) {
-    let servers = Servers::start(&url(&pool), 1).await;
-    let (_, key) = servers.owner("ana").await;
+    let servers = servers(&url(&pool), 1).await;
+    let key = servers.owner("ana", PLENTY).await.unlimited_key().await;
     let gateway = servers.gateway(0);
     charge(&gateway, &key).await.ok();
     let mut holder = pool.begin().await.unwrap();
@@ -166,15 +125,15 @@ async fn slow_requests_of_people_take_no_connection_from_gateways(pool: PgPool) 
         reader.abort();
     }
     holder.rollback().await.unwrap();
-    proves_the_law(&servers.pool).await;
+    proves_the_law(&servers.pool().await).await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_paused_server_gives_the_wallets_it_holds_back(pool: PgPool) {
-    let servers = Servers::start(&url(&pool), 2).await;
+    let servers = servers(&url(&pool), 2).await;
     let mut keys = Vec::new();
     for n in 0..4 {
-        keys.push(servers.owner(&format!("owner-{n}")).await.1);
+        keys.push(servers.owner(&format!("owner-{n}"), PLENTY).await.unlimited_key().await);
     }
     let (paused, healthy) = (servers.gateway(0), servers.gateway(1));
     // Load on the first server, so that it is paused in the middle of its transactions.
@@ -213,13 +172,13 @@ async fn a_paused_server_gives_the_wallets_it_holds_back(pool: PgPool) {
         client.abort();
     }
     eventually("the paused server charges again", async || charge(&paused, &keys[0]).await.status == 200).await;
-    proves_the_law(&servers.pool).await;
+    proves_the_law(&servers.pool().await).await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn one_bad_row_fails_alone(pool: PgPool) {
-    let servers = Servers::start(&url(&pool), 1).await;
-    let (_, key) = servers.owner("ana").await;
+    let servers = servers(&url(&pool), 1).await;
+    let key = servers.owner("ana", PLENTY).await.unlimited_key().await;
     let gateway = servers.gateway(0);
     // What no input should be able to do, done by hand: a row that the database refuses.
     sqlx::query("alter table charges add constraint bad_luck check (quota <> 13)").execute(&pool).await.unwrap();
@@ -238,13 +197,13 @@ async fn one_bad_row_fails_alone(pool: PgPool) {
     let charged: i64 = sqlx::query_scalar("select sum(quota)::bigint from charges").fetch_one(&pool).await.unwrap();
     assert_eq!(charged, 198);
     sqlx::query("alter table charges drop constraint bad_luck").execute(&pool).await.unwrap();
-    proves_the_law(&servers.pool).await;
+    proves_the_law(&servers.pool().await).await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn sums_of_counts_cannot_fail_a_batch(pool: PgPool) {
-    let servers = Servers::start(&url(&pool), 1).await;
-    let (_, key) = servers.owner("ana").await;
+    let servers = servers(&url(&pool), 1).await;
+    let key = servers.owner("ana", PLENTY).await.unlimited_key().await;
     let gateway = servers.gateway(0);
     let body = json!({ "key": key, "quota": 1, "prompt_tokens": 1_000_000_000_000_i64, "completion_tokens": 5 });
     gateway.post("/api/gateway/charge", body.clone()).await.ok();
@@ -265,8 +224,8 @@ async fn sums_of_counts_cannot_fail_a_batch(pool: PgPool) {
 async fn a_database_that_takes_no_writes_is_unavailable_and_recovers_without_a_restart() {
     let cluster = Cluster::start();
     let database = cluster.url();
-    let servers = Servers::start(&database, 1).await;
-    let (_, key) = servers.owner("ana").await;
+    let servers = servers(&database, 1).await;
+    let key = servers.owner("ana", PLENTY).await.unlimited_key().await;
     let gateway = servers.gateway(0);
     let alter = async |sql: &'static str| {
         let mut conn = PgConnection::connect(&database).await.unwrap();
@@ -331,8 +290,9 @@ async fn l4_an_answer_is_durable_whatever_the_database_says(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn reading_keys_needs_no_statistics(pool: PgPool) {
-    let servers = Servers::start(&url(&pool), 1).await;
-    let (owner, _) = servers.owner("ana").await;
+    let servers = servers(&url(&pool), 1).await;
+    let owner = servers.owner("ana", PLENTY).await;
+    owner.unlimited_key().await;
     let others = "insert into tokens (user_id, key_digest, key_sealed, key_hint, name, name_folded, note, \
                   created_time, accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, \
                   model_limits, allow_ips, group_name, cross_group_retry) \
@@ -343,7 +303,7 @@ async fn reading_keys_needs_no_statistics(pool: PgPool) {
         sqlx::query(sql).execute(&pool).await.unwrap();
     }
     // As after a restore: rows and no statistics.
-    sqlx::query(others).bind(owner).execute(&pool).await.unwrap();
+    sqlx::query(others).bind(owner.id).execute(&pool).await.unwrap();
     sqlx::query("delete from pg_statistic where starelid in ('tokens'::regclass, 'users'::regclass)")
         .execute(&pool)
         .await
@@ -370,8 +330,9 @@ async fn reading_keys_needs_no_statistics(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn a_charge_that_leaves_nothing_is_known_to_the_next_verify(pool: PgPool) {
-    let servers = Servers::start(&url(&pool), 1).await;
-    let (id, unlimited) = servers.owner("ana").await;
+    let servers = servers(&url(&pool), 1).await;
+    let owner = servers.owner("ana", PLENTY).await;
+    let unlimited = owner.unlimited_key().await;
     let ana = Client::signed_in(&servers.running[0], "ana", "ana's password").await;
     let gateway = servers.gateway(0);
     let verify = async |key: &str| gateway.post("/api/gateway/verify", json!({ "key": key })).await.ok();
@@ -384,7 +345,7 @@ async fn a_charge_that_leaves_nothing_is_known_to_the_next_verify(pool: PgPool) 
         assert_eq!((&told["reason"], &told["remain_quota"]), (&json!("token_exhausted"), &json!(0)));
     }
     // The wallet is emptied through one key, and the other one knows.
-    servers.root.post(&format!("/api/admin/users/{id}/quota"), json!({ "set": 5 })).await.ok();
+    servers.root.post(&format!("/api/admin/users/{}/quota", owner.id), json!({ "set": 5 })).await.ok();
     let (_, other) = ana.creates(json!({ "name": "other", "unlimited_quota": true })).await.unwrap();
     assert_eq!(verify(&other).await["usable_quota"], json!(5));
     gateway.post("/api/gateway/charge", json!({ "key": unlimited, "quota": 5 })).await.ok();
@@ -437,8 +398,8 @@ fn libfaketime() -> &'static str {
 
 #[sqlx::test(migrations = false)]
 async fn a_server_four_days_ahead_deletes_nothing_and_no_retry_is_charged_twice(pool: PgPool) {
-    let servers = Servers::start(&url(&pool), 1).await;
-    let (_, key) = servers.owner("ana").await;
+    let servers = servers(&url(&pool), 1).await;
+    let key = servers.owner("ana", PLENTY).await.unlimited_key().await;
     let once = json!({ "key": key, "quota": 7, "request_id": "once" });
     servers.gateway(0).post("/api/gateway/charge", once.clone()).await.ok();
     for ahead in ["+4d", "+100d"] {
@@ -455,7 +416,7 @@ async fn a_server_four_days_ahead_deletes_nothing_and_no_retry_is_charged_twice(
         let gateway = Client::with(&wrong, &servers.credential);
         gateway.get("/readyz").await.refuses(503, "clock_skew");
         eventually("it has found out that it must not tidy up", async || {
-            std::fs::read_to_string(&wrong.log).unwrap().contains("deletes nothing and expires nothing")
+            wrong.output().contains("deletes nothing and expires nothing")
         })
         .await;
         gateway.post("/api/gateway/charge", once.clone()).await.ok();

@@ -7,9 +7,8 @@ use http::Method;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::harness::process::Server;
-use crate::harness::{Answer, MASTER_KEY, ROOT_PASSWORD};
-use crate::wire::{Client, contents, url};
+use crate::harness::database::{contents, url};
+use crate::harness::{Answer, Client, MASTER_KEY, ROOT_PASSWORD, Server};
 
 /// The secrets of one test, and the answers that must not hold them.
 #[derive(Default)]
@@ -163,7 +162,7 @@ async fn no_secret_leaves_by_a_side_door(pool: PgPool) {
     let dump = contents(&pool).await;
     assert_eq!(server.terminate(), Some(0));
 
-    let log = std::fs::read_to_string(&server.log).unwrap();
+    let log = server.output();
     assert!(log.contains("TRACE") && log.contains("/api/user/login"), "the log is not loud");
     assert!(metrics.contains("keymeter_requests_total"), "{metrics}");
     let mut told = hush.told_in("the log", &log);
@@ -204,7 +203,7 @@ async fn a_request_is_one_line_of_the_log_with_the_route_and_never_the_path(pool
     root.headers.insert("x-request-id", "one-of-mine".parse().unwrap());
     root.get("/api/token/471147114711?p=1").await.refuses(404, "not_found");
     assert_eq!(server.terminate(), Some(0));
-    let log = std::fs::read_to_string(&server.log).unwrap();
+    let log = server.output();
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let own: Vec<Value> = lines.filter(|line| line["request_id"] == "one-of-mine").collect();
     assert_eq!(own.len(), 1, "{log}");

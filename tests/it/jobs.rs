@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use tempfile::TempDir;
 
+use crate::harness::database::url;
 use crate::harness::law::proves_the_law;
-use crate::harness::process::Server;
-use crate::harness::{Caller, START, TestApp};
-use crate::wire::{Client, eventually, url};
+use crate::harness::wait::eventually;
+use crate::harness::{Caller, Client, START, Server, TestApp};
 
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;

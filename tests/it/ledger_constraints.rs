@@ -2,7 +2,7 @@
 
 use sqlx::{PgPool, Row};
 
-use crate::harness::constraints::{Break, all_are_tried, each_is_refused};
+use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// What the ledger's rows lean on, then one valid row of each of its tables.
 const ROWS: [&str; 5] = [
@@ -92,19 +92,19 @@ async fn charges(pool: &PgPool) -> Vec<(i64, String)> {
 async fn every_constraint_of_the_ledger_refuses_what_it_is_there_for(pool: PgPool) {
     fill(&pool).await;
     assert_eq!(charges(&pool).await, [(1, "charges_rest".to_owned())]);
-    each_is_refused(&pool, &BREAKS).await;
+    assert_each_refused(&pool, &BREAKS).await;
 
     // The same constraints hold in the partition of a day.
     sqlx::query("delete from charges").execute(&pool).await.unwrap();
     assert!(make(&pool, TODAY).await);
     charge(&pool, TODAY).await;
     assert_eq!(charges(&pool).await, [(TODAY, "charges_20260310".to_owned())]);
-    each_is_refused(&pool, &BREAKS).await;
+    assert_each_refused(&pool, &BREAKS).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn every_constraint_of_the_ledger_is_tried(pool: PgPool) {
-    all_are_tried(&pool, &["charges", "reservations", "idempotency_records"], &BREAKS).await;
+    assert_all_tested(&pool, &["charges", "reservations", "idempotency_records"], &BREAKS).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -12,96 +12,33 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use tokio::task::JoinSet;
 
-use crate::harness::cluster::Cluster;
 use crate::harness::law::proves_the_law;
-use crate::harness::process::Server;
-use crate::harness::{Answer, MASTER_KEY};
-use crate::wire::{Client, eventually};
+use crate::harness::wait::eventually;
+use crate::harness::{Answer, Client, Cluster, PLENTY, Servers};
 
-const PLENTY: i64 = 1_000_000_000;
-
-/// Servers on one database, root, and a gateway. Servers die before their database.
+/// Services on a cluster that the test can crash. The services are dropped before it.
 struct World {
-    servers: Vec<Server>,
-    dirs: Vec<tempfile::TempDir>,
-    root: Client,
-    credential: String,
+    servers: Servers,
     cluster: Cluster,
-}
-
-/// Somebody with a wallet.
-struct Owner {
-    id: i64,
-    client: Client,
 }
 
 impl World {
     async fn with(servers: usize) -> Self {
         let cluster = Cluster::start();
-        let dirs: Vec<_> = std::iter::repeat_with(|| tempfile::tempdir().unwrap()).take(servers).collect();
-        let mut running = Vec::new();
-        for dir in &dirs {
-            running.push(serve(dir, &cluster).await);
-        }
-        let root = Client::root(&running[0]).await;
-        let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
-        let credential = made["credential"].as_str().unwrap().to_owned();
-        Self { servers: running, dirs, root, credential, cluster }
+        let settings = [("KEYMETER_DATABASE__ACQUIRE_SECONDS", "1")];
+        Self { servers: Servers::start(&cluster.url(), servers, &settings).await, cluster }
     }
 
-    async fn pool(&self) -> PgPool {
-        PgPool::connect(&self.cluster.url()).await.unwrap()
-    }
-
-    fn gateway(&self, server: usize) -> Client {
-        Client::with(&self.servers[server], &self.credential)
-    }
-
-    /// Starts the first server again, at an address of its own.
-    async fn restart(&mut self) {
-        self.servers[0] = serve(&self.dirs[0], &self.cluster).await;
-        self.root.base.clone_from(&self.servers[0].base);
-    }
-
-    async fn owner(&self, name: &str, quota: i64) -> Owner {
-        let password = format!("{name}'s password");
-        let account = json!({ "username": name, "password": password, "token_api_enabled": true });
-        self.root.post("/api/admin/users", account).await.ok();
-        let session = Client::signed_in(&self.servers[0], name, &password).await;
-        let id = session.get("/api/user/self").await.ok()["id"].as_i64().unwrap();
-        let token = session.get("/api/user/token").await.ok();
-        self.root.post(&format!("/api/admin/users/{id}/quota"), json!({ "set": quota })).await.ok();
-        Owner { id, client: Client::with(&self.servers[0], token.as_str().unwrap()) }
-    }
-
-    /// Keys of some owners with all they could ever need.
+    /// Keys of several owners with more quota than the test charges.
     async fn rich_keys(&self) -> Vec<String> {
         let mut keys = Vec::new();
         for name in ["ana", "bob", "cyd"] {
-            let owner = self.owner(name, PLENTY).await;
+            let owner = self.servers.owner(name, PLENTY).await;
             keys.push(owner.key(json!({ "name": "limited", "remain_quota": PLENTY })).await.1);
-            keys.push(owner.key(json!({ "name": "unlimited", "unlimited_quota": true })).await.1);
+            keys.push(owner.unlimited_key().await);
         }
         keys
     }
-}
-
-impl Owner {
-    async fn key(&self, token: Value) -> (i64, String) {
-        self.client.creates(token).await.unwrap()
-    }
-}
-
-async fn serve(dir: &tempfile::TempDir, cluster: &Cluster) -> Server {
-    let url = cluster.url();
-    let settings = [
-        ("DATABASE_URL", url.as_str()),
-        ("KEYMETER_DATABASE__ACQUIRE_SECONDS", "1"),
-        ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY),
-        ("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "0"),
-        ("KEYMETER_LIMITS__WRONG_KEYS_PER_MINUTE", "0"),
-    ];
-    Server::start(dir.path(), &settings).await
 }
 
 /// Charges by many clients until it is stopped or nobody answers. Each has a serial number, which
@@ -216,8 +153,8 @@ async fn charge_to_the_end(gateways: &[Client], keys: &[String], quota: i64, cli
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn l1_sixty_four_clients_exhaust_one_key_and_one_wallet_exactly() {
     let world = World::with(1).await;
-    let gateway = [world.gateway(0)];
-    let ana = world.owner("ana", PLENTY).await;
+    let gateway = [world.servers.gateway(0)];
+    let ana = world.servers.owner("ana", PLENTY).await;
     let (id, key) = ana.key(json!({ "name": "hot", "remain_quota": 5_000 })).await;
     let (charged, refusals) = charge_to_the_end(&gateway, std::slice::from_ref(&key), 7, 64).await;
     assert_eq!(charged, 5_000 / 7);
@@ -232,7 +169,7 @@ async fn l1_sixty_four_clients_exhaust_one_key_and_one_wallet_exactly() {
     let shown = ana.client.get(&format!("/api/token/{id}")).await.ok();
     assert_eq!((&shown["remain_quota"], &shown["used_quota"]), (&json!(0), &json!(5_000)));
 
-    let bob = world.owner("bob", 3_002).await;
+    let bob = world.servers.owner("bob", 3_002).await;
     let mut keys = Vec::new();
     for n in 0..16 {
         let token = json!({ "name": "one of many", "remain_quota": PLENTY, "unlimited_quota": n % 2 == 0 });
@@ -246,7 +183,7 @@ async fn l1_sixty_four_clients_exhaust_one_key_and_one_wallet_exactly() {
     }
     let wallet = bob.client.get("/api/user/self").await.ok();
     assert_eq!((&wallet["quota"], &wallet["used_quota"]), (&json!(2), &json!(3_000)));
-    proves_the_law(&world.pool().await).await;
+    proves_the_law(&world.servers.pool().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -254,12 +191,12 @@ async fn l4_kill_9_in_mid_load_loses_nothing_and_charges_nothing_twice() {
     let mut world = World::with(1).await;
     let load = Load::on(world.rich_keys().await);
     for _ in 0..3 {
-        let clients = load.start(&world.gateway(0), 24);
+        let clients = load.start(&world.servers.gateway(0), 24);
         load.goes_on(200).await;
-        world.servers[0].kill();
+        world.servers.running[0].kill();
         clients.join_all().await;
-        world.restart().await;
-        load.holds(&world.gateway(0), &world.pool().await).await;
+        world.servers.restart().await;
+        load.holds(&world.servers.gateway(0), &world.servers.pool().await).await;
     }
     assert_eq!(load.refused.load(Ordering::SeqCst), 0);
 }
@@ -268,7 +205,7 @@ async fn l4_kill_9_in_mid_load_loses_nothing_and_charges_nothing_twice() {
 async fn l4_postgresql_stopped_at_once_in_mid_load_loses_nothing_and_charges_nothing_twice() {
     let mut world = World::with(1).await;
     let load = Load::on(world.rich_keys().await);
-    let clients = load.start(&world.gateway(0), 16);
+    let clients = load.start(&world.servers.gateway(0), 16);
     for _ in 0..2 {
         load.goes_on(200).await;
         let before = load.refused.load(Ordering::SeqCst);
@@ -279,39 +216,39 @@ async fn l4_postgresql_stopped_at_once_in_mid_load_loses_nothing_and_charges_not
     load.goes_on(200).await;
     load.stop.store(true, Ordering::SeqCst);
     clients.join_all().await;
-    load.holds(&world.gateway(0), &world.pool().await).await;
-    assert_eq!(world.servers[0].terminate(), Some(0));
+    load.holds(&world.servers.gateway(0), &world.servers.pool().await).await;
+    assert_eq!(world.servers.running[0].terminate(), Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn l4_sigterm_in_mid_load_answers_all_that_it_charges() {
     let mut world = World::with(1).await;
     let load = Load::on(world.rich_keys().await);
-    let clients = load.start(&world.gateway(0), 24);
+    let clients = load.start(&world.servers.gateway(0), 24);
     load.goes_on(300).await;
-    world.servers[0].signal("TERM");
+    world.servers.running[0].signal("TERM");
     clients.join_all().await;
     let mut status = None;
     eventually("it stops", async || {
-        status = world.servers[0].child.try_wait().unwrap();
+        status = world.servers.running[0].child.try_wait().unwrap();
         status.is_some()
     })
     .await;
     assert_eq!((status.unwrap().code(), load.refused.load(Ordering::SeqCst)), (Some(0), 0));
-    let pool = world.pool().await;
+    let pool = world.servers.pool().await;
     let told = |sent: &Sent| sent.told.as_ref().map(|_| (sent.serial, 1));
     let answered: BTreeMap<_, _> = load.charges.lock().unwrap().iter().filter_map(told).collect();
     assert_eq!(rows_by_serial(&pool).await, answered);
     proves_the_law(&pool).await;
-    world.restart().await;
-    load.holds(&world.gateway(0), &pool).await;
+    world.servers.restart().await;
+    load.holds(&world.servers.gateway(0), &pool).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn l1_three_servers_on_one_database_overspend_nothing_together() {
     let world = World::with(3).await;
-    let gateways = [world.gateway(0), world.gateway(1), world.gateway(2)];
-    let (ana, bob) = (world.owner("ana", 2_000).await, world.owner("bob", PLENTY).await);
+    let gateways = [world.servers.gateway(0), world.servers.gateway(1), world.servers.gateway(2)];
+    let (ana, bob) = (world.servers.owner("ana", 2_000).await, world.servers.owner("bob", PLENTY).await);
     let mut keys = Vec::new();
     for n in 0..4 {
         let token = json!({ "name": "shared", "remain_quota": PLENTY, "unlimited_quota": n % 2 == 0 });
@@ -328,13 +265,13 @@ async fn l1_three_servers_on_one_database_overspend_nothing_together() {
     for refusal in spent {
         refusal.refuses_saying(402, "token_quota_insufficient", "insufficient token quota for this amount");
     }
-    proves_the_law(&world.pool().await).await;
+    proves_the_law(&world.servers.pool().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn l4_a_request_id_on_three_servers_at_once_is_charged_once() {
     let world = World::with(3).await;
-    let gateways = [world.gateway(0), world.gateway(1), world.gateway(2)];
+    let gateways = [world.servers.gateway(0), world.servers.gateway(1), world.servers.gateway(2)];
     let keys = world.rich_keys().await;
     for n in 0..60 {
         // The same body everywhere; or, every third time, a key of another owner on each server.
@@ -355,7 +292,7 @@ async fn l4_a_request_id_on_three_servers_at_once_is_charged_once() {
             answer.refuses_saying(409, "request_id_reused", message);
         }
     }
-    let pool = world.pool().await;
+    let pool = world.servers.pool().await;
     assert_eq!(rows_by_serial(&pool).await, (0..60).map(|n| (n, 1)).collect());
     proves_the_law(&pool).await;
 }
@@ -363,7 +300,7 @@ async fn l4_a_request_id_on_three_servers_at_once_is_charged_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn l6_what_is_revoked_on_one_server_is_refused_on_another_at_once() {
     let world = World::with(2).await;
-    let other = world.gateway(1);
+    let other = world.servers.gateway(1);
     let revocations = [
         ("disabled", 403, "token_disabled", "this token is disabled"),
         ("deleted", 401, "invalid_key", "this API key is not valid"),
@@ -373,7 +310,7 @@ async fn l6_what_is_revoked_on_one_server_is_refused_on_another_at_once() {
         ("owner deleted", 401, "invalid_key", "this API key is not valid"),
     ];
     for (n, (revoked, status, error, message)) in revocations.into_iter().enumerate() {
-        let owner = world.owner(&format!("owner{n}"), PLENTY).await;
+        let owner = world.servers.owner(&format!("owner{n}"), PLENTY).await;
         let (id, key) = owner.key(json!({ "name": "one", "remain_quota": 1_000 })).await;
         let held = other.post("/api/gateway/reserve", json!({ "key": key, "quota": 10 })).await.ok();
         let verify = async || other.post("/api/gateway/verify", json!({ "key": key })).await.ok();
@@ -386,9 +323,9 @@ async fn l6_what_is_revoked_on_one_server_is_refused_on_another_at_once() {
             "disabled" => owner.client.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await,
             "deleted" => owner.client.delete(&token).await,
             "expired" => owner.client.put("/api/token/", json!({ "id": id, "expired_time": 1_000 })).await,
-            "owner disabled" => world.root.send(Method::PATCH, &user, off.to_string()).await,
-            "owner deleted" => world.root.delete(&user).await,
-            _ => world.root.post(&format!("/api/admin/tokens/{id}/status"), off).await,
+            "owner disabled" => world.servers.root.send(Method::PATCH, &user, off.to_string()).await,
+            "owner deleted" => world.servers.root.delete(&user).await,
+            _ => world.servers.root.post(&format!("/api/admin/tokens/{id}/status"), off).await,
         };
         done.ok();
         let since = Instant::now();
@@ -405,14 +342,14 @@ async fn l6_what_is_revoked_on_one_server_is_refused_on_another_at_once() {
         let ended = json!({ "reservation_id": held["reservation_id"], "quota": 4 });
         assert_eq!(other.post("/api/gateway/settle", ended).await.ok()["charged"], 4, "{revoked}");
     }
-    proves_the_law(&world.pool().await).await;
+    proves_the_law(&world.servers.pool().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn l7_expired_reservations_give_their_quota_back_without_any_call() {
     let world = World::with(1).await;
-    let gateway = world.gateway(0);
-    let ana = world.owner("ana", 1_000).await;
+    let gateway = world.servers.gateway(0);
+    let ana = world.servers.owner("ana", 1_000).await;
     let (id, key) = ana.key(json!({ "name": "one", "remain_quota": 500 })).await;
     let (idle, other) = ana.key(json!({ "name": "unlimited", "unlimited_quota": true })).await;
     let hold = async |key: &str, quota: i64, seconds: i64| {
@@ -426,7 +363,7 @@ async fn l7_expired_reservations_give_their_quota_back_without_any_call() {
     hold(&other, 300, 1).await;
     let kept = hold(&key, 60, 600).await;
     let since = Instant::now();
-    let pool = world.pool().await;
+    let pool = world.servers.pool().await;
     let of = "select array[t.remain_quota, t.used_quota, o.used_quota, u.quota, u.used_quota] \
               from tokens t, tokens o, users u \
               where t.id = $1 and o.id = $2 and u.id = t.user_id";

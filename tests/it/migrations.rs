@@ -1,28 +1,82 @@
-//! Migrations: over an empty database, over sample data, twice, and by two processes at once.
+//! Migrations: over an empty database, over rows, twice, and by two processes at once.
 //!
-//! A migration `NNNN` that moves data brings two files in `tests/it/migrations/`: `NNNN_before.sql` fills the
-//! schema as it was before, and `NNNN_after.sql` is a query that answers one `true` if all went well.
+//! `tests/it/migrations/0001_sample.sql` has one row of every table of the first migration. Every later migration `NNNN`
+//! brings two files: `NNNN_before.sql` adds rows to the schema before it, and `NNNN_after.sql` is a query that returns
+//! `true` if the migration left every row right.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 
 use keymeter::storage::MIGRATOR;
-use sqlx::migrate::{Migration, Migrator};
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::{AssertSqlSafe, PgPool, SqlSafeStr};
 
+use crate::harness::database::url;
 use crate::harness::process::{keymeter, run};
-use crate::wire::url;
 
 fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn sample(version: i64, when: &str) -> PathBuf {
-    project().join(format!("tests/it/migrations/{version:04}_{when}.sql"))
+/// The text of a sample in `tests/it/migrations`, if it is there.
+fn sample(name: &str) -> Option<String> {
+    std::fs::read_to_string(project().join("tests/it/migrations").join(name)).ok()
 }
 
-/// What is applied: version, checksum and when.
+/// The tables without a row, apart from the list of migrations.
+async fn empty_tables(pool: &PgPool) -> Vec<String> {
+    let tables = "select tablename::text from pg_tables \
+                  where schemaname = 'public' and tablename <> '_sqlx_migrations' order by 1";
+    let mut empty = Vec::new();
+    for table in sqlx::query_scalar::<_, String>(tables).fetch_all(pool).await.unwrap() {
+        let filled = format!("select exists (select from \"{table}\")");
+        if !sqlx::query_scalar::<_, bool>(AssertSqlSafe(filled)).fetch_one(pool).await.unwrap() {
+            empty.push(table);
+        }
+    }
+    empty
+}
+
+async fn execute(pool: &PgPool, name: &str, sql: String) -> Result<(), String> {
+    let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(pool).await;
+    done.map(drop).map_err(|error| format!("{name}: {error}"))
+}
+
+/// Runs the migrations one after the other over their sample data. The error names the first that fails or has none.
+async fn migrate_over_rows(
+    pool: &PgPool,
+    migrations: &[Migration],
+    sample: impl Fn(&str) -> Option<String>,
+) -> Result<(), String> {
+    let needed = |name: &str| sample(name).ok_or_else(|| format!("tests/it/migrations/{name} is missing"));
+    for (n, migration) in migrations.iter().enumerate() {
+        let version = migration.version;
+        if n > 0 {
+            let name = format!("{version:04}_before.sql");
+            execute(pool, &name, needed(&name)?).await?;
+        }
+        let until_here = Migrator { migrations: Cow::Owned(migrations[..=n].to_vec()), ..Migrator::DEFAULT };
+        until_here.run(pool).await.map_err(|error| format!("migration {version} over rows: {error}"))?;
+        if n == 0 {
+            let name = format!("{version:04}_sample.sql");
+            execute(pool, &name, needed(&name)?).await?;
+            let empty = empty_tables(pool).await;
+            if !empty.is_empty() {
+                return Err(format!("{name} has no row of {}", empty.join(", ")));
+            }
+        } else {
+            let query = needed(&format!("{version:04}_after.sql"))?;
+            let right: bool = sqlx::query_scalar(AssertSqlSafe(query)).fetch_one(pool).await.unwrap();
+            if !right {
+                return Err(format!("migration {version} left its rows wrong"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The applied migrations: version, checksum and time.
 async fn applied(pool: &PgPool) -> Vec<(i64, Vec<u8>, String)> {
     sqlx::query_as("select version, checksum, installed_on::text from _sqlx_migrations where success order by version")
         .fetch_all(pool)
@@ -34,50 +88,78 @@ fn checksums<'a>(migrations: impl Iterator<Item = &'a Migration>) -> Vec<(i64, V
     migrations.map(|migration| (migration.version, migration.checksum.to_vec())).collect()
 }
 
-async fn has_those_of_this_binary(pool: &PgPool) {
+async fn has_every_migration(pool: &PgPool) {
     let found: Vec<_> = applied(pool).await.into_iter().map(|(version, checksum, _)| (version, checksum)).collect();
     assert_eq!(found, checksums(MIGRATOR.iter()));
 }
 
 #[sqlx::test(migrations = false)]
-async fn an_empty_database_gets_them_all_and_the_second_time_none(pool: PgPool) {
+async fn an_empty_database_gets_every_migration_once(pool: PgPool) {
     MIGRATOR.run(&pool).await.unwrap();
-    has_those_of_this_binary(&pool).await;
+    has_every_migration(&pool).await;
     let first = applied(&pool).await;
     MIGRATOR.run(&pool).await.unwrap();
     assert_eq!(applied(&pool).await, first);
 }
 
 #[sqlx::test(migrations = false)]
-async fn each_runs_over_the_data_of_its_time(pool: PgPool) {
+async fn each_migration_runs_over_rows(pool: PgPool) {
     let all: Vec<_> = MIGRATOR.iter().cloned().collect();
-    for (n, migration) in all.iter().enumerate() {
-        let version = migration.version;
-        if let Ok(fill) = std::fs::read_to_string(sample(version, "before")) {
-            sqlx::raw_sql(AssertSqlSafe(fill)).execute(&pool).await.unwrap();
+    assert_eq!(migrate_over_rows(&pool, &all, sample).await, Ok(()));
+    has_every_migration(&pool).await;
+}
+
+/// The first migration, and a second one with this SQL.
+fn with_second(sql: &'static str) -> Vec<Migration> {
+    let first = MIGRATOR.iter().next().unwrap().clone();
+    vec![first, Migration::new(2, "made up".into(), MigrationType::Simple, sql.into_sql_str(), false)]
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_second_migration_needs_sample_data_and_must_leave_its_rows_right(pool: PgPool) {
+    const RIGHT: &str = "alter table tokens add column colour text; update tokens set colour = note; \
+                         alter table tokens alter column colour set not null";
+    const FAILS_OVER_ROWS: &str = "alter table tokens add column colour text not null";
+    const LOSES_DATA: &str = "alter table tokens add column colour text not null default 'red'";
+    let files = |given: &'static [(&'static str, &'static str)]| {
+        move |name: &str| {
+            given.iter().find(|file| file.0 == name).map(|file| file.1.to_owned()).or_else(|| sample(name))
         }
-        let until_here = Migrator { migrations: Cow::Owned(all[..=n].to_vec()), ..Migrator::DEFAULT };
-        until_here.run(&pool).await.unwrap_or_else(|error| panic!("migration {version}: {error}"));
-        if let Ok(question) = std::fs::read_to_string(sample(version, "after")) {
-            let well: bool = sqlx::query_scalar(AssertSqlSafe(question)).fetch_one(&pool).await.unwrap();
-            assert!(well, "migration {version} left its data wrong");
+    };
+    let before = ("0002_before.sql", "update tokens set note = 'blue'");
+    let after = ("0002_after.sql", "select bool_and(colour = 'blue') from tokens");
+    let both: &[_] = Box::leak(Box::new([before, after]));
+    let only_before: &[_] = Box::leak(Box::new([before]));
+    let no_audit_log: &[_] = &[("0001_sample.sql", "select 1")];
+    for (sql, given, expected) in [
+        (RIGHT, both, Ok(())),
+        (RIGHT, &[], Err("tests/it/migrations/0002_before.sql is missing")),
+        (RIGHT, only_before, Err("tests/it/migrations/0002_after.sql is missing")),
+        (FAILS_OVER_ROWS, both, Err("migration 2 over rows: ")),
+        (LOSES_DATA, both, Err("migration 2 left its rows wrong")),
+        (RIGHT, no_audit_log, Err("0001_sample.sql has no row of access_tokens, audit_log, ")),
+    ] {
+        sqlx::raw_sql("drop schema public cascade; create schema public").execute(&pool).await.unwrap();
+        let result = migrate_over_rows(&pool, &with_second(sql), files(given)).await;
+        match (&result, expected) {
+            (Err(error), Err(start)) => assert!(error.starts_with(start), "{error}"),
+            _ => assert_eq!(result, expected.map_err(str::to_owned), "{sql}"),
         }
     }
-    has_those_of_this_binary(&pool).await;
 }
 
 #[tokio::test]
-async fn the_binary_holds_the_files_of_the_project() {
+async fn the_program_contains_the_migrations_of_the_project() {
     let files = Migrator::new(project().join("migrations")).await.unwrap();
     assert_eq!(checksums(files.iter()), checksums(MIGRATOR.iter()));
     let numbers: Vec<_> = MIGRATOR.iter().map(|migration| migration.version).collect();
     let count = i64::try_from(numbers.len()).unwrap();
-    assert_eq!(numbers, (1..=count).collect::<Vec<_>>(), "they are numbered from 1 without a gap");
+    assert_eq!(numbers, (1..=count).collect::<Vec<_>>(), "the migrations are numbered from 1 without a gap");
     assert!(MIGRATOR.iter().all(|migration| migration.migration_type.is_up_migration()));
 }
 
 #[sqlx::test(migrations = false)]
-async fn two_processes_may_migrate_at_once(pool: PgPool) {
+async fn two_processes_can_migrate_at_once(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str())];
@@ -90,15 +172,15 @@ async fn two_processes_may_migrate_at_once(pool: PgPool) {
         assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
         assert_eq!(String::from_utf8_lossy(&ended.stdout), "the database is up to date\n");
     }
-    has_those_of_this_binary(&pool).await;
+    has_every_migration(&pool).await;
     let first = applied(&pool).await;
     assert!(run(dir.path(), &settings, &["migrate"]).status.success());
     assert_eq!(applied(&pool).await, first);
-    assert!(!dir.path().join("data").exists(), "`keymeter migrate` needs no master key and makes none");
+    assert!(!dir.path().join("data").exists(), "`keymeter migrate` neither needs nor makes a master key");
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_migration_that_was_changed_afterwards_is_noticed(pool: PgPool) {
+async fn a_migration_that_was_changed_after_it_ran_is_refused(pool: PgPool) {
     MIGRATOR.run(&pool).await.unwrap();
     sqlx::query("update _sqlx_migrations set checksum = '\\x00' where version = 1").execute(&pool).await.unwrap();
     let dir = tempfile::tempdir().unwrap();

@@ -2,10 +2,8 @@
 
 use serde_json::json;
 
-use crate::harness::cluster::Cluster;
-use crate::harness::process::Server;
-use crate::harness::{Answer, ROOT_PASSWORD};
-use crate::wire::{Client, eventually};
+use crate::harness::wait::eventually;
+use crate::harness::{Answer, Client, Cluster, ROOT_PASSWORD, Server};
 
 #[track_caller]
 fn is_away(answer: &Answer) {

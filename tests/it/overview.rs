@@ -12,7 +12,7 @@ async fn overview(caller: &crate::harness::Caller) -> Value {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn spend_is_summed_over_all_tokens_one_has_had_and_nobody_elses(pool: PgPool) {
+async fn spend_is_summed_over_all_tokens_of_the_user_and_no_other_tokens(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let gateway = app.gateway().await;
     let (ana, bob) = (app.enabled_user("ana").await, app.enabled_user("bob").await);
@@ -33,7 +33,7 @@ async fn spend_is_summed_over_all_tokens_one_has_had_and_nobody_elses(pool: PgPo
     charge(&keys[1].1, 5, [3, 4]).await;
     charge(&keys[2].1, 7, [9, 9]).await;
     ana.delete(&format!("/api/token/{}", keys[1].0)).await.ok();
-    let told = overview(&ana).await;
+    let shown = overview(&ana).await;
     let day = |n: i64| {
         let time = chrono::DateTime::from_timestamp(START + n * DAY, 0).unwrap();
         time.format("%Y-%m-%d").to_string()
@@ -43,15 +43,15 @@ async fn spend_is_summed_over_all_tokens_one_has_had_and_nobody_elses(pool: PgPo
             "date": day(n), "usd": usd, "requests": requests, "prompt_tokens": prompt, "completion_tokens": completion,
         })
     };
-    let daily = told["daily"].as_array().unwrap();
-    assert_eq!((&told["start_date"], &told["end_date"], daily.len()), (&json!(day(1)), &json!(day(7)), 7));
+    let daily = shown["daily"].as_array().unwrap();
+    assert_eq!((&shown["start_date"], &shown["end_date"], daily.len()), (&json!(day(1)), &json!(day(7)), 7));
     assert_eq!(daily[0], entry(1, 1.000_002, 1, 10, 1));
     assert_eq!(daily[1]["requests"], 0);
     assert_eq!(daily[6], entry(7, 0.000_014, 2, 3, 4));
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn tokens_that_need_attention_are_named_the_most_pressing_first_and_all_are_counted(pool: PgPool) {
+async fn tokens_that_need_attention_are_listed_in_order_of_urgency_and_all_are_counted(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let gateway = app.gateway().await;
     let ana = app.enabled_user("ana").await;
@@ -68,26 +68,28 @@ async fn tokens_that_need_attention_are_named_the_most_pressing_first_and_all_ar
     let soon = ana.creates(json!({ "name": "soon", "expired_time": START + 7 * DAY, "remain_quota": 5 })).await;
     let off = ana.creates(json!({ "name": "off", "expired_time": START - 1, "remain_quota": 5 })).await;
     ana.put("/api/token/?status_only=1", json!({ "id": off, "status": 2 })).await.ok();
-    let told = overview(&ana).await;
-    assert_eq!(told["tokens"], json!({ "total": 6, "enabled": 3, "disabled": 1, "expired": 1, "exhausted": 1 }));
-    let attention = told["attention"].as_array().unwrap();
-    let named: Vec<_> =
+    let shown = overview(&ana).await;
+    assert_eq!(shown["tokens"], json!({ "total": 6, "enabled": 3, "disabled": 1, "expired": 1, "exhausted": 1 }));
+    let attention = shown["attention"].as_array().unwrap();
+    let listed: Vec<_> =
         attention.iter().map(|one| (one["reason"].as_str().unwrap(), one["token"]["id"].clone())).collect();
     let expected = [("expires_soon", soon), ("nearly_spent", nearly), ("exhausted", exhausted), ("expired", expired)];
-    assert_eq!(named, expected.map(|(reason, id)| (reason, json!(id))));
-    assert_eq!(told["attention_total"], 4);
-    assert!(attention.iter().all(|one| one["token"]["key"] == ""), "keys stay where they are");
+    assert_eq!(listed, expected.map(|(reason, id)| (reason, json!(id))));
+    assert_eq!(shown["attention_total"], 4);
+    assert!(attention.iter().all(|one| one["token"]["key"] == ""), "the overview shows no keys");
     for number in 0..21 {
         ana.creates(json!({ "name": format!("{number}"), "expired_time": START - 1, "remain_quota": 5 })).await;
     }
-    let told = overview(&ana).await;
-    assert_eq!((told["attention"].as_array().unwrap().len(), &told["attention_total"]), (20, &json!(25)));
+    let shown = overview(&ana).await;
+    assert_eq!((shown["attention"].as_array().unwrap().len(), &shown["attention_total"]), (20, &json!(25)));
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn whoever_is_signed_in_has_one(pool: PgPool) {
+async fn a_user_without_tokens_has_an_empty_overview(pool: PgPool) {
     let app = TestApp::new(pool).await;
-    let told = overview(&app.user("eve").await).await;
-    assert_eq!((&told["attention"], &told["tokens"]["total"]), (&json!([]), &json!(0)));
-    assert!(told["daily"].as_array().unwrap().iter().all(|day| day["usd"] == 0));
+    let shown = overview(&app.user("eve").await).await;
+    assert_eq!((&shown["attention"], &shown["tokens"]["total"]), (&json!([]), &json!(0)));
+    let daily = shown["daily"].as_array().unwrap();
+    assert_eq!(daily.len(), 7);
+    assert!(daily.iter().all(|day| day["usd"] == json!(0)), "{daily:?}");
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::harness::wait::eventually;
 use crate::harness::{Caller, START, TestApp};
-use crate::wire::eventually;
 
 /// The audit log's reveals, oldest first.
 async fn reveals(app: &TestApp) -> Vec<Value> {

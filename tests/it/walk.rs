@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::harness::ROOT_PASSWORD;
-use crate::harness::process::Server;
+use crate::harness::{ROOT_PASSWORD, Server};
 
 fn walk(base: &str, password: &str) -> Output {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/walk.sh");

@@ -1,12 +1,12 @@
-//! A PostgreSQL of a test's own, which can crash and come back.
+//! A PostgreSQL server of one test, which the test can stop, crash and start again.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::wire::free_port;
+use super::process::free_port;
 
-/// It writes as durably as in production. Gone when dropped.
+/// Durable as in production (`fsync` on). Removed when dropped.
 pub struct Cluster {
     home: tempfile::TempDir,
     bin: PathBuf,
@@ -14,41 +14,41 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Makes one and starts it.
+    /// Creates and starts it.
     pub fn start() -> Self {
         let home = tempfile::tempdir().unwrap();
         let cluster = Self { home, bin: programs(), port: free_port() };
-        if we_are_root() {
+        if running_as_root() {
             assert!(Command::new("chown").arg("postgres").arg(cluster.home.path()).status().unwrap().success());
         }
-        cluster.does("initdb", &["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]);
+        cluster.run("initdb", &["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]);
         cluster.resume();
         cluster
     }
 
-    /// Starts it again.
+    /// Starts it.
     pub fn resume(&self) {
         let socket = self.home.path().display();
         let options = format!("-p {} -c listen_addresses=127.0.0.1 -c fsync=on -k {socket}", self.port);
-        self.does("pg_ctl", &["start", "-w", "-o", &options]);
+        self.run("pg_ctl", &["start", "-w", "-o", &options]);
     }
 
-    /// As a crash would stop it.
+    /// Stops it like a crash.
     pub fn crash(&self) {
-        self.does("pg_ctl", &["stop", "-m", "immediate"]);
+        self.run("pg_ctl", &["stop", "-m", "immediate"]);
     }
 
-    /// As an operator restarts it: every session is ended, and what it has written is on disk.
+    /// Stops it like an operator: sessions end, and all data is on disk.
     pub fn stop(&self) {
-        self.does("pg_ctl", &["stop", "-w", "-m", "fast"]);
+        self.run("pg_ctl", &["stop", "-w", "-m", "fast"]);
     }
 
-    /// Where one of its programs is.
+    /// The path of one of PostgreSQL's programs.
     pub fn program(&self, name: &str) -> PathBuf {
         self.bin.join(name)
     }
 
-    /// What it wrote to its log.
+    /// The path of its log.
     pub fn log(&self) -> PathBuf {
         self.home.path().join("log")
     }
@@ -57,17 +57,17 @@ impl Cluster {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Runs one of its programs, as the user `postgres` where we are root: PostgreSQL refuses to run as root.
-    fn does(&self, program: &str, arguments: &[&str]) {
+    /// Runs one of PostgreSQL's programs. PostgreSQL refuses to run as root, so root runs it as the user `postgres`.
+    fn run(&self, program: &str, arguments: &[&str]) {
         let program = self.program(program);
-        let mut command = if we_are_root() {
+        let mut command = if running_as_root() {
             let mut command = Command::new("runuser");
             command.args(["-u", "postgres", "--"]).arg(program);
             command
         } else {
             Command::new(program)
         };
-        // The log goes to a file: the server would keep a pipe of ours open for as long as it runs.
+        // The log goes to a file, because the server would keep a pipe open for as long as it runs.
         let log = self.log();
         let out = std::fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
         command.arg("-D").arg(self.home.path().join("data")).args(arguments).current_dir("/").stdin(Stdio::null());
@@ -84,16 +84,17 @@ impl Drop for Cluster {
     }
 }
 
-fn we_are_root() -> bool {
+fn running_as_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Where PostgreSQL's programs are: `PG_BIN`, or the newest that Debian's packages hold.
+/// The directory of PostgreSQL's programs: `PG_BIN`, or that of the newest Debian package.
 fn programs() -> PathBuf {
     if let Some(bin) = std::env::var_os("PG_BIN") {
         return bin.into();
     }
-    let versions = std::fs::read_dir("/usr/lib/postgresql").expect("PG_BIN must name PostgreSQL's programs");
+    let versions =
+        std::fs::read_dir("/usr/lib/postgresql").expect("set PG_BIN to the directory of PostgreSQL's programs");
     let version = |path: &Path| path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
     let newest = versions.map(|entry| entry.unwrap().path()).max_by_key(|path| version(path));
     newest.unwrap().join("bin")

@@ -1,25 +1,25 @@
-//! Walks the constraints of tables: each refuses what it is there for, and none is forgotten.
+//! Checks of the named constraints of tables: each refuses invalid rows, and none is left untested.
 
 use std::collections::BTreeSet;
 
 use sqlx::{AssertSqlSafe, PgPool, Row};
 
-/// A constraint, and statements that it alone refuses.
+/// A constraint, and statements that only this constraint refuses.
 pub type Break = (&'static str, &'static [&'static str]);
 
-/// Each statement is refused by the constraint it stands beside.
-pub async fn each_is_refused(pool: &PgPool, breaks: &[Break]) {
+/// Asserts that each statement is refused by its constraint.
+pub async fn assert_each_refused(pool: &PgPool, breaks: &[Break]) {
     for (name, statements) in breaks {
         for statement in *statements {
             let error = sqlx::query(*statement).execute(pool).await.expect_err(statement);
-            let refused = error.as_database_error().and_then(|answer| answer.constraint().map(str::to_owned));
-            assert_eq!(refused.as_deref(), Some(*name), "{statement}: {error}");
+            let constraint = error.as_database_error().and_then(|error| error.constraint().map(str::to_owned));
+            assert_eq!(constraint.as_deref(), Some(*name), "{statement}: {error}");
         }
     }
 }
 
-/// Each constraint and unique index of the tables is tried, and nothing else.
-pub async fn all_are_tried(pool: &PgPool, tables: &[&str], breaks: &[Break]) {
+/// Asserts that `breaks` has every constraint and unique index of the tables, and no other.
+pub async fn assert_all_tested(pool: &PgPool, tables: &[&str], breaks: &[Break]) {
     let tables = tables.iter().map(|table| format!("'{table}'")).collect::<Vec<_>>().join(", ");
     let known = sqlx::query(AssertSqlSafe(format!(
         "select conname::text from pg_constraint \
@@ -31,6 +31,6 @@ pub async fn all_are_tried(pool: &PgPool, tables: &[&str], breaks: &[Break]) {
     .await
     .unwrap();
     let known: BTreeSet<String> = known.iter().map(|row| row.get(0)).collect();
-    let tried: BTreeSet<String> = breaks.iter().map(|(name, _)| (*name).to_owned()).collect();
-    assert_eq!(tried, known);
+    let tested: BTreeSet<String> = breaks.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(tested, known);
 }

@@ -10,7 +10,7 @@ const VIOLATIONS: [(&str, &str); 7] = [
          union all select 'wallet', id from users where quota < 0 or used_quota < 0",
     ),
     (
-        "L3: used of a token is not its charges and its open reservations",
+        "L3: `used_quota` of a token is not the sum of its charges and open reservations",
         "select t.id, t.used_quota, c.sum, r.sum from tokens t \
          left join (select token_id, sum(quota) from charges group by 1) c on c.token_id = t.id \
          left join (select token_id, sum(held) from reservations where state = 'open' group by 1) \
@@ -18,7 +18,7 @@ const VIOLATIONS: [(&str, &str); 7] = [
          where t.used_quota <> coalesce(c.sum, 0) + coalesce(r.sum, 0)",
     ),
     (
-        "L3: used of a wallet is not its charges and its open reservations",
+        "L3: `used_quota` of a wallet is not the sum of its charges and open reservations",
         "select u.id, u.used_quota, u.request_count, c.sum, c.count, r.sum from users u \
          left join (select user_id, sum(quota), count(*) from charges group by 1) c on c.user_id = u.id \
          left join (select user_id, sum(held) from reservations where state = 'open' group by 1) \
@@ -35,23 +35,23 @@ const VIOLATIONS: [(&str, &str); 7] = [
            is distinct from (c.quota, c.requests, c.prompt_tokens, c.completion_tokens)",
     ),
     (
-        "L4: a request id with more than one receipt",
+        "L4: a request id with more than one record",
         "select gateway_id, request_id from idempotency_records group by 1, 2 having count(*) > 1",
     ),
     (
-        "L4: idempotency records that are not charges",
+        "L4: idempotency records without charges",
         "select r.sum, c.sum from (select coalesce(sum(charged), 0) as sum, count(*) from idempotency_records) r, \
          (select coalesce(sum(quota), 0) as sum, count(*) from charges) c where r.sum > c.sum or r.count > c.count",
     ),
     (
-        "L7: a reservation that did not end once, as it says",
+        "L7: a reservation whose state does not match its charges",
         "select r.id, r.state, r.charged, c.sum from reservations r \
          left join (select reservation_id, sum(quota), count(*) from charges group by 1) c on c.reservation_id = r.id \
          where coalesce(c.count, 0) <> (r.state = 'settled')::int or r.charged is distinct from c.sum",
     ),
 ];
 
-/// What violates the invariants; nothing if they hold.
+/// The violated invariants with up to 20 rows each; empty if all hold.
 pub async fn violations(pool: &PgPool) -> sqlx::Result<Vec<String>> {
     let mut found = Vec::new();
     for (invariant, rows) in VIOLATIONS {
@@ -62,7 +62,7 @@ pub async fn violations(pool: &PgPool) -> sqlx::Result<Vec<String>> {
     Ok(found)
 }
 
-/// Asserts the law of the ledger.
+/// Asserts that every invariant holds.
 pub async fn proves_the_law(pool: &PgPool) {
     assert_eq!(violations(pool).await.unwrap(), Vec::<String>::new());
 }

@@ -1,20 +1,26 @@
-//! The real binary as a process of its own, on a port of its own, with a real HTTP client.
+//! The real program as a process.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+
+/// The first of the ports that tests listen on, and how many there are.
+const FIRST_PORT: u16 = 15_000;
+const PORTS: u32 = 16_000;
 
 /// A running `keymeter serve`. Killed when dropped.
 pub struct Server {
     pub child: Child,
     pub base: String,
-    pub log: std::path::PathBuf,
+    pub log: PathBuf,
 }
 
-/// What the program inherits: nothing that configures it, but the conditions that `docs/testing.md` varies.
+/// The environment variables that the program inherits: none configures it; some vary the conditions of
+/// `docs/testing.md`.
 const INHERITED: [&str; 8] = ["PATH", "HOME", "TZ", "LANG", "LC_ALL", "LD_PRELOAD", "FAKETIME", "DONT_FAKE_MONOTONIC"];
 
-/// `keymeter` with an environment that configures nothing, its data in `dir`, listening on a port that the system
+/// A command line of `keymeter` with these settings. Its data is in `dir`, and it listens on a port that the system
 /// chooses.
 pub fn keymeter(dir: &Path, settings: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_keymeter"));
@@ -22,19 +28,19 @@ pub fn keymeter(dir: &Path, settings: &[(&str, &str)]) -> Command {
     command.envs(INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.env("KEYMETER_DATA_DIR", dir.join("data")).env("KEYMETER_SERVER__LISTEN", "127.0.0.1:0");
     command.env("KEYMETER_ROOT__PASSWORD", super::ROOT_PASSWORD);
-    // No load balancer has to turn away here.
+    // There is no load balancer to wait for.
     command.env("KEYMETER_SERVER__STOP_DELAY_SECONDS", "0");
     command.envs(settings.iter().copied());
     command
 }
 
-/// Runs a command line to its end.
+/// Runs a command line until it ends.
 pub fn run(dir: &Path, settings: &[(&str, &str)], arguments: &[&str]) -> Output {
     keymeter(dir, settings).args(arguments).output().unwrap()
 }
 
 impl Server {
-    /// Starts and waits until it says where it answers. Output goes to a file in `dir`.
+    /// Starts the service and waits until it listens. Its output goes to a file in `dir`.
     pub async fn start(dir: &Path, settings: &[(&str, &str)]) -> Self {
         Self::start_with(dir, settings, &[]).await
     }
@@ -46,7 +52,7 @@ impl Server {
         Self::spawn(dir, command).await
     }
 
-    /// The same with a command line of one's own.
+    /// Starts the service with this command line.
     pub async fn spawn(dir: &Path, mut command: Command) -> Self {
         let log = dir.join("keymeter.log");
         let out = std::fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
@@ -59,15 +65,25 @@ impl Server {
                 server.base = rest.split_whitespace().next().unwrap().to_owned();
                 return server;
             }
-            assert!(server.child.try_wait().unwrap().is_none(), "it stopped: {text}");
+            assert!(server.child.try_wait().unwrap().is_none(), "the service exited: {text}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("it did not start: {}", server.log_since(before));
+        panic!("the service did not start: {}", server.log_since(before));
     }
 
     fn log_since(&self, start: u64) -> String {
         let bytes = std::fs::read(&self.log).unwrap();
         String::from_utf8_lossy(&bytes[usize::try_from(start).unwrap()..]).into_owned()
+    }
+
+    /// The address and port that it listens on.
+    pub fn address(&self) -> &str {
+        self.base.strip_prefix("http://").unwrap()
+    }
+
+    /// Everything that it wrote, on both outputs.
+    pub fn output(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
     }
 
     /// Sends a signal by name, such as `"TERM"`.
@@ -76,30 +92,16 @@ impl Server {
         assert!(sent.success());
     }
 
-    /// `kill -9`, and waits until it is gone.
+    /// Sends SIGKILL and waits until the process has ended.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// SIGTERM, and the exit code.
+    /// Sends SIGTERM and returns the exit code.
     pub fn terminate(&mut self) -> Option<i32> {
         self.signal("TERM");
         self.child.wait().unwrap().code()
-    }
-
-    /// A client signed in as root, by access token.
-    pub async fn root(&self) -> reqwest::Client {
-        let client = reqwest::Client::builder().cookie_store(true).build().unwrap();
-        let login = serde_json::json!({ "username": "root", "password": super::ROOT_PASSWORD });
-        let answer = client.post(format!("{}/api/user/login", self.base)).json(&login).send().await.unwrap();
-        assert_eq!(answer.status(), 200);
-        let minted: serde_json::Value =
-            client.get(format!("{}/api/user/token", self.base)).send().await.unwrap().json().await.unwrap();
-        let token = minted["data"].as_str().unwrap();
-        let mut headers = reqwest::header::HeaderMap::new();
-        headers.insert("authorization", token.parse().unwrap());
-        reqwest::Client::builder().default_headers(headers).build().unwrap()
     }
 }
 
@@ -108,4 +110,18 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A free port on the loopback, another one with each call. It is below the ports that systems use for outgoing
+/// connections: otherwise a client that retries could take the port of a server that is down.
+pub fn free_port() -> u16 {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    for _ in 0..PORTS {
+        let next = std::process::id().wrapping_mul(101).wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed));
+        let port = FIRST_PORT + u16::try_from(next % PORTS).unwrap();
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("every port from {FIRST_PORT} on is in use");
 }

@@ -1,21 +1,11 @@
-//! A real HTTP client for tests of the real binary, and what they ask of its database and its log.
-
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+//! A caller that sends requests to a running service over the network.
 
 use http::{HeaderMap, Method};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, ConnectOptions, PgPool};
 
-use crate::harness::document;
-use crate::harness::process::Server;
-use crate::harness::{Answer, ROOT_PASSWORD};
+use super::{Answer, ROOT_PASSWORD, Server, document};
 
-/// The first of the ports that tests listen on, and how many there are.
-const FIRST_PORT: u16 = 15_000;
-const PORTS: u32 = 16_000;
-
-/// Somebody who calls a server over the network.
+/// A user, a gateway or a stranger, and the headers that every request carries.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -29,7 +19,7 @@ impl Client {
         Self { http: reqwest::Client::new(), base: server.base.clone(), headers: HeaderMap::new() }
     }
 
-    /// With this text in `Authorization`: an access token, or `Bearer` and a key.
+    /// With this text in `Authorization`: an access token, a gateway credential, or `Bearer` and a key.
     pub fn with(server: &Server, authorization: &str) -> Self {
         let mut client = Self::stranger(server);
         client.headers.insert("authorization", authorization.parse().unwrap());
@@ -52,6 +42,7 @@ impl Client {
         Self::with(server, &access_token_of_root(server).await)
     }
 
+    /// The answer to a login.
     pub async fn login(&self, username: &str, password: &str) -> Answer {
         self.post("/api/user/login", json!({ "username": username, "password": password })).await
     }
@@ -80,7 +71,7 @@ impl Client {
         self.try_send(method, path, body).await.unwrap()
     }
 
-    /// The same where nobody may answer.
+    /// The same where the service may not answer.
     pub async fn try_send(&self, method: Method, path: &str, body: String) -> reqwest::Result<Answer> {
         let request = self.http.request(method.clone(), format!("{}{path}", self.base)).headers(self.headers.clone());
         let answer = request.body(body).send().await?;
@@ -89,7 +80,7 @@ impl Client {
         Ok(Answer { status, headers, text: answer.text().await? })
     }
 
-    /// Creates a token and returns its id and its key; `None` if that was not confirmed.
+    /// Creates a token and returns its id and its key; `None` if the service did not confirm it.
     pub async fn creates(&self, token: Value) -> Option<(i64, String)> {
         let mut client = self.clone();
         client.headers.insert("prefer", "return=representation".parse().unwrap());
@@ -102,50 +93,4 @@ impl Client {
 pub async fn access_token_of_root(server: &Server) -> String {
     let root = Client::signed_in(server, "root", ROOT_PASSWORD).await;
     root.get("/api/user/token").await.ok().as_str().unwrap().to_owned()
-}
-
-/// The `DATABASE_URL` of a test's own database.
-pub fn url(pool: &PgPool) -> String {
-    pool.connect_options().to_url_lossy().to_string()
-}
-
-/// Every row of every table, as text.
-pub async fn contents(pool: &PgPool) -> String {
-    let tables: Vec<String> =
-        sqlx::query_scalar("select tablename::text from pg_tables where schemaname = 'public' order by 1")
-            .fetch_all(pool)
-            .await
-            .unwrap();
-    let mut all = String::new();
-    for table in tables {
-        let rows = format!("select coalesce(string_agg(t::text, e'\\n' order by t::text), '') from \"{table}\" t");
-        let rows: String = sqlx::query_scalar(AssertSqlSafe(rows)).fetch_one(pool).await.unwrap();
-        all.extend([table, rows].map(|text| text + "\n"));
-    }
-    all
-}
-
-/// Waits until it holds, a while and no longer.
-pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    for _ in 0..400 {
-        if holds().await {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("it did not come to pass: {what}");
-}
-
-/// A port on the loopback where nobody listens, below those that systems give to outgoing connections: a client that
-/// tries again and again would sooner or later take it while its server is down. Each call gives another one.
-pub fn free_port() -> u16 {
-    static CALLS: AtomicU32 = AtomicU32::new(0);
-    for _ in 0..PORTS {
-        let next = std::process::id().wrapping_mul(101).wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed));
-        let port = FIRST_PORT + u16::try_from(next % PORTS).unwrap();
-        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
-    panic!("every port from {FIRST_PORT} on is taken");
 }

@@ -1,0 +1,107 @@
+//! Specification §11: charges, one by one and in batches, and the balances that limit them.
+
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::TestApp;
+use crate::harness::answer::Refusal;
+use crate::harness::gateway::{INVALID_KEY, REUSED, USER_SHORT, app_with_wallet, asks, balances, refused};
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn each_charge_of_a_batch_succeeds_or_fails_alone(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 50).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let bad = (400, "invalid_charges", "`charges` must have 1 to 1000 entries");
+    let one = json!({ "key": key, "quota": 0 });
+    for charges in [json!(null), json!([]), json!(vec![one.clone(); 1_001])] {
+        refused(&asks(&gateway, "charges", &json!({ "charges": charges })).await, bad);
+    }
+    let broken = json!({ "charges": [one, { "key": key, "quota": 0.5 }] });
+    let whole = (400, "invalid_field", "`charges[1].quota` must be a whole number");
+    refused(&asks(&gateway, "charges", &broken).await, whole);
+    let again = json!({ "key": key, "quota": 20, "request_id": "r1" });
+    let charges = json!([
+        again, again, { "key": key, "quota": -1 }, { "key": "sk-none", "quota": 1 }, { "quota": 31, "key": key },
+        { "key": key, "quota": 21, "request_id": "r1" }, { "key": key, "quota": 30, "request_id": "r2" },
+    ]);
+    let outcomes = asks(&gateway, "charges", &json!({ "charges": charges })).await.ok();
+    let no = |(_, error, message): Refusal| json!({ "success": false, "error": error, "message": message });
+    let first = json!({ "success": true, "charged": 20, "remain_quota": 80, "request_id": "r1" });
+    let quota = (400, "invalid_quota", "`quota` must be a whole number from 0 to 500000000000000");
+    let last = json!({ "success": true, "charged": 30, "remain_quota": 50, "request_id": "r2" });
+    let expected = json!([first, first, no(quota), no(INVALID_KEY), no(USER_SHORT), no(REUSED), last]);
+    assert_eq!(outcomes, expected);
+    let full = json!({ "charges": vec![one; 1_000] });
+    let outcomes = asks(&gateway, "charges", &full).await.ok();
+    assert!(outcomes.as_array().unwrap().iter().all(|outcome| outcome["success"] == json!(true)));
+    assert_eq!(balances(&app, &ana, &key).await, [50, 50, 50, 0]);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_unlimited_token_is_limited_by_the_wallet_and_keeps_its_remain_quota(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 50).await;
+    let token = json!({ "name": "free", "unlimited_quota": true, "remain_quota": 7 });
+    let (_, key) = ana.creates_with_key(token).await;
+    let verdict = asks(&gateway, "verify", &json!({ "key": key, "quota": 50 })).await.ok();
+    let seen = ["valid", "unlimited_quota", "remain_quota", "usable_quota"].map(|field| verdict[field].clone());
+    assert_eq!(seen, [json!(true), json!(true), json!(7), json!(50)]);
+    let charged = asks(&gateway, "charge", &json!({ "key": key, "quota": 50 })).await.ok();
+    assert_eq!((&charged["charged"], &charged["remain_quota"]), (&json!(50), &json!(7)));
+    refused(&asks(&gateway, "charge", &json!({ "key": key, "quota": 1 })).await, USER_SHORT);
+    refused(&asks(&gateway, "reserve", &json!({ "key": key, "quota": 1 })).await, USER_SHORT);
+    app.fills(&ana, 1).await;
+    asks(&gateway, "charge", &json!({ "key": key, "quota": 1 })).await.ok();
+    let me = ana.get("/api/user/self").await.ok();
+    assert_eq!((&me["quota"], &me["used_quota"]), (&json!(0), &json!(51)));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l1_many_keys_spend_exactly_the_quota_of_their_wallet(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let mut keys = Vec::new();
+    for number in 0..20 {
+        let token = json!({ "name": format!("{number}"), "unlimited_quota": number % 2 == 0, "remain_quota": 500 });
+        keys.push(ana.creates_with_key(token).await.1);
+    }
+    let body = |key: &String| json!({ "key": key, "quota": 7 });
+    let bodies: Vec<Value> = keys.iter().flat_map(|key| std::iter::repeat_n(body(key), 10)).collect();
+    let answers = futures_util::future::join_all(bodies.iter().map(|body| asks(&gateway, "charge", body))).await;
+    let (charged, short): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
+    assert_eq!((charged.len(), short.len()), (142, 58));
+    for answer in &short {
+        refused(answer, USER_SHORT);
+    }
+    let mut used = 0;
+    for (number, key) in keys.iter().enumerate() {
+        let [spent, left, ..] = balances(&app, &ana, key).await;
+        used += spent;
+        assert!(number % 2 == 0 || spent + left == 500, "L2");
+    }
+    assert_eq!(used, 994);
+    let me = ana.get("/api/user/self").await.ok();
+    assert_eq!((&me["quota"], &me["used_quota"], &me["request_count"]), (&json!(6), &json!(994), &json!(142)));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l8_a_full_queue_refuses_charges_and_loses_none(pool: PgPool) {
+    let narrow = [("KEYMETER_LEDGER__LANES", "1"), ("KEYMETER_LEDGER__QUEUE", "1")];
+    let app = TestApp::with(pool, &narrow).await;
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    app.fills(&ana, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
+    let bodies: Vec<Value> =
+        (0..100).map(|number| json!({ "key": key, "quota": 1, "request_id": format!("r{number}") })).collect();
+    let answers = futures_util::future::join_all(bodies.iter().map(|body| asks(&gateway, "charge", body))).await;
+    let (charged, busy): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
+    assert!(!charged.is_empty() && !busy.is_empty());
+    for answer in &busy {
+        refused(answer, (503, "ledger_busy", "the ledger is busy; retry shortly"));
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    let taken = i64::try_from(charged.len()).unwrap();
+    assert_eq!(balances(&app, &ana, &key).await, [taken, 1_000 - taken, taken, 1_000 - taken]);
+    for body in &bodies {
+        assert_eq!(asks(&gateway, "charge", body).await.ok()["charged"], 1);
+    }
+    assert_eq!(balances(&app, &ana, &key).await, [100, 900, 100, 900], "a retry charges exactly what was refused");
+}

@@ -1,0 +1,115 @@
+//! Specification §11: who may make gateway calls, and `GET /api/gateway/auth`.
+
+use std::net::SocketAddr;
+
+use axum::extract::ConnectInfo;
+use http::Method;
+use serde_json::json;
+use sqlx::PgPool;
+
+use crate::harness::gateway::{
+    CALLS, EXHAUSTED, INVALID_KEY, IP_NOT_ALLOWED, NO_GATEWAY, TOKEN_DISABLED, TOKEN_EXPIRED, TOKEN_SHORT,
+    USER_DISABLED, USER_SHORT, app_with_wallet, asks, edits, refused, switches, valid,
+};
+use crate::harness::{START, TestApp};
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn only_a_gateway_credential_is_accepted_and_a_revoked_one_is_refused_at_once(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, root) = (app.enabled_user("ana").await, app.root().await);
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 9 })).await;
+    let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+    let credential = made["credential"].as_str().unwrap();
+    let gateway = app.stranger().with_access_token(credential);
+    let bearer = gateway.with_access_token(&format!("bearer {credential}"));
+    let body = json!({ "key": key });
+    assert!(!valid(&gateway, &json!({ "key": key, "quota": 1 })).await, "the wallet is empty");
+    asks(&bearer, "verify", &body).await.ok();
+    root.delete(&format!("/api/admin/gateways/{}", made["id"])).await.ok();
+    let others = [
+        app.stranger(),
+        app.stranger().with_access_token("Bearer"),
+        app.stranger().with_access_token(&format!("{credential}x")),
+        ana.by_access_token().await,
+        app.root().await.by_access_token().await,
+        root,
+        app.holder_of(&key),
+        gateway,
+        bearer,
+    ];
+    for (number, other) in others.iter().enumerate() {
+        for call in CALLS {
+            let answer = asks(other, call, &body).await;
+            assert_eq!(answer.status.as_u16(), 401, "{number} {call}");
+            refused(&answer, NO_GATEWAY);
+        }
+        let mut request = app.holder_of(&key).request(Method::GET, "/api/gateway/auth");
+        let secret = other.secret();
+        if !secret.is_empty() {
+            request.headers_mut().insert("x-gateway-credential", secret.parse().unwrap());
+        }
+        refused(&other.send(request).await, NO_GATEWAY);
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn forward_auth_answers_with_a_status_and_headers(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 5).await;
+    let token = json!({ "name": "one", "remain_quota": 10, "expired_time": START + 60, "allow_ips": "10.0.0.0/8" });
+    let (id, key) = ana.creates_with_key(token).await;
+    let auth = async |authorization: &str, from: &str| {
+        let mut request = app.stranger().request(Method::GET, "/api/gateway/auth");
+        let headers = request.headers_mut();
+        headers.insert("x-gateway-credential", gateway.secret().parse().unwrap());
+        if !authorization.is_empty() {
+            headers.insert("authorization", authorization.parse().unwrap());
+        }
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::new(from.parse().unwrap(), 4711)));
+        app.stranger().send(request).await
+    };
+    let bearer = format!("Bearer {key}");
+    let admitted = auth(&bearer, "10.1.2.3").await;
+    admitted.ok();
+    let facts =
+        ["x-token-id", "x-user-id", "x-token-group", "x-remain-quota"].map(|name| admitted.header(name).unwrap());
+    assert_eq!(facts, [id.to_string().as_str(), ana.id.to_string().as_str(), "default", "5"]);
+    let nothing = (401, "invalid_key", "send the API key as `Authorization: Bearer sk-…`");
+    for none in ["", "Bearer", "Bearer  "] {
+        refused(&auth(none, "10.1.2.3").await, nothing);
+    }
+    refused(&auth(&format!("{bearer}x"), "10.1.2.3").await, INVALID_KEY);
+    refused(&auth(&bearer, "192.0.2.1").await, IP_NOT_ALLOWED);
+    app.fills(&ana, 0).await;
+    refused(&auth(&bearer, "10.1.2.3").await, USER_SHORT);
+    app.fills(&ana, 10).await;
+    asks(&gateway, "charge", &json!({ "key": key, "quota": 10 })).await.ok();
+    app.clock.advance(2);
+    refused(&auth(&bearer, "10.1.2.3").await, EXHAUSTED);
+    app.clock.advance(58);
+    refused(&auth(&bearer, "10.1.2.3").await, TOKEN_EXPIRED);
+    ana.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await.ok();
+    refused(&auth(&bearer, "10.1.2.3").await, TOKEN_DISABLED);
+    edits(&ana, id, json!({ "expired_time": -1, "remain_quota": 0 })).await;
+    let fresh = ana.creates_with_key(json!({ "name": "fresh", "remain_quota": 0 })).await.1;
+    refused(&auth(&format!("Bearer {fresh}"), "10.1.2.3").await, TOKEN_SHORT);
+    switches(&app, &ana, 2).await;
+    refused(&auth(&format!("Bearer {fresh}"), "10.1.2.3").await, USER_DISABLED);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn forward_auth_accepts_any_method_and_any_path_below_its_own(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 5).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 10 })).await;
+    for path in ["", "/", "/v1/chat/completions", "/api/token/7?p=1", "/api/gateway/charge"] {
+        for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS] {
+            let mut request = app.holder_of(&key).request(method.clone(), &format!("/api/gateway/auth{path}"));
+            let credential = gateway.secret().parse().unwrap();
+            let before = app.stranger().send(request).await;
+            assert_eq!(before.header("x-error-code"), Some("invalid_gateway"), "{method} {path}");
+            request = app.holder_of(&key).request(method.clone(), &format!("/api/gateway/auth{path}"));
+            request.headers_mut().insert("x-gateway-credential", credential);
+            let answer = app.stranger().send(request).await;
+            assert_eq!((answer.status.as_u16(), answer.header("x-remain-quota")), (200, Some("5")), "{method} {path}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Specification §11: what gateway calls accept as input.
+
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::START;
+use crate::harness::answer::Refusal;
+use crate::harness::gateway::{CALLS, EXHAUSTED, INVALID_KEY, app_with_wallet, asks, balances, refused, reserves};
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn invalid_input_is_refused_with_the_name_of_its_field_and_charges_nothing(pool: PgPool) {
+    const WHOLE: Refusal = (400, "invalid_field", "`quota` must be a whole number");
+    const QUOTA: Refusal = (400, "invalid_quota", "`quota` must be a whole number from 0 to 500000000000000");
+    const BAD_IP: Refusal = (400, "invalid_ip", "`ip` must be an IPv4 or IPv6 address");
+    const BAD_MODEL: Refusal = (400, "invalid_model", "`model` must have at most 128 characters");
+    const TTL: Refusal = (400, "invalid_ttl", "`ttl_seconds` must be 1 to 86400");
+    const ID: Refusal = (400, "invalid_request_id", "`request_id` must have 1 to 128 visible characters");
+    const PROMPT: Refusal = (400, "invalid_count", "`prompt_tokens` must be 0 to 1000000000000");
+    const COMPLETION: Refusal = (400, "invalid_count", "`completion_tokens` must be 0 to 1000000000000");
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
+    let held = reserves(&gateway, &key, 100).await;
+    let good = json!({ "key": key, "quota": 1, "reservation_id": held });
+    let spends: &[&str] = &["charge", "reserve"];
+    let amounts: &[&str] = &["verify", "charge", "reserve", "settle"];
+    let counts: &[&str] = &["charge", "settle"];
+    let table: &[(&[&str], &str, Value, Refusal)] = &[
+        (&["charge", "reserve", "settle"], "quota", json!(null), (400, "missing_field", "`quota` is required")),
+        (amounts, "quota", json!(-1), QUOTA),
+        (amounts, "quota", json!(i64::MIN), QUOTA),
+        (amounts, "quota", json!(500_000_000_000_001_i64), QUOTA),
+        (amounts, "quota", json!(i64::MAX), QUOTA),
+        (amounts, "quota", json!(9_223_372_036_854_775_808_u64), WHOLE),
+        (amounts, "quota", json!(1e300), WHOLE),
+        (amounts, "quota", json!(0.5), WHOLE),
+        (amounts, "quota", json!("5"), WHOLE),
+        (&["verify", "charge", "reserve"], "ip", json!("10.0.0.0/8"), BAD_IP),
+        (spends, "ip", json!("somewhere"), BAD_IP),
+        (&["verify", "charge", "reserve"], "model", json!("m".repeat(129)), BAD_MODEL),
+        (spends, "model", json!("o1\n"), BAD_MODEL),
+        (&["charge"], "request_id", json!(""), ID),
+        (&["charge"], "request_id", json!("r".repeat(129)), ID),
+        (&["charge"], "request_id", json!("r\0"), ID),
+        (&["charge"], "request_id", json!(7), (400, "invalid_field", "`request_id` must be a string")),
+        (&["reserve"], "ttl_seconds", json!(0), TTL),
+        (&["reserve"], "ttl_seconds", json!(-1), TTL),
+        (&["reserve"], "ttl_seconds", json!(86_401), TTL),
+        (&["reserve"], "ttl_seconds", json!(1.5), (400, "invalid_field", "`ttl_seconds` must be a whole number")),
+        (counts, "prompt_tokens", json!(-1), PROMPT),
+        (counts, "prompt_tokens", json!(1_000_000_000_001_i64), PROMPT),
+        (counts, "completion_tokens", json!(-1), COMPLETION),
+        (counts, "completion_tokens", json!(1_000_000_000_001_i64), COMPLETION),
+        (&["settle", "release"], "reservation_id", json!(null), (400, "missing_field", "`reservation_id` is required")),
+        (
+            &["settle", "release"],
+            "reservation_id",
+            json!(7),
+            (400, "invalid_field", "`reservation_id` must be a string"),
+        ),
+        (&["verify", "charge", "reserve"], "key", json!(7), (400, "invalid_field", "`key` must be a string")),
+        (spends, "key", json!(null), INVALID_KEY),
+        (spends, "key", json!("sk-short"), INVALID_KEY),
+    ];
+    for (calls, field, value, (status, error, message)) in table {
+        for call in *calls {
+            let mut body = good.clone();
+            body[*field] = value.clone();
+            let answer = asks(&gateway, call, &body).await;
+            let body = answer.json();
+            let expected = json!({ "success": false, "error": error, "message": message });
+            assert_eq!((answer.status.as_u16(), body), (*status, expected), "{call} {field} {value}");
+        }
+    }
+    for call in CALLS {
+        let answer = asks(&gateway, call, &json!([])).await;
+        refused(&answer, (400, "invalid_json", "the body must be a JSON object"));
+    }
+    assert_eq!(balances(&app, &ana, &key).await, [100, 900, 100, 900]);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn values_at_the_bounds_are_accepted(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 500_000_000_000_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 500_000_000_000_000_i64 })).await;
+    let counts = 1_000_000_000_000_i64;
+    let nothing = json!({
+        "key": key, "quota": 0, "request_id": "r".repeat(128), "model": "m".repeat(128), "ip": "",
+        "prompt_tokens": counts, "completion_tokens": counts,
+    });
+    let charged = asks(&gateway, "charge", &nothing).await.ok();
+    assert_eq!((&charged["charged"], &charged["remain_quota"]), (&json!(0), &json!(500_000_000_000_000_i64)));
+    for (ttl, lasts) in [(json!(1), 1), (json!(86_400), 86_400), (json!(null), 600)] {
+        let body = json!({ "key": key, "quota": 0, "ttl_seconds": ttl });
+        assert_eq!(asks(&gateway, "reserve", &body).await.ok()["expires_at"], START + lasts);
+    }
+    let all = json!({ "key": key, "quota": 500_000_000_000_000_i64 });
+    assert_eq!(asks(&gateway, "charge", &all).await.ok()["remain_quota"], 0);
+    refused(&asks(&gateway, "charge", &json!({ "key": key, "quota": 0 })).await, EXHAUSTED);
+    assert_eq!(balances(&app, &ana, &key).await, [500_000_000_000_000, 0, 500_000_000_000_000, 0]);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn lengths_are_counted_in_characters_and_not_in_bytes(pool: PgPool) {
+    let (_, ana, gateway) = app_with_wallet(pool, 100).await;
+    let model = "ü".repeat(128);
+    let token = json!({ "name": "one", "remain_quota": 9, "model_limits_enabled": true, "model_limits": model });
+    let (_, key) = ana.creates_with_key(token).await;
+    asks(&gateway, "charge", &json!({ "key": key, "quota": 1, "model": model })).await.ok();
+    let long = json!({ "key": key, "quota": 1, "model": model, "request_id": "ü".repeat(128) });
+    asks(&gateway, "charge", &long).await.ok();
+}

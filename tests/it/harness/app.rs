@@ -1,0 +1,145 @@
+//! The service inside the test: the real router over a real database.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use keymeter::api::state::AppState;
+use keymeter::app::{App, Opened};
+use keymeter::config::Config;
+use keymeter::domain::time::{ManualClock, UnixTime};
+use keymeter::service::jobs::expire_overdue;
+use keymeter::service::rng::Rng;
+use keymeter::service::vault::{MasterKey, Vault};
+use keymeter::storage::Db;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use super::caller::{Auth, Caller};
+use super::{MASTER_KEY, ROOT_PASSWORD, START};
+
+/// The service of one test.
+pub struct TestApp {
+    pub router: Router,
+    pub clock: Arc<ManualClock>,
+    pub pool: PgPool,
+}
+
+impl TestApp {
+    /// With the default settings and without rate limits: a test that needs a limit sets it.
+    pub async fn new(pool: PgPool) -> Self {
+        Self::with(pool, &[]).await
+    }
+
+    /// The same with these settings, given as environment variables: `("KEYMETER_ACCOUNTS__CONTACT", "…")`.
+    pub async fn with(pool: PgPool, settings: &[(&str, &str)]) -> Self {
+        let clock = Arc::new(ManualClock::at(UnixTime::new(START)));
+        let app = assemble(&pool, &clock, settings, 1);
+        app.state.users.ensure_root(Some(&ROOT_PASSWORD.into())).await.unwrap();
+        Self { router: app.router, clock, pool }
+    }
+
+    /// Another server on the same database, with the same clock and other random numbers.
+    pub fn replica(&self) -> Arc<AppState> {
+        assemble(&self.pool, &self.clock, &[], 2).state
+    }
+
+    /// Runs the job that ends overdue reservations once, on another server of the same database.
+    pub async fn expire_overdue(&self) {
+        let replica = self.replica();
+        expire_overdue(&replica.db, &replica.clock, &replica.ledger).await.unwrap();
+    }
+
+    /// Not signed in.
+    pub fn stranger(&self) -> Caller {
+        Caller { router: self.router.clone(), id: 0, username: String::new(), auth: Auth::Nothing }
+    }
+
+    /// `root`, by session.
+    pub async fn root(&self) -> Caller {
+        self.signs_in("root", ROOT_PASSWORD).await
+    }
+
+    /// A user who is not enabled for the token API, by session. The password is `"{name}'s password"`.
+    pub async fn user(&self, name: &str) -> Caller {
+        self.makes(json!({ "username": name })).await
+    }
+
+    /// A user who is enabled for the token API, by session.
+    pub async fn enabled_user(&self, name: &str) -> Caller {
+        self.makes(json!({ "username": name, "token_api_enabled": true })).await
+    }
+
+    /// An administrator whom root created, by session.
+    pub async fn admin(&self, name: &str) -> Caller {
+        self.makes(json!({ "username": name, "role": 10 })).await
+    }
+
+    /// Creates this account as root, and signs in to it.
+    pub async fn makes(&self, mut account: Value) -> Caller {
+        let name = account["username"].as_str().unwrap().to_owned();
+        let password = format!("{name}'s password");
+        account["password"] = json!(password);
+        self.root().await.post("/api/admin/users", account).await.ok();
+        self.signs_in(&name, &password).await
+    }
+
+    /// Signs in. The caller then sends the session cookie and `Origin`.
+    pub async fn signs_in(&self, username: &str, password: &str) -> Caller {
+        let answer =
+            self.stranger().post("/api/user/login", json!({ "username": username, "password": password })).await;
+        let cookie = answer.headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+        let user = answer.ok();
+        Caller {
+            router: self.router.clone(),
+            id: user["id"].as_i64().unwrap(),
+            username: username.to_owned(),
+            auth: Auth::Session(cookie),
+        }
+    }
+
+    /// A caller that sends this API key.
+    pub fn holder_of(&self, key: &str) -> Caller {
+        Caller { auth: Auth::Key(key.to_owned()), ..self.stranger() }
+    }
+
+    /// A new gateway, by its credential.
+    pub async fn gateway(&self) -> Caller {
+        let made = self.root().await.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+        self.stranger().with_access_token(made["credential"].as_str().unwrap())
+    }
+
+    /// Sets the quota of a user's wallet.
+    pub async fn fills(&self, user: &Caller, quota: i64) {
+        let path = format!("/api/admin/users/{}/quota", user.id);
+        self.root().await.post(&path, json!({ "set": quota })).await.ok();
+    }
+
+    /// Moves quota of a token from remain to used, without a gateway.
+    pub async fn spend(&self, token: i64, quota: i64) {
+        let done = sqlx::query(
+            "update tokens set remain_quota = case when unlimited_quota then remain_quota else remain_quota - $2 end, \
+             used_quota = used_quota + $2 where id = $1",
+        )
+        .bind(token)
+        .bind(quota)
+        .execute(&self.pool)
+        .await
+        .unwrap();
+        assert_eq!(done.rows_affected(), 1);
+    }
+}
+
+/// The service over this database, without rate limits. `seed` is that of its random numbers.
+fn assemble(pool: &PgPool, clock: &Arc<ManualClock>, settings: &[(&str, &str)], seed: u64) -> App {
+    let unlimited = ["SEARCH", "LOGIN", "USAGE", "WRONG_KEYS", "REGISTER"]
+        .map(|limit| (format!("KEYMETER_LIMITS__{limit}_PER_MINUTE"), "0".to_owned()));
+    // The test sets the clock, which therefore differs from the database's clock.
+    let skew = ("KEYMETER_SERVER__MAX_CLOCK_SKEW_SECONDS".to_owned(), u32::MAX.to_string());
+    let given = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let all: BTreeMap<_, _> = unlimited.into_iter().chain([skew]).chain(given).collect();
+    let config = Config::from_sources(None, all.into_iter()).unwrap();
+    let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
+    let opened = Opened { db: Db::new(pool.clone()), vault };
+    App::assemble(opened, &config, clock.clone(), Rng::seeded(seed)).unwrap()
+}

@@ -1,0 +1,24 @@
+//! The database of a test.
+
+use sqlx::{AssertSqlSafe, ConnectOptions, PgPool};
+
+/// The `DATABASE_URL` of this database.
+pub fn url(pool: &PgPool) -> String {
+    pool.connect_options().to_url_lossy().to_string()
+}
+
+/// Every row of every table, as text.
+pub async fn contents(pool: &PgPool) -> String {
+    let tables: Vec<String> =
+        sqlx::query_scalar("select tablename::text from pg_tables where schemaname = 'public' order by 1")
+            .fetch_all(pool)
+            .await
+            .unwrap();
+    let mut all = String::new();
+    for table in tables {
+        let rows = format!("select coalesce(string_agg(t::text, e'\\n' order by t::text), '') from \"{table}\" t");
+        let rows: String = sqlx::query_scalar(AssertSqlSafe(rows)).fetch_one(pool).await.unwrap();
+        all.extend([table, rows].map(|text| text + "\n"));
+    }
+    all
+}

@@ -1,0 +1,151 @@
+//! Specification §11: how reservations are settled, released and expired.
+
+use serde_json::json;
+use sqlx::PgPool;
+
+use crate::harness::gateway::{
+    ENDED, NO_RESERVATION, app_with_wallet, asks, balances, refused, releases, reserves, settles,
+};
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_reservation_is_found_only_by_its_whole_id(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 100).await;
+    let ben = app.enabled_user("ben").await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let held = reserves(&gateway, &key, 40).await;
+    let text = held.as_str().unwrap();
+    let (_, number) = text.split_once('.').unwrap();
+    let wrong = [
+        String::new(),
+        "r".to_owned(),
+        number.to_owned(),
+        text[1..].to_owned(),
+        format!("x{}", &text[1..]),
+        format!("{text}0"),
+        format!("{text}.1"),
+        format!("r{}.{number}", ben.id),
+        format!("r.{number}"),
+        format!("r{}.1", ana.id),
+        format!("r{}.-1", ana.id),
+        format!("r99999999999999999999.{number}"),
+        format!("r{}.{number}", i64::MIN),
+    ];
+    for id in wrong {
+        refused(&settles(&gateway, &json!(id), 1).await, NO_RESERVATION);
+        refused(&releases(&gateway, &json!(id)).await, NO_RESERVATION);
+    }
+    assert_eq!(balances(&app, &ana, &key).await, [40, 60, 40, 60]);
+    assert_eq!(settles(&gateway, &held, 40).await.ok()["charged"], 40);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l7_a_reservation_ends_exactly_once(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
+    let held = reserves(&gateway, &key, 300).await;
+    let settled = settles(&gateway, &held, 100).await.ok();
+    assert_eq!(settled, json!({ "charged": 100, "shortfall": 0, "expired": false, "remain_quota": 900 }));
+    assert_eq!(settles(&gateway, &held, 100).await.ok(), settled);
+    for other in [0, 99, 101, 300] {
+        refused(&settles(&gateway, &held, other).await, ENDED);
+    }
+    refused(&releases(&gateway, &held).await, ENDED);
+    assert_eq!(balances(&app, &ana, &key).await, [100, 900, 100, 900]);
+    let held = reserves(&gateway, &key, 900).await;
+    for _ in 0..2 {
+        assert_eq!(releases(&gateway, &held).await.ok(), json!({ "remain_quota": 900 }));
+    }
+    refused(&settles(&gateway, &held, 1).await, ENDED);
+    app.clock.advance(86_400);
+    app.expire_overdue().await;
+    refused(&settles(&gateway, &held, 1).await, ENDED);
+    assert_eq!(balances(&app, &ana, &key).await, [100, 900, 100, 900]);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l7_of_parallel_settles_and_releases_only_one_kind_succeeds(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
+    let held = reserves(&gateway, &key, 300).await;
+    let settling = futures_util::future::join_all((0..20).map(|_| settles(&gateway, &held, 120)));
+    let releasing = futures_util::future::join_all((0..20).map(|_| releases(&gateway, &held)));
+    let (settled, released) = tokio::join!(settling, releasing);
+    let (winners, losers) = if settled[0].status == 200 { (settled, released) } else { (released, settled) };
+    for answer in &winners {
+        assert_eq!(answer.ok(), winners[0].ok());
+    }
+    for answer in &losers {
+        refused(answer, ENDED);
+    }
+    let used = winners[0].ok()["charged"].as_i64().unwrap_or(0);
+    assert_eq!(balances(&app, &ana, &key).await, [used, 1_000 - used, used, 1_000 - used]);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l1_a_cost_above_the_hold_is_charged_up_to_both_balances(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 150).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let held = reserves(&gateway, &key, 60).await;
+    let settled = json!({ "charged": 100, "shortfall": 20, "expired": false, "remain_quota": 0 });
+    assert_eq!(settles(&gateway, &held, 120).await.ok(), settled);
+    assert_eq!(balances(&app, &ana, &key).await, [100, 0, 100, 50]);
+    let (_, free) = ana.creates_with_key(json!({ "name": "free", "unlimited_quota": true, "remain_quota": 7 })).await;
+    let held = reserves(&gateway, &free, 10).await;
+    let settled = json!({ "charged": 50, "shortfall": 450, "expired": false, "remain_quota": 7 });
+    assert_eq!(settles(&gateway, &held, 500).await.ok(), settled);
+    assert_eq!(balances(&app, &ana, &key).await, [100, 0, 150, 0]);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l7_an_expired_reservation_returns_its_hold_and_is_settled_up_to_both_balances(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let [first, second, third] =
+        [reserves(&gateway, &key, 30).await, reserves(&gateway, &key, 30).await, reserves(&gateway, &key, 30).await];
+    let long = json!({ "key": key, "quota": 10, "ttl_seconds": 601 });
+    let kept = asks(&gateway, "reserve", &long).await.ok()["reservation_id"].clone();
+    app.clock.advance(599);
+    app.expire_overdue().await;
+    assert_eq!(balances(&app, &ana, &key).await, [100, 0, 100, 900], "not expired yet");
+    app.clock.advance(1);
+    app.expire_overdue().await;
+    app.expire_overdue().await;
+    assert_eq!(balances(&app, &ana, &key).await, [10, 90, 10, 990], "expired once");
+    let settled = json!({ "charged": 70, "shortfall": 0, "expired": true, "remain_quota": 20 });
+    assert_eq!(settles(&gateway, &first, 70).await.ok(), settled);
+    let settled = json!({ "charged": 20, "shortfall": 10, "expired": true, "remain_quota": 0 });
+    assert_eq!(settles(&gateway, &second, 30).await.ok(), settled);
+    refused(&settles(&gateway, &second, 20).await, ENDED);
+    assert_eq!(releases(&gateway, &third).await.ok(), json!({ "remain_quota": 0 }), "its hold was returned before");
+    assert_eq!(settles(&gateway, &kept, 10).await.ok()["expired"], false);
+    assert_eq!(balances(&app, &ana, &key).await, [100, 0, 100, 900]);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l7_settling_an_expired_reservation_is_idempotent(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let held = reserves(&gateway, &key, 30).await;
+    app.clock.advance(600);
+    app.expire_overdue().await;
+    let settled = settles(&gateway, &held, 70).await.ok();
+    assert_eq!(settled, json!({ "charged": 70, "shortfall": 0, "expired": true, "remain_quota": 30 }));
+    assert_eq!(settles(&gateway, &held, 70).await.ok(), settled);
+    assert_eq!(balances(&app, &ana, &key).await, [70, 30, 70, 930]);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l7_reservations_of_a_deleted_token_can_be_settled_and_released(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 100).await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let [settled, released, expired] =
+        [reserves(&gateway, &key, 30).await, reserves(&gateway, &key, 30).await, reserves(&gateway, &key, 30).await];
+    ana.delete(&format!("/api/token/{id}")).await.ok();
+    assert_eq!(settles(&gateway, &settled, 20).await.ok()["charged"], 20);
+    releases(&gateway, &released).await.ok();
+    app.clock.advance(600);
+    app.expire_overdue().await;
+    let me = ana.get("/api/user/self").await.ok();
+    assert_eq!((&me["quota"], &me["used_quota"]), (&json!(80), &json!(20)));
+    releases(&gateway, &expired).await.ok();
+}

@@ -1,4 +1,4 @@
-//! The command line (spec §12): what each command does, and how it refuses.
+//! The command line (specification §12): what each command does, and its refusals.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +21,7 @@ use crate::harness::{Client, MASTER_KEY, Server};
 const OTHER_KEY: &str = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
 const MISFIT: &str = "the master key must be 64 hexadecimal digits; make one with: openssl rand -hex 32";
 
-/// The sentence of a refusal: exit code 1, nothing on standard output, one line on standard error.
+/// The message of a refusal: exit code 1, nothing on standard output, one line on standard error.
 #[track_caller]
 fn refusal(output: &Output) -> String {
     let told = String::from_utf8(output.stderr.clone()).unwrap();
@@ -31,14 +31,14 @@ fn refusal(output: &Output) -> String {
     sentence.filter(|line| !line.contains('\n')).unwrap_or_else(|| panic!("not one line: {told}")).to_owned()
 }
 
-/// What a command that succeeds prints.
+/// The output of a command that must succeed.
 #[track_caller]
 fn prints(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// What `keymeter doctor` says of a bad installation: only what is wrong.
+/// What `keymeter doctor` finds wrong in an installation.
 #[track_caller]
 fn finds(output: &Output) -> Vec<String> {
     assert_eq!(output.status.code(), Some(1));
@@ -46,7 +46,7 @@ fn finds(output: &Output) -> Vec<String> {
     report.lines().filter_map(|line| line.strip_prefix("WRONG  ")).map(str::to_owned).collect()
 }
 
-/// Runs a command line with this on its standard input.
+/// Runs a command line with this standard input.
 fn run_with_input(dir: &Path, settings: &[(&str, &str)], arguments: &[&str], input: &str) -> Output {
     use std::io::Write;
     let mut command = keymeter(dir, settings);
@@ -57,7 +57,7 @@ fn run_with_input(dir: &Path, settings: &[(&str, &str)], arguments: &[&str], inp
 }
 
 #[tokio::test]
-async fn the_openapi_document_that_is_printed_is_the_one_that_is_served() {
+async fn the_printed_openapi_document_is_the_served_one() {
     let dir = tempfile::tempdir().unwrap();
     let printed: Value = serde_json::from_str(&prints(&run(dir.path(), &[], &["openapi"]))).unwrap();
     assert!(printed["openapi"].as_str().is_some_and(|version| version.starts_with("3.")));
@@ -75,7 +75,7 @@ fn settings_prints_every_setting_with_its_default() {
 }
 
 #[test]
-fn a_setting_of_the_environment_that_cannot_be_used_is_named() {
+fn an_invalid_setting_in_the_environment_is_named() {
     let unknown = "unknown setting KEYMETER_LIMITS__SERCH; config/default.toml lists all settings";
     for (name, value, sentence) in [
         ("KEYMETER_LIMITS__SERCH", "1", unknown),
@@ -112,7 +112,7 @@ fn a_setting_of_the_environment_that_cannot_be_used_is_named() {
 }
 
 #[test]
-fn a_settings_file_that_cannot_be_used_is_named() {
+fn an_invalid_settings_file_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("my.toml");
     let path = file.to_str().unwrap();
@@ -132,7 +132,7 @@ fn a_settings_file_that_cannot_be_used_is_named() {
 }
 
 #[test]
-fn a_busy_port_is_refused_before_anything_is_touched() {
+fn a_port_in_use_is_refused_before_anything_is_created() {
     let dir = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -182,7 +182,7 @@ fn a_database_that_does_not_answer_is_refused_without_its_password() {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_newer_schema_is_refused_and_left_alone(pool: PgPool) {
+async fn a_newer_schema_is_refused_and_unchanged(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str())];
@@ -202,20 +202,20 @@ async fn a_newer_schema_is_refused_and_left_alone(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_master_key_that_does_not_fit_is_refused_and_nothing_changes(pool: PgPool) {
+async fn a_wrong_master_key_is_refused_and_nothing_changes(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let at = |key| [("DATABASE_URL", database.as_str()), ("KEYMETER_SECRETS__MASTER_KEY", key)];
     let malformed = format!("the setting `secrets.master_key` cannot be used: {MISFIT}");
     assert_eq!(refusal(&run(dir.path(), &at("abc"), &["serve"])), malformed);
-    assert_eq!(contents(&pool).await, "", "no first start with a malformed key");
+    assert_eq!(contents(&pool).await, "", "a malformed key creates nothing");
 
     let mut server = Server::start(dir.path(), &at(MASTER_KEY)).await;
     Client::root(&server).await.creates(json!({ "name": "kept" })).await.unwrap();
     server.terminate();
     let before = contents(&pool).await;
     let file = dir.path().join("data/master.key");
-    assert!(!file.exists(), "a key that is given is written nowhere");
+    assert!(!file.exists(), "a key from the settings is not written to a file");
 
     let place = file.display();
     let missing = format!(
@@ -230,7 +230,7 @@ async fn a_master_key_that_does_not_fit_is_refused_and_nothing_changes(pool: PgP
         assert_eq!(refusal(&run(dir.path(), &at(""), arguments)), missing);
         assert_eq!(refusal(&run(dir.path(), &at(OTHER_KEY), arguments)), wrong);
     }
-    assert!(!file.exists(), "none is made up in place of a lost one");
+    assert!(!file.exists(), "a lost key is not replaced");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     for (text, sentence) in [("abc\n", format!("{place}: {MISFIT}")), (OTHER_KEY, wrong)] {
         std::fs::write(&file, text).unwrap();
@@ -245,7 +245,7 @@ async fn a_master_key_that_does_not_fit_is_refused_and_nothing_changes(pool: PgP
 }
 
 #[tokio::test]
-async fn a_lost_master_key_of_the_embedded_database_is_refused_until_it_is_back() {
+async fn the_embedded_database_does_not_start_without_its_master_key() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = Server::start(dir.path(), &[]).await;
     let (id, key) = Client::root(&server).await.creates(json!({ "name": "kept" })).await.unwrap();
@@ -261,7 +261,7 @@ async fn a_lost_master_key_of_the_embedded_database_is_refused_until_it_is_back(
 }
 
 #[test]
-fn a_command_line_that_is_none_is_refused_with_its_usage() {
+fn an_invalid_command_line_is_refused_with_the_usage() {
     let dir = tempfile::tempdir().unwrap();
     for arguments in [&["sreve"][..], &["user"], &["user", "create"], &["gateway", "revoke", "x"], &["--loud"]] {
         let refused = run(dir.path(), &[], arguments);
@@ -271,7 +271,7 @@ fn a_command_line_that_is_none_is_refused_with_its_usage() {
 }
 
 #[tokio::test]
-async fn the_first_start_makes_a_master_key_for_its_owner_alone() {
+async fn the_first_start_creates_a_master_key_that_only_its_owner_can_read() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = Server::start(dir.path(), &[]).await;
     let file = dir.path().join("data/master.key");
@@ -287,7 +287,7 @@ async fn the_first_start_makes_a_master_key_for_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn a_root_password_that_is_made_up_is_printed_once_and_never_logged() {
+async fn a_generated_root_password_is_printed_once_and_never_logged() {
     let dir = tempfile::tempdir().unwrap();
     let settings = [("KEYMETER_ROOT__PASSWORD", ""), ("KEYMETER_LOG__FILTER", "trace")];
     let mut server = Server::start(dir.path(), &settings).await;
@@ -306,11 +306,11 @@ async fn a_root_password_that_is_made_up_is_printed_once_and_never_logged() {
     Client::signed_in(&server, "root", &password).await;
     server.terminate();
     let told = server.output();
-    assert_eq!(told.matches(&password).count(), 1, "the file holds both outputs of both runs");
+    assert_eq!(told.matches(&password).count(), 1, "the file has both outputs of both runs");
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_root_password_that_is_too_short_is_refused_and_a_better_one_works(pool: PgPool) {
+async fn a_root_password_that_is_too_short_is_refused(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let at = |password| [("DATABASE_URL", database.as_str()), ("KEYMETER_ROOT__PASSWORD", password)];
@@ -322,7 +322,7 @@ async fn a_root_password_that_is_too_short_is_refused_and_a_better_one_works(poo
 }
 
 #[sqlx::test(migrations = false)]
-async fn the_root_password_of_the_settings_is_for_the_first_start_alone(pool: PgPool) {
+async fn the_root_password_of_the_settings_is_used_at_the_first_start_only(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let at = |password| [("DATABASE_URL", database.as_str()), ("KEYMETER_ROOT__PASSWORD", password)];
@@ -333,7 +333,7 @@ async fn the_root_password_of_the_settings_is_for_the_first_start_alone(pool: Pg
 }
 
 #[tokio::test]
-async fn the_doctor_finds_a_good_installation_good() {
+async fn the_doctor_finds_nothing_wrong_in_a_good_installation() {
     let dir = tempfile::tempdir().unwrap();
     let nothing = finds(&run(dir.path(), &[], &["doctor"]));
     let data = dir.path().join("data");
@@ -371,7 +371,7 @@ async fn the_doctor_finds_a_good_installation_good() {
 }
 
 #[sqlx::test(migrations = false)]
-async fn the_doctor_finds_what_is_wrong_and_changes_nothing(pool: PgPool) {
+async fn the_doctor_reports_what_is_wrong_and_changes_nothing(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let at = |key| [("DATABASE_URL", database.as_str()), ("KEYMETER_SECRETS__MASTER_KEY", key)];
@@ -414,7 +414,7 @@ async fn the_doctor_finds_what_is_wrong_and_changes_nothing(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn an_operator_makes_accounts_and_gives_passwords_beside_a_running_service(pool: PgPool) {
+async fn an_operator_creates_accounts_and_sets_passwords_while_the_service_runs(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str())];
@@ -457,7 +457,7 @@ async fn an_operator_makes_accounts_and_gives_passwords_beside_a_running_service
 }
 
 #[tokio::test]
-async fn an_operator_makes_lists_and_ends_gateway_credentials() {
+async fn an_operator_creates_lists_and_revokes_gateway_credentials() {
     let dir = tempfile::tempdir().unwrap();
     let told = prints(&run(dir.path(), &[], &["gateway", "create", "edge one"]));
     let credential =
@@ -503,7 +503,7 @@ async fn an_operator_makes_lists_and_ends_gateway_credentials() {
 }
 
 #[tokio::test]
-async fn health_asks_the_running_service() {
+async fn health_reports_whether_the_service_runs() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[]).await;
     let address = server.address();
@@ -522,13 +522,13 @@ async fn half_a_creation(server: &Server, access_token: &str, body: &str) -> Tcp
 
 async fn has_begun_to_stop(server: &Server) {
     let log = || server.output();
-    eventually("it begins to stop", async || log().contains("stopping: ")).await;
+    eventually("the service begins to stop", async || log().contains("stopping: ")).await;
     let address = server.address();
-    eventually("it takes no new connections", async || TcpStream::connect(address).await.is_err()).await;
+    eventually("the service accepts no new connections", async || TcpStream::connect(address).await.is_err()).await;
 }
 
 #[tokio::test]
-async fn sigterm_and_sigint_finish_what_is_in_flight_and_exit_0() {
+async fn sigterm_and_sigint_finish_running_requests_and_exit_0() {
     for signal in ["TERM", "INT"] {
         let dir = tempfile::tempdir().unwrap();
         let mut server = Server::start(dir.path(), &[]).await;
@@ -537,7 +537,7 @@ async fn sigterm_and_sigint_finish_what_is_in_flight_and_exit_0() {
         let mut stream = half_a_creation(&server, &access_token, body).await;
         server.signal(signal);
         has_begun_to_stop(&server).await;
-        assert!(server.child.try_wait().unwrap().is_none(), "it waits for the request");
+        assert!(server.child.try_wait().unwrap().is_none(), "the service waits for the request");
         stream.write_all(body.as_bytes()).await.unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.unwrap();
@@ -552,7 +552,7 @@ async fn sigterm_and_sigint_finish_what_is_in_flight_and_exit_0() {
 }
 
 #[tokio::test]
-async fn a_request_that_does_not_end_is_cut_after_the_drain_time() {
+async fn a_request_that_does_not_end_is_cut_off_after_the_drain_time() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = Server::start(dir.path(), &[("KEYMETER_SERVER__DRAIN_SECONDS", "1")]).await;
     let access_token = access_token_of_root(&server).await;

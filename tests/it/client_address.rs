@@ -1,4 +1,4 @@
-//! Whose address a request comes from, as trusted proxies tell it, and what follows where they tell nothing readable.
+//! The address of the client behind trusted proxies, and requests whose address cannot be read.
 
 use std::net::SocketAddr;
 
@@ -25,7 +25,7 @@ async fn asks(app: &TestApp, credential: &str, key: &str, peer: &str, forwarded:
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn an_allowlist_is_held_against_the_client_and_never_against_the_proxy(pool: PgPool) {
+async fn an_allowlist_is_checked_against_the_client_and_never_against_the_proxy(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_SERVER__TRUSTED_PROXIES", "192.0.2.0/24,2001:db8:1::/64")]).await;
     let ana = app.enabled_user("ana").await;
     app.fills(&ana, 1_000).await;
@@ -42,7 +42,7 @@ async fn an_allowlist_is_held_against_the_client_and_never_against_the_proxy(poo
         (&[], true),
         (&[b"198.51.100.7"], true),
         (&[b"203.0.113.9"], false),
-        // The right-most hop that is no trusted proxy is the client.
+        // The right-most hop that is not a trusted proxy is the client.
         (&[b"198.51.100.7, 203.0.113.9"], false),
         (&[b"203.0.113.9, 198.51.100.7"], true),
         (&[b"198.51.100.7, 192.0.2.5"], true),
@@ -60,14 +60,14 @@ async fn an_allowlist_is_held_against_the_client_and_never_against_the_proxy(poo
         (&[b"[2001:db8:9::1]:4711"], true),
         (&[b"[2001:db8:8::1]:4711"], false),
         (&[b"::ffff:198.51.100.7"], true),
-        // Bytes that are no text do not hide what is readable on the right of them.
+        // Bytes that are not text do not hide readable addresses to their right.
         (&[b"\xff\xfe, 198.51.100.7"], true),
         (&[b"\xe9, 203.0.113.9"], false),
         (&[b"\xff\xfe"], false),
         (&[b"198.51.100.7, \xff"], false),
         (&[b"198.51.100.7", b"\xff"], false),
         (&[b"198.51.100.7, \xc3\xa9, 192.0.2.5"], false),
-        // Neither do other words, nor nothing.
+        // Other words and empty entries are not addresses.
         (&[b"unknown"], false),
         (&[b"198.51.100.7, unknown"], false),
         (&[b""], false),
@@ -75,7 +75,7 @@ async fn an_allowlist_is_held_against_the_client_and_never_against_the_proxy(poo
         (&[b"198.51.100.7", b""], false),
         (&[b"198.51.100.7:99999"], false),
         (&[b"198.51.100.7, fe80::1%eth0"], false),
-        // However long it is.
+        // Long lists are read, too.
         (&[&long], true),
         (&[&many_proxies], false),
         (&[endless.as_bytes()], false),
@@ -90,7 +90,7 @@ async fn an_allowlist_is_held_against_the_client_and_never_against_the_proxy(poo
         }
         asks(&app, gateway.secret(), &open, PROXY, forwarded).await.ok();
     }
-    // Whoever is no trusted proxy is the client, whatever it claims. `Forwarded` is not read.
+    // A peer that is not a trusted proxy is the client, whatever it claims. `Forwarded` is not read.
     asks(&app, gateway.secret(), &listed, "203.0.113.9", &[b"198.51.100.7"]).await.refuses(403, "ip_not_allowed");
     asks(&app, gateway.secret(), &listed, "198.51.100.7", &[b"\xff"]).await.ok();
     let holder = app.holder_of(&listed);
@@ -99,7 +99,7 @@ async fn an_allowlist_is_held_against_the_client_and_never_against_the_proxy(poo
     request.headers_mut().insert("forwarded", "for=198.51.100.7".parse().unwrap());
     request.extensions_mut().insert(ConnectInfo("203.0.113.9:1".parse::<SocketAddr>().unwrap()));
     holder.send(request).await.refuses(403, "ip_not_allowed");
-    // A gateway that asks by body may leave the address out.
+    // A gateway may omit the address in the body.
     gateway.post("/api/gateway/verify", json!({ "key": listed })).await.ok();
     let verdict = gateway.post("/api/gateway/verify", json!({ "key": listed })).await.ok();
     assert_eq!(verdict["valid"], true);
@@ -108,7 +108,7 @@ async fn an_allowlist_is_held_against_the_client_and_never_against_the_proxy(poo
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn without_any_address_a_list_refuses(pool: PgPool) {
+async fn without_an_address_an_allowlist_refuses(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     app.fills(&ana, 1_000).await;

@@ -1,5 +1,5 @@
-//! What holds when many ask at once: limits are exact (spec §8), changes of one token do not mix
-//! (spec §4.5), nothing is deleted or decided twice (spec §1, §4.6, §4.7).
+//! Parallel requests: limits are exact (specification §8), changes of one token do not mix (§4.5), and nothing is
+//! deleted or decided twice (§1, §4.6, §4.7).
 
 use serde_json::json;
 use sqlx::PgPool;
@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 
 use crate::harness::{Answer, Caller, TestApp};
 
-/// All of them at once; in no particular order.
+/// Runs the tasks in parallel; the answers are in no particular order.
 async fn at_once<F>(tasks: impl Iterator<Item = F>) -> Vec<Answer>
 where
     F: Future<Output = Answer> + Send + 'static,
@@ -28,7 +28,7 @@ async fn deletes(caller: Caller, ids: Vec<i64>) -> Answer {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn parallel_creates_reach_the_limit_and_never_pass_it(pool: PgPool) {
+async fn parallel_creations_never_exceed_the_limit(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.makes(json!({ "username": "ana", "token_api_enabled": true, "max_tokens": 7 })).await;
     let answers = at_once((0..30).map(|n| creates(ana.clone(), format!("token {n}")))).await;
@@ -41,7 +41,7 @@ async fn parallel_creates_reach_the_limit_and_never_pass_it(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn parallel_changes_of_one_token_all_count(pool: PgPool) {
+async fn parallel_changes_of_one_token_are_all_made(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let token = ana.creates(json!({ "name": "before", "model_limits": "o1", "allow_ips": "10.0.0.1" })).await;
@@ -87,7 +87,7 @@ async fn of_parallel_deletes_of_one_token_exactly_one_succeeds(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn overlapping_batches_count_every_token_once(pool: PgPool) {
+async fn overlapping_batches_delete_every_token_once(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let mut ids = Vec::new();
@@ -126,7 +126,7 @@ async fn a_token_deleted_while_it_is_changed_stays_deleted(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn of_parallel_answers_to_one_request_one_wins_and_counts(pool: PgPool) {
+async fn of_parallel_decisions_on_one_request_exactly_one_succeeds(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (root, ana) = (app.root().await, app.user("ana").await);
     let request = ana.post("/api/user/token_api_request", json!({ "reason": "our CI" })).await.ok();
@@ -146,7 +146,7 @@ async fn of_parallel_answers_to_one_request_one_wins_and_counts(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn parallel_requests_for_enablement_leave_one(pool: PgPool) {
+async fn of_parallel_enablement_requests_exactly_one_succeeds(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.user("ana").await;
     let ask = |ana: Caller| async move { ana.post("/api/user/token_api_request", json!({ "reason": "x" })).await };
@@ -158,7 +158,7 @@ async fn parallel_requests_for_enablement_leave_one(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn parallel_top_ups_of_a_wallet_all_count(pool: PgPool) {
+async fn parallel_changes_of_a_wallet_are_all_made(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (root, ana) = (app.root().await, app.user("ana").await);
     let path = format!("/api/admin/users/{}/quota", ana.id);
@@ -171,7 +171,7 @@ async fn parallel_top_ups_of_a_wallet_all_count(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn parallel_accounts_of_one_name_leave_one(pool: PgPool) {
+async fn of_parallel_creations_of_one_username_exactly_one_succeeds(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let root = app.root().await;
     let tasks = (0..8).map(|n| {

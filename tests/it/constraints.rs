@@ -1,4 +1,4 @@
-//! The last line of defence: every named constraint of the schema refuses what it is there for (spec §2, §8).
+//! Every named constraint of the schema refuses invalid rows (specification §2, §8).
 
 use sqlx::{AssertSqlSafe, PgPool};
 
@@ -30,7 +30,7 @@ const ROWS: [&str; 9] = [
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
-/// A constraint, and statements of which each breaks it and no other.
+/// Each constraint, and statements that violate only this constraint.
 const BREAKS: [Break; 50] = [
     ("installation_pkey", &[ROWS[0]]),
     (
@@ -153,7 +153,7 @@ const BREAKS: [Break; 50] = [
     ("audit_log_pkey", &[AUDIT_ROW]),
 ];
 
-/// Every table with its row; ids that the database gives begin far above.
+/// Inserts one row into every table; generated ids begin at 1000.
 async fn fill(pool: &PgPool) {
     for row in ROWS.into_iter().chain([AUDIT_ROW]) {
         sqlx::query(row).execute(pool).await.unwrap();
@@ -167,13 +167,13 @@ async fn fill(pool: &PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn every_constraint_refuses_what_it_is_there_for(pool: PgPool) {
+async fn every_constraint_refuses_invalid_rows(pool: PgPool) {
     fill(&pool).await;
     assert_each_refused(&pool, &BREAKS).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn every_constraint_of_the_foundation_is_tried(pool: PgPool) {
+async fn every_constraint_outside_the_ledger_is_tested(pool: PgPool) {
     let tables = [
         "installation",
         "users",
@@ -190,7 +190,7 @@ async fn every_constraint_of_the_foundation_is_tried(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn what_lies_at_the_bounds_is_let_in(pool: PgPool) {
+async fn values_at_the_bounds_are_accepted(pool: PgPool) {
     fill(&pool).await;
     for statement in [
         "update users set role = 100, status = 2, disabled_by = 100, max_tokens = 0",

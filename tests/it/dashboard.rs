@@ -1,4 +1,4 @@
-//! The dashboard's files: what a browser gets, how long it may keep it, and what a program gets instead.
+//! The files of the dashboard: what a browser gets, how long it may cache it, and what a program gets.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::harness::{Answer, Caller, TestApp};
 
 const INDEX: &str = "<!doctype html><title>Keymeter</title>";
 
-/// A build of two files, one of them compressed beforehand.
+/// A build with a page, a script that is also there compressed, and an icon.
 fn built() -> TempDir {
     let dir = TempDir::new().unwrap();
     let write = |path: &str, bytes: &[u8]| {
@@ -43,7 +43,7 @@ async fn asks(caller: &Caller, method: Method, path: &str, headers: &[(&str, &st
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_person_gets_the_page_at_every_address_and_it_may_load_nothing_foreign(pool: PgPool) {
+async fn a_browser_gets_the_page_at_every_path_and_may_load_nothing_from_other_sites(pool: PgPool) {
     let dir = built();
     let browser = app(pool, dir.path()).await;
     for path in ["/", "/keys", "/keys/7", "/keys/7/", "/admin/audit?user_id=7", "/favicon"] {
@@ -61,7 +61,7 @@ async fn a_person_gets_the_page_at_every_address_and_it_may_load_nothing_foreign
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn hashed_files_are_kept_for_good_and_sent_compressed_to_whom_takes_it(pool: PgPool) {
+async fn hashed_files_are_cached_forever_and_sent_compressed_to_clients_that_accept_it(pool: PgPool) {
     let dir = built();
     let browser = app(pool, dir.path()).await;
     let plain = asks(&browser, Method::GET, "/assets/app-1a2b.js", &[]).await;
@@ -75,14 +75,14 @@ async fn hashed_files_are_kept_for_good_and_sent_compressed_to_whom_takes_it(poo
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn what_is_no_page_stays_a_refusal_in_the_envelope(pool: PgPool) {
+async fn paths_that_are_not_pages_are_refused_in_json(pool: PgPool) {
     let dir = built();
     std::fs::write(dir.path().parent().unwrap().join("keymeter-outside.txt"), "outside").unwrap();
     let browser = app(pool, dir.path()).await;
     for path in ["/api/nothing", "/api", "/assets/gone-1a2b.js"] {
         let refused = opens(&browser, path).await;
         refused.refuses(404, "not_found");
-        assert_eq!(refused.header("cache-control"), None, "what is missing now may be there soon");
+        assert_eq!(refused.header("cache-control"), None, "a missing file is not cached");
     }
     for path in ["/keys", "/nothing", "/%2e%2e/keymeter-outside.txt", "/assets/../../keymeter-outside.txt"] {
         asks(&browser, Method::GET, path, &[("accept", "*/*")]).await.refuses(404, "not_found");
@@ -92,7 +92,7 @@ async fn what_is_no_page_stays_a_refusal_in_the_envelope(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn without_a_build_a_page_says_how_to_make_one(pool: PgPool) {
+async fn without_a_build_the_page_says_how_to_make_one(pool: PgPool) {
     let empty = TempDir::new().unwrap();
     let browser = app(pool, empty.path()).await;
     let page = opens(&browser, "/keys").await;

@@ -1,4 +1,4 @@
-//! The data directory, where the embedded database and the master key lie, is its owner's alone.
+//! Only its owner can read the data directory, which has the embedded database and the master key.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[tokio::test]
-async fn it_is_made_for_its_owner_alone_and_a_wider_one_is_tightened() {
+async fn the_data_directory_is_created_for_its_owner_only_and_wider_permissions_are_removed() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("made/on/the/way");
     let settings = [("KEYMETER_DATA_DIR", data.to_str().unwrap())];
@@ -34,7 +34,7 @@ async fn it_is_made_for_its_owner_alone_and_a_wider_one_is_tightened() {
 }
 
 #[sqlx::test(migrations = false)]
-async fn so_it_is_where_only_the_master_key_lies_and_for_a_demo(pool: PgPool) {
+async fn a_data_directory_with_only_the_master_key_is_private_too(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str())];
@@ -51,7 +51,7 @@ async fn so_it_is_where_only_the_master_key_lies_and_for_a_demo(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_shared_directory_is_left_as_it_is_with_a_warning(pool: PgPool) {
+async fn a_shared_data_directory_is_unchanged_and_causes_a_warning(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let data = dir.path().join("data");

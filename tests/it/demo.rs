@@ -1,4 +1,4 @@
-//! `keymeter serve --demo`: an empty database comes to life, through the ledger and within the law.
+//! `keymeter serve --demo` fills an empty database through the ledger, so that every invariant holds.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::harness::process::run;
 use crate::harness::{Client, ROOT_PASSWORD, Server};
 
 #[sqlx::test(migrations = false)]
-async fn an_empty_database_comes_to_life_and_one_in_use_is_left_alone(pool: PgPool) {
+async fn a_demo_fills_an_empty_database_and_refuses_one_in_use(pool: PgPool) {
     let dir = TempDir::new().unwrap();
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str())];
@@ -21,7 +21,7 @@ async fn an_empty_database_comes_to_life_and_one_in_use_is_left_alone(pool: PgPo
         tokens["items"].as_array().unwrap().iter().map(|token| token["status"].as_i64().unwrap()).collect();
     assert_eq!(statuses, BTreeSet::from([1, 2, 3, 4]), "keys in every state");
     let overview = ana.get("/api/user/self/overview").await.ok();
-    // The last day may have begun after the demo was filled.
+    // The last day may begin after the demo was filled.
     let days = &overview["daily"].as_array().unwrap()[..6];
     assert!(days.iter().all(|day| day["requests"].as_i64().unwrap() > 0), "{days:?}");
     let reasons: BTreeSet<&str> =

@@ -1,4 +1,4 @@
-//! The embedded default: the real binary on the database inside it, through its life and its deaths.
+//! The real program on its embedded database: normal use, stops and crashes.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use crate::harness::wait::eventually;
 use crate::harness::{Client, Server};
 
 #[tokio::test]
-async fn the_whole_of_the_token_api_works_on_it() {
+async fn the_token_api_works_on_the_embedded_database() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[]).await;
     let root = Client::root(&server).await;
@@ -49,7 +49,7 @@ async fn the_whole_of_the_token_api_works_on_it() {
 }
 
 #[tokio::test]
-async fn what_was_confirmed_outlives_kill_9() {
+async fn confirmed_tokens_survive_kill_9() {
     const WRITERS: usize = 4;
     const BEFORE_THE_KILL: usize = 12;
     let dir = tempfile::tempdir().unwrap();
@@ -69,7 +69,7 @@ async fn what_was_confirmed_outlives_kill_9() {
             .collect();
         let count = || confirmed.lock().unwrap().len();
         let enough = count() + BEFORE_THE_KILL;
-        eventually("the writers write", async || count() >= enough).await;
+        eventually("the writers created tokens", async || count() >= enough).await;
         server.kill();
         for writer in writers {
             writer.await.unwrap();
@@ -89,7 +89,7 @@ async fn what_was_confirmed_outlives_kill_9() {
 }
 
 #[tokio::test]
-async fn it_outlives_a_stop_and_a_start() {
+async fn tokens_and_sessions_survive_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = Server::start(dir.path(), &[]).await;
     let root = Client::root(&server).await;
@@ -105,7 +105,7 @@ async fn it_outlives_a_stop_and_a_start() {
 }
 
 #[tokio::test]
-async fn one_process_at_a_time_has_it() {
+async fn only_one_process_at_a_time_uses_a_data_directory() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = Server::start(dir.path(), &[]).await;
     let data = dir.path().join("data").canonicalize().unwrap();
@@ -122,7 +122,7 @@ async fn one_process_at_a_time_has_it() {
 }
 
 #[tokio::test]
-async fn a_data_directory_with_a_long_path_works_too() {
+async fn a_data_directory_with_a_long_path_works() {
     let dir = tempfile::tempdir().unwrap();
     let deep = dir.path().join("a-very-long-name-of-a-directory".repeat(5));
     let data = deep.to_str().unwrap();
@@ -134,7 +134,7 @@ async fn a_data_directory_with_a_long_path_works_too() {
     Client::root(&server).await.get(&format!("/api/token/{id}")).await.ok();
 }
 
-/// The start of a conversation with PostgreSQL, by hand.
+/// The startup message of PostgreSQL's protocol.
 fn startup() -> Vec<u8> {
     let words = b"user\0postgres\0database\0postgres\0\0";
     let length = u32::try_from(8 + words.len()).unwrap();
@@ -147,7 +147,7 @@ fn query(sql: &str) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_outlives_connections_that_are_dropped_in_the_middle() {
+async fn the_database_survives_connections_that_are_cut_off() {
     use std::io::{Read, Write};
     let dir = tempfile::tempdir().unwrap();
     let database = keymeter::storage::embedded::Embedded::start(dir.path()).unwrap();
@@ -162,11 +162,11 @@ async fn it_outlives_connections_that_are_dropped_in_the_middle() {
         [startup(), many.clone(), many].concat(),
     ];
     for words in rude {
-        // Whoever is cut off in the middle neither reads what is left nor says good-bye.
+        // A client that is cut off neither reads the rest of the answer nor ends the session.
         let mut stream = std::os::unix::net::UnixStream::connect(&socket).unwrap();
         stream.write_all(&words).unwrap();
         stream.set_read_timeout(Some(std::time::Duration::from_secs(1))).unwrap();
-        // One byte of the answer, if there is one: the rest of it is never read.
+        // One byte of the answer, if there is one; the rest is never read.
         let _ = stream.read(&mut [0]);
         drop(stream);
         let polite = async {
@@ -174,7 +174,11 @@ async fn it_outlives_connections_that_are_dropped_in_the_middle() {
             sqlx::query_scalar::<_, Option<String>>("select to_regclass('half')::text").fetch_one(&mut conn).await
         };
         let half = tokio::time::timeout(std::time::Duration::from_secs(30), polite).await;
-        assert_eq!(half.expect("it answers").expect("it answers well"), None, "what was not committed is gone");
+        assert_eq!(
+            half.expect("the database answers in time").expect("the database answers without an error"),
+            None,
+            "the uncommitted table does not exist"
+        );
     }
     database.stop().unwrap();
 }

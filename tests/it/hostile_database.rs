@@ -1,6 +1,6 @@
-//! The real binary beside a database, and beside other servers, that do what they should not: a transaction that holds
-//! a wallet, a server that is paused, a row that fails its batch, no writes after a failover, tables without statistics,
-//! a clock that is wrong, an encoding that stores no emoji.
+//! The real program under faults of the database and of other servers: a transaction that holds a wallet, a paused
+//! server, a row that fails its batch, a read-only database after a failover, tables without statistics, a wrong clock,
+//! an encoding without emoji.
 
 use std::path::Path;
 use std::time::Duration;
@@ -25,7 +25,7 @@ async fn charge(gateway: &Client, key: &str) -> Answer {
     gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await
 }
 
-/// So many charges, all of which must be made.
+/// Makes this many charges, which must all succeed.
 async fn charge_often(gateway: &Client, key: &str, charges: usize) {
     for _ in 0..charges {
         charge(gateway, key).await.ok();
@@ -33,7 +33,7 @@ async fn charge_often(gateway: &Client, key: &str, charges: usize) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_wallet_that_is_held_does_not_hold_up_the_others_of_its_lane(pool: PgPool) {
+async fn a_locked_wallet_does_not_delay_other_wallets_of_its_lane(pool: PgPool) {
     let servers = servers(&url(&pool), 1).await;
     let held = servers.owner("held", PLENTY).await;
     let held_key = held.unlimited_key().await;
@@ -57,7 +57,7 @@ async fn a_wallet_that_is_held_does_not_hold_up_the_others_of_its_lane(pool: PgP
         charge.unwrap().ok();
     }
 
-    // A wallet that stays held is refused in the end, and nothing was taken.
+    // Charges of a wallet that stays locked are refused after a while and take nothing.
     let mut holder = pool.begin().await.unwrap();
     sqlx::query("select 1 from users where id = $1 for update").bind(held.id).execute(&mut *holder).await.unwrap();
     let refused = charge(&gateway, &held_key).await;
@@ -68,7 +68,7 @@ async fn a_wallet_that_is_held_does_not_hold_up_the_others_of_its_lane(pool: PgP
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_token_that_is_held_does_not_hold_up_the_others_either(pool: PgPool) {
+async fn a_locked_token_does_not_delay_other_tokens(pool: PgPool) {
     let servers = servers(&url(&pool), 1).await;
     let held = servers.owner("held", PLENTY).await;
     let held_key = held.unlimited_key().await;
@@ -89,7 +89,7 @@ async fn a_token_that_is_held_does_not_hold_up_the_others_either(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn slow_requests_of_people_take_no_connection_from_gateways(pool: PgPool) {
+async fn slow_requests_of_users_take_no_connection_from_gateways(pool: PgPool) {
     let servers = servers(&url(&pool), 1).await;
     let key = servers.owner("ana", PLENTY).await.unlimited_key().await;
     let gateway = servers.gateway(0);
@@ -108,7 +108,7 @@ async fn slow_requests_of_people_take_no_connection_from_gateways(pool: PgPool) 
         .collect();
     let waiting =
         "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    eventually("every connection that people may have is waiting", async || {
+    eventually("every connection for users is waiting", async || {
         sqlx::query_scalar::<_, i64>(waiting).fetch_one(&pool).await.unwrap() >= 11
     })
     .await;
@@ -116,7 +116,7 @@ async fn slow_requests_of_people_take_no_connection_from_gateways(pool: PgPool) 
         charge(&gateway, &key).await.ok();
         let verified = gateway.post("/api/gateway/verify", json!({ "key": key })).await.ok();
         assert_eq!(verified["valid"], json!(true));
-        // Past the two seconds for which anything is remembered without being read again.
+        // Longer than the two seconds for which caches are used without reading again.
         if n % 20 == 0 {
             tokio::time::sleep(Duration::from_millis(600)).await;
         }
@@ -129,14 +129,14 @@ async fn slow_requests_of_people_take_no_connection_from_gateways(pool: PgPool) 
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_paused_server_gives_the_wallets_it_holds_back(pool: PgPool) {
+async fn a_paused_server_releases_the_wallets_it_locked(pool: PgPool) {
     let servers = servers(&url(&pool), 2).await;
     let mut keys = Vec::new();
     for n in 0..4 {
         keys.push(servers.owner(&format!("owner-{n}"), PLENTY).await.unlimited_key().await);
     }
     let (paused, healthy) = (servers.gateway(0), servers.gateway(1));
-    // Load on the first server, so that it is paused in the middle of its transactions.
+    // Load on the first server, so that it is paused inside a transaction.
     let load: Vec<_> = (0..32)
         .map(|n| {
             let (gateway, key) = (paused.clone(), keys[n % keys.len()].clone());
@@ -160,7 +160,7 @@ async fn a_paused_server_gives_the_wallets_it_holds_back(pool: PgPool) {
         servers.running[0].signal("CONT");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert!(seen > 0, "it was never caught in the middle of a transaction");
+    assert!(seen > 0, "the server was never paused inside a transaction");
     for key in &keys {
         eventually("every wallet can be charged on the other server", async || {
             charge(&healthy, key).await.status == 200
@@ -176,11 +176,11 @@ async fn a_paused_server_gives_the_wallets_it_holds_back(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn one_bad_row_fails_alone(pool: PgPool) {
+async fn one_invalid_row_does_not_fail_its_batch(pool: PgPool) {
     let servers = servers(&url(&pool), 1).await;
     let key = servers.owner("ana", PLENTY).await.unlimited_key().await;
     let gateway = servers.gateway(0);
-    // What no input should be able to do, done by hand: a row that the database refuses.
+    // A row that the database refuses, which no input can cause.
     sqlx::query("alter table charges add constraint bad_luck check (quota <> 13)").execute(&pool).await.unwrap();
     let answers = join_all((0..200).map(|n| {
         let (gateway, key) = (gateway.clone(), key.clone());
@@ -201,7 +201,7 @@ async fn one_bad_row_fails_alone(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn sums_of_counts_cannot_fail_a_batch(pool: PgPool) {
+async fn overflowing_counts_do_not_fail_a_batch(pool: PgPool) {
     let servers = servers(&url(&pool), 1).await;
     let key = servers.owner("ana", PLENTY).await.unlimited_key().await;
     let gateway = servers.gateway(0);
@@ -221,7 +221,7 @@ async fn sums_of_counts_cannot_fail_a_batch(pool: PgPool) {
 }
 
 #[tokio::test]
-async fn a_database_that_takes_no_writes_is_unavailable_and_recovers_without_a_restart() {
+async fn a_read_only_database_is_unavailable_and_the_service_recovers_without_a_restart() {
     let cluster = Cluster::start();
     let database = cluster.url();
     let servers = servers(&database, 1).await;
@@ -229,7 +229,7 @@ async fn a_database_that_takes_no_writes_is_unavailable_and_recovers_without_a_r
     let gateway = servers.gateway(0);
     let alter = async |sql: &'static str| {
         let mut conn = PgConnection::connect(&database).await.unwrap();
-        // Not bound by what it sets.
+        // This session may write whatever the default is.
         sqlx::query("set default_transaction_read_only = off").execute(&mut conn).await.unwrap();
         sqlx::query(AssertSqlSafe(sql)).execute(&mut conn).await.unwrap();
         sqlx::query("select pg_reload_conf()").execute(&mut conn).await.unwrap();
@@ -237,7 +237,7 @@ async fn a_database_that_takes_no_writes_is_unavailable_and_recovers_without_a_r
     for _ in 0..2 {
         charge(&gateway, &key).await.ok();
         alter("alter system set default_transaction_read_only = on").await;
-        eventually("it is not ready", async || {
+        eventually("the service is not ready", async || {
             let ready = gateway.get("/readyz").await;
             ready.status == 503 && ready.json()["error"] == json!("database_read_only")
         })
@@ -245,13 +245,13 @@ async fn a_database_that_takes_no_writes_is_unavailable_and_recovers_without_a_r
         charge(&gateway, &key).await.refuses(503, "database_unavailable");
         servers.root.post("/api/token/", json!({ "name": "two" })).await.refuses(503, "database_unavailable");
         alter("alter system reset default_transaction_read_only").await;
-        eventually("it is ready again", async || gateway.get("/readyz").await.status == 200).await;
-        eventually("it charges again", async || charge(&gateway, &key).await.status == 200).await;
+        eventually("the service is ready again", async || gateway.get("/readyz").await.status == 200).await;
+        eventually("the service charges again", async || charge(&gateway, &key).await.status == 200).await;
     }
 }
 
 #[tokio::test]
-async fn a_database_that_cannot_store_every_text_is_refused() {
+async fn a_database_with_another_encoding_than_utf8_is_refused() {
     let cluster = Cluster::start();
     let mut conn = PgConnection::connect(&cluster.url()).await.unwrap();
     let latin = "create database latin encoding 'LATIN1' locale 'C' template template0";
@@ -265,7 +265,7 @@ async fn a_database_that_cannot_store_every_text_is_refused() {
     assert_eq!(told.lines().count(), 1);
 }
 
-/// A connection as the service makes them.
+/// A connection with the settings of the service.
 async fn service_connection(database: &str) -> sqlx::pool::PoolConnection<sqlx::Postgres> {
     let options = DbOptions {
         plan_cache_mode: "force_generic_plan",
@@ -279,7 +279,7 @@ async fn service_connection(database: &str) -> sqlx::pool::PoolConnection<sqlx::
 }
 
 #[sqlx::test(migrations = false)]
-async fn l4_an_answer_is_durable_whatever_the_database_says(pool: PgPool) {
+async fn l4_commits_are_durable_even_if_the_database_turns_them_off(pool: PgPool) {
     let name: String = sqlx::query_scalar("select current_database()::text").fetch_one(&pool).await.unwrap();
     let careless = format!("alter database \"{name}\" set synchronous_commit = off");
     sqlx::query(AssertSqlSafe(careless)).execute(&pool).await.unwrap();
@@ -289,7 +289,7 @@ async fn l4_an_answer_is_durable_whatever_the_database_says(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn reading_keys_needs_no_statistics(pool: PgPool) {
+async fn reading_keys_uses_indexes_without_statistics(pool: PgPool) {
     let servers = servers(&url(&pool), 1).await;
     let owner = servers.owner("ana", PLENTY).await;
     owner.unlimited_key().await;
@@ -302,7 +302,7 @@ async fn reading_keys_needs_no_statistics(pool: PgPool) {
     {
         sqlx::query(sql).execute(&pool).await.unwrap();
     }
-    // As after a restore: rows and no statistics.
+    // Rows without statistics, as after a restore.
     sqlx::query(others).bind(owner.id).execute(&pool).await.unwrap();
     sqlx::query("delete from pg_statistic where starelid in ('tokens'::regclass, 'users'::regclass)")
         .execute(&pool)
@@ -311,7 +311,7 @@ async fn reading_keys_needs_no_statistics(pool: PgPool) {
     let mut conn = service_connection(&url(&pool)).await;
     let digests: Vec<keymeter::domain::key::Digest> = Vec::new();
     keymeter::storage::tokens::list_with_owners(&mut conn, &digests).await.unwrap();
-    // The statement as it is prepared there, explained for keys that are there.
+    // The plan of the prepared statement, for keys that exist.
     let statement: String = sqlx::query_scalar(
         "select statement from pg_prepared_statements where statement like '%key_digest = asked.digest%'",
     )
@@ -329,7 +329,7 @@ async fn reading_keys_needs_no_statistics(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_charge_that_leaves_nothing_is_known_to_the_next_verify(pool: PgPool) {
+async fn the_next_verify_knows_that_a_charge_left_nothing(pool: PgPool) {
     let servers = servers(&url(&pool), 1).await;
     let owner = servers.owner("ana", PLENTY).await;
     let unlimited = owner.unlimited_key().await;
@@ -344,7 +344,7 @@ async fn a_charge_that_leaves_nothing_is_known_to_the_next_verify(pool: PgPool) 
         let told = verify(&key).await;
         assert_eq!((&told["reason"], &told["remain_quota"]), (&json!("token_exhausted"), &json!(0)));
     }
-    // The wallet is emptied through one key, and the other one knows.
+    // A charge of one key empties the wallet of the other.
     servers.root.post(&format!("/api/admin/users/{}/quota", owner.id), json!({ "set": 5 })).await.ok();
     let (_, other) = ana.creates(json!({ "name": "other", "unlimited_quota": true })).await.unwrap();
     assert_eq!(verify(&other).await["usable_quota"], json!(5));
@@ -353,7 +353,7 @@ async fn a_charge_that_leaves_nothing_is_known_to_the_next_verify(pool: PgPool) 
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_token_stops_in_a_group_that_its_owner_left(pool: PgPool) {
+async fn a_token_is_refused_in_a_group_that_its_owner_left(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("keymeter.toml");
     let groups = "[groups.default]\ndescription = \"\"\nratio = \"1\"\n\
@@ -388,7 +388,7 @@ async fn a_token_stops_in_a_group_that_its_owner_left(pool: PgPool) {
     charge(&gateway, &own).await.ok();
 }
 
-/// libfaketime of the distribution.
+/// The path of libfaketime.
 fn libfaketime() -> &'static str {
     ["/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1"]
         .into_iter()
@@ -415,7 +415,7 @@ async fn a_server_four_days_ahead_deletes_nothing_and_no_retry_is_charged_twice(
         let wrong = Server::start(dir.path(), &settings).await;
         let gateway = Client::with(&wrong, &servers.credential);
         gateway.get("/readyz").await.refuses(503, "clock_skew");
-        eventually("it has found out that it must not tidy up", async || {
+        eventually("the server notices that its clock is wrong", async || {
             wrong.output().contains("deletes nothing and expires nothing")
         })
         .await;

@@ -1,4 +1,4 @@
-//! Spec §2.1 and §5: no secret is in the database in plain text, so a dump of it opens nothing.
+//! Specification §2.1 and §5: the database has no secret in plain text.
 
 use serde_json::json;
 use sqlx::{AssertSqlSafe, PgPool, Row};
@@ -10,7 +10,7 @@ async fn texts(pool: &PgPool, sql: String) -> Vec<String> {
     rows.iter().map(|row| row.get::<Option<String>, _>(0).unwrap_or_default()).collect()
 }
 
-/// Every row of every table as text, and every binary column in three spellings.
+/// Every row of every table as text, and every binary column in three encodings.
 async fn dump(pool: &PgPool) -> String {
     let tables = "select table_name::text from information_schema.tables where table_schema = 'public'";
     let mut dump = Vec::new();
@@ -29,7 +29,7 @@ async fn dump(pool: &PgPool) -> String {
     dump.join("\n")
 }
 
-/// The secret, its middle, and what both look like as hexadecimal digits.
+/// The secret, its middle, and its middle as hexadecimal digits.
 fn traces(secret: &str) -> Vec<String> {
     let middle = secret.len().saturating_sub(16) / 2;
     let middle = &secret[middle..(middle + 16).min(secret.len())];
@@ -38,7 +38,7 @@ fn traces(secret: &str) -> Vec<String> {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_dump_of_the_database_holds_no_secret(pool: PgPool) {
+async fn a_dump_of_the_database_has_no_secret(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (root, ana) = (app.root().await, app.enabled_user("ana").await);
     let access_token = ana.by_access_token().await;
@@ -83,7 +83,7 @@ async fn a_dump_of_the_database_holds_no_secret(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_same_dump_would_show_a_secret_that_was_kept(pool: PgPool) {
+async fn a_secret_in_the_database_is_found_in_the_dump(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let secret = "kma_0123456789abcdefghijABCDEFGHIJ";
     let ana = app.enabled_user("ana").await;

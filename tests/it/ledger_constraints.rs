@@ -1,10 +1,10 @@
-//! The last line of defence of the ledger: its named constraints, and the partitions of its charges.
+//! The named constraints of the ledger's tables, and the partitions of `charges`.
 
 use sqlx::{PgPool, Row};
 
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
-/// What the ledger's rows lean on, then one valid row of each of its tables.
+/// A user and a token, then one valid row of each table of the ledger.
 const ROWS: [&str; 5] = [
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
@@ -22,7 +22,7 @@ const ROWS: [&str; 5] = [
      values (1, 'r1', 1, 1, decode(repeat('01', 32), 'hex'), 0, 0)",
 ];
 
-/// A constraint, and statements of which each breaks it and no other.
+/// Each constraint, and statements that violate only this constraint.
 const BREAKS: [Break; 12] = [
     ("charges_quota_not_negative", &["update charges set quota = -1"]),
     ("charges_shortfall_not_negative", &["update charges set shortfall = -1"]),
@@ -58,7 +58,7 @@ async fn fill(pool: &PgPool) {
     }
 }
 
-/// Makes the partition of a day, and returns true, if that day needs one.
+/// Creates the partition of a day if it needs one, and returns true if it did.
 async fn make(pool: &PgPool, day: i64) -> bool {
     let missing = sqlx::query("select missing_charges_partitions($1, $1)").bind(day).fetch_all(pool).await.unwrap();
     if !missing.is_empty() {
@@ -67,7 +67,7 @@ async fn make(pool: &PgPool, day: i64) -> bool {
     !missing.is_empty()
 }
 
-/// Drops partitions of days before this one, and returns how many.
+/// Drops the partitions of days before this one, and returns how many there were.
 async fn drop_before(pool: &PgPool, day: i64) -> i32 {
     let mut dropped = 0;
     while sqlx::query_scalar("select drop_oldest_charges_partition($1)").bind(day).fetch_one(pool).await.unwrap() {
@@ -82,14 +82,14 @@ async fn charge(pool: &PgPool, at: i64) {
     sqlx::query(insert).bind(at).execute(pool).await.unwrap();
 }
 
-/// Every charge's time and partition, in the order of time.
+/// The time and the partition of every charge, by time.
 async fn charges(pool: &PgPool) -> Vec<(i64, String)> {
     let rows = sqlx::query("select at, tableoid::regclass::text from charges order by at").fetch_all(pool).await;
     rows.unwrap().iter().map(|row| (row.get(0), row.get(1))).collect()
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn every_constraint_of_the_ledger_refuses_what_it_is_there_for(pool: PgPool) {
+async fn every_constraint_of_the_ledger_refuses_invalid_rows(pool: PgPool) {
     fill(&pool).await;
     assert_eq!(charges(&pool).await, [(1, "charges_rest".to_owned())]);
     assert_each_refused(&pool, &BREAKS).await;
@@ -103,12 +103,12 @@ async fn every_constraint_of_the_ledger_refuses_what_it_is_there_for(pool: PgPoo
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn every_constraint_of_the_ledger_is_tried(pool: PgPool) {
+async fn every_constraint_of_the_ledger_is_tested(pool: PgPool) {
     assert_all_tested(&pool, &["charges", "reservations", "idempotency_records"], &BREAKS).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn every_end_of_a_reservation_and_every_gateway_of_a_request_id_is_let_in(pool: PgPool) {
+async fn every_end_of_a_reservation_and_a_request_id_per_gateway_are_accepted(pool: PgPool) {
     fill(&pool).await;
     for statement in [
         "update reservations set state = 'released', ended_time = 1",
@@ -127,19 +127,19 @@ async fn every_end_of_a_reservation_and_every_gateway_of_a_request_id_is_let_in(
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_day_has_one_partition_from_its_first_second_to_its_last(pool: PgPool) {
     assert!(make(&pool, TODAY).await);
-    assert!(!make(&pool, TODAY).await, "it is there");
+    assert!(!make(&pool, TODAY).await, "the partition exists already");
     for at in [TODAY - 1, TODAY, TODAY + DAY - 1, TODAY + DAY] {
         charge(&pool, at).await;
     }
     let (rest, today) = ("charges_rest".to_owned(), "charges_20260310".to_owned());
     let expected = [(TODAY - 1, rest.clone()), (TODAY, today.clone()), (TODAY + DAY - 1, today), (TODAY + DAY, rest)];
     assert_eq!(charges(&pool).await, expected);
-    assert!(!make(&pool, TODAY - DAY).await && !make(&pool, TODAY + DAY).await, "the rest has rows of these days");
+    assert!(!make(&pool, TODAY - DAY).await && !make(&pool, TODAY + DAY).await, "charges_rest has rows of these days");
     assert!(make(&pool, TODAY + 2 * DAY).await);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn only_whole_days_before_the_given_one_are_dropped(pool: PgPool) {
+async fn only_partitions_of_days_before_the_given_day_are_dropped(pool: PgPool) {
     let first_start = "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)";
     sqlx::query(first_start).execute(&pool).await.unwrap();
     charge(&pool, TODAY - 9 * DAY).await;
@@ -149,11 +149,11 @@ async fn only_whole_days_before_the_given_one_are_dropped(pool: PgPool) {
     }
     assert_eq!(drop_before(&pool, TODAY - 3 * DAY).await, 0);
     assert_eq!(drop_before(&pool, TODAY).await, 2);
-    assert_eq!(drop_before(&pool, TODAY).await, 0, "they are gone");
+    assert_eq!(drop_before(&pool, TODAY).await, 0, "they are dropped already");
     let left: Vec<i64> = charges(&pool).await.into_iter().map(|(at, _)| at).collect();
-    assert_eq!(left, [TODAY - 9 * DAY, TODAY, TODAY + DAY], "the rest keeps what it took");
+    assert_eq!(left, [TODAY - 9 * DAY, TODAY, TODAY + DAY], "charges_rest keeps its rows");
     let since: Option<i64> =
         sqlx::query_scalar("select charges_since from installation").fetch_optional(&pool).await.unwrap().flatten();
-    assert_eq!(since, Some(TODAY), "it is known from when on every charge is there");
-    assert!(make(&pool, TODAY - DAY).await, "a day can be made again");
+    assert_eq!(since, Some(TODAY), "the time from which on every charge is stored is recorded");
+    assert!(make(&pool, TODAY - DAY).await, "the partition of a day can be created again");
 }

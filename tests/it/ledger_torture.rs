@@ -1,5 +1,5 @@
-//! The ledger's law under torture: the real binary on a PostgreSQL with fsync on, many clients at
-//! once, kill -9, outages, SIGTERM, several servers.
+//! The invariants of the ledger under load: the real program on a durable PostgreSQL, many clients at once, kill -9,
+//! outages, SIGTERM, several servers.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
@@ -41,8 +41,8 @@ impl World {
     }
 }
 
-/// Charges by many clients until it is stopped or nobody answers. Each has a serial number, which
-/// is its request id and, as `prompt_tokens`, marks its row.
+/// Charges by many clients, until they are stopped or the service does not answer. Each charge has a serial number,
+/// which is in its request id and, as `prompt_tokens`, in its row.
 #[derive(Default)]
 struct Load {
     keys: Vec<String>,
@@ -58,7 +58,7 @@ struct Sent {
     serial: i64,
     quota: i64,
     body: Value,
-    /// What was answered, if it was.
+    /// The answer, if there was one.
     told: Option<Value>,
 }
 
@@ -96,13 +96,13 @@ impl Load {
         }
     }
 
-    /// Waits until so many more are acknowledged.
+    /// Waits until this many more charges are acknowledged.
     async fn goes_on(&self, more: usize) {
         let enough = self.acknowledged.load(Ordering::SeqCst) + more;
         eventually("charges are acknowledged", async || self.acknowledged.load(Ordering::SeqCst) >= enough).await;
     }
 
-    /// L4: what was acknowledged is there once; whatever was sent is charged once when it is sent again.
+    /// Asserts L4: every acknowledged charge is stored once, and every sent charge is charged once when it is sent again.
     async fn holds(&self, gateway: &Client, pool: &PgPool) {
         let all = self.charges.lock().unwrap().clone();
         let rows = rows_by_serial(pool).await;
@@ -210,7 +210,7 @@ async fn l4_postgresql_stopped_at_once_in_mid_load_loses_nothing_and_charges_not
         load.goes_on(200).await;
         let before = load.refused.load(Ordering::SeqCst);
         world.cluster.crash();
-        eventually("it says so", async || load.refused.load(Ordering::SeqCst) > before).await;
+        eventually("charges are refused", async || load.refused.load(Ordering::SeqCst) > before).await;
         world.cluster.resume();
     }
     load.goes_on(200).await;
@@ -229,7 +229,7 @@ async fn l4_sigterm_in_mid_load_answers_all_that_it_charges() {
     world.servers.running[0].signal("TERM");
     clients.join_all().await;
     let mut status = None;
-    eventually("it stops", async || {
+    eventually("the server stops", async || {
         status = world.servers.running[0].child.try_wait().unwrap();
         status.is_some()
     })

@@ -1,5 +1,5 @@
-//! Tests as real callers, against the real router and a real PostgreSQL. One file a section of the
-//! spec; `scripts/with-postgres.sh` brings the database.
+//! Tests that call the service over a real PostgreSQL, as its users do. The files `s2_…` to `s7_…` test the section of
+//! `docs/specification.md` in their name. `scripts/with-postgres.sh` starts the database.
 
 #![allow(
     clippy::disallowed_methods,
@@ -11,7 +11,7 @@
     clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::wildcard_enum_match_arm,
-    reason = "tests fail by panicking, ask the database what they like, and read better as tables and long walks"
+    reason = "tests fail by panicking, run their own SQL, and read better as tables and long sequences"
 )]
 
 mod accounts;

@@ -1,4 +1,4 @@
-//! PostgreSQL goes away and comes back, and the service outlasts it (spec §7: 503 with `Retry-After`).
+//! Outages of PostgreSQL: the service answers 503 with `Retry-After` (specification §7) and recovers.
 
 use serde_json::json;
 
@@ -6,14 +6,14 @@ use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, ROOT_PASSWORD, Server};
 
 #[track_caller]
-fn is_away(answer: &Answer) {
+fn is_unavailable(answer: &Answer) {
     answer.refuses_saying(503, "database_unavailable", "database unavailable; retry shortly");
     assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok_and(|n| n > 0)));
     assert_eq!(answer.header("content-type"), Some("application/json"));
 }
 
 #[tokio::test]
-async fn an_outage_answers_503_and_ends_by_itself() {
+async fn during_an_outage_the_service_answers_503_and_then_recovers() {
     let cluster = Cluster::start();
     let dir = tempfile::tempdir().unwrap();
     let database = cluster.url();
@@ -28,20 +28,20 @@ async fn an_outage_answers_503_and_ends_by_itself() {
     for _ in 0..2 {
         stranger.get("/readyz").await.ok();
         cluster.crash();
-        is_away(&root.get("/api/token/").await);
-        is_away(&root.get(&format!("/api/token/{id}")).await);
-        is_away(&root.post("/api/token/", json!({ "name": "meanwhile" })).await);
-        is_away(&session.get("/api/token/").await);
-        is_away(&stranger.login("root", ROOT_PASSWORD).await);
-        is_away(&stranger.get("/readyz").await);
+        is_unavailable(&root.get("/api/token/").await);
+        is_unavailable(&root.get(&format!("/api/token/{id}")).await);
+        is_unavailable(&root.post("/api/token/", json!({ "name": "meanwhile" })).await);
+        is_unavailable(&session.get("/api/token/").await);
+        is_unavailable(&stranger.login("root", ROOT_PASSWORD).await);
+        is_unavailable(&stranger.get("/readyz").await);
         let by_key = holder.get("/api/usage/token/").await;
-        is_away(&by_key);
+        is_unavailable(&by_key);
         assert_eq!(by_key.json()["code"], json!(false));
         stranger.get("/healthz").await.ok();
         stranger.get("/api/status").await.ok();
 
         cluster.resume();
-        eventually("it is ready again", async || stranger.get("/readyz").await.status == 200).await;
+        eventually("the service is ready again", async || stranger.get("/readyz").await.status == 200).await;
         for caller in [&root, &session] {
             let list = caller.get("/api/token/").await.ok();
             assert_eq!((&list["total"], &list["items"][0]["name"]), (&json!(1), &json!("before")));
@@ -53,7 +53,7 @@ async fn an_outage_answers_503_and_ends_by_itself() {
 }
 
 #[tokio::test]
-async fn it_stops_gracefully_while_the_database_is_away() {
+async fn the_service_stops_gracefully_during_an_outage() {
     let cluster = Cluster::start();
     let dir = tempfile::tempdir().unwrap();
     let mut server = Server::start(dir.path(), &[("DATABASE_URL", &cluster.url())]).await;

@@ -1,4 +1,4 @@
-//! Spec §2.1, the Token object, and §2.2, the Page object; §8, the shape of keys.
+//! Specification §2.1, the Token object, and §2.2, the Page object; §8, the shape of keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,12 +43,12 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The names of an object's members with their types.
+/// The members of an object with their types.
 fn shape(object: &Value) -> BTreeMap<&str, &'static str> {
     object.as_object().unwrap().iter().map(|(name, value)| (name.as_str(), kind(value))).collect()
 }
 
-/// Every answer that shows the token: those that leave its key empty, then those that show it.
+/// The token's id, then the token in every answer without its key, then in every answer with it.
 async fn everywhere_shown(ana: &Caller) -> (i64, Vec<Value>, Vec<Value>) {
     let mut request = ana.request(Method::POST, "/api/token/");
     *request.body_mut() = json!({ "name": "shown" }).to_string().into();
@@ -86,7 +86,7 @@ async fn a_page_has_its_4_fields_in_lists_and_in_searches(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_key_is_empty_but_where_one_token_is_read(pool: PgPool) {
+async fn the_key_is_shown_only_when_one_token_is_read_or_created(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let (_, without_key, with_key) = everywhere_shown(&ana).await;
@@ -103,7 +103,7 @@ async fn the_key_is_empty_but_where_one_token_is_read(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn old_tools_may_have_the_masked_key_in_lists(pool: PgPool) {
+async fn lists_show_the_masked_key_where_the_operator_sets_it(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_COMPAT__LIST_KEY", "masked")]).await;
     let ana = app.enabled_user("ana").await;
     let (_, without_key, with_key) = everywhere_shown(&ana).await;
@@ -139,7 +139,7 @@ async fn a_key_is_sk_and_48_letters_and_digits_that_end_in_their_checksum(pool: 
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_key_lies_nowhere_in_plain(pool: PgPool) {
+async fn no_key_is_stored_in_plain_text(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let (id, key) = ana.creates_with_key(json!({ "name": "secret" })).await;

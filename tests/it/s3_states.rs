@@ -1,4 +1,4 @@
-//! Spec §3, states and transitions.
+//! Specification §3, states and transitions.
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -31,7 +31,7 @@ async fn edit(ana: &Caller, id: i64, mut fields: Value) -> Value {
     ana.put("/api/token/", fields).await.ok()
 }
 
-/// Its status, which every way of reading must agree on.
+/// The status of a token, which must be the same in every answer.
 async fn status(ana: &Caller, id: i64) -> i64 {
     let shown = ana.get(&format!("/api/token/{id}")).await.ok()["status"].as_i64().unwrap();
     for path in ["/api/token/?size=100", "/api/token/search?keyword=state&size=100"] {
@@ -48,7 +48,7 @@ async fn exhausted(app: &TestApp, ana: &Caller) -> i64 {
     id
 }
 
-/// One token in each state, in the order of their numbers.
+/// One token in each state, by number.
 async fn one_of_each(app: &TestApp, ana: &Caller) -> [i64; 4] {
     let enabled = ana.creates(json!({ "name": "state 1", "remain_quota": 7 })).await;
     let disabled = ana.creates(json!({ "name": "state 2", "remain_quota": 7 })).await;
@@ -67,7 +67,7 @@ async fn there_are_four_states(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn an_enabled_token_is_disabled_and_enabled_again_and_the_answer_carries_it(pool: PgPool) {
+async fn a_token_can_be_disabled_and_enabled_and_the_answer_shows_it(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let id = ana.creates(json!({ "name": "state", "remain_quota": 7 })).await;
@@ -80,7 +80,7 @@ async fn an_enabled_token_is_disabled_and_enabled_again_and_the_answer_carries_i
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_token_expires_in_the_second_that_its_expiry_names(pool: PgPool) {
+async fn a_token_expires_at_the_second_of_its_expiry(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let id = ana.creates(json!({ "name": "state", "expired_time": START + HOUR })).await;
@@ -182,7 +182,7 @@ async fn a_disabled_token_is_enabled_only_if_neither_expired_nor_exhausted(pool:
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn disabled_counts_before_expired_and_expired_before_exhausted(pool: PgPool) {
+async fn disabled_comes_before_expired_and_expired_before_exhausted(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let id = exhausted(&app, &ana).await;

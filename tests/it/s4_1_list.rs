@@ -1,4 +1,4 @@
-//! Spec §4.1, list tokens, and §2.2, the Page object.
+//! Specification §4.1, list tokens, and §2.2, the Page object.
 
 use serde_json::json;
 use sqlx::PgPool;
@@ -15,7 +15,7 @@ async fn an_empty_list_is_an_empty_page(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn pages_count_from_0_newest_first_and_end_empty(pool: PgPool) {
+async fn pages_are_numbered_from_0_with_the_newest_token_first(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let mut ids = Vec::new();
@@ -36,7 +36,7 @@ async fn pages_count_from_0_newest_first_and_end_empty(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_page_that_is_none_is_refused(pool: PgPool) {
+async fn an_invalid_page_is_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     for query in ["p=-1", "p=x", "p=1.5"] {
@@ -50,14 +50,14 @@ async fn a_page_that_is_none_is_refused(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn ten_tokens_are_a_page_unless_asked_otherwise(pool: PgPool) {
+async fn a_page_has_ten_tokens_by_default(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     for n in 0..11 {
         ana.creates(json!({ "name": format!("token {n}") })).await;
     }
     let queries = [
-        // the query, the page it is, its size, how many it holds
+        // the query, the page, its size, the number of its tokens
         ("", 0, 10, 10),
         ("?size=0", 0, 10, 10),
         ("?size=", 0, 10, 10),
@@ -79,7 +79,7 @@ async fn ten_tokens_are_a_page_unless_asked_otherwise(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn both_slash_forms_answer_and_unknown_parameters_are_ignored(pool: PgPool) {
+async fn a_trailing_slash_is_optional_and_unknown_parameters_are_ignored(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     ana.creates(json!({ "name": "one" })).await;
@@ -91,7 +91,7 @@ async fn both_slash_forms_answer_and_unknown_parameters_are_ignored(pool: PgPool
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_list_holds_only_ones_own_live_tokens(pool: PgPool) {
+async fn a_list_has_only_the_callers_own_live_tokens(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
     let root = app.root().await;

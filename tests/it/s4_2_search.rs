@@ -1,4 +1,4 @@
-//! Spec §4.2, search tokens, with the rules of §8.
+//! Specification §4.2, search tokens, with the rules of §8.
 
 use reqwest::Url;
 use serde_json::json;
@@ -11,7 +11,7 @@ async fn search(who: &Caller, parameters: &[(&str, &str)]) -> Answer {
     who.get(&format!("{}?{}", url.path(), url.query().unwrap_or_default())).await
 }
 
-/// The names it finds, newest first; `total` must count them all.
+/// The names of the found tokens, newest first.
 async fn found(who: &Caller, parameters: &[(&str, &str)]) -> Vec<String> {
     let data = search(who, parameters).await.ok();
     let items = data["items"].as_array().unwrap();
@@ -20,7 +20,7 @@ async fn found(who: &Caller, parameters: &[(&str, &str)]) -> Vec<String> {
     items.iter().map(|token| token["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Tokens of these names, the last one newest, and their keys.
+/// Creates tokens with these names and returns their keys.
 async fn creates_all<const N: usize>(who: &Caller, names: [&str; N]) -> [String; N] {
     let mut keys = Vec::new();
     for name in names {
@@ -50,7 +50,7 @@ async fn a_keyword_finds_names_that_contain_it_in_any_case(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_keyword_with_wildcards_is_the_callers_pattern(pool: PgPool) {
+async fn a_keyword_with_wildcards_is_a_pattern_for_the_whole_name(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     creates_all(&ana, ["prod", "my prod", "prod key", "my prod key"]).await;
@@ -69,7 +69,7 @@ async fn a_keyword_with_wildcards_is_the_callers_pattern(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn all_but_the_wildcard_is_literal(pool: PgPool) {
+async fn every_character_but_the_wildcard_is_literal(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     creates_all(&ana, ["a_b", "axb", r"a\b", r"a\_b", "a*b", "a'b", "100 % b"]).await;
@@ -128,9 +128,8 @@ async fn a_token_is_found_by_a_part_of_its_key(pool: PgPool) {
         .chars()
         .map(|c| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() })
         .collect();
-    for nobodys in [format!("{middle}%"), format!("%{middle}"), format!("%{tail}%{head}"), "__".to_owned(), other_case]
-    {
-        assert_eq!(found(&ana, &[("token", &nobodys)]).await, [""; 0], "{nobodys}");
+    for other in [format!("{middle}%"), format!("%{middle}"), format!("%{tail}%{head}"), "__".to_owned(), other_case] {
+        assert_eq!(found(&ana, &[("token", &other)]).await, [""; 0], "{other}");
     }
     assert_eq!(found(&ana, &[("token", "sk-")]).await, ["two", "one"]);
 }
@@ -146,7 +145,7 @@ async fn a_pattern_for_the_start_of_a_key_may_leave_out_the_prefix(pool: PgPool)
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn keyword_and_token_must_both_fit(pool: PgPool) {
+async fn keyword_and_token_must_both_match(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let [one, two] = creates_all(&ana, ["prod 1", "prod 2"]).await;
@@ -169,7 +168,7 @@ async fn a_search_has_pages_like_a_list(pool: PgPool) {
     let ana = app.enabled_user("ana").await;
     creates_all(&ana, ["no 1", "no 2", "no 3", "no 4", "no 5"]).await;
     let pages: [(&str, &str, &str, i64, &[&str]); 5] = [
-        // the page, the size and by which name it is given, the page echoed, its names
+        // the page, the parameter for its size, the size, the page in the answer, the names
         ("0", "size", "2", 0, &["no 5", "no 4"]),
         ("2", "size", "2", 2, &["no 1"]),
         ("3", "size", "2", 3, &[]),
@@ -192,7 +191,7 @@ async fn a_search_has_pages_like_a_list(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn an_empty_search_is_the_list(pool: PgPool) {
+async fn an_empty_search_returns_the_list(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     creates_all(&ana, ["one", "two"]).await;
@@ -204,7 +203,7 @@ async fn an_empty_search_is_the_list(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn nobody_finds_anothers_or_a_deleted_token(pool: PgPool) {
+async fn other_users_tokens_and_deleted_tokens_are_not_found(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, ben, root) = (app.enabled_user("ana").await, app.enabled_user("ben").await, app.root().await);
     let (id, key) = ana.creates_with_key(json!({ "name": "ana's" })).await;
@@ -253,7 +252,7 @@ async fn a_search_of_too_few_characters_or_too_many_wildcards_is_refused(pool: P
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn ten_searches_a_minute_are_a_users_share(pool: PgPool) {
+async fn each_user_has_ten_searches_per_minute(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_LIMITS__SEARCH_PER_MINUTE", "10")]).await;
     let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
     let program = ana.by_access_token().await;

@@ -1,4 +1,4 @@
-//! Spec §4.3, get one token, and the calls beside it that show keys.
+//! Specification §4.3, get one token, and the other calls that show keys.
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use crate::harness::wait::eventually;
 use crate::harness::{Caller, START, TestApp};
 
-/// The audit log's reveals, oldest first.
+/// The entries of the audit log for shown keys, oldest first.
 async fn reveals(app: &TestApp) -> Vec<Value> {
     let page = app.root().await.get("/api/admin/audit?action=token.key_revealed&size=100").await.ok();
     page["items"].as_array().unwrap().iter().rev().cloned().collect()
@@ -17,7 +17,7 @@ async fn creates(who: &Caller, name: &str) -> (i64, String) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_token_read_by_id_shows_its_key_and_is_kept_nowhere(pool: PgPool) {
+async fn a_token_read_by_id_shows_its_key_and_is_not_cached(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let (id, key) = creates(&ana, "one").await;
@@ -31,7 +31,7 @@ async fn a_token_read_by_id_shows_its_key_and_is_kept_nowhere(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_key_alone_is_had_by_post_with_or_without_a_body(pool: PgPool) {
+async fn a_key_is_read_by_post_with_or_without_a_body(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let (id, key) = creates(&ana, "one").await;
@@ -44,7 +44,7 @@ async fn a_key_alone_is_had_by_post_with_or_without_a_body(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn several_keys_are_had_at_once_by_id(pool: PgPool) {
+async fn several_keys_are_read_at_once_by_id(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
     let ((one, key_one), (two, key_two)) = (creates(&ana, "one").await, creates(&ana, "two").await);
@@ -79,7 +79,7 @@ async fn one_batch_shows_at_most_100_keys(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn every_reveal_is_a_line_in_the_audit_log(pool: PgPool) {
+async fn every_shown_key_has_an_entry_in_the_audit_log(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let ((one, key), (two, _)) = (creates(&ana, "one").await, creates(&ana, "two").await);
@@ -104,7 +104,7 @@ async fn every_reveal_is_a_line_in_the_audit_log(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn reveals_that_wait_for_the_audit_log_are_bounded(pool: PgPool) {
+async fn requests_that_wait_for_the_audit_log_are_bounded(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let (id, _) = creates(&ana, "one").await;
@@ -117,7 +117,7 @@ async fn reveals_that_wait_for_the_audit_log_are_bounded(pool: PgPool) {
             tokio::spawn(async move { ana.get(&format!("/api/token/{id}")).await })
         })
         .collect();
-    // One batch is being written and one waits; everyone else is told at once.
+    // One batch is being written and one waits; all other requests are refused at once.
     eventually("the others were refused", async || reveals.iter().filter(|reveal| reveal.is_finished()).count() >= 900)
         .await;
     holder.rollback().await.unwrap();
@@ -137,11 +137,11 @@ async fn reveals_that_wait_for_the_audit_log_are_bounded(pool: PgPool) {
         .fetch_one(&app.pool)
         .await
         .unwrap();
-    assert_eq!(lines, shown, "every key that was shown is in the log, and no other");
+    assert_eq!(lines, shown, "the log has exactly the keys that were shown");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn absent_deleted_and_foreign_tokens_are_the_same_nothing(pool: PgPool) {
+async fn absent_deleted_and_other_users_tokens_are_not_found(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, root) = (app.enabled_user("ana").await, app.root().await);
     let (anas, _) = creates(&ana, "ana's").await;
@@ -157,7 +157,7 @@ async fn absent_deleted_and_foreign_tokens_are_the_same_nothing(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn an_id_is_a_whole_number(pool: PgPool) {
+async fn an_id_must_be_a_whole_number(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     for id in ["seven", "7.0", "7,8", "9223372036854775808"] {

@@ -1,4 +1,4 @@
-//! Spec §4.4, create a token.
+//! Specification §4.4, create a token.
 
 use axum::body::Body;
 use http::Method;
@@ -13,13 +13,13 @@ async fn create(ana: &Caller, body: &Value) -> Answer {
     ana.post("/api/token/", body.clone()).await
 }
 
-/// Creates a token of this one field beside its name, and reads the field back.
+/// Creates a token with a name and this field, and returns the field as it is shown.
 async fn made_with(ana: &Caller, field: &str, value: Value) -> Value {
     let id = ana.creates(json!({ "name": "made", field: value })).await;
     ana.get(&format!("/api/token/{id}")).await.ok()[field].clone()
 }
 
-/// Sends this text as the body, with these headers.
+/// Sends this body with these headers.
 async fn posts(ana: &Caller, body: impl Into<Body>, headers: &[(&'static str, &str)]) -> Answer {
     let mut request = ana.request(Method::POST, "/api/token/");
     *request.body_mut() = body.into();
@@ -33,7 +33,7 @@ async fn total(ana: &Caller) -> i64 {
     ana.get("/api/token/").await.ok()["total"].as_i64().unwrap()
 }
 
-/// Every pair must be refused for that field with its sentence, and nothing be made.
+/// Asserts that each value of the field is refused with its message and that no token is created.
 async fn refuses_each(ana: &Caller, error: &str, field: &str, refused: Vec<(Value, &str)>) {
     for (value, message) in refused {
         create(ana, &json!({ "name": "made", field: value })).await.refuses_saying(400, error, message);
@@ -42,7 +42,7 @@ async fn refuses_each(ana: &Caller, error: &str, field: &str, refused: Vec<(Valu
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_creation_returns_no_token_but_says_where_it_is(pool: PgPool) {
+async fn a_creation_returns_the_location_of_the_token(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     for path in ["/api/token/", "/api/token"] {
@@ -54,7 +54,7 @@ async fn a_creation_returns_no_token_but_says_where_it_is(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn whoever_prefers_the_representation_gets_the_token_with_its_key(pool: PgPool) {
+async fn a_caller_that_prefers_the_representation_gets_the_token_with_its_key(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     for prefer in ["return=representation", "respond-async, Return=Representation"] {
@@ -68,7 +68,7 @@ async fn whoever_prefers_the_representation_gets_the_token_with_its_key(pool: Pg
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_name_is_enough_and_null_is_absent(pool: PgPool) {
+async fn only_the_name_is_required_and_null_means_omitted(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let nulls = json!({
@@ -172,7 +172,7 @@ async fn an_expiry_is_a_timestamp_or_never(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_limited_token_has_a_quota_from_0_to_a_thousand_million_dollars(pool: PgPool) {
+async fn a_limited_token_has_a_quota_from_0_to_one_billion_dollars(pool: PgPool) {
     const MESSAGE: &str = "`remain_quota` must be a whole number from 0 to 500000000000000";
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
@@ -186,7 +186,7 @@ async fn a_limited_token_has_a_quota_from_0_to_a_thousand_million_dollars(pool: 
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn an_unlimited_token_has_no_range(pool: PgPool) {
+async fn an_unlimited_token_accepts_any_quota(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     for (sent, shown) in [(500, 500), (0, 0), (-1, 0), (MOST_QUOTA + 1, 0)] {
@@ -198,7 +198,7 @@ async fn an_unlimited_token_has_no_range(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn model_limits_are_names_with_commas_between(pool: PgPool) {
+async fn model_limits_are_names_separated_by_commas(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let models = |n: usize| (0..n).map(|n| format!("m{n}")).collect::<Vec<_>>();
@@ -225,7 +225,7 @@ async fn model_limits_are_names_with_commas_between(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn lists_take_at_most_16_kib(pool: PgPool) {
+async fn model_limits_have_at_most_16_kib(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let names = |count: usize| (0..count).map(|n| format!("{n:0127}")).collect::<Vec<_>>().join(",");
@@ -235,7 +235,7 @@ async fn lists_take_at_most_16_kib(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn one_bad_address_refuses_the_whole_list_by_its_text(pool: PgPool) {
+async fn one_invalid_address_is_named_and_the_whole_list_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let addresses = |n: usize| (0..n).map(|n| format!("10.0.0.{n}")).collect::<Vec<_>>().join("\n");
@@ -260,7 +260,7 @@ async fn one_bad_address_refuses_the_whole_list_by_its_text(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_group_is_the_owners_own_or_auto_or_one_that_is_open(pool: PgPool) {
+async fn a_group_is_empty_or_auto_or_the_owners_or_open(pool: PgPool) {
     const MESSAGE: &str = "`group` must be empty, `auto`, or one of: default";
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
@@ -321,7 +321,7 @@ async fn a_field_of_the_wrong_type_is_refused_by_name(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_body_that_is_no_json_object_is_refused(pool: PgPool) {
+async fn a_body_that_is_not_a_json_object_is_refused(pool: PgPool) {
     const NEEDED: &str = "send a JSON object as the body";
     const OBJECT: &str = "the body must be a JSON object";
     let app = TestApp::new(pool).await;
@@ -347,7 +347,7 @@ async fn a_body_that_is_no_json_object_is_refused(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn an_array_of_values_in_the_order_of_the_fields_is_no_object(pool: PgPool) {
+async fn an_array_of_the_values_of_the_fields_is_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let body = r#"["made",-1,5,false,false,"","","",false]"#;
@@ -356,7 +356,7 @@ async fn an_array_of_values_in_the_order_of_the_fields_is_no_object(pool: PgPool
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn no_content_type_matters(pool: PgPool) {
+async fn the_content_type_is_ignored(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     for content_type in
@@ -369,7 +369,7 @@ async fn no_content_type_matters(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_body_may_have_1_mib_and_no_more(pool: PgPool) {
+async fn a_body_has_at_most_1_mib(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let of_size = |bytes: usize| {
@@ -383,7 +383,7 @@ async fn a_body_may_have_1_mib_and_no_more(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_creation_beyond_the_users_limit_fails(pool: PgPool) {
+async fn a_creation_above_the_limit_of_the_user_is_refused(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__MAX_TOKENS", "2")]).await;
     let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
     let first = ana.creates(json!({ "name": "first" })).await;

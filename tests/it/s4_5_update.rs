@@ -1,4 +1,4 @@
-//! Spec §4.5, update a token: its fields (§4.5a) and its status only (§4.5b).
+//! Specification §4.5, update a token: its fields (§4.5a) and its status only (§4.5b).
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -17,7 +17,7 @@ async fn listed(ana: &Caller) -> Value {
     ana.get(PATH).await.ok()["items"][0].clone()
 }
 
-/// A token in which no field has its default.
+/// Creates a token whose fields all differ from their defaults.
 async fn creates_full(ana: &Caller) -> i64 {
     ana.creates(json!({
         "name": "before", "note": "for tests", "expired_time": START + 60, "remain_quota": 500, "unlimited_quota": false,
@@ -65,7 +65,7 @@ async fn each_field_changes_alone_and_the_answer_is_the_token_without_its_key(po
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn what_is_omitted_or_null_stays(pool: PgPool) {
+async fn omitted_and_null_fields_are_unchanged(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let id = creates_full(&ana).await;
@@ -129,7 +129,7 @@ async fn only_the_group_auto_retries_across_groups(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn an_unlimited_token_keeps_its_quota_for_later(pool: PgPool) {
+async fn an_unlimited_token_keeps_its_quota(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let id = ana.creates(json!({ "name": "one", "remain_quota": 500 })).await;
@@ -144,7 +144,7 @@ async fn an_unlimited_token_keeps_its_quota_for_later(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn what_does_not_fit_is_refused_and_changes_nothing(pool: PgPool) {
+async fn an_invalid_field_is_refused_and_nothing_changes(pool: PgPool) {
     const QUOTA: &str = "`remain_quota` must be a whole number from 0 to 500000000000000";
     const GROUP: &str = "`group` must be empty, `auto`, or one of: default";
     let app = TestApp::new(pool).await;
@@ -207,7 +207,7 @@ async fn an_update_needs_an_id(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn absent_deleted_and_foreign_tokens_are_the_same_nothing(pool: PgPool) {
+async fn absent_deleted_and_other_users_tokens_are_not_found(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, root) = (app.enabled_user("ana").await, app.root().await);
     let anas = ana.creates(json!({ "name": "ana's" })).await;
@@ -224,7 +224,7 @@ async fn absent_deleted_and_foreign_tokens_are_the_same_nothing(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn both_slash_forms_take_both_updates(pool: PgPool) {
+async fn a_trailing_slash_is_optional_in_both_updates(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let id = ana.creates(json!({ "name": "one" })).await;
@@ -240,7 +240,7 @@ async fn both_slash_forms_take_both_updates(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn status_only_counts_unless_it_is_empty_or_0_or_false(pool: PgPool) {
+async fn status_only_is_on_unless_it_is_empty_or_0_or_false(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let table = [
@@ -256,16 +256,16 @@ async fn status_only_counts_unless_it_is_empty_or_0_or_false(pool: PgPool) {
         ("?status=1", false),
         ("", false),
     ];
-    for (query, counts) in table {
+    for (query, status_only) in table {
         let id = ana.creates(json!({ "name": "before" })).await;
         let token = ana.put(&format!("{PATH}{query}"), json!({ "id": id, "status": 2, "name": "after" })).await.ok();
-        let expected = if counts { (json!(2), json!("before")) } else { (json!(1), json!("after")) };
+        let expected = if status_only { (json!(2), json!("before")) } else { (json!(1), json!("after")) };
         assert_eq!((&token["status"], &token["name"]), (&expected.0, &expected.1), "{query}");
     }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_status_only_update_reads_nothing_but_the_status(pool: PgPool) {
+async fn a_status_only_update_ignores_all_other_fields(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let id = creates_full(&ana).await;
@@ -278,7 +278,7 @@ async fn a_status_only_update_reads_nothing_but_the_status(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_status_is_set_to_1_or_2_only(pool: PgPool) {
+async fn a_status_can_be_set_to_1_or_2_only(pool: PgPool) {
     const MESSAGE: &str = "`status` must be 1 (enable) or 2 (disable)";
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;

@@ -1,4 +1,4 @@
-//! Spec §4.6, delete a token.
+//! Specification §4.6, delete a token.
 
 use serde_json::json;
 use sqlx::PgPool;
@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use crate::harness::{START, TestApp};
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_token_is_deleted_once(pool: PgPool) {
+async fn a_token_can_be_deleted_once(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     for slash in ["", "/"] {
@@ -19,7 +19,7 @@ async fn a_token_is_deleted_once(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_deleted_token_is_gone_for_every_call(pool: PgPool) {
+async fn a_deleted_token_is_not_found_by_any_call(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let (id, key) = ana.creates_with_key(json!({ "name": "one" })).await;
@@ -41,7 +41,7 @@ async fn a_deleted_token_is_gone_for_every_call(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_deletion_is_soft_and_noted(pool: PgPool) {
+async fn a_deletion_keeps_the_row_and_is_in_the_audit_log(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let id = ana.creates(json!({ "name": "one" })).await;
@@ -55,7 +55,7 @@ async fn a_deletion_is_soft_and_noted(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn nobody_deletes_anothers_token(pool: PgPool) {
+async fn another_users_token_cannot_be_deleted(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, root) = (app.enabled_user("ana").await, app.root().await);
     let id = ana.creates(json!({ "name": "ana's" })).await;

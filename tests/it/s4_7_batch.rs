@@ -1,4 +1,4 @@
-//! Spec §4.7, batch delete tokens.
+//! Specification §4.7, batch delete tokens.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ async fn left(who: &Caller) -> Vec<i64> {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_batch_tells_how_many_went(pool: PgPool) {
+async fn a_batch_returns_how_many_tokens_it_deleted(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     for path in ["/api/token/batch", "/api/token/batch/"] {
@@ -30,7 +30,7 @@ async fn a_batch_tells_how_many_went(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn repeated_ids_count_once_and_absent_and_foreign_ones_are_skipped(pool: PgPool) {
+async fn repeated_ids_count_once_and_absent_and_other_users_ids_are_skipped(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
     let one = ana.creates(json!({ "name": "one" })).await;
@@ -41,7 +41,7 @@ async fn repeated_ids_count_once_and_absent_and_foreign_ones_are_skipped(pool: P
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn each_token_that_went_is_noted(pool: PgPool) {
+async fn each_deleted_token_has_an_entry_in_the_audit_log(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let (one, two) = (ana.creates(json!({ "name": "one" })).await, ana.creates(json!({ "name": "two" })).await);
@@ -65,7 +65,7 @@ async fn a_batch_has_1_to_1000_ids(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn ids_are_whole_numbers_in_an_array(pool: PgPool) {
+async fn ids_must_be_whole_numbers_in_an_array(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let one = ana.creates(json!({ "name": "one" })).await;
@@ -88,7 +88,7 @@ async fn ids_are_whole_numbers_in_an_array(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn an_array_is_no_object_with_ids(pool: PgPool) {
+async fn an_array_instead_of_an_object_is_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let one = ana.creates(json!({ "name": "one" })).await;

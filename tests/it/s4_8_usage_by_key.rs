@@ -1,4 +1,4 @@
-//! Spec §4.8, token usage by key, and §2.3, the Token usage object.
+//! Specification §4.8, token usage by key, and §2.3, the Token usage object.
 
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ const PATH: &str = "/api/usage/token/";
 const HERE: &str = "192.0.2.1";
 const WRONG: &str = "this API key is not valid";
 
-/// A question with this `Authorization`, from this address.
+/// The usage by this `Authorization`, from this address.
 async fn asks(app: &TestApp, authorization: &str, from: &str) -> Answer {
     asks_at(app, PATH, authorization, from).await
 }
@@ -60,7 +60,7 @@ async fn a_key_reads_its_own_usage_without_a_login(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_token_that_never_expires_says_0_and_one_without_models_an_empty_map(pool: PgPool) {
+async fn a_token_without_expiry_shows_0_and_one_without_models_shows_an_empty_map(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (_, key) =
         app.enabled_user("ana").await.creates_with_key(json!({ "name": "free", "unlimited_quota": true })).await;
@@ -101,7 +101,7 @@ async fn dollars_are_exact_decimals_of_at_most_six_places(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn disabled_expired_and_exhausted_tokens_may_ask_and_from_any_address(pool: PgPool) {
+async fn disabled_expired_and_exhausted_tokens_can_be_read_from_any_address(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let (disabled, disabled_key) = ana.creates_with_key(json!({ "name": "disabled" })).await;
@@ -118,7 +118,7 @@ async fn disabled_expired_and_exhausted_tokens_may_ask_and_from_any_address(pool
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_disabled_owner_is_refused_and_a_deleted_one_unknown(pool: PgPool) {
+async fn keys_of_a_disabled_owner_are_refused_and_those_of_a_deleted_owner_are_invalid(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (root, ana) = (app.root().await, app.enabled_user("ana").await);
     let (_, key) = ana.creates_with_key(json!({ "name": "one" })).await;
@@ -133,7 +133,7 @@ async fn a_disabled_owner_is_refused_and_a_deleted_one_unknown(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn no_key_a_wrong_key_and_a_deleted_tokens_key_are_refused(pool: PgPool) {
+async fn a_missing_key_a_wrong_key_and_the_key_of_a_deleted_token_are_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let (id, key) = ana.creates_with_key(json!({ "name": "one" })).await;
@@ -152,7 +152,7 @@ async fn no_key_a_wrong_key_and_a_deleted_tokens_key_are_refused(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn bearer_in_any_case_and_the_prefix_absent_once_or_repeated_are_read(pool: PgPool) {
+async fn bearer_in_any_case_and_any_number_of_key_prefixes_are_accepted(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (_, key) = app.enabled_user("ana").await.creates_with_key(json!({ "name": "one" })).await;
     let bare = key.strip_prefix("sk-").unwrap();
@@ -167,7 +167,7 @@ async fn bearer_in_any_case_and_the_prefix_absent_once_or_repeated_are_read(pool
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn each_key_may_ask_so_many_times_a_minute(pool: PgPool) {
+async fn each_key_has_its_own_rate_limit(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_LIMITS__USAGE_PER_MINUTE", "2")]).await;
     let ana = app.enabled_user("ana").await;
     let (_, one) = ana.creates_with_key(json!({ "name": "one" })).await;
@@ -184,7 +184,7 @@ async fn each_key_may_ask_so_many_times_a_minute(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn wrong_keys_are_counted_by_address_in_a_bucket_of_their_own(pool: PgPool) {
+async fn wrong_keys_are_limited_by_address_and_do_not_limit_valid_keys(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_LIMITS__WRONG_KEYS_PER_MINUTE", "2")]).await;
     let (_, key) = app.enabled_user("ana").await.creates_with_key(json!({ "name": "one" })).await;
     for from in [HERE, "::ffff:192.0.2.1"] {
@@ -202,7 +202,7 @@ async fn wrong_keys_are_counted_by_address_in_a_bucket_of_their_own(pool: PgPool
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn whoever_guesses_too_often_no_longer_reaches_the_database(pool: PgPool) {
+async fn an_address_with_too_many_wrong_keys_no_longer_reaches_the_database(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_LIMITS__WRONG_KEYS_PER_MINUTE", "3")]).await;
     let ana = app.enabled_user("ana").await;
     let (_, known) = ana.creates_with_key(json!({ "name": "known", "remain_quota": 5 })).await;
@@ -214,20 +214,20 @@ async fn whoever_guesses_too_often_no_longer_reaches_the_database(pool: PgPool) 
         for _ in 0..3 {
             asks_at(&app, path, &format!("Bearer {guess}"), HERE).await.refuses(401, "invalid_key");
         }
-        // Without the table a question that reaches the database fails with 500.
+        // Without the table, a request that reaches the database fails with 500.
         sqlx::query("alter table tokens rename to tokens_away").execute(&app.pool).await.unwrap();
         for _ in 0..3 {
             asks_at(&app, path, &format!("Bearer {guess}"), HERE).await.refuses(429, "rate_limited");
         }
         sqlx::query("alter table tokens_away rename to tokens").execute(&app.pool).await.unwrap();
-        // Those who showed a right key before are not kept out by a guesser at the same address.
+        // A key that was accepted before still works at this address.
         asks_at(&app, path, &format!("Bearer {known}"), HERE).await.ok();
         asks_at(&app, path, &format!("Bearer {guess}"), "192.0.2.2").await.refuses(401, "invalid_key");
     }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_wrong_method_is_refused_in_the_envelope_of_this_path(pool: PgPool) {
+async fn a_wrong_method_is_refused_with_the_body_of_this_path(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let answer = app.stranger().post(PATH, json!({})).await;
     refused(&answer, 405, "method_not_allowed", "this path does not accept this method; see `Allow`");

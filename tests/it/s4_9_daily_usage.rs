@@ -1,4 +1,4 @@
-//! Spec §4.9, daily usage of a token, §2.4, the Daily usage object, and its range rules of §8.
+//! Specification §4.9, daily usage of a token, §2.4, the Daily usage object, and its range rules of §8.
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -7,7 +7,7 @@ use crate::harness::{Caller, TestApp};
 
 const GONE: &str = "there is no such token";
 
-/// What the ledger would have written: quota, requests, prompt and completion tokens of a day.
+/// Inserts quota, requests, prompt tokens and completion tokens of a day, as the ledger does.
 async fn record(app: &TestApp, token: i64, day: &str, model: &str, [quota, requests, prompt, completion]: [i64; 4]) {
     sqlx::query(
         "insert into usage_daily (token_id, user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
@@ -29,7 +29,7 @@ async fn usage(caller: &Caller, token: i64, query: &str) -> Value {
     caller.get(&format!("/api/token/{token}/usage?{query}")).await.ok()
 }
 
-/// First day, last day, entries.
+/// The first day, the last day and the number of entries.
 async fn range(caller: &Caller, token: i64, query: &str) -> (String, String, usize) {
     let data = usage(caller, token, query).await;
     let text = |name: &str| data[name].as_str().unwrap().to_owned();
@@ -72,7 +72,7 @@ async fn each_day_sums_its_models_and_days_without_use_are_zero(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn without_dates_it_is_today_alone(pool: PgPool) {
+async fn without_dates_the_range_is_today(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let token = ana.creates(json!({ "name": "one" })).await;
@@ -86,7 +86,7 @@ async fn without_dates_it_is_today_alone(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn ranges_follow_the_rules_and_are_echoed_as_used(pool: PgPool) {
+async fn ranges_follow_the_rules_and_are_shown_in_the_answer(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let token = ana.creates(json!({ "name": "one" })).await;
@@ -115,7 +115,7 @@ async fn ranges_follow_the_rules_and_are_echoed_as_used(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn dates_that_are_none_and_ranges_that_go_backwards_are_refused(pool: PgPool) {
+async fn invalid_dates_and_reversed_ranges_are_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let token = ana.creates(json!({ "name": "one" })).await;
@@ -136,7 +136,7 @@ async fn dates_that_are_none_and_ranges_that_go_backwards_are_refused(pool: PgPo
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn an_answer_is_kept_for_ten_minutes_by_token_and_range_and_tells_its_age(pool: PgPool) {
+async fn an_answer_is_cached_for_ten_minutes_by_token_and_range_and_shows_its_age(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let (token, other) = (ana.creates(json!({ "name": "one" })).await, ana.creates(json!({ "name": "other" })).await);
@@ -159,7 +159,7 @@ async fn an_answer_is_kept_for_ten_minutes_by_token_and_range_and_tells_its_age(
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn ownership_comes_before_the_cache(pool: PgPool) {
+async fn ownership_is_checked_before_the_cache(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
     let token = ana.creates(json!({ "name": "one" })).await;
@@ -178,7 +178,7 @@ async fn ownership_comes_before_the_cache(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_renamed_token_shows_its_name_of_now(pool: PgPool) {
+async fn a_renamed_token_shows_its_new_name(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let token = ana.creates(json!({ "name": "one" })).await;
@@ -199,7 +199,7 @@ async fn days_are_those_of_the_configured_time_zone(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn both_ways_to_sign_in_read_it(pool: PgPool) {
+async fn sessions_and_access_tokens_can_read_it(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let token = ana.creates(json!({ "name": "one" })).await;
@@ -213,7 +213,7 @@ async fn both_ways_to_sign_in_read_it(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_key_reads_its_own_days_in_the_same_shape(pool: PgPool) {
+async fn a_key_reads_its_own_daily_usage_in_the_same_shape(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
     app.fills(&ana, 1_000_000).await;

@@ -1,4 +1,4 @@
-//! Spec §5, authentication, and the enablement of §1: sessions, access tokens, who may use the token API.
+//! Specification §5, authentication, and the enablement of §1: sessions, access tokens, and who may use the token API.
 
 use std::net::SocketAddr;
 
@@ -18,7 +18,7 @@ const GATE: &str = "the token API is not enabled for this account; ask for it wi
 const ASK: &str = "/api/user/token_api_request";
 const DAY: i64 = 86_400;
 
-/// The caller's request with other headers, and a body if there is one.
+/// A request of the caller with these headers and without `Origin`, and with a body unless it is null.
 fn request(
     caller: &Caller,
     method: Method,
@@ -50,7 +50,7 @@ async fn tries(app: &TestApp, username: &str, password: &str, from: &str) -> Ans
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn login_answers_the_user_and_sets_a_careful_cookie(pool: PgPool) {
+async fn login_returns_the_user_and_sets_a_secure_cookie(pool: PgPool) {
     let table = [
         (vec![], false),
         (vec![("KEYMETER_HTTP__SECURE_COOKIES", "always")], true),
@@ -73,7 +73,7 @@ async fn login_answers_the_user_and_sets_a_careful_cookie(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_token_api_takes_a_session_or_an_access_token_and_nothing_else(pool: PgPool) {
+async fn the_token_api_accepts_only_a_session_or_an_access_token(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     ana.get("/api/token/").await.ok();
@@ -92,7 +92,7 @@ async fn the_token_api_takes_a_session_or_an_access_token_and_nothing_else(pool:
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_wrong_credential_is_refused_and_a_wrong_header_is_not_saved_by_a_right_cookie(pool: PgPool) {
+async fn a_wrong_credential_is_refused_even_beside_a_valid_cookie(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.user("ana").await;
     let access_token = ana.by_access_token().await.secret().to_owned();
@@ -112,7 +112,7 @@ async fn a_wrong_credential_is_refused_and_a_wrong_header_is_not_saved_by_a_righ
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_users_id_may_be_repeated_in_a_header_but_not_wrongly(pool: PgPool) {
+async fn a_header_may_repeat_the_id_of_the_user_but_no_other_id(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.user("ana").await;
     let (own, other) = (ana.id.to_string(), (ana.id + 1).to_string());
@@ -128,7 +128,7 @@ async fn the_users_id_may_be_repeated_in_a_header_but_not_wrongly(pool: PgPool) 
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn every_wrong_repetition_of_the_users_id_is_refused(pool: PgPool) {
+async fn one_wrong_header_with_a_user_id_is_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.user("ana").await;
     let headers = [("new-api-user", &*ana.id.to_string()), ("user-id", "0")];
@@ -136,7 +136,7 @@ async fn every_wrong_repetition_of_the_users_id_is_refused(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_gate_says_how_to_ask_and_whom(pool: PgPool) {
+async fn the_refusal_says_how_to_request_enablement_and_whom_to_contact(pool: PgPool) {
     for (settings, contact) in
         [(vec![], "your administrator"), (vec![("KEYMETER_ACCOUNTS__CONTACT", "keys@example.org")], "keys@example.org")]
     {
@@ -178,7 +178,7 @@ async fn an_approved_request_enables_the_account_at_once(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_refused_request_enables_nothing_and_may_be_asked_again(pool: PgPool) {
+async fn a_refused_request_enables_nothing_and_can_be_repeated(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (root, ana) = (app.root().await, app.user("ana").await);
     let request = ana.post(ASK, json!({ "reason": "our CI" })).await.ok();
@@ -195,7 +195,7 @@ async fn a_refused_request_enables_nothing_and_may_be_asked_again(pool: PgPool) 
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_request_needs_a_reason_and_is_for_oneself(pool: PgPool) {
+async fn a_request_needs_a_reason_and_is_for_the_caller_only(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, _ben) = (app.user("ana").await, app.user("ben").await);
     for body in [json!({}), json!({ "reason": "  " }), json!({ "reason": null })] {
@@ -210,7 +210,7 @@ async fn a_request_needs_a_reason_and_is_for_oneself(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_gate_is_open_where_the_operator_opens_it(pool: PgPool) {
+async fn the_token_api_is_enabled_for_all_where_the_operator_sets_it(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__TOKEN_API", "enabled")]).await;
     let ana = app.user("ana").await;
     ana.get("/api/token/").await.ok();
@@ -219,7 +219,7 @@ async fn the_gate_is_open_where_the_operator_opens_it(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn administrators_are_enabled_by_birth_and_reach_only_their_own_tokens(pool: PgPool) {
+async fn administrators_are_enabled_and_reach_only_their_own_tokens(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
     let token = ana.creates(json!({ "name": "one" })).await;
@@ -244,7 +244,7 @@ async fn administrators_are_enabled_by_birth_and_reach_only_their_own_tokens(poo
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_disabled_account_is_told_so_and_its_sessions_are_over_afterwards(pool: PgPool) {
+async fn a_disabled_account_is_refused_and_its_sessions_end(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (root, ana) = (app.root().await, app.enabled_user("ana").await);
     let by_token = ana.by_access_token().await;
@@ -284,7 +284,7 @@ async fn a_new_password_ends_all_sessions(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn login_gives_a_new_session_id_whatever_cookie_came_along(pool: PgPool) {
+async fn login_creates_a_new_session_id_for_any_old_cookie(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, ben) = (app.user("ana").await, app.user("ben").await);
     let body = json!({ "username": "ben", "password": "ben's password" });
@@ -329,7 +329,7 @@ async fn the_database_holds_only_a_digest_of_a_session(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_session_lives_for_30_days_after_its_last_use(pool: PgPool) {
+async fn a_session_lasts_for_30_days_after_its_last_use(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.user("ana").await;
     for _ in 0..3 {
@@ -343,7 +343,7 @@ async fn a_session_lives_for_30_days_after_its_last_use(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_write_by_cookie_must_come_from_this_site(pool: PgPool) {
+async fn a_write_with_a_cookie_must_come_from_this_site(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let by_token = ana.by_access_token().await;

@@ -10,9 +10,8 @@ RUN npm run build
 FROM rust:1.95-bookworm AS builder
 WORKDIR /build
 COPY . .
-# The SQL is checked against .sqlx, so no database is needed. Dependencies live in cache mounts: a change of the
-# code compiles the code alone. Copied files keep their times, by which cargo could take an older build in the
-# cache for a build of these sources; hence the touch.
+# The SQL is checked against .sqlx, so no database is needed. Compiled dependencies are kept in cache mounts. COPY keeps
+# the times of files, so cargo could take an older build in the cache for a build of these sources; `touch` prevents that.
 ENV SQLX_OFFLINE=true
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,target=/usr/local/cargo/git,sharing=locked \
@@ -22,7 +21,7 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     && install -D target/dist/keymeter /out/keymeter
 
 FROM debian:bookworm-slim AS runtime
-# The newest certificates are the right ones, so no version is named.
+# No version is pinned, because the newest certificates are wanted.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates \
@@ -33,7 +32,7 @@ RUN apt-get update \
 COPY --from=builder /out/keymeter /usr/local/bin/keymeter
 COPY --from=dashboard /build/dist /usr/local/share/keymeter/dashboard
 
-# Everything that lasts is in /data: the embedded database (unless DATABASE_URL names another one), the master key
+# All persistent data are in /data: the embedded database (unless DATABASE_URL names another one), the master key
 # (unless KEYMETER_SECRETS__MASTER_KEY is set), and a cache.
 ENV HOME=/data \
     XDG_CACHE_HOME=/data/.cache \

@@ -1,4 +1,4 @@
-//! Tells cargo that the migrations are part of the binary.
+//! Rebuilds the crate when a migration changes, because the binary contains the migrations.
 
 fn main() {
     println!("cargo:rerun-if-changed=migrations");

@@ -1,5 +1,5 @@
-//! A service that looks alive: a few accounts, keys in every state, and two weeks of charges, made as
-//! everything else is made, through the services and the ledger, on a clock that runs ahead.
+//! Demo data: a few users, keys in every state, and two weeks of charges. They are made through the services and the
+//! ledger, with a clock that moves from two weeks ago to now.
 
 use rand::{CryptoRng, RngExt};
 use secrecy::SecretString;
@@ -29,38 +29,38 @@ use crate::service::sign_in::SignInError;
 use crate::service::tokens::TokensError;
 use crate::service::users::{Grant, NewAccount, UserPatch, UsersError};
 
-/// How far back the charges begin.
+/// Days of charges before now.
 pub const DAYS: i64 = 14;
 
 const HOUR: i64 = 3_600;
-/// How busy each hour of a day is, beside the others.
-const BUSY: [i64; 24] = [2, 1, 1, 1, 1, 2, 4, 8, 14, 20, 22, 20, 16, 19, 21, 20, 17, 13, 9, 7, 6, 5, 4, 3];
+/// The relative load of each hour of a day.
+const LOAD_BY_HOUR: [i64; 24] = [2, 1, 1, 1, 1, 2, 4, 8, 14, 20, 22, 20, 16, 19, 21, 20, 17, 13, 9, 7, 6, 5, 4, 3];
 
-/// Why it could not be filled.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    #[error("an account of the demo could not be created: {0}")]
+    #[error("cannot create a demo user: {0}")]
     Users(#[from] UsersError),
-    #[error("a sign-in of the demo failed: {0}")]
+    #[error("cannot sign in a demo user: {0}")]
     SignIn(#[from] SignInError),
-    #[error("an enablement request of the demo failed: {0}")]
+    #[error("cannot make a demo enablement request: {0}")]
     Enablement(#[from] EnablementError),
-    #[error("the gateway of the demo could not be created: {0}")]
+    #[error("cannot create the demo gateway: {0}")]
     Gateways(#[from] GatewaysError),
-    #[error("a key of the demo could not be made: {0}")]
+    #[error("cannot create a demo key: {0}")]
     Tokens(#[from] TokensError),
-    #[error("a key of the demo could not be read: {0}")]
+    #[error("cannot read a demo key: {0}")]
     Keys(#[from] KeysError),
-    #[error("a charge of the demo was not taken: {0}")]
+    #[error("a demo charge failed: {0}")]
     Gateway(#[from] LedgerError),
-    #[error("the demo describes something that cannot be: {0}")]
+    #[error("invalid demo data: {0}")]
     Invalid(String),
 }
 
-/// A model: its name, quota units for 1,000 tokens in and out, and how many of each a request has.
 struct Model {
     name: &'static str,
+    /// Quota units for 1,000 input and output tokens.
     price: (i64, i64),
+    /// Usual input and output tokens of a request.
     tokens: (i64, i64),
 }
 
@@ -69,66 +69,66 @@ const SMALL: Model = Model { name: "gpt-4o-mini", price: (75, 300), tokens: (3_6
 const LONG: Model = Model { name: "claude-sonnet-4", price: (1_500, 7_500), tokens: (6_400, 900) };
 const EMBEDDING: Model = Model { name: "text-embedding-3-large", price: (65, 0), tokens: (5_200, 0) };
 
-/// What becomes of a key at the end.
+/// The state of a key at the end of the demo.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Works,
-    /// Nearly spent: it keeps a twelfth of what it used.
-    Low,
+enum FinalState {
+    Enabled,
+    /// What remains is a twelfth of what was used.
+    NearlySpent,
     Exhausted,
-    /// Ends so many days after now; before now if negative.
-    Ends(i64),
-    SwitchedOff,
+    /// Expires this number of days after now; before now if negative.
+    Expires(i64),
+    Disabled,
 }
 
-/// A key: its owner, its name, its quota in dollars (none: the wallet alone), requests a day, models.
-struct Key {
+struct DemoKey {
     owner: &'static str,
     name: &'static str,
+    /// Its quota; `None` for an unlimited token.
     dollars: Option<i64>,
-    daily: i64,
+    requests_per_day: i64,
     models: &'static [Model],
-    fate: Fate,
+    final_state: FinalState,
 }
 
 const fn key(
     owner: &'static str,
     name: &'static str,
     dollars: Option<i64>,
-    daily: i64,
+    requests_per_day: i64,
     models: &'static [Model],
-    fate: Fate,
-) -> Key {
-    Key { owner, name, dollars, daily, models, fate }
+    final_state: FinalState,
+) -> DemoKey {
+    DemoKey { owner, name, dollars, requests_per_day, models, final_state }
 }
 
-const KEYS: [Key; 15] = [
-    key("ana", "Prototype", Some(5), 0, &[SMALL], Fate::Works),
-    key("ana", "Old laptop", Some(20), 12, &[SMALL], Fate::SwitchedOff),
-    key("ana", "Hackathon", Some(40), 60, &[LARGE, SMALL], Fate::Ends(-2)),
-    key("ana", "Nightly evaluation", Some(40), 90, &[LARGE], Fate::Exhausted),
-    key("ana", "Batch embeddings", None, 260, &[EMBEDDING], Fate::Works),
-    key("ana", "Mobile app beta", Some(60), 110, &[SMALL, LARGE], Fate::Ends(3)),
-    key("ana", "Support assistant", Some(200), 150, &[LONG], Fate::Low),
-    key("ana", "Northwind (customer)", Some(150), 80, &[LARGE, SMALL], Fate::Works),
-    key("ana", "Documentation search", Some(30), 140, &[EMBEDDING, SMALL], Fate::Works),
-    key("ana", "Production chat", Some(400), 420, &[LARGE, LARGE, SMALL, LONG], Fate::Works),
-    key("ben", "Notebook", Some(25), 30, &[LARGE], Fate::Works),
-    key("ben", "Thesis experiments", None, 70, &[LONG, SMALL], Fate::Works),
-    key("ben", "Tutorial", Some(5), 6, &[SMALL], Fate::Ends(5)),
-    key("dora", "Translation", Some(90), 120, &[LARGE, SMALL], Fate::Works),
-    key("dora", "Website", Some(10), 20, &[SMALL], Fate::Works),
+const KEYS: [DemoKey; 15] = [
+    key("ana", "Prototype", Some(5), 0, &[SMALL], FinalState::Enabled),
+    key("ana", "Old laptop", Some(20), 12, &[SMALL], FinalState::Disabled),
+    key("ana", "Hackathon", Some(40), 60, &[LARGE, SMALL], FinalState::Expires(-2)),
+    key("ana", "Nightly evaluation", Some(40), 90, &[LARGE], FinalState::Exhausted),
+    key("ana", "Batch embeddings", None, 260, &[EMBEDDING], FinalState::Enabled),
+    key("ana", "Mobile app beta", Some(60), 110, &[SMALL, LARGE], FinalState::Expires(3)),
+    key("ana", "Support assistant", Some(200), 150, &[LONG], FinalState::NearlySpent),
+    key("ana", "Northwind (customer)", Some(150), 80, &[LARGE, SMALL], FinalState::Enabled),
+    key("ana", "Documentation search", Some(30), 140, &[EMBEDDING, SMALL], FinalState::Enabled),
+    key("ana", "Production chat", Some(400), 420, &[LARGE, LARGE, SMALL, LONG], FinalState::Enabled),
+    key("ben", "Notebook", Some(25), 30, &[LARGE], FinalState::Enabled),
+    key("ben", "Thesis experiments", None, 70, &[LONG, SMALL], FinalState::Enabled),
+    key("ben", "Tutorial", Some(5), 6, &[SMALL], FinalState::Expires(5)),
+    key("dora", "Translation", Some(90), 120, &[LARGE, SMALL], FinalState::Enabled),
+    key("dora", "Website", Some(10), 20, &[SMALL], FinalState::Enabled),
 ];
 
-/// A key that was made, and whose.
-struct Made {
-    key: &'static Key,
+/// A key that was created, with its owner.
+struct CreatedKey {
+    key: &'static DemoKey,
     id: TokenId,
     text: String,
     owner: Caller,
 }
 
-/// Fills a service that stands at `DAYS` before now, and leaves its clock at now. Tells each day that is done.
+/// Fills an empty database. `clock` must be [`DAYS`] before now; it is moved to now. Calls `progress` after each day.
 ///
 /// # Errors
 /// See [`DemoError`].
@@ -141,27 +141,32 @@ pub async fn fill(
     let now = clock.now().plus(DAYS * DAY);
     let root = sign_in(state, "root", password).await?;
     let gateway = state.gateways.create(Actor::from(&root), "llm-gateway").await?.0.id;
-    people(state, &root, password).await?;
-    let mut made = Vec::new();
+    create_users(state, &root, password).await?;
+    let mut created = Vec::new();
     for owner in ["ana", "ben", "dora"] {
         let caller = sign_in(state, owner, password).await?;
         for key in KEYS.iter().filter(|key| key.owner == owner) {
             let token = state.tokens.create(&caller, new_token(key, now)?).await?;
-            made.push(Made { key, id: token.token.id, text: token.key.expose().to_owned(), owner: caller.clone() });
+            created.push(CreatedKey {
+                key,
+                id: token.token.id,
+                text: token.key.expose().to_owned(),
+                owner: caller.clone(),
+            });
         }
     }
-    // The same numbers every time; nothing here is a secret.
+    // A fixed seed: the data are the same every time, and nothing here is secret.
     let rng = Rng::seeded(14);
     for hour in 0..DAYS * 24 {
         let at = clock.now();
-        let of_day = usize::try_from(at.get() / HOUR % 24).unwrap_or(0);
+        let hour_of_day = usize::try_from(at.get() / HOUR % 24).unwrap_or(0);
         // The epoch was a Thursday.
         let is_weekend = matches!((at.get() / DAY + 4) % 7, 0 | 6);
-        let busy = if is_weekend { BUSY[of_day] * 2 / 5 } else { BUSY[of_day] };
-        let charges = made
+        let load = if is_weekend { LOAD_BY_HOUR[hour_of_day] * 2 / 5 } else { LOAD_BY_HOUR[hour_of_day] };
+        let charges = created
             .iter()
-            .filter(|made| made.key.works_at(hour))
-            .flat_map(|made| rng.generate(|rng| requests(made, busy, rng)))
+            .filter(|created| created.key.is_used_at(hour))
+            .flat_map(|created| rng.generate(|rng| requests_of_hour(created, load, rng)))
             .map(Ok::<_, LedgerError>);
         state.ledger.charge_each(gateway, charges.collect()).await.into_iter().collect::<Result<Vec<_>, _>>()?;
         clock.advance(HOUR);
@@ -169,30 +174,30 @@ pub async fn fill(
             progress(hour / 24 + 1);
         }
     }
-    for made in &made {
-        end(state, gateway, made).await?;
+    for created in &created {
+        apply_final_state(state, gateway, created).await?;
     }
-    requests_for_enablement(state, &root, password).await
+    create_enablement_requests(state, &root, password).await
 }
 
-impl Key {
-    /// Whether it is still used in this hour of the demo.
-    fn works_at(&self, hour: i64) -> bool {
-        match self.fate {
-            Fate::Works | Fate::Low => true,
-            Fate::Exhausted | Fate::SwitchedOff => hour < 10 * 24,
-            Fate::Ends(days) => hour < (DAYS + days) * 24 - 1,
+impl DemoKey {
+    /// Returns true if the key is still used in this hour of the demo.
+    fn is_used_at(&self, hour: i64) -> bool {
+        match self.final_state {
+            FinalState::Enabled | FinalState::NearlySpent => true,
+            FinalState::Exhausted | FinalState::Disabled => hour < 10 * 24,
+            FinalState::Expires(days) => hour < (DAYS + days) * 24 - 1,
         }
     }
 }
 
-/// The requests of an hour. The demo's keys are generous enough for all of them.
-fn requests(made: &Made, busy: i64, rng: &mut dyn CryptoRng) -> Vec<(String, ChargeRequest)> {
-    let all: i64 = BUSY.iter().sum();
-    let expected = made.key.daily * busy * rng.random_range(60..140) / 100;
-    // What is left over of a request comes as one, now and then.
-    let count = expected / all + i64::from(rng.random_range(0..all) < expected % all);
-    (0..count).map(|_| (made.text.clone(), request(made.key.models, rng))).collect()
+/// The requests of an hour. Every key has quota for all of them.
+fn requests_of_hour(created: &CreatedKey, load: i64, rng: &mut dyn CryptoRng) -> Vec<(String, ChargeRequest)> {
+    let total: i64 = LOAD_BY_HOUR.iter().sum();
+    let expected = created.key.requests_per_day * load * rng.random_range(60..140) / 100;
+    // The fraction of a request becomes a whole request with that probability.
+    let count = expected / total + i64::from(rng.random_range(0..total) < expected % total);
+    (0..count).map(|_| (created.text.clone(), request(created.key.models, rng))).collect()
 }
 
 fn request(models: &[Model], rng: &mut dyn CryptoRng) -> ChargeRequest {
@@ -208,35 +213,37 @@ fn request(models: &[Model], rng: &mut dyn CryptoRng) -> ChargeRequest {
     }
 }
 
-/// What makes a key end as it shall.
-async fn end(state: &AppState, gateway: GatewayId, made: &Made) -> Result<(), DemoError> {
-    match made.key.fate {
-        Fate::Works | Fate::Ends(_) => {}
-        Fate::SwitchedOff => {
-            state.tokens.switch(&made.owner, made.id, Switch::Off).await?;
+/// Brings a key into its final state.
+async fn apply_final_state(state: &AppState, gateway: GatewayId, created: &CreatedKey) -> Result<(), DemoError> {
+    match created.key.final_state {
+        FinalState::Enabled | FinalState::Expires(_) => {}
+        FinalState::Disabled => {
+            state.tokens.switch(&created.owner, created.id, Switch::Off).await?;
         }
-        Fate::Low => {
-            let token = state.keys.show(&made.owner, made.id).await?.token;
+        FinalState::NearlySpent => {
+            let token = state.keys.show(&created.owner, created.id).await?.token;
             let remain_quota = Some(RequestedQuota::new(token.used_quota.get() / 12));
             let patch = TokenPatch { remain_quota, ..TokenPatch::default() };
-            state.tokens.edit(&made.owner, made.id, patch).await?;
+            state.tokens.edit(&created.owner, created.id, patch).await?;
         }
-        Fate::Exhausted => {
-            let last = Rng::seeded(14).generate(|rng| request(made.key.models, rng));
+        FinalState::Exhausted => {
+            let last = Rng::seeded(14).generate(|rng| request(created.key.models, rng));
             let patch =
                 TokenPatch { remain_quota: Some(RequestedQuota::new(last.quota.get())), ..TokenPatch::default() };
-            state.tokens.edit(&made.owner, made.id, patch).await?;
-            state.ledger.charge(gateway, &made.text, last).await?;
+            state.tokens.edit(&created.owner, created.id, patch).await?;
+            state.ledger.charge(gateway, &created.text, last).await?;
         }
     }
     Ok(())
 }
 
-fn new_token(key: &Key, now: UnixTime) -> Result<NewToken, DemoError> {
+fn new_token(key: &DemoKey, now: UnixTime) -> Result<NewToken, DemoError> {
     let is_customer = key.name.starts_with("Northwind");
-    let lifetime = match key.fate {
-        Fate::Ends(days) => Lifetime::Until(now.plus(days * DAY - HOUR)),
-        Fate::Works | Fate::Low | Fate::Exhausted | Fate::SwitchedOff => Lifetime::Forever,
+    let lifetime = match key.final_state {
+        FinalState::Expires(days) => Lifetime::Until(now.plus(days * DAY - HOUR)),
+        FinalState::Enabled | FinalState::NearlySpent | FinalState::Exhausted | FinalState::Disabled => {
+            Lifetime::Forever
+        }
     };
     let budget = match key.dollars {
         Some(dollars) => Budget::Limited { remain: dollars_of(dollars)? },
@@ -255,8 +262,8 @@ fn new_token(key: &Key, now: UnixTime) -> Result<NewToken, DemoError> {
     })
 }
 
-/// The accounts: users at work, one that waits, one that was switched off, and a second administrator.
-async fn people(state: &AppState, root: &Caller, password: &SecretString) -> Result<(), DemoError> {
+/// Users with keys, one with a pending enablement request, one that becomes disabled, and a second administrator.
+async fn create_users(state: &AppState, root: &Caller, password: &SecretString) -> Result<(), DemoError> {
     for (username, display_name, dollars, role) in [
         ("ana", "Ana Silva", 2_000, Role::User),
         ("ben", "Ben Okafor", 250, Role::User),
@@ -285,11 +292,11 @@ async fn people(state: &AppState, root: &Caller, password: &SecretString) -> Res
     Ok(())
 }
 
-/// Cleo waits for an answer; Emil got one, and was switched off.
-async fn requests_for_enablement(state: &AppState, root: &Caller, password: &SecretString) -> Result<(), DemoError> {
+/// Cleo's request is pending. Emil's request was refused, and his account is disabled.
+async fn create_enablement_requests(state: &AppState, root: &Caller, password: &SecretString) -> Result<(), DemoError> {
     let emil = sign_in(state, "emil", password).await?;
-    let asked = state.enablement.request(&emil, "I would like to try a few models.", None).await?;
-    state.enablement.decide(root, asked.id, Decision::Refuse, "Please ask with your work account.").await?;
+    let request = state.enablement.request(&emil, "I would like to try a few models.", None).await?;
+    state.enablement.decide(root, request.id, Decision::Refuse, "Please ask with your work account.").await?;
     let off = UserPatch { status: Some(UserStatus::Disabled), ..UserPatch::default() };
     state.users.edit(root, emil.user.id, off).await?;
     let cleo = sign_in(state, "cleo", password).await?;

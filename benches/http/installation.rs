@@ -1,4 +1,4 @@
-//! One server, a process of its own, on one database full of other people's tokens around those of one user.
+//! The server under test: a separate process, on a database with the tokens of one user among those of many others.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -25,24 +25,24 @@ pub const SERVE: &str = "--serve";
 
 pub const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const PASSWORD: &str = "benchmark password";
-/// Tokens of the one user who is asked about.
+/// Tokens of the user whom the requests concern.
 const OWN_TOKENS: usize = 50;
-/// Tokens of each of the others.
+/// Tokens of each other user.
 const TOKENS_EACH: usize = 100;
-/// Rows loaded in one statement.
+/// Rows inserted by one statement.
 const STEP: usize = 50_000;
-/// Keys that are used, of those that are there.
+/// Keys that the load uses, of all loaded keys.
 const KEYS: usize = 100_000;
 
-/// A running server and what to ask it with.
+/// A running server, and what requests to it need.
 pub struct Installation {
     pub tokens: usize,
     pub access_token: String,
     pub gateway: String,
-    /// The newest token of the one user.
+    /// The newest token of the user.
     pub token_id: i64,
     pub key: String,
-    /// Keys of the others, with quota and wallets for any number of charges.
+    /// Keys of other users, with enough quota for any number of charges.
     pub keys: Vec<String>,
     pub pool: PgPool,
     database: String,
@@ -50,16 +50,16 @@ pub struct Installation {
     pub server: Running,
 }
 
-/// A server that is a process of its own, so that its memory is not that of the load generator. Ends when dropped.
+/// A server in its own process, so that its memory is measured without the load generator. Dropping it kills the process.
 pub struct Running {
     process: Child,
     pub address: SocketAddr,
-    // It may go on printing.
+    // Kept open, because the server may print more.
     _output: BufReader<ChildStdout>,
 }
 
 impl Running {
-    /// Starts it and waits until it says where it answers.
+    /// Starts the server and waits until it prints its address.
     pub fn start(mut command: Command) -> Self {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut output = BufReader::new(process.stdout.take().unwrap());
@@ -67,18 +67,18 @@ impl Running {
             .by_ref()
             .lines()
             .find_map(|line| line.unwrap().split("http://").nth(1).and_then(|rest| rest.trim().parse().ok()))
-            .expect("the server says where it answers");
+            .expect("the server prints its address");
         Self { process, address, _output: output }
     }
 
-    /// A field of its status, such as `VmRSS`, in MiB; 0 on systems that do not tell.
+    /// A field of the process status, such as `VmRSS`, in MiB; 0 on systems without it.
     pub fn mebibytes(&self, field: &str) -> f64 {
         kibibytes(self.process.id(), field).map_or(0.0, |kibibytes| kibibytes as f64 / 1_024.0)
     }
 
-    /// Makes the memory that it takes now its peak, `VmHWM`.
+    /// Resets the peak of its memory, `VmHWM`, to the present value.
     pub fn reset_peak(&self) {
-        // Where this cannot be done, peaks are those since its start.
+        // On failure, the peak is that since the start of the process.
         let _ = std::fs::write(format!("/proc/{}/clear_refs", self.process.id()), "5");
     }
 }
@@ -90,8 +90,8 @@ impl Drop for Running {
     }
 }
 
-/// The server that is measured: the service and the twins, as the environment sets them. Ends with its input, so that
-/// it never outlives the program that started it.
+/// The server under test: the service and the twins, with settings from the environment. Ends when its standard input
+/// closes, so that it never outlives the program that started it.
 pub async fn serve() {
     let config = Config::from_sources(None, std::env::vars()).unwrap();
     let opened = app::open(&config, &Database::start(&config).unwrap()).await.unwrap();
@@ -111,7 +111,7 @@ async fn connect(url: &str) -> PgPool {
 }
 
 impl Installation {
-    /// Makes a database with so many tokens of other people and charges of theirs, and serves it.
+    /// Creates a database with this number of tokens and charges of other users, and starts a server on it.
     pub async fn start(tokens: usize, charges: usize) -> Self {
         let base = std::env::var("DATABASE_URL").expect("DATABASE_URL: run this with `make bench`");
         let database = format!("keymeter_bench_{}_{tokens}", std::process::id());
@@ -126,7 +126,7 @@ impl Installation {
             ("KEYMETER_LIMITS__USAGE_PER_MINUTE", "0"),
         ];
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        // Settings of the environment count too, for whoever wants to know what they do.
+        // Settings of the environment apply too, so that their effect can be measured.
         let given = std::env::vars().filter(|(name, _)| name.starts_with("KEYMETER_") && !name.contains("_TEST_"));
         let settings: Vec<_> = given.chain(settings).collect();
         let config = Config::from_sources(None, settings.iter().cloned()).unwrap();
@@ -136,7 +136,7 @@ impl Installation {
         app.state.users.ensure_root(config.root.password.as_ref()).await.unwrap();
         db.close().await;
         let pool = connect(&url).await;
-        // As the job of a running server would.
+        // A running server's job would create these.
         let days = "select make_charges_partition(extract(epoch from current_date + n)::bigint) from generate_series(-10, 1) n";
         pool.execute(days).await.unwrap();
         let keys = load_tokens(&pool, tokens).await;
@@ -148,14 +148,14 @@ impl Installation {
         let [access_token, gateway, key] = [const { String::new() }; 3];
         let mut installation =
             Self { tokens, access_token, gateway, token_id: 0, key, keys, pool, database, settings, server };
-        installation.make_ana().await;
+        installation.create_tokens_and_gateway().await;
         println!("vacuum and analyze");
         installation.pool.execute("vacuum analyze").await.unwrap();
         installation
     }
 
-    /// One user with some tokens and a gateway, through the API as anyone would.
-    async fn make_ana(&mut self) {
+    /// Creates a user's tokens and a gateway through the API.
+    async fn create_tokens_and_gateway(&mut self) {
         let client = reqwest::Client::builder().cookie_store(true).build().unwrap();
         let url = |path: &str| format!("http://{}{path}", self.server.address);
         let login = json!({ "username": "root", "password": PASSWORD });
@@ -176,15 +176,15 @@ impl Installation {
         self.access_token = access_token;
     }
 
-    /// A `keymeter` of its own on this database.
+    /// A separate `keymeter` process on this database.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_keymeter"));
         command.envs(self.settings.iter().cloned()).env("KEYMETER_SERVER__LISTEN", "127.0.0.1:0");
         command
     }
 
-    /// What `keymeter doctor` finds; it must find the law kept.
-    pub fn prove(&self) -> String {
+    /// The ledger's line in the report of `keymeter doctor`, which must find nothing wrong.
+    pub fn check_ledger(&self) -> String {
         let doctor = self.command().arg("doctor").output().unwrap();
         let found = String::from_utf8_lossy(&doctor.stdout);
         assert!(doctor.status.success(), "{found}");
@@ -200,7 +200,7 @@ impl Installation {
     }
 }
 
-/// Rich users with real keys.
+/// Loads users with large wallets, and tokens with real keys.
 async fn load_tokens(pool: &PgPool, tokens: usize) -> Vec<String> {
     let users: Vec<i64> = sqlx::query_scalar(
         "insert into users (username, username_folded, display_name, email, password_hash, role, status, group_name, \
@@ -250,7 +250,7 @@ async fn load_tokens(pool: &PgPool, tokens: usize) -> Vec<String> {
     kept
 }
 
-/// Charges of the past ten days, and what follows from them, as the ledger would have left it.
+/// Loads charges of the past ten days, and updates balances and daily usage as the ledger does.
 async fn load_charges(pool: &PgPool, charges: usize) {
     const SLICE: i64 = 500_000;
     let total = i64::try_from(charges).unwrap();
@@ -274,7 +274,7 @@ async fn load_charges(pool: &PgPool, charges: usize) {
         done = next;
         println!("loaded {done} of {total} charges");
     }
-    println!("summing them up");
+    println!("summing the charges up");
     for sql in [
         "insert into usage_daily select token_id, (to_timestamp(at) at time zone 'utc')::date, model, user_id, sum(quota), count(*), \
          sum(prompt_tokens), sum(completion_tokens) from charges group by 1, 2, 3, 4",

@@ -99,10 +99,10 @@ fn main() {
         What::Ledger => {
             let installation = client.block_on(Installation::start(100_000, 0));
             ledger(&client, &installation, &options);
-            println!("{}", installation.prove());
+            println!("{}", installation.check_ledger());
             if options.only.is_empty() {
                 sweep(&client, &installation, &options);
-                println!("{}", installation.prove());
+                println!("{}", installation.check_ledger());
             }
             client.block_on(installation.remove());
         }
@@ -112,7 +112,7 @@ fn main() {
             growth(&client, [&small, &large], &options);
             memory(&client, &large, &options);
             println!("proving the law over everything");
-            println!("{}", large.prove());
+            println!("{}", large.check_ledger());
             client.block_on(small.remove());
             client.block_on(large.remove());
         }

@@ -11,9 +11,9 @@ use crate::load::{Case, Measured, ratio};
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance.md");
 const PLOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance.svg");
 
-/// A row for every case, beside the first one and beside the one that has its name and `: {beside}`.
+/// A row for each case, compared with the first case and with the case of the same name and `: {beside}`.
 pub fn table(cases: &[Case<'_>], measured: &mut BTreeMap<String, Measured>, beside: &str) -> String {
-    let floor = measured.get(&cases[0].name).map_or(0.0, Measured::rate);
+    let baseline = measured.get(&cases[0].name).map_or(0.0, Measured::rate);
     let mut table = format!(
         "| call | rate/s | p50 ms | p99 ms | ÷ {} | ÷ {beside} | peak MiB |\n|---|---:|---:|---:|---:|---:|---:|\n",
         cases[0].name
@@ -23,14 +23,14 @@ pub fn table(cases: &[Case<'_>], measured: &mut BTreeMap<String, Measured>, besi
         let compared = other.map_or_else(String::new, |other| format!("**{:.2}**", ratio(&measured[name], other)));
         let case = measured.get_mut(name).unwrap();
         let (rate, p50, p99) = (case.rate(), case.percentile(50), case.percentile(99));
-        let (of_floor, peak) = (rate / floor, case.peak);
-        writeln!(table, "| {name} | {rate:.0} | {p50:.2} | {p99:.2} | {of_floor:.2} | {compared} | {peak:.0} |")
+        let (of_baseline, peak) = (rate / baseline, case.peak);
+        writeln!(table, "| {name} | {rate:.0} | {p50:.2} | {p99:.2} | {of_baseline:.2} | {compared} | {peak:.0} |")
             .unwrap();
     }
     table
 }
 
-/// Replaces what stands between its marks in `docs/performance.md`; not after a part of a run.
+/// Replaces the text between its marks in `docs/performance.md`, unless only a part was measured.
 pub fn write(title: &str, connections: usize, text: &str, options: &Options) {
     println!("\n{text}");
     if !options.only.is_empty() {
@@ -39,19 +39,19 @@ pub fn write(title: &str, connections: usize, text: &str, options: &Options) {
     let report = std::fs::read_to_string(REPORT).unwrap();
     let (open, close) = (format!("<!-- {title} -->\n"), format!("<!-- end of {title} -->"));
     let Some((before, rest)) = report.split_once(&open) else {
-        return println!("docs/performance.md has no place for {title}");
+        return println!("docs/performance.md has no marks for {title}");
     };
-    let (_, after) = rest.split_once(&close).expect("the end of the place");
+    let (_, after) = rest.split_once(&close).expect("an end mark");
     let (rounds, seconds) = (options.rounds, options.seconds);
     let how = format!("{connections} connections, {rounds} rounds of {seconds} s a case, median of the rounds.");
     std::fs::write(REPORT, format!("{before}{open}{how}\n\n{text}{close}{after}")).unwrap();
     println!("written to docs/performance.md");
 }
 
-/// A line of the plot: its name, and for each number of connections the rate and the p99 in ms.
+/// A line of the plot: its name, and the rate and the p99 in ms for each number of connections.
 pub type Line = (String, Vec<(f64, f64, f64)>);
 
-/// Draws rates and p99 against connections, both axes by powers.
+/// Plots rates and p99 against connections, with logarithmic axes.
 pub fn plot(lines: &[Line]) {
     let root = SVGBackend::new(PLOT, (1_000, 440)).into_drawing_area();
     root.fill(&WHITE).unwrap();

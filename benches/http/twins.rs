@@ -1,4 +1,4 @@
-//! What each call is compared with: a handler on the same server that does the least for the same rows.
+//! The baseline of each call: a handler on the same server that does the minimum for the same rows.
 
 use std::sync::OnceLock;
 

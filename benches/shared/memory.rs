@@ -1,4 +1,4 @@
-//! The memory of a process, as Linux tells it.
+//! The memory of a process, on Linux.
 
 /// A field of `/proc/PID/status` in KiB: `VmRSS` (resident now) or `VmHWM` (its peak). `None` where there is no such
 /// file, or the process is gone.

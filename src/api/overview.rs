@@ -1,4 +1,4 @@
-//! A user's overview on the wire.
+//! A user's overview.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Usage on the wire: by key (spec §2.3, §4.8) and by day (spec §2.4, §4.9).
+//! Usage: by key (spec §2.3, §4.8) and by day (spec §2.4, §4.9).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::domain::id::TokenId;
 use crate::domain::money::Usd;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage};
 
-/// Dollars as an exact JSON number of at most six places.
+/// Dollars as an exact JSON number with at most six decimal places.
 #[derive(Debug, ToSchema)]
 #[schema(value_type = f64)]
 struct Dollars(Usd);
@@ -170,7 +170,7 @@ pub async fn daily(
 ) -> Result<Response, ApiError> {
     let (start, end) = (range.start_date.as_deref(), range.end_date.as_deref());
     let (usage, age) = app.usage.daily(&caller, TokenId::new(id), start, end).await?;
-    Ok(aged(usage, age))
+    Ok(with_age(usage, age))
 }
 
 /// What this API key spent by day, with the shape and the rules of a user's daily usage.
@@ -185,10 +185,10 @@ pub async fn daily_by_key(
 ) -> Result<Response, ApiError> {
     let (start, end) = (range.start_date.as_deref(), range.end_date.as_deref());
     let (usage, age) = app.usage.daily_by_key(&key, ip, start, end).await?;
-    Ok(aged(usage, age))
+    Ok(with_age(usage, age))
 }
 
-fn aged(usage: DailyUsage, age: i64) -> Response {
+fn with_age(usage: DailyUsage, age: i64) -> Response {
     let mut answer = DataOnly::of(DailyUsageBody::from(usage)).into_response();
     answer.headers_mut().insert(header::AGE, HeaderValue::from(age));
     answer

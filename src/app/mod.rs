@@ -56,11 +56,9 @@ pub enum StartError {
     WrongCell { database: String, setting: CellLabel },
     #[error("cannot make the root account: {0}; set KEYMETER_ROOT__PASSWORD")]
     Root(UsersError),
-    #[error(
-        "this database is in use, and a demo fills only an empty one; name another KEYMETER_DATA_DIR or DATABASE_URL"
-    )]
+    #[error("this database is not empty, and --demo needs an empty one; set another KEYMETER_DATA_DIR or DATABASE_URL")]
     DemoNotEmpty,
-    #[error("the demo could not be made, and the database is half filled: {0}; use another one")]
+    #[error("the demo data are incomplete: {0}; use another database")]
     Demo(#[from] DemoError),
     #[error(transparent)]
     Storage(#[from] StorageError),

@@ -113,10 +113,10 @@ async fn fill_with_demo(opened: &Opened, config: &Config) -> Result<(), StartErr
     let opened = Opened { db: opened.db.clone(), vault: opened.vault.clone() };
     let app = App::assemble(opened, config, Arc::<ManualClock>::clone(&clock), Rng::system())?;
     app.state.users.ensure_root(Some(&password)).await.map_err(StartError::Root)?;
-    print!("Filling a demo, day by day:");
+    print!("Creating demo data, day by day:");
     demo::fill(&app.state, &clock, &password, |day| {
         print!(" {day}");
-        // Progress that is shown late does no harm.
+        // A failed flush only delays the output.
         let _ = std::io::stdout().flush();
     })
     .await?;
@@ -126,7 +126,7 @@ async fn fill_with_demo(opened: &Opened, config: &Config) -> Result<(), StartErr
 }
 
 /// Prints where the service listens and where its data are. A generated password is printed here and nowhere else.
-#[expect(clippy::print_stdout, reason = "this is what the operator reads")]
+#[expect(clippy::print_stdout, reason = "shows the start to the operator")]
 fn print_start(
     listener: &TcpListener,
     config: &Config,

@@ -1,25 +1,23 @@
-//! Which tokens their owner should look at, and why: what an overview leads with.
+//! Tokens that need their owner's attention, and why. The overview shows them.
 
 use super::policy;
 use super::status::Status;
 use super::time::UnixTime;
 use super::token::{Budget, Token};
 
-/// Why a token wants a look; the most pressing first.
+/// Why a token needs attention, the most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Attention {
-    /// It works, and expires within [`policy::EXPIRES_SOON_SECONDS`].
+    /// Enabled, and expires within [`policy::EXPIRES_SOON_SECONDS`].
     ExpiresSoon,
-    /// It works, and has less than a tenth of its quota left.
+    /// Enabled, and less than a tenth of its quota is left.
     NearlySpent,
-    /// It stopped for want of quota.
     Exhausted,
-    /// It stopped when its time was over.
     Expired,
 }
 
 impl Attention {
-    /// The word of the wire.
+    /// `reason` of the API.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -32,8 +30,7 @@ impl Attention {
 }
 
 impl Token {
-    /// Why its owner should look at this token; for the most pressing of several reasons. A token that
-    /// was switched off is as its owner wants it.
+    /// The most urgent reason why this token needs attention. A disabled token needs none.
     #[must_use]
     pub fn attention(&self, now: UnixTime) -> Option<Attention> {
         match self.status(now) {
@@ -47,7 +44,7 @@ impl Token {
         }
     }
 
-    /// Less than a tenth is left of what it has had. One that has used nothing was made so small.
+    /// Less than a tenth is left of all quota that the token has had. Unused tokens do not count, however small.
     fn is_nearly_spent(&self) -> bool {
         match self.budget {
             Budget::Unlimited { .. } => false,
@@ -67,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_pressing_reason_counts_and_what_was_switched_off_needs_none() {
+    fn the_most_urgent_reason_is_reported_and_disabled_tokens_need_no_attention() {
         use Attention::{Exhausted, Expired, ExpiresSoon, NearlySpent};
         let now = UnixTime::new(1_000);
         let until = |time: i64| Lifetime::Until(UnixTime::new(time));

@@ -1,5 +1,5 @@
-//! A cell: one Keymeter installation with its own database, beside others. Every key names its cell, so that a router
-//! in front of several cells can tell whose key it is.
+//! A cell: one of several Keymeter installations, each with its own database. Every key contains the label of its cell,
+//! so that a router in front of the cells knows where to send it.
 
 use super::key::BASE62;
 
@@ -7,13 +7,12 @@ use super::key::BASE62;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellLabel([u8; 2]);
 
-/// Not two letters or digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a cell label is two letters or digits, such as `00` or `A7`")]
 pub struct CellLabelInvalid;
 
 impl CellLabel {
-    /// Identities of different cells are this far apart.
+    /// Each cell has 2^40 identities.
     const IDENTITY_BITS: u32 = 40;
 
     /// # Errors
@@ -27,14 +26,13 @@ impl CellLabel {
         }
     }
 
-    /// The label as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        // Two ASCII characters.
+        // Always valid: two ASCII characters.
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// The first identity that the cell's database gives out: the label as a base-62 number, times 2^40. The largest is
+    /// The first identity of the cell's database: the label as a base-62 number, times 2^40. The largest is
     /// below 2^52, which JavaScript can represent exactly.
     #[must_use]
     pub fn first_identity(self) -> i64 {

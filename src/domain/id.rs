@@ -1,7 +1,7 @@
-//! Identifiers. One type for each thing, so that a user's id cannot name a token.
+//! Identifiers. Each kind has its own type, so that a user's id cannot be used as a token's id.
 
 impl ReservationId {
-    /// A new one, so rare that no two meet and none is guessed.
+    /// A random id of 63 bits: collisions are negligible and it cannot be guessed.
     #[must_use]
     pub fn random(rng: &mut (impl rand::CryptoRng + ?Sized)) -> Self {
         let bits = rng.next_u64() >> 1;
@@ -21,13 +21,12 @@ macro_rules! id {
         pub struct $name(i64);
 
         impl $name {
-            /// Any integer may be asked for; only those in the database exist.
+            /// Any integer is valid, whether or not such a row exists.
             #[must_use]
             pub const fn new(id: i64) -> Self {
                 Self(id)
             }
 
-            /// The integer of the wire and of the database.
             #[must_use]
             pub const fn get(self) -> i64 {
                 self.0
@@ -47,16 +46,16 @@ id! {
     TokenId;
     /// A user, the owner of tokens (spec §2.1 `user_id`).
     UserId;
-    /// One of a user's access tokens (spec §5.1).
+    /// An access token of a user (spec §5.1).
     AccessTokenId;
     /// A request to be enabled for the token API (spec §1).
     EnablementRequestId;
-    /// A gateway. It stays while its credentials change, and is never given to another one.
+    /// A gateway. The id stays the same when credentials change, and is never used again.
     GatewayId;
-    /// One of a gateway's credentials.
+    /// A credential of a gateway.
     GatewayCredentialId;
-    /// Quota set aside for a request that is under way.
+    /// A reservation: quota set aside for a request that is in progress.
     ReservationId;
-    /// A line of the audit log.
+    /// An entry of the audit log.
     AuditId;
 }

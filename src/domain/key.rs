@@ -1,5 +1,4 @@
-//! Secrets that callers hold: API keys, access tokens, gateway credentials. Made here, read here,
-//! never printed: `Debug` shows nothing, and what is stored is a keyed digest.
+//! API keys and the digests of secrets. Secrets are never printed: `Debug` hides them. Look-ups use a keyed digest.
 
 use hmac::{Hmac, KeyInit, Mac};
 use rand::{CryptoRng, RngExt};
@@ -16,17 +15,17 @@ const KEY_CHARS: usize = RANDOM_CHARS + CELL_CHARS + CHECKSUM_CHARS;
 pub(super) const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// An API key (spec §2.1, §8): `sk-` and 48 letters and digits, of which 40 are random, two are the label of the
-/// [cell](CellLabel), and six are a checksum of all before them.
+/// [cell](CellLabel), and six are a checksum of the others.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(Zeroizing<String>);
 
-/// The text is not one of our keys: wrong length, wrong characters, or a wrong checksum.
+/// Not an API key of Keymeter: wrong length, wrong characters, or a wrong checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an API key: `sk-` and 48 letters and digits, copied whole")]
 pub struct KeyMalformed;
 
 impl ApiKey {
-    /// A new key of a cell. Its 40 random characters hold more than 238 bits.
+    /// A new key of a cell, with more than 238 random bits.
     #[must_use]
     pub fn generate(rng: &mut (impl CryptoRng + ?Sized), cell: CellLabel) -> Self {
         let random = random_base62(rng, RANDOM_CHARS);
@@ -39,11 +38,11 @@ impl ApiKey {
         Self(key)
     }
 
-    /// Reads a key as callers send it: `sk-` absent, once or repeated. The checksum is verified,
-    /// so that a typo or a guess is refused before anything is looked up.
+    /// Reads a key as callers send it: `sk-` absent, once or repeated. The checksum rejects typing errors and guesses
+    /// before any query.
     ///
     /// # Errors
-    /// Whatever is not a whole key with the right checksum.
+    /// Not a whole key, or a wrong checksum.
     pub fn parse(text: &str) -> Result<Self, KeyMalformed> {
         let bare = without_prefixes(text.trim());
         if bare.len() != KEY_CHARS || !bare.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -57,19 +56,19 @@ impl ApiKey {
         Ok(Self(key))
     }
 
-    /// A key that was made here and comes back from the vault, whatever its checksum.
+    /// A decrypted key from the vault; its checksum is not checked again.
     #[must_use]
     pub fn from_vault(key: Zeroizing<String>) -> Self {
         Self(key)
     }
 
-    /// The key in plain. Only for sealing, comparing, and the answer to its owner.
+    /// The key as plain text. Use it only to encrypt, to compare, and to answer the owner.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// The few characters that lists may show.
+    /// The characters that lists may show.
     #[must_use]
     pub fn hint(&self) -> KeyHint {
         let bare = without_prefixes(&self.0);
@@ -84,7 +83,7 @@ impl std::fmt::Debug for ApiKey {
     }
 }
 
-/// Drops every leading `sk-`; the rest may be a whole key or a part of one.
+/// Removes every leading `sk-` from a key or a part of one.
 #[must_use]
 pub fn without_prefixes(text: &str) -> &str {
     let mut rest = text;
@@ -108,19 +107,18 @@ impl KeyHint {
     }
 }
 
-/// The secret with which digests are made; derived from the master key.
+/// The secret of digests, derived from the master key.
 #[derive(Clone)]
 pub struct DigestKey(Zeroizing<[u8; 32]>);
 
 impl DigestKey {
-    /// From 32 derived bytes.
     #[must_use]
     pub fn new(bytes: Zeroizing<[u8; 32]>) -> Self {
         Self(bytes)
     }
 
-    /// HMAC-SHA-256 of `secret`: the same secret always gives the same digest, and without this
-    /// key nobody can tell which secret a digest belongs to.
+    /// HMAC-SHA-256 of `secret`. Equal secrets have equal digests, and a digest does not reveal its secret without this
+    /// key.
     #[must_use]
     #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "HMAC takes a key of any length")]
     pub fn digest(&self, secret: &str) -> Digest {
@@ -130,13 +128,12 @@ impl DigestKey {
     }
 }
 
-/// How a secret is found in the database: 32 bytes that do not give it away.
+/// A keyed hash of 32 bytes, by which the database finds a secret.
 #[derive(Clone, PartialEq, Eq, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Digest(Vec<u8>);
 
 impl Digest {
-    /// The 32 bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -149,7 +146,7 @@ impl std::fmt::Debug for Digest {
     }
 }
 
-/// A random text of letters and digits; each character holds 5.95 bits.
+/// Random letters and digits, 5.95 bits each.
 pub(super) fn random_base62(rng: &mut (impl CryptoRng + ?Sized), chars: usize) -> Zeroizing<String> {
     let mut text = Zeroizing::new(String::with_capacity(chars));
     for _ in 0..chars {
@@ -182,7 +179,7 @@ mod tests {
 
     #[test]
     fn the_checksum_is_the_crc32_of_zlib_in_base62() {
-        // zlib.crc32(b"sk-" + b"0" * 42), worked out with Python.
+        // zlib.crc32(b"sk-" + b"0" * 42), computed with Python.
         let body = format!("sk-{}", "0".repeat(42));
         assert_eq!(crc32fast::hash(body.as_bytes()), 2_423_012_704);
         assert_eq!(checksum(&body), "2dyiI4");
@@ -190,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_prints_a_key_shows_it() {
+    fn debug_output_and_hints_do_not_show_a_key() {
         let key = key(1);
         let digest = DigestKey::new(Zeroizing::new([7; 32])).digest(key.expose());
         let printed = format!("{key:?} {digest:?} {:?}", key.hint());
@@ -225,7 +222,7 @@ mod tests {
         }
 
         #[test]
-        fn one_wrong_character_is_noticed(seed: u64, at in 3_usize..51, to in 0_usize..62) {
+        fn one_wrong_character_is_detected(seed: u64, at in 3_usize..51, to in 0_usize..62) {
             let key = key(seed);
             let mut bytes = key.expose().as_bytes().to_vec();
             prop_assume!(bytes[at] != BASE62[to]);
@@ -234,7 +231,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_without_a_panic(text: String) {
+        fn any_text_is_parsed_without_a_panic(text: String) {
             let _ = ApiKey::parse(&text);
         }
     }

@@ -2,17 +2,16 @@
 
 use super::policy;
 
-/// Which page is asked for.
+/// A requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
-    /// The number as the caller counts.
+    /// The page number as the caller counts.
     number: i64,
-    /// What the caller calls the first page: 0 by the spec, 1 by the other habit.
+    /// The number of the first page: 0 with `size`, 1 with `page_size` or `ps`.
     first: i64,
     size: i64,
 }
 
-/// Why a page was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PageInvalid {
     /// `p`.
@@ -24,11 +23,11 @@ pub enum PageInvalid {
 }
 
 impl PageRequest {
-    /// The spec's habit: `p` counts from 0, `size` items a page (spec §8).
-    /// Absent or 0 means the default size, and what is too large is cut.
+    /// `p` counts from 0, with `size` items a page (spec §8). A size that is absent or 0 means the default; a size over
+    /// the maximum is lowered to it.
     ///
     /// # Errors
-    /// Whatever is not a whole number from 0.
+    /// Not a whole number, or negative.
     pub fn from_zero(p: Option<&str>, size: Option<&str>) -> Result<Self, PageInvalid> {
         let number = match whole(p).ok_or(PageInvalid::Number)? {
             Some(number) if number < 0 => return Err(PageInvalid::Number),
@@ -37,11 +36,11 @@ impl PageRequest {
         Ok(Self { number, first: 0, size: size_of(size)? })
     }
 
-    /// The other habit of this API family, known by `page_size` or `ps` in place of `size`:
-    /// `p` counts from 1, and whatever is below 1 is read as 1.
+    /// The convention of other APIs of this family, selected by `page_size` or `ps` instead of `size`: `p` counts from 1,
+    /// and numbers below 1 are read as 1.
     ///
     /// # Errors
-    /// Whatever is not a whole number, and negative sizes.
+    /// Not a whole number, or a negative size.
     pub fn from_one(p: Option<&str>, page_size: Option<&str>) -> Result<Self, PageInvalid> {
         let number = whole(p).ok_or(PageInvalid::Number)?.unwrap_or(1).max(1);
         Ok(Self { number, first: 1, size: size_of(page_size)? })
@@ -53,7 +52,7 @@ impl PageRequest {
         self.size
     }
 
-    /// Items before this page. Beyond all counting, nothing is there anyway.
+    /// Items before this page; saturates.
     #[must_use]
     pub const fn offset(self) -> i64 {
         (self.number - self.first).saturating_mul(self.size)
@@ -68,15 +67,15 @@ impl PageRequest {
         if is_last { self.offset().checked_add(rows) } else { None }
     }
 
-    /// The page, echoing what was asked.
+    /// The answer to this request.
     #[must_use]
     pub const fn holding<T>(self, items: Vec<T>, total: i64) -> Page<T> {
         Page { page: self.number, page_size: self.size, total, items }
     }
 }
 
-/// `None` if it is not a number at all; an absent or empty one is `Some(None)`.
-#[expect(clippy::option_option, reason = "absent and unreadable are different answers")]
+/// A whole number: `Some(None)` if it is absent or empty, `None` if it is not a number.
+#[expect(clippy::option_option, reason = "absent and invalid are different results")]
 fn whole(text: Option<&str>) -> Option<Option<i64>> {
     match text.map(str::trim) {
         None | Some("") => Some(None),
@@ -95,18 +94,18 @@ fn size_of(text: Option<&str>) -> Result<i64, PageInvalid> {
 /// One page of a list (spec §2.2).
 #[derive(Debug, Clone)]
 pub struct Page<T> {
-    /// As asked.
+    /// The requested number.
     pub page: i64,
-    /// As used.
+    /// The size after applying default and maximum.
     pub page_size: i64,
-    /// Items on all pages together.
+    /// The number of items on all pages.
     pub total: i64,
-    /// The items of this page; empty past the end.
+    /// Empty after the last page.
     pub items: Vec<T>,
 }
 
 impl<T> Page<T> {
-    /// The same page of something else.
+    /// Converts the items.
     pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
         Page {
             page: self.page,
@@ -124,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_specs_habit_counts_from_0() {
+    fn pages_with_size_count_from_0() {
         let page = |p, size| PageRequest::from_zero(p, size).map(|r| (r.number, r.size, r.offset()));
         assert_eq!(page(None, None), Ok((0, 10, 0)));
         assert_eq!(page(Some("2"), Some("5")), Ok((2, 5, 10)));
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_habit_counts_from_1() {
+    fn pages_with_page_size_count_from_1() {
         let page = |p, size| PageRequest::from_one(p, size).map(|r| (r.number, r.size, r.offset()));
         assert_eq!(page(None, Some("20")), Ok((1, 20, 0)));
         assert_eq!(page(Some("0"), Some("20")), Ok((1, 20, 0)));

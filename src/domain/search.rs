@@ -1,16 +1,16 @@
-//! Search texts (spec §4.2, §8).
+//! Search patterns (spec §4.2, §8).
 
 use super::key::{self, ApiKey};
 use super::policy;
 
-/// What to look for: literal pieces with anything between them.
+/// A search pattern: literal pieces, with any text between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchPattern {
-    /// The pieces between the wildcards, in order. An empty first or last piece leaves that end open.
+    /// The pieces between the wildcards, in order. If the first or last piece is empty, the text may begin or end with
+    /// anything.
     pieces: Vec<String>,
 }
 
-/// Why a search text was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SearchInvalid {
     /// Spec §8.
@@ -19,16 +19,16 @@ pub enum SearchInvalid {
     /// Spec §8.
     #[error("a search may contain at most {} wildcards (`%`)", policy::MAX_SEARCH_WILDCARDS)]
     TooManyWildcards,
-    /// Two in a row mean no more than one; a client that sends them means something else.
+    /// Two wildcards in a row mean the same as one, so they are probably a mistake of the client.
     #[error("a search may not contain `%%`")]
     DoubleWildcard,
-    /// No name and no key contains it, and no database takes a NUL.
+    /// No name and no key contains control characters, and PostgreSQL accepts no NUL.
     #[error("a search may not contain control characters")]
     Control,
 }
 
 impl SearchPattern {
-    /// A part of a name, in any case. Empty means no filter.
+    /// A part of a name; upper and lower case are equal. Empty means no filter.
     ///
     /// # Errors
     /// See [`SearchInvalid`].
@@ -36,7 +36,7 @@ impl SearchPattern {
         Self::parse(&text.to_lowercase())
     }
 
-    /// A part of a key; case counts, and `sk-` may be repeated. Empty means no filter.
+    /// A part of a key; case-sensitive, and `sk-` may be repeated. Empty means no filter.
     ///
     /// # Errors
     /// See [`SearchInvalid`].
@@ -72,20 +72,20 @@ impl SearchPattern {
         Ok(Some(Self { pieces }))
     }
 
-    /// The pattern for SQL's `like … escape '\'`: everything but our wildcards is literal.
+    /// The pattern for SQL's `like … escape '\'`. Everything but the wildcards is literal.
     #[must_use]
     pub fn like(&self) -> String {
         let literal = |piece: &String| piece.replace('\\', r"\\").replace('_', r"\_").replace('%', r"\%");
         self.pieces.iter().map(literal).collect::<Vec<_>>().join("%")
     }
 
-    /// Whether a key fits, with its `sk-` or without.
+    /// Returns true if the key matches, with or without its `sk-`.
     #[must_use]
     pub fn matches_key(&self, key: &ApiKey) -> bool {
         self.matches(key.expose()) || self.matches(key::without_prefixes(key.expose()))
     }
 
-    /// Whether `text` fits, by the same meaning as [`SearchPattern::like`].
+    /// Returns true if `text` matches, with the meaning of [`SearchPattern::like`].
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         let [first, middle @ .., last] = self.pieces.as_slice() else {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rules_of_spec_8() {
+    fn search_texts_follow_the_limits_of_spec_8() {
         use SearchInvalid::{Control, DoubleWildcard, TooManyWildcards, TooShort};
         let table = [
             ("", Ok(false)),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_wildcard_it_contains_and_with_one_it_is_anchored() {
+    fn a_pattern_without_wildcards_matches_anywhere_and_one_with_wildcards_is_anchored() {
         assert!(pattern("ROD").matches("my prod key"));
         assert!(pattern("prod%").matches("prod 1"));
         assert!(!pattern("prod%").matches("my prod"));
@@ -151,13 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn all_else_is_literal() {
+    fn other_special_characters_of_sql_are_literal() {
         assert_eq!(pattern(r"a_b\").like(), r"%a\_b\\%");
         assert_eq!(pattern("a%_c").like(), r"a%\_c");
     }
 
     #[test]
-    fn a_part_of_a_key_may_carry_the_prefix_more_than_once() {
+    fn a_part_of_a_key_may_have_a_repeated_prefix() {
         let part = |text: &str| SearchPattern::of_key(text).unwrap().unwrap();
         assert!(part("sk-sk-Ab1").matches("sk-Ab1xyz"));
         assert!(part("b1x").matches("sk-Ab1xyz"));
@@ -165,24 +165,24 @@ mod tests {
     }
 
     proptest! {
-        /// A slow, obvious reading of the same meaning, to hold the quick one against.
+        /// Compares the fast implementation with a slow and obvious one.
         #[test]
-        fn matching_agrees_with_its_definition(search in "[ab%]{2,6}", text in "[ab]{0,8}") {
-            fn fits(pattern: &[u8], text: &[u8]) -> bool {
+        fn matching_agrees_with_a_simple_implementation(search in "[ab%]{2,6}", text in "[ab]{0,8}") {
+            fn is_match(pattern: &[u8], text: &[u8]) -> bool {
                 match pattern {
                     [] => text.is_empty(),
-                    [b'%', rest @ ..] => (0..=text.len()).any(|at| fits(rest, &text[at..])),
-                    [c, rest @ ..] => text.first() == Some(c) && fits(rest, &text[1..]),
+                    [b'%', rest @ ..] => (0..=text.len()).any(|at| is_match(rest, &text[at..])),
+                    [c, rest @ ..] => text.first() == Some(c) && is_match(rest, &text[1..]),
                 }
             }
             if let Ok(Some(pattern)) = SearchPattern::of_name(&search) {
                 let full = if search.contains('%') { search } else { format!("%{search}%") };
-                prop_assert_eq!(pattern.matches(&text), fits(full.as_bytes(), text.as_bytes()));
+                prop_assert_eq!(pattern.matches(&text), is_match(full.as_bytes(), text.as_bytes()));
             }
         }
 
         #[test]
-        fn any_text_is_read_without_a_panic(text: String, other: String) {
+        fn any_text_is_parsed_without_a_panic(text: String, other: String) {
             if let Ok(Some(pattern)) = SearchPattern::of_name(&text) {
                 let _ = (pattern.matches(&other), pattern.like());
             }

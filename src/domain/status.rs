@@ -1,7 +1,7 @@
-//! The status of a token and every transition of spec §3.
+//! The status of a token, and its transitions (spec §3).
 //!
-//! Only the switch is stored, and who switched it off. *Expired* and *exhausted* follow from the token's expiry
-//! and budget at the moment of reading, so a status is never stale and no job has to keep it true.
+//! Only the role that disabled a token is stored. *Expired* and *exhausted* are computed from the token's expiry and
+//! budget at each read, so a status is never stale and no job has to update it.
 
 use super::time::UnixTime;
 use super::token::Token;
@@ -10,18 +10,18 @@ use super::user::Role;
 /// Spec §2.1 `status`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// 1: works.
+    /// 1.
     Enabled,
-    /// 2: the owner or an administrator switched it off; [`Token::switched_off_by`] tells who.
+    /// 2: disabled by its owner, an administrator or root; see [`Token::switched_off_by`].
     Disabled,
-    /// 3: its expiry time has come.
+    /// 3: its expiry time is reached.
     Expired,
     /// 4: limited, nothing remains, and something was used.
     QuotaExhausted,
 }
 
 impl Status {
-    /// The number of the wire.
+    /// `status` of the API.
     #[must_use]
     pub const fn code(self) -> i16 {
         match self {
@@ -36,22 +36,18 @@ impl Status {
 /// Why a token was not enabled (spec §4.5b).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EnableRefused {
-    /// By somebody of a higher role than the caller's.
     #[error("an administrator switched this token off; only an administrator or root can switch it on again")]
     SwitchedOffByAdministrator,
-    /// By somebody of the highest role, which is not the caller's.
     #[error("root switched this token off; only root can switch it on again")]
     SwitchedOffByRoot,
-    /// From 3 Expired.
     #[error("the token has expired; change its expiry time before enabling it")]
     Expired,
-    /// From 4 Quota exhausted.
     #[error("the token has used up its quota; raise it or make it unlimited before enabling it")]
     QuotaExhausted,
 }
 
 impl Token {
-    /// The status at `now`. The switch comes first, then the expiry, then the budget.
+    /// The status at `now`. *Disabled* takes precedence over *expired*, and *expired* over *exhausted*.
     #[must_use]
     pub fn status(&self, now: UnixTime) -> Status {
         match self.switched_off_by {
@@ -62,11 +58,11 @@ impl Token {
         }
     }
 
-    /// Spec §3, "status-only update with status 1", by somebody of the role `by`. Enabling an enabled token changes
-    /// nothing.
+    /// Enables the token (spec §3, status-only update with status 1). `by` is the role of the caller. Enabling an enabled
+    /// token changes nothing.
     ///
     /// # Errors
-    /// What somebody of a higher role switched off, an expired and an exhausted token stay as they are.
+    /// A higher role disabled the token; it is expired or exhausted.
     pub fn enable(mut self, by: Role, now: UnixTime) -> Result<Self, EnableRefused> {
         match self.switched_off_by {
             Some(Role::Root) if by < Role::Root => return Err(EnableRefused::SwitchedOffByRoot),
@@ -83,16 +79,16 @@ impl Token {
         Ok(self)
     }
 
-    /// Spec §3, "status-only update with status 2", by somebody of the role `by`. Always works. What a higher role
-    /// switched off before stays theirs.
+    /// Disables the token (spec §3, status-only update with status 2). `by` is the role of the caller. If a higher role
+    /// has disabled it before, that role is kept.
     #[must_use]
     pub fn disable(mut self, by: Role) -> Self {
         self.switched_off_by = self.switched_off_by.max(Some(by));
         self
     }
 
-    /// Limited, nothing remains, and something was used. A token made with a quota of 0 was never
-    /// used and so is not exhausted: it waits for its quota.
+    /// Limited, nothing remains, and something was used. A token that was created with a quota of 0 and never used is not
+    /// exhausted.
     const fn is_spent(&self) -> bool {
         self.budget.is_empty() && !self.used_quota.is_zero()
     }
@@ -121,16 +117,16 @@ mod tests {
         Budget::Unlimited { shelved: Quota::ZERO }
     }
 
-    /// Every combination of switch, lifetime, budget and use, with the status it means and what a
-    /// status-only update with status 1 answers: spec §3, row by row.
+    /// The rows of the table in spec §3: each combination of switch, lifetime, budget and use, its status, and the result
+    /// of enabling it.
     #[test]
-    fn the_state_table() {
+    fn status_and_enabling_follow_the_table_of_spec_3() {
         use EnableRefused as No;
         use Status::{Disabled, Enabled, Expired, QuotaExhausted};
         const ON: Option<Role> = None;
         const OFF: Option<Role> = Some(Role::User);
         let table = [
-            // switch, lifetime, budget, used: the status it means, what enabling it answers
+            // switch, lifetime, budget, used: status, result of enabling
             (ON, Lifetime::Forever, limited(5), 0, Enabled, Ok(Enabled)),
             (ON, Lifetime::Forever, limited(5), 9, Enabled, Ok(Enabled)),
             (ON, Lifetime::Forever, limited(0), 0, Enabled, Ok(Enabled)),
@@ -161,9 +157,9 @@ mod tests {
         }
     }
 
-    /// Everybody who may have switched a token off, and everybody who may ask to switch it on.
+    /// Each role that may have disabled a token, with each role that may try to enable it.
     #[test]
-    fn nobody_below_whoever_switched_a_token_off_switches_it_on() {
+    fn a_role_cannot_enable_a_token_that_a_higher_role_disabled() {
         use EnableRefused::{SwitchedOffByAdministrator, SwitchedOffByRoot};
         use Role::{Admin, Root, User};
         let table = [
@@ -184,7 +180,7 @@ mod tests {
             let case = format!("switched off by {switched_off_by:?}, {who:?} asks");
             let off = Token { switched_off_by, ..token() };
             assert_eq!(off.clone().enable(who, NOW), expected.map(|()| token()), "{case}");
-            // Who may not switch it on is not told what else would be in the way.
+            // The role is checked first, so a lower role does not learn that the token is expired.
             let expired = Token { lifetime: OVER, ..off.clone() };
             let other = expected.and(Err(EnableRefused::Expired));
             assert_eq!(expired.enable(who, NOW).map(|_| ()), other, "{case}");
@@ -194,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_expiry_or_a_raised_quota_makes_a_token_usable_at_once() {
+    fn a_later_expiry_or_a_higher_quota_enables_a_token_at_once() {
         let expired = Token { lifetime: OVER, ..token() };
         assert_eq!(Token { lifetime: AHEAD, ..expired }.status(NOW), Status::Enabled);
         let spent = Token { budget: limited(0), used_quota: quota(9), ..token() };

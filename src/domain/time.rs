@@ -1,14 +1,14 @@
-//! Moments, lifetimes and days. Nothing outside this file reads a clock.
+//! Points in time, lifetimes and days. No other file reads the system clock.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use chrono::{NaiveDate, TimeDelta};
 use chrono_tz::Tz;
 
-/// Seconds of a day without leap seconds, as Unix time counts.
+/// Seconds of a day. Unix time has no leap seconds.
 pub const DAY: i64 = 86_400;
 
-/// Seconds since 1970-01-01 UTC, the only form of time on the wire.
+/// Seconds since 1970-01-01 UTC, the only form of time in the API.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, sqlx::Type,
 )]
@@ -17,60 +17,56 @@ pub const DAY: i64 = 86_400;
 pub struct UnixTime(i64);
 
 impl UnixTime {
-    /// Any second before or after 1970.
     #[must_use]
     pub const fn new(seconds: i64) -> Self {
         Self(seconds)
     }
 
-    /// The seconds.
     #[must_use]
     pub const fn get(self) -> i64 {
         self.0
     }
 
-    /// This moment, moved by `seconds`; the end of time stays where it is.
+    /// This time plus `seconds`; saturates.
     #[must_use]
     pub const fn plus(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(seconds))
     }
 
-    /// Seconds from `earlier` to this moment.
+    /// Seconds from `earlier` to this time.
     #[must_use]
     pub const fn since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The calendar day of this moment in `zone`.
+    /// The calendar day of this time in `zone`.
     #[must_use]
     pub fn day_in(self, zone: Tz) -> Day {
         let utc = chrono::DateTime::from_timestamp(self.0, 0).unwrap_or_default();
         Day(utc.with_timezone(&zone).date_naive())
     }
 
-    /// When its UTC day began.
+    /// The start of its UTC day.
     #[must_use]
     pub const fn utc_midnight(self) -> Self {
         Self(self.0 - self.0.rem_euclid(DAY))
     }
 }
 
-/// How long a token lives (spec §2.1 `expired_time`). The wire's -1 and 0 stop here.
+/// When a token expires (spec §2.1 `expired_time`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
-    /// Never expires.
     Forever,
-    /// Expires when this moment comes.
+    /// Expired from this second on.
     Until(UnixTime),
 }
 
-/// Why an `expired_time` was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("`expired_time` must be a Unix timestamp in seconds, or -1 for never")]
 pub struct LifetimeInvalid;
 
 impl Lifetime {
-    /// From the wire's `expired_time`: -1 and 0 mean never, a past time is allowed.
+    /// From `expired_time` of the API: -1 and 0 mean never; a past time is allowed.
     ///
     /// # Errors
     /// Any other negative number.
@@ -100,7 +96,6 @@ impl Lifetime {
         }
     }
 
-    /// Whether the end has come.
     #[must_use]
     pub fn is_over(self, now: UnixTime) -> bool {
         match self {
@@ -130,29 +125,28 @@ impl From<Lifetime> for Option<UnixTime> {
 #[sqlx(transparent)]
 pub struct Day(NaiveDate);
 
-/// Why a date was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a date of the calendar written YYYY-MM-DD, such as 2026-01-05")]
 pub struct DayInvalid;
 
 impl Day {
-    /// Reads exactly `YYYY-MM-DD`: ten characters, a day that exists.
+    /// Reads `YYYY-MM-DD`: exactly ten characters, and a day that exists.
     ///
     /// # Errors
-    /// Any other spelling (`2026-1-5`) and days that do not exist.
+    /// Another format (`2026-1-5`), or a day that does not exist.
     pub fn parse(text: &str) -> Result<Self, DayInvalid> {
-        let well_written = text.len() == 10
+        let well_formed = text.len() == 10
             && text.bytes().enumerate().all(|(at, byte)| match at {
                 4 | 7 => byte == b'-',
                 _ => byte.is_ascii_digit(),
             });
-        if !well_written {
+        if !well_formed {
             return Err(DayInvalid);
         }
         NaiveDate::parse_from_str(text, "%Y-%m-%d").map(Self).map_err(|_| DayInvalid)
     }
 
-    /// This day, moved by whole days; the end of the calendar stays where it is.
+    /// This day plus `days`; unchanged if the result is outside the calendar.
     #[must_use]
     pub fn plus_days(self, days: i64) -> Self {
         let moved = TimeDelta::try_days(days).and_then(|by| self.0.checked_add_signed(by));
@@ -172,9 +166,8 @@ impl std::fmt::Display for Day {
     }
 }
 
-/// Where "now" comes from.
+/// The source of the current time.
 pub trait Clock: Send + Sync {
-    /// The present second.
     fn now(&self) -> UnixTime;
 }
 
@@ -184,29 +177,26 @@ impl std::fmt::Debug for dyn Clock {
     }
 }
 
-/// The system's clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
+    #[expect(clippy::disallowed_methods, reason = "the only place that reads the clock")]
     fn now(&self) -> UnixTime {
         UnixTime(chrono::Utc::now().timestamp())
     }
 }
 
-/// A clock that stands still until a test moves it.
+/// A clock that moves only when told to, for tests and for the demo.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 
 impl ManualClock {
-    /// Stands at `start`.
     #[must_use]
     pub const fn at(start: UnixTime) -> Self {
         Self(AtomicI64::new(start.0))
     }
 
-    /// Lets `seconds` pass.
     pub fn advance(&self, seconds: i64) {
         self.0.fetch_add(seconds, Ordering::SeqCst);
     }
@@ -232,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lifetime_is_over_in_the_very_second_it_names() {
+    fn a_lifetime_is_over_from_its_last_second_on() {
         let life = Lifetime::Until(UnixTime(100));
         assert!(!life.is_over(UnixTime(99)));
         assert!(life.is_over(UnixTime(100)));
@@ -240,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn only_well_written_days_that_exist_are_read() {
+    fn a_day_must_be_well_formed_and_exist() {
         assert_eq!(Day::parse("2024-02-29").map(|d| d.to_string()), Ok("2024-02-29".into()));
         for bad in ["2026-1-5", "2026-02-29", "20260105", "2026-01-05 ", "+026-01-05", "", "2026-13-01", "２026-01-0"]
         {
@@ -249,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_day_is_that_of_the_zone() {
+    fn the_day_depends_on_the_time_zone() {
         let late_evening_utc = UnixTime(1_767_222_000); // 2025-12-31 23:00 UTC
         assert_eq!(late_evening_utc.day_in(Tz::UTC).to_string(), "2025-12-31");
         assert_eq!(late_evening_utc.day_in(Tz::Europe__Berlin).to_string(), "2026-01-01");

@@ -1,4 +1,4 @@
-//! What a user looks at first: the spend of the last days, and the keys that need attention.
+//! A user's overview: the spend of the last days, and the tokens that need attention.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use crate::domain::token::Token;
 use crate::domain::usage::{DayUsage, UsageRange};
 use crate::storage::{Db, StorageError, tokens, usage};
 
-/// The overview service.
 #[derive(Debug)]
 pub struct Overviews {
     db: Db,
@@ -21,20 +20,18 @@ pub struct Overviews {
     zone: Tz,
 }
 
-/// How a user's keys are doing.
 #[derive(Debug)]
 pub struct Overview {
-    /// The days it covers.
     pub range: UsageRange,
-    /// What all of the user's keys spent, also those deleted since; one entry a day, ascending.
+    /// The spend of all of the user's tokens, deleted ones included; one entry a day, ascending.
     pub daily: Vec<DayUsage>,
     /// Live tokens by status.
     pub counts: StatusCounts,
-    /// Tokens that need attention, the most pressing first; at most [`policy::MAX_ATTENTION`].
+    /// Tokens that need attention, the most urgent first; at most [`policy::MAX_ATTENTION`].
     pub attention: Vec<(Attention, Token)>,
-    /// How many need attention in all.
+    /// The number of all tokens that need attention.
     pub attention_total: usize,
-    /// As of when.
+    /// The time of the overview.
     pub now: UnixTime,
 }
 
@@ -48,14 +45,12 @@ pub struct StatusCounts {
 }
 
 impl Overviews {
-    /// A service whose days are those of `zone`.
+    /// `zone` is the time zone of days.
     #[must_use]
     pub const fn new(db: Db, clock: Arc<dyn Clock>, zone: Tz) -> Self {
         Self { db, clock, zone }
     }
 
-    /// A user's overview, as of now.
-    ///
     /// # Errors
     /// The database.
     pub async fn show(&self, user: UserId) -> Result<Overview, StorageError> {

@@ -1,8 +1,8 @@
-//! What the ledger of this server left on tokens and in wallets a moment ago, so that `verify` knows of a charge with
-//! the next request, though what it remembers of the key was read before.
+//! The latest balances that this server's ledger has written. `verify` reads keys from a cache; with these balances it
+//! sees a charge on the next request, although the cached key is older.
 //!
-//! Nothing here has to be complete: a balance that is pushed out by another one is read again within two seconds, and
-//! what a charge obeys is read under its lock.
+//! Entries may be lost: if one is overwritten by another, the cache reads the balance again within two seconds. A charge
+//! never depends on these balances, because it reads the rows under lock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,24 +11,24 @@ use crate::domain::id::{TokenId, UserId};
 use crate::domain::money::Quota;
 use crate::storage::ledger::Changes;
 
-/// Balances remembered at once, of each kind: about one megabyte.
+/// Slots for tokens, and as many for wallets: about one megabyte each.
 const SLOTS: usize = 16_384;
 
 /// Balances by token and by user, each as of the last batch that changed it.
 #[derive(Debug)]
 pub struct RecentBalances {
-    /// Counts batches.
+    /// The number of recorded batches.
     batches: AtomicU64,
     tokens: Box<[Mutex<Slot>]>,
     wallets: Box<[Mutex<Slot>]>,
 }
 
-/// What was left.
+/// A balance after a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Balance {
-    /// What can still be spent.
+    /// Quota units that can still be spent.
     pub remain: Quota,
-    /// What was spent or is held.
+    /// Quota units that were spent or are reserved.
     pub used: Quota,
 }
 
@@ -40,7 +40,6 @@ struct Slot {
 }
 
 impl RecentBalances {
-    /// Knows nothing yet.
     #[must_use]
     pub fn new() -> Self {
         let nothing = Slot { id: 0, batch: 0, balance: Balance { remain: Quota::ZERO, used: Quota::ZERO } };
@@ -48,13 +47,13 @@ impl RecentBalances {
         Self { batches: AtomicU64::new(0), tokens: slots(), wallets: slots() }
     }
 
-    /// How many batches were recorded. What is read from the database afterwards has seen all of them.
+    /// The number of recorded batches. A later read of the database sees the effects of all of them.
     #[must_use]
     pub fn batches(&self) -> u64 {
         self.batches.load(Ordering::SeqCst)
     }
 
-    /// Records what a committed batch left, before its callers are answered.
+    /// Records the balances after a committed batch. Call this before the callers of the batch are answered.
     pub fn record(&self, changes: &Changes) {
         let batch = self.batches.fetch_add(1, Ordering::SeqCst) + 1;
         for token in &changes.tokens {
@@ -66,13 +65,13 @@ impl RecentBalances {
         }
     }
 
-    /// What a token has left, if that was recorded after the first `batches`.
+    /// A token's balance, if it was recorded after the first `batches`.
     #[must_use]
     pub fn of_token(&self, id: TokenId, batches: u64) -> Option<Balance> {
         get(&self.tokens, id.get(), batches)
     }
 
-    /// What a wallet has left, if that was recorded after the first `batches`.
+    /// A wallet's balance, if it was recorded after the first `batches`.
     #[must_use]
     pub fn of_wallet(&self, id: UserId, batches: u64) -> Option<Balance> {
         get(&self.wallets, id.get(), batches)
@@ -92,7 +91,7 @@ fn slot(slots: &[Mutex<Slot>], id: i64) -> std::sync::MutexGuard<'_, Slot> {
 
 fn put(slots: &[Mutex<Slot>], id: i64, batch: u64, balance: Balance) {
     let mut slot = slot(slots, id);
-    // Batches of two lanes never change the same row; a later one of the same lane is the newer.
+    // Batches of different lanes never change the same row, and each lane records its batches in order.
     *slot = Slot { id, batch, balance };
 }
 

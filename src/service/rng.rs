@@ -1,4 +1,4 @@
-//! Where randomness comes from: the operating system, or a seed in tests.
+//! Random numbers: from the operating system, or from a seed in tests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use rand::rand_core::UnwrapErr;
 use rand::rngs::{StdRng, SysRng};
 use rand::{CryptoRng, SeedableRng};
 
-/// A source of randomness that services share.
+/// A source of random numbers, shared by the services.
 #[derive(Clone, Debug)]
 pub struct Rng(Source);
 
@@ -17,33 +17,33 @@ enum Source {
 }
 
 impl Rng {
-    /// The operating system's. Panics where the system has none, which no supported one does.
+    /// The operating system's source. Panics if the system has none; every supported system has one.
     #[must_use]
     pub const fn system() -> Self {
         Self(Source::System)
     }
 
-    /// The same rolls every time, for tests.
+    /// The same numbers every time, for tests.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self(Source::Seeded(Arc::new(Mutex::new(StdRng::seed_from_u64(seed)))))
     }
 
-    /// For what is no secret, such as the id of a request: a generator of this thread, which the
-    /// operating system seeds, because asking it each time costs a system call.
-    pub fn generate_fast<T>(&self, throw: impl FnOnce(&mut dyn CryptoRng) -> T) -> T {
+    /// Generates values that are not secret, such as request ids. Uses a generator of this thread, seeded by the operating
+    /// system, which saves a system call for each value.
+    pub fn generate_fast<T>(&self, make: impl FnOnce(&mut dyn CryptoRng) -> T) -> T {
         match &self.0 {
-            #[expect(clippy::disallowed_methods, reason = "the one place that uses it")]
-            Source::System => throw(&mut rand::rng()),
-            Source::Seeded(_) => self.generate(throw),
+            #[expect(clippy::disallowed_methods, reason = "the only place that may use it")]
+            Source::System => make(&mut rand::rng()),
+            Source::Seeded(_) => self.generate(make),
         }
     }
 
-    /// For secrets. Rolls as often as `throw` likes.
-    pub fn generate<T>(&self, throw: impl FnOnce(&mut dyn CryptoRng) -> T) -> T {
+    /// Generates secrets. `make` may draw any number of random values.
+    pub fn generate<T>(&self, make: impl FnOnce(&mut dyn CryptoRng) -> T) -> T {
         match &self.0 {
-            Source::System => throw(&mut UnwrapErr(SysRng)),
-            Source::Seeded(seeded) => throw(&mut *seeded.lock().unwrap_or_else(PoisonError::into_inner)),
+            Source::System => make(&mut UnwrapErr(SysRng)),
+            Source::Seeded(seeded) => make(&mut *seeded.lock().unwrap_or_else(PoisonError::into_inner)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The verbs of the token API (spec §4.1–4.7).
+//! The operations of the token API (spec §4.1–4.7).
 
 use std::sync::Arc;
 
@@ -20,21 +20,18 @@ use crate::domain::time::Clock;
 use crate::domain::token::{NewToken, Switch, Token, TokenPatch, TokenWithKey};
 use crate::storage::{self, Conn, Db, StorageError, audit, tokens, users};
 
-/// What an operator decides about tokens.
+/// Settings of the operator for tokens.
 #[derive(Debug)]
 pub struct TokenRules {
-    /// Live tokens a user may have, unless the user has a limit of its own.
+    /// Live tokens that a user may have; a user's own limit overrides it.
     pub max_tokens: i64,
-    /// The groups there are.
     pub groups: Groups,
-    /// The cell that issues the keys.
     pub cell: CellLabel,
 }
 
-/// Why a verb was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum TokensError {
-    /// Absent, deleted or somebody else's; nobody can tell which.
+    /// Absent, deleted, or another user's: the caller cannot tell which.
     #[error("there is no such token")]
     NotFound,
     /// Spec §7.2.
@@ -43,42 +40,34 @@ pub enum TokensError {
     /// Spec §3.
     #[error(transparent)]
     Enable(#[from] EnableRefused),
-    /// Not one of the owner's groups.
     #[error(transparent)]
     Group(#[from] GroupRefused),
-    /// Out of range.
     #[error("`remain_quota` {0}")]
     Quota(#[from] QuotaInvalid),
-    /// Spec §7.2.
     #[error(transparent)]
     RateLimited(#[from] RateLimited),
-    /// A row that does not open.
+    /// The stored key cannot be decrypted.
     #[error(transparent)]
     Vault(#[from] Unopenable),
-    /// The database.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
-/// What to search for (spec §4.2). Both absent is a list.
+/// What to search for (spec §4.2). If both are `None`, all tokens match.
 #[derive(Debug)]
 pub struct Search {
-    /// A part of the name.
     pub name: Option<SearchPattern>,
-    /// The key or a part of it.
     pub key: Option<KeySearch>,
 }
 
-/// A whole key is looked up; a part is looked for in every key of the owner.
 #[derive(Debug)]
 pub enum KeySearch {
-    /// Found by digest.
+    /// Looked up by its digest.
     Whole(ApiKey),
-    /// Found by opening the owner's keys, a bounded number.
+    /// Compared with all of the owner's keys, which are decrypted for that. The token limit bounds their number.
     Part(SearchPattern),
 }
 
-/// The token service.
 #[derive(Debug)]
 pub struct Tokens {
     db: Db,
@@ -91,7 +80,6 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// A service on `db`.
     #[must_use]
     pub const fn new(
         db: Db,
@@ -105,13 +93,13 @@ impl Tokens {
         Self { db, vault, rng, clock, rate_limiter, invalidator, rules }
     }
 
-    /// The groups there are.
+    /// The configured groups.
     #[must_use]
     pub const fn groups(&self) -> &Groups {
         &self.rules.groups
     }
 
-    /// Spec §4.1.
+    /// A page of the caller's tokens (spec §4.1).
     ///
     /// # Errors
     /// The database.
@@ -120,7 +108,7 @@ impl Tokens {
         Ok(tokens::list(&mut conn, caller.user.id, page).await?)
     }
 
-    /// Spec §4.2. Counts against the caller's searches.
+    /// A page of the caller's tokens that match (spec §4.2). Counts against the caller's search limit.
     ///
     /// # Errors
     /// Too many searches; the database.
@@ -133,10 +121,10 @@ impl Tokens {
             (Some(name), None) => Ok(tokens::list_like(&mut conn, owner, &name.like(), page).await?),
             (name, Some(KeySearch::Whole(key))) => {
                 let found = tokens::find_by_key(&mut conn, &self.vault.digest(&key)).await?;
-                let fits = |token: &Token| {
+                let matches = |token: &Token| {
                     token.user_id == owner && name.as_ref().is_none_or(|name| name.matches(&token.name.folded()))
                 };
-                Ok(paged(page, found.into_iter().filter(fits).collect()))
+                Ok(paginate(page, found.into_iter().filter(matches).collect()))
             }
             (name, Some(KeySearch::Part(part))) => {
                 let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
@@ -147,17 +135,18 @@ impl Tokens {
                         found.push(id);
                     }
                 }
-                let ids = paged(page, found);
+                let ids = paginate(page, found);
                 let items = tokens::list_among(&mut conn, owner, &ids.items).await?;
                 Ok(page.holding(items, ids.total))
             }
         }
     }
 
-    /// Spec §4.4. The owner's row is locked while counting, so parallel creates cannot pass the limit.
+    /// Creates a token (spec §4.4). The owner's row is locked while counting, so that parallel requests cannot exceed the
+    /// limit.
     ///
     /// # Errors
-    /// The limit; a group that is not the owner's; the database.
+    /// The limit is reached; a group that the owner may not use; the database.
     pub async fn create(&self, caller: &Caller, mut new: NewToken) -> Result<TokenWithKey, TokensError> {
         new.cross_group_retry = new.group.retry_allowed(new.cross_group_retry);
         self.rules.groups.admit(&caller.user.group, &new.group)?;
@@ -172,15 +161,15 @@ impl Tokens {
         }
         let id = tokens::insert(&mut tx, owner.id, &sealed, &new, now).await?;
         let token = tokens::find(&mut tx, owner.id, id).await?.ok_or(TokensError::NotFound)?;
-        self.note(&mut tx, caller, Action::TokenCreated, &token, Details::new()).await?;
+        self.write_audit(&mut tx, caller, Action::TokenCreated, &token, Details::new()).await?;
         storage::commit(tx).await?;
         Ok(TokenWithKey { token, key })
     }
 
-    /// Spec §4.5a: what `patch` leaves out stays as it is.
+    /// Edits a token (spec §4.5a). Fields that are `None` in `patch` keep their value.
     ///
     /// # Errors
-    /// Not the caller's; a group or a quota that does not fit; the database.
+    /// The token is not the caller's; a group that the owner may not use; a quota out of range; the database.
     pub async fn edit(&self, caller: &Caller, id: TokenId, patch: TokenPatch) -> Result<Token, TokensError> {
         if let Some(group) = &patch.group {
             self.rules.groups.admit(&caller.user.group, group)?;
@@ -191,32 +180,32 @@ impl Tokens {
         let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(TokensError::NotFound)?;
         let token = token.edited(patch)?;
         tokens::update(&mut tx, &token).await?;
-        self.note(&mut tx, caller, Action::TokenEdited, &token, details).await?;
+        self.write_audit(&mut tx, caller, Action::TokenEdited, &token, details).await?;
         self.invalidator.commit(tx, token.user_id).await?;
         Ok(token)
     }
 
-    /// Spec §4.5b, for the owner.
+    /// Enables or disables one of the caller's tokens (spec §4.5b).
     ///
     /// # Errors
-    /// Not the caller's; switched off by a higher role, expired or exhausted; the database.
+    /// The token is not the caller's; it was disabled by a higher role, is expired or exhausted; the database.
     pub async fn switch(&self, caller: &Caller, id: TokenId, to: Switch) -> Result<Token, TokensError> {
-        self.switch_of(caller, caller.user.id, id, to).await
+        self.switch_token_of(caller, caller.user.id, id, to).await
     }
 
-    /// The same for an administrator, on anybody's token.
+    /// Enables or disables a token of any user, for administrators.
     ///
     /// # Errors
-    /// Absent; switched off by a higher role, expired or exhausted; the database.
+    /// There is no such token; it was disabled by a higher role, is expired or exhausted; the database.
     pub async fn switch_anyones(&self, admin: &Caller, id: TokenId, to: Switch) -> Result<Token, TokensError> {
         let owner = {
             let mut conn = self.db.acquire().await?;
             tokens::find_owner(&mut conn, id).await?.ok_or(TokensError::NotFound)?
         };
-        self.switch_of(admin, owner, id, to).await
+        self.switch_token_of(admin, owner, id, to).await
     }
 
-    /// A page of everybody's tokens, without their keys, for administrators.
+    /// A page of the tokens of all users, without their keys, for administrators.
     ///
     /// # Errors
     /// The database.
@@ -234,10 +223,10 @@ impl Tokens {
         }
     }
 
-    /// Spec §4.6.
+    /// Deletes a token (spec §4.6).
     ///
     /// # Errors
-    /// Not the caller's, also the second time; the database.
+    /// The token is not the caller's, or was deleted before; the database.
     pub async fn delete(&self, caller: &Caller, id: TokenId) -> Result<(), TokensError> {
         match self.delete_batch(caller, &[id]).await? {
             0 => Err(TokensError::NotFound),
@@ -245,7 +234,7 @@ impl Tokens {
         }
     }
 
-    /// Spec §4.7: tells how many went. Absent ones and somebody else's are skipped.
+    /// Deletes tokens (spec §4.7) and returns their number. Absent tokens and those of other users are skipped.
     ///
     /// # Errors
     /// The database.
@@ -254,14 +243,20 @@ impl Tokens {
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
         users::lock(&mut tx, owner).await?;
-        let gone = tokens::delete(&mut tx, owner, ids, now).await?;
-        let line = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner, Details::new());
-        audit::insert_many(&mut tx, &gone.iter().map(line).collect::<Vec<_>>()).await?;
+        let deleted = tokens::delete(&mut tx, owner, ids, now).await?;
+        let entry = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner, Details::new());
+        audit::insert_many(&mut tx, &deleted.iter().map(entry).collect::<Vec<_>>()).await?;
         self.invalidator.commit(tx, owner).await?;
-        Ok(gone.len())
+        Ok(deleted.len())
     }
 
-    async fn switch_of(&self, caller: &Caller, owner: UserId, id: TokenId, to: Switch) -> Result<Token, TokensError> {
+    async fn switch_token_of(
+        &self,
+        caller: &Caller,
+        owner: UserId,
+        id: TokenId,
+        to: Switch,
+    ) -> Result<Token, TokensError> {
         let mut tx = self.db.begin().await?;
         users::lock(&mut tx, owner).await?;
         let token = tokens::lock(&mut tx, owner, id).await?.ok_or(TokensError::NotFound)?;
@@ -271,12 +266,12 @@ impl Tokens {
             Switch::Off => (token.disable(by), Action::TokenDisabled),
         };
         tokens::update(&mut tx, &token).await?;
-        self.note(&mut tx, caller, action, &token, Details::new()).await?;
+        self.write_audit(&mut tx, caller, action, &token, Details::new()).await?;
         self.invalidator.commit(tx, owner).await?;
         Ok(token)
     }
 
-    async fn note(
+    async fn write_audit(
         &self,
         conn: &mut Conn,
         caller: &Caller,
@@ -292,7 +287,7 @@ impl Tokens {
     }
 }
 
-/// What the audit log remembers of an edit.
+/// The details of an edit in the audit log.
 fn changed_fields(patch: &TokenPatch) -> Details {
     let mut details = changed([
         ("name", patch.name.is_some()),
@@ -311,8 +306,8 @@ fn changed_fields(patch: &TokenPatch) -> Details {
     details
 }
 
-/// A page of what is all in memory.
-fn paged<T>(page: PageRequest, all: Vec<T>) -> Page<T> {
+/// A page of items that are all in memory.
+fn paginate<T>(page: PageRequest, all: Vec<T>) -> Page<T> {
     let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
     let skip = usize::try_from(page.offset()).unwrap_or(usize::MAX);
     let take = usize::try_from(page.size()).unwrap_or(0);

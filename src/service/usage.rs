@@ -1,4 +1,4 @@
-//! What a token has used: asked by its own key (spec §4.8), and by day (spec §4.9).
+//! The usage of a token: totals, for its own key (spec §4.8), and by day (spec §4.9).
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,33 +19,27 @@ use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage, RangeInvalid, UsageRa
 use crate::domain::user::UserStatus;
 use crate::storage::{Conn, Db, StorageError, tokens, usage};
 
-/// Answers kept at once, each below 1 KiB.
-const REMEMBERED: u64 = 20_000;
+/// Entries in each cache, each below 1 KiB.
+const CACHE_ENTRIES: u64 = 20_000;
 
-/// Why a question was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum UsageError {
     /// No live token has this key.
     #[error("this API key is not valid")]
     WrongKey,
-    /// Its owner was switched off.
     #[error("the account of this API key is disabled")]
     OwnerDisabled,
-    /// Absent, deleted or somebody else's; nobody can tell which.
+    /// Absent, deleted, or another user's: the caller cannot tell which.
     #[error("there is no such token")]
     NotFound,
-    /// Dates that are none.
     #[error(transparent)]
     Range(#[from] RangeInvalid),
-    /// Not now.
     #[error(transparent)]
     RateLimited(#[from] RateLimited),
-    /// The database.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
-/// The usage service.
 #[derive(Debug)]
 pub struct Usage {
     db: Db,
@@ -53,41 +47,43 @@ pub struct Usage {
     clock: Arc<dyn Clock>,
     rate_limiter: Arc<RateLimiter>,
     zone: Tz,
-    recent: Cache<(TokenId, UsageRange), Read>,
-    /// Keys that were right lately: whoever guesses at the same address does not keep them out.
-    right: Cache<Digest, ()>,
+    daily: Cache<(TokenId, UsageRange), CachedDays>,
+    /// Keys that were valid lately. They skip the limit on wrong keys, so that guesses from the same address do not lock
+    /// them out.
+    valid_keys: Cache<Digest, ()>,
 }
 
-/// When it was read, and what.
-type Read = (UnixTime, Arc<[DayUsage]>);
+/// The time of reading, and the days.
+type CachedDays = (UnixTime, Arc<[DayUsage]>);
 
 impl Usage {
-    /// A service on `db`; days are those of `zone`.
+    /// `zone` is the time zone of days.
     #[must_use]
     pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>, rate_limiter: Arc<RateLimiter>, zone: Tz) -> Self {
         let kept = Duration::from_secs(policy::DAILY_USAGE_CACHE_SECONDS.unsigned_abs());
-        let recent = Cache::builder().max_capacity(REMEMBERED).time_to_live(kept).build();
-        let right = Cache::builder().max_capacity(REMEMBERED).time_to_idle(kept).build();
-        Self { db, vault, clock, rate_limiter, zone, recent, right }
+        let daily = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_live(kept).build();
+        let valid_keys = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_idle(kept).build();
+        Self { db, vault, clock, rate_limiter, zone, daily, valid_keys }
     }
 
-    /// Spec §4.8. Any live token may ask, also a disabled, expired or exhausted one.
+    /// The usage of the token with this key (spec §4.8). Disabled, expired and exhausted tokens are answered too.
     ///
     /// # Errors
-    /// A key of no live token (counted against `ip`), a disabled owner, too many questions.
+    /// No live token has this key (counted against `ip`); its owner is disabled; too many requests.
     pub async fn by_key(&self, key: &str, ip: Option<IpAddr>) -> Result<KeyUsage, UsageError> {
         let digest = self.admit_key(key, ip)?;
         let mut conn = self.db.acquire().await?;
         let found = usage::find_by_key(&mut conn, &digest).await?;
-        let found = self.known(&digest, found, ip)?;
+        let found = self.check_found(&digest, found, ip)?;
         owner_enabled(found.owner_status)?;
         Ok(found)
     }
 
-    /// Spec §4.9, with the age of the answer in seconds: it is kept for 10 minutes.
+    /// Daily usage of one of the caller's tokens (spec §4.9), and the age of the numbers in seconds. They are cached for 10
+    /// minutes.
     ///
     /// # Errors
-    /// Not the caller's; dates that are none; the database.
+    /// The token is not the caller's; an invalid date; the database.
     pub async fn daily(
         &self,
         caller: &Caller,
@@ -101,10 +97,10 @@ impl Usage {
         Ok(self.days(&mut conn, token, range).await?)
     }
 
-    /// The same, asked by the token's own key, under the rules of [`Usage::by_key`].
+    /// Daily usage of the token with this key, under the rules of [`Usage::by_key`].
     ///
     /// # Errors
-    /// As [`Usage::by_key`], and dates that are none.
+    /// As [`Usage::by_key`], and an invalid date.
     pub async fn daily_by_key(
         &self,
         key: &str,
@@ -116,7 +112,7 @@ impl Usage {
         let range = self.range(start, end)?;
         let mut conn = self.db.acquire().await?;
         let mut found = tokens::list_with_owners(&mut conn, std::slice::from_ref(&digest)).await?;
-        let (_, token, wallet, _) = self.known(&digest, found.pop(), ip)?;
+        let (_, token, wallet, _) = self.check_found(&digest, found.pop(), ip)?;
         owner_enabled(wallet.status)?;
         Ok(self.days(&mut conn, token, range).await?)
     }
@@ -124,20 +120,20 @@ impl Usage {
     fn admit_key(&self, key: &str, ip: Option<IpAddr>) -> Result<Digest, UsageError> {
         let key = ApiKey::parse(key).map_err(|_| wrong_key(self.rate_limiter.malformed_key(ip)))?;
         let digest = self.vault.digest(&key);
-        // Before the database is asked: otherwise each guess costs a question, however many there were.
-        if !self.right.contains_key(&digest) {
+        // Checked before the query, so that guesses beyond the limit cost no query.
+        if !self.valid_keys.contains_key(&digest) {
             self.rate_limiter.may_try_key(ip)?;
         }
         self.rate_limiter.may_ask_usage(&digest)?;
         Ok(digest)
     }
 
-    /// Remembers whether the key was right, and counts it if it was not.
-    fn known<T>(&self, digest: &Digest, found: Option<T>, ip: Option<IpAddr>) -> Result<T, UsageError> {
+    /// Remembers valid keys, and counts wrong ones against `ip`.
+    fn check_found<T>(&self, digest: &Digest, found: Option<T>, ip: Option<IpAddr>) -> Result<T, UsageError> {
         if found.is_some() {
-            self.right.insert(digest.clone(), ());
+            self.valid_keys.insert(digest.clone(), ());
         } else {
-            self.right.invalidate(digest);
+            self.valid_keys.invalidate(digest);
         }
         found.ok_or_else(|| wrong_key(self.rate_limiter.wrong_key(ip)))
     }
@@ -148,11 +144,11 @@ impl Usage {
 
     async fn days(&self, conn: &mut Conn, token: Token, range: UsageRange) -> Result<(DailyUsage, i64), StorageError> {
         let (id, now) = (token.id, self.clock.now());
-        let (read_at, days) = match self.recent.get(&(id, range)) {
+        let (read_at, days) = match self.daily.get(&(id, range)) {
             Some((at, days)) if now.since(at) < policy::DAILY_USAGE_CACHE_SECONDS => (at, days),
             _ => {
                 let days: Arc<[DayUsage]> = usage::list(conn, id, range).await?.into();
-                self.recent.insert((id, range), (now, Arc::clone(&days)));
+                self.daily.insert((id, range), (now, Arc::clone(&days)));
                 (now, days)
             }
         };
@@ -161,7 +157,7 @@ impl Usage {
     }
 }
 
-/// What is said to a wrong key, once it was counted.
+/// The error for a wrong key, after it was counted.
 fn wrong_key(counted: Result<(), RateLimited>) -> UsageError {
     counted.map_or_else(UsageError::RateLimited, |()| UsageError::WrongKey)
 }

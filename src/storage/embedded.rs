@@ -1,11 +1,10 @@
-//! The embedded default: PostgreSQL 17 inside this process, its files in the data directory.
+//! The embedded database, which is the default: PostgreSQL 17 inside this process, with its files in the data directory.
 //!
-//! One connection at a time, no `LISTEN`, and writes are handed to the operating system without
-//! waiting for the disk: a crash of the process loses nothing, a power cut can lose the last
-//! moments. For production, set `DATABASE_URL`.
+//! It accepts one connection at a time, has no `LISTEN`, and does not wait for the disk: a crash of the process loses
+//! nothing, but a power failure can lose the last writes. For production, set `DATABASE_URL`.
 //!
-//! It ends for good when a connection breaks off in the middle of an answer, which happens whenever a
-//! request is given up. So connections come to a relay, which reads every answer to its end.
+//! It stops for good if a connection closes in the middle of an answer, which happens whenever a request is cancelled.
+//! Therefore connections go through a relay, which reads every answer to its end.
 
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
@@ -22,40 +21,26 @@ use tokio::task::JoinHandle;
 #[derive(Debug)]
 pub struct Embedded {
     server: PgliteServer,
-    /// Where connections come to: a socket that only our user can reach.
+    /// The socket of the relay, which only this user can reach.
     socket: PathBuf,
     relay: JoinHandle<()>,
-    /// Held as long as it runs, so that no second one can.
+    /// Locked while the database runs, so that no second process uses the same files.
     _lock: File,
 }
 
-/// Why it did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
-    /// Somebody is there already.
     #[error("the data directory {0} is in use by another keymeter; stop it, or set KEYMETER_DATA_DIR")]
     InUse(PathBuf),
-    /// The file system said no.
     #[error("cannot use the data directory {path}: {cause}; set KEYMETER_DATA_DIR to one that can be written")]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// Why.
-        cause: std::io::Error,
-    },
-    /// The database itself said no.
+    Directory { path: PathBuf, cause: std::io::Error },
     #[error("the embedded database in {path} does not start: {cause}; set DATABASE_URL to use PostgreSQL instead")]
-    Start {
-        /// Its files.
-        path: PathBuf,
-        /// Why.
-        cause: String,
-    },
+    Start { path: PathBuf, cause: String },
 }
 
 impl Embedded {
-    /// Starts the database in `data_dir`, which is made if absent. Blocks for about a third of a
-    /// second, more on the first start. To be called in a runtime, where the relay runs.
+    /// Starts the database in `data_dir`, which is created if absent. Blocks for about a third of a second, longer on the
+    /// first start. Must be called in a Tokio runtime, which runs the relay.
     ///
     /// # Errors
     /// See [`EmbeddedError`].
@@ -70,12 +55,13 @@ impl Embedded {
             Err(TryLockError::Error(cause)) => return Err(at(cause)),
         }
         let files = data_dir.join("postgres");
-        // Its files are readable by everyone who reaches them, so nobody else may.
+        // The database creates files that all users can read, so the directory is closed to other users.
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&files).map_err(at)?;
         let directory = socket_dir(data_dir).map_err(at)?;
         let (socket, inner) = (directory.join(".s.PGSQL.5432"), directory.join("inner"));
-        for left_by_a_killed_process in [&socket, &inner] {
-            let _ = fs::remove_file(left_by_a_killed_process);
+        for path in [&socket, &inner] {
+            // A killed process may have left it.
+            let _ = fs::remove_file(path);
         }
         let server = PgliteServer::builder()
             .path(&files)
@@ -87,7 +73,7 @@ impl Embedded {
         Ok(Self { server, socket, relay, _lock: lock })
     }
 
-    /// How to connect to it: one connection at a time.
+    /// Connects through the relay, one connection at a time.
     #[must_use]
     pub fn connect_options(&self) -> PgConnectOptions {
         let directory = self.socket.parent().unwrap_or(Path::new("/"));
@@ -99,10 +85,10 @@ impl Embedded {
             .ssl_mode(PgSslMode::Disable)
     }
 
-    /// Stops it, after the last connection was closed.
+    /// Stops the database. Close all connections first.
     ///
     /// # Errors
-    /// It did not stop cleanly; what was committed is safe all the same.
+    /// The database did not stop cleanly. Committed transactions are safe.
     pub fn stop(self) -> Result<(), String> {
         self.relay.abort();
         let stopped = self.server.shutdown().map_err(|error| format!("{error:#}"));
@@ -111,48 +97,48 @@ impl Embedded {
     }
 }
 
-/// Where the server that runs on the embedded database in `data_dir` answers `keymeter doctor`.
+/// The socket on which the server with the embedded database in `data_dir` answers `keymeter doctor`.
 ///
 /// # Errors
-/// The directory does not exist, or somebody else could reach it.
+/// The directory does not exist, or other users can reach it.
 pub fn doctor_socket(data_dir: &Path) -> Result<PathBuf, std::io::Error> {
     Ok(socket_dir(&data_dir.canonicalize()?)?.join("doctor"))
 }
 
-/// Passes connections on, one after the other: the database serves one at a time.
+/// Relays connections one after the other, because the database serves one at a time.
 async fn relay(listener: UnixListener, inner: PathBuf) {
     loop {
-        let passed = match listener.accept().await {
-            Ok((client, _)) => pass(client, &inner).await,
+        let relayed = match listener.accept().await {
+            Ok((client, _)) => relay_connection(client, &inner).await,
             Err(error) => Err(error),
         };
-        if let Err(error) = passed {
-            tracing::error!(%error, "the embedded database does not take a connection; if this goes on, restart");
+        if let Err(error) = relayed {
+            tracing::error!(%error, "the embedded database does not accept a connection; restart the service if this continues");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 }
 
-/// Passes one connection on, to its end on both sides.
-async fn pass(client: UnixStream, inner: &Path) -> std::io::Result<()> {
-    let (mut asks, mut is_told) = client.into_split();
-    let (mut tells, mut is_asked) = UnixStream::connect(inner).await?.into_split();
-    // How a side breaks off does not matter: the other one sees a connection that ends well.
-    let questions = async {
-        let _ = copy(&mut asks, &mut is_asked).await;
-        let _ = is_asked.shutdown().await;
+/// Relays one connection until both sides have ended.
+async fn relay_connection(client: UnixStream, inner: &Path) -> std::io::Result<()> {
+    let (mut client_read, mut client_write) = client.into_split();
+    let (mut database_read, mut database_write) = UnixStream::connect(inner).await?.into_split();
+    // Errors are ignored: if one side breaks off, the other side sees a normal end.
+    let requests = async {
+        let _ = copy(&mut client_read, &mut database_write).await;
+        let _ = database_write.shutdown().await;
     };
     let answers = async {
-        let _ = copy(&mut tells, &mut is_told).await;
-        let _ = is_told.shutdown().await;
-        let _ = copy(&mut tells, &mut sink()).await;
+        let _ = copy(&mut database_read, &mut client_write).await;
+        let _ = client_write.shutdown().await;
+        let _ = copy(&mut database_read, &mut sink()).await;
     };
-    tokio::join!(questions, answers);
+    tokio::join!(requests, answers);
     Ok(())
 }
 
-/// The data directory itself where its path is short enough for a socket (108 bytes), else a
-/// private directory among the temporary files. Either is closed to other users.
+/// The directory of sockets: inside the data directory if the path is short enough for a socket (108 bytes), else a
+/// temporary directory. Both are closed to other users.
 fn socket_dir(data_dir: &Path) -> Result<PathBuf, std::io::Error> {
     use std::os::unix::fs::MetadataExt;
     let private = data_dir.join("run");

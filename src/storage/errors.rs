@@ -1,8 +1,7 @@
-//! Why a statement failed, as far as services need to know.
+//! Errors of the database, as services distinguish them.
 
 use sqlx::error::DatabaseError;
 
-/// Why a statement failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// The database is unreachable, restarting or overloaded. The same request may succeed shortly.

@@ -9,7 +9,6 @@ use crate::domain::time::UnixTime;
 pub(super) struct Inspection {
     pub applied: Vec<i64>,
     pub key_check: Option<Vec<u8>>,
-    /// How the database stores text.
     pub encoding: String,
 }
 
@@ -46,8 +45,8 @@ pub async fn find_cell_label(conn: &mut Conn) -> Result<Option<String>, StorageE
     Ok(label)
 }
 
-/// Records the first start, and lets identities begin where the cell's do. If two servers start at once, the first one's
-/// record stays.
+/// Records the first start, and sets the first identity of the cell. If two servers start at once, the first record
+/// stays.
 pub async fn insert(conn: &mut Conn, key_check: &[u8], cell: CellLabel, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
         "with made as ( \

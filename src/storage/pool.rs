@@ -251,7 +251,7 @@ fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) 
         })
         .after_release(move |conn, _| {
             let is_suspected = after_use.is_raised();
-            // The pool's own check has no timeout, and a check that never ends would keep the connection's place.
+            // The pool's own check has no timeout, and a check that never ends would keep the connection's slot in the pool.
             Box::pin(async move { if is_suspected { ping(conn).await.map(|()| true) } else { Ok(true) } })
         })
         .connect_lazy_with(
@@ -267,10 +267,9 @@ fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) 
 /// whether its server takes writes.
 async fn is_usable(conn: &mut Conn, meta: &PoolConnectionMetadata, is_suspected: bool) -> Result<bool, sqlx::Error> {
     if is_suspected {
-        let question =
-            sqlx::query_scalar!(r#"select current_setting('transaction_read_only') = 'off' as "is_writable!""#)
-                .fetch_one(conn);
-        let is_writable = tokio::time::timeout(PING_TIMEOUT, question).await.map_err(|_| no_answer())??;
+        let query = sqlx::query_scalar!(r#"select current_setting('transaction_read_only') = 'off' as "is_writable!""#)
+            .fetch_one(conn);
+        let is_writable = tokio::time::timeout(PING_TIMEOUT, query).await.map_err(|_| no_answer())??;
         return Ok(is_writable || meta.age < READ_ONLY_AGE);
     }
     if meta.idle_for > IDLE_BEFORE_PING {

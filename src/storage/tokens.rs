@@ -1,4 +1,4 @@
-//! The table `tokens`. Deleted rows stay, and nothing here sees them.
+//! The table `tokens`. Deleted rows stay in the table; functions see only live rows, unless they say otherwise.
 
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
@@ -12,8 +12,8 @@ use crate::domain::time::{Lifetime, UnixTime};
 use crate::domain::token::{Budget, NewToken, Token};
 use crate::domain::user::{Role, UserStatus};
 
-/// The columns of a token, in one place; `$lists` are those that may be large, `$tail` adds others and says which
-/// tokens.
+/// The columns of a token. `$lists` selects the columns that may be large. `$tail` adds columns and the rest of the
+/// statement.
 macro_rules! select_columns {
     ($lists:tt, $tail:tt $(, $bind:expr)* $(,)?) => {
         sqlx::query!(
@@ -25,14 +25,14 @@ macro_rules! select_columns {
     };
 }
 
-/// Whole tokens; `$tail` adds other columns and says which tokens.
+/// All columns of a token. `$tail` adds columns and the rest of the statement.
 macro_rules! select_tokens {
     ($tail:tt $(, $bind:expr)* $(,)?) => {
         select_columns!("model_limits, allow_ips", $tail $(, $bind)*)
     };
 }
 
-/// The token in such a row.
+/// The token of a row.
 macro_rules! token_of {
     ($row:expr) => {
         Token {
@@ -57,14 +57,13 @@ macro_rules! token_of {
     };
 }
 
-/// A key as it lies in the database: where it is found, what opens to it, what may be shown.
 #[derive(Debug)]
 pub struct SealedKey {
-    /// For look-up.
+    /// For finding the token by its key.
     pub digest: Digest,
-    /// For reading it back, with the vault's help.
+    /// The encrypted key; the vault decrypts it.
     pub sealed: Vec<u8>,
-    /// For lists.
+    /// What lists show.
     pub hint: KeyHint,
 }
 
@@ -80,7 +79,7 @@ pub async fn find(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<
     Ok(row.map(|row| token_of!(row)))
 }
 
-/// The same with what its key is found by and opens from.
+/// One of the owner's live tokens, with the digest and the encrypted key.
 pub async fn find_with_key(
     conn: &mut Conn,
     owner: UserId,
@@ -96,7 +95,7 @@ pub async fn find_with_key(
     Ok(row.map(|row| (token_of!(row), row.key_digest, row.key_sealed)))
 }
 
-/// Like [`find`], and holds the row until the transaction ends.
+/// Like [`find`], and locks the row until the transaction ends.
 pub async fn lock(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<Token>, StorageError> {
     let row = select_tokens!(
         " from tokens where user_id = $1 and id = $2 and deleted_time is null for no key update",
@@ -108,8 +107,8 @@ pub async fn lock(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<
     Ok(row.map(|row| token_of!(row)))
 }
 
-/// Locks tokens, ids ascending, also deleted ones, and tells which are. For the ledger, which holds their owners'
-/// locks. Their lists of models and addresses stay in the database and are empty here: see [`list_by_ids`].
+/// Locks tokens in the order of ids, deleted ones included; the flag is true for deleted ones. For the ledger, which has
+/// locked their owners before. Lists of models and addresses are not read and are empty; see [`list_by_ids`].
 pub async fn lock_all(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(Token, bool)>, StorageError> {
     let rows = select_columns!(
         r#"'' as "model_limits!: ModelLimits", '' as "allow_ips!: IpAllowlist""#,
@@ -121,7 +120,7 @@ pub async fn lock_all(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(Token, bo
     Ok(rows.into_iter().map(|row| (token_of!(row), row.is_deleted)).collect())
 }
 
-/// Like [`lock_all`], and leaves out what another transaction holds.
+/// Like [`lock_all`], but skips tokens that another transaction has locked.
 pub async fn lock_free(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(Token, bool)>, StorageError> {
     let rows = select_columns!(
         r#"'' as "model_limits!: ModelLimits", '' as "allow_ips!: IpAllowlist""#,
@@ -134,13 +133,13 @@ pub async fn lock_free(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(Token, b
     Ok(rows.into_iter().map(|row| (token_of!(row), row.is_deleted)).collect())
 }
 
-/// Tokens by id, whole, also deleted ones.
+/// Tokens by id with all columns, deleted ones included.
 pub async fn list_by_ids(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<Token>, StorageError> {
     let rows = select_tokens!(" from tokens where id = any($1)", ids as &[TokenId]).fetch_all(conn).await?;
     Ok(rows.into_iter().map(|row| token_of!(row)).collect())
 }
 
-/// Whose live token this is: for administrators, who see everyone's.
+/// The owner of a live token, for administrators.
 pub async fn find_owner(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, StorageError> {
     let owner = sqlx::query_scalar!("select user_id from tokens where id = $1 and deleted_time is null", id as TokenId)
         .fetch_optional(conn)
@@ -148,7 +147,7 @@ pub async fn find_owner(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, 
     Ok(owner)
 }
 
-/// The live token with this key, whoever owns it.
+/// The live token with this key, of any owner.
 pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Token>, StorageError> {
     let row = select_tokens!(" from tokens where key_digest = $1 and deleted_time is null", digest as &Digest)
         .fetch_optional(conn)
@@ -157,7 +156,7 @@ pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Toke
 }
 
 /// The live tokens with these keys, with their live owners' wallets and groups. `offset 0` keeps the conditions on
-/// deletion out of the look-ups: with them, PostgreSQL may walk an index of live rows instead of that of keys.
+/// deletion out of the subqueries: with them, PostgreSQL may scan an index of live rows instead of the index of keys.
 pub async fn list_with_owners(
     conn: &mut Conn,
     digests: &[Digest],
@@ -177,7 +176,7 @@ pub async fn list_with_owners(
     )
     .fetch_all(conn)
     .await?;
-    let seen = rows.into_iter().map(|row| {
+    let tokens = rows.into_iter().map(|row| {
         let wallet = Wallet {
             quota: row.wallet_quota,
             used_quota: row.wallet_used,
@@ -186,10 +185,10 @@ pub async fn list_with_owners(
         };
         (row.key_digest, token_of!(row), wallet, row.owner_group)
     });
-    Ok(seen.collect())
+    Ok(tokens.collect())
 }
 
-/// The digest and the sealed key of those of `ids` that are the owner's live tokens.
+/// The digests and encrypted keys of the owner's live tokens among `ids`.
 pub async fn list_sealed_keys(
     conn: &mut Conn,
     owner: UserId,
@@ -206,7 +205,7 @@ pub async fn list_sealed_keys(
     Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
 }
 
-/// The same of all the owner's live tokens whose folded name is like `pattern`, newest first.
+/// The digests and encrypted keys of the owner's live tokens whose folded name is like `pattern`, newest first.
 pub async fn list_sealed_keys_like(
     conn: &mut Conn,
     owner: UserId,
@@ -224,7 +223,7 @@ pub async fn list_sealed_keys_like(
     Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
 }
 
-/// The same of a thousand live tokens of anybody, after an id: for examining them all.
+/// The digests and encrypted keys of the next 1,000 live tokens of all users after an id, for `keymeter doctor`.
 pub async fn list_sealed_keys_after(
     conn: &mut Conn,
     after: TokenId,
@@ -238,7 +237,7 @@ pub async fn list_sealed_keys_after(
     Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
 }
 
-/// A page of the owner's live tokens, newest first, and how many there are, in one statement.
+/// A page of the owner's live tokens, newest first, and their total, in one statement.
 pub async fn list(conn: &mut Conn, owner: UserId, page: PageRequest) -> Result<Page<Token>, StorageError> {
     let rows = select_tokens!(
         r#", (select count(*) from tokens where user_id = $1 and deleted_time is null) as "total!"
@@ -269,8 +268,8 @@ pub async fn list_newest(conn: &mut Conn, owner: UserId, most: i64) -> Result<Ve
     Ok(rows.into_iter().map(|row| token_of!(row)).collect())
 }
 
-/// A page of the owner's live tokens whose folded name is like `pattern`, newest first, and how
-/// many there are, in one statement.
+/// A page of the owner's live tokens whose folded name is like `pattern`, newest first, and their total, in one
+/// statement.
 pub async fn list_like(
     conn: &mut Conn,
     owner: UserId,
@@ -317,7 +316,7 @@ pub async fn list_among(conn: &mut Conn, owner: UserId, ids: &[TokenId]) -> Resu
     Ok(rows.into_iter().map(|row| token_of!(row)).collect())
 }
 
-/// A page of everybody's live tokens whose folded name is like `pattern`, newest first.
+/// A page of the live tokens of all users whose folded name is like `pattern`, newest first.
 pub async fn list_everyones(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<Page<Token>, StorageError> {
     let rows = select_tokens!(
         r" from tokens where deleted_time is null and name_folded like $1 escape '\'
@@ -343,7 +342,7 @@ pub async fn list_everyones(conn: &mut Conn, pattern: &str, page: PageRequest) -
     Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
 }
 
-/// How many live tokens the owner has.
+/// The number of the owner's live tokens.
 pub async fn count(conn: &mut Conn, owner: UserId) -> Result<i64, StorageError> {
     let count = sqlx::query_scalar!(
         r#"select count(*) as "count!" from tokens where user_id = $1 and deleted_time is null"#,
@@ -354,7 +353,6 @@ pub async fn count(conn: &mut Conn, owner: UserId) -> Result<i64, StorageError> 
     Ok(count)
 }
 
-/// A new token.
 pub async fn insert(
     conn: &mut Conn,
     owner: UserId,
@@ -389,8 +387,8 @@ pub async fn insert(
     Ok(id)
 }
 
-/// Writes what an owner can change back: the switch and the fields of spec §4.5a. The row is
-/// locked; what is charged to it (`used_quota`, `accessed_time`) is not touched.
+/// Writes what an owner can change: the switch and the fields of spec §4.5a. The caller has locked the row. The columns
+/// that charges change (`used_quota`, `accessed_time`) are not written.
 pub async fn update(conn: &mut Conn, token: &Token) -> Result<(), StorageError> {
     sqlx::query!(
         "update tokens set switched_off_by = $3, name = $4, name_folded = $5, note = $6, expires_at = $7, \
@@ -417,15 +415,15 @@ pub async fn update(conn: &mut Conn, token: &Token) -> Result<(), StorageError> 
     Ok(())
 }
 
-/// Softly deletes those of `ids` that are the owner's live tokens, and says which (spec §4.6, §4.7).
-/// Locks in the order of ids, so that two batches cannot wait for each other.
+/// Marks the owner's live tokens among `ids` as deleted, and returns their ids (spec §4.6, §4.7). Locks in the order of
+/// ids, so that two batches cannot deadlock.
 pub async fn delete(
     conn: &mut Conn,
     owner: UserId,
     ids: &[TokenId],
     now: UnixTime,
 ) -> Result<Vec<TokenId>, StorageError> {
-    let removed = sqlx::query_scalar!(
+    let deleted = sqlx::query_scalar!(
         "with doomed as (select id from tokens \
            where user_id = $1 and id = any($2) and deleted_time is null order by id for update) \
          update tokens set deleted_time = $3 from doomed where tokens.id = doomed.id returning tokens.id",
@@ -435,10 +433,10 @@ pub async fn delete(
     )
     .fetch_all(conn)
     .await?;
-    Ok(removed)
+    Ok(deleted)
 }
 
-/// The same for all of the owner's tokens.
+/// Marks all live tokens of the owner as deleted.
 pub async fn delete_all_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
         "update tokens set deleted_time = $2 where user_id = $1 and deleted_time is null",

@@ -1,4 +1,4 @@
-//! What tokens have used: the table `usage_daily`, by day and model, and what a key asks about itself.
+//! Usage of tokens: the table `usage_daily`, by day and model, and the totals for a key.
 
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
@@ -8,7 +8,7 @@ use crate::domain::time::{Day, Lifetime};
 use crate::domain::token::Budget;
 use crate::domain::usage::{DayUsage, KeyUsage, UsageRange};
 
-/// What the live token with this key has used, and what its live owner has left.
+/// The usage of the live token with this key, and the wallet of its live owner.
 pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<KeyUsage>, StorageError> {
     let row = sqlx::query!(
         "select t.name, t.remain_quota, t.unlimited_quota, t.used_quota, t.model_limits_enabled, \
@@ -31,7 +31,7 @@ pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<KeyU
     }))
 }
 
-/// What was recorded for a token in a range: days with a record only, ascending.
+/// The usage of a token by day, ascending. Days without usage are left out.
 pub async fn list(conn: &mut Conn, token: TokenId, range: UsageRange) -> Result<Vec<DayUsage>, StorageError> {
     let rows = sqlx::query_as!(
         DayUsage,
@@ -48,8 +48,7 @@ pub async fn list(conn: &mut Conn, token: TokenId, range: UsageRange) -> Result<
     Ok(rows)
 }
 
-/// What was recorded for all tokens of a user in a range, also for those that are deleted by now: days
-/// with a record only, ascending.
+/// The usage of all tokens of a user by day, deleted tokens included, ascending. Days without usage are left out.
 pub async fn list_of_user(conn: &mut Conn, owner: UserId, range: UsageRange) -> Result<Vec<DayUsage>, StorageError> {
     let rows = sqlx::query_as!(
         DayUsage,

@@ -37,8 +37,8 @@ async fn a_demo_fills_an_empty_database_and_refuses_one_in_use(pool: PgPool) {
     let doctor = run(dir.path(), &settings, &["doctor"]);
     assert!(doctor.status.success(), "{}", String::from_utf8_lossy(&doctor.stdout));
     let again = run(dir.path(), &settings, &["serve", "--demo"]);
-    let message = "keymeter: this database is in use, and a demo fills only an empty one; \
-                   name another KEYMETER_DATA_DIR or DATABASE_URL\n";
+    let message = "keymeter: this database is not empty, and --demo needs an empty one; \
+                   set another KEYMETER_DATA_DIR or DATABASE_URL\n";
     assert_eq!((again.status.code(), String::from_utf8_lossy(&again.stderr).as_ref()), (Some(1), message));
     assert_eq!(sqlx::query_as::<_, (i64, i64)>(charges).fetch_one(&pool).await.unwrap(), before);
 }

@@ -2,16 +2,10 @@
 
 use futures_util::future::join_all;
 use http::Method;
-use keymeter::app::{App, Opened};
-use keymeter::config::Config;
-use keymeter::service::jobs::expire_overdue;
-use keymeter::service::rng::Rng;
-use keymeter::service::vault::{MasterKey, Vault};
-use keymeter::storage::Db;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::harness::{Answer, Caller, MASTER_KEY, START, TestApp};
+use crate::harness::{Answer, Caller, START, TestApp};
 
 const GATEWAYS: &str = "/api/admin/gateways";
 const NO_GATEWAY: &str = "there is no such gateway";
@@ -86,15 +80,6 @@ async fn may_ask(gateway: &Caller) -> bool {
     false
 }
 
-/// Another server on the same database looks once for reservations whose time is over.
-async fn overdue_are_expired(app: &TestApp) {
-    let config = Config::from_sources(None, std::iter::empty()).unwrap();
-    let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
-    let opened = Opened { db: Db::new(app.pool.clone()), vault };
-    let state = App::assemble(opened, &config, app.clock.clone(), Rng::seeded(2)).unwrap().state;
-    expire_overdue(&state.db, &state.clock, &state.ledger).await.unwrap();
-}
-
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_retry_with_another_credential_of_the_gateway_charges_once(pool: PgPool) {
     let app = TestApp::new(pool).await;
@@ -140,7 +125,7 @@ async fn only_the_gateway_that_reserved_ends_the_reservation(pool: PgPool) {
     none_for_the_other(&released).await;
     assert_eq!(used(&app, &key).await, 260);
     app.clock.advance(600);
-    overdue_are_expired(&app).await;
+    app.expire_overdue().await;
     assert_eq!(used(&app, &key).await, 60, "the service itself ends whoever's reservation");
     none_for_the_other(&expired).await;
     assert_eq!(settles(&maker, &expired, 10).await.ok()["expired"], true);
@@ -172,7 +157,7 @@ async fn a_deleted_gateway_ends_with_all_its_credentials_and_its_history_and_hol
         sqlx::query_scalar("select gateway_id from charges order by id").fetch_all(&app.pool).await.unwrap();
     assert_eq!([&edge, &again], [&format!("{GATEWAYS}/{}", of[0]), &format!("{GATEWAYS}/{}", of[1])]);
     app.clock.advance(600);
-    overdue_are_expired(&app).await;
+    app.expire_overdue().await;
     assert_eq!(used(&app, &key).await, 80, "what it held comes back");
 }
 

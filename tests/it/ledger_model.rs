@@ -4,21 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keymeter::app::{App, Opened};
-use keymeter::config::Config;
-use keymeter::domain::time::Clock;
+use keymeter::api::state::AppState;
 use keymeter::service::jobs::expire_overdue;
-use keymeter::service::ledger::Ledger;
-use keymeter::service::rng::Rng;
-use keymeter::service::vault::{MasterKey, Vault};
-use keymeter::storage::Db;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::harness::law::proves_the_law;
-use crate::harness::{Answer, Caller, MASTER_KEY, TestApp};
+use crate::harness::{Answer, Caller, TestApp};
 
 const STEPS: usize = 600;
 
@@ -185,22 +179,17 @@ struct World {
     owners: Vec<Caller>,
     tokens: Vec<(i64, String)>,
     tickets: Vec<Value>,
-    /// Another server, whose job ends what is overdue.
-    job: (Db, Arc<dyn Clock>, Arc<Ledger>),
+    /// Another server, whose job ends overdue reservations.
+    replica: Arc<AppState>,
 }
 
 impl World {
     async fn with_model(pool: PgPool) -> (Self, Model) {
-        let app = TestApp::new(pool.clone()).await;
-        let clock: Arc<dyn Clock> = app.clock.clone();
-        let db = Db::new(pool);
-        let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
-        let config = Config::from_sources(None, std::iter::empty()).unwrap();
-        let opened = Opened { db: db.clone(), vault };
-        let other = App::assemble(opened, &config, Arc::clone(&clock), Rng::seeded(2)).unwrap();
-        let job = (db, clock, Arc::clone(&other.state.ledger));
+        let app = TestApp::new(pool).await;
+        let replica = app.replica();
         let (root, gateway) = (app.root().await, app.gateway().await);
-        let mut world = Self { app, root, gateway, owners: Vec::new(), tokens: Vec::new(), tickets: Vec::new(), job };
+        let mut world =
+            Self { app, root, gateway, owners: Vec::new(), tokens: Vec::new(), tickets: Vec::new(), replica };
         let mut model = Model { now: crate::harness::START, ..Model::default() };
         for (owner, name) in ["ana", "bob"].into_iter().enumerate() {
             let person = world.app.enabled_user(name).await;
@@ -279,7 +268,7 @@ impl World {
                 let seconds = rng.random_range(1..=30);
                 self.app.clock.advance(seconds);
                 model.passes(seconds);
-                expire_overdue(&self.job.0, &self.job.1, &self.job.2).await.unwrap();
+                expire_overdue(&self.replica.db, &self.replica.clock, &self.replica.ledger).await.unwrap();
             }
             (80..86, _) if !model.tokens[token].deleted && !model.wallets[owner].off => {
                 let (remain, unlimited) = (rng.random_range(0..=500), rng.random_bool(0.3));
@@ -380,7 +369,7 @@ async fn interleaves(pool: PgPool, seed: u64) {
     assert!(met.iter().all(|met| *met > 2), "the walk met too little: {met:?}");
     model.passes(90);
     world.app.clock.advance(90);
-    expire_overdue(&world.job.0, &world.job.1, &world.job.2).await.unwrap();
+    expire_overdue(&world.replica.db, &world.replica.clock, &world.replica.ledger).await.unwrap();
     world.agrees_with(&model).await;
     proves_the_law(&world.app.pool).await;
 }
@@ -408,7 +397,7 @@ async fn l7_a_settlement_asked_for_again_is_told_the_same(pool: PgPool) {
         let held = world.asks("reserve", json!({ "key": key, "quota": 50, "ttl_seconds": 5 })).await.ok();
         if expired {
             world.app.clock.advance(5);
-            expire_overdue(&world.job.0, &world.job.1, &world.job.2).await.unwrap();
+            expire_overdue(&world.replica.db, &world.replica.clock, &world.replica.ledger).await.unwrap();
         }
         let settle = json!({ "reservation_id": held["reservation_id"], "quota": 50 });
         let first = world.asks("settle", settle.clone()).await.ok();

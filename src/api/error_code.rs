@@ -10,10 +10,10 @@ macro_rules! error_codes {
     ($($(#[doc = $meaning:literal])+ $name:ident = $code:literal, [$($status:ident),+], $remedy:literal;)*) => {
         /// The stable code of a failure, sent as `error`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, utoipa::ToSchema)]
+        #[serde(rename_all = "snake_case")]
         pub enum ErrorCode {
             $(
                 $(#[doc = $meaning])+
-                #[serde(rename = $code)]
                 $name,
             )*
         }
@@ -358,6 +358,14 @@ mod tests {
         codes.sort_unstable();
         codes.dedup();
         assert_eq!(codes.len(), ErrorCode::ALL.len());
+    }
+
+    #[test]
+    fn the_schema_lists_the_codes() {
+        let schema = serde_json::to_value(<ErrorCode as utoipa::PartialSchema>::schema()).unwrap();
+        let codes: Vec<_> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+        assert_eq!(schema["enum"], serde_json::json!(codes));
+        assert_eq!(serde_json::to_value(ErrorCode::ALL).unwrap(), serde_json::json!(codes));
     }
 
     #[test]

@@ -13,7 +13,6 @@ use tokio::runtime::Runtime;
 use crate::Options;
 use crate::installation::Running;
 
-/// What is measured under a name.
 #[derive(Clone)]
 pub struct Case<'a> {
     pub name: String,
@@ -21,7 +20,7 @@ pub struct Case<'a> {
     pub work: Work,
 }
 
-/// What a connection sends in turn.
+/// What a connection sends.
 #[derive(Clone)]
 pub enum Work {
     /// These, one a measurement.
@@ -54,7 +53,7 @@ pub fn post(path: &str, authorization: &str, body: &Value) -> String {
 pub struct Measured {
     pub rates: Vec<f64>,
     micros: Vec<u32>,
-    /// The most memory that the server took meanwhile, MiB. What the cases before left to it is part of that.
+    /// The server's peak memory meanwhile, in MiB, including memory that earlier cases left allocated.
     pub peak: f64,
 }
 
@@ -82,7 +81,7 @@ fn median(values: &[f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Runs all cases in turn, as often as there are rounds; every other round backwards.
+/// Runs all cases in each round; every second round in reverse order.
 pub fn run(client: &Runtime, cases: &[Case<'_>], connections: usize, options: &Options) -> BTreeMap<String, Measured> {
     let mut measured: BTreeMap<String, Measured> = BTreeMap::new();
     let cases: Vec<&Case<'_>> = cases.iter().filter(|case| case.name.contains(&options.only)).collect();
@@ -108,7 +107,7 @@ pub fn run(client: &Runtime, cases: &[Case<'_>], connections: usize, options: &O
     measured
 }
 
-/// Does the work over so many connections for so long; returns how long each piece took.
+/// Runs the work on a number of connections for a time. Returns the microseconds of each measurement.
 pub async fn hammer(case: &Case<'_>, connections: usize, time: Duration) -> Vec<u32> {
     let until = Instant::now() + time;
     let spawn = |n| tokio::spawn(one_connection(case.server.address, case.work.clone(), n, until));
@@ -123,7 +122,7 @@ pub async fn hammer(case: &Case<'_>, connections: usize, time: Duration) -> Vec<
 async fn one_connection(address: SocketAddr, work: Work, first: usize, until: Instant) -> Vec<u32> {
     let mut line = Line::open(address).await;
     let mut micros = Vec::new();
-    // A stride that visits all of them, in an order that neighbours do not share.
+    // A prime stride visits all requests, and each connection starts elsewhere.
     let mut at = first * 7_919;
     while Instant::now() < until {
         let sent = Instant::now();

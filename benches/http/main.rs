@@ -1,4 +1,4 @@
-//! How fast the service answers, as ratios: each call beside a twin on the same server, interleaved in
+//! How fast the service answers, as ratios: each call is compared with a twin on the same server, interleaved in
 //! one run. `make bench` measures calls and the ledger and draws the plot; `make bench-growth` measures
 //! the same calls in a small and in a large database, and the memory that a server takes.
 //!
@@ -13,7 +13,7 @@
     clippy::float_arithmetic,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a measuring program: it prints, divides, asks its own questions, and may stop when something is off"
+    reason = "a measuring program: it prints, divides, runs its own SQL, and may panic on errors"
 )]
 
 mod installation;
@@ -111,7 +111,7 @@ fn main() {
             let large = client.block_on(Installation::start(options.grown.0, options.grown.1));
             growth(&client, [&small, &large], &options);
             memory(&client, &large, &options);
-            println!("proving the law over everything");
+            println!("checking the ledger");
             println!("{}", large.check_ledger());
             client.block_on(small.remove());
             client.block_on(large.remove());

@@ -1,4 +1,4 @@
-//! Sends a request and judges what came back: what must never be answered, and when silence is excused.
+//! Sends a request and judges the answer: which answers are never allowed, and when a missing answer is.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,14 +36,14 @@ impl Call {
     }
 }
 
-/// What is known after an answer, or without one.
+/// What is known about a request afterwards.
 #[derive(Debug)]
 pub enum Told {
-    /// It was done: `data`, and the session cookie if one came.
+    /// It was done, with `data` and the session cookie, if any.
     Done(Value, Option<String>),
-    /// It was not done, for a reason that was expected or is a finding.
+    /// It was not done. An unexpected reason is a finding.
     Refused,
-    /// 503, or nothing: it was done wholly or not at all.
+    /// 503 or no answer: it was done completely or not at all.
     Unknown,
 }
 
@@ -63,7 +63,7 @@ impl Caller {
         Self { world, client }
     }
 
-    /// Asks a server, as an end client at `address`. A refusal for a reason that is not among the `expected` ones is a
+    /// Sends a request to a server, from the client address `address`. A refusal with a code that is not `expected` is a
     /// finding.
     pub async fn ask(&self, server: usize, address: &str, call: &Call, expected: &[&str]) -> Told {
         let mut client = self.client.clone();
@@ -134,12 +134,12 @@ impl Caller {
             400..500 if !code.is_empty() => {
                 world.tallies.add(call.name, took, |tally| tally.refused += 1);
                 if !expected.contains(&code) {
-                    world.finds("a refusal that nothing explains", &describe());
+                    world.finds("an unexpected refusal", &describe());
                 }
                 Told::Refused
             }
             _ => {
-                world.finds("an answer that must never be given", &describe());
+                world.finds("an answer that is never allowed", &describe());
                 Told::Unknown
             }
         }

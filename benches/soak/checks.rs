@@ -1,4 +1,4 @@
-//! What must hold when everything has come to rest.
+//! The checks after the load has stopped.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,26 +13,25 @@ use crate::records::{Doubt, Entry, Known};
 use crate::watch::Life;
 use crate::world::{Budget, SERVERS, World, settings};
 
-/// No server may ever take more.
+/// The largest memory that a server may use.
 const MOST_MEBIBYTES: f64 = 400.0;
 
-/// No server may ever have more files open.
+/// The largest number of open files of a server.
 const MOST_FILES: usize = 500;
 
-/// At rest a server may take so much more than after its warm-up: by this factor, and so many MiB.
+/// How much more memory than after its warm-up a server may use at rest: a factor, and MiB on top.
 const GROWTH: (f64, f64) = (1.5, 64.0);
 
-/// At rest a server may have so many more files open than after its warm-up, when the load held connections.
+/// How many more files than after its warm-up a server may have open at rest.
 const MORE_FILES: f64 = 16.0;
 
-/// Reservations of the load live at most a minute and are given back within half a minute after that.
+/// Reservations of the load last at most a minute, and expire within half a minute after that.
 const EXPIRED: Duration = Duration::from_mins(2);
 
-/// Why a charge that was in doubt may be refused when it is sent again.
+/// Codes with which a charge of unknown outcome may be refused when it is sent again.
 const REFUSALS: [&str; 5] =
     ["token_exhausted", "token_quota_insufficient", "user_quota_insufficient", "token_disabled", "invalid_key"];
 
-/// All of it.
 pub async fn all(world: Arc<World>) {
     world.says("checking");
     for life in &*world.lives.lock().unwrap() {
@@ -43,8 +42,8 @@ pub async fn all(world: Arc<World>) {
     reservations_end(&world).await;
     no_transaction_stays(&world).await;
     match world.records.compare(&world).await {
-        Ok(count) => world.says(&format!("the ledger was held against {count} charges with a request id")),
-        Err(error) => world.finds("the soak itself could not go on", &error.to_string()),
+        Ok(count) => world.says(&format!("the ledger was compared with {count} charges with a request id")),
+        Err(error) => world.finds("the soak test itself failed", &error.to_string()),
     }
     balances(&world).await.unwrap();
     law(&world, "at the end").await;
@@ -66,7 +65,7 @@ fn availability(world: &World) {
 pub async fn law(world: &Arc<World>, when: &str) {
     match law::violations(&world.pool).await {
         Ok(violations) => violations.iter().for_each(|violation| world.finds("the law is broken", violation)),
-        Err(error) => world.finds("the soak itself could not go on", &error.to_string()),
+        Err(error) => world.finds("the soak test itself failed", &error.to_string()),
     }
     let (of_doctor, dir) = (Arc::clone(world), world.home().join("doctor"));
     let doctor = tokio::task::spawn_blocking(move || {
@@ -80,7 +79,7 @@ pub async fn law(world: &Arc<World>, when: &str) {
     }
 }
 
-/// Sends again what was never answered clearly: only now is it known what became of it.
+/// Repeats the operations without a clear answer, to learn their outcome.
 async fn clear_doubts(world: &Arc<World>) {
     let doubts = world.records.take_doubts();
     world.says(&format!("{} operations without a clear answer are sent again", doubts.len()));
@@ -106,7 +105,7 @@ async fn clear_doubts(world: &Arc<World>) {
     }
 }
 
-/// L7: what was not ended expires, and gives its hold back.
+/// L7: open reservations expire and return their quota.
 async fn reservations_end(world: &World) {
     let since = Instant::now();
     let overdue =
@@ -133,7 +132,7 @@ async fn no_transaction_stays(world: &World) {
     }
 }
 
-/// L2: use changes no sum of what remains and what was used, and nothing exceeds what was granted.
+/// L2: charges do not change the sum of remaining and used quota, and the sum never exceeds the granted quota.
 async fn balances(world: &World) -> sqlx::Result<()> {
     for owner in &world.owners {
         let row = sqlx::query_as::<_, (i64, i64)>("select quota, used_quota from users where id = $1").bind(owner.id);
@@ -162,7 +161,7 @@ async fn balances(world: &World) -> sqlx::Result<()> {
     Ok(())
 }
 
-/// The bounds of a process; the growth of one that was there to the end.
+/// Checks the memory and the open files of a process, and their growth if it ran to the end.
 fn memory(world: &World, life: &Life) {
     let warm_up = world.options.warm_up();
     let who = format!("server {} (process {})", life.server, life.pid);

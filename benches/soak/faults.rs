@@ -1,4 +1,4 @@
-//! The faults: which come when, what each does, and what must hold meanwhile.
+//! The faults: their order, what each does, and what must hold meanwhile.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -14,13 +14,14 @@ use crate::answers::{Call, Caller, Told};
 use crate::checks;
 use crate::world::{SERVERS, SESSION_NAME, World};
 
-/// Every server must charge every wallet again so long after a fault is over.
+/// Within this time after a fault, every server must charge every wallet again.
 const RECOVERY: Duration = Duration::from_secs(30);
 
-/// After so much more, the run goes on without waiting for it.
+/// After this additional time, the run continues without waiting.
 const HOPE: Duration = Duration::from_mins(1);
 
-/// Another day begins: the newest partition, which is empty, is to be made again, and one is too old to be kept.
+/// Simulates a new day: drops the newest partition, which is empty, so that the job must create it again, and adds one
+/// that the job must delete.
 const NEW_DAY: &str = "
 do $$
 declare
@@ -45,7 +46,7 @@ pub enum Kind {
     Kill,
     /// SIGSTOP of a server, and SIGCONT.
     Pause,
-    /// SIGTERM of a server, and its start.
+    /// A rolling restart: SIGTERM of a server, and its start.
     Roll,
     /// PostgreSQL crashes, and comes back.
     Crash,
@@ -53,11 +54,11 @@ pub enum Kind {
     Restart,
     /// Half of the servers' sessions are ended, three times.
     Cut,
-    /// A `pg_dump` that takes its time; meanwhile a day begins and a server is restarted.
+    /// A slow `pg_dump`; meanwhile a new day begins and a server is restarted.
     Backup,
-    /// A transaction that has read charges and stays open; meanwhile a day begins.
+    /// A transaction that has read charges and stays open; meanwhile a new day begins.
     Reader,
-    /// `keymeter doctor`, and the law as SQL.
+    /// `keymeter doctor`, and the ledger's invariants as SQL.
     Doctor,
 }
 
@@ -105,8 +106,8 @@ impl Kind {
     }
 }
 
-/// Makes faults one after the other, with calm between them, until the time is over. Every kind comes once before any
-/// comes again. What comes next follows from the seed alone.
+/// Makes faults one after the other, with pauses between them, until the time is over. Every kind occurs once before any
+/// occurs again. The seed determines the order.
 pub async fn make(world: Arc<World>) {
     let until = Instant::now() + world.options.length();
     let mut rng = StdRng::seed_from_u64(world.options.seed);
@@ -127,7 +128,7 @@ pub async fn make(world: Arc<World>) {
     sleep(until.saturating_duration_since(Instant::now())).await;
 }
 
-/// One fault, and the wait until all is well again. `fraction` of 1 says how long it lasts.
+/// Makes one fault and waits for the recovery. `fraction`, from 0 to 1, determines its length.
 async fn fault(world: &Arc<World>, caller: &Caller, kind: Kind, server: usize, fraction: f64) {
     // The last server is paused, but never restarted.
     let victim = match kind {
@@ -217,7 +218,7 @@ async fn recovers(world: &World, caller: &Caller, ended: Instant) {
     }
 }
 
-/// SIGTERM, and a start when it has stopped in good order.
+/// SIGTERM, and a start after it has stopped cleanly.
 async fn roll(world: &World, server: usize) {
     world.windows.change(|window| window.told = Some(Instant::now()));
     world.stops(server).await;

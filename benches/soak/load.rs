@@ -1,4 +1,4 @@
-//! The load: clients that each do one thing after the other, through any server, and know what to expect.
+//! The load: clients that send one operation after the other to any server, and know which answers are correct.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ const MARKS: i64 = 4_096;
 /// Pause between two charges of a probe.
 const PROBE_EVERY: Duration = Duration::from_millis(200);
 
-/// A server that has not answered for so long is avoided, as a load balancer would.
+/// A server that has not answered for this time is avoided, as by a load balancer.
 const SILENT: Duration = Duration::from_millis(1_500);
 
-/// A charge is sent again for so long before it is left for the end.
+/// How long a charge is repeated before it is left for the check at the end.
 const RETRIES: Duration = Duration::from_secs(45);
 
 /// Acknowledged charges that a client remembers, to send them again.
@@ -55,7 +55,7 @@ pub fn start(world: &Arc<World>) -> Vec<JoinHandle<()>> {
     tasks
 }
 
-/// One of them.
+/// A client or a probe.
 struct Client {
     world: Arc<World>,
     caller: Option<Caller>,
@@ -73,17 +73,17 @@ struct Spend {
     token: i64,
     owner: usize,
     quota: i64,
-    /// With a request id, it is sent until it is known what became of it.
+    /// With a request id, it is repeated until its outcome is known.
     has_request_id: bool,
     body: Value,
 }
 
-/// What became of a charge.
+/// The outcome of a charge.
 #[derive(PartialEq, Eq)]
 enum Outcome {
     Charged,
     Refused,
-    /// It may have been done, or may be done yet by a server that had it first.
+    /// Unknown: a server may have done it, or may still do it.
     Unclear,
 }
 
@@ -117,7 +117,7 @@ impl Client {
         }
     }
 
-    /// Charges one token through one server all the time, so that gaps are seen.
+    /// Charges one token through one server all the time, so that gaps are measured.
     async fn probes(mut self, token: usize, server: usize) {
         self.caller = Some(Caller::new(Arc::clone(&self.world)).await);
         while !self.world.is_stopping() {
@@ -128,18 +128,18 @@ impl Client {
     }
 
     async fn ask(&mut self, server: usize, call: &Call, expected: &[&str]) -> Told {
-        // From somewhere: limits by address have many addresses to count.
+        // Random addresses, so that the rate limits by address have many to count.
         let address = format!("10.{}.{}.{}", self.n % 256, self.rng.random::<u8>(), self.rng.random::<u8>());
         self.caller.as_ref().unwrap().ask(server, &address, call, expected).await
     }
 
-    /// Asks any server.
+    /// Sends a request to any server.
     async fn ask_any(&mut self, call: &Call, expected: &[&str]) -> Told {
         let server = self.server();
         self.ask(server, call, expected).await
     }
 
-    /// A server, rather one that answers.
+    /// A random server, preferably one that answers.
     fn server(&mut self) -> usize {
         let first = self.rng.random_range(0..SERVERS);
         let tries_anyway = self.rng.random_bool(0.05);
@@ -150,7 +150,7 @@ impl Client {
         (first..first + SERVERS).map(|n| n % SERVERS).find(answers).unwrap_or(first)
     }
 
-    /// The place of a token: often one of a few hot ones.
+    /// The index of a token, often one of a few hot ones.
     fn token(&mut self) -> usize {
         let count = self.world.tokens.len();
         if self.rng.random_bool(0.25) {
@@ -201,8 +201,7 @@ impl Client {
         Spend { mark, token, owner, quota, has_request_id, body }
     }
 
-    /// Sends a charge; one with a request id again and again, each time through another server, until it is known what
-    /// became of it.
+    /// Sends a charge. With a request id, it is repeated, each time through another server, until its outcome is known.
     async fn send(&mut self, spend: &Spend, name: &'static str, at: Option<usize>, expected: &[&str]) -> Outcome {
         let (since, mut is_first) = (Instant::now(), true);
         let mut server = at.unwrap_or_else(|| self.server());
@@ -218,7 +217,7 @@ impl Client {
                     self.world.records.add(spend.entry(Known::Refused));
                     return Outcome::Refused;
                 }
-                // What was sent before may still be on its way: it is asked about at the end.
+                // An earlier attempt may still be in progress, so it is checked at the end.
                 Told::Refused => {
                     self.world.records.doubt(spend.doubt());
                     return Outcome::Unclear;
@@ -240,12 +239,15 @@ impl Client {
         }
     }
 
-    /// An acknowledged charge must say what was asked for.
+    /// An acknowledged charge must have the requested amount.
     fn is_charged(&mut self, spend: &Spend, data: &Value) {
         let is_right =
             data["charged"] == spend.quota && (!spend.has_request_id || data["request_id"] == spend.body["request_id"]);
         if !is_right {
-            self.world.finds("a charge was acknowledged otherwise", &format!("{data} to {}", spend.body["request_id"]));
+            self.world.finds(
+                "a charge was acknowledged with a wrong amount",
+                &format!("{data} to {}", spend.body["request_id"]),
+            );
         }
         self.world.records.add(spend.entry(Known::Charged));
         if spend.has_request_id {
@@ -274,7 +276,7 @@ impl Client {
         self.send(&spend, "charge", None, &refusals).await;
     }
 
-    /// Many charges in one call; what has no clear answer is sent again alone.
+    /// Sends many charges in one call. Those without a clear answer are sent again one by one.
     async fn charges_many(&mut self) {
         let mut spends = Vec::new();
         for _ in 0..self.rng.random_range(2..=20) {
@@ -287,7 +289,7 @@ impl Client {
         let outcomes = match self.ask_any(&call, &[]).await {
             Told::Done(Value::Array(outcomes), _) if outcomes.len() == spends.len() => outcomes,
             Told::Done(data, _) => {
-                self.world.finds("a batch was answered otherwise", &data.to_string());
+                self.world.finds("a batch has a wrong answer", &data.to_string());
                 return;
             }
             Told::Refused | Told::Unknown => vec![Value::Null; spends.len()],
@@ -299,12 +301,12 @@ impl Client {
                 None | Some("database_unavailable" | "ledger_busy") => {
                     self.send_after_a_try(spend, refusals).await;
                 }
-                Some(_) => self.world.finds("a refusal that nothing explains", &format!("in a batch: {outcome}")),
+                Some(_) => self.world.finds("an unexpected refusal", &format!("in a batch: {outcome}")),
             }
         }
     }
 
-    /// Sends a charge that may have been done already: a refusal is not the last word.
+    /// Sends a charge that may have been done already, so that a refusal does not prove anything.
     async fn send_after_a_try(&mut self, spend: &Spend, refusals: &[&str]) {
         let call = Call::post("charge once", CHARGE, &self.world.gateway, spend.body.clone());
         match self.ask_any(&call, refusals).await {
@@ -313,7 +315,7 @@ impl Client {
         }
     }
 
-    /// Quota set aside through one server; settled, released or left through another.
+    /// Reserves quota through one server; settles, releases or leaves the reservation through another.
     async fn reserves(&mut self) {
         let (token, quota) = (self.token(), self.amount());
         let (id, key) = (self.known(token).0.id, self.known(token).0.key.clone());
@@ -334,7 +336,7 @@ impl Client {
                 let body = json!({ "reservation_id": reservation });
                 self.until_known(&Call::post("release", "/api/gateway/release", gateway, body), &[]).await;
             }
-            // Left to expire; some are settled all the same, later.
+            // Left to expire; some are settled later in spite of that.
             97.. => {
                 sleep(Duration::from_secs(self.rng.random_range(1..=8))).await;
                 self.settles(id, &reservation, quota).await;
@@ -352,7 +354,7 @@ impl Client {
             Told::Done(data, _) => {
                 let (charged, shortfall) = (data["charged"].as_i64().unwrap(), data["shortfall"].as_i64().unwrap());
                 if charged + shortfall != quota {
-                    self.world.finds("a settlement was answered otherwise", &format!("{data} to {quota}"));
+                    self.world.finds("a settlement has a wrong answer", &format!("{data} to {quota}"));
                 }
                 self.world.records.add(entry(Known::Charged, charged));
             }
@@ -363,7 +365,7 @@ impl Client {
         }
     }
 
-    /// Asks until there is a clear answer, each time any server: for what may be done twice.
+    /// Repeats an idempotent request, through any server, until there is a clear answer.
     async fn until_known(&mut self, call: &Call, expected: &[&str]) -> Told {
         let since = Instant::now();
         loop {
@@ -384,12 +386,12 @@ impl Client {
             let reason = data["reason"].as_str().unwrap_or_default();
             let is_explained = data["valid"] == true || self.refusals(token).contains(&reason);
             if !is_explained || data["token_id"] != self.known(token).0.id {
-                self.world.finds("a verdict that nothing explains", &data.to_string());
+                self.world.finds("an unexpected answer of verify", &data.to_string());
             }
         }
     }
 
-    /// A charge that was acknowledged: the same again is told the same, another one is refused.
+    /// Repeats an acknowledged charge: the same body gets the same answer, and another body is refused.
     async fn sends_again(&mut self) {
         if self.acknowledged.is_empty() {
             return;
@@ -403,7 +405,7 @@ impl Client {
         let expected: &[&str] = if is_same { &[] } else { &["request_id_reused"] };
         match self.ask_any(&again, expected).await {
             Told::Done(data, _) if !is_same || data["charged"] != quota => {
-                self.world.finds("L4: a retry was answered otherwise", &format!("{data} to {}", body["request_id"]));
+                self.world.finds("L4: a retry has another answer", &format!("{data} to {}", body["request_id"]));
             }
             Told::Done(..) | Told::Refused | Told::Unknown => {}
         }
@@ -450,8 +452,8 @@ impl Client {
         }
     }
 
-    /// A token from its creation to its end, alone with this client, so that each answer is known beforehand. It ends
-    /// early when an answer is missing: what was sent may then happen later.
+    /// Uses a token of this client alone, from creation to deletion, so that each correct answer is known. Stops early if an
+    /// answer is missing, because that operation may still happen later.
     async fn lives_through_a_token(&mut self) {
         let owner = self.n % self.world.owners.len();
         let access = self.world.owners[owner].access_token.clone();
@@ -472,7 +474,7 @@ impl Client {
         self.is_refused(owner, id, &key, 1, "invalid_key").await;
     }
 
-    /// Its life; nothing if an answer was missing.
+    /// `None` if an answer was missing.
     async fn lives(&mut self, owner: usize, id: i64, key: &str, access: &str) -> Option<()> {
         let put = |name, path: &str, body| Call { method: Method::PUT, ..Call::post(name, path, access, body) };
         let wallet: &[&str] = if self.world.owners[owner].is_rich { &[] } else { &OF_WALLET };
@@ -486,7 +488,7 @@ impl Client {
                 return None;
             };
             if shown["status"] != status {
-                self.world.finds("a switch was answered otherwise", &shown.to_string());
+                self.world.finds("a switch has a wrong answer", &shown.to_string());
             }
             if let Some(reason) = refused {
                 self.is_refused(owner, id, key, 1, reason).await?;
@@ -497,7 +499,7 @@ impl Client {
             return None;
         };
         if shown["remain_quota"] != 7 {
-            self.world.finds("an edit was answered otherwise", &shown.to_string());
+            self.world.finds("an edit has a wrong answer", &shown.to_string());
         }
         self.is_refused(owner, id, key, 8, "token_quota_insufficient").await?;
         let last = self.spend_of(id, key, owner, 7, true);
@@ -508,7 +510,7 @@ impl Client {
         }
     }
 
-    /// L6: what was confirmed through one server counts at once on all. Nothing if it is not clear.
+    /// L6: a change that one server has confirmed takes effect at once on all servers. `None` if the answer is unclear.
     async fn is_refused(&mut self, owner: usize, id: i64, key: &str, quota: i64, reason: &'static str) -> Option<()> {
         let spend = self.spend_of(id, key, owner, quota, true);
         match self.send(&spend, "charge once", None, &[reason]).await {
@@ -519,7 +521,7 @@ impl Client {
         Some(())
     }
 
-    /// Deletes what this client's missing answers left behind.
+    /// Deletes the tokens that this client left behind when answers were missing.
     async fn sweeps(&mut self, access: &str, name: &str) {
         let search =
             Call::get("search", format!("/api/token/search?keyword={}&size=100", name.replace(' ', "%20")), access);
@@ -533,7 +535,7 @@ impl Client {
         }
     }
 
-    /// More quota for a limited token, or for a wallet that runs empty.
+    /// Refills a limited token or a wallet.
     async fn fills_up(&mut self) {
         let more = self.rng.random_range(50..=400);
         if self.rng.random_bool(0.5) {
@@ -560,7 +562,7 @@ impl Client {
 
     async fn tries_wrong_keys(&mut self) {
         let gateway = self.world.gateway.clone();
-        // One that nobody has, and one whose checksum is wrong.
+        // A well-formed key that does not exist, and a key with a wrong checksum.
         let unknown = ApiKey::generate(&mut self.rng, CellLabel::default()).expose().to_owned();
         let key = if self.rng.random_bool(0.5) { unknown } else { format!("{}x", &unknown[..unknown.len() - 1]) };
         match self.rng.random_range(0..5) {
@@ -604,7 +606,7 @@ impl Client {
         self.ask_any(&read, &[]).await;
     }
 
-    /// With the right password and out again, or with a wrong one.
+    /// Signs in with the correct password and out again, or with a wrong password.
     async fn signs_in(&mut self) {
         let at = self.rng.random_range(0..self.world.owners.len());
         let (name, password) = (self.world.owners[at].name.clone(), self.world.owners[at].password.clone());
@@ -616,10 +618,10 @@ impl Client {
             return;
         };
         if !is_right || user["username"] != name.as_str() {
-            self.world.finds("a sign-in was answered otherwise", &user.to_string());
+            self.world.finds("a sign-in has a wrong answer", &user.to_string());
         }
         let Some(cookie) = cookie else {
-            return self.world.finds("a sign-in was answered otherwise", "there is no cookie");
+            return self.world.finds("a sign-in has a wrong answer", "there is no cookie");
         };
         let show = Call { cookie: cookie.clone(), ..Call::get("session", "/api/user/self", "") };
         self.ask_any(&show, &[]).await;

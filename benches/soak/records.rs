@@ -1,4 +1,4 @@
-//! What was sent and what is known of it, and whether the ledger says the same at the end.
+//! Records of what was sent and of the known outcomes, which are compared with the ledger at the end.
 
 use std::sync::Mutex;
 
@@ -28,10 +28,10 @@ pub struct Entry {
     pub has_request_id: bool,
 }
 
-/// What has to be asked once more when everything is well again.
+/// An operation of unknown outcome, which is repeated at the end.
 #[derive(Debug, Clone)]
 pub struct Doubt {
-    /// Its `known` is not known yet.
+    /// Its `known` has no meaning yet.
     pub entry: Entry,
     pub path: &'static str,
     pub body: Value,
@@ -62,13 +62,14 @@ impl Records {
         std::mem::take(&mut *self.doubts.lock().unwrap())
     }
 
-    /// Holds every entry against the rows of the ledger, in the order of their marks. Returns how many there were.
+    /// Compares every entry with the rows of the ledger, in the order of marks. Returns the number of entries with a request
+    /// id.
     pub async fn compare(&self, world: &World) -> sqlx::Result<usize> {
         let mut entries = std::mem::take(&mut *self.entries.lock().unwrap());
         entries.sort_unstable_by_key(|entry| entry.mark);
         compare_charges(world, &entries).await?;
         entries.retain(|entry| entry.has_request_id);
-        compare_receipts(world, &entries).await?;
+        compare_idempotency_records(world, &entries).await?;
         Ok(entries.len())
     }
 }
@@ -92,7 +93,10 @@ async fn compare_charges(world: &World, entries: &[Entry]) -> sqlx::Result<()> {
                 world.finds("L4: refused and charged", &format!("{entry:?}"));
             }
             Some(entry) if (entry.token, entry.quota) != (token, quota) => {
-                world.finds("L4: charged otherwise than told", &format!("{entry:?}, but {quota} of the token {token}"));
+                world.finds(
+                    "L4: charged another amount than answered",
+                    &format!("{entry:?}, but {quota} of the token {token}"),
+                );
             }
             Some(_) => {}
             None => world.finds("L4: a charge that nobody sent", &format!("marked {mark}, of the token {token}")),
@@ -108,7 +112,7 @@ fn is_not_charged(world: &World, entry: &Entry) {
     }
 }
 
-async fn compare_receipts(world: &World, entries: &[Entry]) -> sqlx::Result<()> {
+async fn compare_idempotency_records(world: &World, entries: &[Entry]) -> sqlx::Result<()> {
     let mut rows = sqlx::query_as::<_, (String, i64)>(
         "select request_id, charged from idempotency_records order by request_id collate \"C\"",
     )
@@ -116,7 +120,7 @@ async fn compare_receipts(world: &World, entries: &[Entry]) -> sqlx::Result<()> 
     let mut entries = entries.iter().peekable();
     let is_absent = |entry: &Entry| {
         if entry.known == Known::Charged {
-            world.finds("L4: acknowledged, but its request id is forgotten", &format!("{entry:?}"));
+            world.finds("L4: acknowledged, but its idempotency record is missing", &format!("{entry:?}"));
         }
     };
     while let Some((id, charged)) = rows.try_next().await? {
@@ -126,7 +130,8 @@ async fn compare_receipts(world: &World, entries: &[Entry]) -> sqlx::Result<()> 
         }
         match entries.next_if(|entry| entry.mark == mark) {
             Some(entry) if entry.known == Known::Charged && entry.quota == charged => {}
-            other => world.finds("L4: a receipt that says otherwise", &format!("{id} charged {charged}, {other:?}")),
+            other => world
+                .finds("L4: an idempotency record with another amount", &format!("{id} charged {charged}, {other:?}")),
         }
     }
     entries.for_each(is_absent);

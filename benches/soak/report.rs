@@ -1,4 +1,4 @@
-//! What is printed: a line every few seconds, and tables at the end.
+//! Prints a line every few seconds, and tables at the end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::world::{SERVERS, Tally, World};
 
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Prints rates, the fault under way and what the servers take, for as long as the task runs.
+/// Prints rates, the present fault, and the memory and files of the servers, until the task is aborted.
 pub async fn progress(world: Arc<World>) {
     let mut ticks = tokio::time::interval(EVERY);
     ticks.tick().await;

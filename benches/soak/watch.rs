@@ -1,4 +1,4 @@
-//! What is watched during the run: how long nobody could charge, and what the servers take.
+//! Measurements during the run: gaps without a charge, and the memory and files of the servers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use crate::world::{SERVERS, World};
 /// How often gaps are measured.
 const TICK: Duration = Duration::from_millis(20);
 
-/// What a fault still explains after it is over: answers that were on their way.
+/// For this time after its end, a fault still explains missing answers.
 const AFTERMATH: Duration = Duration::from_secs(1);
 
 /// A fault, from its beginning until every server charges again.
@@ -73,12 +73,12 @@ impl Windows {
         self.0.lock().unwrap().clone()
     }
 
-    /// Whether a fault explains that something sent then has had no answer.
+    /// Returns true if a fault explains that a request sent at this time had no answer.
     pub fn are_open_since(&self, sent: Instant) -> bool {
         self.0.lock().unwrap().0.iter().any(|window| window.closed.is_none_or(|closed| closed + AFTERMATH >= sent))
     }
 
-    /// What it is called that the connection of a request broke; nothing if that is what the fault does.
+    /// The finding for a broken connection; `None` if a fault explains it.
     pub fn blames_for_a_cut(&self, server: usize, sent: Instant) -> Option<&'static str> {
         let state = self.0.lock().unwrap();
         let touches = |window: &&Window| {
@@ -87,7 +87,7 @@ impl Windows {
         match state.0.iter().rev().find(touches) {
             Some(Window { told: Some(told), .. }) if sent < *told => Some("a request sent before SIGTERM was cut off"),
             Some(_) => None,
-            None => Some("a connection was refused or cut off by a server that nobody touched"),
+            None => Some("a connection was refused or cut off by a server without a fault"),
         }
     }
 
@@ -181,7 +181,7 @@ pub async fn gaps(world: Arc<World>) {
     }
 }
 
-/// What a server took at a moment.
+/// The memory and files of a server at one time.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     /// Since the process began.

@@ -1,4 +1,4 @@
-//! The servers, their database, and who there is to send requests.
+//! The servers, their database, and the users and tokens of the load.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,13 +26,13 @@ const POOR_OWNERS: usize = 2;
 const PLENTY: i64 = 1_000_000_000_000;
 const LITTLE: i64 = 2_000;
 
-/// A server that is told to stop must have stopped after its `server.drain_seconds`, and some.
+/// A server must stop within this time after SIGTERM: its `server.drain_seconds` and a margin.
 const STOPPING: Duration = Duration::from_secs(35);
 
-/// Examples that are kept of each thing that broke.
+/// Examples that are kept of each finding.
 const EXAMPLES: usize = 5;
 
-/// The sessions of this program are told from those of the servers by this name.
+/// Distinguishes the sessions of this program from those of the servers.
 pub const SESSION_NAME: &str = "soak";
 
 /// Everything that a client or a fault can reach.
@@ -58,7 +58,7 @@ pub struct World {
     home: PathBuf,
 }
 
-/// A server, which may be down or another process than before.
+/// A server, which may be down, or restarted as another process.
 pub struct Slot {
     pub dir: PathBuf,
     pub process: tokio::sync::Mutex<Option<Server>>,
@@ -74,7 +74,7 @@ pub struct Owner {
     pub password: String,
     pub access_token: String,
     pub is_rich: bool,
-    /// What its wallet was surely given, and what it may have been given beside.
+    /// The quota that was certainly granted to its wallet, and the quota that may have been granted in addition.
     pub granted: AtomicI64,
     pub maybe_granted: AtomicI64,
 }
@@ -104,7 +104,7 @@ pub struct KnownToken {
     pub granted: AtomicI64,
 }
 
-/// What became of the operations of one name.
+/// The results of the operations of one name.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
     pub done: u64,
@@ -135,7 +135,7 @@ impl World {
     /// Starts everything and makes the accounts and tokens of the load.
     pub async fn start(options: Options) -> Self {
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("soak-{}", options.seed));
-        // What a run with the same seed left.
+        // Left by an earlier run with the same seed.
         let _ = std::fs::remove_dir_all(&home);
         let cluster = Cluster::start();
         let mut servers = Vec::new();
@@ -234,7 +234,7 @@ impl World {
         println!("{:02}:{:02}  {line}", seconds / 60, seconds % 60);
     }
 
-    /// Remembers that something broke; the run goes on and fails at its end.
+    /// Records a finding. The run continues and fails at its end.
     pub fn finds(&self, what: &'static str, detail: &str) {
         let mut findings = self.findings.lock().unwrap();
         let (count, examples) = findings.entry(what).or_default();
@@ -246,14 +246,14 @@ impl World {
         }
     }
 
-    /// The end of a task: its panic is something that broke.
+    /// A panic of a task is a finding.
     pub fn finds_panic(&self, ended: Result<(), JoinError>, who: &str) {
         if let Err(error) = ended {
-            self.finds("the soak itself could not go on", &format!("{who}: {error}"));
+            self.finds("the soak test itself failed", &format!("{who}: {error}"));
         }
     }
 
-    /// Each thing that broke: how often, and the first examples.
+    /// The findings: how often each occurred, and the first examples.
     pub fn findings(&self) -> BTreeMap<&'static str, (usize, Vec<String>)> {
         self.findings.lock().unwrap().clone()
     }
@@ -263,12 +263,12 @@ impl World {
         &self.home
     }
 
-    /// SIGTERM of a server that runs, which must then end in good order.
+    /// SIGTERM of a server that runs, which must then stop cleanly.
     pub async fn stops(&self, server: usize) {
         self.servers[server].signal("TERM").await;
         let code = self.servers[server].ends(STOPPING).await;
         if code != Some(0) {
-            self.finds("a server did not stop in good order", &format!("server {server}: exit code {code:?}"));
+            self.finds("a server did not stop cleanly", &format!("server {server}: exit code {code:?}"));
         }
     }
 

@@ -2,9 +2,10 @@
 //! about each finding. It changes nothing. Only the running server can reach the embedded database: it listens on a
 //! private socket, checks it itself, and the command prints its report.
 
-use std::io::IsTerminal;
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
+use indicatif::{ProgressBar, ProgressStyle};
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixListener;
 
@@ -147,7 +148,7 @@ async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Repor
 /// are applied, and L4 from the commit before the answer; neither can be read from the rows.
 async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), StorageError> {
     let mut snapshot = consistency::snapshot(db).await?;
-    let max = consistency::find_max_ids(&mut snapshot).await?;
+    let ids = consistency::find_id_ranges(&mut snapshot).await?;
     let since = consistency::find_first_whole_day(&mut snapshot, zone).await?;
     let negative = consistency::count_negative_balances(&mut snapshot).await?;
     drop(snapshot);
@@ -155,8 +156,9 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
     if negative > 0 {
         violations.push(format!("L1: {negative} balances are negative"));
     }
-    let mut bar = Bar::new("ledger", max.token + max.user, report.is_printed());
-    for from in (0..=max.token).step_by(STEP) {
+    let steps = |ids: &RangeInclusive<i64>| u64::try_from((ids.end() - ids.start()) / STEP_IDS + 1).unwrap_or(0);
+    let bar = progress_bar("ledger", steps(&ids.tokens) + steps(&ids.users), report.is_printed());
+    for from in ids.tokens.step_by(STEP) {
         let to = from + STEP_IDS;
         let mut snapshot = consistency::snapshot(db).await?;
         for Violation { id, recorded, sum } in consistency::list_token_violations(&mut snapshot, from, to).await? {
@@ -168,17 +170,17 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
             violations
                 .push(format!("L5: token {token_id} spent {recorded} on {day}, but its charges of that day are {sum}"));
         }
-        bar.step();
+        bar.inc(1);
     }
-    for from in (0..=max.user).step_by(STEP) {
+    for from in ids.users.step_by(STEP) {
         let mut snapshot = consistency::snapshot(db).await?;
         let found = consistency::list_wallet_violations(&mut snapshot, from, from + STEP_IDS).await?;
         for Violation { id, recorded, sum } in found {
             violations.push(format!("L3: the wallet of user {id} has used {recorded}, but its tokens have used {sum}"));
         }
-        bar.step();
+        bar.inc(1);
     }
-    bar.clear();
+    bar.finish_and_clear();
     if violations.is_empty() {
         report.good("ledger", "L1, L3 and L5 hold for every token and every wallet");
     }
@@ -188,33 +190,15 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
     Ok(())
 }
 
-/// A progress bar on a terminal; nothing elsewhere.
-struct Bar {
-    what: &'static str,
-    steps: usize,
-    done: usize,
-    shown: bool,
-}
-
-#[expect(clippy::print_stderr, reason = "this is what the operator watches")]
-impl Bar {
-    fn new(what: &'static str, ids: i64, may_show: bool) -> Self {
-        let steps = usize::try_from(ids).unwrap_or(0) / STEP + 2;
-        Self { what, steps, done: 0, shown: may_show && std::io::stderr().is_terminal() }
+/// A progress bar on standard error, if that is a terminal.
+fn progress_bar(what: &'static str, steps: u64, may_show: bool) -> ProgressBar {
+    if !may_show {
+        return ProgressBar::hidden();
     }
-
-    fn step(&mut self) {
-        self.done += 1;
-        if self.shown {
-            let full = 40 * self.done.min(self.steps) / self.steps;
-            eprint!("\r{} [{}{}]", self.what, "#".repeat(full), ".".repeat(40 - full));
-        }
-    }
-
-    fn clear(&self) {
-        if self.shown {
-            eprint!("\r{:60}\r", "");
-        }
+    let bar = ProgressBar::new(steps).with_prefix(what);
+    match ProgressStyle::with_template("{prefix} [{bar:40}] {percent}% {eta}") {
+        Ok(style) => bar.with_style(style.progress_chars("#>.")),
+        Err(_) => bar,
     }
 }
 

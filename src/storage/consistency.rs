@@ -3,6 +3,8 @@
 //!
 //! Every question joins by user as well as by id, so that a row with the wrong `user_id` is a violation too.
 
+use std::ops::RangeInclusive;
+
 use super::{Conn, Db, StorageError, Tx};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::time::Day;
@@ -29,11 +31,11 @@ pub struct DayViolation {
     pub sum: i64,
 }
 
-/// The largest ids.
-#[derive(Debug, Clone, Copy)]
-pub struct MaxIds {
-    pub token: i64,
-    pub user: i64,
+/// The ids in use: from the smallest to the largest. Those of a cell begin far above 0.
+#[derive(Debug)]
+pub struct IdRanges {
+    pub tokens: RangeInclusive<i64>,
+    pub users: RangeInclusive<i64>,
 }
 
 /// A read-only transaction that sees the database at one moment, for questions that may take long.
@@ -51,15 +53,17 @@ pub async fn snapshot(db: &Db) -> Result<Tx, StorageError> {
     Ok(tx)
 }
 
-/// The largest ids of tokens and of users; 0 if there are none.
-pub async fn find_max_ids(conn: &mut Conn) -> Result<MaxIds, StorageError> {
+/// The ids of tokens and of users; 0 to 0 if there are none.
+pub async fn find_id_ranges(conn: &mut Conn) -> Result<IdRanges, StorageError> {
     let row = sqlx::query!(
-        r#"select coalesce((select max(id) from tokens), 0) as "token!",
-           coalesce((select max(id) from users), 0) as "user!""#
+        r#"select coalesce((select min(id) from tokens), 0) as "first_token!",
+           coalesce((select max(id) from tokens), 0) as "last_token!",
+           coalesce((select min(id) from users), 0) as "first_user!",
+           coalesce((select max(id) from users), 0) as "last_user!""#
     )
     .fetch_one(conn)
     .await?;
-    Ok(MaxIds { token: row.token, user: row.user })
+    Ok(IdRanges { tokens: row.first_token..=row.last_token, users: row.first_user..=row.last_user })
 }
 
 /// L1: the number of tokens and wallets with a negative balance. The schema forbids them too.

@@ -17,6 +17,7 @@
 mod accounts;
 mod admin;
 mod architecture;
+mod cells;
 mod charge_refusals;
 mod cli;
 mod client_address;

@@ -4,9 +4,9 @@
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::harness::MASTER_KEY;
-use crate::harness::process::{Server, run};
-use crate::harness::{Client, url};
+use crate::harness::database::url;
+use crate::harness::process::run;
+use crate::harness::{Client, MASTER_KEY, Server};
 
 #[sqlx::test(migrations = false)]
 async fn a_cell_labels_its_keys_and_gives_out_ids_of_its_own(pool: PgPool) {

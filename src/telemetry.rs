@@ -4,6 +4,8 @@
 //! `method`, `route` (the pattern, never the path), `status`, `us` (microseconds), `request_id`, `ip` and, where
 //! known, `user_id` and the error code `error`. No line contains a key, a cookie, a password or a body.
 
+pub mod caches;
+pub mod ledger;
 pub mod requests;
 
 use std::io::IsTerminal;

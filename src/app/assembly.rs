@@ -33,6 +33,7 @@ use crate::service::usage::Usage;
 use crate::service::users::{AccountRules, Users};
 use crate::service::vault::Vault;
 use crate::storage::sessions::SessionTable;
+use crate::telemetry::caches::InvalidationMetrics;
 use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{self, Metrics};
 /// The assembled service.
@@ -66,15 +67,19 @@ impl App {
         let passwords = Passwords::new(rng.clone());
         let authenticator = Arc::new(Authenticator::new(db.clone(), Arc::clone(&clock), vault.clone()));
         let balances = Arc::new(RecentBalances::new());
-        let key_cache = Arc::new(KeyCache::start(db.clone(), Arc::clone(&clock), Arc::clone(&balances)));
-        let invalidator = Invalidator::new(Arc::clone(&authenticator), Arc::clone(&key_cache));
+        let key_cache = Arc::new(KeyCache::start(db.clone(), Arc::clone(&clock), Arc::clone(&balances), &mut registry));
+        let invalidator = Invalidator::new(
+            Arc::clone(&authenticator),
+            Arc::clone(&key_cache),
+            InvalidationMetrics::register(&mut registry),
+        );
         let ledger_rules = LedgerRules {
             lanes: lanes(config.ledger.lanes),
             queue: config.ledger.queue,
             zone: config.usage.time_zone,
             groups: groups.clone(),
         };
-        let lanes = Lanes::start(&db, &clock, &rng, &balances, &ledger_rules);
+        let lanes = Lanes::start(&db, &clock, &rng, &balances, &ledger_rules, &mut registry);
         let ledger =
             Ledger::new(db.clone(), vault.clone(), key_cache, lanes, Arc::clone(&clock), rng.clone(), groups.clone());
         let token_rules =

@@ -5,30 +5,37 @@
 //! that changes an account, a token or a credential commits through it. Such a service does not import
 //! `storage::commit`; that function is for transactions that change nothing cached.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::authenticator::Authenticator;
 use super::key_cache::KeyCache;
 use crate::domain::id::UserId;
 use crate::storage::notifications::{self, Change, Listener, Notification};
 use crate::storage::{self, Db, StorageError, Tx};
+use crate::telemetry::caches::InvalidationMetrics;
 
 /// How long to wait before listening again after a failure.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
+
+/// The most changes whose notification is timed at once.
+const MAX_TIMED: usize = 64;
 
 /// Commits changes of cached state and clears the caches.
 #[derive(Debug, Clone)]
 pub struct Invalidator {
     authenticator: Arc<Authenticator>,
     key_cache: Arc<KeyCache>,
+    metrics: InvalidationMetrics,
+    /// Changes of this server whose own notification has not come back, and when they were committed.
+    in_flight: Arc<Mutex<Vec<(Change, Instant)>>>,
 }
 
 impl Invalidator {
     /// An invalidator of these caches.
     #[must_use]
-    pub const fn new(authenticator: Arc<Authenticator>, key_cache: Arc<KeyCache>) -> Self {
-        Self { authenticator, key_cache }
+    pub fn new(authenticator: Arc<Authenticator>, key_cache: Arc<KeyCache>, metrics: InvalidationMetrics) -> Self {
+        Self { authenticator, key_cache, metrics, in_flight: Arc::default() }
     }
 
     /// Commits a change of the account, the tokens or the access tokens of `user`, on this server and on all others.
@@ -49,7 +56,12 @@ impl Invalidator {
 
     async fn commit_change(&self, mut tx: Tx, change: Change) -> Result<(), StorageError> {
         notifications::notify(&mut tx, change).await?;
-        storage::commit(tx).await?;
+        // Before the commit: the notification may be here before the answer to the commit.
+        self.time_notification(change);
+        if let Err(error) = storage::commit(tx).await {
+            self.notified(change);
+            return Err(error);
+        }
         self.clear(change);
         Ok(())
     }
@@ -61,7 +73,10 @@ impl Invalidator {
             match Listener::listen(&db).await {
                 Ok(listener) => {
                     self.clear_all();
+                    self.metrics.set_connected(true);
                     self.receive(listener).await;
+                    self.metrics.set_connected(false);
+                    self.metrics.lost();
                 }
                 Err(error) => tracing::warn!(%error, "cannot listen for changes of other servers; retrying"),
             }
@@ -73,14 +88,37 @@ impl Invalidator {
     async fn receive(&self, mut listener: Listener) {
         loop {
             match listener.next().await {
-                Ok(Notification::Changed(change)) => self.clear(change),
-                Ok(Notification::Incomplete) => self.clear_all(),
+                Ok(Notification::Changed(change)) => {
+                    self.clear(change);
+                    if let Some(committed_at) = self.notified(change) {
+                        self.metrics.delayed(committed_at.elapsed());
+                    }
+                }
+                Ok(Notification::Incomplete) => {
+                    self.clear_all();
+                    self.metrics.lost();
+                }
                 Err(error) => {
                     tracing::warn!(%error, "lost the connection for changes of other servers; reconnecting");
                     return;
                 }
             }
         }
+    }
+
+    /// Notes when a change was committed. Bounded, because a server without a listener is never notified.
+    fn time_notification(&self, change: Change) {
+        let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        if in_flight.len() < MAX_TIMED {
+            in_flight.push((change, Instant::now()));
+        }
+    }
+
+    /// When a change was committed, if this server did it.
+    fn notified(&self, change: Change) -> Option<Instant> {
+        let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = in_flight.iter().position(|(sent, _)| *sent == change)?;
+        Some(in_flight.remove(at).1)
     }
 
     fn clear(&self, change: Change) {
@@ -92,6 +130,7 @@ impl Invalidator {
     }
 
     fn clear_all(&self) {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.authenticator.forget();
         self.key_cache.forget_all();
     }

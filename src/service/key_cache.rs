@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
+use prometheus_client::registry::Registry;
 use tokio::sync::{mpsc, oneshot};
 
 use super::recent_balances::RecentBalances;
@@ -22,6 +23,8 @@ use crate::domain::policy;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::{Budget, Token};
 use crate::storage::{Conn, Db, StorageError, tokens};
+use crate::telemetry;
+use crate::telemetry::caches::KeyCacheMetrics;
 
 /// Bytes that remembered keys may take: about 120,000 keys of the usual kind, and fewer with long lists.
 const REMEMBERED_BYTES: u64 = 96 * 1_024 * 1_024;
@@ -70,6 +73,7 @@ impl CachedKey {
 pub struct KeyCache {
     snapshot: Arc<Snapshot>,
     asks: mpsc::Sender<Ask>,
+    metrics: KeyCacheMetrics,
 }
 
 /// What a key opens, once it is read.
@@ -84,11 +88,17 @@ struct Ask {
 impl KeyCache {
     /// Knows nothing yet.
     #[must_use]
-    pub fn start(db: Db, clock: Arc<dyn Clock>, balances: Arc<RecentBalances>) -> Self {
+    pub fn start(db: Db, clock: Arc<dyn Clock>, balances: Arc<RecentBalances>, registry: &mut Registry) -> Self {
         let snapshot = Arc::new(Snapshot::new(db, clock, balances));
+        let metrics = KeyCacheMetrics::register(registry);
+        let known = snapshot.known.clone();
+        telemetry::caches::register_entries(registry, move || {
+            known.run_pending_tasks();
+            known.entry_count()
+        });
         let (asks, waiting) = mpsc::channel(BATCH);
         tokio::spawn(Arc::clone(&snapshot).read(waiting));
-        Self { snapshot, asks }
+        Self { snapshot, asks, metrics }
     }
 
     /// The live token of a key and its live owner, as seen at most two seconds ago; balances as the last charge on this
@@ -99,11 +109,18 @@ impl KeyCache {
     pub async fn find(&self, digest: &Digest) -> Answer {
         match self.snapshot.recall(digest) {
             Recalled::Known(seen) => {
+                self.metrics.hit();
                 self.freshen(digest, &seen);
                 Ok(Some(self.snapshot.with_recent_balances(seen)))
             }
-            Recalled::Unknown => Ok(None),
-            Recalled::Nothing => self.ask(digest).await,
+            Recalled::Unknown => {
+                self.metrics.unknown();
+                Ok(None)
+            }
+            Recalled::Nothing => {
+                self.metrics.miss();
+                self.ask(digest).await
+            }
         }
     }
 
@@ -114,7 +131,10 @@ impl KeyCache {
     /// The database, if it had to be asked.
     pub async fn find_of_any_age(&self, digest: &Digest) -> Answer {
         match self.snapshot.known.get(digest) {
-            Some(seen) => Ok(Some(seen)),
+            Some(seen) => {
+                self.metrics.hit();
+                Ok(Some(seen))
+            }
             None => self.find(digest).await,
         }
     }

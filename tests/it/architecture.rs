@@ -7,7 +7,11 @@ use std::path::{Path, PathBuf};
 const ROOMS: [(&str, &[&str], &[&str]); 6] = [
     ("domain", &[], &["axum", "tower", "tokio", "moka", "serde_json", "tracing", "http", "utoipa"]),
     ("storage", &["domain"], &["axum", "tower", "moka", "http", "utoipa", "argon2"]),
-    ("service", &["domain", "storage"], &["axum", "tower", "tower_http", "tower_sessions", "http", "utoipa", "sqlx"]),
+    (
+        "service",
+        &["domain", "storage", "telemetry"],
+        &["axum", "tower", "tower_http", "tower_sessions", "http", "utoipa", "sqlx"],
+    ),
     ("api", &["domain", "service", "storage", "telemetry"], &["sqlx", "argon2", "moka", "clap", "toml"]),
     ("config", &["domain", "telemetry"], &["axum", "sqlx", "tokio"]),
     ("telemetry", &[], &["axum", "sqlx", "tokio"]),

@@ -91,3 +91,50 @@ async fn the_version_and_the_database_connections_are_shown(pool: PgPool) {
     assert!(after.contains_key(r#"keymeter_db_connections{state="idle"}"#));
     drop(held);
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn operations_of_the_ledger_and_look_ups_of_keys_are_counted_exactly(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    app.fills(&ana, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let before = scrape(&app).await;
+    let call = async |name: &str, body| gateway.post(&format!("/api/gateway/{name}"), body).await;
+
+    call("charge", json!({ "key": key, "quota": 30, "request_id": "a" })).await.ok();
+    call("charge", json!({ "key": key, "quota": 30, "request_id": "a" })).await.ok();
+    call("charge", json!({ "key": key, "quota": 31, "request_id": "a" })).await.refuses(409, "request_id_reused");
+    call("charge", json!({ "key": key, "quota": 71 })).await.refuses(402, "token_quota_insufficient");
+    let reserve = async |quota: i64| call("reserve", json!({ "key": key, "quota": quota })).await.ok();
+    let settled = reserve(40).await["reservation_id"].clone();
+    call("settle", json!({ "reservation_id": settled, "quota": 90 })).await.ok();
+    let released = reserve(0).await;
+    call("release", json!({ "reservation_id": released["reservation_id"] })).await.ok();
+    call("verify", json!({ "key": key })).await.ok();
+
+    let after = scrape(&app).await;
+    let grew = |name: &str| growth(&before, &after, name);
+    let operations = |operation: &str, outcome: &str| {
+        grew(&format!(r#"keymeter_ledger_operations_total{{operation="{operation}",outcome="{outcome}"}}"#))
+    };
+    assert_eq!((operations("charge", "ok"), operations("charge", "refused")), (2.0, 2.0));
+    assert_eq!((operations("reserve", "ok"), operations("settle", "ok"), operations("release", "ok")), (2.0, 1.0, 1.0));
+    // A charge of 30, and 70 of the 90 that the reservation cost: the token had no more.
+    assert_eq!(grew("keymeter_ledger_quota_total"), 100.0);
+    assert_eq!(grew("keymeter_ledger_shortfall_quota_total"), 20.0);
+    // One caller after the other: each operation is a batch of its own.
+    assert_eq!(grew("keymeter_ledger_batch_operations_count"), 8.0);
+    assert_eq!(grew("keymeter_ledger_batch_operations_sum"), 8.0);
+    for step in ["lock", "write", "commit"] {
+        assert_eq!(grew(&format!(r#"keymeter_ledger_batch_seconds_count{{step="{step}"}}"#)), 8.0);
+    }
+    assert_eq!(grew("keymeter_ledger_wait_seconds_count"), 8.0);
+    assert_eq!(grew("keymeter_ledger_busy_total"), 0.0);
+    assert_eq!(after[r#"keymeter_ledger_queue{lane="0"}"#], 0.0);
+    // The first charge read the key; five more operations and `verify` found it.
+    let lookups = |result: &str| grew(&format!(r#"keymeter_key_cache_lookups_total{{result="{result}"}}"#));
+    assert_eq!((lookups("hit"), lookups("miss"), lookups("unknown")), (6.0, 1.0, 0.0));
+    assert_eq!(after["keymeter_key_cache_entries"], 1.0);
+    assert_eq!(after["keymeter_invalidation_connected"], 0.0);
+    assert_eq!(after["keymeter_invalidation_lost_total"], 0.0);
+}

@@ -155,6 +155,8 @@ struct Charge {
 }
 
 impl Operation for Charge {
+    const NAME: &'static str = "charge";
+
     type Outcome = ChargeOutcome;
 
     fn owner(&self) -> UserId {

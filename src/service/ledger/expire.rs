@@ -22,6 +22,8 @@ struct Expire {
 }
 
 impl Operation for Expire {
+    const NAME: &'static str = "expire";
+
     type Outcome = Effect;
 
     fn owner(&self) -> UserId {

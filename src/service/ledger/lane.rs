@@ -1,7 +1,7 @@
 //! A lane: takes the operations that wait, commits them as a batch, and answers them.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono_tz::Tz;
 use tokio::sync::mpsc;
@@ -10,10 +10,13 @@ use super::LedgerError;
 use super::batch::{Batch, Locked, Locking};
 use super::operation::{Queued, Rows};
 use crate::domain::group::Groups;
+use crate::domain::money::Quota;
 use crate::domain::time::Clock;
 use crate::service::recent_balances::RecentBalances;
 use crate::service::rng::Rng;
-use crate::storage::{self, Constraint, Db, StorageError, ledger};
+use crate::storage::ledger::{self, NewCharge};
+use crate::storage::{self, Constraint, Db, StorageError};
+use crate::telemetry::ledger::{BatchStats, LedgerMetrics, Retry};
 
 /// The most operations in one transaction.
 const BATCH: usize = 1_024;
@@ -40,6 +43,7 @@ pub(super) struct Lane {
     pub(super) recent_balances: Arc<RecentBalances>,
     pub(super) zone: Tz,
     pub(super) groups: Groups,
+    pub(super) metrics: LedgerMetrics,
 }
 
 impl Lane {
@@ -79,7 +83,7 @@ impl Lane {
             if !one.is_decided() {
                 one.fail(LedgerError::Busy);
             }
-            one.reply();
+            one.reply(&self.metrics);
         }
         held
     }
@@ -92,10 +96,16 @@ impl Lane {
             tries += 1;
             match self.try_commit(operations, locking).await {
                 Ok(()) => return,
-                Err(StorageError::Contended(_) | StorageError::Constraint(Constraint::IdempotencyKeyUnique))
-                    if tries < TRIES => {}
-                Err(StorageError::Locked(_)) if locking == Locking::Wait => locking = Locking::Skip,
+                Err(StorageError::Contended(_)) if tries < TRIES => self.metrics.retried(Retry::Contended),
+                Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique)) if tries < TRIES => {
+                    self.metrics.retried(Retry::IdempotencyKey);
+                }
+                Err(StorageError::Locked(_)) if locking == Locking::Wait => {
+                    self.metrics.retried(Retry::Locked);
+                    locking = Locking::Skip;
+                }
                 Err(error) if operations.len() > 1 && error.may_concern_one_row() => {
+                    self.metrics.retried(Retry::Halved);
                     let (first, second) = operations.split_at_mut(operations.len() / 2);
                     Box::pin(self.commit(first, locking)).await;
                     return Box::pin(self.commit(second, locking)).await;
@@ -113,10 +123,12 @@ impl Lane {
     async fn try_commit(&self, operations: &mut [Queued], locking: Locking) -> Result<(), StorageError> {
         self.db
             .bounded(async |conn| {
+                let started = Instant::now();
                 let mut tx = storage::begin(conn).await?;
                 let mut rows = Rows::default();
                 operations.iter().for_each(|one| one.require(&mut rows));
                 let locked = Locked::read(&mut tx, rows, locking, &self.groups).await?;
+                let locked_at = Instant::now();
                 let now = self.clock.now();
                 let mut batch = Batch::new(locked, now, now.day_in(self.zone), &self.rng);
                 operations.iter_mut().for_each(|one| one.apply(&mut batch));
@@ -124,8 +136,20 @@ impl Lane {
                 if !changes.is_empty() {
                     ledger::write(&mut tx, &changes).await?;
                 }
+                let written_at = Instant::now();
                 storage::commit(tx).await?;
                 self.recent_balances.record(&changes);
+                let sum = |amount: fn(&NewCharge) -> Quota| {
+                    changes.charges.iter().map(|charge| amount(charge).get().unsigned_abs()).sum()
+                };
+                self.metrics.committed(BatchStats {
+                    operations: operations.iter().filter(|one| one.is_decided()).count(),
+                    quota: sum(|charge| charge.quota),
+                    shortfall: sum(|charge| charge.shortfall),
+                    lock: locked_at - started,
+                    write: written_at - locked_at,
+                    commit: written_at.elapsed(),
+                });
                 Ok(())
             })
             .await

@@ -1,8 +1,10 @@
 //! The queues of the ledger, one for each lane.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono_tz::Tz;
+use prometheus_client::registry::Registry;
 use tokio::sync::mpsc;
 
 use super::LedgerError;
@@ -13,6 +15,10 @@ use crate::domain::time::Clock;
 use crate::service::recent_balances::RecentBalances;
 use crate::service::rng::Rng;
 use crate::storage::{Db, StorageError};
+use crate::telemetry::{
+    self,
+    ledger::{LedgerMetrics, OperationOutcome},
+};
 
 /// Settings of the ledger.
 #[derive(Debug, Clone)]
@@ -31,6 +37,7 @@ pub struct LedgerRules {
 #[derive(Debug)]
 pub struct Lanes {
     queues: Vec<mpsc::Sender<Queued>>,
+    metrics: LedgerMetrics,
 }
 
 impl Lanes {
@@ -42,7 +49,9 @@ impl Lanes {
         rng: &Rng,
         recent_balances: &Arc<RecentBalances>,
         rules: &LedgerRules,
+        registry: &mut Registry,
     ) -> Self {
+        let metrics = LedgerMetrics::register(registry);
         let lane = Lane {
             db: db.clone(),
             clock: Arc::clone(clock),
@@ -50,13 +59,21 @@ impl Lanes {
             recent_balances: Arc::clone(recent_balances),
             zone: rules.zone,
             groups: rules.groups.clone(),
+            metrics: metrics.clone(),
         };
         let start = || {
             let (queue, incoming) = mpsc::channel(rules.queue.max(1));
             tokio::spawn(lane.clone().run(incoming));
             queue
         };
-        Self { queues: std::iter::repeat_with(start).take(rules.lanes.max(1)).collect() }
+        let queues: Vec<_> = std::iter::repeat_with(start).take(rules.lanes.max(1)).collect();
+        // Weak, so that the lanes end with the ledger and not with the metrics.
+        let weak: Vec<_> = queues.iter().map(mpsc::Sender::downgrade).collect();
+        let waiting = |queue: &mpsc::WeakSender<Queued>| {
+            queue.upgrade().map_or(0, |queue| queue.max_capacity().saturating_sub(queue.capacity()))
+        };
+        telemetry::ledger::register_queues(registry, move || weak.iter().map(waiting).collect());
+        Self { queues, metrics }
     }
 
     /// Queues an operation and waits until it is durable or refused.
@@ -72,7 +89,10 @@ impl Lanes {
     ) -> Result<impl Future<Output = Result<O::Outcome, LedgerError>> + use<O>, LedgerError> {
         let owner = usize::try_from(operation.owner().get().unsigned_abs()).unwrap_or(0);
         let (queued, outcome) = Queued::new(operation);
-        self.queues[owner % self.queues.len()].try_send(queued).map_err(|_| LedgerError::Busy)?;
+        self.queues[owner % self.queues.len()].try_send(queued).map_err(|_| {
+            self.metrics.answered(O::NAME, OperationOutcome::Busy, Duration::ZERO);
+            LedgerError::Busy
+        })?;
         Ok(async { outcome.await.unwrap_or_else(|_| Err(LedgerError::Storage(Arc::new(StorageError::GivenUp)))) })
     }
 }

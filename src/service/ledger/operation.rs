@@ -10,9 +10,13 @@ use super::batch::Batch;
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::token::Token;
 use crate::storage::ledger::IdempotencyKey;
+use crate::telemetry::ledger::{LedgerMetrics, OperationOutcome};
 
 /// What changes balances. To add one, implement this.
 pub(super) trait Operation: Send + Sync + 'static {
+    /// Its name in metrics.
+    const NAME: &'static str;
+
     /// What the caller is answered.
     type Outcome: Send + Sync + 'static;
 
@@ -80,8 +84,8 @@ impl Queued {
     }
 
     /// Answers its caller, once.
-    pub(super) fn reply(self) {
-        self.operation.reply();
+    pub(super) fn reply(self, metrics: &LedgerMetrics) {
+        self.operation.reply(metrics, self.since.elapsed());
     }
 }
 
@@ -92,7 +96,7 @@ trait Undecided: Send + Sync {
     fn fail(&mut self, error: LedgerError);
     fn is_decided(&self) -> bool;
     fn is_abandoned(&self) -> bool;
-    fn reply(self: Box<Self>);
+    fn reply(self: Box<Self>, metrics: &LedgerMetrics, waited: Duration);
 }
 
 struct Waiting<O: Operation> {
@@ -124,9 +128,22 @@ impl<O: Operation> Undecided for Waiting<O> {
         self.reply.is_closed()
     }
 
-    fn reply(self: Box<Self>) {
+    fn reply(self: Box<Self>, metrics: &LedgerMetrics, waited: Duration) {
         let Self { outcome, reply, .. } = *self;
+        if let Some(outcome) = &outcome {
+            metrics.answered(O::NAME, outcome_of(outcome), waited);
+        }
         // A caller that has left can ask again with the same request id.
         let _ = outcome.map(|outcome| reply.send(outcome));
+    }
+}
+
+/// The outcome as metrics count it.
+const fn outcome_of<T>(outcome: &Result<T, LedgerError>) -> OperationOutcome {
+    match outcome {
+        Ok(_) => OperationOutcome::Ok,
+        Err(LedgerError::Refused(_) | LedgerError::RequestIdReused) => OperationOutcome::Refused,
+        Err(LedgerError::Busy) => OperationOutcome::Busy,
+        Err(LedgerError::Storage(_)) => OperationOutcome::Failed,
     }
 }

@@ -24,6 +24,8 @@ struct Release {
 }
 
 impl Operation for Release {
+    const NAME: &'static str = "release";
+
     /// What the token has left.
     type Outcome = Quota;
 

@@ -52,6 +52,8 @@ struct Reserve {
 }
 
 impl Operation for Reserve {
+    const NAME: &'static str = "reserve";
+
     type Outcome = Reserved;
 
     fn owner(&self) -> UserId {

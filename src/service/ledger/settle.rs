@@ -42,6 +42,8 @@ struct Settle {
 }
 
 impl Operation for Settle {
+    const NAME: &'static str = "settle";
+
     type Outcome = Settled;
 
     fn owner(&self) -> UserId {

@@ -16,7 +16,7 @@ use crate::demo;
 use crate::doctor;
 use crate::domain::password::random_password;
 use crate::domain::time::{Clock, DAY, ManualClock, SystemClock};
-use crate::service::jobs::{JobRules, Jobs};
+use crate::service::jobs::{JobRules, Jobs, expire_reservations};
 use crate::service::rng::Rng;
 #[cfg(feature = "embedded")]
 use crate::storage::embedded;
@@ -59,8 +59,8 @@ impl App {
         let rules = JobRules { retention_days: config.usage.retention_days, max_clock_skew: self.state.max_clock_skew };
         let jobs = Jobs::new(db.clone(), Arc::clone(&clock), Arc::clone(&self.rate_limiter), rules);
         let ledger = Arc::downgrade(&self.state.ledger);
-        let expire = Jobs::expire(db.clone(), clock, rules.max_clock_skew, move || ledger.upgrade());
-        let mut tasks = vec![tokio::spawn(jobs.tidy()), tokio::spawn(expire)];
+        let expire = expire_reservations(db.clone(), clock, rules.max_clock_skew, move || ledger.upgrade());
+        let mut tasks = vec![tokio::spawn(jobs.run()), tokio::spawn(expire)];
         if !database.is_embedded() {
             tasks.push(tokio::spawn(self.invalidator.clone().listen(db)));
         }

@@ -1,5 +1,5 @@
-//! What is done again and again: partitions ahead, idempotency_records and ended reservations forgotten after 72
-//! hours, old charges dropped; by one server at a time, killed at any point, and beside readers that never wait.
+//! Jobs: partitions made ahead, idempotency records and ended reservations deleted after 72 hours, old charges dropped;
+//! by one server at a time, killed at any point, and without making readers wait.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,54 +33,54 @@ async fn count(pool: &PgPool, of: &str) -> i64 {
 }
 
 /// A rich user's key and a gateway.
-async fn shop(app: &TestApp) -> (Caller, String, Caller) {
+async fn key_and_gateway(app: &TestApp) -> (Caller, String, Caller) {
     let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
     app.fills(&ana, 1_000_000).await;
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
     (ana, key, gateway)
 }
 
-async fn asks(gateway: &Caller, call: &str, body: Value) -> Value {
-    gateway.post(&format!("/api/gateway/{call}"), body).await.ok()
+async fn call(gateway: &Caller, name: &str, body: Value) -> Value {
+    gateway.post(&format!("/api/gateway/{name}"), body).await.ok()
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn receipts_and_ended_reservations_are_forgotten_after_72_hours_and_open_ones_never(pool: PgPool) {
+async fn idempotency_records_and_ended_reservations_are_deleted_after_72_hours_and_open_ones_never(pool: PgPool) {
     let app = TestApp::new(pool).await;
-    let (_, key, gateway) = shop(&app).await;
+    let (_, key, gateway) = key_and_gateway(&app).await;
     let jobs = jobs(&app, 90);
     let charge = json!({ "key": key, "quota": 5, "request_id": "once" });
-    asks(&gateway, "charge", charge.clone()).await;
-    let ended = asks(&gateway, "reserve", json!({ "key": key, "quota": 7 })).await;
-    asks(&gateway, "release", json!({ "reservation_id": ended["reservation_id"] })).await;
-    asks(&gateway, "reserve", json!({ "key": key, "quota": 9 })).await;
-    // They are dated by the database's clock, whatever the server's says.
+    call(&gateway, "charge", charge.clone()).await;
+    let ended = call(&gateway, "reserve", json!({ "key": key, "quota": 7 })).await;
+    call(&gateway, "release", json!({ "reservation_id": ended["reservation_id"] })).await;
+    call(&gateway, "reserve", json!({ "key": key, "quota": 9 })).await;
+    // The database's clock dates them, not the server's.
     let written = "with dated as (update idempotency_records set created_time = $1 returning created_time) \
                    update reservations set ended_time = $1 from dated where state <> 'open'";
     sqlx::query(written).bind(START).execute(&app.pool).await.unwrap();
-    jobs.tidy_as_of(UnixTime::new(START + 72 * HOUR)).await.unwrap();
-    assert_eq!(asks(&gateway, "charge", charge.clone()).await["charged"], 5);
+    jobs.run_as_of(UnixTime::new(START + 72 * HOUR)).await.unwrap();
+    assert_eq!(call(&gateway, "charge", charge.clone()).await["charged"], 5);
     assert_eq!([count(&app.pool, "charges").await, count(&app.pool, "reservations").await], [1, 2], "still known");
-    jobs.tidy_as_of(UnixTime::new(START + 72 * HOUR + 1)).await.unwrap();
+    jobs.run_as_of(UnixTime::new(START + 72 * HOUR + 1)).await.unwrap();
     assert_eq!(count(&app.pool, "idempotency_records").await, 0);
     assert_eq!(count(&app.pool, "reservations where state = 'open'").await, 1);
     assert_eq!(count(&app.pool, "reservations").await, 1);
-    asks(&gateway, "charge", charge).await;
+    call(&gateway, "charge", charge).await;
     assert_eq!(count(&app.pool, "charges").await, 2, "a request id may come again after that time");
     proves_the_law(&app.pool).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn charges_go_after_their_time_and_their_sums_stay(pool: PgPool) {
+async fn charges_are_deleted_after_their_retention_time_and_their_sums_stay(pool: PgPool) {
     let app = TestApp::new(pool).await;
-    let (ana, key, gateway) = shop(&app).await;
+    let (ana, key, gateway) = key_and_gateway(&app).await;
     let jobs = jobs(&app, 2);
     for _ in 0..4 {
-        jobs.tidy_as_of(app.clock.now()).await.unwrap();
-        asks(&gateway, "charge", json!({ "key": key, "quota": 5 })).await;
+        jobs.run_as_of(app.clock.now()).await.unwrap();
+        call(&gateway, "charge", json!({ "key": key, "quota": 5 })).await;
         app.clock.advance(DAY);
     }
-    jobs.tidy_as_of(app.clock.now()).await.unwrap();
+    jobs.run_as_of(app.clock.now()).await.unwrap();
     let kept: Vec<i64> = sqlx::query_scalar("select at from charges order by at").fetch_all(&app.pool).await.unwrap();
     assert_eq!(kept, [START + 2 * DAY, START + 3 * DAY], "whole days, counted back from today's first second");
     assert_eq!(count(&app.pool, "usage_daily").await, 4);
@@ -89,51 +89,51 @@ async fn charges_go_after_their_time_and_their_sums_stay(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn one_server_at_a_time_tidies_up_and_the_others_do_not_wait_for_it(pool: PgPool) {
+async fn one_server_at_a_time_runs_the_jobs_and_the_others_do_not_wait(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let jobs = jobs(&app, 90);
     let mut other = app.pool.begin().await.unwrap();
     sqlx::query("select pg_advisory_xact_lock(1953064057)").execute(&mut *other).await.unwrap();
     let before = count(&app.pool, "pg_inherits").await;
-    jobs.tidy_as_of(app.clock.now()).await.unwrap();
-    assert_eq!(count(&app.pool, "pg_inherits").await, before, "another one is at it");
+    jobs.run_as_of(app.clock.now()).await.unwrap();
+    assert_eq!(count(&app.pool, "pg_inherits").await, before, "another server runs the jobs");
     other.rollback().await.unwrap();
-    jobs.tidy_as_of(app.clock.now()).await.unwrap();
+    jobs.run_as_of(app.clock.now()).await.unwrap();
     assert!(count(&app.pool, "pg_inherits").await > before);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn killed_at_any_point_they_leave_nothing_half_done(pool: PgPool) {
+async fn jobs_killed_at_any_point_leave_nothing_half_done(pool: PgPool) {
     let app = TestApp::new(pool).await;
-    let (_, key, gateway) = shop(&app).await;
+    let (_, key, gateway) = key_and_gateway(&app).await;
     let jobs = Arc::new(jobs(&app, 1));
     for round in 0..20_u64 {
-        asks(&gateway, "charge", json!({ "key": key, "quota": 5, "request_id": format!("{round}") })).await;
+        call(&gateway, "charge", json!({ "key": key, "quota": 5, "request_id": format!("{round}") })).await;
         app.clock.advance(DAY / 2);
         let (work, now) = (Arc::clone(&jobs), app.clock.now());
-        let task = tokio::spawn(async move { work.tidy_as_of(now).await });
+        let task = tokio::spawn(async move { work.run_as_of(now).await });
         tokio::time::sleep(Duration::from_micros(round * round * 40)).await;
         task.abort();
         let _ = task.await;
     }
-    eventually("the lock of the last one that was killed is free", async || {
+    eventually("the lock of the last killed round is free", async || {
         let tomorrow: String =
             sqlx::query_scalar("select 'charges_' || to_char(to_timestamp($1) at time zone 'UTC', 'YYYYMMDD')")
                 .bind(app.clock.now().get() + DAY)
                 .fetch_one(&app.pool)
                 .await
                 .unwrap();
-        jobs.tidy_as_of(app.clock.now()).await.unwrap();
+        jobs.run_as_of(app.clock.now()).await.unwrap();
         count(&app.pool, &format!("pg_class where relname = '{tomorrow}'")).await == 1
     })
     .await;
     let sums: i64 =
         sqlx::query_scalar("select sum(requests)::bigint from usage_daily").fetch_one(&app.pool).await.unwrap();
-    assert_eq!(sums, 20, "no charge was lost to it");
+    assert_eq!(sums, 20, "no charge was lost");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn more_than_one_batch_is_removed_in_one_round(pool: PgPool) {
+async fn one_round_deletes_more_than_one_batch(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let rows = [
         "insert into idempotency_records (gateway_id, request_id, user_id, created_time, request_hash, charged, \
@@ -144,37 +144,37 @@ async fn more_than_one_batch_is_removed_in_one_round(pool: PgPool) {
     for sql in rows {
         sqlx::query(sql).execute(&app.pool).await.unwrap();
     }
-    jobs(&app, 90).tidy_as_of(app.clock.now()).await.unwrap();
+    jobs(&app, 90).run_as_of(app.clock.now()).await.unwrap();
     assert_eq!([count(&app.pool, "idempotency_records").await, count(&app.pool, "charges").await], [0, 0]);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nothing_waits_behind_a_partition_that_a_backup_reads(pool: PgPool) {
     let app = TestApp::new(pool).await;
-    let (_, key, gateway) = shop(&app).await;
+    let (_, key, gateway) = key_and_gateway(&app).await;
     let jobs = jobs(&app, 2);
-    jobs.tidy_as_of(app.clock.now()).await.unwrap();
-    asks(&gateway, "charge", json!({ "key": key, "quota": 5 })).await;
+    jobs.run_as_of(app.clock.now()).await.unwrap();
+    call(&gateway, "charge", json!({ "key": key, "quota": 5 })).await;
     // What pg_dump holds for hours: a lock on every table.
     let mut backup = app.pool.begin().await.unwrap();
     sqlx::query("select count(*) from charges").execute(&mut *backup).await.unwrap();
     app.clock.advance(5 * DAY);
     let before = count(&app.pool, "pg_inherits").await;
-    let tidied = jobs.tidy_as_of(app.clock.now());
+    let finished = jobs.run_as_of(app.clock.now());
     let charged = async {
         for _ in 0..20 {
-            asks(&gateway, "charge", json!({ "key": key, "quota": 5 })).await;
+            call(&gateway, "charge", json!({ "key": key, "quota": 5 })).await;
         }
     };
-    let (tidied, ()) = tokio::join!(tidied, charged);
-    tidied.unwrap();
-    assert_eq!(count(&app.pool, "pg_inherits").await, before, "neither made nor dropped beside a reader");
+    let (finished, ()) = tokio::join!(finished, charged);
+    finished.unwrap();
+    assert_eq!(count(&app.pool, "pg_inherits").await, before, "no partition is made or dropped while a backup reads");
     // No request for a lock on charges that excludes readers or writers may have been left in the queue.
     let waiting = "pg_locks where not granted \
                    and database = (select oid from pg_database where datname = current_database())";
     assert_eq!(count(&app.pool, waiting).await, 0);
     backup.rollback().await.unwrap();
-    jobs.tidy_as_of(app.clock.now()).await.unwrap();
+    jobs.run_as_of(app.clock.now()).await.unwrap();
     let oldest: String = sqlx::query_scalar("select min(inhrelid::regclass::text) from pg_inherits where inhparent = 'charges'::regclass and inhrelid <> 'charges_rest'::regclass")
         .fetch_one(&app.pool)
         .await
@@ -183,13 +183,13 @@ async fn nothing_waits_behind_a_partition_that_a_backup_reads(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_server_with_a_wrong_clock_is_not_ready_and_neither_tidies_nor_expires(pool: PgPool) {
+async fn a_server_with_a_wrong_clock_is_not_ready_and_runs_no_jobs(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_SERVER__MAX_CLOCK_SKEW_SECONDS", "30")]).await;
-    let (_, key, gateway) = shop(&app).await;
+    let (_, key, gateway) = key_and_gateway(&app).await;
     let real: i64 = sqlx::query_scalar("select extract(epoch from now())::bigint").fetch_one(&app.pool).await.unwrap();
     app.clock.advance(real - START);
     app.stranger().get("/readyz").await.ok();
-    asks(&gateway, "charge", json!({ "key": key, "quota": 5, "request_id": "once" })).await;
+    call(&gateway, "charge", json!({ "key": key, "quota": 5, "request_id": "once" })).await;
     let jobs = jobs(&app, 1);
     for skew in [4 * DAY, 100 * DAY, -200 * DAY] {
         app.clock.advance(skew);
@@ -197,24 +197,24 @@ async fn a_server_with_a_wrong_clock_is_not_ready_and_neither_tidies_nor_expires
         ready.refuses(503, "clock_skew");
         assert!(ready.json()["message"].as_str().unwrap().ends_with("s; correct it"));
         let before = count(&app.pool, "pg_inherits").await;
-        jobs.tidy_database().await.unwrap();
+        jobs.run_once().await.unwrap();
         let kept = [count(&app.pool, "idempotency_records").await, count(&app.pool, "charges").await];
         assert_eq!(kept, [1, 1], "the clock is off by {skew} s");
         assert_eq!(count(&app.pool, "pg_inherits").await, before);
         app.clock.advance(-skew);
     }
     app.stranger().get("/readyz").await.ok();
-    jobs.tidy_database().await.unwrap();
+    jobs.run_once().await.unwrap();
     assert!(count(&app.pool, "pg_inherits").await > 1, "with the right clock it works");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn tables_that_were_never_analysed_are(pool: PgPool) {
+async fn tables_without_statistics_are_analysed(pool: PgPool) {
     let app = TestApp::new(pool).await;
-    shop(&app).await;
+    key_and_gateway(&app).await;
     let fresh = "pg_class where relname in ('users', 'tokens') and reltuples < 0";
     assert_eq!(count(&app.pool, fresh).await, 2);
-    jobs(&app, 90).tidy_as_of(app.clock.now()).await.unwrap();
+    jobs(&app, 90).run_as_of(app.clock.now()).await.unwrap();
     assert_eq!(count(&app.pool, fresh).await, 0);
 }
 
@@ -224,7 +224,7 @@ async fn listeners(pool: &PgPool) -> i64 {
 }
 
 #[sqlx::test(migrations = false)]
-async fn l6_a_server_that_lost_touch_with_the_others_trusts_nothing_and_listens_again(pool: PgPool) {
+async fn l6_a_server_that_lost_its_listener_clears_its_caches_and_listens_again(pool: PgPool) {
     let dir = TempDir::new().unwrap();
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str())];
@@ -254,7 +254,7 @@ async fn l6_a_server_that_lost_touch_with_the_others_trusts_nothing_and_listens_
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn access_tokens_that_ended_are_cleared_away(pool: PgPool) {
+async fn expired_access_tokens_are_deleted(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.user("ana").await;
     let ends = [Some(START - 1), Some(START), Some(START + 1), None];
@@ -263,7 +263,7 @@ async fn access_tokens_that_ended_are_cleared_away(pool: PgPool) {
     for (n, end) in (0..).zip(ends) {
         sqlx::query(made).bind(ana.id).bind::<i32>(n).bind(end).execute(&app.pool).await.unwrap();
     }
-    jobs(&app, 90).tidy_as_of(app.clock.now()).await.unwrap();
+    jobs(&app, 90).run_as_of(app.clock.now()).await.unwrap();
     let left: Vec<Option<i64>> =
         sqlx::query_scalar("select expires_at from access_tokens order by id").fetch_all(&app.pool).await.unwrap();
     assert_eq!(left, [Some(START + 1), None]);

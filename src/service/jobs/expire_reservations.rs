@@ -1,0 +1,60 @@
+//! Expires reservations whose time is over. The ledger does it, so that it is ordered among charges; the servers do not
+//! take turns, because expiring is idempotent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::trusted_now;
+use crate::domain::time::Clock;
+use crate::service::ledger::Ledger;
+use crate::storage::{Db, StorageError, reservations};
+
+/// How often overdue reservations are looked for. Their quota has to be back within 30 s.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// How many reservations are expired at once.
+const LIMIT: i64 = 1_000;
+
+/// Expires reservations for as long as the ledger lives.
+pub async fn expire_reservations(
+    db: Db,
+    clock: Arc<dyn Clock>,
+    max_clock_skew: i64,
+    ledger: impl Fn() -> Option<Arc<Ledger>>,
+) {
+    let mut ticks = tokio::time::interval(INTERVAL);
+    loop {
+        ticks.tick().await;
+        let Some(ledger) = ledger() else {
+            return;
+        };
+        let expired = async {
+            match trusted_now(&db, &*clock, max_clock_skew).await? {
+                Some(_) => expire_overdue(&db, &clock, &ledger).await,
+                None => Ok(()),
+            }
+        };
+        if let Err(error) = expired.await {
+            tracing::warn!(%error, "overdue reservations were not expired; the next round tries again");
+        }
+    }
+}
+
+/// Expires every reservation whose time is over.
+///
+/// # Errors
+/// The database failed.
+pub async fn expire_overdue(db: &Db, clock: &Arc<dyn Clock>, ledger: &Ledger) -> Result<(), StorageError> {
+    loop {
+        let overdue = {
+            let mut conn = db.acquire().await?;
+            reservations::list_overdue(&mut conn, clock.now(), LIMIT).await?
+        };
+        let expired = overdue.into_iter().map(|reservation| ledger.expire(reservation));
+        let expired = futures_util::future::join_all(expired).await;
+        // A reservation that could not be expired is found again in the next round.
+        if i64::try_from(expired.len()).unwrap_or(0) < LIMIT || expired.iter().any(Result::is_err) {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Periodic work. A job is one file here and one line in [`JOBS`].
+//!
+//! Each step of a job is a short transaction of its own, so it can be killed at any point, and one server at a time does
+//! it. A server whose clock is far from the database's does nothing: it would expire what is not due. What is deleted for
+//! its age is deleted by the database's clock.
+
+mod access_tokens;
+mod charges;
+mod expire_reservations;
+mod idempotency_records;
+mod partitions;
+mod reservations;
+mod sessions;
+mod statistics;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use expire_reservations::{expire_overdue, expire_reservations};
+use futures_util::future::BoxFuture;
+
+use super::rate_limiter::RateLimiter;
+use crate::domain::policy;
+use crate::domain::time::{Clock, DAY, UnixTime};
+use crate::storage::{self, Conn, Db, StorageError, retention};
+
+/// Every job that works on the tables, in this order.
+const JOBS: [Job; 8] = [
+    partitions::MAKE,
+    partitions::DROP,
+    charges::JOB,
+    idempotency_records::JOB,
+    reservations::JOB,
+    sessions::JOB,
+    access_tokens::JOB,
+    statistics::JOB,
+];
+
+/// How often the jobs run.
+const INTERVAL: Duration = Duration::from_mins(1);
+
+/// A job that works on the tables.
+struct Job {
+    /// For the log.
+    name: &'static str,
+    /// One step, in a transaction that the caller commits. [`StorageError::Locked`] ends the job until the next round.
+    step: for<'c> fn(&'c mut Conn, Round) -> BoxFuture<'c, Result<Progress, StorageError>>,
+}
+
+/// What a step leaves.
+enum Progress {
+    MoreToDo,
+    Done,
+}
+
+impl Progress {
+    /// Of a step that deletes at most [`retention::BATCH`] rows.
+    const fn after_deleting(rows: u64) -> Self {
+        if rows < retention::BATCH { Self::Done } else { Self::MoreToDo }
+    }
+}
+
+/// One round of all jobs.
+#[derive(Debug, Clone, Copy)]
+struct Round {
+    /// The database's time.
+    now: UnixTime,
+    retention_days: u32,
+}
+
+impl Round {
+    /// The start of the first day whose charges are kept.
+    fn charges_since(self) -> UnixTime {
+        self.now.utc_midnight().plus(-DAY * i64::from(self.retention_days))
+    }
+
+    /// The time since which idempotency records and ended reservations are kept.
+    fn answers_since(self) -> UnixTime {
+        self.now.plus(-policy::RECEIPT_SECONDS)
+    }
+}
+
+/// The jobs of a server.
+#[derive(Debug)]
+pub struct Jobs {
+    db: Db,
+    clock: Arc<dyn Clock>,
+    rate_limiter: Arc<RateLimiter>,
+    rules: JobRules,
+}
+
+/// Settings of the jobs.
+#[derive(Debug, Clone, Copy)]
+pub struct JobRules {
+    /// Days for which single charges are kept.
+    pub retention_days: u32,
+    /// The most seconds by which this server's clock may differ from the database's.
+    pub max_clock_skew: i64,
+}
+
+impl Jobs {
+    /// Jobs on `db`.
+    #[must_use]
+    pub const fn new(db: Db, clock: Arc<dyn Clock>, rate_limiter: Arc<RateLimiter>, rules: JobRules) -> Self {
+        Self { db, clock, rate_limiter, rules }
+    }
+
+    /// Runs the jobs every minute, for as long as the server runs.
+    pub async fn run(self) {
+        let mut ticks = tokio::time::interval(INTERVAL);
+        loop {
+            ticks.tick().await;
+            self.rate_limiter.tidy();
+            if let Err(error) = self.run_once().await {
+                tracing::warn!(%error, "a job failed; the next round tries again");
+            }
+        }
+    }
+
+    /// Runs every job once, at the database's time.
+    ///
+    /// # Errors
+    /// See [`Self::run_as_of`].
+    pub async fn run_once(&self) -> Result<(), StorageError> {
+        match trusted_now(&self.db, &*self.clock, self.rules.max_clock_skew).await? {
+            Some(now) => self.run_as_of(now).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Runs every job once, as if it were `now`. A job that fails does not keep the others from running.
+    ///
+    /// # Errors
+    /// The first failure, after every job was tried.
+    pub async fn run_as_of(&self, now: UnixTime) -> Result<(), StorageError> {
+        let round = Round { now, retention_days: self.rules.retention_days };
+        let mut outcome = Ok(());
+        for job in &JOBS {
+            outcome = outcome.and(self.finish(job, round).await);
+        }
+        outcome
+    }
+
+    /// Runs the steps of a job until nothing is left to do.
+    async fn finish(&self, job: &Job, round: Round) -> Result<(), StorageError> {
+        loop {
+            match self.step(job, round).await {
+                Ok(Progress::MoreToDo) => {}
+                Ok(Progress::Done) => return Ok(()),
+                Err(StorageError::Locked(reason)) => {
+                    tracing::info!(job = job.name, %reason, "a table is in use; the next round tries again");
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Runs one step in a transaction of its own, unless another server is running one.
+    async fn step(&self, job: &Job, round: Round) -> Result<Progress, StorageError> {
+        let mut tx = self.db.begin().await?;
+        if !retention::lock(&mut tx).await? {
+            return Ok(Progress::Done);
+        }
+        let progress = (job.step)(&mut tx, round).await?;
+        storage::commit(tx).await?;
+        Ok(progress)
+    }
+}
+
+/// The database's time; none if this server's clock differs from it by more than `max_skew` seconds.
+async fn trusted_now(db: &Db, clock: &dyn Clock, max_skew: i64) -> Result<Option<UnixTime>, StorageError> {
+    let now = storage::now(&mut *db.acquire().await?).await?;
+    let skew = clock.now().since(now);
+    if skew.abs() <= max_skew {
+        return Ok(Some(now));
+    }
+    tracing::error!(
+        skew_seconds = skew,
+        "this server's clock is too far from the database's: it is not ready, deletes nothing and expires nothing; \
+         correct the clock (NTP)"
+    );
+    Ok(None)
+}

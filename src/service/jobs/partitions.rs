@@ -1,0 +1,29 @@
+//! Makes the partitions of `charges` ahead of time and drops those that are too old.
+
+use super::{Job, Progress, Round};
+use crate::domain::time::DAY;
+use crate::storage::{Conn, StorageError, retention};
+
+/// Days of partitions made ahead: a backup that takes days delays them, and no charge misses them.
+const DAYS_AHEAD: i64 = 7;
+
+pub(super) const MAKE: Job =
+    Job { name: "make partitions of charges", step: |conn, round| Box::pin(make(conn, round)) };
+
+pub(super) const DROP: Job =
+    Job { name: "drop partitions of charges", step: |conn, round| Box::pin(drop_oldest(conn, round)) };
+
+async fn make(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    let (first, last) = (round.now.plus(-DAY), round.now.plus(DAYS_AHEAD * DAY));
+    let missing = retention::list_missing_partitions(conn, first, last).await?;
+    let Some(day) = missing.first() else {
+        return Ok(Progress::Done);
+    };
+    retention::make_partition(conn, *day).await?;
+    Ok(if missing.len() > 1 { Progress::MoreToDo } else { Progress::Done })
+}
+
+async fn drop_oldest(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
+    let dropped = retention::drop_oldest_partition(conn, round.charges_since()).await?;
+    Ok(if dropped { Progress::MoreToDo } else { Progress::Done })
+}

@@ -1,0 +1,14 @@
+//! Analyses tables that have rows and no statistics, as after a restore.
+
+use super::{Job, Progress};
+use crate::storage::{Conn, StorageError, retention};
+
+pub(super) const JOB: Job = Job { name: "analyse tables without statistics", step: |conn, _| Box::pin(step(conn)) };
+
+async fn step(conn: &mut Conn) -> Result<Progress, StorageError> {
+    let Some(table) = retention::analyze_one_table(conn).await? else {
+        return Ok(Progress::Done);
+    };
+    tracing::info!(table, "analysed a table that had no statistics");
+    Ok(Progress::MoreToDo)
+}

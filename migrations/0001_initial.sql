@@ -69,8 +69,9 @@ alter table users add constraint users_username_skeleton_unique
 -- Found by the digest of the cookie, so that a dump of the database opens no session.
 create table sessions (
     digest bytea constraint sessions_pkey primary key,
-    user_id bigint constraint sessions_user_fk references users (id),
     data jsonb not null,
+    user_id bigint generated always as ((data ->> 'user_id')::bigint) stored
+        constraint sessions_user_fk references users (id),
     expires_at bigint not null
 );
 

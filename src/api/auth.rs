@@ -21,7 +21,8 @@ use crate::domain::user::User;
 use crate::service::authenticator::AuthError;
 use crate::storage::sessions::USER_ID;
 
-/// The session value that holds the Unix time of the last renewal.
+/// The session value that holds the Unix time of the last renewal. tower-sessions extends a session when its data
+/// changes, so [`renew`] changes this value once a day instead of writing on every request.
 const RENEWED: &str = "renewed";
 
 /// Headers in which clients of this API family repeat the user's id. Optional; a wrong id is refused.

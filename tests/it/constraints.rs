@@ -10,7 +10,7 @@ const ROWS: [&str; 9] = [
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
      values (1, 'Ana', 'ana', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1, text_range('ana', 'ana', '[]'))",
-    "insert into sessions (digest, user_id, data, expires_at) values ('\\x01', 1, '{}', 1)",
+    "insert into sessions (digest, data, expires_at) values ('\\x01', '{\"user_id\": 1}', 1)",
     "insert into access_tokens (id, user_id, name, digest, created_time) overriding system value \
      values (1, 1, 'one', decode(repeat('01', 32), 'hex'), 1)",
     "insert into enablement_requests (id, user_id, requested_by, reason, state, created_time, note) \
@@ -66,7 +66,7 @@ const BREAKS: [Break; 50] = [
     ("users_request_count_not_negative", &["update users set request_count = -1"]),
     ("users_max_tokens_not_negative", &["update users set max_tokens = -1"]),
     ("sessions_pkey", &[ROWS[2]]),
-    ("sessions_user_fk", &["update sessions set user_id = 2"]),
+    ("sessions_user_fk", &["update sessions set data = '{\"user_id\": 2}'"]),
     (
         "access_tokens_pkey",
         &["insert into access_tokens (id, user_id, name, digest, created_time) overriding system value \

@@ -14,9 +14,10 @@
     reason = "tests fail by panicking, run their own SQL, and read better as tables and long sequences"
 )]
 
-mod accounts;
-mod admin;
+mod access_tokens;
+mod all_tokens;
 mod architecture;
+mod audit;
 mod cells;
 mod charge_refusals;
 mod cli;
@@ -29,12 +30,14 @@ mod data_dir;
 mod demo;
 mod doctor;
 mod embedded;
+mod enablement;
 mod error_codes;
 mod forward_auth;
 mod gateway;
 mod gateway_auth;
 mod gateway_credentials;
 mod gateway_input;
+mod gateways;
 mod harness;
 mod hostile_database;
 mod hygiene_dump;
@@ -49,6 +52,7 @@ mod migrations;
 mod names;
 mod outage;
 mod overview;
+mod registration;
 mod reservation_refusals;
 mod routes;
 mod s2_objects;
@@ -66,5 +70,6 @@ mod s5_auth;
 mod s7_errors;
 mod sign_in;
 mod switched_off;
+mod users;
 mod verify_refusals;
 mod walk;

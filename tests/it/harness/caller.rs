@@ -95,6 +95,13 @@ impl Caller {
         Answer { status: parts.status, headers: parts.headers, text }
     }
 
+    /// Reads a page. Returns one field of every item, and the page's total.
+    pub async fn page(&self, path: &str, field: &str) -> (Vec<Value>, i64) {
+        let data = self.get(path).await.ok();
+        let items = data["items"].as_array().unwrap().iter().map(|item| item[field].clone()).collect();
+        (items, data["total"].as_i64().unwrap())
+    }
+
     /// Creates a token and returns its id.
     pub async fn creates(&self, token: Value) -> i64 {
         self.creates_with_key(token).await.0

@@ -76,7 +76,7 @@ impl Metrics {
         Self { registry }
     }
 
-    /// In the OpenMetrics text format, which Prometheus reads.
+    /// In the `OpenMetrics` text format, which Prometheus reads.
     #[must_use]
     pub fn render(&self) -> String {
         let mut text = String::new();

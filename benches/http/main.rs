@@ -206,7 +206,7 @@ fn growth(client: &Runtime, installations: [&Installation; 2], options: &Options
     let mut cases = Vec::new();
     for installation in installations {
         let mut case = |name: &str, requests| {
-            cases.push(Case::new(format!("{name} {}", installation.tokens), &installation.server, requests))
+            cases.push(Case::new(format!("{name} {}", installation.tokens), &installation.server, requests));
         };
         for (name, call, _) in user_calls(installation) {
             case(name, vec![call]);

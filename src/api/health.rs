@@ -90,7 +90,7 @@ pub async fn ready(State(app): State<Arc<AppState>>) -> Result<Done, ApiError> {
     Ok(Done::default())
 }
 
-/// Metrics in the OpenMetrics text format, for Prometheus. The setting `server.metrics` decides who may read them.
+/// Metrics in the `OpenMetrics` text format, for Prometheus. The setting `server.metrics` decides who may read them.
 #[utoipa::path(get, path = "/metrics", tag = "operation",
     responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
 pub async fn metrics(State(app): State<Arc<AppState>>, request: Request) -> Result<Response, ApiError> {

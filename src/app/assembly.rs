@@ -49,6 +49,7 @@ pub struct App {
 impl App {
     /// # Errors
     /// Settings that contradict each other.
+    #[expect(clippy::too_many_lines, reason = "names every part of the service once")]
     pub fn assemble(opened: Opened, config: &Config, clock: Arc<dyn Clock>, rng: Rng) -> Result<Self, StartError> {
         let Opened { db, vault } = opened;
         let mut registry = telemetry::registry();

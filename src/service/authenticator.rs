@@ -81,7 +81,7 @@ impl Authenticator {
             Some((owner, expiry)) => Ok(users::find(conn, owner).await?.map(|user| (Arc::new(user), expiry))),
             None => Ok(None),
         };
-        let (user, expires_at) = self.find_owner(&self.users, &digest, self.db.acquire(), read).await?;
+        let (user, expires_at) = self.find_owner(&self.users, &digest, async || self.db.acquire().await, read).await?;
         if expires_at.is_some_and(|expiry| expiry <= self.clock.now()) {
             return Err(AuthError::Unknown);
         }
@@ -117,7 +117,7 @@ impl Authenticator {
             }
             Ok(Some(gateway))
         };
-        self.find_owner(&self.gateways, &digest, self.db.acquire_reserved(), read).await
+        self.find_owner(&self.gateways, &digest, async || self.db.acquire_reserved().await, read).await
     }
 
     /// Clears the cache. Called after every change of an account or of a credential.
@@ -130,7 +130,7 @@ impl Authenticator {
         &self,
         cache: &Cache<Digest, Cached<T>>,
         digest: &Digest,
-        connection: impl Future<Output = Result<PoolConnection, StorageError>>,
+        connect: impl AsyncFnOnce() -> Result<PoolConnection, StorageError>,
         read: impl AsyncFnOnce(&mut Conn) -> Result<Option<T>, StorageError>,
     ) -> Result<T, AuthError> {
         let read_at = self.clock.now();
@@ -143,7 +143,8 @@ impl Authenticator {
         {
             return Ok(cached.owner.clone());
         }
-        let read = async { read(&mut *connection.await?).await }.await;
+        // Boxed, because it is large and most requests do not come here.
+        let read = Box::pin(async { read(&mut *connect().await?).await }).await;
         match (read, cached) {
             (Ok(Some(owner)), _) => {
                 let entry = Cached { owner: owner.clone(), read_at, generation, is_refreshing: Arc::default() };

@@ -193,7 +193,6 @@ fn usage_sums(charges: &[NewCharge]) -> Vec<((TokenId, UserId, &str), UsageSum)>
 /// What the retention job deletes for its age carries the database's time (`now()`), because that job goes by the
 /// database's clock. Counts of model tokens come from outside: their sums stop at the largest `bigint`, so that no sum
 /// can fail a batch.
-#[expect(clippy::too_many_lines, reason = "one statement that names every column")]
 pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageError> {
     fn column<T, U>(rows: &[T], value: impl Fn(&T) -> U) -> Vec<U> {
         rows.iter().map(value).collect()

@@ -12,11 +12,9 @@ use crate::api::state::AppState;
 
 /// Cancels a request that takes longer than the operator allows.
 pub async fn limit_time(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
-    match tokio::time::timeout(app.request_timeout, next.run(request)).await {
-        Ok(answer) => answer,
-        Err(_) => {
-            let message = "the request took too long and was cancelled; retry shortly";
-            ApiError::new(ErrorCode::Timeout, message).into_response()
-        }
-    }
+    let Ok(answer) = tokio::time::timeout(app.request_timeout, next.run(request)).await else {
+        let message = "the request took too long and was cancelled; retry shortly";
+        return ApiError::new(ErrorCode::Timeout, message).into_response();
+    };
+    answer
 }

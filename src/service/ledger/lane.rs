@@ -126,12 +126,16 @@ impl Lane {
                 let started = Instant::now();
                 let mut tx = storage::begin(conn).await?;
                 let mut rows = Rows::default();
-                operations.iter().for_each(|one| one.require(&mut rows));
+                for one in operations.iter() {
+                    one.require(&mut rows);
+                }
                 let locked = Locked::read(&mut tx, rows, locking, &self.groups).await?;
                 let locked_at = Instant::now();
                 let now = self.clock.now();
                 let mut batch = Batch::new(locked, now, now.day_in(self.zone), &self.rng);
-                operations.iter_mut().for_each(|one| one.apply(&mut batch));
+                for one in operations.iter_mut() {
+                    one.apply(&mut batch);
+                }
                 let changes = batch.into_changes();
                 if !changes.is_empty() {
                     ledger::write(&mut tx, &changes).await?;

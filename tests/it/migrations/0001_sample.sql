@@ -6,7 +6,7 @@ insert into users (id, username, username_folded, display_name, email, password_
     used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value values (1,
     'Ana', 'ana', '', '', '', 1, 1, 'default', 0, 0, 0, false, 1, text_range('ana', 'ana', '[]'));
 
-insert into sessions (digest, user_id, data, expires_at) values ('\x01', 1, '{}', 1);
+insert into sessions (digest, data, expires_at) values ('\x01', '{"user_id": 1}', 1);
 
 insert into access_tokens (id, user_id, name, digest, created_time) overriding system value values (1, 1, 'one',
     decode(repeat('01', 32), 'hex'), 1);

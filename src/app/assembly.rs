@@ -31,6 +31,7 @@ use crate::service::sign_in::SignIn;
 use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
 use crate::service::users::{AccountRules, Users};
+#[cfg(feature = "embedded")]
 use crate::service::vault::Vault;
 use crate::storage::sessions::SessionTable;
 use crate::telemetry::caches::InvalidationMetrics;

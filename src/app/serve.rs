@@ -1,6 +1,7 @@
 //! `keymeter serve`: start, run, drain, stop.
 
 use std::io::Write;
+#[cfg(feature = "embedded")]
 use std::path::Path;
 use std::sync::Arc;
 

@@ -62,7 +62,7 @@ pub struct DbOptions {
     /// At most. The embedded database has one.
     pub connections: u32,
     /// Those of them that are reserved for requests of gateways: charging, reading keys and credentials. None if fewer
-    /// than [`MIN_SHARED`] would be left for other requests.
+    /// than `MIN_SHARED` would be left for other requests.
     pub reserved: u32,
     /// PostgreSQL's `plan_cache_mode`.
     pub plan_cache_mode: &'static str,

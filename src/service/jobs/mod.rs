@@ -1,4 +1,4 @@
-//! Periodic work. A job is one file here and one line in [`JOBS`].
+//! Periodic work. A job is one file here and one line in `JOBS`.
 //!
 //! Each step of a job is a short transaction of its own, so it can be killed at any point, and one server at a time does
 //! it. A server whose clock is far from the database's does nothing: it would expire what is not due. What is deleted for

@@ -1,5 +1,5 @@
 //! Rate limits. Each limit counts on its own, by user, by account, by key or by address, and remembers a bounded number
-//! of these: see [`store`].
+//! of these: see `store`.
 
 mod store;
 

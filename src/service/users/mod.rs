@@ -1,4 +1,4 @@
-//! Accounts, as administrators and the operator manage them; a user's own account is in [`own_account`].
+//! Accounts, as administrators and the operator manage them; a user's own account is in `own_account`.
 
 mod operator;
 mod own_account;

@@ -87,7 +87,7 @@ test('root disables the key of a user, and the audit log shows who did it', asyn
   await page.getByRole('searchbox', { name: 'Search by name' }).fill(name);
   const row = page.getByRole('row', { name });
   await row.getByRole('switch', { name: `${name} enabled` }).click();
-  await visible(row.getByText('Disabled'));
+  await visible(row.getByText('Disabled', { exact: true }));
   await expect
     .poll(async () => (await done(api.GET('/api/token/{id}', { params: { path: { id } } }))).status)
     .toBe(2);

@@ -1,135 +1,321 @@
-//! The floors of `ARCHITECTURE.md`, kept by machine: a floor sees only what is below it.
+//! The layers of `ARCHITECTURE.md`, checked on the syntax tree: which modules and crates the code of each layer names.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each room, the rooms it may see, and the crates it may not name.
-const ROOMS: [(&str, &[&str], &[&str]); 6] = [
-    ("domain", &[], &["axum", "tower", "tokio", "moka", "serde_json", "tracing", "http", "utoipa"]),
-    ("storage", &["domain"], &["axum", "tower", "moka", "http", "utoipa", "argon2"]),
-    (
-        "service",
-        &["domain", "storage", "telemetry"],
-        &["axum", "tower", "tower_http", "tower_sessions", "http", "utoipa", "sqlx"],
-    ),
-    ("api", &["domain", "service", "storage", "telemetry"], &["sqlx", "argon2", "moka", "clap", "toml"]),
-    ("config", &["domain", "telemetry"], &["axum", "sqlx", "tokio"]),
-    ("telemetry", &[], &["axum", "sqlx", "tokio"]),
+use proc_macro2::{TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+
+/// A part of the crate, the parts that it may use, and the crates that it may not use.
+struct Layer {
+    name: &'static str,
+    may_use: &'static [&'static str],
+    banned_crates: &'static [&'static str],
+}
+
+const LAYERS: [Layer; 6] = [
+    Layer {
+        name: "domain",
+        may_use: &[],
+        banned_crates: &["axum", "http", "moka", "serde_json", "tokio", "tower", "tracing", "utoipa"],
+    },
+    Layer {
+        name: "storage",
+        may_use: &["domain", "telemetry"],
+        banned_crates: &["argon2", "axum", "http", "moka", "tower", "utoipa"],
+    },
+    Layer {
+        name: "service",
+        may_use: &["domain", "storage", "telemetry"],
+        banned_crates: &["axum", "http", "sqlx", "tower", "tower_http", "tower_sessions", "utoipa"],
+    },
+    Layer {
+        name: "api",
+        may_use: &["domain", "service", "storage", "telemetry"],
+        banned_crates: &["argon2", "clap", "moka", "sqlx", "toml"],
+    },
+    Layer { name: "config", may_use: &["domain", "telemetry"], banned_crates: &["axum", "sqlx", "tokio"] },
+    Layer { name: "telemetry", may_use: &[], banned_crates: &["axum", "sqlx", "tokio"] },
 ];
 
-/// What `http` may take from `storage`: rows and errors to show, never a query.
-const HTTP_FROM_STORAGE: [&str; 4] = ["StorageError", "Db", "sessions::SessionTable", "sessions::USER_ID"];
+/// What `api` may use of `storage`: errors, the pool's health, and the session store. Never a query.
+const API_MAY_USE_OF_STORAGE: [&str; 3] = ["Db", "StorageError", "sessions"];
+
+/// What `domain` may use of sqlx: a newtype becomes a column by this derive.
+const DOMAIN_MAY_USE_OF_SQLX: [&str; 1] = ["Type"];
 
 #[test]
-fn a_floor_sees_only_what_is_below_it() {
+fn a_layer_uses_only_layers_below_it() {
     let mut wrong = Vec::new();
-    for (room, may_see, may_not_name) in ROOMS {
-        for (file, text) in files_of(room) {
-            for seen in names_after(&text, "crate::") {
-                if seen != room && !may_see.contains(&seen.as_str()) {
-                    wrong.push(format!("{}: {room} looks at {seen}", file.display()));
+    for layer in LAYERS {
+        for (file, paths) in paths_of(layer.name) {
+            for path in paths {
+                let segments: Vec<&str> = path.iter().map(String::as_str).collect();
+                match segments[..] {
+                    ["crate", used, ..] if used != layer.name && !layer.may_use.contains(&used) => {
+                        wrong.push(format!("{}: {} uses {}", file.display(), layer.name, path.join("::")));
+                    }
+                    [used, ..] if layer.banned_crates.contains(&used) => {
+                        wrong.push(format!("{}: {} uses the crate {used}", file.display(), layer.name));
+                    }
+                    ["sqlx", item, ..] if layer.name == "domain" && !DOMAIN_MAY_USE_OF_SQLX.contains(&item) => {
+                        wrong.push(format!("{}: domain uses {}", file.display(), path.join("::")));
+                    }
+                    _ => {}
                 }
             }
-            for banned in may_not_name {
-                let named = [format!("use {banned}::"), format!(" {banned}::"), format!("({banned}::")];
-                if named.iter().any(|spelling| code_of(&text).any(|line| line.contains(spelling.as_str()))) {
-                    wrong.push(format!("{}: {room} names the crate {banned}", file.display()));
-                }
-            }
-        }
-    }
-    // `sqlx::Type` on a newtype is how a column becomes one.
-    for (file, text) in files_of("domain") {
-        let beyond = code_of(&text).filter(|line| line.contains("sqlx::") && !line.contains("sqlx::Type"));
-        wrong.extend(beyond.map(|line| format!("{}: domain uses sqlx beyond derives: {line}", file.display())));
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn http_takes_rows_and_errors_from_storage_but_no_queries() {
-    let mut wrong = Vec::new();
-    for (file, text) in files_of("api") {
-        for line in code_of(&text).filter(|line| line.contains("crate::storage")) {
-            let named = line.trim().trim_start_matches("use crate::storage::").trim_end_matches(';');
-            let parts = named.trim_matches(['{', '}']).split(", ").map(str::to_owned);
-            wrong.extend(
-                parts
-                    .filter(|part| !HTTP_FROM_STORAGE.contains(&part.as_str()))
-                    .map(|part| format!("{}: {part}", file.display())),
-            );
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn columns_of_services_look_only_back() {
-    // Each may use those before it.
-    let order = ["users", "sign_in", "access_tokens", "enablement", "gateways", "audit", "tokens", "usage"];
-    let shared = ["audit_writer", "authenticator", "rng", "rate_limiter", "passwords", "vault"];
+fn api_uses_no_queries_of_storage() {
     let mut wrong = Vec::new();
-    for (at, column) in order.iter().enumerate() {
-        let text: String = files_of(&format!("service/{column}")).into_iter().map(|(_, text)| text).collect();
-        for seen in names_after(&text, "super::").into_iter().chain(names_after(&text, "crate::service::")) {
-            let back = order[..at].contains(&seen.as_str()) || shared.contains(&seen.as_str());
-            if order.contains(&seen.as_str()) && !back {
-                wrong.push(format!("service/{column}.rs looks at {seen}"));
+    for (file, paths) in paths_of("api") {
+        for path in paths {
+            let segments: Vec<&str> = path.iter().map(String::as_str).collect();
+            if let ["crate", "storage", item, ..] = segments[..]
+                && !API_MAY_USE_OF_STORAGE.contains(&item)
+            {
+                wrong.push(format!("{}: {}", file.display(), path.join("::")));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Services may use each other, in one direction.
 #[test]
-fn every_file_says_what_lives_in_it() {
+fn services_do_not_depend_on_each_other_in_a_circle() {
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (file, paths) in paths_of("service") {
+        let service = module_of(&file).get(1).cloned().unwrap_or_default();
+        let used = uses.entry(service.clone()).or_default();
+        for path in paths {
+            if let [root, layer, other, ..] = &path[..]
+                && (root.as_str(), layer.as_str()) == ("crate", "service")
+                && *other != service
+            {
+                used.insert(other.clone());
+            }
+        }
+    }
+    assert!(uses.len() > 10, "every service is examined: {uses:?}");
+    // Whatever uses nothing that is left can be removed; what is left in the end is a circle.
+    loop {
+        let free: Vec<String> = uses
+            .iter()
+            .filter(|(_, used)| used.iter().all(|other| !uses.contains_key(other)))
+            .map(|(service, _)| service.clone())
+            .collect();
+        if free.is_empty() {
+            break;
+        }
+        for service in free {
+            uses.remove(&service);
+        }
+    }
+    assert!(uses.is_empty(), "these services use each other in a circle: {uses:?}");
+}
+
+#[test]
+fn every_file_says_what_it_is_about() {
     let silent: Vec<_> =
-        all_files(&src()).into_iter().filter(|file| !fs::read_to_string(file).unwrap().starts_with("//!")).collect();
+        files_below(&src()).into_iter().filter(|file| !fs::read_to_string(file).unwrap().starts_with("//!")).collect();
     assert!(silent.is_empty(), "{silent:?}");
+}
+
+#[test]
+fn the_check_sees_every_way_to_name_a_module() {
+    let code = r#"
+        use crate::{api::{self, state::AppState}, domain::id};
+        use super::super::config as settings;
+        use axum::Router as Routes;
+        fn f(x: crate::service::tokens::Tokens) -> Option<tokio::time::Instant> {
+            let _: super::users::Users = self::g();
+            println!("{}", crate::app::name());
+            moka::sync::Cache::new(1)
+        }
+        #[derive(utoipa::ToSchema)]
+        struct S;
+        mod inner { use super::super::audit; }
+        #[cfg(test)]
+        mod tests { use crate::cli; }
+    "#;
+    let module = ["storage", "tokens"].map(str::to_owned);
+    let found: BTreeSet<String> = paths_in(code, &module).into_iter().map(|path| path.join("::")).collect();
+    for expected in [
+        "crate::api",
+        "crate::api::state::AppState",
+        "crate::domain::id",
+        "crate::config",
+        "axum::Router",
+        "crate::service::tokens::Tokens",
+        "tokio::time::Instant",
+        "crate::storage::users::Users",
+        "crate::app::name",
+        "moka::sync::Cache::new",
+        "utoipa::ToSchema",
+        "crate::storage::audit",
+    ] {
+        assert!(found.contains(expected), "{expected} is missing in {found:#?}");
+    }
+    assert!(!found.contains("crate::cli"), "tests may use everything");
 }
 
 fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The files of a room: one, or a folder of them; without their tests.
-fn files_of(room: &str) -> Vec<(PathBuf, String)> {
-    let file = src().join(format!("{room}.rs"));
-    let files = if file.exists() { vec![file] } else { all_files(&src().join(room)) };
-    assert!(!files.is_empty(), "there is no room {room}");
-    files
-        .into_iter()
-        .map(|file| {
-            let text = fs::read_to_string(&file).unwrap();
-            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned();
-            (file, text)
-        })
-        .collect()
-}
-
-fn all_files(folder: &Path) -> Vec<PathBuf> {
+fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            files.extend(all_files(&path));
+            files.extend(files_below(&path));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             files.push(path);
         }
     }
+    files.sort();
     files
 }
 
-/// Lines of code, without comments.
-fn code_of(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter(|line| !line.trim_start().starts_with("//"))
+/// The files of a part of the crate, each with the paths that its code names, tests aside.
+fn paths_of(part: &str) -> Vec<(PathBuf, Vec<Vec<String>>)> {
+    let file = src().join(format!("{part}.rs"));
+    let files = if file.exists() { vec![file] } else { files_below(&src().join(part)) };
+    assert!(!files.is_empty(), "there is no {part}");
+    let paths = |file: PathBuf| {
+        let found = paths_in(&fs::read_to_string(&file).unwrap(), &module_of(&file));
+        (file, found)
+    };
+    files.into_iter().map(paths).collect()
 }
 
-/// The first path segments that follow `prefix` in code.
-fn names_after(text: &str, prefix: &str) -> Vec<String> {
-    let name = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
-    code_of(text)
-        .flat_map(|line| line.split(prefix).skip(1).map(name).collect::<Vec<_>>())
-        .filter(|name| !name.is_empty())
-        .collect()
+/// The module path of a file: `src/service/ledger/mod.rs` is `["service", "ledger"]`.
+fn module_of(file: &Path) -> Vec<String> {
+    let inside = file.strip_prefix(src()).unwrap().with_extension("");
+    let mut module: Vec<String> = inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+    if module.last().is_some_and(|last| last == "mod") {
+        module.pop();
+    }
+    module
+}
+
+/// Every path that the code names, from the root of the crate (`crate::…`) or from another crate.
+fn paths_in(code: &str, module: &[String]) -> Vec<Vec<String>> {
+    let mut paths = Paths { module: module.to_vec(), found: Vec::new() };
+    paths.visit_file(&syn::parse_file(code).unwrap());
+    paths.found
+}
+
+struct Paths {
+    /// The module that is being read.
+    module: Vec<String>,
+    found: Vec<Vec<String>>,
+}
+
+impl Paths {
+    /// Adds a path, with `self` and `super` resolved.
+    fn add(&mut self, path: &[String]) {
+        let mut base: Vec<String> = std::iter::once("crate".to_owned()).chain(self.module.clone()).collect();
+        let mut rest = path;
+        match rest.first().map(String::as_str) {
+            Some("self") => rest = &rest[1..],
+            Some("super") => {
+                while rest.first().is_some_and(|first| first == "super") {
+                    base.pop();
+                    rest = &rest[1..];
+                }
+            }
+            _ => base.clear(),
+        }
+        base.extend(rest.iter().cloned());
+        self.found.push(base);
+    }
+
+    fn add_use(&mut self, before: &[String], tree: &syn::UseTree) {
+        let with = |name: &syn::Ident| before.iter().cloned().chain([name.to_string()]).collect::<Vec<_>>();
+        match tree {
+            syn::UseTree::Path(path) => self.add_use(&with(&path.ident), &path.tree),
+            syn::UseTree::Name(name) if name.ident == "self" => self.add(before),
+            syn::UseTree::Name(name) => self.add(&with(&name.ident)),
+            syn::UseTree::Rename(rename) => self.add(&with(&rename.ident)),
+            syn::UseTree::Glob(_) => self.add(before),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.add_use(before, tree)),
+        }
+    }
+
+    /// The arguments of a macro are not syntax yet: paths are identifiers with `::` between them.
+    fn add_tokens(&mut self, tokens: TokenStream) {
+        let mut path: Vec<String> = Vec::new();
+        let mut colons = 0;
+        for token in tokens {
+            match token {
+                TokenTree::Ident(ident) if path.is_empty() || colons == 2 => {
+                    path.push(ident.to_string());
+                    colons = 0;
+                }
+                TokenTree::Punct(punct) if punct.as_char() == ':' && colons < 2 && !path.is_empty() => colons += 1,
+                other => {
+                    self.end_path(&mut path);
+                    colons = 0;
+                    match other {
+                        TokenTree::Ident(ident) => path.push(ident.to_string()),
+                        TokenTree::Group(group) => self.add_tokens(group.stream()),
+                        TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+                    }
+                }
+            }
+        }
+        self.end_path(&mut path);
+    }
+
+    fn end_path(&mut self, path: &mut Vec<String>) {
+        let path = std::mem::take(path);
+        if path.len() > 1 {
+            self.add(&path);
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Paths {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        let is_test = |attribute: &syn::Attribute| {
+            attribute.path().is_ident("cfg") && attribute.meta.require_list().unwrap().tokens.to_string() == "test"
+        };
+        if item.attrs.iter().any(is_test) {
+            return;
+        }
+        self.module.push(item.ident.to_string());
+        visit::visit_item_mod(self, item);
+        self.module.pop();
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        self.add_use(&[], &item.tree);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let segments: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        if segments.len() > 1 {
+            self.add(&segments);
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        self.add_tokens(call.tokens.clone());
+        visit::visit_macro(self, call);
+    }
+
+    fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
+        if let syn::Meta::List(list) = &attribute.meta {
+            self.add_tokens(list.tokens.clone());
+        }
+        visit::visit_attribute(self, attribute);
+    }
 }

@@ -25,6 +25,9 @@ use crate::storage::sessions::SessionTable;
 const ANY_BUT_GET: MethodFilter =
     MethodFilter::POST.or(MethodFilter::PUT).or(MethodFilter::PATCH).or(MethodFilter::DELETE).or(MethodFilter::OPTIONS);
 
+/// The credentials of a person or a script: one of these.
+const ACCOUNT: &[&[&str]] = &[&["access_token"], &["session"]];
+
 /// Every route, by the right it needs. The extractor of the handler enforces the right; a test calls every route as every
 /// kind of caller and compares.
 pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
@@ -80,18 +83,21 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(charge::charges))
         .routes(routes!(reservations::reserve))
         .routes(routes!(reservations::settle))
-        .routes(routes!(reservations::release))
+        .routes(routes!(reservations::release));
+
+    let gateway_in_front = OpenApiRouter::new()
         .routes(routes!(forward_auth::auth))
         // Envoy sends the client's method, and appends the client's path.
         .route("/api/gateway/auth", on(ANY_BUT_GET, forward_auth::auth))
         .route("/api/gateway/auth/{*path}", any(forward_auth::auth));
 
     public(anyone)
-        .merge(needing(gateway, "gateway", &["gateway"]))
-        .merge(needing(key_holder, "key_holder", &["api_key"]))
-        .merge(needing(signed_in, "signed_in", &["access_token", "session"]))
-        .merge(needing(api_user, "api_user", &["access_token", "session"]))
-        .merge(needing(admin, "admin", &["access_token", "session"]))
+        .merge(needing(gateway, "gateway", &[&["gateway"]]))
+        .merge(needing(gateway_in_front, "gateway", &[&["gateway_in_front", "api_key"]]))
+        .merge(needing(key_holder, "key_holder", &[&["api_key"]]))
+        .merge(needing(signed_in, "signed_in", ACCOUNT))
+        .merge(needing(api_user, "api_user", ACCOUNT))
+        .merge(needing(admin, "admin", ACCOUNT))
 }
 
 /// The whole service. Layers run from the last one to the first.
@@ -134,18 +140,20 @@ fn layered(routes: Router, app: Arc<AppState>) -> Router {
         .layer(axum_middleware::from_fn_with_state(app, middleware::observe::observe))
 }
 
-/// Declares the right that every route of `routes` needs: its credentials, with the right as their scope, and the
-/// refusals that follow.
+/// Declares the right that every route of `routes` needs, and the refusals that follow. A caller needs all credentials
+/// of one entry of `credentials`; the right is their scope.
 fn needing(
     mut routes: OpenApiRouter<Arc<AppState>>,
     right: &str,
-    credentials: &[&str],
+    credentials: &[&[&str]],
 ) -> OpenApiRouter<Arc<AppState>> {
     for item in routes.get_openapi_mut().paths.paths.values_mut() {
         let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch];
         for operation in operations.into_iter().flatten() {
-            let needs = credentials.iter().map(|credential| SecurityRequirement::new(*credential, [right]));
-            operation.security = Some(needs.collect());
+            let needed = |all: &&[&str]| {
+                all.iter().fold(SecurityRequirement::default(), |needed, credential| needed.add(*credential, [right]))
+            };
+            operation.security = Some(credentials.iter().map(needed).collect());
         }
     }
     refusals::declare(&mut routes.get_openapi_mut().paths, Some(right));

@@ -87,27 +87,32 @@ pub struct ChargesBody {
 
 /// The outcome of one of many charges: the charge or its refusal.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct OutcomeBody {
-    /// Whether it was charged.
-    success: bool,
-    /// The charge.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    charged: Option<ChargedBody>,
-    /// Why it was refused, as one sentence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-    /// Why it was refused, as a stable code.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<ErrorCode>,
+#[serde(untagged)]
+pub enum OutcomeBody {
+    /// It was charged.
+    Charged {
+        /// Always true.
+        success: bool,
+        /// The charge.
+        #[serde(flatten)]
+        charged: ChargedBody,
+    },
+    /// It was refused.
+    Refused {
+        /// Always false.
+        success: bool,
+        /// Why, as one sentence.
+        message: String,
+        /// Why, as a stable code.
+        error: ErrorCode,
+    },
 }
 
 impl From<Result<Charged, ApiError>> for OutcomeBody {
     fn from(outcome: Result<Charged, ApiError>) -> Self {
         match outcome {
-            Ok(charged) => Self { success: true, charged: Some(charged.into()), message: None, error: None },
-            Err(ApiError { message, code, .. }) => {
-                Self { success: false, charged: None, message: Some(message), error: Some(code) }
-            }
+            Ok(charged) => Self::Charged { success: true, charged: charged.into() },
+            Err(ApiError { message, code, .. }) => Self::Refused { success: false, message, error: code },
         }
     }
 }

@@ -18,8 +18,7 @@ use crate::service::ledger::Verification;
 /// May this key be used? Omitted fields are not checked.
 #[derive(Deserialize, ToSchema)]
 pub struct VerifyBody {
-    /// The API key being spent.
-    #[schema(required)]
+    /// The API key being spent. Without it, the answer is `invalid_key`.
     key: Option<String>,
     /// The model requested.
     model: Option<String>,

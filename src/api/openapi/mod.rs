@@ -21,6 +21,7 @@ pub fn openapi() -> OpenApi {
         InfoBuilder::new().title("Keymeter").version(env!("CARGO_PKG_VERSION")).description(Some(DESCRIPTION)).build();
     let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     let header = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("Authorization")));
+    let in_front = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-Gateway-Credential")));
     let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("session")));
     let components = document.components.take().unwrap_or_default();
     let components = ComponentsBuilder::from(components)
@@ -28,6 +29,7 @@ pub fn openapi() -> OpenApi {
         .schema_from::<ErrorCode>()
         .security_scheme("api_key", bearer)
         .security_scheme("gateway", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
+        .security_scheme("gateway_in_front", in_front)
         .security_scheme("access_token", header)
         .security_scheme("session", cookie)
         .build();

@@ -36,12 +36,18 @@ dashboard: ## Build the dashboard into dashboard/dist (needs Node.js)
 	scripts/dashboard.sh build
 
 .PHONY: test
-test: test-service test-dashboard ## Run all tests of the service and of the dashboard
+test: test-service test-document test-dashboard ## Run all tests of the service, its OpenAPI document and the dashboard
 
 .PHONY: test-service
 test-service: ## Test the service on a throwaway PostgreSQL (TEST_ARGS: arguments of `cargo test`)
 	@echo "Testing the service on a throwaway PostgreSQL (set KEYMETER_TEST_DATABASE_URL to use your own)."
 	$(WITH_POSTGRES) cargo test --locked $(TEST_ARGS)
+
+.PHONY: test-document
+test-document: ## Send the running service what its OpenAPI document allows and forbids (SEED; needs Python)
+	@echo "Testing the OpenAPI document with Schemathesis."
+	$(BUILD_AS_TESTED)
+	$(WITH_POSTGRES) scripts/schemathesis.sh
 
 .PHONY: test-dashboard
 test-dashboard: ## Test the dashboard: its logic, then in a real browser

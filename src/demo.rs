@@ -1,4 +1,4 @@
-//! Demo data: a few users, keys in every state, and two weeks of charges. They are made through the services and the
+//! Demo data: a few users, keys in every state, and two weeks of charges. They are created through the services and the
 //! ledger, with a clock that moves from two weeks ago to now.
 
 use rand::{CryptoRng, RngExt};
@@ -42,7 +42,7 @@ pub enum DemoError {
     Users(#[from] UsersError),
     #[error("cannot sign in a demo user: {0}")]
     SignIn(#[from] SignInError),
-    #[error("cannot make a demo enablement request: {0}")]
+    #[error("cannot create a demo enablement request: {0}")]
     Enablement(#[from] EnablementError),
     #[error("cannot create the demo gateway: {0}")]
     Gateways(#[from] GatewaysError),

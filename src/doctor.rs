@@ -1,5 +1,5 @@
-//! `keymeter doctor`: checks the settings, the database, the master key, the keys and the ledger, and says what to do
-//! about each finding. It changes nothing. Only the running server can reach the embedded database: it listens on a
+//! `keymeter doctor`: checks the settings, the database, the master key, the keys and the ledger, and gives a remedy
+//! for each error. It changes nothing. Only the running server can reach the embedded database: it listens on a
 //! private socket, checks it itself, and the command prints its report.
 
 use std::ops::RangeInclusive;
@@ -19,18 +19,18 @@ use crate::storage::consistency::{self, DayViolation, Violation};
 use crate::storage::embedded::{self, EmbeddedError};
 use crate::storage::{self, Db, StorageError, tokens};
 
-/// How many ids one question covers.
+/// Ids per statement.
 const STEP: usize = 50_000;
 const STEP_IDS: i64 = 50_000;
 
-/// How long a running server may take for its report.
+/// Time limit for the report of a running server.
 #[cfg(feature = "embedded")]
-const PATIENCE: std::time::Duration = std::time::Duration::from_mins(10);
+const REPORT_TIMEOUT: std::time::Duration = std::time::Duration::from_mins(10);
 
-/// The last line of a report in which nothing is wrong.
-const ALL_IS_WELL: &str = "all is well";
+/// The last line of a report without errors.
+const NO_ERRORS: &str = "no errors found";
 
-/// Examines the installation and prints a report. The exit code is 1 if anything is wrong.
+/// Checks the installation and prints a report. The exit code is 1 if there is an error.
 pub async fn examine(config: &Config) -> ExitCode {
     let mut report = Report::printed();
     report.good("settings", "can be read");
@@ -65,7 +65,7 @@ pub async fn examine(config: &Config) -> ExitCode {
 #[cfg(feature = "embedded")]
 fn ask_running_server(data_dir: &std::path::Path) -> std::io::Result<String> {
     let mut server = std::os::unix::net::UnixStream::connect(embedded::doctor_socket(data_dir)?)?;
-    server.set_read_timeout(Some(PATIENCE))?;
+    server.set_read_timeout(Some(REPORT_TIMEOUT))?;
     std::io::read_to_string(&mut server)
 }
 
@@ -80,7 +80,7 @@ pub async fn answer(socket: UnixListener, db: Db, vault: Vault, zone: String) {
         report.good("database", "the embedded PostgreSQL of the running server answers");
         report.note(
             "database",
-            "it is the embedded one: a power cut can lose its last moments; for production set DATABASE_URL",
+            "it is the embedded one: a power cut can lose the last writes; for production set DATABASE_URL",
         );
         examine_contents(&db, &vault, &zone, &mut report).await;
         // The caller may have left.
@@ -97,7 +97,7 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     if database.is_embedded() {
         report.note(
             "database",
-            "it is the embedded one: a power cut can lose its last moments; for production set DATABASE_URL",
+            "it is the embedded one: a power cut can lose the last writes; for production set DATABASE_URL",
         );
     }
     if found.pending > 0 {
@@ -114,12 +114,12 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
         (Ok(Some(key)), Some(check)) => {
             let vault = Vault::new(&key);
             if vault.check().as_slice() != check.as_slice() {
-                return report.wrong("master key", "it does not fit this database; use the one it was made with");
+                return report.wrong("master key", "it does not match this database; use the one it was created with");
             }
             vault
         }
     };
-    report.good("master key", "fits the database");
+    report.good("master key", "matches the database");
     let db = Db::open(&database.options);
     examine_contents(&db, &vault, &config.usage.time_zone.to_string(), report).await;
     db.close().await;
@@ -128,12 +128,12 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
 /// Checks that every key can be decrypted and that the invariants of the ledger hold.
 async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Report) {
     match examine_keys(db, vault).await {
-        Ok((count, broken)) if broken.is_empty() => report.good("keys", &format!("all {count} open")),
+        Ok((count, broken)) if broken.is_empty() => report.good("keys", &format!("all {count} can be decrypted")),
         Ok((_, broken)) => {
             let ids = broken.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             report.wrong(
                 "keys",
-                &format!("those of the tokens {ids} do not open; restore these rows or delete the tokens"),
+                &format!("those of the tokens {ids} cannot be decrypted; restore these rows or delete the tokens"),
             );
         }
         Err(error) => report.wrong("keys", &error.to_string()),
@@ -143,9 +143,9 @@ async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Repor
     }
 }
 
-/// Proves L1, L3 and L5 for every token and every wallet. Each question gets a snapshot of its own and ends its
-/// transaction, so that nothing waits for the doctor for longer than one question takes. L2 follows from how operations
-/// are applied, and L4 from the commit before the answer; neither can be read from the rows.
+/// Checks L1, L3 and L5 for every token and every wallet. Each statement runs on its own snapshot and ends its
+/// transaction, so that nothing waits for longer than one statement takes. L2 and L4 cannot be checked on the rows: L2
+/// follows from how operations are applied, and L4 from the commit before the answer.
 async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), StorageError> {
     let mut snapshot = consistency::snapshot(db).await?;
     let ids = consistency::find_id_ranges(&mut snapshot).await?;
@@ -213,15 +213,15 @@ async fn examine_keys(db: &Db, vault: &Vault) -> Result<(usize, Vec<i64>), Stora
         after = *last;
         count += rows.len();
         for (id, digest, sealed) in rows {
-            let fits = vault.open(&digest, &sealed).is_ok_and(|key| vault.digest(&key) == digest);
-            if !fits {
+            let is_correct = vault.open(&digest, &sealed).is_ok_and(|key| vault.digest(&key) == digest);
+            if !is_correct {
                 broken.push(id.get());
             }
         }
     }
 }
 
-/// The findings: printed line by line, or kept for a caller on the socket.
+/// The report: printed line by line, or kept for a caller on the socket.
 struct Report {
     wrong: u32,
     kept: Option<String>,
@@ -263,23 +263,23 @@ impl Report {
 
     fn close(mut self) -> ExitCode {
         if self.wrong == 0 {
-            self.line(ALL_IS_WELL);
+            self.line(NO_ERRORS);
             return ExitCode::SUCCESS;
         }
         ExitCode::FAILURE
     }
 
-    /// Prints the report of the running server, and ends as it ends.
+    /// Prints the report of the running server, and returns its exit code.
     #[cfg(feature = "embedded")]
     fn close_with(mut self, answer: &str) -> ExitCode {
         self.line(answer.trim_end());
-        if answer.trim_end().ends_with(ALL_IS_WELL) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        if answer.trim_end().ends_with(NO_ERRORS) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
-    /// The kept lines, and the last one.
+    /// The kept report with its last line.
     fn text(mut self) -> String {
         if self.wrong == 0 {
-            self.line(ALL_IS_WELL);
+            self.line(NO_ERRORS);
         }
         self.kept.unwrap_or_default()
     }

@@ -33,7 +33,7 @@ pub enum MetricsAccess {
     Open,
     /// Administrators.
     Admin,
-    /// Nobody.
+    /// No one: the path does not exist.
     Off,
 }
 

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgPool};
 
+use crate::baselines;
 use crate::memory::kibibytes;
-use crate::twins;
 
 /// The argument with which this program is a server, see [`serve`].
 pub const SERVE: &str = "--serve";
@@ -90,7 +90,7 @@ impl Drop for Running {
     }
 }
 
-/// The server under test: the service and the twins, with settings from the environment. Ends when its standard input
+/// The server under test: the service and the baselines, with settings from the environment. Ends when its standard input
 /// closes, so that it never outlives the program that started it.
 pub async fn serve() {
     let config = Config::from_sources(None, std::env::vars()).unwrap();
@@ -99,7 +99,7 @@ pub async fn serve() {
     let pool = connect(&std::env::var("DATABASE_URL").unwrap()).await;
     let listener = connections::listen("127.0.0.1:0").await.unwrap();
     println!("http://{}", listener.local_addr().unwrap());
-    let router = twins::routes(pool).fallback_service(app.router);
+    let router = baselines::routes(pool).fallback_service(app.router);
     let limits = Limits::new(&config.server, config.database.connections);
     tokio::spawn(connections::serve(listener, app.state, router, limits, std::future::pending()));
     let input = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
@@ -160,8 +160,8 @@ impl Installation {
         let url = |path: &str| format!("http://{}{path}", self.server.address);
         let login = json!({ "username": "root", "password": PASSWORD });
         client.post(url("/api/user/login")).json(&login).send().await.unwrap().error_for_status().unwrap();
-        let minted: Value = client.get(url("/api/user/token")).send().await.unwrap().json().await.unwrap();
-        let access_token = minted["data"].as_str().unwrap().to_owned();
+        let token: Value = client.get(url("/api/user/token")).send().await.unwrap().json().await.unwrap();
+        let access_token = token["data"].as_str().unwrap().to_owned();
         let authorised = |request: reqwest::RequestBuilder| request.header("authorization", &access_token);
         for n in 0..OWN_TOKENS {
             let body = json!({ "name": format!("token {n}"), "remain_quota": 500_000 });

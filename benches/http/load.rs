@@ -20,12 +20,12 @@ pub struct Case<'a> {
     pub work: Work,
 }
 
-/// What a connection sends.
+/// The requests that a connection sends.
 #[derive(Clone)]
 pub enum Work {
-    /// These, one a measurement.
+    /// Each request is one measurement.
     Requests(Arc<[String]>),
-    /// For each of these keys, a reservation and its settlement, together one measurement.
+    /// For each key, a reservation and its settlement; the two are one measurement.
     Reservations { keys: Arc<[String]>, gateway: String },
 }
 
@@ -48,7 +48,7 @@ pub fn post(path: &str, authorization: &str, body: &Value) -> String {
     )
 }
 
-/// What a case did, over all rounds.
+/// The results of a case over all rounds.
 #[derive(Default)]
 pub struct Measured {
     pub rates: Vec<f64>,
@@ -86,7 +86,7 @@ pub fn run(client: &Runtime, cases: &[Case<'_>], connections: usize, options: &O
     let mut measured: BTreeMap<String, Measured> = BTreeMap::new();
     let cases: Vec<&Case<'_>> = cases.iter().filter(|case| case.name.contains(&options.only)).collect();
     for case in &cases {
-        client.block_on(hammer(case, connections, Duration::from_millis(300)));
+        client.block_on(run_load(case, connections, Duration::from_millis(300)));
     }
     for round in 0..options.rounds {
         println!("{connections} connections, round {} of {}", round + 1, options.rounds);
@@ -97,7 +97,7 @@ pub fn run(client: &Runtime, cases: &[Case<'_>], connections: usize, options: &O
         for case in turn {
             case.server.reset_peak();
             let started = Instant::now();
-            let micros = client.block_on(hammer(case, connections, Duration::from_secs_f64(options.seconds)));
+            let micros = client.block_on(run_load(case, connections, Duration::from_secs_f64(options.seconds)));
             let results = measured.entry(case.name.clone()).or_default();
             results.rates.push(micros.len() as f64 / started.elapsed().as_secs_f64());
             results.micros.extend(micros);
@@ -108,7 +108,7 @@ pub fn run(client: &Runtime, cases: &[Case<'_>], connections: usize, options: &O
 }
 
 /// Runs the work on a number of connections for a time. Returns the microseconds of each measurement.
-pub async fn hammer(case: &Case<'_>, connections: usize, time: Duration) -> Vec<u32> {
+pub async fn run_load(case: &Case<'_>, connections: usize, time: Duration) -> Vec<u32> {
     let until = Instant::now() + time;
     let spawn = |n| tokio::spawn(one_connection(case.server.address, case.work.clone(), n, until));
     let tasks: Vec<_> = (0..connections).map(spawn).collect();
@@ -120,7 +120,7 @@ pub async fn hammer(case: &Case<'_>, connections: usize, time: Duration) -> Vec<
 }
 
 async fn one_connection(address: SocketAddr, work: Work, first: usize, until: Instant) -> Vec<u32> {
-    let mut line = Line::open(address).await;
+    let mut connection = Connection::open(address).await;
     let mut micros = Vec::new();
     // A prime stride visits all requests, and each connection starts elsewhere.
     let mut at = first * 7_919;
@@ -128,14 +128,15 @@ async fn one_connection(address: SocketAddr, work: Work, first: usize, until: In
         let sent = Instant::now();
         match &work {
             Work::Requests(requests) => {
-                line.ask(&requests[at % requests.len()]).await;
+                connection.send(&requests[at % requests.len()]).await;
             }
             Work::Reservations { keys, gateway } => {
                 let body = json!({ "key": keys[at % keys.len()], "quota": 5 });
                 let made: Value =
-                    serde_json::from_slice(line.ask(&post("/api/gateway/reserve", gateway, &body)).await).unwrap();
+                    serde_json::from_slice(connection.send(&post("/api/gateway/reserve", gateway, &body)).await)
+                        .unwrap();
                 let body = json!({ "reservation_id": made["data"]["reservation_id"], "quota": 3 });
-                line.ask(&post("/api/gateway/settle", gateway, &body)).await;
+                connection.send(&post("/api/gateway/settle", gateway, &body)).await;
             }
         }
         micros.push(u32::try_from(sent.elapsed().as_micros()).unwrap());
@@ -144,13 +145,13 @@ async fn one_connection(address: SocketAddr, work: Work, first: usize, until: In
     micros
 }
 
-/// A connection, and what was last read from it.
-struct Line {
+/// A connection, with the bytes of the last answer.
+struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
 }
 
-impl Line {
+impl Connection {
     async fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).await.unwrap();
         stream.set_nodelay(true).unwrap();
@@ -158,11 +159,11 @@ impl Line {
     }
 
     /// Sends a request and reads one whole answer, which must be a 200 with a length; returns its body.
-    async fn ask(&mut self, request: &str) -> &[u8] {
+    async fn send(&mut self, request: &str) -> &[u8] {
         self.stream.write_all(request.as_bytes()).await.unwrap();
         self.buffer.clear();
         loop {
-            assert!(self.stream.read_buf(&mut self.buffer).await.unwrap() > 0, "the server hung up");
+            assert!(self.stream.read_buf(&mut self.buffer).await.unwrap() > 0, "the server closed the connection");
             let Some(head_end) = self.buffer.windows(4).position(|part| part == b"\r\n\r\n") else {
                 continue;
             };
@@ -171,7 +172,7 @@ impl Line {
             let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
             let (start, length) = (head_end + 4, length.trim().parse::<usize>().unwrap());
             while self.buffer.len() < start + length {
-                assert!(self.stream.read_buf(&mut self.buffer).await.unwrap() > 0, "the server hung up");
+                assert!(self.stream.read_buf(&mut self.buffer).await.unwrap() > 0, "the server closed the connection");
             }
             return &self.buffer[start..];
         }

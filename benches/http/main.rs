@@ -1,8 +1,8 @@
-//! How fast the service answers, as ratios: each call is compared with a twin on the same server, interleaved in
-//! one run. `make bench` measures calls and the ledger and draws the plot; `make bench-growth` measures
+//! How fast the service answers, as ratios: each call is compared with a baseline on the same server, in
+//! alternation in one run. `make bench` measures calls and the ledger and draws the plot; `make bench-growth` measures
 //! the same calls in a small and in a large database, and the memory that a server takes.
 //!
-//! Server, database and load generator share the machine, so bare rates mean little; ratios do.
+//! Server, database and load generator share the machine, so compare ratios, not rates.
 
 #![allow(
     missing_docs,
@@ -16,12 +16,12 @@
     reason = "a measuring program: it prints, divides, runs its own SQL, and may panic on errors"
 )]
 
+mod baselines;
 mod installation;
 mod load;
 #[path = "../shared/memory.rs"]
 mod memory;
 mod report;
-mod twins;
 
 use std::fmt::Write as _;
 use std::process::Stdio;
@@ -42,7 +42,7 @@ const SWEEP: [usize; 6] = [1, 4, 16, 64, 256, 512];
 
 /// What is measured, and how long.
 pub struct Options {
-    what: What,
+    benchmark: Benchmark,
     /// Only cases whose names contain this; the report then stays as it is.
     pub only: String,
     pub rounds: usize,
@@ -52,7 +52,7 @@ pub struct Options {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
+enum Benchmark {
     Calls,
     Ledger,
     Growth,
@@ -60,14 +60,19 @@ enum What {
 
 impl Options {
     fn read() -> Self {
-        let mut options =
-            Self { what: What::Calls, only: String::new(), rounds: 5, seconds: 2.0, grown: (1_000_000, 10_000_000) };
+        let mut options = Self {
+            benchmark: Benchmark::Calls,
+            only: String::new(),
+            rounds: 5,
+            seconds: 2.0,
+            grown: (1_000_000, 10_000_000),
+        };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
             let mut value = || words.next().unwrap_or_else(|| panic!("{word} needs a value"));
             match word.as_str() {
-                "--ledger" => options.what = What::Ledger,
-                "--growth" => options.what = What::Growth,
+                "--ledger" => options.benchmark = Benchmark::Ledger,
+                "--growth" => options.benchmark = Benchmark::Growth,
                 "--only" => options.only = value(),
                 "--rounds" => options.rounds = value().parse().unwrap(),
                 "--seconds" => options.seconds = value().parse().unwrap(),
@@ -90,13 +95,13 @@ fn main() {
     }
     let options = Options::read();
     let client = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    match options.what {
-        What::Calls => {
+    match options.benchmark {
+        Benchmark::Calls => {
             let installation = client.block_on(Installation::start(10_000, 0));
             calls(&client, &installation, &options);
             client.block_on(installation.remove());
         }
-        What::Ledger => {
+        Benchmark::Ledger => {
             let installation = client.block_on(Installation::start(100_000, 0));
             ledger(&client, &installation, &options);
             println!("{}", installation.check_ledger());
@@ -106,7 +111,7 @@ fn main() {
             }
             client.block_on(installation.remove());
         }
-        What::Growth => {
+        Benchmark::Growth => {
             let small = client.block_on(Installation::start(10_000, 100_000));
             let large = client.block_on(Installation::start(options.grown.0, options.grown.1));
             growth(&client, [&small, &large], &options);
@@ -119,16 +124,16 @@ fn main() {
     }
 }
 
-/// The calls of a user and of a key, each with its twin.
+/// The calls of a user and of a key, each with its baseline.
 fn user_calls(installation: &Installation) -> Vec<(&'static str, String, String)> {
     let call = |path: &str| get(path, &installation.access_token);
     let (id, bearer) = (installation.token_id, format!("Bearer {}", installation.key));
     vec![
-        ("list", call("/api/token/?p=0&size=10"), call("/twin/list")),
-        ("search", call("/api/token/search?keyword=token%201"), call("/twin/search")),
-        ("get", call(&format!("/api/token/{id}")), call(&format!("/twin/get?id={id}"))),
-        ("usage by key", get("/api/usage/token/", &bearer), call(&format!("/twin/usage?id={id}"))),
-        ("daily usage", call(&format!("/api/token/{id}/usage")), call(&format!("/twin/daily?id={id}"))),
+        ("list", call("/api/token/?p=0&size=10"), call("/baseline/list")),
+        ("search", call("/api/token/search?keyword=token%201"), call("/baseline/search")),
+        ("get", call(&format!("/api/token/{id}")), call(&format!("/baseline/get?id={id}"))),
+        ("usage by key", get("/api/usage/token/", &bearer), call(&format!("/baseline/usage?id={id}"))),
+        ("daily usage", call(&format!("/api/token/{id}/usage")), call(&format!("/baseline/daily?id={id}"))),
     ]
 }
 
@@ -143,25 +148,25 @@ fn charge(path: &str, installation: &Installation, keys: usize) -> Vec<String> {
 }
 
 fn bare(installation: &Installation) -> Case<'_> {
-    Case::new("bare handler", &installation.server, vec![get("/twin/nothing", "")])
+    Case::new("bare handler", &installation.server, vec![get("/baseline/nothing", "")])
 }
 
-/// Each call beside its twin, and the bare handler beside all.
+/// Each call and its baseline, and the bare handler.
 fn calls(client: &Runtime, installation: &Installation, options: &Options) {
     let mut cases =
         vec![bare(installation), Case::new("all layers, no work", &installation.server, vec![get("/healthz", "")])];
-    for (name, call, twin) in user_calls(installation) {
+    for (name, call, baseline) in user_calls(installation) {
         cases.push(Case::new(name, &installation.server, vec![call]));
-        cases.push(Case::new(format!("{name}: twin"), &installation.server, vec![twin]));
+        cases.push(Case::new(format!("{name}: baseline"), &installation.server, vec![baseline]));
     }
     let mut measured = run(client, &cases, 64, options);
-    report::write("calls", 64, &report::table(&cases, &mut measured, "twin"), options);
+    report::write("calls", 64, &report::table(&cases, &mut measured, "baseline"), options);
     let cases = [bare(installation), Case::new("verify, warm", &installation.server, verify(installation, 1_000))];
     let mut measured = run(client, &cases, 64, options);
-    report::write("verify", 64, &report::table(&cases, &mut measured, "twin"), options);
+    report::write("verify", 64, &report::table(&cases, &mut measured, "baseline"), options);
 }
 
-/// What goes through the committer, beside the naive way.
+/// The calls that the ledger commits in batches, each compared with one transaction per request.
 fn ledger_cases(installation: &Installation) -> Vec<Case<'_>> {
     let case = |name, requests| Case::new(name, &installation.server, requests);
     let all = installation.keys.len();
@@ -171,10 +176,10 @@ fn ledger_cases(installation: &Installation) -> Vec<Case<'_>> {
         bare(installation),
         case("verify, warm", verify(installation, 1_000)),
         case("charge, spread", charge("/api/gateway/charge", installation, all)),
-        // In between, the disk catches up with what the one before left to write.
-        case("charge, spread: naive", charge("/twin/charge", installation, all)),
+        // The order leaves time in between for the disk to write what an earlier case left.
+        case("charge, spread: naive", charge("/baseline/charge", installation, all)),
         case("charge, one hot key", charge("/api/gateway/charge", installation, 1)),
-        case("charge, one hot key: naive", charge("/twin/charge", installation, 1)),
+        case("charge, one hot key: naive", charge("/baseline/charge", installation, 1)),
         Case { name: "reserve and settle, spread".to_owned(), server: &installation.server, work: reservations },
     ]
 }
@@ -185,7 +190,7 @@ fn ledger(client: &Runtime, installation: &Installation, options: &Options) {
     report::write("ledger", 256, &report::table(&cases, &mut measured, "naive"), options);
 }
 
-/// The same over ever more connections, as a plot.
+/// Repeats the cases of the ledger with more and more connections, and draws the plot.
 fn sweep(client: &Runtime, installation: &Installation, options: &Options) {
     let cases = &ledger_cases(installation)[..6];
     let mut lines: Vec<report::Line> = cases.iter().map(|case| (case.name.clone(), Vec::new())).collect();
@@ -214,7 +219,7 @@ fn growth(client: &Runtime, installations: [&Installation; 2], options: &Options
         case("verify", verify(installation, 10_000));
         case("charge", charge("/api/gateway/charge", installation, 10_000));
     }
-    // Those that belong together run one after the other.
+    // The small and the large case of a call run one after the other.
     let half = cases.len() / 2;
     let cases: Vec<Case<'_>> = (0..half).flat_map(|n| [cases[n].clone(), cases[n + half].clone()]).collect();
     let mut measured = run(client, &cases, 64, options);
@@ -237,7 +242,7 @@ fn growth(client: &Runtime, installations: [&Installation; 2], options: &Options
     report::write("growth", 64, &table, options);
 }
 
-/// What a server of its own takes on the large database: idle, and after everything was asked of it.
+/// The memory of a separate server on the large database: idle, and after load on all calls.
 fn memory(client: &Runtime, installation: &Installation, options: &Options) {
     let mut command = installation.command();
     command.arg("serve").stderr(Stdio::null());
@@ -251,7 +256,7 @@ fn memory(client: &Runtime, installation: &Installation, options: &Options) {
         vec![get("/api/token/", &installation.access_token)],
     ] {
         let case = Case::new("load", &server, requests);
-        client.block_on(load::hammer(&case, 256, Duration::from_secs_f64(options.seconds * 4.0)));
+        client.block_on(load::run_load(&case, 256, Duration::from_secs_f64(options.seconds * 4.0)));
     }
     let (busy, most) = (server.mebibytes("VmRSS"), server.mebibytes("VmHWM"));
     drop(server);

@@ -11,20 +11,20 @@ use crate::load::{Case, Measured, ratio};
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance.md");
 const PLOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance.svg");
 
-/// A row for each case, compared with the first case and with the case of the same name and `: {beside}`.
-pub fn table(cases: &[Case<'_>], measured: &mut BTreeMap<String, Measured>, beside: &str) -> String {
-    let baseline = measured.get(&cases[0].name).map_or(0.0, Measured::rate);
+/// A row for each case, compared with the first case and with the case of the same name and `: {compared_to}`.
+pub fn table(cases: &[Case<'_>], measured: &mut BTreeMap<String, Measured>, compared_to: &str) -> String {
+    let bare = measured.get(&cases[0].name).map_or(0.0, Measured::rate);
     let mut table = format!(
-        "| call | rate/s | p50 ms | p99 ms | ÷ {} | ÷ {beside} | peak MiB |\n|---|---:|---:|---:|---:|---:|---:|\n",
+        "| call | rate/s | p50 ms | p99 ms | ÷ {} | ÷ {compared_to} | peak MiB |\n|---|---:|---:|---:|---:|---:|---:|\n",
         cases[0].name
     );
     for Case { name, .. } in cases.iter().filter(|case| measured.contains_key(&case.name)).collect::<Vec<_>>() {
-        let other = measured.get(&format!("{name}: {beside}"));
+        let other = measured.get(&format!("{name}: {compared_to}"));
         let compared = other.map_or_else(String::new, |other| format!("**{:.2}**", ratio(&measured[name], other)));
         let case = measured.get_mut(name).unwrap();
         let (rate, p50, p99) = (case.rate(), case.percentile(50), case.percentile(99));
-        let (of_baseline, peak) = (rate / baseline, case.peak);
-        writeln!(table, "| {name} | {rate:.0} | {p50:.2} | {p99:.2} | {of_baseline:.2} | {compared} | {peak:.0} |")
+        let (of_bare, peak) = (rate / bare, case.peak);
+        writeln!(table, "| {name} | {rate:.0} | {p50:.2} | {p99:.2} | {of_bare:.2} | {compared} | {peak:.0} |")
             .unwrap();
     }
     table

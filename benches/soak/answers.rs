@@ -1,4 +1,4 @@
-//! Sends a request and judges the answer: which answers are never allowed, and when a missing answer is.
+//! Sends requests and checks the answers: which answers are never allowed, and when an answer may be missing.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,9 +10,9 @@ use crate::harness::{Answer, Client};
 use crate::world::World;
 
 /// How long a client waits for an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A request, under the name it is counted by.
+/// A request and the name under which it is counted.
 pub struct Call {
     pub name: &'static str,
     pub method: Method,
@@ -36,9 +36,9 @@ impl Call {
     }
 }
 
-/// What is known about a request afterwards.
+/// The outcome of a request, as far as the client knows it.
 #[derive(Debug)]
-pub enum Told {
+pub enum Outcome {
     /// It was done, with `data` and the session cookie, if any.
     Done(Value, Option<String>),
     /// It was not done. An unexpected reason is a finding.
@@ -65,7 +65,7 @@ impl Caller {
 
     /// Sends a request to a server, from the client address `address`. A refusal with a code that is not `expected` is a
     /// finding.
-    pub async fn ask(&self, server: usize, address: &str, call: &Call, expected: &[&str]) -> Told {
+    pub async fn send(&self, server: usize, address: &str, call: &Call, expected: &[&str]) -> Outcome {
         let mut client = self.client.clone();
         client.base = self.world.base(server);
         let headers = [
@@ -79,68 +79,76 @@ impl Caller {
             client.headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
         }
         let body = if call.body.is_null() { String::new() } else { call.body.to_string() };
-        let sent = Instant::now();
+        let sent_at = Instant::now();
         let answer = client.try_send(call.method.clone(), &call.path, body);
-        match tokio::time::timeout(PATIENCE, answer).await {
+        match tokio::time::timeout(CLIENT_TIMEOUT, answer).await {
             Ok(Ok(answer)) => {
-                self.world.pulse.answers(server);
-                self.judge(server, call, sent, &answer, expected)
+                self.world.last_activity.record_answer(server);
+                self.check_answer(server, call, sent_at, &answer, expected)
             }
             Ok(Err(error)) => {
-                if let Some(what) = self.world.windows.blames_for_a_cut(server, sent) {
+                if let Some(what) = self.world.windows.finding_for_broken_connection(server, sent_at) {
                     let cause = error_chain(&error);
-                    self.world.finds(what, &format!("{} on server {server}: {cause}", call.name));
+                    self.world.record_finding(what, &format!("{} on server {server}: {cause}", call.name));
                 }
-                self.unanswered(call, sent)
+                self.unanswered(call, sent_at)
             }
             Err(_) => {
-                if !self.world.windows.are_open_since(sent) {
-                    let detail = format!("{} on server {server} waited {PATIENCE:?}", call.name);
-                    self.world.finds("no answer while there was no fault", &detail);
+                if !self.world.windows.explain_missing_answer(sent_at) {
+                    let detail = format!("{} on server {server} waited {CLIENT_TIMEOUT:?}", call.name);
+                    self.world.record_finding("no answer while there was no fault", &detail);
                 }
-                self.unanswered(call, sent)
+                self.unanswered(call, sent_at)
             }
         }
     }
 
-    fn unanswered(&self, call: &Call, sent: Instant) -> Told {
-        self.world.tallies.add(call.name, sent.elapsed(), |tally| tally.unanswered += 1);
-        Told::Unknown
+    fn unanswered(&self, call: &Call, sent_at: Instant) -> Outcome {
+        self.world.tallies.add(call.name, sent_at.elapsed(), |tally| tally.unanswered += 1);
+        Outcome::Unknown
     }
 
-    fn judge(&self, server: usize, call: &Call, sent: Instant, answer: &Answer, expected: &[&str]) -> Told {
-        let (world, took, status) = (&self.world, sent.elapsed(), answer.status.as_u16());
+    fn check_answer(
+        &self,
+        server: usize,
+        call: &Call,
+        sent_at: Instant,
+        answer: &Answer,
+        expected: &[&str],
+    ) -> Outcome {
+        let (world, took, status) = (&self.world, sent_at.elapsed(), answer.status.as_u16());
         let describe = || format!("{} on server {server}: {status} {}", call.name, shortened(&answer.text));
         let Ok(body) = serde_json::from_str::<Value>(&answer.text) else {
-            world.finds("an answer that is not JSON", &describe());
-            return Told::Unknown;
+            world.record_finding("an answer that is not JSON", &describe());
+            return Outcome::Unknown;
         };
         let code = body["error"].as_str().unwrap_or_default();
         match status {
             200 if body["success"] == true || body["code"] == true => {
                 world.tallies.add(call.name, took, |tally| tally.done += 1);
                 let cookie = answer.header("set-cookie").and_then(|cookie| cookie.split(';').next());
-                Told::Done(body["data"].clone(), cookie.map(str::to_owned))
+                Outcome::Done(body["data"].clone(), cookie.map(str::to_owned))
             }
             503 => {
                 world.tallies.add(call.name, took, |tally| tally.unavailable += 1);
-                world.windows.counts_unavailable(sent);
-                let says_when = answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok());
-                if !says_when || code.is_empty() {
-                    world.finds("a 503 without Retry-After or without a code", &describe());
+                world.windows.count_unavailable(sent_at);
+                let has_retry_after =
+                    answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok());
+                if !has_retry_after || code.is_empty() {
+                    world.record_finding("a 503 without Retry-After or without a code", &describe());
                 }
-                Told::Unknown
+                Outcome::Unknown
             }
             400..500 if !code.is_empty() => {
                 world.tallies.add(call.name, took, |tally| tally.refused += 1);
                 if !expected.contains(&code) {
-                    world.finds("an unexpected refusal", &describe());
+                    world.record_finding("an unexpected refusal", &describe());
                 }
-                Told::Refused
+                Outcome::Refused
             }
             _ => {
-                world.finds("an answer that is never allowed", &describe());
-                Told::Unknown
+                world.record_finding("an answer that is never allowed", &describe());
+                Outcome::Unknown
             }
         }
     }

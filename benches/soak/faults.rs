@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 use tokio::io::AsyncReadExt;
 use tokio::time::sleep;
 
-use crate::answers::{Call, Caller, Told};
+use crate::answers::{Call, Caller, Outcome};
 use crate::checks;
 use crate::world::{SERVERS, SESSION_NAME, World};
 
@@ -18,7 +18,7 @@ use crate::world::{SERVERS, SESSION_NAME, World};
 const RECOVERY: Duration = Duration::from_secs(30);
 
 /// After this additional time, the run continues without waiting.
-const HOPE: Duration = Duration::from_mins(1);
+const EXTRA_WAIT: Duration = Duration::from_mins(1);
 
 /// Simulates a new day: drops the newest partition, which is empty, so that the job must create it again, and adds one
 /// that the job must delete.
@@ -41,37 +41,37 @@ $$";
 
 /// What is done to the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FaultKind {
     /// `kill -9` of a server, and its start.
     Kill,
     /// SIGSTOP of a server, and SIGCONT.
     Pause,
     /// A rolling restart: SIGTERM of a server, and its start.
-    Roll,
+    RollingRestart,
     /// PostgreSQL crashes, and comes back.
-    Crash,
+    DatabaseCrash,
     /// PostgreSQL is restarted.
-    Restart,
+    DatabaseRestart,
     /// Half of the servers' sessions are ended, three times.
-    Cut,
+    EndSessions,
     /// A slow `pg_dump`; meanwhile a new day begins and a server is restarted.
     Backup,
     /// A transaction that has read charges and stays open; meanwhile a new day begins.
-    Reader,
+    LongTransaction,
     /// `keymeter doctor`, and the ledger's invariants as SQL.
     Doctor,
 }
 
-impl Kind {
+impl FaultKind {
     pub const ALL: [Self; 9] = [
         Self::Kill,
         Self::Pause,
-        Self::Roll,
-        Self::Crash,
-        Self::Restart,
-        Self::Cut,
+        Self::RollingRestart,
+        Self::DatabaseCrash,
+        Self::DatabaseRestart,
+        Self::EndSessions,
         Self::Backup,
-        Self::Reader,
+        Self::LongTransaction,
         Self::Doctor,
     ];
 
@@ -79,18 +79,18 @@ impl Kind {
         match self {
             Self::Kill => "kill",
             Self::Pause => "pause",
-            Self::Roll => "roll",
-            Self::Crash => "crash",
-            Self::Restart => "restart",
-            Self::Cut => "cut",
+            Self::RollingRestart => "rolling-restart",
+            Self::DatabaseCrash => "database-crash",
+            Self::DatabaseRestart => "database-restart",
+            Self::EndSessions => "end-sessions",
             Self::Backup => "backup",
-            Self::Reader => "reader",
+            Self::LongTransaction => "long-transaction",
             Self::Doctor => "doctor",
         }
     }
 
     pub const fn stops_the_database(self) -> bool {
-        matches!(self, Self::Crash | Self::Restart)
+        matches!(self, Self::DatabaseCrash | Self::DatabaseRestart)
     }
 
     /// How long some wallet may go without a charge on a server that is healthy.
@@ -98,90 +98,101 @@ impl Kind {
         match self {
             // A paused server may hold locks: the others wait until the database ends its transaction.
             Self::Pause => Some(Duration::from_secs(12)),
-            Self::Kill | Self::Roll | Self::Cut | Self::Backup | Self::Reader | Self::Doctor => {
-                Some(Duration::from_secs(10))
-            }
-            Self::Crash | Self::Restart => None,
+            Self::Kill
+            | Self::RollingRestart
+            | Self::EndSessions
+            | Self::Backup
+            | Self::LongTransaction
+            | Self::Doctor => Some(Duration::from_secs(10)),
+            Self::DatabaseCrash | Self::DatabaseRestart => None,
         }
     }
 }
 
 /// Makes faults one after the other, with pauses between them, until the time is over. Every kind occurs once before any
 /// occurs again. The seed determines the order.
-pub async fn make(world: Arc<World>) {
+pub async fn run(world: Arc<World>) {
     let until = Instant::now() + world.options.length();
     let mut rng = StdRng::seed_from_u64(world.options.seed);
     let caller = Caller::new(Arc::clone(&world)).await;
     sleep(world.options.warm_up()).await;
-    let mut deck = Vec::new();
+    let mut upcoming = Vec::new();
     while Instant::now() < until && !world.options.faults.is_empty() {
-        if deck.is_empty() {
-            deck.clone_from(&world.options.faults);
-            deck.shuffle(&mut rng);
+        if upcoming.is_empty() {
+            upcoming.clone_from(&world.options.faults);
+            upcoming.shuffle(&mut rng);
         }
-        let kind = deck.pop().unwrap();
-        let (server, fraction, calm) = (rng.random_range(0..SERVERS), rng.random(), rng.random_range(1..=4));
-        fault(&world, &caller, kind, server, fraction).await;
+        let kind = upcoming.pop().unwrap();
+        let (server, fraction, pause) = (rng.random_range(0..SERVERS), rng.random(), rng.random_range(1..=4));
+        run_fault(&world, &caller, kind, server, fraction).await;
         let left = until.saturating_duration_since(Instant::now());
-        sleep(Duration::from_secs(calm).min(left)).await;
+        sleep(Duration::from_secs(pause).min(left)).await;
     }
     sleep(until.saturating_duration_since(Instant::now())).await;
 }
 
 /// Makes one fault and waits for the recovery. `fraction`, from 0 to 1, determines its length.
-async fn fault(world: &Arc<World>, caller: &Caller, kind: Kind, server: usize, fraction: f64) {
+async fn run_fault(world: &Arc<World>, caller: &Caller, kind: FaultKind, server: usize, fraction: f64) {
     // The last server is paused, but never restarted.
     let victim = match kind {
-        Kind::Pause => Some(server),
-        Kind::Kill | Kind::Roll | Kind::Backup => Some(server % (SERVERS - 1)),
-        Kind::Crash | Kind::Restart | Kind::Cut | Kind::Reader | Kind::Doctor => None,
+        FaultKind::Pause => Some(server),
+        FaultKind::Kill | FaultKind::RollingRestart | FaultKind::Backup => Some(server % (SERVERS - 1)),
+        FaultKind::DatabaseCrash
+        | FaultKind::DatabaseRestart
+        | FaultKind::EndSessions
+        | FaultKind::LongTransaction
+        | FaultKind::Doctor => None,
     };
     let at = victim.map_or_else(String::new, |victim| format!(" of server {victim}"));
-    world.says(&format!("fault: {}{at}", kind.name()));
+    world.log(&format!("fault: {}{at}", kind.name()));
     world.windows.open(kind, victim);
     let span = |least: f64, most: f64| Duration::from_secs_f64(least + (most - least) * fraction);
     // Jobs run each minute: in a long run one of them falls into each backup.
     let long = if world.options.is_short() { span(10.0, 14.0) } else { span(62.0, 80.0) };
     match kind {
-        Kind::Kill => {
+        FaultKind::Kill => {
             let slot = &world.servers[victim.unwrap()];
             slot.kill().await;
             sleep(span(0.2, 3.0)).await;
             slot.start(&world.cluster).await;
         }
-        Kind::Pause => {
+        FaultKind::Pause => {
             let slot = &world.servers[victim.unwrap()];
             slot.signal("STOP").await;
             sleep(span(20.0, 25.0)).await;
             slot.signal("CONT").await;
         }
-        Kind::Roll => roll(world, victim.unwrap()).await,
-        Kind::Crash | Kind::Restart => {
-            let of_database = |act: fn(&World)| {
+        FaultKind::RollingRestart => rolling_restart(world, victim.unwrap()).await,
+        FaultKind::DatabaseCrash | FaultKind::DatabaseRestart => {
+            let run_blocking = |act: fn(&World)| {
                 let world = Arc::clone(world);
                 async move { tokio::task::spawn_blocking(move || act(&world)).await.unwrap() }
             };
-            of_database(if kind == Kind::Crash { |world| world.cluster.crash() } else { |world| world.cluster.stop() })
-                .await;
+            run_blocking(if kind == FaultKind::DatabaseCrash {
+                |world| world.cluster.crash()
+            } else {
+                |world| world.cluster.stop()
+            })
+            .await;
             sleep(span(0.2, 4.0)).await;
-            of_database(|world| world.cluster.resume()).await;
+            run_blocking(|world| world.cluster.resume()).await;
         }
-        Kind::Cut => {
+        FaultKind::EndSessions => {
             for round in 0..3 {
-                cut_sessions(world, fraction.to_bits() + round).await;
+                end_sessions(world, fraction.to_bits() + round).await;
                 sleep(Duration::from_millis(500)).await;
             }
         }
-        Kind::Backup => backup(world, victim.unwrap(), long).await,
-        Kind::Reader => reader(world, long).await,
-        Kind::Doctor => checks::law(world, "under load").await,
+        FaultKind::Backup => backup(world, victim.unwrap(), long).await,
+        FaultKind::LongTransaction => long_transaction(world, long).await,
+        FaultKind::Doctor => checks::ledger_invariants(world, "under load").await,
     }
     let ended = Instant::now();
     world.windows.change(|window| window.ended = Some(ended));
-    recovers(world, caller, ended).await;
+    wait_for_recovery(world, caller, ended).await;
     let window = world.windows.change(|window| window.closed = Some(Instant::now())).unwrap();
     let (recovery, gap) = (ended.elapsed(), window.wallet_gap);
-    world.says(&format!(
+    world.log(&format!(
         "       {} is over: all servers charge again after {:.1} s; longest gap of a wallet on a healthy server {:.1} s",
         kind.name(),
         recovery.as_secs_f64(),
@@ -189,83 +200,89 @@ async fn fault(world: &Arc<World>, caller: &Caller, kind: Kind, server: usize, f
     ));
     if let Some(most) = kind.longest_gap().filter(|most| gap > *most) {
         let detail = format!("{}{at}: {:.1} s, at most {most:?} are allowed", kind.name(), gap.as_secs_f64());
-        world.finds("a wallet could not be charged on a healthy server", &detail);
+        world.record_finding("a wallet could not be charged on a healthy server", &detail);
     }
 }
 
 /// Waits until every server is ready and has charged every wallet after `ended`.
-async fn recovers(world: &World, caller: &Caller, ended: Instant) {
+async fn wait_for_recovery(world: &World, caller: &Caller, ended: Instant) {
     let rich: Vec<usize> = (0..world.owners.len()).filter(|owner| world.owners[*owner].is_rich).collect();
     let mut is_late = false;
     loop {
         let mut behind = Vec::new();
         for server in 0..SERVERS {
-            let waiting = rich.iter().filter(|owner| world.pulse.charged(server, **owner) <= ended).count();
+            let waiting = rich.iter().filter(|owner| world.last_activity.charged(server, **owner) <= ended).count();
             if waiting > 0 {
                 behind.push(format!("server {server} for {waiting} wallets"));
-            } else if !matches!(caller.ask(server, "", &Call::get("ready", "/readyz", ""), &[]).await, Told::Done(..)) {
+            } else if !matches!(
+                caller.send(server, "", &Call::get("ready", "/readyz", ""), &[]).await,
+                Outcome::Done(..)
+            ) {
                 behind.push(format!("server {server} is not ready"));
             }
         }
-        if behind.is_empty() || ended.elapsed() > RECOVERY + HOPE {
+        if behind.is_empty() || ended.elapsed() > RECOVERY + EXTRA_WAIT {
             return;
         }
         if !is_late && ended.elapsed() > RECOVERY {
             is_late = true;
-            world.finds("a server did not recover in time", &format!("after {RECOVERY:?}: {}", behind.join(", ")));
+            world.record_finding(
+                "a server did not recover in time",
+                &format!("after {RECOVERY:?}: {}", behind.join(", ")),
+            );
         }
         sleep(Duration::from_millis(20)).await;
     }
 }
 
 /// SIGTERM, and a start after it has stopped cleanly.
-async fn roll(world: &World, server: usize) {
-    world.windows.change(|window| window.told = Some(Instant::now()));
-    world.stops(server).await;
+async fn rolling_restart(world: &World, server: usize) {
+    world.windows.change(|window| window.stop_requested = Some(Instant::now()));
+    world.stop_server(server).await;
     world.servers[server].start(&world.cluster).await;
 }
 
 /// Ends about half of the sessions of the servers.
-async fn cut_sessions(world: &World, seed: u64) {
+async fn end_sessions(world: &World, seed: u64) {
     let sessions = "select pid from pg_stat_activity where backend_type = 'client backend' \
                     and application_name <> $1 and datname = current_database() order by pid";
     let mut rng = StdRng::seed_from_u64(seed);
     let pids: Vec<i32> = sqlx::query_scalar(sessions).bind(SESSION_NAME).fetch_all(&world.pool).await.unwrap();
     let pids: Vec<i32> = pids.into_iter().filter(|_| rng.random_bool(0.5)).collect();
-    let cut = sqlx::query("select pg_terminate_backend(pid) from unnest($1::int[]) as pid").bind(pids);
-    cut.execute(&world.pool).await.unwrap();
+    let terminate = sqlx::query("select pg_terminate_backend(pid) from unnest($1::int[]) as pid").bind(pids);
+    terminate.execute(&world.pool).await.unwrap();
 }
 
-async fn new_day(world: &World) {
+async fn simulate_new_day(world: &World) {
     if let Err(error) = sqlx::raw_sql(NEW_DAY).execute(&world.pool).await {
-        world.says(&format!("       no new day: {error}"));
+        world.log(&format!("       the partitions were not changed: {error}"));
     }
 }
 
 /// A dump that is read slowly, so that it holds its locks; a server that starts meanwhile does its jobs at once.
 async fn backup(world: &World, server: usize, length: Duration) {
     let since = Instant::now();
-    new_day(world).await;
+    simulate_new_day(world).await;
     let mut command = tokio::process::Command::new(world.cluster.program("pg_dump"));
     command.arg("--dbname").arg(world.cluster.url()).stdin(Stdio::null());
     let mut dump = command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
     let mut out = dump.stdout.take().unwrap();
-    // It writes when it has all its locks.
+    // pg_dump writes its first byte after it has taken all its locks.
     let mut first = [0; 1];
     out.read_exact(&mut first).await.unwrap();
     sleep(Duration::from_secs(1)).await;
-    roll(world, server).await;
+    rolling_restart(world, server).await;
     sleep(length.saturating_sub(since.elapsed())).await;
     tokio::io::copy(&mut out, &mut tokio::io::sink()).await.unwrap();
     let done = dump.wait_with_output().await.unwrap();
     if !done.status.success() {
-        world.finds("a backup failed", &String::from_utf8_lossy(&done.stderr));
+        world.record_finding("a backup failed", &String::from_utf8_lossy(&done.stderr));
     }
 }
 
 /// A long report: a snapshot that has read charges and is kept open.
-async fn reader(world: &World, length: Duration) {
-    new_day(world).await;
+async fn long_transaction(world: &World, length: Duration) {
+    simulate_new_day(world).await;
     let report = async {
         let mut tx = world.pool.begin().await?;
         sqlx::query("set transaction isolation level repeatable read").execute(&mut *tx).await?;
@@ -278,7 +295,7 @@ async fn reader(world: &World, length: Duration) {
     };
     match report.await {
         Ok(true) => {}
-        Ok(false) => world.finds("a snapshot changed", "the count of charges"),
-        Err(error) => world.finds("a report was ended", &error.to_string()),
+        Ok(false) => world.record_finding("a snapshot changed", "the count of charges"),
+        Err(error) => world.record_finding("a report was ended", &error.to_string()),
     }
 }

@@ -1,5 +1,5 @@
-//! A long mixed load on three servers of one database while faults are made, and a check that every promise of the
-//! ledger held. `make soak` runs it; `docs/soak.md` says what it does and how to read what it prints.
+//! A long mixed load on three servers of one database while faults are caused, and a check that every invariant of
+//! the ledger holds. `make soak` runs it; `docs/soak.md` describes it and its output.
 
 #![allow(
     missing_docs,
@@ -10,7 +10,7 @@
     clippy::needless_pass_by_value,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a program for measuring: it prints, divides, asks its own questions, and stops when it cannot go on"
+    reason = "a measuring program: it prints, divides, runs its own SQL, and stops by panicking"
 )]
 
 mod answers;
@@ -31,28 +31,28 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use faults::Kind;
+use faults::FaultKind;
 use world::World;
 
-/// Clients unless `--clients` says otherwise: enough to fill batches, few enough for a small machine.
+/// Default of `--clients`: enough to fill batches, few enough for a small machine.
 const CLIENTS: usize = 32;
 
-/// The longest pause of a client unless `--pause` says otherwise.
+/// Default of `--pause`: the longest pause of a client.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What is run.
+/// The options of the command line.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Minutes of load.
     pub minutes: f64,
-    /// From which the load's choices and the faults follow.
+    /// Seed of the random choices of the load and of the faults.
     pub seed: u64,
     /// Clients that send one operation after the other.
     pub clients: usize,
     /// The longest pause of a client between two operations.
     pub pause: Duration,
     /// The faults to make.
-    pub faults: Vec<Kind>,
+    pub faults: Vec<FaultKind>,
 }
 
 impl Options {
@@ -62,7 +62,7 @@ impl Options {
             seed: u64::from(rand::random::<u32>()),
             clients: CLIENTS,
             pause: PAUSE,
-            faults: Kind::ALL.to_vec(),
+            faults: FaultKind::ALL.to_vec(),
         };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
@@ -92,7 +92,7 @@ impl Options {
         if self.pause != PAUSE {
             arguments.push(format!("--pause {}", self.pause.as_millis()));
         }
-        if self.faults != Kind::ALL {
+        if self.faults != FaultKind::ALL {
             let names: Vec<_> = self.faults.iter().map(|kind| kind.name()).collect();
             let names = if names.is_empty() { "none".to_owned() } else { names.join(",") };
             arguments.push(format!("--faults {names}"));
@@ -105,28 +105,28 @@ impl Options {
         Duration::from_secs_f64(self.minutes * 60.0)
     }
 
-    /// How long a server has served before its memory is taken as the measure of what follows. Also the time before
-    /// the first fault.
+    /// The age at which the memory of a server becomes the baseline for its growth. Also the time before the first
+    /// fault.
     fn warm_up(&self) -> Duration {
         (self.length() / 10).clamp(Duration::from_secs(8), Duration::from_mins(1))
     }
 
-    /// How long everything rests at the end.
+    /// How long the servers idle at the end.
     fn rest(&self) -> Duration {
         (self.length() / 6).clamp(Duration::from_secs(10), Duration::from_mins(1))
     }
 
-    /// Whether faults are cut short, so that a short run meets most of them.
+    /// Returns true if faults are shortened, so that a short run includes most of them.
     fn is_short(&self) -> bool {
         self.minutes < 5.0
     }
 }
 
 /// The faults of a list such as `kill,pause`; `none` for a run without any.
-fn faults_named(names: &str) -> Vec<Kind> {
-    let known = || Kind::ALL.map(Kind::name).join(", ");
+fn faults_named(names: &str) -> Vec<FaultKind> {
+    let known = || FaultKind::ALL.map(FaultKind::name).join(", ");
     let named = |name: &str| {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name).unwrap_or_else(|| {
+        FaultKind::ALL.into_iter().find(|kind| kind.name() == name).unwrap_or_else(|| {
             panic!("there is no fault {name}; there are {} and none", known());
         })
     };
@@ -138,37 +138,37 @@ fn main() -> ExitCode {
     println!("seed {}; repeat with: make soak SOAK_ARGS=\"{}\"", options.seed, options.arguments());
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let world = runtime.block_on(async { Arc::new(World::start(options).await) });
-    let held = runtime.block_on(async {
+    let passed = runtime.block_on(async {
         tokio::select! {
-            held = soak(&world) => held,
+            passed = soak(&world) => passed,
             _ = tokio::signal::ctrl_c() => {
                 println!("interrupted; the logs stay in {}", world.home().display());
                 false
             }
         }
     });
-    world.end(held);
-    if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    world.end(passed);
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The whole run; returns whether everything held.
+/// The whole run; returns true if all checks passed.
 async fn soak(world: &Arc<World>) -> bool {
-    let memory = tokio::spawn(watch::samples(Arc::clone(world)));
-    let progress = tokio::spawn(report::progress(Arc::clone(world)));
-    let gaps = tokio::spawn(watch::gaps(Arc::clone(world)));
+    let memory = tokio::spawn(watch::take_samples(Arc::clone(world)));
+    let progress = tokio::spawn(report::print_progress(Arc::clone(world)));
+    let gaps = tokio::spawn(watch::measure_gaps(Arc::clone(world)));
     let clients = load::start(world);
-    let faults = tokio::spawn(faults::make(Arc::clone(world)));
-    world.finds_panic(faults.await, "making faults");
+    let faults = tokio::spawn(faults::run(Arc::clone(world)));
+    world.record_panic(faults.await, "making faults");
     world.stop.store(true, Ordering::SeqCst);
     for client in clients {
-        world.finds_panic(client.await, "a client");
+        world.record_panic(client.await, "a client");
     }
     gaps.abort();
-    world.says("the load has stopped; resting");
+    world.log("the load has stopped; resting");
     tokio::time::sleep(world.options.rest()).await;
     progress.abort();
     memory.abort();
-    let checked = tokio::spawn(checks::all(Arc::clone(world)));
-    world.finds_panic(checked.await, "checking");
-    report::table(world)
+    let checked = tokio::spawn(checks::run_all(Arc::clone(world)));
+    world.record_panic(checked.await, "checking");
+    report::print_tables(world)
 }

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::world::World;
 
-/// What is known of a charge.
+/// The known outcome of a charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
+pub enum LedgerOutcome {
     /// Acknowledged: it is in the ledger, once.
     Charged,
     /// Refused, and never sent before: it is not in the ledger.
@@ -24,14 +24,14 @@ pub struct Entry {
     pub mark: i64,
     pub token: i64,
     pub quota: i64,
-    pub known: Known,
+    pub outcome: LedgerOutcome,
     pub has_request_id: bool,
 }
 
 /// An operation of unknown outcome, which is repeated at the end.
 #[derive(Debug, Clone)]
-pub struct Doubt {
-    /// Its `known` has no meaning yet.
+pub struct UnresolvedOperation {
+    /// Its `outcome` has no meaning yet.
     pub entry: Entry,
     pub path: &'static str,
     pub body: Value,
@@ -41,7 +41,7 @@ pub struct Doubt {
 #[derive(Default)]
 pub struct Records {
     entries: Mutex<Vec<Entry>>,
-    doubts: Mutex<Vec<Doubt>>,
+    unresolved: Mutex<Vec<UnresolvedOperation>>,
 }
 
 /// The request id of a charge; ids sort as their marks.
@@ -54,12 +54,12 @@ impl Records {
         self.entries.lock().unwrap().push(entry);
     }
 
-    pub fn doubt(&self, doubt: Doubt) {
-        self.doubts.lock().unwrap().push(doubt);
+    pub fn add_unresolved(&self, operation: UnresolvedOperation) {
+        self.unresolved.lock().unwrap().push(operation);
     }
 
-    pub fn take_doubts(&self) -> Vec<Doubt> {
-        std::mem::take(&mut *self.doubts.lock().unwrap())
+    pub fn take_unresolved(&self) -> Vec<UnresolvedOperation> {
+        std::mem::take(&mut *self.unresolved.lock().unwrap())
     }
 
     /// Compares every entry with the rows of the ledger, in the order of marks. Returns the number of entries with a request
@@ -82,33 +82,34 @@ async fn compare_charges(world: &World, entries: &[Entry]) -> sqlx::Result<()> {
     let (mut entries, mut last) = (entries.iter().peekable(), None);
     while let Some((mark, token, quota)) = rows.try_next().await? {
         if last.replace(mark) == Some(mark) {
-            world.finds("L4: charged twice", &format!("the charge marked {mark}, of the token {token}"));
+            world.record_finding("L4: charged twice", &format!("the charge marked {mark}, of the token {token}"));
             continue;
         }
         while let Some(missing) = entries.next_if(|entry| entry.mark < mark) {
-            is_not_charged(world, missing);
+            check_not_charged(world, missing);
         }
         match entries.next_if(|entry| entry.mark == mark) {
-            Some(entry) if entry.known == Known::Refused => {
-                world.finds("L4: refused and charged", &format!("{entry:?}"));
+            Some(entry) if entry.outcome == LedgerOutcome::Refused => {
+                world.record_finding("L4: refused and charged", &format!("{entry:?}"));
             }
             Some(entry) if (entry.token, entry.quota) != (token, quota) => {
-                world.finds(
+                world.record_finding(
                     "L4: charged another amount than answered",
                     &format!("{entry:?}, but {quota} of the token {token}"),
                 );
             }
             Some(_) => {}
-            None => world.finds("L4: a charge that nobody sent", &format!("marked {mark}, of the token {token}")),
+            None => world
+                .record_finding("L4: a charge that was never sent", &format!("marked {mark}, of the token {token}")),
         }
     }
-    entries.for_each(|missing| is_not_charged(world, missing));
+    entries.for_each(|missing| check_not_charged(world, missing));
     Ok(())
 }
 
-fn is_not_charged(world: &World, entry: &Entry) {
-    if entry.known == Known::Charged {
-        world.finds("L4: acknowledged and lost", &format!("{entry:?}"));
+fn check_not_charged(world: &World, entry: &Entry) {
+    if entry.outcome == LedgerOutcome::Charged {
+        world.record_finding("L4: acknowledged and lost", &format!("{entry:?}"));
     }
 }
 
@@ -118,22 +119,24 @@ async fn compare_idempotency_records(world: &World, entries: &[Entry]) -> sqlx::
     )
     .fetch(&world.pool);
     let mut entries = entries.iter().peekable();
-    let is_absent = |entry: &Entry| {
-        if entry.known == Known::Charged {
-            world.finds("L4: acknowledged, but its idempotency record is missing", &format!("{entry:?}"));
+    let check_absent = |entry: &Entry| {
+        if entry.outcome == LedgerOutcome::Charged {
+            world.record_finding("L4: acknowledged, but its idempotency record is missing", &format!("{entry:?}"));
         }
     };
     while let Some((id, charged)) = rows.try_next().await? {
         let mark: i64 = id.parse().unwrap_or(-1);
         while let Some(absent) = entries.next_if(|entry| entry.mark < mark) {
-            is_absent(absent);
+            check_absent(absent);
         }
         match entries.next_if(|entry| entry.mark == mark) {
-            Some(entry) if entry.known == Known::Charged && entry.quota == charged => {}
-            other => world
-                .finds("L4: an idempotency record with another amount", &format!("{id} charged {charged}, {other:?}")),
+            Some(entry) if entry.outcome == LedgerOutcome::Charged && entry.quota == charged => {}
+            other => world.record_finding(
+                "L4: an idempotency record with another amount",
+                &format!("{id} charged {charged}, {other:?}"),
+            ),
         }
     }
-    entries.for_each(is_absent);
+    entries.for_each(check_absent);
     Ok(())
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::faults::Kind;
-use crate::watch::{Life, Window, median};
+use crate::faults::FaultKind;
+use crate::watch::{ServerProcess, Window, median};
 use crate::world::{SERVERS, Tally, World};
 
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Prints rates, the present fault, and the memory and files of the servers, until the task is aborted.
-pub async fn progress(world: Arc<World>) {
+/// Prints rates, the current fault, and the memory and files of the servers, until the task is aborted.
+pub async fn print_progress(world: Arc<World>) {
     let mut ticks = tokio::time::interval(EVERY);
     ticks.tick().await;
     let mut before = BTreeMap::new();
@@ -30,28 +30,28 @@ pub async fn progress(world: Arc<World>) {
             |window| format!("{} {} s", window.kind.name(), window.began.elapsed().as_secs()),
         );
         let newest = |server| {
-            let lives = world.lives.lock().unwrap();
-            let sample = lives.iter().rev().find(|life| life.server == server)?.samples.last().copied()?;
+            let processes = world.processes.lock().unwrap();
+            let sample = processes.iter().rev().find(|process| process.server == server)?.samples.last().copied()?;
             Some(format!("{:.0}/{}", sample.mebibytes, sample.files))
         };
-        let taken: Vec<_> = (0..SERVERS).map(|n| newest(n).unwrap_or_else(|| "?".to_owned())).collect();
-        world.says(&format!("{total}/s ({}) | fault: {fault} | MiB/files {}", rates.join(", "), taken.join(" ")));
+        let memory: Vec<_> = (0..SERVERS).map(|n| newest(n).unwrap_or_else(|| "?".to_owned())).collect();
+        world.log(&format!("{total}/s ({}) | fault: {fault} | MiB/files {}", rates.join(", "), memory.join(" ")));
         before = all;
     }
 }
 
-/// Prints the tables; returns whether everything held.
-pub fn table(world: &World) -> bool {
-    operations(world);
-    faults(world);
-    servers(world);
+/// Prints the tables; returns true if all checks passed.
+pub fn print_tables(world: &World) -> bool {
+    print_operations(world);
+    print_faults(world);
+    print_servers(world);
     let findings = world.findings();
     println!();
     if findings.is_empty() {
-        println!("Everything held. Seed {}.", world.options.seed);
+        println!("All checks passed. Seed {}.", world.options.seed);
         return true;
     }
-    println!("BROKEN:");
+    println!("FAILED:");
     for (what, (count, examples)) in findings {
         println!("- {what}: {count} times");
         for example in examples {
@@ -63,7 +63,7 @@ pub fn table(world: &World) -> bool {
     false
 }
 
-fn operations(world: &World) {
+fn print_operations(world: &World) {
     println!(
         "\n{:<16}{:>10}{:>10}{:>8}{:>11}{:>13}",
         "operation", "done", "refused", "503", "no answer", "longest, ms"
@@ -74,16 +74,16 @@ fn operations(world: &World) {
     }
 }
 
-fn faults(world: &World) {
-    let (windows, calm) = world.windows.all();
+fn print_faults(world: &World) {
+    let (windows, fault_free) = world.windows.all();
     println!(
-        "\n{:<10}{:>6}{:>8}{:>22}{:>22}{:>12}",
+        "\n{:<18}{:>6}{:>8}{:>22}{:>22}{:>12}",
         "fault", "times", "503", "no charge, server, s", "no charge, wallet, s", "recovery, s"
     );
     let seconds = |gap: Duration| format!("{:.2}", gap.as_secs_f64());
-    let (server, wallet) = (seconds(calm.server_gap), seconds(calm.wallet_gap));
-    println!("{:<10}{:>6}{:>8}{server:>22}{wallet:>22}{:>12}", "(none)", "", calm.unavailable, "");
-    for kind in Kind::ALL {
+    let (server, wallet) = (seconds(fault_free.server_gap), seconds(fault_free.wallet_gap));
+    println!("{:<18}{:>6}{:>8}{server:>22}{wallet:>22}{:>12}", "(none)", "", fault_free.unavailable, "");
+    for kind in FaultKind::ALL {
         let of_kind: Vec<&Window> = windows.iter().filter(|window| window.kind == kind).collect();
         if of_kind.is_empty() {
             continue;
@@ -93,7 +93,7 @@ fn faults(world: &World) {
             window.closed.zip(window.ended).map_or(Duration::ZERO, |(closed, ended)| closed.duration_since(ended))
         });
         println!(
-            "{:<10}{:>6}{:>8}{:>22}{:>22}{recovery:>12}",
+            "{:<18}{:>6}{:>8}{:>22}{:>22}{recovery:>12}",
             kind.name(),
             of_kind.len(),
             of_kind.iter().map(|window| window.unavailable).sum::<u64>(),
@@ -103,7 +103,7 @@ fn faults(world: &World) {
     }
 }
 
-fn servers(world: &World) {
+fn print_servers(world: &World) {
     let warm_up = world.options.warm_up();
     println!(
         "\n{:<8}{:>9}{:>10}{:>10}{:>8}{:>8}{:>8}{:>9}{:>12}{:>11}{:>11}",
@@ -119,12 +119,12 @@ fn servers(world: &World) {
         "files most",
         "at rest"
     );
-    for life in &*world.lives.lock().unwrap() {
-        let Life { server, pid, samples, .. } = life;
+    for process in &*world.processes.lock().unwrap() {
+        let ServerProcess { server, pid, samples, .. } = process;
         let mebibytes = || samples.iter().map(|sample| sample.mebibytes);
         let lived = samples.last().map_or(0, |sample| sample.age.as_secs());
         let text = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.0}"));
-        let warm = life.after_warm_up(warm_up, |sample| sample.mebibytes);
+        let warm = process.after_warm_up(warm_up, |sample| sample.mebibytes);
         let rest = samples.last().filter(|sample| !sample.is_busy);
         println!(
             "{server:<8}{pid:>9}{lived:>10}{:>10}{:>8.0}{:>8.0}{:>8.0}{:>9}{:>12}{:>11}{:>11}",
@@ -133,12 +133,12 @@ fn servers(world: &World) {
             median(mebibytes().collect()),
             mebibytes().fold(0.0, f64::max),
             text(rest.map(|sample| sample.mebibytes)),
-            warm.map_or_else(|| "-".to_owned(), |_| format!("{:+.2}", life.slope(warm_up))),
+            warm.map_or_else(|| "-".to_owned(), |_| format!("{:+.2}", process.slope(warm_up))),
             samples.iter().map(|sample| sample.files).max().unwrap_or(0),
             text(rest.map(|sample| sample.files as f64)),
         );
     }
-    if world.lives.lock().unwrap().is_empty() {
+    if world.processes.lock().unwrap().is_empty() {
         println!("(memory and files are watched on Linux only)");
     }
 }

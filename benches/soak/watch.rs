@@ -4,25 +4,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::faults::Kind;
+use crate::faults::FaultKind;
 use crate::memory::kibibytes;
 use crate::world::{SERVERS, World};
 
 /// How often gaps are measured.
 const TICK: Duration = Duration::from_millis(20);
 
-/// For this time after its end, a fault still explains missing answers.
+/// For this time after its end, a fault can still explain missing answers.
 const AFTERMATH: Duration = Duration::from_secs(1);
 
 /// A fault, from its beginning until every server charges again.
 #[derive(Debug, Clone)]
 pub struct Window {
-    pub kind: Kind,
+    pub kind: FaultKind,
     /// The server that it happened to.
     pub victim: Option<usize>,
     pub began: Instant,
-    /// When the victim was told to stop.
-    pub told: Option<Instant>,
+    /// When SIGTERM was sent to the victim.
+    pub stop_requested: Option<Instant>,
     /// When its cause was over.
     pub ended: Option<Instant>,
     /// When every server charged again.
@@ -35,25 +35,25 @@ pub struct Window {
     pub unavailable: u64,
 }
 
-/// All faults so far, and the calm between them.
+/// All faults so far, and the time between them.
 #[derive(Default)]
-pub struct Windows(Mutex<(Vec<Window>, Calm)>);
+pub struct Windows(Mutex<(Vec<Window>, FaultFree)>);
 
 /// What happened while there was no fault.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Calm {
+pub struct FaultFree {
     pub server_gap: Duration,
     pub wallet_gap: Duration,
     pub unavailable: u64,
 }
 
 impl Windows {
-    pub fn open(&self, kind: Kind, victim: Option<usize>) {
+    pub fn open(&self, kind: FaultKind, victim: Option<usize>) {
         let [server_gap, wallet_gap] = [Duration::ZERO; 2];
-        let [told, ended, closed] = [None; 3];
+        let [stop_requested, ended, closed] = [None; 3];
         let began = Instant::now();
         let unavailable = 0;
-        let window = Window { kind, victim, began, told, ended, closed, server_gap, wallet_gap, unavailable };
+        let window = Window { kind, victim, began, stop_requested, ended, closed, server_gap, wallet_gap, unavailable };
         self.0.lock().unwrap().0.push(window);
     }
 
@@ -69,97 +69,99 @@ impl Windows {
         self.change(|_| {})
     }
 
-    pub fn all(&self) -> (Vec<Window>, Calm) {
+    pub fn all(&self) -> (Vec<Window>, FaultFree) {
         self.0.lock().unwrap().clone()
     }
 
-    /// Returns true if a fault explains that a request sent at this time had no answer.
-    pub fn are_open_since(&self, sent: Instant) -> bool {
+    /// Returns true if a fault can explain that a request sent at this time got no answer.
+    pub fn explain_missing_answer(&self, sent: Instant) -> bool {
         self.0.lock().unwrap().0.iter().any(|window| window.closed.is_none_or(|closed| closed + AFTERMATH >= sent))
     }
 
     /// The finding for a broken connection; `None` if a fault explains it.
-    pub fn blames_for_a_cut(&self, server: usize, sent: Instant) -> Option<&'static str> {
+    pub fn finding_for_broken_connection(&self, server: usize, sent: Instant) -> Option<&'static str> {
         let state = self.0.lock().unwrap();
         let touches = |window: &&Window| {
             window.victim == Some(server) && window.ended.is_none_or(|ended| ended + AFTERMATH >= sent)
         };
         match state.0.iter().rev().find(touches) {
-            Some(Window { told: Some(told), .. }) if sent < *told => Some("a request sent before SIGTERM was cut off"),
+            Some(Window { stop_requested: Some(at), .. }) if sent < *at => {
+                Some("a request sent before SIGTERM was cut off")
+            }
             Some(_) => None,
             None => Some("a connection was refused or cut off by a server without a fault"),
         }
     }
 
-    pub fn counts_unavailable(&self, sent: Instant) {
+    pub fn count_unavailable(&self, sent: Instant) {
         let mut state = self.0.lock().unwrap();
-        let (windows, calm) = &mut *state;
+        let (windows, fault_free) = &mut *state;
         match windows.last_mut().filter(|window| window.closed.is_none_or(|closed| closed + AFTERMATH >= sent)) {
             Some(window) => window.unavailable += 1,
-            None => calm.unavailable += 1,
+            None => fault_free.unavailable += 1,
         }
     }
 }
 
 /// When each server last answered, and last charged each wallet.
-pub struct Pulse {
+pub struct LastActivity {
     began: Instant,
     answered: Vec<AtomicU64>,
     charged: Vec<Vec<AtomicU64>>,
 }
 
-impl Pulse {
+impl LastActivity {
     pub fn new(servers: usize, owners: usize) -> Self {
         let zeros = |n| std::iter::repeat_with(AtomicU64::default).take(n).collect();
         Self { began: Instant::now(), answered: zeros(servers), charged: (0..servers).map(|_| zeros(owners)).collect() }
     }
 
-    pub fn answers(&self, server: usize) {
-        self.note(&self.answered[server]);
+    pub fn record_answer(&self, server: usize) {
+        self.store_now(&self.answered[server]);
     }
 
-    pub fn charges(&self, server: usize, owner: usize) {
-        self.note(&self.charged[server][owner]);
+    pub fn record_charge(&self, server: usize, owner: usize) {
+        self.store_now(&self.charged[server][owner]);
     }
 
     pub fn answered(&self, server: usize) -> Instant {
-        self.instant(&self.answered[server])
+        self.load(&self.answered[server])
     }
 
     pub fn charged(&self, server: usize, owner: usize) -> Instant {
-        self.instant(&self.charged[server][owner])
+        self.load(&self.charged[server][owner])
     }
 
-    fn note(&self, at: &AtomicU64) {
+    fn store_now(&self, at: &AtomicU64) {
         at.fetch_max(u64::try_from(self.began.elapsed().as_micros()).unwrap(), Ordering::SeqCst);
     }
 
-    fn instant(&self, at: &AtomicU64) -> Instant {
+    fn load(&self, at: &AtomicU64) -> Instant {
         self.began + Duration::from_micros(at.load(Ordering::SeqCst))
     }
 }
 
 /// Measures, until the load stops, how long wallets and servers go without a charge.
-pub async fn gaps(world: Arc<World>) {
+pub async fn measure_gaps(world: Arc<World>) {
     let mut ticks = tokio::time::interval(TICK);
-    let mut calm_since = Instant::now() + world.options.warm_up() / 2;
+    let mut fault_free_since = Instant::now() + world.options.warm_up() / 2;
     while !world.is_stopping() {
         ticks.tick().await;
         let now = Instant::now();
         let under_way = world.windows.current();
         let (victim, since) = match &under_way {
-            // While the database is down, nobody can charge.
+            // While the database is down, no server can charge.
             Some(window) if window.kind.stops_the_database() => match window.ended {
                 Some(ended) => (None, ended),
                 None => continue,
             },
             Some(window) => (window.victim, window.began),
-            None => (None, calm_since),
+            None => (None, fault_free_since),
         };
         let (mut longest_server, mut longest_wallet) = (Duration::ZERO, Duration::ZERO);
         for server in (0..SERVERS).filter(|server| Some(*server) != victim) {
             let rich = (0..world.owners.len()).filter(|owner| world.owners[*owner].is_rich);
-            let gap = |owner| now.saturating_duration_since(world.pulse.charged(server, owner).max(since));
+            let gap = |owner| now.saturating_duration_since(world.last_activity.charged(server, owner).max(since));
             let (shortest, longest) =
                 rich.map(gap).fold((Duration::MAX, Duration::ZERO), |(shortest, longest), gap| {
                     (shortest.min(gap), longest.max(gap))
@@ -168,15 +170,15 @@ pub async fn gaps(world: Arc<World>) {
             longest_wallet = longest_wallet.max(longest);
         }
         if under_way.is_some() {
-            calm_since = now;
+            fault_free_since = now;
             world.windows.change(|window| {
                 window.server_gap = window.server_gap.max(longest_server);
                 window.wallet_gap = window.wallet_gap.max(longest_wallet);
             });
         } else {
-            let calm = &mut world.windows.0.lock().unwrap().1;
-            calm.server_gap = calm.server_gap.max(longest_server);
-            calm.wallet_gap = calm.wallet_gap.max(longest_wallet);
+            let fault_free = &mut world.windows.0.lock().unwrap().1;
+            fault_free.server_gap = fault_free.server_gap.max(longest_server);
+            fault_free.wallet_gap = fault_free.wallet_gap.max(longest_wallet);
         }
     }
 }
@@ -192,16 +194,16 @@ pub struct Sample {
     pub is_busy: bool,
 }
 
-/// A process of a server, from its start to its end.
+/// One process of a server. A restarted server has several.
 #[derive(Debug, Clone)]
-pub struct Life {
+pub struct ServerProcess {
     pub server: usize,
     pub pid: u32,
     pub began: Instant,
     pub samples: Vec<Sample>,
 }
 
-impl Life {
+impl ServerProcess {
     /// The samples under load after the warm-up.
     pub fn warm(&self, warm_up: Duration) -> impl Iterator<Item = &Sample> {
         self.samples.iter().filter(move |sample| sample.is_busy && sample.age >= warm_up)
@@ -233,7 +235,7 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Takes a sample of every server each second, for as long as the task runs.
-pub async fn samples(world: Arc<World>) {
+pub async fn take_samples(world: Arc<World>) {
     let mut ticks = tokio::time::interval(Duration::from_secs(1));
     loop {
         ticks.tick().await;
@@ -243,15 +245,15 @@ pub async fn samples(world: Arc<World>) {
             let (Some(kibibytes), Ok(files)) = (kibibytes(pid, "VmRSS"), files) else {
                 continue;
             };
-            let mut lives = world.lives.lock().unwrap();
-            let known = lives.iter().position(|life| life.pid == pid && life.server == server);
-            let known = known.unwrap_or_else(|| {
-                lives.push(Life { server, pid, began: Instant::now(), samples: Vec::new() });
-                lives.len() - 1
+            let mut processes = world.processes.lock().unwrap();
+            let index = processes.iter().position(|process| process.pid == pid && process.server == server);
+            let index = index.unwrap_or_else(|| {
+                processes.push(ServerProcess { server, pid, began: Instant::now(), samples: Vec::new() });
+                processes.len() - 1
             });
-            let life = &mut lives[known];
-            let (age, mebibytes) = (life.began.elapsed(), kibibytes as f64 / 1_024.0);
-            life.samples.push(Sample { age, mebibytes, files, is_busy: !world.is_stopping() });
+            let process = &mut processes[index];
+            let (age, mebibytes) = (process.began.elapsed(), kibibytes as f64 / 1_024.0);
+            process.samples.push(Sample { age, mebibytes, files, is_busy: !world.is_stopping() });
         }
     }
 }

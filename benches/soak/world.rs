@@ -14,7 +14,7 @@ use tokio::task::JoinError;
 use crate::Options;
 use crate::harness::{Client, Cluster, MASTER_KEY, Server};
 use crate::records::Records;
-use crate::watch::{Life, Pulse, Windows};
+use crate::watch::{LastActivity, ServerProcess, Windows};
 
 /// Servers on the one database. The last one is never restarted, so that its memory shows the whole run.
 pub const SERVERS: usize = 3;
@@ -27,7 +27,7 @@ const PLENTY: i64 = 1_000_000_000_000;
 const LITTLE: i64 = 2_000;
 
 /// A server must stop within this time after SIGTERM: its `server.drain_seconds` and a margin.
-const STOPPING: Duration = Duration::from_secs(35);
+const STOP_TIMEOUT: Duration = Duration::from_secs(35);
 
 /// Examples that are kept of each finding.
 const EXAMPLES: usize = 5;
@@ -35,7 +35,7 @@ const EXAMPLES: usize = 5;
 /// Distinguishes the sessions of this program from those of the servers.
 pub const SESSION_NAME: &str = "soak";
 
-/// Everything that a client or a fault can reach.
+/// The servers, the accounts of the load, and the results.
 pub struct World {
     pub options: Options,
     pub began: Instant,
@@ -46,13 +46,13 @@ pub struct World {
     pub root: String,
     pub gateway: String,
     pub owners: Vec<Owner>,
-    pub tokens: Vec<KnownToken>,
+    pub tokens: Vec<LoadToken>,
     pub records: Records,
     pub tallies: Tallies,
     pub windows: Windows,
-    pub pulse: Pulse,
+    pub last_activity: LastActivity,
     /// Every process of every server so far.
-    pub lives: Mutex<Vec<Life>>,
+    pub processes: Mutex<Vec<ServerProcess>>,
     pub stop: AtomicBool,
     findings: Mutex<BTreeMap<&'static str, (usize, Vec<String>)>>,
     home: PathBuf,
@@ -82,25 +82,25 @@ pub struct Owner {
 /// How a token of the load is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Budget {
-    /// Unlimited, one an owner, charged all the time through every server.
+    /// Unlimited, one per owner, charged continuously through every server.
     Probe,
     /// Unlimited.
     Unlimited,
-    /// Limited, with more than is ever spent.
+    /// Limited, with more quota than is ever spent.
     Plenty,
-    /// Limited, soon exhausted, never filled up.
+    /// Limited, soon exhausted, never refilled.
     Tiny,
-    /// Limited, filled up now and then.
+    /// Limited, refilled from time to time.
     Refilled,
 }
 
-/// A token that stays for the whole run.
-pub struct KnownToken {
+/// A token that exists for the whole run.
+pub struct LoadToken {
     pub id: i64,
     pub key: String,
     pub owner: usize,
     pub budget: Budget,
-    /// At most what it was granted, for a limited one; exactly that unless it is refilled.
+    /// The quota granted to a limited token; an upper bound for a refilled one.
     pub granted: AtomicI64,
 }
 
@@ -149,7 +149,7 @@ impl World {
         let mut world = Self {
             began: Instant::now(),
             windows: Windows::default(),
-            pulse: Pulse::new(SERVERS, RICH_OWNERS + POOR_OWNERS),
+            last_activity: LastActivity::new(SERVERS, RICH_OWNERS + POOR_OWNERS),
             options,
             servers,
             cluster,
@@ -160,13 +160,13 @@ impl World {
             tokens: Vec::new(),
             records: Records::default(),
             tallies: Tallies::default(),
-            lives: Mutex::default(),
+            processes: Mutex::default(),
             stop: AtomicBool::new(false),
             findings: Mutex::default(),
             home,
         };
-        world.make_accounts().await;
-        world.says(&format!(
+        world.create_accounts().await;
+        world.log(&format!(
             "{SERVERS} servers, {} owners, {} tokens, {} clients; logs in {}",
             world.owners.len(),
             world.tokens.len(),
@@ -176,13 +176,13 @@ impl World {
         world
     }
 
-    async fn make_accounts(&mut self) {
+    async fn create_accounts(&mut self) {
         let process = self.servers[0].process.lock().await;
         let server = process.as_ref().unwrap();
         let root = Client::root(server).await;
         root.headers["authorization"].to_str().unwrap().clone_into(&mut self.root);
-        let made = root.post("/api/admin/gateways", json!({ "name": "soak" })).await.ok();
-        made["credential"].as_str().unwrap().clone_into(&mut self.gateway);
+        let gateway = root.post("/api/admin/gateways", json!({ "name": "soak" })).await.ok();
+        gateway["credential"].as_str().unwrap().clone_into(&mut self.gateway);
         for n in 0..RICH_OWNERS + POOR_OWNERS {
             let (name, is_rich) = (format!("owner{n}"), n < RICH_OWNERS);
             let password = format!("{name}'s password");
@@ -213,13 +213,13 @@ impl World {
                     let name = format!("{budget:?} {}", self.tokens.len());
                     let token = json!({ "name": name, "remain_quota": quota, "unlimited_quota": is_unlimited });
                     let (id, key) = client.creates(token).await.unwrap();
-                    self.tokens.push(KnownToken { id, key, owner: n, budget, granted: AtomicI64::new(quota) });
+                    self.tokens.push(LoadToken { id, key, owner: n, budget, granted: AtomicI64::new(quota) });
                 }
             }
         }
     }
 
-    /// Where a server answers, or answered before it went down.
+    /// The base URL of a server; the last one if it is down.
     pub fn base(&self, server: usize) -> String {
         self.servers[server].base.read().unwrap().clone()
     }
@@ -229,27 +229,27 @@ impl World {
     }
 
     /// Prints a line with the time.
-    pub fn says(&self, line: &str) {
+    pub fn log(&self, line: &str) {
         let seconds = self.began.elapsed().as_secs();
         println!("{:02}:{:02}  {line}", seconds / 60, seconds % 60);
     }
 
     /// Records a finding. The run continues and fails at its end.
-    pub fn finds(&self, what: &'static str, detail: &str) {
+    pub fn record_finding(&self, what: &'static str, detail: &str) {
         let mut findings = self.findings.lock().unwrap();
         let (count, examples) = findings.entry(what).or_default();
         *count += 1;
         if examples.len() < EXAMPLES {
             let seconds = self.began.elapsed().as_secs();
             examples.push(format!("at {:02}:{:02}: {detail}", seconds / 60, seconds % 60));
-            self.says(&format!("BROKEN  {what}: {detail}"));
+            self.log(&format!("FAILED  {what}: {detail}"));
         }
     }
 
-    /// A panic of a task is a finding.
-    pub fn finds_panic(&self, ended: Result<(), JoinError>, who: &str) {
+    /// Records a panic of a task as a finding.
+    pub fn record_panic(&self, ended: Result<(), JoinError>, who: &str) {
         if let Err(error) = ended {
-            self.finds("the soak test itself failed", &format!("{who}: {error}"));
+            self.record_finding("the soak test itself failed", &format!("{who}: {error}"));
         }
     }
 
@@ -258,23 +258,23 @@ impl World {
         self.findings.lock().unwrap().clone()
     }
 
-    /// Where the logs are.
+    /// The directory of the logs.
     pub fn home(&self) -> &Path {
         &self.home
     }
 
     /// SIGTERM of a server that runs, which must then stop cleanly.
-    pub async fn stops(&self, server: usize) {
+    pub async fn stop_server(&self, server: usize) {
         self.servers[server].signal("TERM").await;
-        let code = self.servers[server].ends(STOPPING).await;
+        let code = self.servers[server].wait_for_exit(STOP_TIMEOUT).await;
         if code != Some(0) {
-            self.finds("a server did not stop cleanly", &format!("server {server}: exit code {code:?}"));
+            self.record_finding("a server did not stop cleanly", &format!("server {server}: exit code {code:?}"));
         }
     }
 
-    /// Keeps the logs unless everything held.
-    pub fn end(&self, held: bool) {
-        if held {
+    /// Keeps the logs if a check failed.
+    pub fn end(&self, passed: bool) {
+        if passed {
             let _ = std::fs::remove_dir_all(&self.home);
         } else {
             let _ = std::fs::copy(self.cluster.log(), self.home.join("postgresql.log"));
@@ -300,23 +300,23 @@ impl Slot {
 
     /// Sends a signal such as `"STOP"`.
     pub async fn signal(&self, name: &str) {
-        self.process.lock().await.as_ref().expect("it runs").signal(name);
+        self.process.lock().await.as_ref().expect("the server is running").signal(name);
     }
 
     /// `kill -9`.
     pub async fn kill(&self) {
         self.pid.store(0, Ordering::SeqCst);
-        self.process.lock().await.take().expect("it runs").kill();
+        self.process.lock().await.take().expect("the server is running").kill();
     }
 
-    /// Waits until it has ended by itself, and returns its exit code; `None` if it was killed, or is after `patience`.
-    pub async fn ends(&self, patience: Duration) -> Option<i32> {
-        let mut server = self.process.lock().await.take().expect("it runs");
+    /// Waits until it has ended by itself, and returns its exit code; `None` if it was killed, or if it is still running after `timeout`.
+    pub async fn wait_for_exit(&self, timeout: Duration) -> Option<i32> {
+        let mut server = self.process.lock().await.take().expect("the server is running");
         let since = Instant::now();
         let ended = loop {
             match server.child.try_wait().unwrap() {
                 Some(status) => break status.code(),
-                None if since.elapsed() > patience => break None,
+                None if since.elapsed() > timeout => break None,
                 None => tokio::time::sleep(Duration::from_millis(20)).await,
             }
         };
@@ -325,8 +325,8 @@ impl Slot {
     }
 }
 
-/// The settings of every server. Limits are those that are shipped; the clients say addresses of their own, as if they
-/// came through a proxy.
+/// The settings of every server. The rate limits are the defaults. Each client sends an address of its own in
+/// `X-Forwarded-For`, as a proxy does.
 pub fn settings(url: &str) -> [(&'static str, String); 4] {
     [
         ("DATABASE_URL", url.to_owned()),

@@ -1,4 +1,4 @@
-//! Keys read back, for clients that ask for them apart from their tokens.
+//! Reads keys, for clients that read them separately from their tokens.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,6 +1,9 @@
 //! HTTP: routes, rights, requests and responses. Knows no SQL and no settings file.
 
-#![expect(clippy::missing_errors_doc, reason = "handlers' docs are the OpenAPI document; `errors` says what fails how")]
+#![expect(
+    clippy::missing_errors_doc,
+    reason = "handlers' docs are the OpenAPI document; `errors` maps errors to answers"
+)]
 
 pub mod access_tokens;
 pub mod audit;

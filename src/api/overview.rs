@@ -21,28 +21,28 @@ pub struct OverviewBody {
     start_date: String,
     /// Today, YYYY-MM-DD.
     end_date: String,
-    /// What all tokens spent, also those deleted since; one entry a day, ascending.
+    /// Spend of all tokens, including deleted ones; one entry per day, ascending.
     daily: Vec<DayBody>,
     /// Live tokens by status.
     tokens: TokenCountsBody,
-    /// The tokens that need attention, the most pressing first; at most 20.
+    /// The tokens that need attention, in order of urgency; at most 20.
     attention: Vec<AttentionBody>,
-    /// How many need attention in all.
+    /// The number of all tokens that need attention.
     attention_total: usize,
 }
 
 /// Live tokens by status.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TokenCountsBody {
-    /// All of them.
+    /// The number of live tokens.
     total: i64,
-    /// Status 1.
+    /// Tokens with status 1.
     enabled: i64,
-    /// Status 2.
+    /// Tokens with status 2.
     disabled: i64,
-    /// Status 3.
+    /// Tokens with status 3.
     expired: i64,
-    /// Status 4.
+    /// Tokens with status 4.
     exhausted: i64,
 }
 

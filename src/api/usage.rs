@@ -30,7 +30,7 @@ impl Serialize for Dollars {
     }
 }
 
-/// The Token usage object (spec §2.3), with the same amounts in quota units beside.
+/// The Token usage object (spec §2.3), and the same amounts in quota units.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeyUsageBody {
     /// Always `token_usage`.
@@ -49,11 +49,11 @@ pub struct KeyUsageBody {
     total_used: i64,
     /// Remaining, quota units.
     total_available: i64,
-    /// Whether the wallet is the only limit.
+    /// True if only the wallet limits the token.
     unlimited_quota: bool,
     /// Each allowed model, with `true`.
     model_limits: BTreeMap<String, bool>,
-    /// Whether `model_limits` applies.
+    /// True if `model_limits` applies.
     model_limits_enabled: bool,
     /// Unix timestamp; 0 means never.
     expires_at: i64,
@@ -89,15 +89,15 @@ pub struct DailyUsageBody {
     token_id: i64,
     /// Token name.
     token_name: String,
-    /// The first day really used, YYYY-MM-DD.
+    /// The first day of the answer, YYYY-MM-DD.
     start_date: String,
-    /// The last day really used, YYYY-MM-DD.
+    /// The last day of the answer, YYYY-MM-DD.
     end_date: String,
-    /// One entry a day, ascending.
+    /// One entry per day, ascending.
     daily: Vec<DayBody>,
 }
 
-/// One day of it.
+/// The usage of one day.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DayBody {
     /// YYYY-MM-DD.
@@ -136,17 +136,17 @@ impl From<DailyUsage> for DailyUsageBody {
     }
 }
 
-/// Which days.
+/// A range of days.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct RangeQuery {
-    /// YYYY-MM-DD; today, or 0 days before the end, unless said.
+    /// First day, YYYY-MM-DD. Default: the end date, or today if that is omitted too.
     start_date: Option<String>,
-    /// YYYY-MM-DD; today unless said. At most 7 days after the start.
+    /// Last day, YYYY-MM-DD. Default: today. A later day than 7 days after the start is replaced by that day.
     end_date: Option<String>,
 }
 
-/// What this API key has used and has left (spec §4.8).
+/// The used and remaining quota of this API key (spec §4.8).
 #[utoipa::path(get, path = "/api/usage/token", tag = "usage",
     responses((status = 200, body = KeyEnvelope<KeyUsageBody>)))]
 pub async fn by_key(
@@ -158,7 +158,7 @@ pub async fn by_key(
     Ok(NoStore(KeyEnvelope::of(usage.into())))
 }
 
-/// What a token spent by day (spec §4.9), at most 10 minutes old; see `Age`.
+/// Daily spend of a token (spec §4.9), at most 10 minutes old; see `Age`.
 #[utoipa::path(get, path = "/api/token/{id}/usage", tag = "usage", params(("id" = i64, Path), RangeQuery),
     responses((status = 200, body = DataOnly<DailyUsageBody>,
         headers(("Age" = i64, description = "Age of the numbers in seconds")))))]
@@ -173,7 +173,7 @@ pub async fn daily(
     Ok(with_age(usage, age))
 }
 
-/// What this API key spent by day, with the shape and the rules of a user's daily usage.
+/// Daily spend of this API key, in the same format as the daily usage of a token.
 #[utoipa::path(get, path = "/api/usage/token/daily", tag = "usage", params(RangeQuery),
     responses((status = 200, body = DataOnly<DailyUsageBody>,
         headers(("Age" = i64, description = "Age of the numbers in seconds")))))]

@@ -206,8 +206,9 @@ fn find_dashboard(dir: &Path) -> Option<PathBuf> {
     if !dir.as_os_str().is_empty() {
         return Some(dir.to_owned()).filter(is_built);
     }
-    let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join("dashboard/dist")));
-    [Some(PathBuf::from("dashboard/dist")), beside].into_iter().flatten().find(is_built)
+    let next_to_program =
+        std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join("dashboard/dist")));
+    [Some(PathBuf::from("dashboard/dist")), next_to_program].into_iter().flatten().find(is_built)
 }
 
 /// The OpenAPI document as JSON.

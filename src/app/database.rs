@@ -80,7 +80,7 @@ impl Database {
         if let Some(embedded) = self.embedded {
             let stopped = tokio::task::spawn_blocking(|| embedded.stop()).await;
             if let Ok(Err(error)) = stopped {
-                tracing::warn!(error, "the embedded database did not stop cleanly; what was committed is safe");
+                tracing::warn!(error, "the embedded database did not stop cleanly; committed data is safe");
             }
         }
     }

@@ -36,7 +36,7 @@ pub fn find_master_key(config: &Config) -> Result<Option<MasterKey>, StartError>
 
 /// Creates the data directory if it is absent, and makes it and its secrets private to this user. A shared directory, such
 /// as a volume that an orchestrator mounts for a group, keeps its mode, with a warning; the master key and the files of
-/// the embedded database are private there all the same.
+/// the embedded database are private in any case.
 pub(super) fn make_private(data_dir: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(data_dir)?;

@@ -40,12 +40,12 @@ pub enum StartError {
     #[error("{0}: {1}")]
     MasterKeyFile(PathBuf, MasterKeyInvalid),
     #[error(
-        "the master key is missing: this database was made with one; set KEYMETER_SECRETS__MASTER_KEY \
+        "the master key is missing: this database was created with one; set KEYMETER_SECRETS__MASTER_KEY \
          or put it back at {0}"
     )]
     MasterKeyMissing(PathBuf),
     #[error(
-        "the master key does not fit this database; use the one it was made with \
+        "the master key does not match this database; use the one it was created with \
          (KEYMETER_SECRETS__MASTER_KEY or {0})"
     )]
     MasterKeyWrong(PathBuf),
@@ -54,7 +54,7 @@ pub enum StartError {
          or use another database"
     )]
     WrongCell { database: String, setting: CellLabel },
-    #[error("cannot make the root account: {0}; set KEYMETER_ROOT__PASSWORD")]
+    #[error("cannot create the root account: {0}; set KEYMETER_ROOT__PASSWORD")]
     Root(UsersError),
     #[error("this database is not empty, and --demo needs an empty one; set another KEYMETER_DATA_DIR or DATABASE_URL")]
     DemoNotEmpty,

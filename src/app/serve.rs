@@ -136,14 +136,14 @@ fn print_start(
     generated_password: Option<&Zeroizing<String>>,
 ) {
     let address = listener.local_addr().map_or_else(|_| config.server.listen.clone(), |address| address.to_string());
-    println!("Keymeter {} answers at http://{address}", env!("CARGO_PKG_VERSION"));
+    println!("Keymeter {} listens on http://{address}", env!("CARGO_PKG_VERSION"));
     if let Some(password) = generated_password {
         println!("Sign in as `root` with the password {} (it is shown only this once)", **password);
     }
     if database.is_embedded() {
         println!("Data: embedded PostgreSQL in {}", config.data_dir.display());
         tracing::warn!(
-            "the embedded database survives crashes of this process, but a power cut can lose its last moments; \
+            "the embedded database survives crashes of this process, but a power cut can lose the last writes; \
              for production set DATABASE_URL"
         );
     }

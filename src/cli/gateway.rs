@@ -14,7 +14,7 @@ use crate::service::gateways::Gateways;
 pub enum GatewayCommand {
     /// Create a gateway and print its first credential. The credential is shown only this once.
     Create {
-        /// A name that tells which machine or service it is.
+        /// A name that identifies the machine or service.
         name: String,
     },
     /// List gateways and their credentials, without the secrets.

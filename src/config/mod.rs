@@ -211,27 +211,28 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_named() {
-        let says = |result: Result<Config, ConfigError>| result.unwrap_err().to_string();
+        let message = |result: Result<Config, ConfigError>| result.unwrap_err().to_string();
         let unknown = "unknown setting KEYMETER_LIMITS__SERCH; config/default.toml lists all settings";
-        assert_eq!(says(load(&[("KEYMETER_LIMITS__SERCH", "1")])), unknown);
+        assert_eq!(message(load(&[("KEYMETER_LIMITS__SERCH", "1")])), unknown);
         assert_eq!(
-            says(load(&[("KEYMETER_LIMITS__SEARCH_PER_MINUTE", "ten")])),
+            message(load(&[("KEYMETER_LIMITS__SEARCH_PER_MINUTE", "ten")])),
             "the setting KEYMETER_LIMITS__SEARCH_PER_MINUTE cannot be used: it must be a whole number"
         );
-        assert!(says(load(&[("KEYMETER_USAGE__TIME_ZONE", "Mars")])).contains("\"Mars\" is not a time zone"));
-        assert!(says(load(&[("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "-1")])).contains("limits.login_per_minute"));
+        assert!(message(load(&[("KEYMETER_USAGE__TIME_ZONE", "Mars")])).contains("\"Mars\" is not a time zone"));
+        assert!(message(load(&[("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "-1")])).contains("limits.login_per_minute"));
         for setting in ["max_connections", "header_timeout_seconds", "idle_timeout_seconds"] {
-            let refused = says(load_file(&format!("[server]\n{setting} = 0")));
+            let refused = message(load_file(&format!("[server]\n{setting} = 0")));
             assert!(refused.starts_with(&format!("the setting server.{setting} cannot be used: ")), "{refused}");
         }
         assert_eq!(
-            says(load_file("[server]\nport = 1")),
+            message(load_file("[server]\nport = 1")),
             "unknown setting server.port; config/default.toml lists all settings"
         );
-        assert!(says(load_file("[server\n")).contains("is not valid TOML: line 1"));
-        assert!(says(load_file("server = 1")).contains("it is a section"));
+        assert!(message(load_file("[server\n")).contains("is not valid TOML: line 1"));
+        assert!(message(load_file("server = 1")).contains("it is a section"));
         assert!(
-            says(Config::from_sources(Some(Path::new("/nowhere.toml")), std::iter::empty())).contains("/nowhere.toml")
+            message(Config::from_sources(Some(Path::new("/nowhere.toml")), std::iter::empty()))
+                .contains("/nowhere.toml")
         );
     }
 

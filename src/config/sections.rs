@@ -1,4 +1,4 @@
-//! The sections of the settings as types. What each setting means stands in `config/default.toml`.
+//! The sections of the settings as types. `config/default.toml` documents each setting.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;

@@ -169,12 +169,12 @@ mod tests {
         }
 
         #[test]
-        fn a_list_admits_just_its_networks(net: u32, bits in 0_u8..=32, asked: u32) {
+        fn a_list_admits_just_its_networks(net: u32, bits in 0_u8..=32, address: u32) {
             let net = std::net::Ipv4Addr::from(net);
             let list = ips(&format!("{net}/{bits}"));
             let mask = u32::MAX.checked_shl(32 - u32::from(bits)).unwrap_or(0);
-            let inside = u32::from(net) & mask == asked & mask;
-            prop_assert_eq!(list.admits(IpAddr::from(asked.to_be_bytes())), inside);
+            let inside = u32::from(net) & mask == address & mask;
+            prop_assert_eq!(list.admits(IpAddr::from(address.to_be_bytes())), inside);
         }
 
         #[test]

@@ -21,7 +21,7 @@ pub struct ApiKey(Zeroizing<String>);
 
 /// Not an API key of Keymeter: wrong length, wrong characters, or a wrong checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not an API key: `sk-` and 48 letters and digits, copied whole")]
+#[error("not an API key: it must be `sk-` and 48 letters and digits")]
 pub struct KeyMalformed;
 
 impl ApiKey {
@@ -38,7 +38,7 @@ impl ApiKey {
         Self(key)
     }
 
-    /// Reads a key as callers send it: `sk-` absent, once or repeated. The checksum rejects typing errors and guesses
+    /// Reads a key as callers send it: with `sk-` absent, once or repeated. The checksum rejects typing errors and guesses
     /// before any query.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl ApiKey {
         &self.0
     }
 
-    /// The characters that lists may show.
+    /// The characters that lists show.
     #[must_use]
     pub fn hint(&self) -> KeyHint {
         let bare = without_prefixes(&self.0);
@@ -107,7 +107,7 @@ impl KeyHint {
     }
 }
 
-/// The secret of digests, derived from the master key.
+/// The key of all digests, derived from the master key.
 #[derive(Clone)]
 pub struct DigestKey(Zeroizing<[u8; 32]>);
 
@@ -128,7 +128,7 @@ impl DigestKey {
     }
 }
 
-/// A keyed hash of 32 bytes, by which the database finds a secret.
+/// A keyed hash of 32 bytes, by which a secret is found in the database.
 #[derive(Clone, PartialEq, Eq, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Digest(Vec<u8>);

@@ -1,6 +1,6 @@
-//! The nouns and the rules. Pure: no SQL, no HTTP, no clock of its own, no dice of its own.
+//! Types and rules as pure functions: no SQL, no HTTP. Time and random numbers are passed in.
 //!
-//! Every type here is built through one fallible constructor, so what exists is valid.
+//! A type is built through one fallible constructor, so that every value is valid.
 
 pub mod access_token;
 pub mod attention;

@@ -1,5 +1,5 @@
-//! Quota and dollars. Integers only: 1 USD = 500,000 quota (spec §1), so 1 quota is exactly
-//! 2 millionths of a dollar and no amount ever needs a float.
+//! Quota and dollars. Integers only: 1 USD is 500,000 quota units (spec §1), so one unit is exactly
+//! 2 millionths of a dollar and no float is needed.
 
 use super::policy;
 
@@ -15,10 +15,10 @@ pub struct Quota(i64);
 pub struct QuotaInvalid;
 
 impl Quota {
-    /// Nothing.
+    /// No quota.
     pub const ZERO: Self = Self(0);
 
-    /// An amount that may be granted: 0 to 1,000,000,000 × `QuotaPerUnit` (spec §8).
+    /// An amount in the range that can be granted: 0 to 1,000,000,000 × `QuotaPerUnit` (spec §8).
     ///
     /// # Errors
     /// Negative amounts and amounts above that.
@@ -35,13 +35,13 @@ impl Quota {
         self.0
     }
 
-    /// Whether nothing is left.
+    /// Returns true if the amount is zero.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The sum, if it can be counted.
+    /// The sum; `None` on overflow.
     #[must_use]
     pub const fn checked_add(self, more: Self) -> Option<Self> {
         match self.0.checked_add(more.0) {
@@ -50,7 +50,7 @@ impl Quota {
         }
     }
 
-    /// What is left after taking `less`, if there is that much.
+    /// The difference; `None` if it would be negative.
     #[must_use]
     pub const fn checked_sub(self, less: Self) -> Option<Self> {
         match self.0.checked_sub(less.0) {
@@ -66,7 +66,7 @@ impl Quota {
     }
 }
 
-/// Dollars, counted in millionths. Its `Display` is an exact decimal of at most six places.
+/// Dollars, in millionths. Its `Display` is an exact decimal of at most six places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Usd {
     micros: i128,
@@ -75,7 +75,7 @@ pub struct Usd {
 impl std::ops::Add for Usd {
     type Output = Self;
 
-    /// Exact: the sum of any two amounts of quota fits many times over.
+    /// Exact: the sum of any two quotas is far inside the range of `i128`.
     fn add(self, more: Self) -> Self {
         Self { micros: self.micros + more.micros }
     }
@@ -128,7 +128,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_added_can_be_taken_again(a in 0..=i64::MAX, b in 0..=i64::MAX) {
+        fn subtraction_reverses_addition(a in 0..=i64::MAX, b in 0..=i64::MAX) {
             match Quota(a).checked_add(Quota(b)) {
                 Some(sum) => prop_assert_eq!(sum.checked_sub(Quota(b)), Some(Quota(a))),
                 None => prop_assert!(a.checked_add(b).is_none()),

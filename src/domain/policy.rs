@@ -1,128 +1,127 @@
-//! Numbers that are not settings, with their reasons (spec §8).
-//! What an operator may want to change is a setting instead: see `config/default.toml`.
+//! Limits and times that are not settings, with their reasons (spec §8). Settings are in `config/default.toml`.
 
 use super::time::DAY;
 
 /// Micro-dollars in one quota unit: 1 USD = 500,000 quota (spec §1).
 pub const MICRO_USD_PER_QUOTA: i128 = 2;
 
-/// Quota units in one dollar (spec §1), told to clients at `/api/status`.
+/// Quota units in one dollar (spec §1). Clients read it at `/api/status`.
 pub const QUOTA_PER_USD: i64 = 500_000;
 
 /// The largest amount a token or a wallet can be granted: 1,000,000,000 × `QuotaPerUnit` (spec §8).
-/// An unlimited token's `remain_quota` is never spent, so there any number is accepted and one
-/// outside the range is kept as 0: the clients of this API family send -1 and worse.
+/// The `remain_quota` of an unlimited token is never spent, so any number is accepted there, and one outside the range is
+/// stored as 0: clients of this API family send values such as -1.
 pub const MAX_QUOTA: i64 = 500_000_000_000_000;
 
 /// Characters in a token's name, after trimming (spec §8). Characters, not bytes.
 pub const MAX_NAME_CHARS: usize = 50;
 
-/// Page size when the caller names none or 0: what this API family's own pages show.
+/// Page size if the caller sends none or 0; the usual one of this API family.
 pub const DEFAULT_PAGE_SIZE: i64 = 10;
 
-/// Larger pages are cut to this, and the answer says so in `page_size`.
+/// The largest page. Larger sizes are reduced to it; the answer has the size in `page_size`.
 pub const MAX_PAGE_SIZE: i64 = 100;
 
 /// Wildcards in one search text (spec §8).
 pub const MAX_SEARCH_WILDCARDS: usize = 2;
 
-/// Characters of a search text beside its wildcards (spec §8).
+/// Characters of a search text, not counting wildcards (spec §8).
 pub const MIN_SEARCH_CHARS: usize = 2;
 
 /// Characters of a token's `note`.
 pub const MAX_NOTE_CHARS: usize = 500;
 
-/// Names in one token's `model_limits`; above that a list is a mistake, not a restriction.
+/// Names in one token's `model_limits`. A longer list is probably a mistake.
 pub const MAX_MODELS: usize = 1_000;
 
 /// Characters in one model name.
 pub const MAX_MODEL_CHARS: usize = 128;
 
-/// Entries in one token's `allow_ips`: every request of a gateway walks the list.
+/// Entries in one token's `allow_ips`. Every request of a gateway searches the list.
 pub const MAX_IPS: usize = 100;
 
-/// Bytes of one token's `model_limits`, and of its `allow_ips`: every server remembers them for the keys in use, so one
-/// owner's lists take memory from all. A hundred long model names fit.
+/// Bytes of one token's `model_limits`, and of its `allow_ips`. Every server caches them for the keys in use, so the lists
+/// of one owner use memory that all share. A hundred long model names fit.
 pub const MAX_LIST_BYTES: usize = 16 * 1_024;
 
 /// Ids in one batch delete: one statement, well below the body limit.
 pub const MAX_BATCH: usize = 1_000;
 
-/// Keys revealed by one call: each is a line in the audit log.
+/// Keys revealed by one call. Each is a line in the audit log.
 pub const MAX_KEY_BATCH: usize = 100;
 
 /// Days from the first to the last day of a daily usage answer (spec §8).
 pub const MAX_USAGE_DAYS: i64 = 7;
 
-/// Seconds a daily usage answer is kept (spec §8).
+/// Seconds for which a daily usage answer is cached (spec §8).
 pub const DAILY_USAGE_CACHE_SECONDS: i64 = 600;
 
-/// Seconds for which what was read of a key or a credential counts without reading it again: the bound for
-/// changes made on other servers, should news of them be lost.
-pub const TRUSTED_SECONDS: i64 = 2;
+/// Seconds for which a cached key or credential is used without reading it again. It bounds how late a change on another
+/// server takes effect if its notification is lost.
+pub const CACHE_SECONDS: i64 = 2;
 
-/// Seconds after which it is read again while it still counts, so that nobody has to wait for that.
-pub const FRESH_SECONDS: i64 = 1;
+/// Age in seconds at which a cached key or credential in use is read again in the background, so that no request waits.
+pub const CACHE_REFRESH_SECONDS: i64 = 1;
 
-/// Days of spend on an overview, today included: a week, as everyone counts it.
+/// Days of spend on an overview, including today.
 pub const OVERVIEW_DAYS: i64 = 7;
 
-/// A token that ends within this many seconds is announced to its owner.
+/// A token that expires within this many seconds needs attention.
 pub const EXPIRES_SOON_SECONDS: i64 = 7 * DAY;
 
-/// Tokens that an overview names; it counts the others.
+/// Tokens that an overview lists; it counts all others.
 pub const MAX_ATTENTION: usize = 20;
 
-/// Tokens that an overview looks at, the newest ones: ten times what users may have by default.
+/// Tokens that an overview reads, newest first: ten times the default limit of a user.
 pub const MAX_OVERVIEW_TOKENS: i64 = 10_000;
 
 /// Charges in one call: well below the body limit.
 pub const MAX_CHARGES: usize = 1_000;
 
-/// Seconds after which a reservation is given back, unless its maker says otherwise.
+/// Seconds after which a reservation expires, if the request does not set `ttl_seconds`.
 pub const RESERVATION_SECONDS: i64 = 600;
 
-/// The longest a reservation may hold quota.
+/// The longest time, in seconds, for which a reservation may hold quota.
 pub const MAX_RESERVATION_SECONDS: i64 = 86_400;
 
-/// Input or output tokens of one request; sums of many stay countable.
+/// Input or output tokens of one request. Sums over many requests do not overflow.
 pub const MAX_COUNT: i64 = 1_000_000_000_000;
 
-/// Seconds for which a `request_id` is remembered.
-pub const RECEIPT_SECONDS: i64 = 72 * 3_600;
+/// Seconds for which an idempotency record is kept: a retry with the same `request_id` gets the first answer.
+pub const IDEMPOTENCY_RECORD_SECONDS: i64 = 72 * 3_600;
 
-/// Characters of a password: long enough to resist guessing, bounded so that hashing is.
+/// Characters of a password: long enough to resist guessing, and limited because hashing takes time.
 pub const PASSWORD_CHARS: std::ops::RangeInclusive<usize> = 8..=128;
 
-/// Passwords that may wait to be hashed or checked: at two at once, the last one waits for two seconds or so.
+/// Passwords that may wait to be hashed or checked. Two are hashed at a time, so the last one waits about two seconds.
 pub const PASSWORDS_WAITING: usize = 64;
 
-/// Keys that one limit tells apart: names, addresses, API keys. More than come by in a minute, and a few MiB.
-pub const MAX_LIMITED: usize = 50_000;
+/// Keys that one rate limit counts separately: usernames, addresses, API keys. Enough for one minute, in a few MiB.
+pub const MAX_RATE_LIMIT_KEYS: usize = 50_000;
 
 /// Characters of a username.
 pub const USERNAME_CHARS: std::ops::RangeInclusive<usize> = 1..=50;
 
-/// Characters of free texts: a display name, the name of a credential.
+/// Characters of a display name, and of the name of a credential.
 pub const MAX_LABEL_CHARS: usize = 100;
 
 /// Characters of an e-mail address (RFC 5321's limit of a path, less its brackets).
 pub const MAX_EMAIL_CHARS: usize = 254;
 
-/// Characters of the reason of a request for enablement, and of the note that answers it.
+/// Characters of the reason of an enablement request, and of the note of its decision.
 pub const MAX_REASON_CHARS: usize = 2_000;
 
-/// Live access tokens of one user: enough for every machine, few enough to look through.
+/// Live access tokens of one user: enough for every machine, few enough to review.
 pub const MAX_ACCESS_TOKENS: i64 = 100;
 
-/// Credentials of one gateway: two while one replaces the other, and some for those who roll out slowly.
+/// Credentials of one gateway: two during a replacement, and more for slow rollouts.
 pub const MAX_GATEWAY_CREDENTIALS: i64 = 10;
 
-/// Seconds between two writings of a gateway credential's last use: enough to see whether it is still used.
+/// Seconds between two updates of a gateway credential's last use: precise enough to see whether it is still used.
 pub const LAST_USED_SECONDS: i64 = 60;
 
-/// Days a session lives without being used; each use after a day of rest renews it.
+/// Days after its last use on which a session expires. A use more than a day after the last renewal renews it.
 pub const SESSION_DAYS: i64 = 30;
 
-/// A token limit that an administrator may set for one user.
+/// The largest token limit that an administrator may set for one user.
 pub const MAX_TOKENS_OVERRIDE: i64 = 1_000_000;

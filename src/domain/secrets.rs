@@ -54,7 +54,7 @@ impl GatewaySecret {
         &self.0
     }
 
-    /// The last four characters, by which an operator tells the credentials of a gateway apart. The other 39 hold more
+    /// The last four characters, by which an operator distinguishes the credentials of a gateway. The other 39 hold more
     /// than 232 bits.
     #[must_use]
     pub fn hint(&self) -> &str {

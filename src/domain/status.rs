@@ -36,9 +36,9 @@ impl Status {
 /// Why a token was not enabled (spec §4.5b).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EnableRefused {
-    #[error("an administrator switched this token off; only an administrator or root can switch it on again")]
+    #[error("an administrator disabled this token; only an administrator or root can enable it again")]
     SwitchedOffByAdministrator,
-    #[error("root switched this token off; only root can switch it on again")]
+    #[error("root disabled this token; only root can enable it again")]
     SwitchedOffByRoot,
     #[error("the token has expired; change its expiry time before enabling it")]
     Expired,
@@ -177,7 +177,7 @@ mod tests {
             (Some(Root), Root, Ok(())),
         ];
         for (switched_off_by, who, expected) in table {
-            let case = format!("switched off by {switched_off_by:?}, {who:?} asks");
+            let case = format!("disabled by {switched_off_by:?}, enabled by {who:?}");
             let off = Token { switched_off_by, ..token() };
             assert_eq!(off.clone().enable(who, NOW), expected.map(|()| token()), "{case}");
             // The role is checked first, so a lower role does not learn that the token is expired.

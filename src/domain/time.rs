@@ -187,7 +187,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that moves only when told to, for tests and for the demo.
+/// A clock that is moved by hand, for tests and for the demo.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 

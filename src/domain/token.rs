@@ -18,7 +18,7 @@ pub struct Token {
     /// The owner.
     pub user_id: UserId,
     pub key_hint: KeyHint,
-    /// The highest role that switched it off; `None` while it is on.
+    /// The highest role that disabled it; `None` while it is enabled.
     pub switched_off_by: Option<Role>,
     pub name: TokenName,
     pub note: TokenNote,
@@ -48,7 +48,7 @@ pub struct TokenWithKey {
     pub key: ApiKey,
 }
 
-/// What a status-only update asks for (spec §4.5b).
+/// The change of a status-only update (spec §4.5b).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
     /// `status` 1.

@@ -8,7 +8,7 @@ use super::time::{Day, DayInvalid, Lifetime};
 use super::token::{Budget, TokenName};
 use super::user::UserStatus;
 
-/// The days an answer covers, both ends included.
+/// The days of an answer, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct UsageRange {
     first: Day,
@@ -24,20 +24,20 @@ pub enum RangeInvalid {
     /// `end_date` is not a date.
     #[error("`end_date` {0}")]
     End(DayInvalid),
-    /// Nothing lies between.
+    /// The start is after the end.
     #[error("`start_date` is after `end_date`")]
-    Backwards,
-    /// Only a start, and it has not come yet.
+    Reversed,
+    /// Only a start was given, and it is after today.
     #[error("`start_date` is in the future")]
     Future,
 }
 
 impl UsageRange {
-    /// No dates: today alone. Only a start: from there to today. Only an end: that day. Whatever
-    /// is longer than 7 days ends at the start + 7 days (spec §8).
+    /// The range for these dates (spec §8). No dates: today. Only a start: from there to today. Only an end: that day. A
+    /// longer range is cut to end 7 days after its start.
     ///
     /// # Errors
-    /// Dates that are none, and a start after the end.
+    /// Invalid dates; a start after the end or after today.
     pub fn resolve(start: Option<&str>, end: Option<&str>, today: Day) -> Result<Self, RangeInvalid> {
         let start = given(start).map(Day::parse).transpose().map_err(RangeInvalid::Start)?;
         let end = given(end).map(Day::parse).transpose().map_err(RangeInvalid::End)?;
@@ -46,13 +46,13 @@ impl UsageRange {
             (None, Some(end)) => (end, end),
             (Some(start), None) if start > today => return Err(RangeInvalid::Future),
             (Some(start), None) => (start, today),
-            (Some(start), Some(end)) if start > end => return Err(RangeInvalid::Backwards),
+            (Some(start), Some(end)) if start > end => return Err(RangeInvalid::Reversed),
             (Some(start), Some(end)) => (start, end),
         };
         Ok(Self { first, last: last.min(first.plus_days(policy::MAX_USAGE_DAYS)) })
     }
 
-    /// The last so many days, today included.
+    /// The last `days` days, including today.
     #[must_use]
     pub fn latest(days: i64, today: Day) -> Self {
         Self { first: today.plus_days(1 - days), last: today }
@@ -75,7 +75,7 @@ impl UsageRange {
         (0..=self.last.days_since(self.first)).map(move |n| self.first.plus_days(n))
     }
 
-    /// Puts what is recorded into the range: one entry for every day; those without a record are zero.
+    /// One entry for every day of the range; days without a record are zero.
     #[must_use]
     pub fn fill(self, recorded: &[DayUsage]) -> Vec<DayUsage> {
         let day = |day| recorded.iter().find(|entry| entry.day == day).copied().unwrap_or(DayUsage::none(day));
@@ -83,38 +83,38 @@ impl UsageRange {
     }
 }
 
-/// An empty parameter is an absent one.
+/// An empty parameter counts as omitted.
 fn given(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }
 
-/// What a key is told about itself (spec §2.3).
+/// The usage of a token, as its key reads it (spec §2.3).
 #[derive(Debug, Clone)]
 pub struct KeyUsage {
     /// The token's name.
     pub name: TokenName,
-    /// What it may still spend.
+    /// The quota that it can still spend.
     pub budget: Budget,
-    /// What it has spent.
+    /// The quota that it has spent.
     pub used_quota: Quota,
-    /// Whether `model_limits` applies.
+    /// True if `model_limits` applies.
     pub model_limits_enabled: bool,
     /// The models it may use.
     pub model_limits: ModelLimits,
-    /// How long it lives.
+    /// When it expires.
     pub lifetime: Lifetime,
-    /// What its owner's wallet holds.
+    /// The quota in the wallet of its owner.
     pub wallet: Quota,
-    /// Whether its owner may do anything.
+    /// The status of its owner.
     pub owner_status: UserStatus,
 }
 
-/// What a token spent on one day.
+/// The spend of a token on one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayUsage {
     /// The day.
     pub day: Day,
-    /// Charged.
+    /// The charged quota.
     pub quota: Quota,
     /// Number of charges.
     pub requests: i64,
@@ -125,7 +125,7 @@ pub struct DayUsage {
 }
 
 impl DayUsage {
-    /// A day on which nothing happened.
+    /// A day without usage.
     #[must_use]
     pub const fn none(day: Day) -> Self {
         Self { day, quota: Quota::ZERO, requests: 0, prompt_tokens: 0, completion_tokens: 0 }
@@ -139,7 +139,7 @@ pub struct DailyUsage {
     pub token_id: TokenId,
     /// Its name.
     pub token_name: TokenName,
-    /// The range really used.
+    /// The days of the answer.
     pub range: UsageRange,
     /// Ascending, without gaps.
     pub daily: Vec<DayUsage>,
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(resolve(None, Some("2026-02-01")), days("2026-02-01", "2026-02-01"));
         assert_eq!(resolve(Some("2026-03-01"), Some("2026-03-08")), days("2026-03-01", "2026-03-08"));
         assert_eq!(resolve(Some("2026-03-01"), Some("2026-03-09")), days("2026-03-01", "2026-03-08"));
-        assert_eq!(resolve(Some("2026-03-02"), Some("2026-03-01")), Err(RangeInvalid::Backwards));
+        assert_eq!(resolve(Some("2026-03-02"), Some("2026-03-01")), Err(RangeInvalid::Reversed));
         assert_eq!(resolve(Some("2026-03-11"), None), Err(RangeInvalid::Future));
         assert_eq!(resolve(Some("2026-3-1"), None), Err(RangeInvalid::Start(DayInvalid)));
         assert_eq!(resolve(None, Some("2026-02-30")), Err(RangeInvalid::End(DayInvalid)));

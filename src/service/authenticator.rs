@@ -136,10 +136,10 @@ impl Authenticator {
         let read_at = self.clock.now();
         let generation = self.generation.load(Ordering::SeqCst);
         let age = |cached: &Cached<T>| read_at.since(cached.read_at);
-        let is_valid = |cached: &Cached<T>| cached.generation == generation && age(cached) < policy::TRUSTED_SECONDS;
+        let is_valid = |cached: &Cached<T>| cached.generation == generation && age(cached) < policy::CACHE_SECONDS;
         let cached = cache.get(digest).filter(is_valid);
         if let Some(cached) = &cached
-            && (age(cached) < policy::FRESH_SECONDS || cached.is_refreshing.swap(true, Ordering::Relaxed))
+            && (age(cached) < policy::CACHE_REFRESH_SECONDS || cached.is_refreshing.swap(true, Ordering::Relaxed))
         {
             return Ok(cached.owner.clone());
         }

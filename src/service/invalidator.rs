@@ -27,7 +27,7 @@ pub struct Invalidator {
     authenticator: Arc<Authenticator>,
     key_cache: Arc<KeyCache>,
     metrics: InvalidationMetrics,
-    /// Changes of this server whose own notification has not come back, and when they were committed.
+    /// Changes of this server whose own notification has not arrived yet, and when they were committed.
     in_flight: Arc<Mutex<Vec<(Change, Instant)>>>,
 }
 

@@ -1,10 +1,9 @@
-//! The keys that gateways ask about, as last seen: what `verify` answers from without the database.
+//! A cache of keys with their tokens and owners. `verify` answers from it without a query.
 //!
-//! An edit on this server is seen by the next request. Other servers' edits are heard within
-//! milliseconds, and nothing older than two seconds is trusted without reading it again; a key in
-//! use is read again before that, so that nobody waits for it. All that wait to be read are read in
-//! one statement, and the next ones gather meanwhile. Balances here are advice; what a charge obeys
-//! is read under its lock (L6).
+//! A change on this server takes effect on the next request; a change on another server arrives as a notification within
+//! milliseconds. An entry older than two seconds is never used without reading it again. A key in use is read again in
+//! the background before that, so that no request waits. All keys that wait to be read are read in one statement.
+//! Cached balances are only for `verify`: a charge reads its rows under their locks (L6).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,41 +25,41 @@ use crate::storage::{Conn, Db, StorageError, tokens};
 use crate::telemetry;
 use crate::telemetry::caches::KeyCacheMetrics;
 
-/// Bytes that remembered keys may take: about 120,000 keys of the usual kind, and fewer with long lists.
-const REMEMBERED_BYTES: u64 = 96 * 1_024 * 1_024;
+/// Memory of the cache in bytes: about 120,000 typical keys, fewer with long lists.
+const CACHE_BYTES: u64 = 96 * 1_024 * 1_024;
 
-/// Bytes of a remembered key beside its texts: what is in it, and what the cache keeps of it.
+/// Bytes of a cached key besides its texts, including the overhead of the cache.
 const ENTRY_BYTES: usize = 640;
 
-/// Unknown keys remembered at once, apart from the others, so that guesses push nothing out.
-const REMEMBERED_UNKNOWN: u64 = 10_000;
+/// Unknown keys in the cache. They are stored separately, so that guessed keys do not evict real ones.
+const UNKNOWN_KEYS: u64 = 10_000;
 
-/// Users share these counters; a change of one makes its few neighbours be read again too.
+/// Counters of changes, shared by all users. A change of one user also invalidates the few that share its counter.
 const COUNTERS: usize = 4_096;
 
-/// Keys read in one statement, and keys that may wait for the next, at most.
+/// The largest number of keys read in one statement, and of keys that wait for the next one.
 const BATCH: usize = 1_024;
 
-/// A token and its owner, as last seen.
+/// A token and its owner, as last read.
 #[derive(Debug)]
 pub struct CachedKey {
     /// The token.
     pub token: Token,
     /// Its owner's wallet.
     pub wallet: Wallet,
-    /// Its owner's group, for tokens that name none.
+    /// Its owner's group, for tokens without a group of their own.
     pub owner_group: String,
     read_at: UnixTime,
-    /// The count of changes before it was read: one counted after that may not be in it.
+    /// The number of changes before it was read. It may not include later changes.
     read_after: u64,
-    /// The count of the ledger's batches before it was read.
+    /// The number of the ledger's batches before it was read.
     balances_after: u64,
-    /// Whether it was asked for again already.
-    is_asked_again: AtomicBool,
+    /// True if it is already being read again.
+    is_refreshing: AtomicBool,
 }
 
 impl CachedKey {
-    /// About how much memory it takes.
+    /// Its approximate size in memory.
     fn bytes(&self) -> u32 {
         let token = &self.token;
         let texts = [token.name.as_str(), token.note.as_str(), token.model_limits.as_str(), token.group.as_str()];
@@ -69,24 +68,25 @@ impl CachedKey {
     }
 }
 
-/// The snapshot, and the way to its reader, which ends with it.
+/// The cache, and the queue of its reader task. The task ends when this is dropped.
 pub struct KeyCache {
     snapshot: Arc<Snapshot>,
-    asks: mpsc::Sender<Ask>,
+    requests: mpsc::Sender<ReadRequest>,
     metrics: KeyCacheMetrics,
 }
 
-/// What a key opens, once it is read.
-type Answer = Result<Option<Arc<CachedKey>>, Arc<StorageError>>;
+/// The result of reading a key; `None` if the key is unknown.
+type ReadResult = Result<Option<Arc<CachedKey>>, Arc<StorageError>>;
 
-/// A key to be read; for somebody who waits, or only to have it at hand.
-struct Ask {
+/// A key to be read.
+struct ReadRequest {
     digest: Digest,
-    tell: Option<oneshot::Sender<Answer>>,
+    /// `None` for a refresh in the background.
+    reply: Option<oneshot::Sender<ReadResult>>,
 }
 
 impl KeyCache {
-    /// Knows nothing yet.
+    /// An empty cache. Starts its reader task.
     #[must_use]
     pub fn start(db: Db, clock: Arc<dyn Clock>, balances: Arc<RecentBalances>, registry: &mut Registry) -> Self {
         let snapshot = Arc::new(Snapshot::new(db, clock, balances));
@@ -96,72 +96,72 @@ impl KeyCache {
             known.run_pending_tasks();
             known.entry_count()
         });
-        let (asks, waiting) = mpsc::channel(BATCH);
-        tokio::spawn(Arc::clone(&snapshot).read(waiting));
-        Self { snapshot, asks, metrics }
+        let (requests, queue) = mpsc::channel(BATCH);
+        tokio::spawn(Arc::clone(&snapshot).run_reader(queue));
+        Self { snapshot, requests, metrics }
     }
 
-    /// The live token of a key and its live owner, as seen at most two seconds ago; balances as the last charge on this
-    /// server left them.
+    /// The live token of a key and its live owner, read at most two seconds ago, with the balances after the last charge on
+    /// this server. `None` if the key is unknown.
     ///
     /// # Errors
-    /// The database, if it had to be asked.
-    pub async fn find(&self, digest: &Digest) -> Answer {
-        match self.snapshot.recall(digest) {
-            Recalled::Known(seen) => {
+    /// The database, if the key had to be read.
+    pub async fn find(&self, digest: &Digest) -> ReadResult {
+        match self.snapshot.find(digest) {
+            Lookup::Known(key) => {
                 self.metrics.hit();
-                self.freshen(digest, &seen);
-                Ok(Some(self.snapshot.with_recent_balances(seen)))
+                self.refresh_in_background(digest, &key);
+                Ok(Some(self.snapshot.with_recent_balances(key)))
             }
-            Recalled::Unknown => {
+            Lookup::Unknown => {
                 self.metrics.unknown();
                 Ok(None)
             }
-            Recalled::Nothing => {
+            Lookup::Missing => {
                 self.metrics.miss();
-                self.ask(digest).await
+                self.read(digest).await
             }
         }
     }
 
-    /// The same however long ago it was seen. Which token a key is, and whose, never changes; for the ledger, which looks
-    /// at everything else under its lock.
+    /// Like [`KeyCache::find`], but of any age. For the ledger: the token and the owner of a key never change, and the ledger
+    /// reads everything else under its locks.
     ///
     /// # Errors
-    /// The database, if it had to be asked.
-    pub async fn find_of_any_age(&self, digest: &Digest) -> Answer {
+    /// The database, if the key had to be read.
+    pub async fn find_of_any_age(&self, digest: &Digest) -> ReadResult {
         match self.snapshot.known.get(digest) {
-            Some(seen) => {
+            Some(key) => {
                 self.metrics.hit();
-                Ok(Some(seen))
+                Ok(Some(key))
             }
             None => self.find(digest).await,
         }
     }
 
-    /// To be called after every change of a user or of one of its tokens.
+    /// Invalidates the keys of a user, after a change of the user or of one of its tokens.
     pub fn forget(&self, user: UserId) {
         self.snapshot.forget(user);
     }
 
-    /// To be called when changes may have been missed.
+    /// Invalidates everything, when changes may have been missed.
     pub fn forget_all(&self) {
         self.snapshot.forget_all();
     }
 
-    async fn ask(&self, digest: &Digest) -> Answer {
-        let (tell, told) = oneshot::channel();
-        let ask = Ask { digest: digest.clone(), tell: Some(tell) };
-        let gone = || Arc::new(StorageError::GivenUp);
-        self.asks.send(ask).await.map_err(|_| gone())?;
-        told.await.unwrap_or_else(|_| Err(gone()))
+    async fn read(&self, digest: &Digest) -> ReadResult {
+        let (reply, result) = oneshot::channel();
+        let request = ReadRequest { digest: digest.clone(), reply: Some(reply) };
+        let stopped = || Arc::new(StorageError::GivenUp);
+        self.requests.send(request).await.map_err(|_| stopped())?;
+        result.await.unwrap_or_else(|_| Err(stopped()))
     }
 
-    /// Has a key in use read again in the background. If that fails, somebody will wait for it soon.
-    fn freshen(&self, digest: &Digest, seen: &CachedKey) {
-        let is_fresh = self.snapshot.clock.now().since(seen.read_at) < policy::FRESH_SECONDS;
-        if !is_fresh && !seen.is_asked_again.swap(true, Ordering::Relaxed) {
-            let _ = self.asks.try_send(Ask { digest: digest.clone(), tell: None });
+    /// Reads a key in use again in the background. If the queue is full, a later request reads it and waits.
+    fn refresh_in_background(&self, digest: &Digest, key: &CachedKey) {
+        let is_fresh = self.snapshot.clock.now().since(key.read_at) < policy::CACHE_REFRESH_SECONDS;
+        if !is_fresh && !key.is_refreshing.swap(true, Ordering::Relaxed) {
+            let _ = self.requests.try_send(ReadRequest { digest: digest.clone(), reply: None });
         }
     }
 }
@@ -172,36 +172,36 @@ impl std::fmt::Debug for KeyCache {
     }
 }
 
-/// What may be told of a key without reading.
-enum Recalled {
+/// The result of a look-up in the cache.
+enum Lookup {
     Known(Arc<CachedKey>),
-    /// There is none.
+    /// The database has no such key.
     Unknown,
-    /// It is to be read.
-    Nothing,
+    /// Not in the cache, too old, or changed since: it must be read.
+    Missing,
 }
 
-/// What is remembered, and what changed since.
+/// The cached keys, and the counters that show which of them changed since they were read.
 struct Snapshot {
     db: Db,
     clock: Arc<dyn Clock>,
     balances: Arc<RecentBalances>,
     known: Cache<Digest, Arc<CachedKey>>,
     unknown: Cache<Digest, (UnixTime, u64)>,
-    /// Counts changes.
-    count: AtomicU64,
-    /// The count at the last change of a user, by the user's id.
+    /// The number of changes so far.
+    changes: AtomicU64,
+    /// `changes` at the last change of a user; the index is the user's id modulo [`COUNTERS`].
     changed: Box<[AtomicU64]>,
-    /// The count when everything was last forgotten.
+    /// `changes` when everything was last invalidated.
     all_changed: AtomicU64,
 }
 
 impl Snapshot {
     fn new(db: Db, clock: Arc<dyn Clock>, balances: Arc<RecentBalances>) -> Self {
-        // The keys in use now count, not those that were popular before.
+        // LRU keeps the keys in use now; the default policy would keep those that were used most in the past.
         let known = Cache::builder()
-            .weigher(|_: &Digest, seen: &Arc<CachedKey>| seen.bytes())
-            .max_capacity(REMEMBERED_BYTES)
+            .weigher(|_: &Digest, key: &Arc<CachedKey>| key.bytes())
+            .max_capacity(CACHE_BYTES)
             .eviction_policy(EvictionPolicy::lru())
             .build();
         Self {
@@ -209,53 +209,53 @@ impl Snapshot {
             clock,
             balances,
             known,
-            unknown: Cache::new(REMEMBERED_UNKNOWN),
-            count: AtomicU64::new(0),
+            unknown: Cache::new(UNKNOWN_KEYS),
+            changes: AtomicU64::new(0),
             changed: std::iter::repeat_with(AtomicU64::default).take(COUNTERS).collect(),
             all_changed: AtomicU64::new(0),
         }
     }
 
-    fn recall(&self, digest: &Digest) -> Recalled {
+    fn find(&self, digest: &Digest) -> Lookup {
         let now = self.clock.now();
-        let recent = |read_at: UnixTime| now.since(read_at) < policy::TRUSTED_SECONDS;
+        let recent = |read_at: UnixTime| now.since(read_at) < policy::CACHE_SECONDS;
         let all_changed = self.all_changed.load(Ordering::SeqCst);
-        if let Some(seen) = self.known.get(digest) {
-            let change = self.counter(seen.token.user_id).load(Ordering::SeqCst).max(all_changed);
-            let is_current = recent(seen.read_at) && change <= seen.read_after;
-            return if is_current { Recalled::Known(seen) } else { Recalled::Nothing };
+        if let Some(key) = self.known.get(digest) {
+            let change = self.counter(key.token.user_id).load(Ordering::SeqCst).max(all_changed);
+            let is_current = recent(key.read_at) && change <= key.read_after;
+            return if is_current { Lookup::Known(key) } else { Lookup::Missing };
         }
         match self.unknown.get(digest) {
-            Some((read_at, read_after)) if recent(read_at) && all_changed <= read_after => Recalled::Unknown,
-            Some(_) | None => Recalled::Nothing,
+            Some((read_at, read_after)) if recent(read_at) && all_changed <= read_after => Lookup::Unknown,
+            Some(_) | None => Lookup::Missing,
         }
     }
 
-    /// Reads what is asked for, all that waits at once, until nobody can ask any more.
-    async fn read(self: Arc<Self>, mut asks: mpsc::Receiver<Ask>) {
+    /// Reads the requested keys, all that wait in one statement, until the cache is dropped.
+    async fn run_reader(self: Arc<Self>, mut requests: mpsc::Receiver<ReadRequest>) {
         let mut batch = Vec::new();
-        while asks.recv_many(&mut batch, BATCH).await > 0 {
-            let digests: HashSet<Digest> = batch.iter().map(|ask| ask.digest.clone()).collect();
-            let read = self.look_up(&Vec::from_iter(digests)).await.map_err(Arc::new);
-            for Ask { digest, tell } in batch.drain(..) {
-                let answer = read.as_ref().map(|found| found.get(&digest).cloned()).map_err(Arc::clone);
-                // Whoever left is not told.
-                let _ = tell.map(|tell| tell.send(answer));
+        while requests.recv_many(&mut batch, BATCH).await > 0 {
+            let digests: HashSet<Digest> = batch.iter().map(|request| request.digest.clone()).collect();
+            let read = self.read(&Vec::from_iter(digests)).await.map_err(Arc::new);
+            for ReadRequest { digest, reply } in batch.drain(..) {
+                let result = read.as_ref().map(|found| found.get(&digest).cloned()).map_err(Arc::clone);
+                // A caller that was cancelled no longer receives.
+                let _ = reply.map(|reply| reply.send(result));
             }
         }
     }
 
-    async fn look_up(&self, digests: &[Digest]) -> Result<HashMap<Digest, Arc<CachedKey>>, StorageError> {
-        let (read_at, read_after) = (self.clock.now(), self.count.load(Ordering::SeqCst));
+    async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, Arc<CachedKey>>, StorageError> {
+        let (read_at, read_after) = (self.clock.now(), self.changes.load(Ordering::SeqCst));
         let balances_after = self.balances.batches();
         let rows = self.db.bounded(async |conn: &mut Conn| tokens::list_with_owners(conn, digests).await).await?;
         let mut found = HashMap::with_capacity(rows.len());
         for (digest, token, wallet, owner_group) in rows {
-            let is_asked_again = AtomicBool::new(false);
-            let seen = CachedKey { token, wallet, owner_group, read_at, read_after, balances_after, is_asked_again };
-            let seen = Arc::new(seen);
-            self.known.insert(digest.clone(), Arc::clone(&seen));
-            found.insert(digest, seen);
+            let is_refreshing = AtomicBool::new(false);
+            let key = CachedKey { token, wallet, owner_group, read_at, read_after, balances_after, is_refreshing };
+            let key = Arc::new(key);
+            self.known.insert(digest.clone(), Arc::clone(&key));
+            found.insert(digest, key);
         }
         for digest in digests.iter().filter(|digest| !found.contains_key(digest)) {
             self.known.invalidate(digest);
@@ -264,21 +264,21 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// What was seen, with the balances that a charge on this server left since.
-    fn with_recent_balances(&self, seen: Arc<CachedKey>) -> Arc<CachedKey> {
-        let token = self.balances.of_token(seen.token.id, seen.balances_after);
-        let wallet = self.balances.of_wallet(seen.token.user_id, seen.balances_after);
+    /// The cached key with the balances after later charges on this server.
+    fn with_recent_balances(&self, key: Arc<CachedKey>) -> Arc<CachedKey> {
+        let token = self.balances.of_token(key.token.id, key.balances_after);
+        let wallet = self.balances.of_wallet(key.token.user_id, key.balances_after);
         if token.is_none() && wallet.is_none() {
-            return seen;
+            return key;
         }
         let mut current = CachedKey {
-            token: seen.token.clone(),
-            wallet: seen.wallet,
-            owner_group: seen.owner_group.clone(),
-            read_at: seen.read_at,
-            read_after: seen.read_after,
-            balances_after: seen.balances_after,
-            is_asked_again: AtomicBool::new(true),
+            token: key.token.clone(),
+            wallet: key.wallet,
+            owner_group: key.owner_group.clone(),
+            read_at: key.read_at,
+            read_after: key.read_after,
+            balances_after: key.balances_after,
+            is_refreshing: AtomicBool::new(true),
         };
         if let Some(token) = token {
             current.token.budget = Budget::new(token.remain, current.token.budget.is_unlimited());
@@ -291,12 +291,12 @@ impl Snapshot {
     }
 
     fn forget(&self, user: UserId) {
-        let now = self.count.fetch_add(1, Ordering::SeqCst) + 1;
+        let now = self.changes.fetch_add(1, Ordering::SeqCst) + 1;
         self.counter(user).fetch_max(now, Ordering::SeqCst);
     }
 
     fn forget_all(&self) {
-        let now = self.count.fetch_add(1, Ordering::SeqCst) + 1;
+        let now = self.changes.fetch_add(1, Ordering::SeqCst) + 1;
         self.all_changed.fetch_max(now, Ordering::SeqCst);
     }
 

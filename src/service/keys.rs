@@ -1,4 +1,4 @@
-//! Reads API keys back (spec §4.3). A key is returned only after the audit log says who saw it.
+//! Reads API keys back (spec §4.3). A key is returned only after the audit log has the entry.
 
 use std::sync::Arc;
 

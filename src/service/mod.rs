@@ -1,7 +1,5 @@
-//! Use cases: the order of steps, transactions, caches, limits. A service fetches, asks a rule of
-//! `domain`, saves and commits. It knows no HTTP.
-//!
-//! Sideways, a column may use the ones before it: accounts ← tokens ← usage. Never back.
+//! Operations: the order of steps, transactions, caches, limits. A service loads rows, applies a rule of `domain`, saves
+//! and commits. It knows no HTTP. Services may use each other, but not in a circle.
 
 pub mod access_tokens;
 pub mod audit;

@@ -20,7 +20,7 @@ pub struct MasterKey(Zeroizing<[u8; 32]>);
 
 /// Why a text is not a master key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the master key must be 64 hexadecimal digits; make one with: openssl rand -hex 32")]
+#[error("the master key must be 64 hexadecimal digits; create one with: openssl rand -hex 32")]
 pub struct MasterKeyInvalid;
 
 impl MasterKey {
@@ -55,7 +55,7 @@ impl std::fmt::Debug for MasterKey {
     }
 }
 
-/// Encrypts and decrypts keys, and makes the digests by which they are found.
+/// Encrypts and decrypts keys, and computes the digests by which they are found.
 #[derive(Clone)]
 pub struct Vault {
     cipher: XChaCha20Poly1305,

@@ -1,7 +1,7 @@
-//! What the doctor proves: each question returns the rows that break an invariant of the ledger, in time linear in the
-//! rows of its range of ids.
+//! The checks of `keymeter doctor`. Each statement returns the rows that violate an invariant of the ledger, in time
+//! linear in the rows of its range of ids.
 //!
-//! Every question joins by user as well as by id, so that a row with the wrong `user_id` is a violation too.
+//! Every statement joins by user as well as by id, so that a row with the wrong `user_id` is a violation too.
 
 use std::ops::RangeInclusive;
 
@@ -9,23 +9,23 @@ use super::{Conn, Db, StorageError, Tx};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::time::Day;
 
-/// A row that breaks an invariant.
+/// A row that violates an invariant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Violation<Id> {
     /// The row.
     pub id: Id,
-    /// What the row says was used.
+    /// The recorded usage.
     pub recorded: i64,
-    /// What it should say: the sum of the rows it stands for.
+    /// The correct usage: the sum of the rows that it summarises.
     pub sum: i64,
 }
 
-/// A day of a token that breaks L5.
+/// A day of a token that violates L5.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DayViolation {
     pub token_id: TokenId,
     pub day: String,
-    /// What `usage_daily` says was spent.
+    /// The spend in `usage_daily`.
     pub recorded: i64,
     /// The sum of the charges of the day.
     pub sum: i64,
@@ -38,7 +38,7 @@ pub struct IdRanges {
     pub users: RangeInclusive<i64>,
 }
 
-/// A read-only transaction that sees the database at one moment, for questions that may take long.
+/// A read-only transaction on one snapshot, for statements that may take long.
 pub async fn snapshot(db: &Db) -> Result<Tx, StorageError> {
     let mut tx = db.pool.begin_with("begin isolation level repeatable read read only").await?;
     sqlx::query!(

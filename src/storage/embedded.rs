@@ -3,7 +3,7 @@
 //! It accepts one connection at a time, has no `LISTEN`, and does not wait for the disk: a crash of the process loses
 //! nothing, but a power failure can lose the last writes. For production, set `DATABASE_URL`.
 //!
-//! It stops for good if a connection closes in the middle of an answer, which happens whenever a request is cancelled.
+//! It stops permanently if a connection closes in the middle of an answer, which happens whenever a request is cancelled.
 //! Therefore connections go through a relay, which reads every answer to its end.
 
 use std::fs::{self, File, TryLockError};

@@ -1,4 +1,4 @@
-//! The table `installation`: the master key and the cell that this database was made for.
+//! The table `installation`: the master key and the cell that this database belongs to.
 
 use super::{Conn, StorageError};
 use crate::domain::cell::CellLabel;
@@ -49,10 +49,10 @@ pub async fn find_cell_label(conn: &mut Conn) -> Result<Option<String>, StorageE
 /// stays.
 pub async fn insert(conn: &mut Conn, key_check: &[u8], cell: CellLabel, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
-        "with made as ( \
+        "with inserted as ( \
            insert into installation (id, key_check, cell_label, created_time) values (1, $1, $2, $3) \
            on conflict on constraint installation_pkey do nothing returning id) \
-         select start_identities_at($4) from made",
+         select start_identities_at($4) from inserted",
         key_check,
         cell.as_str(),
         now as UnixTime,

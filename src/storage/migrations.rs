@@ -53,7 +53,7 @@ pub struct Schema {
     pub server: String,
     /// The number of migrations to apply.
     pub pending: usize,
-    /// Derived from the master key that the database was made with. `None` before the first start.
+    /// Derived from the master key that the database was created with. `None` before the first start.
     pub key_check: Option<Vec<u8>>,
 }
 

@@ -132,7 +132,7 @@ impl Db {
         }
     }
 
-    /// Opens the pool. Connections are made when needed, so that the service recovers from an outage by itself.
+    /// Opens the pool. Connections are opened when needed, so that the service recovers from an outage by itself.
     #[must_use]
     pub fn open(options: &DbOptions) -> Self {
         let suspicion = Arc::new(Suspicion::new());
@@ -263,8 +263,8 @@ fn open_pool(options: &DbOptions, connections: u32, suspicion: &Arc<Suspicion>) 
         )
 }
 
-/// Returns true if an idle connection may be used. One that was idle for long is pinged; under suspicion, each is asked
-/// whether its server takes writes.
+/// Returns true if an idle connection may be used. One that was idle for long is pinged; after a failure, each is checked
+/// for a server that takes writes.
 async fn is_usable(conn: &mut Conn, meta: &PoolConnectionMetadata, is_suspected: bool) -> Result<bool, sqlx::Error> {
     if is_suspected {
         let query = sqlx::query_scalar!(r#"select current_setting('transaction_read_only') = 'off' as "is_writable!""#)

@@ -1,4 +1,4 @@
-//! What keeps the tables in shape: partitions of `charges` ahead of time, the deletion of what is too old, statistics.
+//! Maintenance of the tables: partitions of `charges`, deletion of old rows, statistics.
 //!
 //! Every function here is for a short transaction of its own. None waits for a reader, because others would wait behind
 //! it.
@@ -14,7 +14,7 @@ pub(super) const BATCH_ROWS: i64 = BATCH.cast_signed();
 
 /// Returns true if this server may work on the tables. No other server may until the transaction ends.
 pub async fn lock(conn: &mut Conn) -> Result<bool, StorageError> {
-    // The number means nothing; nothing else may use it.
+    // An arbitrary number that no other advisory lock uses.
     let may = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock(1953064057) as "may!""#).fetch_one(conn).await?;
     Ok(may)
 }
@@ -41,7 +41,7 @@ pub async fn list_missing_partitions(
     Ok(days)
 }
 
-/// Makes the partition of the UTC day that begins at `day_start`. [`StorageError::Locked`] while another transaction
+/// Creates the partition of the UTC day that begins at `day_start`. [`StorageError::Locked`] while another transaction
 /// uses `charges_rest`.
 pub async fn make_partition(conn: &mut Conn, day_start: UnixTime) -> Result<(), StorageError> {
     wait_briefly(conn).await?;

@@ -166,8 +166,8 @@ pub async fn list_with_owners(
         r#", key_digest, owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
            owner.request_count as "request_count!", owner.owner_status as "owner_status!: UserStatus",
            owner.owner_group as "owner_group!"
-           from unnest($1::bytea[]) as asked (digest)
-           cross join lateral (select * from tokens where key_digest = asked.digest offset 0) t
+           from unnest($1::bytea[]) as requested (digest)
+           cross join lateral (select * from tokens where key_digest = requested.digest offset 0) t
            cross join lateral (select quota as wallet_quota, used_quota as wallet_used, request_count,
                status as owner_status, group_name as owner_group, deleted_time as owner_deleted_time
                from users where users.id = t.user_id offset 0) owner
@@ -424,9 +424,9 @@ pub async fn delete(
     now: UnixTime,
 ) -> Result<Vec<TokenId>, StorageError> {
     let deleted = sqlx::query_scalar!(
-        "with doomed as (select id from tokens \
+        "with to_delete as (select id from tokens \
            where user_id = $1 and id = any($2) and deleted_time is null order by id for update) \
-         update tokens set deleted_time = $3 from doomed where tokens.id = doomed.id returning tokens.id",
+         update tokens set deleted_time = $3 from to_delete where tokens.id = to_delete.id returning tokens.id",
         owner as UserId,
         ids as &[TokenId],
         now as UnixTime

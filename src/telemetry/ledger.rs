@@ -111,7 +111,7 @@ pub struct BatchStats {
 }
 
 impl LedgerMetrics {
-    /// Registers the metrics, all at zero.
+    /// Registers the metrics, all at zero. Retries are rare, so their series exist from the start.
     #[must_use]
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self {
@@ -134,6 +134,9 @@ impl LedgerMetrics {
         let help = "Seconds from queueing an operation to its answer";
         ledger.register("wait_seconds", help, metrics.wait_seconds.clone());
         ledger.register("retries", "Batches that were tried again, by reason", metrics.retries.clone());
+        for reason in [Retry::Contended, Retry::IdempotencyKey, Retry::Locked, Retry::Halved] {
+            let _ = metrics.retries.get_or_create(&ReasonLabels { reason: reason.as_str() });
+        }
         let help = "Operations refused because a queue was full or a wallet was held";
         ledger.register("busy", help, metrics.busy.clone());
         metrics

@@ -13,8 +13,8 @@ async fn administrators_list_all_tokens_without_their_keys(pool: PgPool) {
     let (admin, ana, ben) = (app.admin("carla").await, app.enabled_user("ana").await, app.enabled_user("ben").await);
     let (of_ana, ana_key) = ana.creates_with_key(json!({ "name": "Deploy" })).await;
     let (of_ben, ben_key) = ben.creates_with_key(json!({ "name": "laptop" })).await;
-    let gone = ben.creates(json!({ "name": "gone" })).await;
-    ben.delete(&format!("/api/token/{gone}")).await.ok();
+    let deleted = ben.creates(json!({ "name": "deleted" })).await;
+    ben.delete(&format!("/api/token/{deleted}")).await.ok();
     assert_eq!(admin.page(TOKENS, "id").await, (vec![json!(of_ben), json!(of_ana)], 2));
     assert_eq!(admin.page(&format!("{TOKENS}?user_id={}", ana.id), "id").await.0, [json!(of_ana)]);
     assert_eq!(admin.page(&format!("{TOKENS}?keyword=dep"), "id").await.0, [json!(of_ana)]);
@@ -33,9 +33,9 @@ async fn administrators_disable_and_enable_any_token_within_the_rules(pool: PgPo
     let (token, key) = ana.creates_with_key(json!({ "name": "one", "expired_time": START + 60 })).await;
     let path = format!("{TOKENS}/{token}/status");
     for status in [2, 2, 1, 1, 2] {
-        let switched = admin.post(&path, json!({ "status": status })).await;
-        assert_eq!((&switched.ok()["status"], &switched.ok()["key"]), (&json!(status), &json!("")));
-        assert!(!switched.text.contains(&key[3..]));
+        let answer = admin.post(&path, json!({ "status": status })).await;
+        assert_eq!((&answer.ok()["status"], &answer.ok()["key"]), (&json!(status), &json!("")));
+        assert!(!answer.text.contains(&key[3..]));
         assert_eq!(ana.get(&format!("/api/token/{token}")).await.ok()["status"], status);
     }
     for wrong in [json!({}), json!({ "status": 3 }), json!({ "status": 0 })] {

@@ -103,7 +103,7 @@ fn services_do_not_depend_on_each_other_in_a_circle() {
         }
     }
     assert!(uses.len() > 10, "every service is examined: {uses:?}");
-    // Whatever uses nothing that is left can be removed; what is left in the end is a circle.
+    // Removes services that use no remaining service, until none can be removed; those that remain form a circle.
     loop {
         let free: Vec<String> = uses
             .iter()
@@ -121,10 +121,10 @@ fn services_do_not_depend_on_each_other_in_a_circle() {
 }
 
 #[test]
-fn every_file_says_what_it_is_about() {
-    let silent: Vec<_> =
+fn every_file_begins_with_a_module_comment() {
+    let missing: Vec<_> =
         files_below(&src()).into_iter().filter(|file| !fs::read_to_string(file).unwrap().starts_with("//!")).collect();
-    assert!(silent.is_empty(), "{silent:?}");
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Cells: independent installations whose keys and ids differ, so that a router in front of them can tell whose key it is
+//! Cells: independent installations whose keys and ids differ, so that a router in front of them can find the cell of a key
 //! (docs/operations.md).
 
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::harness::process::run;
 use crate::harness::{Client, MASTER_KEY, Server};
 
 #[sqlx::test(migrations = false)]
-async fn a_cell_labels_its_keys_and_gives_out_ids_of_its_own(pool: PgPool) {
+async fn a_cell_labels_its_keys_and_has_its_own_range_of_ids(pool: PgPool) {
     let (dir, database) = (tempfile::tempdir().unwrap(), url(&pool));
     let in_cell = |label| {
         [
@@ -34,7 +34,7 @@ async fn a_cell_labels_its_keys_and_gives_out_ids_of_its_own(pool: PgPool) {
     server.terminate();
 
     let report = String::from_utf8(run(dir.path(), &in_cell("0B"), &["doctor"]).stdout).unwrap();
-    assert!(report.contains("ok     ledger: ") && report.ends_with("all is well\n"), "{report}");
+    assert!(report.contains("ok     ledger: ") && report.ends_with("no errors found\n"), "{report}");
 }
 
 #[sqlx::test(migrations = false)]

@@ -14,33 +14,33 @@ use tokio::net::TcpStream;
 use crate::harness::client::access_token_of_root;
 use crate::harness::database::{contents, url};
 use crate::harness::process::{free_port, keymeter, run};
-use crate::harness::raw::half_a_request;
+use crate::harness::raw::send_head;
 use crate::harness::wait::eventually;
 use crate::harness::{Client, MASTER_KEY, Server};
 
 const OTHER_KEY: &str = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
-const MISFIT: &str = "the master key must be 64 hexadecimal digits; make one with: openssl rand -hex 32";
+const INVALID_MASTER_KEY: &str = "the master key must be 64 hexadecimal digits; create one with: openssl rand -hex 32";
 
 /// The message of a refusal: exit code 1, nothing on standard output, one line on standard error.
 #[track_caller]
 fn refusal(output: &Output) -> String {
-    let told = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
-    let sentence = told.strip_prefix("keymeter: ").and_then(|rest| rest.strip_suffix('\n'));
-    sentence.filter(|line| !line.contains('\n')).unwrap_or_else(|| panic!("not one line: {told}")).to_owned()
+    let sentence = stderr.strip_prefix("keymeter: ").and_then(|rest| rest.strip_suffix('\n'));
+    sentence.filter(|line| !line.contains('\n')).unwrap_or_else(|| panic!("not one line: {stderr}")).to_owned()
 }
 
 /// The output of a command that must succeed.
 #[track_caller]
-fn prints(output: &Output) -> String {
+fn stdout_of(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// What `keymeter doctor` finds wrong in an installation.
+/// The findings of `keymeter doctor`, which must have some.
 #[track_caller]
-fn finds(output: &Output) -> Vec<String> {
+fn doctor_findings(output: &Output) -> Vec<String> {
     assert_eq!(output.status.code(), Some(1));
     let report = String::from_utf8(output.stdout.clone()).unwrap();
     report.lines().filter_map(|line| line.strip_prefix("WRONG  ")).map(str::to_owned).collect()
@@ -59,7 +59,7 @@ fn run_with_input(dir: &Path, settings: &[(&str, &str)], arguments: &[&str], inp
 #[tokio::test]
 async fn the_printed_openapi_document_is_the_served_one() {
     let dir = tempfile::tempdir().unwrap();
-    let printed: Value = serde_json::from_str(&prints(&run(dir.path(), &[], &["openapi"]))).unwrap();
+    let printed: Value = serde_json::from_str(&stdout_of(&run(dir.path(), &[], &["openapi"]))).unwrap();
     assert!(printed["openapi"].as_str().is_some_and(|version| version.starts_with("3.")));
     assert!(printed["paths"]["/api/token/"]["get"].is_object());
     assert!(!dir.path().join("data").exists());
@@ -71,7 +71,7 @@ async fn the_printed_openapi_document_is_the_served_one() {
 #[test]
 fn settings_prints_every_setting_with_its_default() {
     let dir = tempfile::tempdir().unwrap();
-    assert_eq!(prints(&run(dir.path(), &[], &["settings"])), include_str!("../../config/default.toml"));
+    assert_eq!(stdout_of(&run(dir.path(), &[], &["settings"])), include_str!("../../config/default.toml"));
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn an_invalid_setting_in_the_environment_is_named() {
             let dir = tempfile::tempdir().unwrap();
             let refused = run(dir.path(), &[(name, value)], &[command]);
             if command == "doctor" && name == "DATABASE_URL" {
-                assert_eq!(finds(&refused), [format!("database: {sentence}")]);
+                assert_eq!(doctor_findings(&refused), [format!("database: {sentence}")]);
             } else {
                 assert_eq!(refusal(&refused), sentence);
             }
@@ -168,15 +168,15 @@ async fn a_data_directory_that_cannot_be_written_is_refused(pool: PgPool) {
 fn a_database_that_does_not_answer_is_refused_without_its_password() {
     let dir = tempfile::tempdir().unwrap();
     let port = free_port();
-    let database = format!("postgres://keymeter:hush-hush@127.0.0.1:{port}/keymeter");
+    let database = format!("postgres://keymeter:secret-password@127.0.0.1:{port}/keymeter");
     let settings = [("DATABASE_URL", database.as_str())];
     let sentence = format!("cannot reach PostgreSQL at 127.0.0.1:{port}: ");
     for arguments in [&["serve"][..], &["migrate"], &["user", "create", "ana"], &["gateway", "list"]] {
         let refused = refusal(&run(dir.path(), &settings, arguments));
-        assert!(refused.starts_with(&sentence) && !refused.contains("hush-hush"), "{refused}");
+        assert!(refused.starts_with(&sentence) && !refused.contains("secret-password"), "{refused}");
         assert!(refused.ends_with("; check DATABASE_URL and that the server runs"), "{refused}");
     }
-    let found = finds(&run(dir.path(), &settings, &["doctor"]));
+    let found = doctor_findings(&run(dir.path(), &settings, &["doctor"]));
     assert!(found[0].starts_with(&format!("database: {sentence}")), "{found:?}");
     assert!(!dir.path().join("data").exists());
 }
@@ -186,7 +186,7 @@ async fn a_newer_schema_is_refused_and_unchanged(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str())];
-    prints(&run(dir.path(), &settings, &["migrate"]));
+    stdout_of(&run(dir.path(), &settings, &["migrate"]));
     let newer = "insert into _sqlx_migrations (version, description, success, checksum, execution_time) \
                  values (9999, 'of tomorrow', true, '\\x00', 0)";
     sqlx::query(newer).execute(&pool).await.unwrap();
@@ -196,7 +196,7 @@ async fn a_newer_schema_is_refused_and_unchanged(pool: PgPool) {
     for arguments in [&["serve"][..], &["migrate"], &["user", "create", "ana"]] {
         assert_eq!(refusal(&run(dir.path(), &settings, arguments)), sentence);
     }
-    assert_eq!(finds(&run(dir.path(), &settings, &["doctor"])), [format!("database: {sentence}")]);
+    assert_eq!(doctor_findings(&run(dir.path(), &settings, &["doctor"])), [format!("database: {sentence}")]);
     assert_eq!(contents(&pool).await, before);
     assert!(!dir.path().join("data").exists());
 }
@@ -206,7 +206,7 @@ async fn a_wrong_master_key_is_refused_and_nothing_changes(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let at = |key| [("DATABASE_URL", database.as_str()), ("KEYMETER_SECRETS__MASTER_KEY", key)];
-    let malformed = format!("the setting `secrets.master_key` cannot be used: {MISFIT}");
+    let malformed = format!("the setting `secrets.master_key` cannot be used: {INVALID_MASTER_KEY}");
     assert_eq!(refusal(&run(dir.path(), &at("abc"), &["serve"])), malformed);
     assert_eq!(contents(&pool).await, "", "a malformed key creates nothing");
 
@@ -219,11 +219,11 @@ async fn a_wrong_master_key_is_refused_and_nothing_changes(pool: PgPool) {
 
     let place = file.display();
     let missing = format!(
-        "the master key is missing: this database was made with one; set KEYMETER_SECRETS__MASTER_KEY or put it back \
+        "the master key is missing: this database was created with one; set KEYMETER_SECRETS__MASTER_KEY or put it back \
          at {place}"
     );
     let wrong = format!(
-        "the master key does not fit this database; use the one it was made with (KEYMETER_SECRETS__MASTER_KEY or {place})"
+        "the master key does not match this database; use the one it was created with (KEYMETER_SECRETS__MASTER_KEY or {place})"
     );
     for arguments in [&["serve"][..], &["user", "create", "ana"], &["gateway", "create", "edge"]] {
         assert_eq!(refusal(&run(dir.path(), &at("abc"), arguments)), malformed);
@@ -232,7 +232,7 @@ async fn a_wrong_master_key_is_refused_and_nothing_changes(pool: PgPool) {
     }
     assert!(!file.exists(), "a lost key is not replaced");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    for (text, sentence) in [("abc\n", format!("{place}: {MISFIT}")), (OTHER_KEY, wrong)] {
+    for (text, sentence) in [("abc\n", format!("{place}: {INVALID_MASTER_KEY}")), (OTHER_KEY, wrong)] {
         std::fs::write(&file, text).unwrap();
         assert_eq!(refusal(&run(dir.path(), &at(""), &["serve"])), sentence);
     }
@@ -279,9 +279,9 @@ async fn the_first_start_creates_a_master_key_that_only_its_owner_can_read() {
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o600);
     assert!(key.trim_end().len() == 64 && key.trim_end().bytes().all(|digit| digit.is_ascii_hexdigit()));
     server.terminate();
-    let told = server.output();
-    assert!(told.contains(&format!("Master key: {} (keep a copy elsewhere", file.display())), "{told}");
-    assert!(!told.contains(key.trim_end()));
+    let output = server.output();
+    assert!(output.contains(&format!("Master key: {} (keep a copy elsewhere", file.display())), "{output}");
+    assert!(!output.contains(key.trim_end()));
     Server::start(dir.path(), &[]).await.terminate();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), key);
 }
@@ -291,22 +291,22 @@ async fn a_generated_root_password_is_printed_once_and_never_logged() {
     let dir = tempfile::tempdir().unwrap();
     let settings = [("KEYMETER_ROOT__PASSWORD", ""), ("KEYMETER_LOG__FILTER", "trace")];
     let mut server = Server::start(dir.path(), &settings).await;
-    let words = |told: &str| {
-        let line = told.lines().find(|line| line.starts_with("Sign in as `root`")).unwrap_or_default();
+    let password_in = |output: &str| {
+        let line = output.lines().find(|line| line.starts_with("Sign in as `root`")).unwrap_or_default();
         line.split_once("with the password ").map(|(_, rest)| rest.split(' ').next().unwrap().to_owned())
     };
     // The line comes right after the one that `start` waits for.
     let read = || server.output();
     eventually("the password is printed", async || read().contains("(it is shown only this once)")).await;
-    let password = words(&read()).unwrap();
+    let password = password_in(&read()).unwrap();
     assert!(password.len() >= 20, "{password}");
     Client::signed_in(&server, "root", &password).await.get("/api/user/self").await.ok();
     server.terminate();
     server = Server::start(dir.path(), &settings).await;
     Client::signed_in(&server, "root", &password).await;
     server.terminate();
-    let told = server.output();
-    assert_eq!(told.matches(&password).count(), 1, "the file has both outputs of both runs");
+    let output = server.output();
+    assert_eq!(output.matches(&password).count(), 1, "the file has both outputs of both runs");
 }
 
 #[sqlx::test(migrations = false)]
@@ -315,7 +315,7 @@ async fn a_root_password_that_is_too_short_is_refused(pool: PgPool) {
     let database = url(&pool);
     let at = |password| [("DATABASE_URL", database.as_str()), ("KEYMETER_ROOT__PASSWORD", password)];
     let sentence =
-        "cannot make the root account: the password must have 8 to 128 characters; set KEYMETER_ROOT__PASSWORD";
+        "cannot create the root account: the password must have 8 to 128 characters; set KEYMETER_ROOT__PASSWORD";
     assert_eq!(refusal(&run(dir.path(), &at("short"), &["serve"])), sentence);
     let server = Server::start(dir.path(), &at("long enough")).await;
     Client::signed_in(&server, "root", "long enough").await;
@@ -333,9 +333,9 @@ async fn the_root_password_of_the_settings_is_used_at_the_first_start_only(pool:
 }
 
 #[tokio::test]
-async fn the_doctor_finds_nothing_wrong_in_a_good_installation() {
+async fn the_doctor_reports_a_good_installation_as_correct() {
     let dir = tempfile::tempdir().unwrap();
-    let nothing = finds(&run(dir.path(), &[], &["doctor"]));
+    let nothing = doctor_findings(&run(dir.path(), &[], &["doctor"]));
     let data = dir.path().join("data");
     assert_eq!(
         nothing,
@@ -345,26 +345,26 @@ async fn the_doctor_finds_nothing_wrong_in_a_good_installation() {
 
     let mut server = Server::start(dir.path(), &[]).await;
     Client::root(&server).await.creates(json!({ "name": "kept" })).await.unwrap();
-    let beside = prints(&run(dir.path(), &[], &["doctor"]));
+    let report = stdout_of(&run(dir.path(), &[], &["doctor"]));
     for line in [
         "ok     settings: can be read",
         "ok     database: the embedded PostgreSQL of the running server answers",
-        "ok     keys: all 1 open",
+        "ok     keys: all 1 can be decrypted",
         "ok     ledger: L1, L3 and L5 hold for every token and every wallet",
-        "all is well",
+        "no errors found",
     ] {
-        assert!(beside.lines().any(|found| found == line), "{line:?} is not in\n{beside}");
+        assert!(report.lines().any(|found| found == line), "{line:?} is not in\n{report}");
     }
     Client::root(&server).await.get("/api/token/").await.ok();
     server.terminate();
-    let report = prints(&run(dir.path(), &[], &["doctor"]));
+    let report = stdout_of(&run(dir.path(), &[], &["doctor"]));
     for line in [
         "ok     settings: can be read",
-        "note   database: it is the embedded one: a power cut can lose its last moments; for production set DATABASE_URL",
+        "note   database: it is the embedded one: a power cut can lose the last writes; for production set DATABASE_URL",
         "ok     schema: is that of this version",
-        "ok     master key: fits the database",
-        "ok     keys: all 1 open",
-        "all is well",
+        "ok     master key: matches the database",
+        "ok     keys: all 1 can be decrypted",
+        "no errors found",
     ] {
         assert!(report.lines().any(|found| found == line), "{line:?} is not in\n{report}");
     }
@@ -379,10 +379,10 @@ async fn the_doctor_reports_what_is_wrong_and_changes_nothing(pool: PgPool) {
 
     let migrations = keymeter::storage::MIGRATOR.iter().count();
     let waiting = format!("schema: {migrations} migrations wait; run `keymeter migrate` or start the service");
-    assert_eq!(finds(&doctor(MASTER_KEY)), [waiting]);
+    assert_eq!(doctor_findings(&doctor(MASTER_KEY)), [waiting]);
     assert_eq!(contents(&pool).await, "");
-    prints(&run(dir.path(), &at(MASTER_KEY), &["migrate"]));
-    assert_eq!(finds(&doctor(MASTER_KEY)), ["master key: the service was never started on this database"]);
+    stdout_of(&run(dir.path(), &at(MASTER_KEY), &["migrate"]));
+    assert_eq!(doctor_findings(&doctor(MASTER_KEY)), ["master key: the service was never started on this database"]);
 
     let mut server = Server::start(dir.path(), &at(MASTER_KEY)).await;
     let root = Client::root(&server).await;
@@ -390,7 +390,7 @@ async fn the_doctor_reports_what_is_wrong_and_changes_nothing(pool: PgPool) {
     let (bad, _) = root.creates(json!({ "name": "bad" })).await.unwrap();
     let (swapped, _) = root.creates(json!({ "name": "swapped" })).await.unwrap();
     server.terminate();
-    assert!(prints(&doctor(MASTER_KEY)).contains("ok     keys: all 3 open\n"));
+    assert!(stdout_of(&doctor(MASTER_KEY)).contains("ok     keys: all 3 can be decrypted\n"));
     sqlx::query("update tokens set key_sealed = '\\x0102' where id = $1").bind(bad).execute(&pool).await.unwrap();
     sqlx::query("update tokens set key_sealed = (select key_sealed from tokens where id = $1) where id = $2")
         .bind(good)
@@ -399,15 +399,16 @@ async fn the_doctor_reports_what_is_wrong_and_changes_nothing(pool: PgPool) {
         .await
         .unwrap();
     let before = contents(&pool).await;
-    let broken =
-        format!("keys: those of the tokens {bad}, {swapped} do not open; restore these rows or delete the tokens");
+    let broken = format!(
+        "keys: those of the tokens {bad}, {swapped} cannot be decrypted; restore these rows or delete the tokens"
+    );
     for (key, finding) in [
         (MASTER_KEY, broken.as_str()),
-        (OTHER_KEY, "master key: it does not fit this database; use the one it was made with"),
+        (OTHER_KEY, "master key: it does not match this database; use the one it was created with"),
         ("", "master key: it is missing; set KEYMETER_SECRETS__MASTER_KEY or put the file back"),
-        ("abc", &format!("master key: the setting `secrets.master_key` cannot be used: {MISFIT}")),
+        ("abc", &format!("master key: the setting `secrets.master_key` cannot be used: {INVALID_MASTER_KEY}")),
     ] {
-        assert_eq!(finds(&doctor(key)), [finding]);
+        assert_eq!(doctor_findings(&doctor(key)), [finding]);
     }
     assert_eq!(contents(&pool).await, before);
     assert!(!dir.path().join("data").exists());
@@ -419,26 +420,27 @@ async fn an_operator_creates_accounts_and_sets_passwords_while_the_service_runs(
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str())];
     let server = Server::start(dir.path(), &settings).await;
-    let made_up = |told: &str| told.lines().last().unwrap().strip_prefix("password: ").unwrap().to_owned();
+    let generated_password =
+        |output: &str| output.lines().last().unwrap().strip_prefix("password: ").unwrap().to_owned();
 
-    let told = prints(&run(dir.path(), &settings, &["user", "create", "ana"]));
-    let ana = Client::signed_in(&server, "ana", &made_up(&told)).await;
+    let output = stdout_of(&run(dir.path(), &settings, &["user", "create", "ana"]));
+    let ana = Client::signed_in(&server, "ana", &generated_password(&output)).await;
     let account = ana.get("/api/user/self").await.ok();
-    assert!(told.starts_with(&format!("created the user ana with the id {}\n", account["id"])), "{told}");
+    assert!(output.starts_with(&format!("created the user ana with the id {}\n", account["id"])), "{output}");
     assert_eq!((&account["role"], &account["token_api_enabled"]), (&json!(1), &json!(false)));
 
     let create = ["user", "create", "bob", "--role", "admin", "--password-stdin"];
-    let told = prints(&run_with_input(dir.path(), &settings, &create, "bob's own password\n"));
-    assert!(!told.contains("password"), "{told}");
+    let output = stdout_of(&run_with_input(dir.path(), &settings, &create, "bob's own password\n"));
+    assert!(!output.contains("password"), "{output}");
     let bob = Client::signed_in(&server, "bob", "bob's own password").await.get("/api/user/self").await.ok();
     assert_eq!((&bob["role"], &bob["token_api_enabled"]), (&json!(10), &json!(true)));
-    prints(&run(dir.path(), &settings, &["user", "create", "cleo", "--token-api"]));
-    let told = prints(&run(dir.path(), &settings, &["user", "password", "cleo"]));
-    assert!(told.starts_with("changed the password of cleo and ended its sessions\n"), "{told}");
-    Client::signed_in(&server, "cleo", &made_up(&told)).await.get("/api/token/").await.ok();
+    stdout_of(&run(dir.path(), &settings, &["user", "create", "cleo", "--token-api"]));
+    let output = stdout_of(&run(dir.path(), &settings, &["user", "password", "cleo"]));
+    assert!(output.starts_with("changed the password of cleo and ended its sessions\n"), "{output}");
+    Client::signed_in(&server, "cleo", &generated_password(&output)).await.get("/api/token/").await.ok();
 
     let change = ["user", "password", "ana", "--password-stdin"];
-    prints(&run_with_input(dir.path(), &settings, &change, "a new password\r\n"));
+    stdout_of(&run_with_input(dir.path(), &settings, &change, "a new password\r\n"));
     ana.get("/api/user/self").await.refuses(401, "not_signed_in");
     Client::stranger(&server).login("ana", "a new password").await.ok();
 
@@ -459,12 +461,12 @@ async fn an_operator_creates_accounts_and_sets_passwords_while_the_service_runs(
 #[tokio::test]
 async fn an_operator_creates_lists_and_revokes_gateway_credentials() {
     let dir = tempfile::tempdir().unwrap();
-    let told = prints(&run(dir.path(), &[], &["gateway", "create", "edge one"]));
+    let output = stdout_of(&run(dir.path(), &[], &["gateway", "create", "edge one"]));
     let credential =
-        told.trim_end().strip_prefix("created the gateway 1; its credential, shown only this once: ").unwrap();
+        output.trim_end().strip_prefix("created the gateway 1; its credential, shown only this once: ").unwrap();
     assert!(credential.len() > 40, "{credential}");
-    prints(&run(dir.path(), &[], &["gateway", "create", "edge two"]));
-    let list = || prints(&run(dir.path(), &[], &["gateway", "list"]));
+    stdout_of(&run(dir.path(), &[], &["gateway", "create", "edge two"]));
+    let list = || stdout_of(&run(dir.path(), &[], &["gateway", "list"]));
     let names = |list: &str| -> Vec<String> {
         let gateways = list.lines().filter(|line| !line.starts_with('\t'));
         gateways.map(|line| line.split("\tcreated at ").next().unwrap().to_owned()).collect()
@@ -474,27 +476,28 @@ async fn an_operator_creates_lists_and_revokes_gateway_credentials() {
     both.sort();
     assert_eq!(both, ["1\tedge one", "2\tedge two"]);
     assert!(!all.contains(credential));
-    let does = |arguments: &[&str]| run(dir.path(), &[], &[&["gateway", "credential"], arguments].concat());
-    let told = prints(&does(&["create", "1"]));
-    let second = told
+    let credential_command =
+        |arguments: &[&str]| run(dir.path(), &[], &[&["gateway", "credential"], arguments].concat());
+    let output = stdout_of(&credential_command(&["create", "1"]));
+    let second = output
         .trim_end()
         .strip_prefix("created the credential 3 of the gateway 1, shown only this once: ")
-        .unwrap_or_else(|| panic!("{told}"));
+        .unwrap_or_else(|| panic!("{output}"));
     let credentials = || -> Vec<String> {
-        let told = list();
-        assert!(!told.contains(second));
-        let lines = told.lines().filter(|line| line.starts_with('\t'));
+        let output = list();
+        assert!(!output.contains(second));
+        let lines = output.lines().filter(|line| line.starts_with('\t'));
         lines.map(|line| line.split("\tcreated at ").next().unwrap().to_owned()).collect()
     };
     let hint = |secret: &str| secret[secret.len() - 4..].to_owned();
     let line = |id: i64, secret: &str| format!("\tcredential {id}\t…{}", hint(secret));
     assert_eq!(credentials()[1..], [line(3, second), line(1, credential)]);
     assert!(list().lines().filter(|line| line.starts_with('\t')).all(|line| line.ends_with("\tnever used")));
-    assert_eq!(prints(&does(&["revoke", "1", "1"])), "revoked the credential 1 of the gateway 1\n");
+    assert_eq!(stdout_of(&credential_command(&["revoke", "1", "1"])), "revoked the credential 1 of the gateway 1\n");
     assert_eq!(credentials()[1..], [line(3, second)]);
-    assert_eq!(refusal(&does(&["revoke", "1", "1"])), "there is no such credential");
-    assert_eq!(refusal(&does(&["create", "9999"])), "there is no such gateway");
-    assert_eq!(prints(&run(dir.path(), &[], &["gateway", "revoke", "1"])), "revoked the gateway 1\n");
+    assert_eq!(refusal(&credential_command(&["revoke", "1", "1"])), "there is no such credential");
+    assert_eq!(refusal(&credential_command(&["create", "9999"])), "there is no such gateway");
+    assert_eq!(stdout_of(&run(dir.path(), &[], &["gateway", "revoke", "1"])), "revoked the gateway 1\n");
     assert_eq!(names(&list()), ["2\tedge two"]);
     for id in ["1", "9999"] {
         assert_eq!(refusal(&run(dir.path(), &[], &["gateway", "revoke", id])), "there is no such gateway");
@@ -508,19 +511,19 @@ async fn health_reports_whether_the_service_runs() {
     let server = Server::start(dir.path(), &[]).await;
     let address = server.address();
     let health = |listen: &str| run(dir.path(), &[("KEYMETER_SERVER__LISTEN", listen)], &["health"]);
-    assert_eq!(prints(&health(address)), "");
-    assert_eq!(prints(&health(&address.replace("127.0.0.1", "0.0.0.0"))), "");
+    assert_eq!(stdout_of(&health(address)), "");
+    assert_eq!(stdout_of(&health(&address.replace("127.0.0.1", "0.0.0.0"))), "");
     let nowhere = format!("127.0.0.1:{}", free_port());
     assert!(refusal(&health(&nowhere)).starts_with(&format!("no service answers at {nowhere}: ")));
 }
 
-/// A creation of which the server has the head and waits for the body.
-async fn half_a_creation(server: &Server, access_token: &str, body: &str) -> TcpStream {
+/// Sends the head of a request that creates a token; the server waits for its body.
+async fn send_head_of_creation(server: &Server, access_token: &str, body: &str) -> TcpStream {
     let head = format!("POST /api/token/ HTTP/1.1\r\nauthorization: {access_token}\r\n");
-    half_a_request(server, &head, body.len()).await.unwrap()
+    send_head(server, &head, body.len()).await.unwrap()
 }
 
-async fn has_begun_to_stop(server: &Server) {
+async fn wait_until_stopping(server: &Server) {
     let log = || server.output();
     eventually("the service begins to stop", async || log().contains("stopping: ")).await;
     let address = server.address();
@@ -534,9 +537,9 @@ async fn sigterm_and_sigint_finish_running_requests_and_exit_0() {
         let mut server = Server::start(dir.path(), &[]).await;
         let access_token = access_token_of_root(&server).await;
         let body = r#"{"name":"in flight"}"#;
-        let mut stream = half_a_creation(&server, &access_token, body).await;
+        let mut stream = send_head_of_creation(&server, &access_token, body).await;
         server.signal(signal);
-        has_begun_to_stop(&server).await;
+        wait_until_stopping(&server).await;
         assert!(server.child.try_wait().unwrap().is_none(), "the service waits for the request");
         stream.write_all(body.as_bytes()).await.unwrap();
         let mut answer = String::new();
@@ -556,7 +559,7 @@ async fn a_request_that_does_not_end_is_cut_off_after_the_drain_time() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = Server::start(dir.path(), &[("KEYMETER_SERVER__DRAIN_SECONDS", "1")]).await;
     let access_token = access_token_of_root(&server).await;
-    let mut stream = half_a_creation(&server, &access_token, r#"{"name":"never sent"}"#).await;
+    let mut stream = send_head_of_creation(&server, &access_token, r#"{"name":"never sent"}"#).await;
     let began = Instant::now();
     assert_eq!(server.terminate(), Some(0));
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());

@@ -19,11 +19,11 @@ fn succeeded(answers: &[Answer]) -> usize {
     answers.iter().filter(|answer| answer.status == 200).count()
 }
 
-async fn creates(caller: Caller, name: String) -> Answer {
+async fn create(caller: Caller, name: String) -> Answer {
     caller.post("/api/token/", json!({ "name": name })).await
 }
 
-async fn deletes(caller: Caller, ids: Vec<i64>) -> Answer {
+async fn delete_batch(caller: Caller, ids: Vec<i64>) -> Answer {
     caller.post("/api/token/batch", json!({ "ids": ids })).await
 }
 
@@ -31,7 +31,7 @@ async fn deletes(caller: Caller, ids: Vec<i64>) -> Answer {
 async fn parallel_creations_never_exceed_the_limit(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.makes(json!({ "username": "ana", "token_api_enabled": true, "max_tokens": 7 })).await;
-    let answers = at_once((0..30).map(|n| creates(ana.clone(), format!("token {n}")))).await;
+    let answers = at_once((0..30).map(|n| create(ana.clone(), format!("token {n}")))).await;
     assert_eq!(succeeded(&answers), 7);
     for answer in answers.iter().filter(|answer| answer.status != 200) {
         let message = "you have reached your limit of 7 tokens; delete one first";
@@ -99,10 +99,10 @@ async fn overlapping_batches_delete_every_token_once(pool: PgPool) {
         if n % 2 == 0 {
             batch.reverse();
         }
-        deletes(ana.clone(), batch)
+        delete_batch(ana.clone(), batch)
     });
-    let gone: i64 = at_once(batches).await.iter().map(|answer| answer.ok().as_i64().unwrap()).sum();
-    assert_eq!((gone, &ana.get("/api/token/").await.ok()["total"]), (20, &json!(0)));
+    let deleted: i64 = at_once(batches).await.iter().map(|answer| answer.ok().as_i64().unwrap()).sum();
+    assert_eq!((deleted, &ana.get("/api/token/").await.ok()["total"]), (20, &json!(0)));
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -149,8 +149,8 @@ async fn of_parallel_decisions_on_one_request_exactly_one_succeeds(pool: PgPool)
 async fn of_parallel_enablement_requests_exactly_one_succeeds(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.user("ana").await;
-    let ask = |ana: Caller| async move { ana.post("/api/user/token_api_request", json!({ "reason": "x" })).await };
-    let answers = at_once((0..20).map(|_| ask(ana.clone()))).await;
+    let request = |ana: Caller| async move { ana.post("/api/user/token_api_request", json!({ "reason": "x" })).await };
+    let answers = at_once((0..20).map(|_| request(ana.clone()))).await;
     assert_eq!(succeeded(&answers), 1);
     for answer in answers.iter().filter(|answer| answer.status != 200) {
         answer.refuses(409, "token_api_requested");

@@ -1,4 +1,4 @@
-//! Connections under hostile conditions and at the stop of the server: real sockets on the real binary
+//! Connections under hostile conditions and at the stop of the server: real sockets on the real program
 //! (`docs/operations.md`).
 
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use crate::harness::client::access_token_of_root;
 use crate::harness::database::url;
 use crate::harness::process::{free_port, keymeter};
 use crate::harness::proxy::{self, Kind, Proxy, adapted, installed, project_file};
-use crate::harness::raw::{PATIENCE, asks, connects, ends, get, half_a_request, is_200, next_answer, sends};
+use crate::harness::raw::{TIMEOUT, assert_200, connect, fetch, get, next_answer, read_to_end, send, send_head};
 use crate::harness::wait::eventually;
 use crate::harness::{Client, MASTER_KEY, Server};
 
@@ -28,7 +28,7 @@ async fn exit_code(server: &mut Server) -> Option<i32> {
 }
 
 #[sqlx::test(migrations = false)]
-async fn half_open_connections_keep_nobody_out_and_are_closed(pool: PgPool) {
+async fn half_open_connections_do_not_block_others_and_are_closed(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let settings = [
@@ -39,33 +39,33 @@ async fn half_open_connections_keep_nobody_out_and_are_closed(pool: PgPool) {
     let server = Server::start(dir.path(), &settings).await;
     let mut half_open = Vec::new();
     for _ in 0..40 {
-        half_open.push(sends(&server, "GET /api/status HTTP/1.1\r\nhost: keys.test\r\n").await);
+        half_open.push(send(&server, "GET /api/status HTTP/1.1\r\nhost: keys.test\r\n").await);
     }
     for path in ["/healthz", "/readyz", "/api/status"] {
-        is_200(asks(&server, path).await);
+        assert_200(fetch(&server, path).await);
     }
     for stream in half_open {
-        assert_eq!(ends(stream).await, b"");
+        assert_eq!(read_to_end(stream).await, b"");
     }
-    is_200(asks(&server, "/api/status").await);
+    assert_200(fetch(&server, "/api/status").await);
 }
 
 #[sqlx::test(migrations = false)]
-async fn running_out_of_file_descriptors_silences_nobody(pool: PgPool) {
+async fn running_out_of_file_descriptors_does_not_stop_the_server(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
-    let asked_for = keymeter(dir.path(), &[("DATABASE_URL", &database)]);
+    let command = keymeter(dir.path(), &[("DATABASE_URL", &database)]);
     let mut few_files = Command::new("sh");
-    few_files.env_clear().envs(asked_for.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    few_files.args(["-c", "ulimit -n 160 && exec \"$0\" serve"]).arg(asked_for.get_program());
+    few_files.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    few_files.args(["-c", "ulimit -n 160 && exec \"$0\" serve"]).arg(command.get_program());
     let mut server = Server::spawn(dir.path(), few_files).await;
     let mut half_open = Vec::new();
     for _ in 0..300 {
-        half_open.push(sends(&server, "GET /api/status HTTP/1.1\r\n").await);
+        half_open.push(send(&server, "GET /api/status HTTP/1.1\r\n").await);
     }
     for _ in 0..20 {
         for path in ["/healthz", "/readyz", "/api/status"] {
-            is_200(asks(&server, path).await);
+            assert_200(fetch(&server, path).await);
         }
     }
     let log = server.output();
@@ -85,14 +85,14 @@ async fn beyond_the_limit_only_health_is_answered(pool: PgPool) {
     let head = format!("POST /api/token/ HTTP/1.1\r\nauthorization: {access_token}\r\n");
     let mut busy = Vec::new();
     // The connection that asked for the access token may still be open for a moment.
-    eventually("every place is taken", async || {
-        busy.extend(half_a_request(&server, &head, body.len()).await);
+    eventually("every slot is taken", async || {
+        busy.extend(send_head(&server, &head, body.len()).await);
         busy.len() == 2
     })
     .await;
     let upload = "POST /api/user/login HTTP/1.1\r\nhost: keys.test\r\ncontent-length: 2\r\n\r\n{}";
     for request in [get("/api/status"), get("/"), get("/api/token/"), upload.to_owned()] {
-        let mut stream = sends(&server, &request).await;
+        let mut stream = send(&server, &request).await;
         let refused = next_answer(&mut stream).await.unwrap();
         assert_eq!(refused.status(), 503, "{request}");
         assert_eq!(
@@ -106,43 +106,43 @@ async fn beyond_the_limit_only_health_is_answered(pool: PgPool) {
         assert_eq!(refused.header("retry-after"), Some("1"));
         assert_eq!(refused.header("x-error-code"), Some("too_many_connections"));
         assert_eq!(refused.header("content-type"), Some("application/json"));
-        assert!(refused.says_close());
-        assert_eq!(ends(stream).await, b"");
+        assert!(refused.has_connection_close());
+        assert_eq!(read_to_end(stream).await, b"");
     }
     for path in ["/healthz", "/healthz/", "/readyz"] {
-        assert!(is_200(asks(&server, path).await).says_close());
+        assert!(assert_200(fetch(&server, path).await).has_connection_close());
     }
     for mut stream in busy {
         stream.write_all(body.as_bytes()).await.unwrap();
-        is_200(next_answer(&mut stream).await);
+        assert_200(next_answer(&mut stream).await);
     }
-    eventually("a place is free again", async || asks(&server, "/api/status").await.unwrap().status() == 200).await;
+    eventually("a slot is free again", async || fetch(&server, "/api/status").await.unwrap().status() == 200).await;
 }
 
 #[sqlx::test(migrations = false)]
-async fn connections_that_rest_do_not_take_every_place(pool: PgPool) {
+async fn idle_connections_do_not_take_every_slot(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str()), ("KEYMETER_SERVER__MAX_CONNECTIONS", "8")];
     let server = Server::start(dir.path(), &settings).await;
     let mut kept = Vec::new();
     for _ in 0..20 {
-        let mut stream = sends(&server, &get("/api/status")).await;
-        if is_200(next_answer(&mut stream).await).says_close() {
-            assert_eq!(ends(stream).await, b"");
+        let mut stream = send(&server, &get("/api/status")).await;
+        if assert_200(next_answer(&mut stream).await).has_connection_close() {
+            assert_eq!(read_to_end(stream).await, b"");
         } else {
             kept.push(stream);
         }
     }
-    assert_eq!(kept.len(), 6, "a quarter of the places stays free");
+    assert_eq!(kept.len(), 6, "a quarter of the slots stays free");
     for stream in &mut kept {
         stream.write_all(get("/api/status").as_bytes()).await.unwrap();
-        is_200(next_answer(stream).await);
+        assert_200(next_answer(stream).await);
     }
 }
 
 #[sqlx::test(migrations = false)]
-async fn what_waits_too_long_is_closed(pool: PgPool) {
+async fn a_connection_that_waits_too_long_is_closed(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let settings = [
@@ -153,24 +153,24 @@ async fn what_waits_too_long_is_closed(pool: PgPool) {
     ];
     let server = Server::start(dir.path(), &settings).await;
 
-    let silent = connects(&server).await;
-    assert_eq!(ends(silent).await, b"");
+    let silent = connect(&server).await;
+    assert_eq!(read_to_end(silent).await, b"");
 
-    let mut idle = sends(&server, &get("/api/status")).await;
-    assert!(!is_200(next_answer(&mut idle).await).says_close());
-    assert_eq!(ends(idle).await, b"");
+    let mut idle = send(&server, &get("/api/status")).await;
+    assert!(!assert_200(next_answer(&mut idle).await).has_connection_close());
+    assert_eq!(read_to_end(idle).await, b"");
 
-    let mut second_head = sends(&server, &get("/api/status")).await;
-    is_200(next_answer(&mut second_head).await);
+    let mut second_head = send(&server, &get("/api/status")).await;
+    assert_200(next_answer(&mut second_head).await);
     second_head.write_all(b"GET /api/status HTTP/1.1\r\n").await.unwrap();
-    assert_eq!(ends(second_head).await, b"");
+    assert_eq!(read_to_end(second_head).await, b"");
 
-    // Bytes that keep coming do not put the end off.
-    let mut trickled_head = sends(&server, "GET /api/status HTTP/1.1\r\nx: ").await;
-    eventually("a head that trickles is cut", async || trickled_head.write_all(b"x").await.is_err()).await;
+    // Bytes that keep arriving do not extend the time limit.
+    let mut slow_head = send(&server, "GET /api/status HTTP/1.1\r\nx: ").await;
+    eventually("a head that arrives too slowly is cut off", async || slow_head.write_all(b"x").await.is_err()).await;
 
-    let mut trickled_body = half_a_request(&server, "POST /api/user/login HTTP/1.1\r\n", 1_000).await.unwrap();
-    let (mut reading, mut writing) = trickled_body.split();
+    let mut slow_body = send_head(&server, "POST /api/user/login HTTP/1.1\r\n", 1_000).await.unwrap();
+    let (mut reading, mut writing) = slow_body.split();
     let trickle = async {
         while writing.write_all(b" ").await.is_ok() {
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -180,21 +180,23 @@ async fn what_waits_too_long_is_closed(pool: PgPool) {
     let end = async {
         let _ = reading.read_to_end(&mut answer).await;
     };
-    tokio::time::timeout(PATIENCE, async { tokio::join!(trickle, end) }).await.expect("a trickled body is cut");
+    tokio::time::timeout(TIMEOUT, async { tokio::join!(trickle, end) })
+        .await
+        .expect("a body that arrives too slowly is cut off");
     let answer = String::from_utf8(answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains(r#""error":"timeout""#), "{answer}");
 
-    // Answers that nobody reads.
-    let mut deaf = connects(&server).await;
+    // A client that does not read its answers.
+    let mut not_reading = connect(&server).await;
     let requests = get("/api/openapi.json").repeat(1_000);
     let cut = async {
         loop {
-            if deaf.write_all(requests.as_bytes()).await.is_err() {
+            if not_reading.write_all(requests.as_bytes()).await.is_err() {
                 return;
             }
         }
     };
-    tokio::time::timeout(PATIENCE, cut).await.expect("a client that does not read is cut");
+    tokio::time::timeout(TIMEOUT, cut).await.expect("a client that does not read is cut off");
 }
 
 #[sqlx::test(migrations = false)]
@@ -202,47 +204,47 @@ async fn a_head_that_is_too_large_is_answered_431(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[("DATABASE_URL", &url(&pool))]).await;
     let head = |headers: &str| format!("GET /api/status HTTP/1.1\r\nhost: keys.test\r\n{headers}\r\n");
-    is_200(next_answer(&mut sends(&server, &head(&"x: y\r\n".repeat(90))).await).await);
-    is_200(next_answer(&mut sends(&server, &head(&format!("x: {}\r\n", "y".repeat(24 * 1024)))).await).await);
+    assert_200(next_answer(&mut send(&server, &head(&"x: y\r\n".repeat(90))).await).await);
+    assert_200(next_answer(&mut send(&server, &head(&format!("x: {}\r\n", "y".repeat(24 * 1024)))).await).await);
     for headers in ["x: y\r\n".repeat(200), format!("x: {}\r\n", "y".repeat(40 * 1024))] {
-        let mut stream = connects(&server).await;
+        let mut stream = connect(&server).await;
         // The server may have answered before it has all of it.
         let _ = stream.write_all(head(&headers).as_bytes()).await;
         let refused = next_answer(&mut stream).await.unwrap();
         assert_eq!((refused.status(), refused.body.as_slice()), (431, &b""[..]), "{}", headers.len());
-        assert!(refused.says_close());
+        assert!(refused.has_connection_close());
     }
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_client_that_speaks_http_2_is_hung_up_on(pool: PgPool) {
+async fn a_connection_that_speaks_http_2_is_closed(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[("DATABASE_URL", &url(&pool))]).await;
-    let stream = sends(&server, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
-    assert_eq!(ends(stream).await, b"");
-    is_200(asks(&server, "/healthz").await);
+    let stream = send(&server, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
+    assert_eq!(read_to_end(stream).await, b"");
+    assert_200(fetch(&server, "/healthz").await);
 }
 
 #[sqlx::test(migrations = false)]
-async fn connections_without_a_request_do_not_stretch_the_stop(pool: PgPool) {
+async fn connections_without_a_request_do_not_delay_the_stop(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let mut server = Server::start(dir.path(), &[("DATABASE_URL", &url(&pool))]).await;
-    let silent = connects(&server).await;
-    let half_open = sends(&server, "GET /api/status HTTP/1.1\r\nhost: keys.test\r\n").await;
-    let mut idle = sends(&server, &get("/api/status")).await;
-    is_200(next_answer(&mut idle).await);
-    let mut second_head = sends(&server, &get("/api/status")).await;
-    is_200(next_answer(&mut second_head).await);
+    let silent = connect(&server).await;
+    let half_open = send(&server, "GET /api/status HTTP/1.1\r\nhost: keys.test\r\n").await;
+    let mut idle = send(&server, &get("/api/status")).await;
+    assert_200(next_answer(&mut idle).await);
+    let mut second_head = send(&server, &get("/api/status")).await;
+    assert_200(next_answer(&mut second_head).await);
     second_head.write_all(b"GET").await.unwrap();
     let began = Instant::now();
     assert_eq!(server.terminate(), Some(0));
     assert!(began.elapsed() < Duration::from_secs(15), "half of the drain time: {:?}", began.elapsed());
     for stream in [silent, half_open, idle, second_head] {
-        assert_eq!(ends(stream).await, b"");
+        assert_eq!(read_to_end(stream).await, b"");
     }
 }
 
-/// Clients that ask again and again, on connections that they keep for as long as the server does.
+/// Clients that send one request after another on connections that they keep open until the server closes them.
 struct Load {
     answered: Arc<AtomicUsize>,
     failures: Arc<Mutex<Vec<String>>>,
@@ -261,7 +263,7 @@ impl Load {
             load.clients.spawn(async move {
                 let mut kept = None;
                 while !stop.load(Ordering::SeqCst) {
-                    match Self::asks(&address, &request, &mut kept).await {
+                    match Self::send_once(&address, &request, &mut kept).await {
                         Ok(()) => _ = answered.fetch_add(1, Ordering::SeqCst),
                         Err(failure) => failures.lock().unwrap().push(failure),
                     }
@@ -271,7 +273,7 @@ impl Load {
         })
     }
 
-    async fn asks(address: &str, request: &str, kept: &mut Option<TcpStream>) -> Result<(), String> {
+    async fn send_once(address: &str, request: &str, kept: &mut Option<TcpStream>) -> Result<(), String> {
         let fresh = kept.is_none();
         let mut stream = match kept.take() {
             Some(stream) => stream,
@@ -282,20 +284,20 @@ impl Load {
         if answer.status() != 200 {
             return Err(answer.head);
         }
-        if !answer.says_close() {
+        if !answer.has_connection_close() {
             *kept = Some(stream);
         }
         Ok(())
     }
 
-    /// Waits for this many answers more.
-    async fn goes_on(&self, answers: usize) {
+    /// Waits for this many more answers.
+    async fn wait_for_answers(&self, answers: usize) {
         let enough = self.answered.load(Ordering::SeqCst) + answers;
-        eventually("the load goes on", async || self.answered.load(Ordering::SeqCst) >= enough).await;
+        eventually("requests are answered", async || self.answered.load(Ordering::SeqCst) >= enough).await;
     }
 
-    /// Ends it; every request was answered.
-    async fn was_answered(self) {
+    /// Stops the clients and asserts that every request was answered.
+    async fn stop_and_check(self) {
         self.stop.store(true, Ordering::SeqCst);
         self.clients.join_all().await;
         assert_eq!(*self.failures.lock().unwrap(), Vec::<String>::new());
@@ -303,40 +305,40 @@ impl Load {
 }
 
 #[sqlx::test(migrations = false)]
-async fn while_it_stops_it_is_not_ready_but_answers(pool: PgPool) {
+async fn a_stopping_server_is_not_ready_but_answers(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str()), ("KEYMETER_SERVER__STOP_DELAY_SECONDS", "5")];
     let mut server = Server::start(dir.path(), &settings).await;
-    let mut kept = sends(&server, &get("/api/status")).await;
-    assert!(!is_200(next_answer(&mut kept).await).says_close());
+    let mut kept = send(&server, &get("/api/status")).await;
+    assert!(!assert_200(next_answer(&mut kept).await).has_connection_close());
     let load = Load::start(server.address(), &get("/api/status"), 16);
-    load.goes_on(100).await;
+    load.wait_for_answers(100).await;
     server.signal("TERM");
-    eventually("it is not ready", async || asks(&server, "/readyz").await.unwrap().status() == 503).await;
-    let refused = asks(&server, "/readyz").await.unwrap();
+    eventually("it is not ready", async || fetch(&server, "/readyz").await.unwrap().status() == 503).await;
+    let refused = fetch(&server, "/readyz").await.unwrap();
     let stopping =
         json!({ "success": false, "message": "this server is stopping; use another one", "error": "stopping" });
     assert_eq!((refused.json(), refused.header("retry-after")), (stopping, Some("1")));
-    load.goes_on(100).await;
+    load.wait_for_answers(100).await;
     kept.write_all(get("/api/status").as_bytes()).await.unwrap();
-    assert!(is_200(next_answer(&mut kept).await).says_close());
-    assert_eq!(ends(kept).await, b"");
-    load.was_answered().await;
+    assert!(assert_200(next_answer(&mut kept).await).has_connection_close());
+    assert_eq!(read_to_end(kept).await, b"");
+    load.stop_and_check().await;
     assert_eq!(exit_code(&mut server).await, Some(0));
 }
 
-/// Everything was sent before SIGTERM, and the server sees it and the signal at the same moment.
+/// All requests are sent before SIGTERM, and the server sees them and the signal at the same moment.
 #[sqlx::test(migrations = false)]
-async fn what_was_sent_before_the_stop_is_answered(pool: PgPool) {
+async fn requests_sent_before_the_stop_are_answered(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     for _ in 0..6 {
         let mut server = Server::start(dir.path(), &[("DATABASE_URL", &database)]).await;
         let mut streams = Vec::new();
         for _ in 0..24 {
-            let mut kept = sends(&server, &get("/api/status")).await;
-            is_200(next_answer(&mut kept).await);
+            let mut kept = send(&server, &get("/api/status")).await;
+            assert_200(next_answer(&mut kept).await);
             streams.push(kept);
         }
         server.signal("STOP");
@@ -344,7 +346,7 @@ async fn what_was_sent_before_the_stop_is_answered(pool: PgPool) {
             kept.write_all(get("/api/status").as_bytes()).await.unwrap();
         }
         for _ in 0..24 {
-            streams.push(sends(&server, &get("/api/status")).await);
+            streams.push(send(&server, &get("/api/status")).await);
         }
         server.signal("TERM");
         server.signal("CONT");
@@ -411,14 +413,14 @@ async fn a_rolling_restart_behind_nginx_fails_no_request(pool: PgPool) {
     let load = Load::start(&format!("127.0.0.1:{front}"), &request, 16);
     for _ in 0..2 {
         for (server, port) in servers.iter_mut().zip(ports) {
-            load.goes_on(200).await;
+            load.wait_for_answers(200).await;
             server.signal("TERM");
             assert_eq!(exit_code(server).await, Some(0));
-            load.goes_on(100).await;
+            load.wait_for_answers(100).await;
             *server = start(port).await;
-            is_200(asks(server, "/readyz").await);
+            assert_200(fetch(server, "/readyz").await);
         }
     }
-    load.goes_on(200).await;
-    load.was_answered().await;
+    load.wait_for_answers(200).await;
+    load.stop_and_check().await;
 }

@@ -11,7 +11,7 @@ use crate::harness::{Answer, Caller, TestApp};
 
 const INDEX: &str = "<!doctype html><title>Keymeter</title>";
 
-/// A build with a page, a script that is also there compressed, and an icon.
+/// A build with a page, a script with a compressed copy, and an icon.
 fn built() -> TempDir {
     let dir = TempDir::new().unwrap();
     let write = |path: &str, bytes: &[u8]| {
@@ -21,7 +21,7 @@ fn built() -> TempDir {
     };
     write("index.html", INDEX.as_bytes());
     write("assets/app-1a2b.js", b"plain");
-    write("assets/app-1a2b.js.br", b"pressed");
+    write("assets/app-1a2b.js.br", b"compressed");
     write("favicon.svg", b"<svg/>");
     dir
 }
@@ -30,11 +30,11 @@ async fn app(pool: PgPool, dir: &Path) -> Caller {
     TestApp::with(pool, &[("KEYMETER_DASHBOARD__DIR", dir.to_str().unwrap())]).await.stranger()
 }
 
-async fn opens(caller: &Caller, path: &str) -> Answer {
-    asks(caller, Method::GET, path, &[("accept", "text/html,application/xhtml+xml,*/*;q=0.8")]).await
+async fn open_page(caller: &Caller, path: &str) -> Answer {
+    send(caller, Method::GET, path, &[("accept", "text/html,application/xhtml+xml,*/*;q=0.8")]).await
 }
 
-async fn asks(caller: &Caller, method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
+async fn send(caller: &Caller, method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
     let mut request: Request<Body> = caller.request(method, path);
     for (name, value) in headers {
         request.headers_mut().insert(header::HeaderName::try_from(*name).unwrap(), value.parse().unwrap());
@@ -47,7 +47,7 @@ async fn a_browser_gets_the_page_at_every_path_and_may_load_nothing_from_other_s
     let dir = built();
     let browser = app(pool, dir.path()).await;
     for path in ["/", "/keys", "/keys/7", "/keys/7/", "/admin/audit?user_id=7", "/favicon"] {
-        let page = opens(&browser, path).await;
+        let page = open_page(&browser, path).await;
         assert_eq!((page.status.as_u16(), page.text.as_str()), (200, INDEX), "{path}");
         assert_eq!(page.header("cache-control"), Some("no-cache"));
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
@@ -56,7 +56,7 @@ async fn a_browser_gets_the_page_at_every_path_and_may_load_nothing_from_other_s
         assert!(policy.contains("default-src 'self'; script-src 'self';"), "{policy}");
         assert!(!policy.contains("unsafe-eval") && !policy.contains("http"), "{policy}");
     }
-    let head = asks(&browser, Method::HEAD, "/", &[]).await;
+    let head = send(&browser, Method::HEAD, "/", &[]).await;
     assert_eq!((head.status.as_u16(), head.text.as_str()), (200, ""));
 }
 
@@ -64,13 +64,13 @@ async fn a_browser_gets_the_page_at_every_path_and_may_load_nothing_from_other_s
 async fn hashed_files_are_cached_forever_and_sent_compressed_to_clients_that_accept_it(pool: PgPool) {
     let dir = built();
     let browser = app(pool, dir.path()).await;
-    let plain = asks(&browser, Method::GET, "/assets/app-1a2b.js", &[]).await;
+    let plain = send(&browser, Method::GET, "/assets/app-1a2b.js", &[]).await;
     assert_eq!((plain.text.as_str(), plain.header("content-encoding")), ("plain", None));
     assert_eq!(plain.header("cache-control"), Some("public, max-age=31536000, immutable"));
     assert_eq!(plain.header("content-type"), Some("text/javascript"));
-    let pressed = asks(&browser, Method::GET, "/assets/app-1a2b.js", &[("accept-encoding", "gzip, br")]).await;
-    assert_eq!((pressed.text.as_str(), pressed.header("content-encoding")), ("pressed", Some("br")));
-    let icon = asks(&browser, Method::GET, "/favicon.svg", &[]).await;
+    let compressed = send(&browser, Method::GET, "/assets/app-1a2b.js", &[("accept-encoding", "gzip, br")]).await;
+    assert_eq!((compressed.text.as_str(), compressed.header("content-encoding")), ("compressed", Some("br")));
+    let icon = send(&browser, Method::GET, "/favicon.svg", &[]).await;
     assert_eq!((icon.text.as_str(), icon.header("cache-control")), ("<svg/>", Some("no-cache")));
 }
 
@@ -80,23 +80,23 @@ async fn paths_that_are_not_pages_are_refused_in_json(pool: PgPool) {
     std::fs::write(dir.path().parent().unwrap().join("keymeter-outside.txt"), "outside").unwrap();
     let browser = app(pool, dir.path()).await;
     for path in ["/api/nothing", "/api", "/assets/gone-1a2b.js"] {
-        let refused = opens(&browser, path).await;
+        let refused = open_page(&browser, path).await;
         refused.refuses(404, "not_found");
         assert_eq!(refused.header("cache-control"), None, "a missing file is not cached");
     }
     for path in ["/keys", "/nothing", "/%2e%2e/keymeter-outside.txt", "/assets/../../keymeter-outside.txt"] {
-        asks(&browser, Method::GET, path, &[("accept", "*/*")]).await.refuses(404, "not_found");
+        send(&browser, Method::GET, path, &[("accept", "*/*")]).await.refuses(404, "not_found");
     }
-    asks(&browser, Method::POST, "/keys", &[("accept", "text/html")]).await.refuses(404, "not_found");
-    opens(&browser, "/api/token").await.refuses(401, "not_signed_in");
+    send(&browser, Method::POST, "/keys", &[("accept", "text/html")]).await.refuses(404, "not_found");
+    open_page(&browser, "/api/token").await.refuses(401, "not_signed_in");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn without_a_build_the_page_says_how_to_make_one(pool: PgPool) {
     let empty = TempDir::new().unwrap();
     let browser = app(pool, empty.path()).await;
-    let page = opens(&browser, "/keys").await;
+    let page = open_page(&browser, "/keys").await;
     assert_eq!(page.status.as_u16(), 200);
     assert!(page.text.contains("make dashboard"), "{}", page.text);
-    asks(&browser, Method::GET, "/keys", &[]).await.refuses(404, "not_found");
+    send(&browser, Method::GET, "/keys", &[]).await.refuses(404, "not_found");
 }

@@ -29,8 +29,8 @@ async fn the_data_directory_is_created_for_its_owner_only_and_wider_permissions_
     let mut server = Server::start(dir.path(), &settings).await;
     assert_eq!((mode(&data), mode(&data.join("postgres"))), (0o700, 0o700));
     assert_eq!(server.terminate(), Some(0));
-    let told = server.output();
-    assert!(told.contains("the data directory was open to other users"), "{told}");
+    let output = server.output();
+    assert!(output.contains("the data directory was open to other users"), "{output}");
 }
 
 #[sqlx::test(migrations = false)]
@@ -60,6 +60,6 @@ async fn a_shared_data_directory_is_unchanged_and_causes_a_warning(pool: PgPool)
     let mut server = Server::start(dir.path(), &[("DATABASE_URL", database.as_str())]).await;
     assert_eq!(server.terminate(), Some(0));
     assert_eq!((mode(&data), mode(&data.join("master.key"))), (0o1777, 0o600));
-    let told = server.output();
-    assert!(told.contains("the data directory is shared with other users"), "{told}");
+    let output = server.output();
+    assert!(output.contains("the data directory is shared with other users"), "{output}");
 }

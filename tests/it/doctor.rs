@@ -1,4 +1,4 @@
-//! `keymeter doctor` proves the invariants of the ledger, and names the row that breaks one.
+//! `keymeter doctor` checks the invariants of the ledger and names each row that violates one.
 
 use keymeter::service::vault::{MasterKey, Vault};
 use serde_json::json;
@@ -7,7 +7,7 @@ use sqlx::PgPool;
 use crate::harness::database::url;
 use crate::harness::{MASTER_KEY, START, TestApp, process};
 
-/// Runs the doctor on the test's own database. Returns whether it found nothing wrong, and its report.
+/// Runs the doctor on the test's own database. Returns true if it found no error, and its report.
 fn doctor(pool: &PgPool) -> (bool, String) {
     let dir = tempfile::tempdir().unwrap();
     let settings = [("DATABASE_URL", &*url(pool)), ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY)];
@@ -24,24 +24,24 @@ async fn ledger(pool: &PgPool) -> i64 {
     let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
     app.fills(&ana, 1_000).await;
     let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 500 })).await;
-    let (gone, gone_key) = ana.creates_with_key(json!({ "name": "two", "unlimited_quota": true })).await;
+    let (deleted, deleted_key) = ana.creates_with_key(json!({ "name": "two", "unlimited_quota": true })).await;
     gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 100, "model": "m" })).await.ok();
-    gateway.post("/api/gateway/charge", json!({ "key": gone_key, "quota": 30 })).await.ok();
+    gateway.post("/api/gateway/charge", json!({ "key": deleted_key, "quota": 30 })).await.ok();
     gateway.post("/api/gateway/reserve", json!({ "key": key, "quota": 50 })).await.ok();
-    ana.delete(&format!("/api/token/{gone}")).await.ok();
+    ana.delete(&format!("/api/token/{deleted}")).await.ok();
     id
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_correct_ledger_is_reported_as_correct(pool: PgPool) {
     ledger(&pool).await;
-    let (content, said) = doctor(&pool);
-    assert!(content, "{said}");
-    assert!(said.contains("ok     ledger: L1, L3 and L5 hold for every token and every wallet"), "{said}");
+    let (is_correct, report) = doctor(&pool);
+    assert!(is_correct, "{report}");
+    assert!(report.contains("ok     ledger: L1, L3 and L5 hold for every token and every wallet"), "{report}");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn each_row_that_breaks_an_invariant_is_named(pool: PgPool) {
+async fn each_row_that_violates_an_invariant_is_named(pool: PgPool) {
     let id = ledger(&pool).await;
     let table = [
         (
@@ -59,8 +59,8 @@ async fn each_row_that_breaks_an_invariant_is_named(pool: PgPool) {
     ];
     for (damage, finding) in table {
         sqlx::query(sqlx::AssertSqlSafe(damage)).execute(&pool).await.unwrap();
-        let (content, said) = doctor(&pool);
-        assert!(!content && said.contains(&format!("WRONG  ledger: {finding}")), "{said}");
+        let (is_correct, report) = doctor(&pool);
+        assert!(!is_correct && report.contains(&format!("WRONG  ledger: {finding}")), "{report}");
     }
 }
 
@@ -77,27 +77,27 @@ async fn rows_with_the_wrong_user_are_named(pool: PgPool) {
         ("charges", vec![day]),
     ];
     for (name, findings) in table {
-        let set = async |user: &str| {
+        let set_user = async |user: &str| {
             let update = format!("update {name} set user_id = {user} where token_id = {id}");
             sqlx::query(sqlx::AssertSqlSafe(update)).execute(&pool).await.unwrap();
         };
-        set("1").await;
-        let (content, said) = doctor(&pool);
-        let named = findings.iter().all(|finding| said.contains(&format!("WRONG  ledger: {finding}")));
-        assert!(!content && named, "{name}: {said}");
+        set_user("1").await;
+        let (is_correct, report) = doctor(&pool);
+        let named = findings.iter().all(|finding| report.contains(&format!("WRONG  ledger: {finding}")));
+        assert!(!is_correct && named, "{name}: {report}");
         assert_eq!(
-            said.matches("WRONG").count(),
+            report.matches("WRONG").count(),
             findings.len() + usize::from(name != "reservations"),
-            "{name}: {said}"
+            "{name}: {report}"
         );
-        set("2").await;
-        let (content, said) = doctor(&pool);
-        assert!(content, "{name}: {said}");
+        set_user("2").await;
+        let (is_correct, report) = doctor(&pool);
+        assert!(is_correct, "{name}: {report}");
     }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn days_whose_charges_were_deleted_for_their_age_are_not_reported(pool: PgPool) {
+async fn days_whose_charges_are_past_their_retention_time_are_not_reported(pool: PgPool) {
     let id = ledger(&pool).await;
     // One old charge in no partition, as a server with a wrong clock leaves it, and one in a partition that is dropped.
     let day = START - START % 86_400;
@@ -115,14 +115,14 @@ async fn days_whose_charges_were_deleted_for_their_age_are_not_reported(pool: Pg
             sqlx::query(sql).bind(at).bind(id).execute(&pool).await.unwrap();
         }
     }
-    let (content, said) = doctor(&pool);
-    assert!(content, "{said}");
+    let (is_correct, report) = doctor(&pool);
+    assert!(is_correct, "{report}");
     let dropped: bool = sqlx::query_scalar("select drop_oldest_charges_partition($1)")
         .bind(day - 90 * 86_400)
         .fetch_one(&pool)
         .await
         .unwrap();
     assert!(dropped);
-    let (content, said) = doctor(&pool);
-    assert!(content, "{said}");
+    let (is_correct, report) = doctor(&pool);
+    assert!(is_correct, "{report}");
 }

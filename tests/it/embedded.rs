@@ -82,9 +82,9 @@ async fn confirmed_tokens_survive_kill_9() {
             assert_eq!(root.get(&format!("/api/token/{id}")).await.ok()["key"], key.as_str(), "token {id}");
         }
         let total = root.get("/api/token/").await.ok()["total"].as_u64().unwrap();
-        let in_doubt = u64::try_from(WRITERS * (round + 1)).unwrap();
+        let unconfirmed = u64::try_from(WRITERS * (round + 1)).unwrap();
         let known = u64::try_from(all.len()).unwrap();
-        assert!((known..=known + in_doubt).contains(&total), "{known} were confirmed, {total} are there");
+        assert!((known..=known + unconfirmed).contains(&total), "{known} were confirmed, {total} are there");
     }
 }
 
@@ -112,9 +112,9 @@ async fn only_one_process_at_a_time_uses_a_data_directory() {
     for arguments in [&["serve"][..], &["migrate"], &["user", "create", "ana"], &["gateway", "list"]] {
         let refused = run(dir.path(), &[], arguments);
         assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
-        let told = String::from_utf8(refused.stderr).unwrap();
+        let stderr = String::from_utf8(refused.stderr).unwrap();
         let sentence = "is in use by another keymeter; stop it, or set KEYMETER_DATA_DIR";
-        assert_eq!(told, format!("keymeter: the data directory {} {sentence}\n", data.display()));
+        assert_eq!(stderr, format!("keymeter: the data directory {} {sentence}\n", data.display()));
     }
     Client::root(&server).await.get("/api/token/").await.ok();
     assert_eq!(server.terminate(), Some(0));
@@ -136,9 +136,9 @@ async fn a_data_directory_with_a_long_path_works() {
 
 /// The startup message of PostgreSQL's protocol.
 fn startup() -> Vec<u8> {
-    let words = b"user\0postgres\0database\0postgres\0\0";
-    let length = u32::try_from(8 + words.len()).unwrap();
-    [length.to_be_bytes().as_slice(), 196_608_u32.to_be_bytes().as_slice(), words].concat()
+    let parameters = b"user\0postgres\0database\0postgres\0\0";
+    let length = u32::try_from(8 + parameters.len()).unwrap();
+    [length.to_be_bytes().as_slice(), 196_608_u32.to_be_bytes().as_slice(), parameters].concat()
 }
 
 fn query(sql: &str) -> Vec<u8> {
@@ -153,7 +153,7 @@ async fn the_database_survives_connections_that_are_cut_off() {
     let database = keymeter::storage::embedded::Embedded::start(dir.path()).unwrap();
     let socket = dir.path().join("run/.s.PGSQL.5432");
     let many = query("select repeat('x', 1000) from generate_series(1, 20000)");
-    let rude = [
+    let cut_off = [
         startup(),
         startup()[..6].to_vec(),
         [startup(), many.clone()].concat(),
@@ -161,19 +161,19 @@ async fn the_database_survives_connections_that_are_cut_off() {
         [startup(), query("begin"), query("create table half (id int)")].concat(),
         [startup(), many.clone(), many].concat(),
     ];
-    for words in rude {
+    for bytes in cut_off {
         // A client that is cut off neither reads the rest of the answer nor ends the session.
         let mut stream = std::os::unix::net::UnixStream::connect(&socket).unwrap();
-        stream.write_all(&words).unwrap();
+        stream.write_all(&bytes).unwrap();
         stream.set_read_timeout(Some(std::time::Duration::from_secs(1))).unwrap();
         // One byte of the answer, if there is one; the rest is never read.
         let _ = stream.read(&mut [0]);
         drop(stream);
-        let polite = async {
+        let next_client = async {
             let mut conn = sqlx::ConnectOptions::connect(&database.connect_options()).await?;
             sqlx::query_scalar::<_, Option<String>>("select to_regclass('half')::text").fetch_one(&mut conn).await
         };
-        let half = tokio::time::timeout(std::time::Duration::from_secs(30), polite).await;
+        let half = tokio::time::timeout(std::time::Duration::from_secs(30), next_client).await;
         assert_eq!(
             half.expect("the database answers in time").expect("the database answers without an error"),
             None,

@@ -1,5 +1,5 @@
-//! Forward-auth by real proxies: `examples/nginx/nginx.conf` and the Caddy recipe of
-//! `docs/gateways.md` as they stand there, but for ports and paths, in front of the real binary.
+//! Forward-auth by real proxies in front of the real program: `examples/nginx/nginx.conf` and the Caddy recipe of
+//! `docs/gateways.md`, with other ports and paths.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use crate::harness::process::free_port;
 use crate::harness::proxy::{self, Kind, Proxy, adapted, installed, project_file};
 use crate::harness::{Answer, Client, Server};
 
-/// The facts of a key, as the upstream is told them.
-const FACTS: [&str; 4] = ["x-token-id", "x-user-id", "x-token-group", "x-remain-quota"];
+/// The headers in which the upstream gets the properties of a token.
+const TOKEN_HEADERS: [&str; 4] = ["x-token-id", "x-user-id", "x-token-group", "x-remain-quota"];
 
-/// An address on the loopback that is no trusted proxy.
+/// A loopback address that is not a trusted proxy.
 const CLIENT: &str = "127.0.0.2";
 
-/// A proxy in front of an upstream, and the Keymeter that it asks.
+/// A proxy in front of an upstream, and the Keymeter server that checks its requests.
 struct Front {
     _proxy: Proxy,
     base: String,
@@ -42,7 +42,7 @@ impl Front {
         Self::with(kind, pool, str::to_owned).await
     }
 
-    /// `present` makes what the proxy sends out of the right credential. `None` where the proxy is not installed.
+    /// `present` returns the credential that the proxy sends, given the right one. `None` if the proxy is not installed.
     async fn with(kind: Kind, pool: &PgPool, present: impl Fn(&str) -> String) -> Option<Self> {
         let program = installed(kind)?;
         let dir = tempfile::tempdir().unwrap();
@@ -70,8 +70,8 @@ impl Front {
         Some(Self { _proxy: proxy, base, served, keymeter, ana, root, user, credential, _dir: dir })
     }
 
-    /// A request through the proxy: from this address, with this key, with these headers.
-    async fn asks(&self, from: &str, key: Option<&str>, headers: &[(&'static str, &str)]) -> Answer {
+    /// Sends a request through the proxy from this address, with this key and these headers.
+    async fn send(&self, from: &str, key: Option<&str>, headers: &[(&'static str, &str)]) -> Answer {
         let from: IpAddr = from.parse().unwrap();
         let client = reqwest::Client::builder().local_address(from).build().unwrap();
         let mut request = client.post(format!("{}/v1/chat?stream=1", self.base)).body("a question");
@@ -86,22 +86,22 @@ impl Front {
         Answer { status, headers, text: answer.text().await.unwrap() }
     }
 
-    async fn creates(&self, token: Value) -> (i64, String) {
+    async fn create_key(&self, token: Value) -> (i64, String) {
         self.ana.creates(token).await.unwrap()
     }
 
-    /// No key, and keys that may not be used: with status and code of Keymeter's own refusal.
+    /// No key, and keys that are refused, each with the status and code of Keymeter.
     async fn refused_keys(&self) -> Vec<(Option<String>, u16, &'static str)> {
-        let (id, disabled) = self.creates(json!({ "name": "off", "remain_quota": 5 })).await;
+        let (id, disabled) = self.create_key(json!({ "name": "off", "remain_quota": 5 })).await;
         self.ana.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await.ok();
         let (_, expired) =
-            self.creates(json!({ "name": "old", "remain_quota": 5, "expired_time": 1_000_000_000 })).await;
-        let (_, exhausted) = self.creates(json!({ "name": "spent", "remain_quota": 5 })).await;
+            self.create_key(json!({ "name": "old", "remain_quota": 5, "expired_time": 1_000_000_000 })).await;
+        let (_, exhausted) = self.create_key(json!({ "name": "spent", "remain_quota": 5 })).await;
         let gateway = Client::with(&self.keymeter, &format!("Bearer {}", self.credential));
         gateway.post("/api/gateway/charge", json!({ "key": exhausted, "quota": 5 })).await.ok();
-        let (_, empty) = self.creates(json!({ "name": "empty", "remain_quota": 0 })).await;
-        let (gone, deleted) = self.creates(json!({ "name": "gone", "remain_quota": 5 })).await;
-        self.ana.delete(&format!("/api/token/{gone}")).await.ok();
+        let (_, empty) = self.create_key(json!({ "name": "empty", "remain_quota": 0 })).await;
+        let (deleted_id, deleted) = self.create_key(json!({ "name": "gone", "remain_quota": 5 })).await;
+        self.ana.delete(&format!("/api/token/{deleted_id}")).await.ok();
         vec![
             (None, 401, "invalid_key"),
             (Some("sk-nonsense".to_owned()), 401, "invalid_key"),
@@ -113,7 +113,7 @@ impl Front {
         ]
     }
 
-    async fn disables_ana(&self) {
+    async fn disable_ana(&self) {
         let client = &self.root;
         client
             .send(http::Method::PATCH, &format!("/api/admin/users/{}", self.user), json!({ "status": 2 }).to_string())
@@ -125,40 +125,41 @@ impl Front {
         self.served.load(Ordering::SeqCst)
     }
 
-    /// A good key reaches the upstream, with its facts and without itself, whatever the client claims.
-    async fn passes_facts(&self) {
-        let (id, key) = self.creates(json!({ "name": "good", "remain_quota": 500 })).await;
-        let forged = FACTS.map(|name| (name, "forged"));
-        let answer = self.asks(CLIENT, Some(&key), &forged).await;
+    /// A valid key: the request reaches the upstream with the token headers and without the key. Headers that the client
+    /// forges are replaced.
+    async fn check_valid_key(&self) {
+        let (id, key) = self.create_key(json!({ "name": "good", "remain_quota": 500 })).await;
+        let forged = TOKEN_HEADERS.map(|name| (name, "forged"));
+        let answer = self.send(CLIENT, Some(&key), &forged).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
-        let seen = answer.json();
-        assert_eq!((&seen["request"], &seen["body"]), (&json!("POST /v1/chat?stream=1"), &json!("a question")));
-        let facts = FACTS.map(|name| seen["headers"][name].clone());
+        let received = answer.json();
+        assert_eq!((&received["request"], &received["body"]), (&json!("POST /v1/chat?stream=1"), &json!("a question")));
+        let token_headers = TOKEN_HEADERS.map(|name| received["headers"][name].clone());
         assert_eq!(
-            facts,
+            token_headers,
             [json!([id.to_string()]), json!([self.user.to_string()]), json!(["default"]), json!(["500"])]
         );
-        assert_eq!(seen["headers"]["x-forwarded-for"], json!([CLIENT]));
+        assert_eq!(received["headers"]["x-forwarded-for"], json!([CLIENT]));
         for secret in [key.as_str(), &self.credential] {
             assert!(!answer.text.contains(secret), "{}", answer.text);
         }
         assert_eq!(self.served(), 1);
     }
 
-    /// The list of a key is held against the address that the request came from, whatever the client claims.
-    async fn judges_addresses(&self, refusal: &str) {
-        let (_, key) = self.creates(json!({ "name": "here", "remain_quota": 5, "allow_ips": CLIENT })).await;
-        assert_eq!(self.asks(CLIENT, Some(&key), &[]).await.status, 200);
-        assert_eq!(self.asks(CLIENT, Some(&key), &[("x-forwarded-for", "127.0.0.3")]).await.status, 200);
+    /// The allowlist of a key is checked against the real address of the client, not one that the client claims.
+    async fn check_addresses(&self, refusal: &str) {
+        let (_, key) = self.create_key(json!({ "name": "here", "remain_quota": 5, "allow_ips": CLIENT })).await;
+        assert_eq!(self.send(CLIENT, Some(&key), &[]).await.status, 200);
+        assert_eq!(self.send(CLIENT, Some(&key), &[("x-forwarded-for", "127.0.0.3")]).await.status, 200);
         for from in ["127.0.0.1", "127.0.0.3"] {
-            self.asks(from, Some(&key), &[]).await.refuses(403, refusal);
-            self.asks(from, Some(&key), &[("x-forwarded-for", CLIENT)]).await.refuses(403, refusal);
+            self.send(from, Some(&key), &[]).await.refuses(403, refusal);
+            self.send(from, Some(&key), &[("x-forwarded-for", CLIENT)]).await.refuses(403, refusal);
         }
         assert_eq!(self.served(), 2);
     }
 }
 
-/// Says what reached it, and counts.
+/// An upstream that answers with what it received, and counts the requests.
 async fn upstream(served: Arc<AtomicUsize>) -> SocketAddr {
     let echo = move |method: http::Method, uri: http::Uri, headers: HeaderMap, body: String| async move {
         served.fetch_add(1, Ordering::SeqCst);
@@ -218,59 +219,59 @@ fn caddy(
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn nginx_passes_a_good_key_with_its_facts(pool: PgPool) {
+async fn nginx_passes_a_valid_key_with_the_token_headers(pool: PgPool) {
     let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
-    front.passes_facts().await;
+    front.check_valid_key().await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_answers_every_refusal_with_its_own_status(pool: PgPool) {
     let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
-    let told = |status| match status {
+    let expected = |status| match status {
         401 => ("invalid_key", "send a valid API key as `Authorization: Bearer`"),
         402 => ("quota_insufficient", "this API key or its account has used up its quota"),
         _ => ("not_allowed", "this API key is disabled, expired, or not for this address"),
     };
-    let (_, good) = front.creates(json!({ "name": "good", "remain_quota": 5 })).await;
+    let (_, good) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
     for (key, status, _) in front.refused_keys().await {
-        let (error, message) = told(status);
-        let answer = front.asks(CLIENT, key.as_deref(), &[]).await;
+        let (error, message) = expected(status);
+        let answer = front.send(CLIENT, key.as_deref(), &[]).await;
         answer.refuses_saying(status, error, message);
         assert_eq!(answer.header("content-type"), Some("application/json"));
         assert_eq!(answer.header("retry-after"), None);
         assert_eq!(answer.header("www-authenticate"), (status == 401).then_some("Bearer"));
     }
     front.root.post(&format!("/api/admin/users/{}/quota", front.user), json!({ "set": 0 })).await.ok();
-    front.asks(CLIENT, Some(&good), &[]).await.refuses(402, "quota_insufficient");
-    front.disables_ana().await;
-    front.asks(CLIENT, Some(&good), &[]).await.refuses(403, "not_allowed");
+    front.send(CLIENT, Some(&good), &[]).await.refuses(402, "quota_insufficient");
+    front.disable_ana().await;
+    front.send(CLIENT, Some(&good), &[]).await.refuses(403, "not_allowed");
     assert_eq!(front.served(), 0);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn nginx_with_a_wrong_gateway_credential_lets_nobody_through(pool: PgPool) {
+async fn nginx_refuses_every_request_with_a_wrong_gateway_credential(pool: PgPool) {
     let Some(front) = Front::with(Kind::Nginx, &pool, |right| format!("{right}x")).await else { return };
-    let (_, key) = front.creates(json!({ "name": "good", "remain_quota": 5 })).await;
+    let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
     let own = [("x-gateway-credential", front.credential.as_str())];
     for headers in [&[][..], &own] {
-        front.asks(CLIENT, Some(&key), headers).await.refuses(503, "unavailable");
+        front.send(CLIENT, Some(&key), headers).await.refuses(503, "unavailable");
     }
     assert_eq!(front.served(), 0);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn nginx_judges_the_address_that_the_client_really_has(pool: PgPool) {
+async fn nginx_checks_the_real_address_of_the_client(pool: PgPool) {
     let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
-    front.judges_addresses("not_allowed").await;
+    front.check_addresses("not_allowed").await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn nginx_lets_nobody_through_while_keymeter_is_away(pool: PgPool) {
+async fn nginx_refuses_every_request_while_keymeter_is_down(pool: PgPool) {
     let Some(mut front) = Front::start(Kind::Nginx, &pool).await else { return };
-    let (_, key) = front.creates(json!({ "name": "good", "remain_quota": 5 })).await;
+    let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
     front.keymeter.kill();
     for _ in 0..2 {
-        let answer = front.asks(CLIENT, Some(&key), &[]).await;
+        let answer = front.send(CLIENT, Some(&key), &[]).await;
         answer.refuses_saying(503, "unavailable", "API keys cannot be checked now; retry shortly");
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
@@ -278,36 +279,36 @@ async fn nginx_lets_nobody_through_while_keymeter_is_away(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn caddy_passes_a_good_key_with_its_facts(pool: PgPool) {
+async fn caddy_passes_a_valid_key_with_the_token_headers(pool: PgPool) {
     let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
-    front.passes_facts().await;
+    front.check_valid_key().await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn caddy_hands_on_every_refusal_as_it_is(pool: PgPool) {
+async fn caddy_forwards_every_refusal_unchanged(pool: PgPool) {
     let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
     for (key, status, error) in front.refused_keys().await {
-        front.asks(CLIENT, key.as_deref(), &[]).await.refuses(status, error);
+        front.send(CLIENT, key.as_deref(), &[]).await.refuses(status, error);
     }
-    let (_, key) = front.creates(json!({ "name": "good", "remain_quota": 5 })).await;
-    front.disables_ana().await;
-    front.asks(CLIENT, Some(&key), &[]).await.refuses(403, "user_disabled");
+    let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
+    front.disable_ana().await;
+    front.send(CLIENT, Some(&key), &[]).await.refuses(403, "user_disabled");
     assert_eq!(front.served(), 0);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn caddy_with_a_wrong_gateway_credential_lets_nobody_through(pool: PgPool) {
+async fn caddy_refuses_every_request_with_a_wrong_gateway_credential(pool: PgPool) {
     let Some(front) = Front::with(Kind::Caddy, &pool, |right| format!("{right}x")).await else { return };
-    let (_, key) = front.creates(json!({ "name": "good", "remain_quota": 5 })).await;
+    let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
     let own = [("x-gateway-credential", front.credential.as_str())];
     for headers in [&[][..], &own] {
-        front.asks(CLIENT, Some(&key), headers).await.refuses(401, "invalid_gateway");
+        front.send(CLIENT, Some(&key), headers).await.refuses(401, "invalid_gateway");
     }
     assert_eq!(front.served(), 0);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn caddy_judges_the_address_that_the_client_really_has(pool: PgPool) {
+async fn caddy_checks_the_real_address_of_the_client(pool: PgPool) {
     let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
-    front.judges_addresses("ip_not_allowed").await;
+    front.check_addresses("ip_not_allowed").await;
 }

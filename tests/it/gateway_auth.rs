@@ -70,9 +70,9 @@ async fn forward_auth_answers_with_a_status_and_headers(pool: PgPool) {
     let bearer = format!("Bearer {key}");
     let admitted = auth(&bearer, "10.1.2.3").await;
     admitted.ok();
-    let facts =
+    let headers =
         ["x-token-id", "x-user-id", "x-token-group", "x-remain-quota"].map(|name| admitted.header(name).unwrap());
-    assert_eq!(facts, [id.to_string().as_str(), ana.id.to_string().as_str(), "default", "5"]);
+    assert_eq!(headers, [id.to_string().as_str(), ana.id.to_string().as_str(), "default", "5"]);
     let nothing = (401, "invalid_key", "send the API key as `Authorization: Bearer sk-…`");
     for none in ["", "Bearer", "Bearer  "] {
         refused(&auth(none, "10.1.2.3").await, nothing);

@@ -1,4 +1,4 @@
-//! A gateway stays the same while its credentials come and go: request ids and reservations belong to it.
+//! Credentials of gateways. Request ids and reservations belong to the gateway, not to one of its credentials.
 
 use futures_util::future::join_all;
 use http::Method;
@@ -13,36 +13,36 @@ const NO_CREDENTIAL: &str = "there is no such credential";
 const NO_RESERVATION: &str = "reservation not found";
 const NOT_A_GATEWAY: &str = "a gateway credential is required; an administrator can create one";
 
-/// A gateway with its first credential: its path, and who sends the credential.
+/// Creates a gateway. Returns its path, and a caller with its first credential.
 async fn gateway(app: &TestApp, name: &str) -> (String, Caller) {
     let made = app.root().await.post(GATEWAYS, json!({ "name": name })).await.ok();
-    (format!("{GATEWAYS}/{}", made["id"]), holder(app, &made))
+    (format!("{GATEWAYS}/{}", made["id"]), caller_with(app, &made))
 }
 
-/// One more credential of a gateway: its path, and who sends it.
-async fn one_more(app: &TestApp, gateway: &str) -> (String, Caller) {
+/// Adds a credential to a gateway. Returns the path of the credential, and a caller with it.
+async fn add_credential(app: &TestApp, gateway: &str) -> (String, Caller) {
     let made = app.root().await.post(&format!("{gateway}/credentials"), json!({})).await.ok();
-    (format!("{gateway}/credentials/{}", made["id"]), holder(app, &made))
+    (format!("{gateway}/credentials/{}", made["id"]), caller_with(app, &made))
 }
 
-fn holder(app: &TestApp, made: &Value) -> Caller {
+fn caller_with(app: &TestApp, made: &Value) -> Caller {
     app.stranger().with_access_token(made["credential"].as_str().unwrap())
 }
 
 /// The path of a gateway's first credential.
 async fn first_credential(app: &TestApp, gateway: &str) -> String {
-    let credentials = listed(app, gateway).await["credentials"].clone();
+    let credentials = show_gateway(app, gateway).await["credentials"].clone();
     format!("{gateway}/credentials/{}", credentials.as_array().unwrap().last().unwrap()["id"])
 }
 
 /// A gateway as the list shows it.
-async fn listed(app: &TestApp, gateway: &str) -> Value {
+async fn show_gateway(app: &TestApp, gateway: &str) -> Value {
     let all = app.root().await.get(GATEWAYS).await.ok();
     let named = |one: &&Value| format!("{GATEWAYS}/{}", one["id"]) == gateway;
     all.as_array().unwrap().iter().find(named).unwrap().clone()
 }
 
-/// A key of somebody with a wallet.
+/// Creates a user with a wallet and a key.
 async fn key(app: &TestApp) -> (Caller, String) {
     let ana = app.enabled_user("ana").await;
     app.fills(&ana, 1_000).await;
@@ -54,24 +54,24 @@ async fn used(app: &TestApp, key: &str) -> Value {
     app.holder_of(key).get("/api/usage/token/").await.ok()["total_used"].clone()
 }
 
-async fn charges(gateway: &Caller, key: &str, request_id: &str) -> Answer {
+async fn charge(gateway: &Caller, key: &str, request_id: &str) -> Answer {
     gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 40, "request_id": request_id })).await
 }
 
-async fn reserves(gateway: &Caller, key: &str) -> Value {
+async fn reserve(gateway: &Caller, key: &str) -> Value {
     gateway.post("/api/gateway/reserve", json!({ "key": key, "quota": 100 })).await.ok()["reservation_id"].clone()
 }
 
-async fn settles(gateway: &Caller, reservation: &Value, quota: i64) -> Answer {
+async fn settle(gateway: &Caller, reservation: &Value, quota: i64) -> Answer {
     gateway.post("/api/gateway/settle", json!({ "reservation_id": reservation, "quota": quota })).await
 }
 
-async fn releases(gateway: &Caller, reservation: &Value) -> Answer {
+async fn release(gateway: &Caller, reservation: &Value) -> Answer {
     gateway.post("/api/gateway/release", json!({ "reservation_id": reservation })).await
 }
 
-/// It may ask, of whatever key.
-async fn may_ask(gateway: &Caller) -> bool {
+/// Returns true if the credential is accepted, and false if it is refused.
+async fn is_accepted(gateway: &Caller) -> bool {
     let answer = gateway.post("/api/gateway/verify", json!({ "key": "sk-none" })).await;
     if answer.status == 200 {
         return true;
@@ -85,15 +85,15 @@ async fn a_retry_with_another_credential_of_the_gateway_charges_once(pool: PgPoo
     let app = TestApp::new(pool).await;
     let (_, key) = key(&app).await;
     let (edge, first) = gateway(&app, "edge").await;
-    let charged = charges(&first, &key, "r1").await.ok();
-    let held = reserves(&first, &key).await;
-    let (_, second) = one_more(&app, &edge).await;
-    assert_eq!(charges(&second, &key, "r1").await.ok(), charged);
+    let charged = charge(&first, &key, "r1").await.ok();
+    let held = reserve(&first, &key).await;
+    let (_, second) = add_credential(&app, &edge).await;
+    assert_eq!(charge(&second, &key, "r1").await.ok(), charged);
     app.root().await.delete(&first_credential(&app, &edge).await).await.ok();
-    assert!(!may_ask(&first).await);
-    assert_eq!(charges(&second, &key, "r1").await.ok(), charged);
+    assert!(!is_accepted(&first).await);
+    assert_eq!(charge(&second, &key, "r1").await.ok(), charged);
     assert_eq!(used(&app, &key).await, 140, "charged 40 once, and 100 are held");
-    assert_eq!(settles(&second, &held, 60).await.ok()["charged"], 60);
+    assert_eq!(settle(&second, &held, 60).await.ok()["charged"], 60);
     assert_eq!(used(&app, &key).await, 100);
 }
 
@@ -101,68 +101,68 @@ async fn a_retry_with_another_credential_of_the_gateway_charges_once(pool: PgPoo
 async fn only_the_gateway_that_reserved_ends_the_reservation(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (_, key) = key(&app).await;
-    let (edge, maker) = gateway(&app, "edge").await;
+    let (edge, first) = gateway(&app, "edge").await;
     let (_, other) = gateway(&app, "other").await;
-    let none_for_the_other = async |held: &Value| {
+    let assert_other_finds_none = async |held: &Value| {
         for quota in [0, 60, 100] {
-            settles(&other, held, quota).await.refuses_saying(404, "reservation_not_found", NO_RESERVATION);
+            settle(&other, held, quota).await.refuses_saying(404, "reservation_not_found", NO_RESERVATION);
         }
-        releases(&other, held).await.refuses_saying(404, "reservation_not_found", NO_RESERVATION);
+        release(&other, held).await.refuses_saying(404, "reservation_not_found", NO_RESERVATION);
     };
     let [settled, released, expired, orphan] = [
-        reserves(&maker, &key).await,
-        reserves(&maker, &key).await,
-        reserves(&maker, &key).await,
-        reserves(&maker, &key).await,
+        reserve(&first, &key).await,
+        reserve(&first, &key).await,
+        reserve(&first, &key).await,
+        reserve(&first, &key).await,
     ];
     for held in [&settled, &released, &expired] {
-        none_for_the_other(held).await;
+        assert_other_finds_none(held).await;
     }
     assert_eq!(used(&app, &key).await, 400, "nothing was charged or given back");
-    settles(&maker, &settled, 60).await.ok();
-    releases(&maker, &released).await.ok();
-    none_for_the_other(&settled).await;
-    none_for_the_other(&released).await;
+    settle(&first, &settled, 60).await.ok();
+    release(&first, &released).await.ok();
+    assert_other_finds_none(&settled).await;
+    assert_other_finds_none(&released).await;
     assert_eq!(used(&app, &key).await, 260);
     app.clock.advance(600);
     app.expire_overdue().await;
-    assert_eq!(used(&app, &key).await, 60, "the service itself ends whoever's reservation");
-    none_for_the_other(&expired).await;
-    assert_eq!(settles(&maker, &expired, 10).await.ok()["expired"], true);
+    assert_eq!(used(&app, &key).await, 60, "the job ends the reservations of all gateways");
+    assert_other_finds_none(&expired).await;
+    assert_eq!(settle(&first, &expired, 10).await.ok()["expired"], true);
     app.root().await.delete(&edge).await.ok();
-    none_for_the_other(&orphan).await;
+    assert_other_finds_none(&orphan).await;
     assert_eq!(used(&app, &key).await, 70);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_deleted_gateway_ends_with_all_its_credentials_and_its_history_and_holds_stay(pool: PgPool) {
+async fn deleting_a_gateway_revokes_its_credentials_and_keeps_its_charges_and_reservations(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (_, key) = key(&app).await;
     let (edge, first) = gateway(&app, "edge").await;
-    let (credential, second) = one_more(&app, &edge).await;
-    charges(&first, &key, "r1").await.ok();
-    reserves(&second, &key).await;
+    let (credential, second) = add_credential(&app, &edge).await;
+    charge(&first, &key, "r1").await.ok();
+    reserve(&second, &key).await;
     let root = app.root().await;
     root.delete(&edge).await.ok();
-    assert!(!may_ask(&first).await && !may_ask(&second).await);
+    assert!(!is_accepted(&first).await && !is_accepted(&second).await);
     assert_eq!(root.get(GATEWAYS).await.ok(), json!([]));
     root.delete(&edge).await.refuses_saying(404, "not_found", NO_GATEWAY);
     root.delete(&credential).await.refuses_saying(404, "not_found", NO_CREDENTIAL);
     root.post(&format!("{edge}/credentials"), json!({})).await.refuses_saying(404, "not_found", NO_GATEWAY);
     let (again, new) = gateway(&app, "edge").await;
-    assert_ne!(again, edge, "the number of a gateway never comes back");
-    charges(&new, &key, "r1").await.ok();
-    assert_eq!(used(&app, &key).await, 180, "another gateway's request ids are its own");
-    let of: Vec<i64> =
+    assert_ne!(again, edge, "the id of a gateway is never reused");
+    charge(&new, &key, "r1").await.ok();
+    assert_eq!(used(&app, &key).await, 180, "each gateway has its own request ids");
+    let gateways: Vec<i64> =
         sqlx::query_scalar("select gateway_id from charges order by id").fetch_all(&app.pool).await.unwrap();
-    assert_eq!([&edge, &again], [&format!("{GATEWAYS}/{}", of[0]), &format!("{GATEWAYS}/{}", of[1])]);
+    assert_eq!([&edge, &again], [&format!("{GATEWAYS}/{}", gateways[0]), &format!("{GATEWAYS}/{}", gateways[1])]);
     app.clock.advance(600);
     app.expire_overdue().await;
-    assert_eq!(used(&app, &key).await, 80, "what it held comes back");
+    assert_eq!(used(&app, &key).await, 80, "its reservation has expired");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_credential_is_shown_once_and_ends_alone(pool: PgPool) {
+async fn a_credential_is_shown_once_and_revoked_alone(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let admin = app.admin("carla").await;
     let first = admin.post(GATEWAYS, json!({ "name": "edge" })).await.ok();
@@ -192,19 +192,19 @@ async fn a_credential_is_shown_once_and_ends_alone(pool: PgPool) {
     assert_eq!(list.ok(), json!([expected]));
 
     let [old_holder, new_holder] = secrets.map(|secret| app.stranger().with_access_token(&secret));
-    assert!(may_ask(&old_holder).await && may_ask(&new_holder).await);
+    assert!(is_accepted(&old_holder).await && is_accepted(&new_holder).await);
     let path = format!("{edge}/credentials/{}", old["id"]);
-    let (elsewhere, _) = gateway(&app, "elsewhere").await;
-    let foreign = format!("{elsewhere}/credentials/{}", old["id"]);
+    let (other, _) = gateway(&app, "elsewhere").await;
+    let foreign = format!("{other}/credentials/{}", old["id"]);
     admin.delete(&foreign).await.refuses_saying(404, "not_found", NO_CREDENTIAL);
     assert_eq!(admin.delete(&path).await.json(), json!({ "success": true, "message": "" }));
-    assert!(!may_ask(&old_holder).await && may_ask(&new_holder).await);
+    assert!(!is_accepted(&old_holder).await && is_accepted(&new_holder).await);
     admin.delete(&path).await.refuses_saying(404, "not_found", NO_CREDENTIAL);
     admin.delete(&format!("{edge}/credentials/{}", made["id"])).await.ok();
-    assert!(!may_ask(&new_holder).await);
-    assert_eq!(listed(&app, &edge).await["credentials"], json!([]), "a gateway may have none");
-    let (_, third) = one_more(&app, &edge).await;
-    assert!(may_ask(&third).await);
+    assert!(!is_accepted(&new_holder).await);
+    assert_eq!(show_gateway(&app, &edge).await["credentials"], json!([]), "a gateway may have none");
+    let (_, third) = add_credential(&app, &edge).await;
+    assert!(is_accepted(&third).await);
     for absent in ["999999", "0", "-1"] {
         let answer = admin.post(&format!("{GATEWAYS}/{absent}/credentials"), json!({})).await;
         answer.refuses_saying(404, "not_found", NO_GATEWAY);
@@ -216,7 +216,7 @@ async fn a_credential_is_shown_once_and_ends_alone(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_gateway_has_ten_credentials_at_most_also_when_they_are_asked_for_at_once(pool: PgPool) {
+async fn a_gateway_has_at_most_ten_credentials_also_if_they_are_created_in_parallel(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let root = app.root().await;
     let (edge, _) = gateway(&app, "edge").await;
@@ -232,7 +232,7 @@ async fn a_gateway_has_ten_credentials_at_most_also_when_they_are_asked_for_at_o
     root.post(&path, json!({})).await.ok();
     root.post(&path, json!({})).await.refuses(409, "credential_limit_reached");
     let (_, other) = gateway(&app, "other").await;
-    assert!(may_ask(&other).await, "each gateway has its own");
+    assert!(is_accepted(&other).await, "the limit is per gateway");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -240,45 +240,45 @@ async fn another_server_refuses_a_revoked_credential_within_two_seconds(pool: Pg
     let (app, other) = (TestApp::new(pool.clone()).await, TestApp::new(pool).await);
     let (edge, here) = gateway(&app, "edge").await;
     let there = other.stranger().with_access_token(here.secret());
-    assert!(may_ask(&here).await && may_ask(&there).await);
+    assert!(is_accepted(&here).await && is_accepted(&there).await);
     let credential = first_credential(&app, &edge).await;
     app.root().await.delete(&credential).await.ok();
-    assert!(!may_ask(&here).await);
+    assert!(!is_accepted(&here).await);
     other.clock.advance(2);
-    assert!(!may_ask(&there).await);
+    assert!(!is_accepted(&there).await);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_last_use_of_a_credential_is_known_to_the_minute(pool: PgPool) {
+async fn the_last_use_of_a_credential_is_stored_once_a_minute(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (edge, first) = gateway(&app, "edge").await;
-    one_more(&app, &edge).await;
+    add_credential(&app, &edge).await;
     let last_used = async || {
-        let credentials = listed(&app, &edge).await["credentials"].clone();
+        let credentials = show_gateway(&app, &edge).await["credentials"].clone();
         assert_eq!(credentials[0]["last_used_time"], json!(null), "the other was never used");
         credentials[1]["last_used_time"].clone()
     };
     assert_eq!(last_used().await, json!(null));
-    assert!(may_ask(&first).await);
+    assert!(is_accepted(&first).await);
     assert_eq!(last_used().await, START);
     app.clock.advance(59);
-    assert!(may_ask(&first).await);
+    assert!(is_accepted(&first).await);
     assert_eq!(last_used().await, START);
     app.clock.advance(1);
-    let mut in_front = app.stranger().request(Method::GET, "/api/gateway/auth");
-    in_front.headers_mut().insert("x-gateway-credential", first.secret().parse().unwrap());
-    in_front.headers_mut().insert("authorization", "Bearer sk-none".parse().unwrap());
-    app.stranger().send(in_front).await.refuses(401, "invalid_key");
+    let mut forward_auth = app.stranger().request(Method::GET, "/api/gateway/auth");
+    forward_auth.headers_mut().insert("x-gateway-credential", first.secret().parse().unwrap());
+    forward_auth.headers_mut().insert("authorization", "Bearer sk-none".parse().unwrap());
+    app.stranger().send(forward_auth).await.refuses(401, "invalid_key");
     assert_eq!(last_used().await, START + 60);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_gateway_works_also_where_its_last_use_cannot_be_written(pool: PgPool) {
+async fn a_gateway_works_if_its_last_use_cannot_be_written(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (edge, first) = gateway(&app, "edge").await;
     let mut tx = app.pool.begin().await.unwrap();
     sqlx::query("select id from gateway_credentials for update").execute(&mut *tx).await.unwrap();
-    assert!(may_ask(&first).await, "it does not wait for somebody's lock");
+    assert!(is_accepted(&first).await, "it does not wait for the lock");
     tx.rollback().await.unwrap();
     for statement in [
         "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$",
@@ -287,25 +287,25 @@ async fn a_gateway_works_also_where_its_last_use_cannot_be_written(pool: PgPool)
         sqlx::query(statement).execute(&app.pool).await.unwrap();
     }
     app.clock.advance(2);
-    assert!(may_ask(&first).await);
-    assert_eq!(listed(&app, &edge).await["credentials"][0]["last_used_time"], json!(null));
+    assert!(is_accepted(&first).await);
+    assert_eq!(show_gateway(&app, &edge).await["credentials"][0]["last_used_time"], json!(null));
     sqlx::query("drop trigger refuse on gateway_credentials").execute(&app.pool).await.unwrap();
     app.clock.advance(2);
-    assert!(may_ask(&first).await);
-    assert_eq!(listed(&app, &edge).await["credentials"][0]["last_used_time"], START + 4);
+    assert!(is_accepted(&first).await);
+    assert_eq!(show_gateway(&app, &edge).await["credentials"][0]["last_used_time"], START + 4);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_audit_log_tells_of_every_credential(pool: PgPool) {
+async fn the_audit_log_has_every_change_of_a_credential(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let root = app.root().await;
     let (edge, _) = gateway(&app, "edge").await;
-    let (credential, _) = one_more(&app, &edge).await;
+    let (credential, _) = add_credential(&app, &edge).await;
     root.delete(&credential).await.ok();
     root.delete(&edge).await.ok();
     let id: i64 = edge.rsplit('/').next().unwrap().parse().unwrap();
     let lines = root.get(&format!("/api/admin/audit?subject_kind=gateway&subject_id={id}")).await.ok()["items"].clone();
-    let told: Vec<Value> = lines
+    let entries: Vec<Value> = lines
         .as_array()
         .unwrap()
         .iter()
@@ -319,5 +319,5 @@ async fn the_audit_log_tells_of_every_credential(pool: PgPool) {
         json!(["gateway.credential_created", root.id, { "credential": second }]),
         json!(["gateway.created", root.id, { "name": "edge", "credential": first }]),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(entries, expected);
 }

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
 use crate::harness::database::url;
-use crate::harness::law::proves_the_law;
+use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::process::run;
 use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, MASTER_KEY, PLENTY, Server, Servers};
 
-/// With one lane, which every wallet shares with every other.
+/// Servers with a single lane, which all wallets share.
 async fn servers(database: &str, count: usize) -> Servers {
     Servers::start(database, count, &[("KEYMETER_LEDGER__LANES", "1")]).await
 }
@@ -64,7 +64,7 @@ async fn a_locked_wallet_does_not_delay_other_wallets_of_its_lane(pool: PgPool) 
     refused.refuses_saying(503, "ledger_busy", "the ledger is busy; retry shortly");
     assert!(refused.header("retry-after").is_some());
     holder.rollback().await.unwrap();
-    proves_the_law(&servers.pool().await).await;
+    assert_ledger_invariants(&servers.pool().await).await;
 }
 
 #[sqlx::test(migrations = false)]
@@ -85,7 +85,7 @@ async fn a_locked_token_does_not_delay_other_tokens(pool: PgPool) {
     assert!(!waiting.is_finished());
     holder.rollback().await.unwrap();
     waiting.await.unwrap().ok();
-    proves_the_law(&servers.pool().await).await;
+    assert_ledger_invariants(&servers.pool().await).await;
 }
 
 #[sqlx::test(migrations = false)]
@@ -125,7 +125,7 @@ async fn slow_requests_of_users_take_no_connection_from_gateways(pool: PgPool) {
         reader.abort();
     }
     holder.rollback().await.unwrap();
-    proves_the_law(&servers.pool().await).await;
+    assert_ledger_invariants(&servers.pool().await).await;
 }
 
 #[sqlx::test(migrations = false)]
@@ -148,12 +148,12 @@ async fn a_paused_server_releases_the_wallets_it_locked(pool: PgPool) {
             })
         })
         .collect();
-    let in_transaction = "select count(*) from pg_stat_activity where datname = current_database() \
+    let count_in_transaction = "select count(*) from pg_stat_activity where datname = current_database() \
                           and state = 'idle in transaction' and application_name = 'keymeter'";
     let mut seen = 0;
     for _ in 0..200 {
         servers.running[0].signal("STOP");
-        seen = sqlx::query_scalar::<_, i64>(in_transaction).fetch_one(&pool).await.unwrap();
+        seen = sqlx::query_scalar::<_, i64>(count_in_transaction).fetch_one(&pool).await.unwrap();
         if seen > 0 {
             break;
         }
@@ -172,7 +172,7 @@ async fn a_paused_server_releases_the_wallets_it_locked(pool: PgPool) {
         client.abort();
     }
     eventually("the paused server charges again", async || charge(&paused, &keys[0]).await.status == 200).await;
-    proves_the_law(&servers.pool().await).await;
+    assert_ledger_invariants(&servers.pool().await).await;
 }
 
 #[sqlx::test(migrations = false)]
@@ -181,7 +181,7 @@ async fn one_invalid_row_does_not_fail_its_batch(pool: PgPool) {
     let key = servers.owner("ana", PLENTY).await.unlimited_key().await;
     let gateway = servers.gateway(0);
     // A row that the database refuses, which no input can cause.
-    sqlx::query("alter table charges add constraint bad_luck check (quota <> 13)").execute(&pool).await.unwrap();
+    sqlx::query("alter table charges add constraint not_13 check (quota <> 13)").execute(&pool).await.unwrap();
     let answers = join_all((0..200).map(|n| {
         let (gateway, key) = (gateway.clone(), key.clone());
         let quota = if n % 100 == 50 { 13 } else { 1 };
@@ -196,8 +196,8 @@ async fn one_invalid_row_does_not_fail_its_batch(pool: PgPool) {
     }
     let charged: i64 = sqlx::query_scalar("select sum(quota)::bigint from charges").fetch_one(&pool).await.unwrap();
     assert_eq!(charged, 198);
-    sqlx::query("alter table charges drop constraint bad_luck").execute(&pool).await.unwrap();
-    proves_the_law(&servers.pool().await).await;
+    sqlx::query("alter table charges drop constraint not_13").execute(&pool).await.unwrap();
+    assert_ledger_invariants(&servers.pool().await).await;
 }
 
 #[sqlx::test(migrations = false)]
@@ -260,9 +260,12 @@ async fn a_database_with_another_encoding_than_utf8_is_refused() {
     let database = cluster.url().replace("/postgres", "/latin").replace("postgres://latin", "postgres://postgres");
     let refused = run(dir.path(), &[("DATABASE_URL", &database)], &["serve"]);
     assert_eq!(refused.status.code(), Some(1));
-    let told = String::from_utf8(refused.stderr).unwrap();
-    assert!(told.starts_with("keymeter: the database's encoding is LATIN1, and Keymeter needs UTF8; make a"), "{told}");
-    assert_eq!(told.lines().count(), 1);
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        stderr.starts_with("keymeter: the database's encoding is LATIN1, and Keymeter needs UTF8; make a"),
+        "{stderr}"
+    );
+    assert_eq!(stderr.lines().count(), 1);
 }
 
 /// A connection with the settings of the service.
@@ -281,8 +284,8 @@ async fn service_connection(database: &str) -> sqlx::pool::PoolConnection<sqlx::
 #[sqlx::test(migrations = false)]
 async fn l4_commits_are_durable_even_if_the_database_turns_them_off(pool: PgPool) {
     let name: String = sqlx::query_scalar("select current_database()::text").fetch_one(&pool).await.unwrap();
-    let careless = format!("alter database \"{name}\" set synchronous_commit = off");
-    sqlx::query(AssertSqlSafe(careless)).execute(&pool).await.unwrap();
+    let alter = format!("alter database \"{name}\" set synchronous_commit = off");
+    sqlx::query(AssertSqlSafe(alter)).execute(&pool).await.unwrap();
     let mut conn = service_connection(&url(&pool)).await;
     let set: String = sqlx::query_scalar("show synchronous_commit").fetch_one(&mut *conn).await.unwrap();
     assert_eq!(set, "on");
@@ -313,7 +316,7 @@ async fn reading_keys_uses_indexes_without_statistics(pool: PgPool) {
     keymeter::storage::tokens::list_with_owners(&mut conn, &digests).await.unwrap();
     // The plan of the prepared statement, for keys that exist.
     let statement: String = sqlx::query_scalar(
-        "select statement from pg_prepared_statements where statement like '%key_digest = asked.digest%'",
+        "select statement from pg_prepared_statements where statement like '%key_digest = requested.digest%'",
     )
     .fetch_one(&mut *conn)
     .await
@@ -323,13 +326,13 @@ async fn reading_keys_uses_indexes_without_statistics(pool: PgPool) {
     let plan: Value = sqlx::query_scalar(AssertSqlSafe(explain)).fetch_one(&mut *conn).await.unwrap();
     let plan = plan.to_string();
     assert!(plan.contains("tokens_key_digest_unique"), "{plan}");
-    for whole in ["tokens_of_user", "Seq Scan", "Hash Join", "Merge Join", "BitmapAnd"] {
-        assert!(!plan.contains(whole), "{whole} in {plan}");
+    for forbidden in ["tokens_of_user", "Seq Scan", "Hash Join", "Merge Join", "BitmapAnd"] {
+        assert!(!plan.contains(forbidden), "{forbidden} in {plan}");
     }
 }
 
 #[sqlx::test(migrations = false)]
-async fn the_next_verify_knows_that_a_charge_left_nothing(pool: PgPool) {
+async fn verify_uses_the_new_balance_right_after_a_charge(pool: PgPool) {
     let servers = servers(&url(&pool), 1).await;
     let owner = servers.owner("ana", PLENTY).await;
     let unlimited = owner.unlimited_key().await;
@@ -341,8 +344,8 @@ async fn the_next_verify_knows_that_a_charge_left_nothing(pool: PgPool) {
         let (_, key) = ana.creates(limited).await.unwrap();
         assert_eq!(verify(&key).await["valid"], json!(true));
         gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 5 })).await.ok();
-        let told = verify(&key).await;
-        assert_eq!((&told["reason"], &told["remain_quota"]), (&json!("token_exhausted"), &json!(0)));
+        let verified = verify(&key).await;
+        assert_eq!((&verified["reason"], &verified["remain_quota"]), (&json!("token_exhausted"), &json!(0)));
     }
     // A charge of one key empties the wallet of the other.
     servers.root.post(&format!("/api/admin/users/{}/quota", owner.id), json!({ "set": 5 })).await.ok();
@@ -376,8 +379,8 @@ async fn a_token_is_refused_in_a_group_that_its_owner_left(pool: PgPool) {
     charge(&gateway, &vip).await.ok();
 
     root.patch(&format!("/api/admin/users/{id}"), json!({ "group": "default" })).await.ok();
-    let told = verify(&vip).await;
-    assert_eq!((&told["valid"], &told["reason"]), (&json!(false), &json!("group_not_allowed")));
+    let verified = verify(&vip).await;
+    assert_eq!((&verified["valid"], &verified["reason"]), (&json!(false), &json!("group_not_allowed")));
     let sentence = "the owner of this token may not use its group";
     charge(&gateway, &vip).await.refuses_saying(403, "group_not_allowed", sentence);
     gateway.post("/api/gateway/reserve", json!({ "key": vip, "quota": 1 })).await.refuses_saying(

@@ -43,13 +43,13 @@ async fn a_dump_of_the_database_has_no_secret(pool: PgPool) {
     let (root, ana) = (app.root().await, app.enabled_user("ana").await);
     let access_token = ana.by_access_token().await;
     let (id, key) = access_token.creates_with_key(json!({ "name": "one", "remain_quota": 5 })).await;
-    let (gone, gone_key) = ana.creates_with_key(json!({ "name": "gone" })).await;
+    let (deleted, deleted_key) = ana.creates_with_key(json!({ "name": "deleted" })).await;
     let made = ana.post("/api/user/access_tokens", json!({ "name": "laptop" })).await.ok();
     let gateway = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
     ana.get(&format!("/api/token/{id}")).await.ok();
     ana.get(&format!("/api/token/search?token={key}")).await.ok();
     ana.put("/api/token/", json!({ "id": id, "name": "two" })).await.ok();
-    ana.delete(&format!("/api/token/{gone}")).await.ok();
+    ana.delete(&format!("/api/token/{deleted}")).await.ok();
     app.holder_of(&key).get("/api/usage/token/").await.ok();
     let mixed_up = json!({ "username": "typed into the wrong field", "password": "a mistyped password" });
     app.stranger().post("/api/user/login", mixed_up).await.refuses(401, "wrong_credentials");
@@ -58,7 +58,7 @@ async fn a_dump_of_the_database_has_no_secret(pool: PgPool) {
     let session = app.signs_in("ana", "a better password").await;
     let secrets = [
         &key[3..],
-        &gone_key[3..],
+        &deleted_key[3..],
         access_token.secret(),
         made["token"].as_str().unwrap(),
         session.secret().strip_prefix("session=").unwrap(),

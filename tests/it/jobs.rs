@@ -1,5 +1,5 @@
 //! Jobs: partitions made ahead, idempotency records and ended reservations deleted after 72 hours, old charges dropped;
-//! by one server at a time, killed at any point, and without making readers wait.
+//! one server at a time runs them, they survive kill -9 at any point, and they make no reader wait.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use sqlx::PgPool;
 use tempfile::TempDir;
 
 use crate::harness::database::url;
-use crate::harness::law::proves_the_law;
+use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::wait::eventually;
 use crate::harness::{Caller, Client, START, Server, TestApp};
 
@@ -32,7 +32,7 @@ async fn count(pool: &PgPool, of: &str) -> i64 {
     sqlx::query_scalar(sql).fetch_one(pool).await.unwrap()
 }
 
-/// A rich user's key and a gateway.
+/// A user with quota, an unlimited key and a gateway.
 async fn key_and_gateway(app: &TestApp) -> (Caller, String, Caller) {
     let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
     app.fills(&ana, 1_000_000).await;
@@ -54,20 +54,20 @@ async fn idempotency_records_and_ended_reservations_are_deleted_after_72_hours_a
     let ended = call(&gateway, "reserve", json!({ "key": key, "quota": 7 })).await;
     call(&gateway, "release", json!({ "reservation_id": ended["reservation_id"] })).await;
     call(&gateway, "reserve", json!({ "key": key, "quota": 9 })).await;
-    // The database's clock dates them, not the server's.
+    // Their times come from the clock of the database, not of the server.
     let written = "with dated as (update idempotency_records set created_time = $1 returning created_time) \
                    update reservations set ended_time = $1 from dated where state <> 'open'";
     sqlx::query(written).bind(START).execute(&app.pool).await.unwrap();
     jobs.run_as_of(UnixTime::new(START + 72 * HOUR)).await.unwrap();
     assert_eq!(call(&gateway, "charge", charge.clone()).await["charged"], 5);
-    assert_eq!([count(&app.pool, "charges").await, count(&app.pool, "reservations").await], [1, 2], "still known");
+    assert_eq!([count(&app.pool, "charges").await, count(&app.pool, "reservations").await], [1, 2], "not deleted yet");
     jobs.run_as_of(UnixTime::new(START + 72 * HOUR + 1)).await.unwrap();
     assert_eq!(count(&app.pool, "idempotency_records").await, 0);
     assert_eq!(count(&app.pool, "reservations where state = 'open'").await, 1);
     assert_eq!(count(&app.pool, "reservations").await, 1);
     call(&gateway, "charge", charge).await;
-    assert_eq!(count(&app.pool, "charges").await, 2, "a request id may come again after that time");
-    proves_the_law(&app.pool).await;
+    assert_eq!(count(&app.pool, "charges").await, 2, "a request id can be used again after that time");
+    assert_ledger_invariants(&app.pool).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -161,12 +161,12 @@ async fn nothing_waits_behind_a_partition_that_a_backup_reads(pool: PgPool) {
     app.clock.advance(5 * DAY);
     let before = count(&app.pool, "pg_inherits").await;
     let finished = jobs.run_as_of(app.clock.now());
-    let charged = async {
+    let charges = async {
         for _ in 0..20 {
             call(&gateway, "charge", json!({ "key": key, "quota": 5 })).await;
         }
     };
-    let (finished, ()) = tokio::join!(finished, charged);
+    let (finished, ()) = tokio::join!(finished, charges);
     finished.unwrap();
     assert_eq!(count(&app.pool, "pg_inherits").await, before, "no partition is made or dropped while a backup reads");
     // No request for a lock on charges that excludes readers or writers may have been left in the queue.
@@ -179,7 +179,7 @@ async fn nothing_waits_behind_a_partition_that_a_backup_reads(pool: PgPool) {
         .fetch_one(&app.pool)
         .await
         .unwrap();
-    assert_eq!(oldest, "charges_20260313", "two days back from the 15th; the older ones are gone now");
+    assert_eq!(oldest, "charges_20260313", "partitions older than two days before the 15th are dropped");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -205,7 +205,7 @@ async fn a_server_with_a_wrong_clock_is_not_ready_and_runs_no_jobs(pool: PgPool)
     }
     app.stranger().get("/readyz").await.ok();
     jobs.run_once().await.unwrap();
-    assert!(count(&app.pool, "pg_inherits").await > 1, "with the right clock it works");
+    assert!(count(&app.pool, "pg_inherits").await > 1, "the jobs run with the right clock");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -218,7 +218,7 @@ async fn tables_without_statistics_are_analysed(pool: PgPool) {
     assert_eq!(count(&app.pool, fresh).await, 0);
 }
 
-/// How many servers listen for changes.
+/// The number of servers that listen for changes.
 async fn listeners(pool: &PgPool) -> i64 {
     count(pool, "pg_stat_activity where datname = current_database() and query ilike 'listen %'").await
 }
@@ -241,14 +241,14 @@ async fn l6_a_server_that_lost_its_listener_clears_its_caches_and_listens_again(
     for status in [2, 1, 2] {
         eventually("both servers listen", async || listeners(&pool).await == 2).await;
         valid().await;
-        let cut = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
+        let terminate = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
                    where datname = current_database() and query ilike 'listen %'";
-        let cut: i64 = sqlx::query_scalar(cut).fetch_one(&pool).await.unwrap();
+        let cut: i64 = sqlx::query_scalar(terminate).fetch_one(&pool).await.unwrap();
         assert_eq!(cut, 2);
         root.put("/api/token/?status_only=1", json!({ "id": id, "status": status })).await.ok();
         let charged = gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await;
-        assert_eq!(charged.status == 200, status == 1, "a charge obeys at once: {}", charged.text);
-        eventually("verify hears of it", async || valid().await == (status == 1)).await;
+        assert_eq!(charged.status == 200, status == 1, "a charge uses the new status at once: {}", charged.text);
+        eventually("verify returns the new status", async || valid().await == (status == 1)).await;
     }
     eventually("both servers listen again", async || listeners(&pool).await == 2).await;
 }
@@ -258,10 +258,10 @@ async fn expired_access_tokens_are_deleted(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.user("ana").await;
     let ends = [Some(START - 1), Some(START), Some(START + 1), None];
-    let made = "insert into access_tokens (user_id, name, digest, created_time, expires_at) \
+    let insert = "insert into access_tokens (user_id, name, digest, created_time, expires_at) \
                 values ($1, 'one', sha256(convert_to($2::text, 'UTF8')), 1, $3)";
     for (n, end) in (0..).zip(ends) {
-        sqlx::query(made).bind(ana.id).bind::<i32>(n).bind(end).execute(&app.pool).await.unwrap();
+        sqlx::query(insert).bind(ana.id).bind::<i32>(n).bind(end).execute(&app.pool).await.unwrap();
     }
     jobs(&app, 90).run_as_of(app.clock.now()).await.unwrap();
     let left: Vec<Option<i64>> =

@@ -1,5 +1,5 @@
-//! Random interleavings of everything that moves quota, against a small model of the balances
-//! (docs/ledger.md): every answer and every balance must be the model's.
+//! Random sequences of all operations that change quota (docs/ledger.md), compared with a small model: every answer and
+//! every balance must equal that of the model.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,23 +11,25 @@ use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::harness::law::proves_the_law;
+use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::{Answer, Caller, TestApp};
 
 const STEPS: usize = 600;
 
 type ApiError = (u16, &'static str, &'static str);
 
-const GONE: ApiError = (401, "invalid_key", "this API key is not valid");
-const OFF: ApiError = (403, "token_disabled", "this token is disabled");
-const OWNER_OFF: ApiError = (403, "user_disabled", "the account of this token is disabled");
-const EXHAUSTED: ApiError = (402, "token_exhausted", "this token has used up its quota");
-const TOKEN_POOR: ApiError = (402, "token_quota_insufficient", "insufficient token quota for this amount");
-const OWNER_POOR: ApiError = (402, "user_quota_insufficient", "insufficient account quota for this amount");
-const REUSED: ApiError =
+const INVALID_KEY: ApiError = (401, "invalid_key", "this API key is not valid");
+const TOKEN_DISABLED: ApiError = (403, "token_disabled", "this token is disabled");
+const USER_DISABLED: ApiError = (403, "user_disabled", "the account of this token is disabled");
+const TOKEN_EXHAUSTED: ApiError = (402, "token_exhausted", "this token has used up its quota");
+const TOKEN_QUOTA_INSUFFICIENT: ApiError =
+    (402, "token_quota_insufficient", "insufficient token quota for this amount");
+const USER_QUOTA_INSUFFICIENT: ApiError =
+    (402, "user_quota_insufficient", "insufficient account quota for this amount");
+const REQUEST_ID_REUSED: ApiError =
     (409, "request_id_reused", "this request_id was used for another request; give each request its own id");
-const ENDED: ApiError = (409, "reservation_ended", "this reservation has already ended");
-const NOT_ENABLED: ApiError =
+const RESERVATION_ENDED: ApiError = (409, "reservation_ended", "this reservation has already ended");
+const ENABLE_REFUSED: ApiError =
     (409, "token_exhausted", "the token has used up its quota; raise it or make it unlimited before enabling it");
 
 #[derive(Default)]
@@ -50,12 +52,12 @@ struct Token {
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     Open,
-    Settled { asked: i64, charged: i64, shortfall: i64, was_expired: bool },
+    Settled { requested: i64, charged: i64, shortfall: i64, was_expired: bool },
     Released,
     Expired,
 }
 
-struct Hold {
+struct Reservation {
     token: usize,
     quota: i64,
     from_remain: bool,
@@ -63,96 +65,96 @@ struct Hold {
     state: State,
 }
 
-/// What balances must be, in the plainest words.
+/// The expected balances.
 #[derive(Default)]
 struct Model {
     now: i64,
     wallets: Vec<Wallet>,
     tokens: Vec<Token>,
-    holds: Vec<Hold>,
-    /// By request id: what was asked, and what was left.
+    reserved: Vec<Reservation>,
+    /// By request id: token, quota, and the remaining quota in the answer.
     records: BTreeMap<u32, (usize, i64, i64)>,
 }
 
 impl Model {
-    fn takes(&mut self, token: usize, quota: i64) -> Result<i64, ApiError> {
+    fn take(&mut self, token: usize, quota: i64) -> Result<i64, ApiError> {
         let token = &mut self.tokens[token];
         let wallet = &mut self.wallets[token.owner];
         match () {
-            () if token.deleted => Err(GONE),
-            () if token.off => Err(OFF),
-            () if wallet.off => Err(OWNER_OFF),
-            () if token.is_exhausted() => Err(EXHAUSTED),
-            () if !token.unlimited && token.remain < quota => Err(TOKEN_POOR),
-            () if wallet.quota < quota => Err(OWNER_POOR),
+            () if token.deleted => Err(INVALID_KEY),
+            () if token.off => Err(TOKEN_DISABLED),
+            () if wallet.off => Err(USER_DISABLED),
+            () if token.is_exhausted() => Err(TOKEN_EXHAUSTED),
+            () if !token.unlimited && token.remain < quota => Err(TOKEN_QUOTA_INSUFFICIENT),
+            () if wallet.quota < quota => Err(USER_QUOTA_INSUFFICIENT),
             () => {
-                token.moves(wallet, quota, !token.unlimited);
+                token.transfer(wallet, quota, !token.unlimited);
                 Ok(token.remain)
             }
         }
     }
 
-    fn charges(&mut self, token: usize, quota: i64, id: Option<u32>) -> Result<i64, ApiError> {
-        if let Some((before, asked, remain)) = id.and_then(|id| self.records.get(&id).copied()) {
-            return if (before, asked) == (token, quota) { Ok(remain) } else { Err(REUSED) };
+    fn charge(&mut self, token: usize, quota: i64, id: Option<u32>) -> Result<i64, ApiError> {
+        if let Some((before, requested, remain)) = id.and_then(|id| self.records.get(&id).copied()) {
+            return if (before, requested) == (token, quota) { Ok(remain) } else { Err(REQUEST_ID_REUSED) };
         }
-        let remain = self.takes(token, quota)?;
+        let remain = self.take(token, quota)?;
         self.wallets[self.tokens[token].owner].requests += 1;
         self.records.extend(id.map(|id| (id, (token, quota, remain))));
         Ok(remain)
     }
 
-    fn reserves(&mut self, token: usize, quota: i64, seconds: i64) -> Result<i64, ApiError> {
-        let remain = self.takes(token, quota)?;
+    fn reserve(&mut self, token: usize, quota: i64, seconds: i64) -> Result<i64, ApiError> {
+        let remain = self.take(token, quota)?;
         let from_remain = !self.tokens[token].unlimited;
-        self.holds.push(Hold { token, quota, from_remain, until: self.now + seconds, state: State::Open });
+        self.reserved.push(Reservation { token, quota, from_remain, until: self.now + seconds, state: State::Open });
         Ok(remain)
     }
 
-    /// Charged, shortfall, whether it had expired, remain.
-    fn settles(&mut self, hold: usize, asked: i64) -> Result<(i64, i64, bool, i64), ApiError> {
-        let hold = &mut self.holds[hold];
+    /// Returns charged, shortfall, true if it had expired, and the remaining quota.
+    fn settle(&mut self, hold: usize, requested: i64) -> Result<(i64, i64, bool, i64), ApiError> {
+        let hold = &mut self.reserved[hold];
         let token = &mut self.tokens[hold.token];
         let wallet = &mut self.wallets[token.owner];
         let was_expired = hold.state == State::Expired;
         match hold.state {
-            State::Released => return Err(ENDED),
-            State::Settled { asked: before, .. } if before != asked => return Err(ENDED),
+            State::Released => return Err(RESERVATION_ENDED),
+            State::Settled { requested: before, .. } if before != requested => return Err(RESERVATION_ENDED),
             State::Settled { charged, shortfall, was_expired, .. } => {
                 return Ok((charged, shortfall, was_expired, token.remain));
             }
-            State::Open => token.moves(wallet, -(hold.quota - asked).max(0), hold.from_remain),
+            State::Open => token.transfer(wallet, -(hold.quota - requested).max(0), hold.from_remain),
             State::Expired => {}
         }
-        let kept = if was_expired { 0 } else { hold.quota.min(asked) };
+        let kept = if was_expired { 0 } else { hold.quota.min(requested) };
         let reach = if token.unlimited { wallet.quota } else { wallet.quota.min(token.remain) };
-        let extra = reach.min(asked - kept);
-        token.moves(wallet, extra, !token.unlimited);
+        let extra = reach.min(requested - kept);
+        token.transfer(wallet, extra, !token.unlimited);
         wallet.requests += 1;
-        let (charged, shortfall) = (kept + extra, asked - kept - extra);
-        hold.state = State::Settled { asked, charged, shortfall, was_expired };
+        let (charged, shortfall) = (kept + extra, requested - kept - extra);
+        hold.state = State::Settled { requested, charged, shortfall, was_expired };
         Ok((charged, shortfall, was_expired, token.remain))
     }
 
-    fn ends(&mut self, hold: usize, how: State) -> Result<i64, ApiError> {
-        let hold = &mut self.holds[hold];
+    fn end(&mut self, hold: usize, how: State) -> Result<i64, ApiError> {
+        let hold = &mut self.reserved[hold];
         let token = &mut self.tokens[hold.token];
         match hold.state {
-            State::Settled { .. } => return Err(ENDED),
+            State::Settled { .. } => return Err(RESERVATION_ENDED),
             State::Released | State::Expired => {}
             State::Open => {
-                token.moves(&mut self.wallets[token.owner], -hold.quota, hold.from_remain);
+                token.transfer(&mut self.wallets[token.owner], -hold.quota, hold.from_remain);
                 hold.state = how;
             }
         }
         Ok(token.remain)
     }
 
-    fn passes(&mut self, seconds: i64) {
+    fn advance(&mut self, seconds: i64) {
         self.now += seconds;
-        for hold in 0..self.holds.len() {
-            if self.holds[hold].state == State::Open && self.holds[hold].until <= self.now {
-                self.ends(hold, State::Expired).unwrap();
+        for hold in 0..self.reserved.len() {
+            if self.reserved[hold].state == State::Open && self.reserved[hold].until <= self.now {
+                self.end(hold, State::Expired).unwrap();
             }
         }
     }
@@ -163,7 +165,7 @@ impl Token {
         !self.unlimited && self.remain == 0 && self.used > 0
     }
 
-    fn moves(&mut self, wallet: &mut Wallet, quota: i64, from_remain: bool) {
+    fn transfer(&mut self, wallet: &mut Wallet, quota: i64, from_remain: bool) {
         self.remain -= if from_remain { quota } else { 0 };
         self.used += quota;
         wallet.quota -= quota;
@@ -171,15 +173,15 @@ impl Token {
     }
 }
 
-/// The service, and everybody who speaks to it.
+/// The service and its callers.
 struct World {
     app: TestApp,
     root: Caller,
     gateway: Caller,
     owners: Vec<Caller>,
     tokens: Vec<(i64, String)>,
-    tickets: Vec<Value>,
-    /// Another server, whose job ends overdue reservations.
+    reservations: Vec<Value>,
+    /// Another server, whose job expires overdue reservations.
     replica: Arc<AppState>,
 }
 
@@ -189,7 +191,7 @@ impl World {
         let replica = app.replica();
         let (root, gateway) = (app.root().await, app.gateway().await);
         let mut world =
-            Self { app, root, gateway, owners: Vec::new(), tokens: Vec::new(), tickets: Vec::new(), replica };
+            Self { app, root, gateway, owners: Vec::new(), tokens: Vec::new(), reservations: Vec::new(), replica };
         let mut model = Model { now: crate::harness::START, ..Model::default() };
         for (owner, name) in ["ana", "bob"].into_iter().enumerate() {
             let person = world.app.enabled_user(name).await;
@@ -206,7 +208,7 @@ impl World {
         (world, model)
     }
 
-    async fn asks(&self, call: &str, body: Value) -> Answer {
+    async fn post(&self, call: &str, body: Value) -> Answer {
         self.gateway.post(&format!("/api/gateway/{call}"), body).await
     }
 
@@ -215,11 +217,11 @@ impl World {
         let (id, key) = self.tokens[token].clone();
         let owner = model.tokens[token].owner;
         let quota = rng.random_range(0..=60);
-        let hold = (!self.tickets.is_empty()).then(|| rng.random_range(0..self.tickets.len()));
+        let hold = (!self.reservations.is_empty()).then(|| rng.random_range(0..self.reservations.len()));
         match (rng.random_range(0..100), hold) {
             (0..25, _) => {
                 let request = rng.random_bool(0.6).then(|| rng.random_range(0..80_u32));
-                // An id that is known is mostly sent again with the body it came with.
+                // Most known ids are sent again with their first body.
                 let before = request.and_then(|request| model.records.get(&request));
                 let (token, quota) = match before {
                     Some((token, quota, _)) if rng.random_bool(0.7) => (*token, *quota),
@@ -229,8 +231,8 @@ impl World {
                 if let Some(request) = request {
                     charge["request_id"] = json!(format!("r{request}"));
                 }
-                let answer = self.asks("charge", charge.clone()).await;
-                is_told(&answer, model.charges(token, quota, request), |remain| {
+                let answer = self.post("charge", charge.clone()).await;
+                assert_answer(&answer, model.charge(token, quota, request), |remain| {
                     let request =
                         charge.get("request_id").cloned().unwrap_or(answer.json()["data"]["request_id"].clone());
                     json!({ "charged": quota, "remain_quota": remain, "request_id": request })
@@ -238,37 +240,38 @@ impl World {
             }
             (25..45, _) => {
                 let seconds = rng.random_range(1..=90);
-                let answer = self.asks("reserve", json!({ "key": key, "quota": quota, "ttl_seconds": seconds })).await;
-                let ticket = answer.json()["data"]["reservation_id"].clone();
+                let answer = self.post("reserve", json!({ "key": key, "quota": quota, "ttl_seconds": seconds })).await;
+                let reservation = answer.json()["data"]["reservation_id"].clone();
                 let until = model.now + seconds;
-                is_told(&answer, model.reserves(token, quota, seconds), |remain| {
+                assert_answer(&answer, model.reserve(token, quota, seconds), |remain| {
                     json!({
-                        "reservation_id": ticket, "expires_at": until, "reserved": quota, "remain_quota": remain,
+                        "reservation_id": reservation, "expires_at": until, "reserved": quota, "remain_quota": remain,
                     })
                 });
-                self.tickets.extend((!ticket.is_null()).then_some(ticket));
+                self.reservations.extend((!reservation.is_null()).then_some(reservation));
             }
             (45..62, Some(hold)) => {
-                let again = match model.holds[hold].state {
-                    State::Settled { asked, .. } if rng.random_bool(0.5) => asked,
+                let again = match model.reserved[hold].state {
+                    State::Settled { requested, .. } if rng.random_bool(0.5) => requested,
                     _ => rng.random_range(0..=120),
                 };
-                let answer = self.asks("settle", json!({ "reservation_id": self.tickets[hold], "quota": again })).await;
-                is_told(&answer, model.settles(hold, again), |(charged, shortfall, expired, remain)| {
+                let answer =
+                    self.post("settle", json!({ "reservation_id": self.reservations[hold], "quota": again })).await;
+                assert_answer(&answer, model.settle(hold, again), |(charged, shortfall, expired, remain)| {
                     json!({
                         "charged": charged, "shortfall": shortfall, "expired": expired, "remain_quota": remain,
                     })
                 });
             }
             (62..72, Some(hold)) => {
-                let answer = self.asks("release", json!({ "reservation_id": self.tickets[hold] })).await;
-                is_told(&answer, model.ends(hold, State::Released), |remain| json!({ "remain_quota": remain }));
+                let answer = self.post("release", json!({ "reservation_id": self.reservations[hold] })).await;
+                assert_answer(&answer, model.end(hold, State::Released), |remain| json!({ "remain_quota": remain }));
             }
             (72..80, _) => {
-                // From two seconds on, nothing that this server remembers is trusted: the other one changes balances here.
+                // At least two seconds, after which caches are not used: the other server changes balances here.
                 let seconds = rng.random_range(2..=30);
                 self.app.clock.advance(seconds);
-                model.passes(seconds);
+                model.advance(seconds);
                 expire_overdue(&self.replica.db, &self.replica.clock, &self.replica.ledger).await.unwrap();
             }
             (80..86, _) if !model.tokens[token].deleted && !model.wallets[owner].off => {
@@ -279,14 +282,14 @@ impl World {
                 (model.tokens[token].remain, model.tokens[token].unlimited) = (remain, unlimited);
             }
             (86..92, _) if !model.tokens[token].deleted => {
-                // One that is off, if there is one: nothing stays off for long.
+                // A disabled token, if there is one, so that none stays disabled for long.
                 let is_off = |token: &Token| token.off && !token.deleted;
                 let token = model.tokens.iter().position(is_off).unwrap_or(token);
                 let off = !model.tokens[token].off && rng.random_bool(0.3);
                 let path = format!("/api/admin/tokens/{}/status", self.tokens[token].0);
                 let answer = self.root.post(&path, json!({ "status": 1 + u8::from(off) })).await;
                 if !off && model.tokens[token].is_exhausted() {
-                    answer.refuses_saying(NOT_ENABLED.0, NOT_ENABLED.1, NOT_ENABLED.2);
+                    answer.refuses_saying(ENABLE_REFUSED.0, ENABLE_REFUSED.1, ENABLE_REFUSED.2);
                 } else {
                     answer.ok();
                     model.tokens[token].off = off;
@@ -309,13 +312,13 @@ impl World {
                 model.tokens[token].deleted = true;
             }
             _ => {
-                let verified = self.asks("verify", json!({ "key": key })).await.ok();
+                let verified = self.post("verify", json!({ "key": key })).await.ok();
                 let (token, wallet) = (&model.tokens[token], &model.wallets[owner]);
                 let refusal = match () {
-                    () if token.deleted => Some(GONE),
-                    () if token.off => Some(OFF),
-                    () if wallet.off => Some(OWNER_OFF),
-                    () => token.is_exhausted().then_some(EXHAUSTED),
+                    () if token.deleted => Some(INVALID_KEY),
+                    () if token.off => Some(TOKEN_DISABLED),
+                    () if wallet.off => Some(USER_DISABLED),
+                    () => token.is_exhausted().then_some(TOKEN_EXHAUSTED),
                 };
                 assert_eq!(verified["valid"], refusal.is_none());
                 assert_eq!(verified["reason"], json!(refusal.map(|(_, reason, _)| reason)));
@@ -330,7 +333,7 @@ impl World {
         }
     }
 
-    async fn agrees_with(&self, model: &Model) {
+    async fn assert_matches(&self, model: &Model) {
         let tokens: Vec<(i64, i64)> =
             sqlx::query_as("select remain_quota, used_quota from tokens where id = any($1) order by id")
                 .bind(self.tokens.iter().map(|(id, _)| *id).collect::<Vec<_>>())
@@ -350,79 +353,79 @@ impl World {
 }
 
 #[track_caller]
-fn is_told<T>(answer: &Answer, expected: Result<T, ApiError>, data: impl FnOnce(T) -> Value) {
+fn assert_answer<T>(answer: &Answer, expected: Result<T, ApiError>, data: impl FnOnce(T) -> Value) {
     match expected {
-        Ok(told) => assert_eq!(answer.ok(), data(told)),
+        Ok(value) => assert_eq!(answer.ok(), data(value)),
         Err((status, error, message)) => answer.refuses_saying(status, error, message),
     }
 }
 
-async fn interleaves(pool: PgPool, seed: u64) {
+async fn run_random_operations(pool: PgPool, seed: u64) {
     let (mut world, mut model) = World::with_model(pool).await;
     let mut rng = StdRng::seed_from_u64(seed);
     for step in 0..STEPS {
         world.step(&mut rng, &mut model).await;
         if step % 10 == 0 {
-            world.agrees_with(&model).await;
+            world.assert_matches(&model).await;
         }
     }
-    world.agrees_with(&model).await;
-    proves_the_law(&world.app.pool).await;
-    let held = |met: fn(&State) -> bool| model.holds.iter().filter(|hold| met(&hold.state)).count();
+    world.assert_matches(&model).await;
+    assert_ledger_invariants(&world.app.pool).await;
+    let count = |met: fn(&State) -> bool| model.reserved.iter().filter(|hold| met(&hold.state)).count();
     let met = [
         model.records.len() / 10,
-        held(|state| matches!(state, State::Settled { shortfall: 1.., .. })),
-        held(|state| *state == State::Released),
-        held(|state| *state == State::Expired),
+        count(|state| matches!(state, State::Settled { shortfall: 1.., .. })),
+        count(|state| *state == State::Released),
+        count(|state| *state == State::Expired),
     ];
-    assert!(met.iter().all(|met| *met > 2), "the walk met too little: {met:?}");
-    model.passes(90);
+    assert!(met.iter().all(|met| *met > 2), "too few operations of a kind: {met:?}");
+    model.advance(90);
     world.app.clock.advance(90);
     expire_overdue(&world.replica.db, &world.replica.clock, &world.replica.ledger).await.unwrap();
-    world.agrees_with(&model).await;
-    proves_the_law(&world.app.pool).await;
+    world.assert_matches(&model).await;
+    assert_ledger_invariants(&world.app.pool).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn l3_any_interleaving_leaves_the_balances_of_the_model(pool: PgPool) {
-    interleaves(pool, 1).await;
+async fn l3_random_operations_match_the_model_with_seed_1(pool: PgPool) {
+    run_random_operations(pool, 1).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn l3_another_interleaving_does_too(pool: PgPool) {
-    interleaves(pool, 2).await;
+async fn l3_random_operations_match_the_model_with_seed_2(pool: PgPool) {
+    run_random_operations(pool, 2).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn l3_and_a_third(pool: PgPool) {
-    interleaves(pool, 3).await;
+async fn l3_random_operations_match_the_model_with_seed_3(pool: PgPool) {
+    run_random_operations(pool, 3).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn l7_a_settlement_asked_for_again_is_told_the_same(pool: PgPool) {
+async fn l7_a_repeated_settlement_gets_the_same_answer(pool: PgPool) {
     let (world, _) = World::with_model(pool).await;
     let (_, key) = world.tokens[0].clone();
     for expired in [false, true] {
-        let held = world.asks("reserve", json!({ "key": key, "quota": 50, "ttl_seconds": 5 })).await.ok();
+        let held = world.post("reserve", json!({ "key": key, "quota": 50, "ttl_seconds": 5 })).await.ok();
         if expired {
             world.app.clock.advance(5);
             expire_overdue(&world.replica.db, &world.replica.clock, &world.replica.ledger).await.unwrap();
         }
         let settle = json!({ "reservation_id": held["reservation_id"], "quota": 50 });
-        let first = world.asks("settle", settle.clone()).await.ok();
+        let first = world.post("settle", settle.clone()).await.ok();
         assert_eq!(first["expired"], expired);
-        assert_eq!(world.asks("settle", settle).await.ok(), first);
+        assert_eq!(world.post("settle", settle).await.ok(), first);
     }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn l4_a_retry_finds_out_also_when_the_token_is_gone(pool: PgPool) {
+async fn l4_a_retry_of_a_charge_gets_its_answer_after_the_token_was_deleted(pool: PgPool) {
     let (world, _) = World::with_model(pool).await;
     let (id, key) = &world.tokens[0];
     let charge = json!({ "key": key, "quota": 50, "request_id": "r1" });
-    let first = world.asks("charge", charge.clone()).await.ok();
+    let first = world.post("charge", charge.clone()).await.ok();
     world.root.post(&format!("/api/admin/tokens/{id}/status"), json!({ "status": 2 })).await.ok();
-    assert_eq!(world.asks("charge", charge.clone()).await.ok(), first);
+    assert_eq!(world.post("charge", charge.clone()).await.ok(), first);
     world.owners[0].delete(&format!("/api/token/{id}")).await.ok();
-    assert_eq!(world.asks("charge", charge).await.ok(), first);
+    assert_eq!(world.post("charge", charge).await.ok(), first);
 }

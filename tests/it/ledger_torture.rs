@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use tokio::task::JoinSet;
 
-use crate::harness::law::proves_the_law;
+use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, PLENTY, Servers};
 
@@ -29,8 +29,8 @@ impl World {
         Self { servers: Servers::start(&cluster.url(), servers, &settings).await, cluster }
     }
 
-    /// Keys of several owners with more quota than the test charges.
-    async fn rich_keys(&self) -> Vec<String> {
+    /// Keys of several owners with more quota than the test uses.
+    async fn keys_with_quota(&self) -> Vec<String> {
         let mut keys = Vec::new();
         for name in ["ana", "bob", "cyd"] {
             let owner = self.servers.owner(name, PLENTY).await;
@@ -59,7 +59,7 @@ struct Sent {
     quota: i64,
     body: Value,
     /// The answer, if there was one.
-    told: Option<Value>,
+    answer: Option<Value>,
 }
 
 impl Load {
@@ -68,10 +68,10 @@ impl Load {
     }
 
     fn start(self: &Arc<Self>, gateway: &Client, clients: usize) -> JoinSet<()> {
-        (0..clients).map(|_| Arc::clone(self).charges(gateway.clone())).collect()
+        (0..clients).map(|_| Arc::clone(self).run_client(gateway.clone())).collect()
     }
 
-    async fn charges(self: Arc<Self>, gateway: Client) {
+    async fn run_client(self: Arc<Self>, gateway: Client) {
         while !self.stop.load(Ordering::SeqCst) {
             let serial = self.serial.fetch_add(1, Ordering::SeqCst);
             let (quota, key) = (1 + serial % 7, &self.keys[usize::try_from(serial).unwrap() % self.keys.len()]);
@@ -80,10 +80,10 @@ impl Load {
                 "completion_tokens": 1, "model": format!("model {}", serial % 2),
             });
             let answer = gateway.try_send(Method::POST, "/api/gateway/charge", body.to_string()).await;
-            let told = answer.as_ref().is_ok_and(|answer| answer.status == 200).then(|| answer.as_ref().unwrap().ok());
-            self.acknowledged.fetch_add(usize::from(told.is_some()), Ordering::SeqCst);
-            let unknown = told.is_none();
-            self.charges.lock().unwrap().push(Sent { serial, quota, body, told });
+            let data = answer.as_ref().is_ok_and(|answer| answer.status == 200).then(|| answer.as_ref().unwrap().ok());
+            self.acknowledged.fetch_add(usize::from(data.is_some()), Ordering::SeqCst);
+            let unknown = data.is_none();
+            self.charges.lock().unwrap().push(Sent { serial, quota, body, answer: data });
             match answer {
                 Ok(refusal) if unknown => {
                     refusal.refuses_saying(503, "database_unavailable", "database unavailable; retry shortly");
@@ -97,17 +97,17 @@ impl Load {
     }
 
     /// Waits until this many more charges are acknowledged.
-    async fn goes_on(&self, more: usize) {
+    async fn wait_for_charges(&self, more: usize) {
         let enough = self.acknowledged.load(Ordering::SeqCst) + more;
         eventually("charges are acknowledged", async || self.acknowledged.load(Ordering::SeqCst) >= enough).await;
     }
 
     /// Asserts L4: every acknowledged charge is stored once, and every sent charge is charged once when it is sent again.
-    async fn holds(&self, gateway: &Client, pool: &PgPool) {
+    async fn assert_each_charged_once(&self, gateway: &Client, pool: &PgPool) {
         let all = self.charges.lock().unwrap().clone();
         let rows = rows_by_serial(pool).await;
         assert!(rows.values().all(|rows| *rows == 1), "charged twice: {rows:?}");
-        for sent in all.iter().filter(|sent| sent.told.is_some()) {
+        for sent in all.iter().filter(|sent| sent.answer.is_some()) {
             assert!(rows.contains_key(&sent.serial), "acknowledged and lost: {}", sent.body);
         }
         for some in all.chunks(64) {
@@ -115,13 +115,13 @@ impl Load {
             for (sent, again) in some.iter().zip(join_all(again).await) {
                 let again = again.ok();
                 assert_eq!((&again["charged"], &again["request_id"]), (&json!(sent.quota), &sent.body["request_id"]));
-                assert_eq!(sent.told.as_ref().unwrap_or(&again), &again);
+                assert_eq!(sent.answer.as_ref().unwrap_or(&again), &again);
             }
         }
         assert_eq!(rows_by_serial(pool).await, all.iter().map(|sent| (sent.serial, 1)).collect());
         let used: i64 = sqlx::query_scalar("select sum(used_quota)::bigint from tokens").fetch_one(pool).await.unwrap();
         assert_eq!(used, all.iter().map(|sent| sent.quota).sum::<i64>());
-        proves_the_law(pool).await;
+        assert_ledger_invariants(pool).await;
     }
 }
 
@@ -183,49 +183,49 @@ async fn l1_sixty_four_clients_exhaust_one_key_and_one_wallet_exactly() {
     }
     let wallet = bob.client.get("/api/user/self").await.ok();
     assert_eq!((&wallet["quota"], &wallet["used_quota"]), (&json!(2), &json!(3_000)));
-    proves_the_law(&world.servers.pool().await).await;
+    assert_ledger_invariants(&world.servers.pool().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn l4_kill_9_in_mid_load_loses_nothing_and_charges_nothing_twice() {
+async fn l4_kill_9_under_load_loses_nothing_and_charges_nothing_twice() {
     let mut world = World::with(1).await;
-    let load = Load::on(world.rich_keys().await);
+    let load = Load::on(world.keys_with_quota().await);
     for _ in 0..3 {
         let clients = load.start(&world.servers.gateway(0), 24);
-        load.goes_on(200).await;
+        load.wait_for_charges(200).await;
         world.servers.running[0].kill();
         clients.join_all().await;
         world.servers.restart().await;
-        load.holds(&world.servers.gateway(0), &world.servers.pool().await).await;
+        load.assert_each_charged_once(&world.servers.gateway(0), &world.servers.pool().await).await;
     }
     assert_eq!(load.refused.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn l4_postgresql_stopped_at_once_in_mid_load_loses_nothing_and_charges_nothing_twice() {
+async fn l4_a_crash_of_postgresql_under_load_loses_nothing_and_charges_nothing_twice() {
     let mut world = World::with(1).await;
-    let load = Load::on(world.rich_keys().await);
+    let load = Load::on(world.keys_with_quota().await);
     let clients = load.start(&world.servers.gateway(0), 16);
     for _ in 0..2 {
-        load.goes_on(200).await;
+        load.wait_for_charges(200).await;
         let before = load.refused.load(Ordering::SeqCst);
         world.cluster.crash();
         eventually("charges are refused", async || load.refused.load(Ordering::SeqCst) > before).await;
         world.cluster.resume();
     }
-    load.goes_on(200).await;
+    load.wait_for_charges(200).await;
     load.stop.store(true, Ordering::SeqCst);
     clients.join_all().await;
-    load.holds(&world.servers.gateway(0), &world.servers.pool().await).await;
+    load.assert_each_charged_once(&world.servers.gateway(0), &world.servers.pool().await).await;
     assert_eq!(world.servers.running[0].terminate(), Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn l4_sigterm_in_mid_load_answers_all_that_it_charges() {
+async fn l4_sigterm_under_load_answers_every_charge_it_makes() {
     let mut world = World::with(1).await;
-    let load = Load::on(world.rich_keys().await);
+    let load = Load::on(world.keys_with_quota().await);
     let clients = load.start(&world.servers.gateway(0), 24);
-    load.goes_on(300).await;
+    load.wait_for_charges(300).await;
     world.servers.running[0].signal("TERM");
     clients.join_all().await;
     let mut status = None;
@@ -236,12 +236,12 @@ async fn l4_sigterm_in_mid_load_answers_all_that_it_charges() {
     .await;
     assert_eq!((status.unwrap().code(), load.refused.load(Ordering::SeqCst)), (Some(0), 0));
     let pool = world.servers.pool().await;
-    let told = |sent: &Sent| sent.told.as_ref().map(|_| (sent.serial, 1));
-    let answered: BTreeMap<_, _> = load.charges.lock().unwrap().iter().filter_map(told).collect();
+    let with_answer = |sent: &Sent| sent.answer.as_ref().map(|_| (sent.serial, 1));
+    let answered: BTreeMap<_, _> = load.charges.lock().unwrap().iter().filter_map(with_answer).collect();
     assert_eq!(rows_by_serial(&pool).await, answered);
-    proves_the_law(&pool).await;
+    assert_ledger_invariants(&pool).await;
     world.servers.restart().await;
-    load.holds(&world.servers.gateway(0), &pool).await;
+    load.assert_each_charged_once(&world.servers.gateway(0), &pool).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -265,14 +265,14 @@ async fn l1_three_servers_on_one_database_overspend_nothing_together() {
     for refusal in spent {
         refusal.refuses_saying(402, "token_quota_insufficient", "insufficient token quota for this amount");
     }
-    proves_the_law(&world.servers.pool().await).await;
+    assert_ledger_invariants(&world.servers.pool().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn l4_a_request_id_on_three_servers_at_once_is_charged_once() {
     let world = World::with(3).await;
     let gateways = [world.servers.gateway(0), world.servers.gateway(1), world.servers.gateway(2)];
-    let keys = world.rich_keys().await;
+    let keys = world.keys_with_quota().await;
     for n in 0..60 {
         // The same body everywhere; or, every third time, a key of another owner on each server.
         let differ = n % 3 == 0;
@@ -294,7 +294,7 @@ async fn l4_a_request_id_on_three_servers_at_once_is_charged_once() {
     }
     let pool = world.servers.pool().await;
     assert_eq!(rows_by_serial(&pool).await, (0..60).map(|n| (n, 1)).collect());
-    proves_the_law(&pool).await;
+    assert_ledger_invariants(&pool).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -338,11 +338,11 @@ async fn l6_what_is_revoked_on_one_server_is_refused_on_another_at_once() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         assert_eq!((&verify().await["valid"], &verify().await["reason"]), (&json!(false), &json!(error)));
-        // What was allowed before it may still end.
+        // Reservations made before the revocation can still be settled.
         let ended = json!({ "reservation_id": held["reservation_id"], "quota": 4 });
         assert_eq!(other.post("/api/gateway/settle", ended).await.ok()["charged"], 4, "{revoked}");
     }
-    proves_the_law(&world.servers.pool().await).await;
+    assert_ledger_invariants(&world.servers.pool().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -356,38 +356,42 @@ async fn l7_expired_reservations_give_their_quota_back_without_any_call() {
         let held = json!({ "key": key, "quota": quota, "ttl_seconds": seconds });
         gateway.post("/api/gateway/reserve", held).await.ok()["reservation_id"].clone()
     };
-    let mut tickets = Vec::new();
+    let mut reservations = Vec::new();
     for _ in 0..10 {
-        tickets.push(hold(&key, 40, 1).await);
+        reservations.push(hold(&key, 40, 1).await);
     }
     hold(&other, 300, 1).await;
     let kept = hold(&key, 60, 600).await;
     let since = Instant::now();
     let pool = world.servers.pool().await;
-    let of = "select array[t.remain_quota, t.used_quota, o.used_quota, u.quota, u.used_quota] \
+    let query = "select array[t.remain_quota, t.used_quota, o.used_quota, u.quota, u.used_quota] \
               from tokens t, tokens o, users u \
               where t.id = $1 and o.id = $2 and u.id = t.user_id";
     let balances = async || {
-        let balances = sqlx::query_scalar::<_, Vec<i64>>(of).bind(id).bind(idle);
+        let balances = sqlx::query_scalar::<_, Vec<i64>>(query).bind(id).bind(idle);
         balances.fetch_one(&pool).await.unwrap()
     };
     assert_eq!(balances().await, [40, 460, 300, 240, 760]);
-    proves_the_law(&pool).await;
+    assert_ledger_invariants(&pool).await;
     while balances().await != [440, 60, 0, 940, 60] {
         assert!(since.elapsed() < Duration::from_secs(31), "{:?}", balances().await);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    proves_the_law(&pool).await;
+    assert_ledger_invariants(&pool).await;
 
-    let end = async |call: &str, ticket: &Value, quota: i64| {
-        gateway.post(&format!("/api/gateway/{call}"), json!({ "reservation_id": ticket, "quota": quota })).await
+    let end = async |call: &str, reservation: &Value, quota: i64| {
+        gateway.post(&format!("/api/gateway/{call}"), json!({ "reservation_id": reservation, "quota": quota })).await
     };
     let settled = json!({ "charged": 40, "shortfall": 0, "expired": true, "remain_quota": 400 });
-    assert_eq!(end("settle", &tickets[0], 40).await.ok(), settled);
+    assert_eq!(end("settle", &reservations[0], 40).await.ok(), settled);
     let settled = json!({ "charged": 400, "shortfall": 500, "expired": true, "remain_quota": 0 });
-    assert_eq!(end("settle", &tickets[1], 900).await.ok(), settled);
-    assert_eq!(end("release", &tickets[2], 0).await.ok(), json!({ "remain_quota": 0 }));
-    end("release", &tickets[0], 0).await.refuses_saying(409, "reservation_ended", "this reservation has already ended");
+    assert_eq!(end("settle", &reservations[1], 900).await.ok(), settled);
+    assert_eq!(end("release", &reservations[2], 0).await.ok(), json!({ "remain_quota": 0 }));
+    end("release", &reservations[0], 0).await.refuses_saying(
+        409,
+        "reservation_ended",
+        "this reservation has already ended",
+    );
     assert_eq!(end("release", &kept, 0).await.ok(), json!({ "remain_quota": 60 }));
-    proves_the_law(&pool).await;
+    assert_ledger_invariants(&pool).await;
 }

@@ -2,13 +2,14 @@
 
 #![expect(clippy::float_arithmetic, clippy::float_cmp, reason = "numbers are floats in the text format of metrics")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use http::Method;
 use serde_json::json;
 use sqlx::PgPool;
 
 use crate::harness::TestApp;
+use crate::harness::proxy::project_file;
 
 /// Every sample of `/metrics`: its name with its labels, and its value.
 async fn scrape(app: &TestApp) -> BTreeMap<String, f64> {
@@ -20,7 +21,7 @@ async fn scrape(app: &TestApp) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// How much each sample grew; those that are new count from 0.
+/// The increase of a sample; a new one starts at 0.
 fn growth(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>, name: &str) -> f64 {
     after.get(name).unwrap_or_else(|| panic!("no {name} in {after:#?}")) - before.get(name).unwrap_or(&0.0)
 }
@@ -36,8 +37,8 @@ async fn requests_are_counted_and_timed_by_route_and_never_by_path(pool: PgPool)
     }
     ana.get("/api/token/999999").await.refuses(404, "not_found");
     app.stranger().get(&format!("/nowhere/{key}")).await.refuses(404, "not_found");
-    let made_up = app.stranger().request(Method::from_bytes(b"MADEUP").unwrap(), "/api/status");
-    app.stranger().send(made_up).await.refuses(405, "method_not_allowed");
+    let unknown_method = app.stranger().request(Method::from_bytes(b"UNKNOWN").unwrap(), "/api/status");
+    app.stranger().send(unknown_method).await.refuses(405, "method_not_allowed");
 
     let after = scrape(&app).await;
     let grew = |name: &str| growth(&before, &after, name);
@@ -49,8 +50,8 @@ async fn requests_are_counted_and_timed_by_route_and_never_by_path(pool: PgPool)
     assert_eq!(grew(r#"keymeter_request_seconds_bucket{le="+Inf",route="/api/token/{id}"}"#), 4.0);
     // The request that reads it.
     assert_eq!(after["keymeter_requests_in_flight"], 1.0);
-    let told = [key.as_str(), "nowhere", "MADEUP", "999999"];
-    let labels: Vec<&String> = after.keys().filter(|name| told.iter().any(|text| name.contains(text))).collect();
+    let values = [key.as_str(), "nowhere", "UNKNOWN", "999999"];
+    let labels: Vec<&String> = after.keys().filter(|name| values.iter().any(|text| name.contains(text))).collect();
     assert!(labels.is_empty(), "{labels:?}");
 }
 
@@ -139,4 +140,32 @@ async fn operations_of_the_ledger_and_look_ups_of_keys_are_counted_exactly(pool:
     assert_eq!(after["keymeter_key_cache_entries"], 1.0);
     assert_eq!(after["keymeter_invalidation_connected"], 0.0);
     assert_eq!(after["keymeter_invalidation_lost_total"], 0.0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn operations_md_lists_every_metric_and_no_others(pool: PgPool) {
+    let page = project_file("docs/operations.md");
+    let table =
+        page.split("<!-- metrics -->").nth(1).and_then(|rest| rest.split("<!-- end of metrics -->").next()).unwrap();
+    let documented: BTreeSet<String> =
+        table.lines().filter_map(|row| row.strip_prefix("| `")?.split('`').next()).map(str::to_owned).collect();
+    let app = TestApp::new(pool).await;
+    // A metric with labels appears with its first sample: a charge and a refused call are one of each.
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1 })).await;
+    app.fills(&ana, 1).await;
+    gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await.ok();
+    app.stranger().get("/api/token/").await.refuses(401, "not_signed_in");
+    let text = app.stranger().get("/metrics").await.text;
+    let metrics: BTreeSet<String> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '))
+        .map(|(name, kind)| match kind {
+            "counter" => format!("{name}_total"),
+            "info" => format!("{name}_info"),
+            _ => name.to_owned(),
+        })
+        .collect();
+    assert!(metrics.len() > 15, "{text}");
+    assert_eq!(documented, metrics);
 }

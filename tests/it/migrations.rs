@@ -19,7 +19,7 @@ fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The text of a sample in `tests/it/migrations`, if it is there.
+/// The text of a sample in `tests/it/migrations`, if it exists.
 fn sample(name: &str) -> Option<String> {
     std::fs::read_to_string(project().join("tests/it/migrations").join(name)).ok()
 }
@@ -88,7 +88,7 @@ fn checksums<'a>(migrations: impl Iterator<Item = &'a Migration>) -> Vec<(i64, V
     migrations.map(|migration| (migration.version, migration.checksum.to_vec())).collect()
 }
 
-async fn has_every_migration(pool: &PgPool) {
+async fn assert_every_migration(pool: &PgPool) {
     let found: Vec<_> = applied(pool).await.into_iter().map(|(version, checksum, _)| (version, checksum)).collect();
     assert_eq!(found, checksums(MIGRATOR.iter()));
 }
@@ -96,7 +96,7 @@ async fn has_every_migration(pool: &PgPool) {
 #[sqlx::test(migrations = false)]
 async fn an_empty_database_gets_every_migration_once(pool: PgPool) {
     MIGRATOR.run(&pool).await.unwrap();
-    has_every_migration(&pool).await;
+    assert_every_migration(&pool).await;
     let first = applied(&pool).await;
     MIGRATOR.run(&pool).await.unwrap();
     assert_eq!(applied(&pool).await, first);
@@ -106,7 +106,7 @@ async fn an_empty_database_gets_every_migration_once(pool: PgPool) {
 async fn each_migration_runs_over_rows(pool: PgPool) {
     let all: Vec<_> = MIGRATOR.iter().cloned().collect();
     assert_eq!(migrate_over_rows(&pool, &all, sample).await, Ok(()));
-    has_every_migration(&pool).await;
+    assert_every_migration(&pool).await;
 }
 
 /// The first migration, and a second one with this SQL.
@@ -172,7 +172,7 @@ async fn two_processes_can_migrate_at_once(pool: PgPool) {
         assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
         assert_eq!(String::from_utf8_lossy(&ended.stdout), "the database is up to date\n");
     }
-    has_every_migration(&pool).await;
+    assert_every_migration(&pool).await;
     let first = applied(&pool).await;
     assert!(run(dir.path(), &settings, &["migrate"]).status.success());
     assert_eq!(applied(&pool).await, first);
@@ -186,9 +186,9 @@ async fn a_migration_that_was_changed_after_it_ran_is_refused(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let refused = run(dir.path(), &[("DATABASE_URL", &url(&pool))], &["migrate"]);
     assert_eq!(refused.status.code(), Some(1));
-    let told = String::from_utf8(refused.stderr).unwrap();
+    let stderr = String::from_utf8(refused.stderr).unwrap();
     assert!(
-        told.starts_with("keymeter: cannot migrate the database: migration 1 ") && told.lines().count() == 1,
-        "{told}"
+        stderr.starts_with("keymeter: cannot migrate the database: migration 1 ") && stderr.lines().count() == 1,
+        "{stderr}"
     );
 }

@@ -1,4 +1,5 @@
-//! User names: one spelling, nothing invisible, no look-alikes of others. And what names of other things may not hide.
+//! Usernames are normalised, have no invisible characters and are not confusable with each other. Names of tokens and
+//! labels have no invisible characters.
 
 use futures_util::future::join_all;
 use serde_json::json;
@@ -11,12 +12,12 @@ const CHARACTERS: &str = "`username` may contain letters and digits of one scrip
                           no invisible characters, symbols or emoji";
 const CONFUSABLE: &str = "this username looks like that of another account; choose a different one";
 
-async fn admits(root: &Caller, name: &str) -> Answer {
+async fn create_user(root: &Caller, name: &str) -> Answer {
     root.post(USERS, json!({ "username": name, "password": "a password" })).await
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn names_of_people_are_names(pool: PgPool) {
+async fn usernames_in_many_languages_are_accepted(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let root = app.root().await;
     let names = [
@@ -46,29 +47,29 @@ async fn names_of_people_are_names(pool: PgPool) {
         "Ana日本",
     ];
     for name in names {
-        let made = admits(&root, name).await;
-        assert_eq!(made.ok()["username"], name);
+        let created = create_user(&root, name).await;
+        assert_eq!(created.ok()["username"], name);
         app.signs_in(name, "a password").await;
     }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_name_is_the_same_in_every_spelling(pool: PgPool) {
+async fn a_username_is_the_same_in_every_case_and_normalisation(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let root = app.root().await;
     // The accent as a character of its own becomes part of the letter.
-    assert_eq!(admits(&root, "jose\u{301}").await.ok()["username"], "jos\u{e9}");
-    assert_eq!(admits(&root, "ΟΔΥΣΣΕΥΣ").await.ok()["username"], "ΟΔΥΣΣΕΥΣ");
-    assert_eq!(admits(&root, "Strauß").await.ok()["username"], "Strauß");
+    assert_eq!(create_user(&root, "jose\u{301}").await.ok()["username"], "jos\u{e9}");
+    assert_eq!(create_user(&root, "ΟΔΥΣΣΕΥΣ").await.ok()["username"], "ΟΔΥΣΣΕΥΣ");
+    assert_eq!(create_user(&root, "Strauß").await.ok()["username"], "Strauß");
     let taken = ["jos\u{e9}", "JOSE\u{301}", "οδυσσευσ", "οδυσσευς", "STRAUSS"];
     for name in taken {
-        admits(&root, name).await.refuses_saying(409, "username_taken", "this username is taken");
+        create_user(&root, name).await.refuses_saying(409, "username_taken", "this username is taken");
         app.signs_in(name, "a password").await;
     }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn nothing_invisible_and_no_mixture_of_scripts(pool: PgPool) {
+async fn invisible_characters_and_mixed_scripts_are_refused(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__REGISTRATION", "open")]).await;
     let root = app.root().await;
     let bad = [
@@ -100,7 +101,7 @@ async fn nothing_invisible_and_no_mixture_of_scripts(pool: PgPool) {
         "жω",
     ];
     for name in bad {
-        admits(&root, name).await.refuses_saying(400, "invalid_username", CHARACTERS);
+        create_user(&root, name).await.refuses_saying(400, "invalid_username", CHARACTERS);
         let account = json!({ "username": name, "password": "a password" });
         let answer = app.stranger().post("/api/user/register", account).await;
         answer.refuses_saying(400, "invalid_username", CHARACTERS);
@@ -108,32 +109,32 @@ async fn nothing_invisible_and_no_mixture_of_scripts(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_name_that_looks_like_anothers_is_refused(pool: PgPool) {
+async fn a_username_confusable_with_another_is_refused(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__REGISTRATION", "open")]).await;
     let root = app.root().await;
     for (first, second) in [("coco", "сосо"), ("Cop", "СОР"), ("ilya", "Іӏуа"), ("1-2", "Ӏ-2"), ("αα", "aa")]
     {
-        admits(&root, first).await.ok();
-        admits(&root, second).await.refuses_saying(409, "username_confusable", CONFUSABLE);
+        create_user(&root, first).await.ok();
+        create_user(&root, second).await.refuses_saying(409, "username_confusable", CONFUSABLE);
         let account = json!({ "username": second, "password": "a password" });
         let answer = app.stranger().post("/api/user/register", account).await;
         answer.refuses_saying(409, "username_confusable", CONFUSABLE);
     }
-    // The other way round too: whoever came first keeps the looks.
-    let sara = admits(&root, "Сара").await.ok();
-    admits(&root, "Capa").await.refuses_saying(409, "username_confusable", CONFUSABLE);
-    // The looks of a deleted account are free, like its name.
+    // The same in the other order: the first account keeps its username.
+    let sara = create_user(&root, "Сара").await.ok();
+    create_user(&root, "Capa").await.refuses_saying(409, "username_confusable", CONFUSABLE);
+    // A username confusable with that of a deleted account is free.
     root.delete(&format!("{USERS}/{}", sara["id"])).await.ok();
-    admits(&root, "Capa").await.ok();
-    admits(&root, "Сара").await.refuses_saying(409, "username_confusable", CONFUSABLE);
+    create_user(&root, "Capa").await.ok();
+    create_user(&root, "Сара").await.refuses_saying(409, "username_confusable", CONFUSABLE);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn parallel_look_alikes_leave_one(pool: PgPool) {
+async fn one_of_parallel_confusable_usernames_is_created(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let root = app.root().await;
     let names = ["coco", "сосо", "COCO", "СОСО", "Coco", "Сосо"];
-    let answers = join_all(names.map(|name| admits(&root, name))).await;
+    let answers = join_all(names.map(|name| create_user(&root, name))).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{answers:?}");
     for answer in answers.iter().filter(|answer| answer.status != 200) {
         assert_eq!(answer.status, 409, "{}", answer.text);
@@ -144,7 +145,7 @@ async fn parallel_look_alikes_leave_one(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn names_of_tokens_and_labels_show_what_they_are(pool: PgPool) {
+async fn names_of_tokens_and_labels_have_no_invisible_characters(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let bad = [
@@ -170,7 +171,7 @@ async fn names_of_tokens_and_labels_show_what_they_are(pool: PgPool) {
         let answer = ana.put("/api/user/self", json!({ "email": format!("{name}@example.org") })).await;
         answer.refuses_saying(400, "invalid_email", "`email` is not an e-mail address");
     }
-    // What people write with joiners and variants stays whole.
+    // Joiners and variation selectors that text needs are kept.
     for name in ["❤\u{fe0f} prod", "👩\u{200d}💻", "می\u{200c}خواهم", "क्\u{200d}ष", "1\u{fe0f}\u{20e3}"]
     {
         assert_eq!(ana.put("/api/user/self", json!({ "display_name": name })).await.ok()["display_name"], name);

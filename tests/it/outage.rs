@@ -6,7 +6,7 @@ use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, ROOT_PASSWORD, Server};
 
 #[track_caller]
-fn is_unavailable(answer: &Answer) {
+fn assert_unavailable(answer: &Answer) {
     answer.refuses_saying(503, "database_unavailable", "database unavailable; retry shortly");
     assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok_and(|n| n > 0)));
     assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -28,14 +28,14 @@ async fn during_an_outage_the_service_answers_503_and_then_recovers() {
     for _ in 0..2 {
         stranger.get("/readyz").await.ok();
         cluster.crash();
-        is_unavailable(&root.get("/api/token/").await);
-        is_unavailable(&root.get(&format!("/api/token/{id}")).await);
-        is_unavailable(&root.post("/api/token/", json!({ "name": "meanwhile" })).await);
-        is_unavailable(&session.get("/api/token/").await);
-        is_unavailable(&stranger.login("root", ROOT_PASSWORD).await);
-        is_unavailable(&stranger.get("/readyz").await);
+        assert_unavailable(&root.get("/api/token/").await);
+        assert_unavailable(&root.get(&format!("/api/token/{id}")).await);
+        assert_unavailable(&root.post("/api/token/", json!({ "name": "meanwhile" })).await);
+        assert_unavailable(&session.get("/api/token/").await);
+        assert_unavailable(&stranger.login("root", ROOT_PASSWORD).await);
+        assert_unavailable(&stranger.get("/readyz").await);
         let by_key = holder.get("/api/usage/token/").await;
-        is_unavailable(&by_key);
+        assert_unavailable(&by_key);
         assert_eq!(by_key.json()["code"], json!(false));
         stranger.get("/healthz").await.ok();
         stranger.get("/api/status").await.ok();

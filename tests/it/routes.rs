@@ -94,7 +94,7 @@ async fn every_operation_declares_a_right_unless_it_is_public(pool: PgPool) {
                 assert_eq!(operation.credentials, both);
             }
             "gateway" => assert_eq!(operation.credentials, BTreeSet::from(["gateway".to_owned()])),
-            other => panic!("{}: {other} is a right that this test does not know", operation.name()),
+            other => panic!("{}: {other} is not handled by this test", operation.name()),
         }
     }
 }
@@ -174,7 +174,7 @@ async fn the_declared_right_is_the_one_that_is_required(pool: PgPool) {
                 ("api_user", "user") => Some((403, "token_api_not_enabled")),
                 ("admin", "user" | "enabled") => Some((403, "not_an_administrator")),
                 ("signed_in" | "api_user" | "admin", _) => None,
-                (other, _) => panic!("{other} is a right that this test does not know"),
+                (other, _) => panic!("{other} is not handled by this test"),
             };
             // Signing out would end the session of the caller.
             if operation.path == "/api/user/logout" && kind != "stranger" {

@@ -49,7 +49,7 @@ fn shape(object: &Value) -> BTreeMap<&str, &'static str> {
 }
 
 /// The token's id, then the token in every answer without its key, then in every answer with it.
-async fn everywhere_shown(ana: &Caller) -> (i64, Vec<Value>, Vec<Value>) {
+async fn read_by_every_call(ana: &Caller) -> (i64, Vec<Value>, Vec<Value>) {
     let mut request = ana.request(Method::POST, "/api/token/");
     *request.body_mut() = json!({ "name": "shown" }).to_string().into();
     request.headers_mut().insert("prefer", "return=representation".parse().unwrap());
@@ -69,7 +69,7 @@ async fn everywhere_shown(ana: &Caller) -> (i64, Vec<Value>, Vec<Value>) {
 async fn a_token_has_its_16_fields_the_masked_key_and_the_note(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    let (_, without_key, with_key) = everywhere_shown(&ana).await;
+    let (_, without_key, with_key) = read_by_every_call(&ana).await;
     for token in without_key.iter().chain(&with_key) {
         assert_eq!(shape(token), BTreeMap::from(TOKEN));
         assert_eq!(token["user_id"], json!(ana.id));
@@ -89,7 +89,7 @@ async fn a_page_has_its_4_fields_in_lists_and_in_searches(pool: PgPool) {
 async fn the_key_is_shown_only_when_one_token_is_read_or_created(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    let (_, without_key, with_key) = everywhere_shown(&ana).await;
+    let (_, without_key, with_key) = read_by_every_call(&ana).await;
     assert_eq!(with_key[0]["key"], with_key[1]["key"]);
     let key = with_key[0]["key"].as_str().unwrap();
     let masked = format!("{}**********{}", &key[..7], &key[47..]);
@@ -106,7 +106,7 @@ async fn the_key_is_shown_only_when_one_token_is_read_or_created(pool: PgPool) {
 async fn lists_show_the_masked_key_where_the_operator_sets_it(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_COMPAT__LIST_KEY", "masked")]).await;
     let ana = app.enabled_user("ana").await;
-    let (_, without_key, with_key) = everywhere_shown(&ana).await;
+    let (_, without_key, with_key) = read_by_every_call(&ana).await;
     for in_a_list in &without_key[..2] {
         assert_eq!(in_a_list["key"], in_a_list["masked_key"]);
         assert_eq!(in_a_list["key"].as_str().unwrap().len(), "sk-ab12**********wxyz".len());

@@ -21,7 +21,7 @@ async fn found(who: &Caller, parameters: &[(&str, &str)]) -> Vec<String> {
 }
 
 /// Creates tokens with these names and returns their keys.
-async fn creates_all<const N: usize>(who: &Caller, names: [&str; N]) -> [String; N] {
+async fn create_all<const N: usize>(who: &Caller, names: [&str; N]) -> [String; N] {
     let mut keys = Vec::new();
     for name in names {
         keys.push(who.creates_with_key(json!({ "name": name })).await.1);
@@ -33,7 +33,7 @@ async fn creates_all<const N: usize>(who: &Caller, names: [&str; N]) -> [String;
 async fn a_keyword_finds_names_that_contain_it_in_any_case(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    creates_all(&ana, ["Prod One", "my PRODUCT", "Großer Ärger", "журнал ΩΜΕΓΑ"]).await;
+    create_all(&ana, ["Prod One", "my PRODUCT", "Großer Ärger", "журнал ΩΜΕΓΑ"]).await;
     let table: [(&str, &[&str]); 8] = [
         ("prod", &["my PRODUCT", "Prod One"]),
         ("PROD ", &["my PRODUCT", "Prod One"]),
@@ -53,7 +53,7 @@ async fn a_keyword_finds_names_that_contain_it_in_any_case(pool: PgPool) {
 async fn a_keyword_with_wildcards_is_a_pattern_for_the_whole_name(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    creates_all(&ana, ["prod", "my prod", "prod key", "my prod key"]).await;
+    create_all(&ana, ["prod", "my prod", "prod key", "my prod key"]).await;
     let table: [(&str, &[&str]); 7] = [
         ("prod%", &["prod key", "prod"]),
         ("%prod", &["my prod", "prod"]),
@@ -72,7 +72,7 @@ async fn a_keyword_with_wildcards_is_a_pattern_for_the_whole_name(pool: PgPool) 
 async fn every_character_but_the_wildcard_is_literal(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    creates_all(&ana, ["a_b", "axb", r"a\b", r"a\_b", "a*b", "a'b", "100 % b"]).await;
+    create_all(&ana, ["a_b", "axb", r"a\b", r"a\_b", "a*b", "a'b", "100 % b"]).await;
     let table: [(&str, &[&str]); 8] = [
         ("a_b", &["a_b"]),
         ("__", &[]),
@@ -92,7 +92,7 @@ async fn every_character_but_the_wildcard_is_literal(pool: PgPool) {
 async fn a_token_is_found_by_its_whole_key_with_any_number_of_prefixes(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    let [one, two] = creates_all(&ana, ["one", "two"]).await;
+    let [one, two] = create_all(&ana, ["one", "two"]).await;
     for sent in [&one, &one[3..], &format!("sk-{one}"), &format!("sk-sk-{one}"), &format!(" {one} ")] {
         assert_eq!(found(&ana, &[("token", sent)]).await, ["one"], "{sent}");
     }
@@ -105,7 +105,7 @@ async fn a_token_is_found_by_its_whole_key_with_any_number_of_prefixes(pool: PgP
 async fn a_token_is_found_by_a_part_of_its_key(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    let [one, _] = creates_all(&ana, ["one", "two"]).await;
+    let [one, _] = create_all(&ana, ["one", "two"]).await;
     let (head, middle, tail) = (&one[..13], &one[15..25], &one[41..]);
     let parts = [
         head.to_owned(),
@@ -138,7 +138,7 @@ async fn a_token_is_found_by_a_part_of_its_key(pool: PgPool) {
 async fn a_pattern_for_the_start_of_a_key_may_leave_out_the_prefix(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    let [one, _] = creates_all(&ana, ["one", "two"]).await;
+    let [one, _] = create_all(&ana, ["one", "two"]).await;
     for pattern in [format!("{}%", &one[3..13]), format!("{}%{}", &one[3..13], &one[41..])] {
         assert_eq!(found(&ana, &[("token", &pattern)]).await, ["one"], "{pattern}");
     }
@@ -148,7 +148,7 @@ async fn a_pattern_for_the_start_of_a_key_may_leave_out_the_prefix(pool: PgPool)
 async fn keyword_and_token_must_both_match(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    let [one, two] = creates_all(&ana, ["prod 1", "prod 2"]).await;
+    let [one, two] = create_all(&ana, ["prod 1", "prod 2"]).await;
     let table: [(&str, &str, &[&str]); 6] = [
         ("PROD", &one, &["prod 1"]),
         ("prod 2", &one, &[]),
@@ -166,7 +166,7 @@ async fn keyword_and_token_must_both_match(pool: PgPool) {
 async fn a_search_has_pages_like_a_list(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    creates_all(&ana, ["no 1", "no 2", "no 3", "no 4", "no 5"]).await;
+    create_all(&ana, ["no 1", "no 2", "no 3", "no 4", "no 5"]).await;
     let pages: [(&str, &str, &str, i64, &[&str]); 5] = [
         // the page, the parameter for its size, the size, the page in the answer, the names
         ("0", "size", "2", 0, &["no 5", "no 4"]),
@@ -194,7 +194,7 @@ async fn a_search_has_pages_like_a_list(pool: PgPool) {
 async fn an_empty_search_returns_the_list(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    creates_all(&ana, ["one", "two"]).await;
+    create_all(&ana, ["one", "two"]).await;
     let list = ana.get("/api/token/").await.json();
     assert_eq!(list["data"]["total"], json!(2));
     for path in ["/api/token/search", "/api/token/search/", "/api/token/search?keyword=&token=&colour=red"] {

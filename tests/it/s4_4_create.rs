@@ -13,14 +13,14 @@ async fn create(ana: &Caller, body: &Value) -> Answer {
     ana.post("/api/token/", body.clone()).await
 }
 
-/// Creates a token with a name and this field, and returns the field as it is shown.
-async fn made_with(ana: &Caller, field: &str, value: Value) -> Value {
+/// Creates a token with this field, and returns the field as it is shown.
+async fn field_after_create(ana: &Caller, field: &str, value: Value) -> Value {
     let id = ana.creates(json!({ "name": "made", field: value })).await;
     ana.get(&format!("/api/token/{id}")).await.ok()[field].clone()
 }
 
 /// Sends this body with these headers.
-async fn posts(ana: &Caller, body: impl Into<Body>, headers: &[(&'static str, &str)]) -> Answer {
+async fn post_raw(ana: &Caller, body: impl Into<Body>, headers: &[(&'static str, &str)]) -> Answer {
     let mut request = ana.request(Method::POST, "/api/token/");
     *request.body_mut() = body.into();
     for (name, value) in headers {
@@ -34,7 +34,7 @@ async fn total(ana: &Caller) -> i64 {
 }
 
 /// Asserts that each value of the field is refused with its message and that no token is created.
-async fn refuses_each(ana: &Caller, error: &str, field: &str, refused: Vec<(Value, &str)>) {
+async fn assert_each_refused(ana: &Caller, error: &str, field: &str, refused: Vec<(Value, &str)>) {
     for (value, message) in refused {
         create(ana, &json!({ "name": "made", field: value })).await.refuses_saying(400, error, message);
     }
@@ -58,12 +58,12 @@ async fn a_caller_that_prefers_the_representation_gets_the_token_with_its_key(po
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     for prefer in ["return=representation", "respond-async, Return=Representation"] {
-        let answer = posts(&ana, r#"{"name":"made"}"#, &[("prefer", prefer)]).await;
+        let answer = post_raw(&ana, r#"{"name":"made"}"#, &[("prefer", prefer)]).await;
         let location = answer.header("location").unwrap();
         assert_eq!(answer.ok(), ana.get(location).await.ok(), "{prefer}");
         assert_eq!(answer.header("cache-control"), Some("no-store"));
     }
-    let minimal = posts(&ana, r#"{"name":"made"}"#, &[("prefer", "return=minimal")]).await;
+    let minimal = post_raw(&ana, r#"{"name":"made"}"#, &[("prefer", "return=minimal")]).await;
     assert_eq!(minimal.json(), json!({ "success": true, "message": "" }));
 }
 
@@ -94,7 +94,7 @@ async fn only_the_name_is_required_and_null_means_omitted(pool: PgPool) {
 async fn a_note_is_free_text_of_at_most_500_characters(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    refuses_each(
+    assert_each_refused(
         &ana,
         "invalid_note",
         "note",
@@ -153,7 +153,7 @@ async fn a_name_has_1_to_50_characters_once_trimmed(pool: PgPool) {
     }
     assert_eq!(total(&ana).await, 0);
     for name in ["n".repeat(50), "ü".repeat(50), "鍵".repeat(50), "🔑".to_owned(), "<b>'; --\"".to_owned()] {
-        assert_eq!(made_with(&ana, "name", json!(format!("  {name}\t"))).await, json!(name));
+        assert_eq!(field_after_create(&ana, "name", json!(format!("  {name}\t"))).await, json!(name));
     }
 }
 
@@ -162,11 +162,12 @@ async fn an_expiry_is_a_timestamp_or_never(pool: PgPool) {
     const MESSAGE: &str = "`expired_time` must be a Unix timestamp in seconds, or -1 for never";
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    refuses_each(&ana, "invalid_expiry", "expired_time", vec![(json!(-2), MESSAGE), (json!(i64::MIN), MESSAGE)]).await;
+    assert_each_refused(&ana, "invalid_expiry", "expired_time", vec![(json!(-2), MESSAGE), (json!(i64::MIN), MESSAGE)])
+        .await;
     for (sent, shown) in [(-1, -1), (0, -1), (1, 1), (START - 1, START - 1), (START + 60, START + 60)] {
-        assert_eq!(made_with(&ana, "expired_time", json!(sent)).await, json!(shown));
+        assert_eq!(field_after_create(&ana, "expired_time", json!(sent)).await, json!(shown));
     }
-    assert_eq!(made_with(&ana, "expired_time", json!(i64::MAX)).await, json!(i64::MAX));
+    assert_eq!(field_after_create(&ana, "expired_time", json!(i64::MAX)).await, json!(i64::MAX));
     let past = ana.creates(json!({ "name": "past", "expired_time": START - 1 })).await;
     assert_eq!(ana.get(&format!("/api/token/{past}")).await.ok()["status"], json!(3));
 }
@@ -177,11 +178,11 @@ async fn a_limited_token_has_a_quota_from_0_to_one_billion_dollars(pool: PgPool)
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let refused = [-1, MOST_QUOTA + 1, i64::MIN, i64::MAX].map(|quota| (json!(quota), MESSAGE));
-    refuses_each(&ana, "invalid_quota", "remain_quota", refused.into()).await;
+    assert_each_refused(&ana, "invalid_quota", "remain_quota", refused.into()).await;
     let limited = json!({ "name": "made", "remain_quota": -1, "unlimited_quota": false });
     create(&ana, &limited).await.refuses_saying(400, "invalid_quota", MESSAGE);
     for quota in [0, 1, 500_000, MOST_QUOTA] {
-        assert_eq!(made_with(&ana, "remain_quota", json!(quota)).await, json!(quota));
+        assert_eq!(field_after_create(&ana, "remain_quota", json!(quota)).await, json!(quota));
     }
 }
 
@@ -209,7 +210,7 @@ async fn model_limits_are_names_separated_by_commas(pool: PgPool) {
         (json!("o3\ngpt-4o"), "`model_limits` contains control characters; separate names with commas"),
         (json!(["o3", "a\0b"]), "`model_limits` contains control characters; separate names with commas"),
     ];
-    refuses_each(&ana, "invalid_models", "model_limits", refused).await;
+    assert_each_refused(&ana, "invalid_models", "model_limits", refused).await;
     let table = [
         (json!("gpt-4o,o3"), "gpt-4o,o3".to_owned()),
         (json!(" gpt-4o , ,o3,gpt-4o,"), "gpt-4o,o3".to_owned()),
@@ -219,9 +220,9 @@ async fn model_limits_are_names_separated_by_commas(pool: PgPool) {
         (json!("é".repeat(128)), "é".repeat(128)),
     ];
     for (sent, shown) in table {
-        assert_eq!(made_with(&ana, "model_limits", sent).await, json!(shown));
+        assert_eq!(field_after_create(&ana, "model_limits", sent).await, json!(shown));
     }
-    assert_eq!(made_with(&ana, "model_limits_enabled", json!(true)).await, json!(true));
+    assert_eq!(field_after_create(&ana, "model_limits_enabled", json!(true)).await, json!(true));
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -229,7 +230,7 @@ async fn model_limits_have_at_most_16_kib(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let names = |count: usize| (0..count).map(|n| format!("{n:0127}")).collect::<Vec<_>>().join(",");
-    assert_eq!(made_with(&ana, "model_limits", json!(names(128))).await, names(128));
+    assert_eq!(field_after_create(&ana, "model_limits", json!(names(128))).await, names(128));
     let answer = create(&ana, &json!({ "name": "x", "model_limits": names(129) })).await;
     answer.refuses_saying(400, "invalid_models", "`model_limits` is longer than 16384 bytes");
 }
@@ -243,10 +244,10 @@ async fn one_invalid_address_is_named_and_the_whole_list_refused(pool: PgPool) {
         let message =
             format!("`allow_ips` contains {bad:?}, which is neither an IP address nor a network in CIDR notation");
         let list = json!(format!("10.0.0.1\n{bad}\n10.0.0.9"));
-        refuses_each(&ana, "invalid_ips", "allow_ips", vec![(list, &message)]).await;
+        assert_each_refused(&ana, "invalid_ips", "allow_ips", vec![(list, &message)]).await;
     }
     let too_many = (json!(addresses(101)), "`allow_ips` has more than 100 entries");
-    refuses_each(&ana, "invalid_ips", "allow_ips", vec![too_many]).await;
+    assert_each_refused(&ana, "invalid_ips", "allow_ips", vec![too_many]).await;
     let table = [
         ("192.0.2.7", "192.0.2.7".to_owned()),
         ("10.0.0.0/8\n2001:db8::/32\n::1", "10.0.0.0/8\n2001:db8::/32\n::1".to_owned()),
@@ -255,7 +256,7 @@ async fn one_invalid_address_is_named_and_the_whole_list_refused(pool: PgPool) {
         ("", String::new()),
     ];
     for (sent, shown) in table {
-        assert_eq!(made_with(&ana, "allow_ips", json!(sent)).await, json!(shown));
+        assert_eq!(field_after_create(&ana, "allow_ips", json!(sent)).await, json!(shown));
     }
 }
 
@@ -265,9 +266,9 @@ async fn a_group_is_empty_or_auto_or_the_owners_or_open(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let refused = ["vip", "AUTO", "def", "default,auto", "a\0b"].map(|group| (json!(group), MESSAGE));
-    refuses_each(&ana, "invalid_group", "group", refused.into()).await;
+    assert_each_refused(&ana, "invalid_group", "group", refused.into()).await;
     for group in ["", "auto", "default"] {
-        assert_eq!(made_with(&ana, "group", json!(group)).await, json!(group));
+        assert_eq!(field_after_create(&ana, "group", json!(group)).await, json!(group));
     }
 }
 
@@ -275,12 +276,12 @@ async fn a_group_is_empty_or_auto_or_the_owners_or_open(pool: PgPool) {
 async fn only_the_group_auto_retries_across_groups(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    for (group, asked, retries) in
+    for (group, sent, retries) in
         [("auto", true, true), ("auto", false, false), ("default", true, false), ("", true, false)]
     {
-        let id = ana.creates(json!({ "name": "made", "group": group, "cross_group_retry": asked })).await;
+        let id = ana.creates(json!({ "name": "made", "group": group, "cross_group_retry": sent })).await;
         let token = ana.get(&format!("/api/token/{id}")).await.ok();
-        assert_eq!(token["cross_group_retry"], json!(retries), "{group:?} {asked}");
+        assert_eq!(token["cross_group_retry"], json!(retries), "{group:?} {sent}");
     }
 }
 
@@ -340,9 +341,9 @@ async fn a_body_that_is_not_a_json_object_is_refused(pool: PgPool) {
         (b"{\"name\":\"a\0b\"}", "the body is not valid JSON (line 1, column 11)"),
     ];
     for (body, message) in table {
-        posts(&ana, body, &[]).await.refuses_saying(400, "invalid_json", message);
+        post_raw(&ana, body, &[]).await.refuses_saying(400, "invalid_json", message);
     }
-    posts(&ana, &b"{\"name\":\"\xff\xfe\"}"[..], &[]).await.refuses(400, "invalid_json");
+    post_raw(&ana, &b"{\"name\":\"\xff\xfe\"}"[..], &[]).await.refuses(400, "invalid_json");
     assert_eq!(total(&ana).await, 0);
 }
 
@@ -351,7 +352,7 @@ async fn an_array_of_the_values_of_the_fields_is_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let body = r#"["made",-1,5,false,false,"","","",false]"#;
-    posts(&ana, body, &[]).await.refuses_saying(400, "invalid_json", "the body must be a JSON object");
+    post_raw(&ana, body, &[]).await.refuses_saying(400, "invalid_json", "the body must be a JSON object");
     assert_eq!(total(&ana).await, 0);
 }
 
@@ -362,9 +363,9 @@ async fn the_content_type_is_ignored(pool: PgPool) {
     for content_type in
         ["text/plain", "application/x-www-form-urlencoded", "nonsense", "application/json; charset=utf-8"]
     {
-        posts(&ana, r#"{"name":"made"}"#, &[("content-type", content_type)]).await.ok();
+        post_raw(&ana, r#"{"name":"made"}"#, &[("content-type", content_type)]).await.ok();
     }
-    posts(&ana, r#"{"name":"made"}"#, &[]).await.ok();
+    post_raw(&ana, r#"{"name":"made"}"#, &[]).await.ok();
     assert_eq!(total(&ana).await, 5);
 }
 
@@ -376,8 +377,8 @@ async fn a_body_has_at_most_1_mib(pool: PgPool) {
         let token = r#"{"name":"made"}"#;
         format!("{token}{}", " ".repeat(bytes - token.len()))
     };
-    posts(&ana, of_size(1_048_576), &[]).await.ok();
-    let refused = posts(&ana, of_size(1_048_577), &[]).await;
+    post_raw(&ana, of_size(1_048_576), &[]).await.ok();
+    let refused = post_raw(&ana, of_size(1_048_577), &[]).await;
     refused.refuses_saying(413, "body_too_large", "the body is larger than 1 MiB");
     assert_eq!(total(&ana).await, 1);
 }

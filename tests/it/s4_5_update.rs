@@ -18,7 +18,7 @@ async fn listed(ana: &Caller) -> Value {
 }
 
 /// Creates a token whose fields all differ from their defaults.
-async fn creates_full(ana: &Caller) -> i64 {
+async fn create_full(ana: &Caller) -> i64 {
     ana.creates(json!({
         "name": "before", "note": "for tests", "expired_time": START + 60, "remain_quota": 500, "unlimited_quota": false,
         "model_limits_enabled": true, "model_limits": "o3,gpt-4o", "allow_ips": "10.0.0.0/8\n::1",
@@ -31,7 +31,7 @@ async fn creates_full(ana: &Caller) -> i64 {
 async fn each_field_changes_alone_and_the_answer_is_the_token_without_its_key(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    let id = creates_full(&ana).await;
+    let id = create_full(&ana).await;
     let mut expected = listed(&ana).await;
     assert_eq!(expected["key"], json!(""));
     let table = [
@@ -68,7 +68,7 @@ async fn each_field_changes_alone_and_the_answer_is_the_token_without_its_key(po
 async fn omitted_and_null_fields_are_unchanged(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    let id = creates_full(&ana).await;
+    let id = create_full(&ana).await;
     let before = listed(&ana).await;
     let nulls = json!({
         "name": null, "expired_time": null, "remain_quota": null, "unlimited_quota": null,
@@ -149,7 +149,7 @@ async fn an_invalid_field_is_refused_and_nothing_changes(pool: PgPool) {
     const GROUP: &str = "`group` must be empty, `auto`, or one of: default";
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    let id = creates_full(&ana).await;
+    let id = create_full(&ana).await;
     let before = listed(&ana).await;
     let table = [
         ("name", json!(""), "invalid_name", "a token needs a `name` of 1 to 50 characters"),
@@ -268,7 +268,7 @@ async fn status_only_is_on_unless_it_is_empty_or_0_or_false(pool: PgPool) {
 async fn a_status_only_update_ignores_all_other_fields(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
-    let id = creates_full(&ana).await;
+    let id = create_full(&ana).await;
     let mut expected = listed(&ana).await;
     expected["status"] = json!(2);
     let others = json!({ "id": id, "status": 2, "name": 5, "remain_quota": -1, "group": "vip", "expired_time": 1 });

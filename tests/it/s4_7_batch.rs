@@ -10,7 +10,7 @@ async fn delete(who: &Caller, ids: impl Into<Value>) -> Answer {
     who.post("/api/token/batch", json!({ "ids": ids.into() })).await
 }
 
-async fn left(who: &Caller) -> Vec<i64> {
+async fn remaining(who: &Caller) -> Vec<i64> {
     let page = who.get("/api/token/?size=100").await.ok();
     page["items"].as_array().unwrap().iter().map(|token| token["id"].as_i64().unwrap()).collect()
 }
@@ -24,7 +24,7 @@ async fn a_batch_returns_how_many_tokens_it_deleted(pool: PgPool) {
         let kept = ana.creates(json!({ "name": "kept" })).await;
         let answer = ana.post(path, json!({ "ids": [one, two], "colour": "red" })).await;
         assert_eq!((answer.status.as_u16(), answer.text.as_str()), (200, r#"{"success":true,"message":"","data":2}"#));
-        assert_eq!(left(&ana).await, [kept]);
+        assert_eq!(remaining(&ana).await, [kept]);
         assert_eq!(delete(&ana, [one, two, kept]).await.ok(), json!(1));
     }
 }
@@ -37,7 +37,7 @@ async fn repeated_ids_count_once_and_absent_and_other_users_ids_are_skipped(pool
     let bens = ben.creates(json!({ "name": "ben's" })).await;
     assert_eq!(delete(&ana, [bens, one, one, 999_999, 0, -1, one]).await.ok(), json!(1));
     assert_eq!(delete(&ana, [bens, one]).await.ok(), json!(0));
-    assert_eq!(left(&ben).await, [bens]);
+    assert_eq!(remaining(&ben).await, [bens]);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -47,9 +47,10 @@ async fn each_deleted_token_has_an_entry_in_the_audit_log(pool: PgPool) {
     let (one, two) = (ana.creates(json!({ "name": "one" })).await, ana.creates(json!({ "name": "two" })).await);
     delete(&ana, [one, two, 999_999]).await.ok();
     let lines = app.root().await.get("/api/admin/audit?action=token.deleted").await.ok();
-    let mut noted: Vec<_> = lines["items"].as_array().unwrap().iter().map(|line| line["subject_id"].as_i64()).collect();
-    noted.sort_unstable();
-    assert_eq!(noted, [Some(one), Some(two)]);
+    let mut logged: Vec<_> =
+        lines["items"].as_array().unwrap().iter().map(|line| line["subject_id"].as_i64()).collect();
+    logged.sort_unstable();
+    assert_eq!(logged, [Some(one), Some(two)]);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -60,7 +61,7 @@ async fn a_batch_has_1_to_1000_ids(pool: PgPool) {
     let one = ana.creates(json!({ "name": "one" })).await;
     delete(&ana, Vec::<i64>::new()).await.refuses_saying(400, "invalid_ids", MESSAGE);
     delete(&ana, (one..one + 1_001).collect::<Vec<_>>()).await.refuses_saying(400, "invalid_ids", MESSAGE);
-    assert_eq!(left(&ana).await, [one]);
+    assert_eq!(remaining(&ana).await, [one]);
     assert_eq!(delete(&ana, (one..one + 1_000).collect::<Vec<_>>()).await.ok(), json!(1));
 }
 
@@ -84,7 +85,7 @@ async fn ids_must_be_whole_numbers_in_an_array(pool: PgPool) {
     }
     let empty = ana.send(ana.request(Method::POST, "/api/token/batch")).await;
     empty.refuses_saying(400, "invalid_json", "send a JSON object as the body");
-    assert_eq!(left(&ana).await, [one]);
+    assert_eq!(remaining(&ana).await, [one]);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -96,5 +97,5 @@ async fn an_array_instead_of_an_object_is_refused(pool: PgPool) {
         let answer = ana.post("/api/token/batch", body).await;
         answer.refuses_saying(400, "invalid_json", "the body must be a JSON object");
     }
-    assert_eq!(left(&ana).await, [one]);
+    assert_eq!(remaining(&ana).await, [one]);
 }

@@ -13,12 +13,12 @@ const PATH: &str = "/api/usage/token/";
 const HERE: &str = "192.0.2.1";
 const WRONG: &str = "this API key is not valid";
 
-/// The usage by this `Authorization`, from this address.
-async fn asks(app: &TestApp, authorization: &str, from: &str) -> Answer {
-    asks_at(app, PATH, authorization, from).await
+/// Reads the usage with this `Authorization`, from this address.
+async fn get_usage(app: &TestApp, authorization: &str, from: &str) -> Answer {
+    get_from(app, PATH, authorization, from).await
 }
 
-async fn asks_at(app: &TestApp, path: &str, authorization: &str, from: &str) -> Answer {
+async fn get_from(app: &TestApp, path: &str, authorization: &str, from: &str) -> Answer {
     let mut request = app.stranger().request(Method::GET, path);
     request.headers_mut().insert("authorization", authorization.parse().unwrap());
     request.extensions_mut().insert(ConnectInfo(SocketAddr::new(from.parse().unwrap(), 4711)));
@@ -113,7 +113,7 @@ async fn disabled_expired_and_exhausted_tokens_can_be_read_from_any_address(pool
     let keys =
         [("disabled", disabled_key), ("expired", expired_key), ("exhausted", exhausted_key), ("bound", bound_key)];
     for (name, key) in keys {
-        assert_eq!(asks(&app, &format!("Bearer {key}"), HERE).await.ok()["name"], name);
+        assert_eq!(get_usage(&app, &format!("Bearer {key}"), HERE).await.ok()["name"], name);
     }
 }
 
@@ -139,15 +139,15 @@ async fn a_missing_key_a_wrong_key_and_the_key_of_a_deleted_token_are_refused(po
     let (id, key) = ana.creates_with_key(json!({ "name": "one" })).await;
     let typo = format!("{}{}", &key[..key.len() - 1], if key.ends_with('0') { '1' } else { '0' });
     for wrong in ["sk-nonsense", typo.as_str(), "Basic YTpi", &key[..20], &format!("{key}0")] {
-        refused(&asks(&app, &format!("Bearer {wrong}"), HERE).await, 401, "invalid_key", WRONG);
+        refused(&get_usage(&app, &format!("Bearer {wrong}"), HERE).await, 401, "invalid_key", WRONG);
     }
     ana.delete(&format!("/api/token/{id}")).await.ok();
-    refused(&asks(&app, &format!("Bearer {key}"), HERE).await, 401, "invalid_key", WRONG);
+    refused(&get_usage(&app, &format!("Bearer {key}"), HERE).await, 401, "invalid_key", WRONG);
     let nothing = "send the API key as `Authorization: Bearer sk-…`";
     refused(&app.stranger().get(PATH).await, 401, "invalid_key", nothing);
     refused(&ana.get(PATH).await, 401, "invalid_key", nothing);
-    refused(&asks(&app, "", HERE).await, 401, "invalid_key", nothing);
-    refused(&asks(&app, "Bearer ", HERE).await, 401, "invalid_key", nothing);
+    refused(&get_usage(&app, "", HERE).await, 401, "invalid_key", nothing);
+    refused(&get_usage(&app, "Bearer ", HERE).await, 401, "invalid_key", nothing);
     refused(&ana.by_access_token().await.get(PATH).await, 401, "invalid_key", WRONG);
 }
 
@@ -158,7 +158,7 @@ async fn bearer_in_any_case_and_any_number_of_key_prefixes_are_accepted(pool: Pg
     let bare = key.strip_prefix("sk-").unwrap();
     for scheme in ["Bearer", "bearer", "BEARER", "bEaReR"] {
         for written in [bare.to_owned(), format!("sk-{bare}"), format!("sk-sk-{bare}"), format!("sk-sk-sk-{bare}")] {
-            assert_eq!(asks(&app, &format!("{scheme} {written}"), HERE).await.ok()["name"], "one");
+            assert_eq!(get_usage(&app, &format!("{scheme} {written}"), HERE).await.ok()["name"], "one");
         }
     }
     for path in ["/api/usage/token", "/api/usage/token/"] {
@@ -188,17 +188,17 @@ async fn wrong_keys_are_limited_by_address_and_do_not_limit_valid_keys(pool: PgP
     let app = TestApp::with(pool, &[("KEYMETER_LIMITS__WRONG_KEYS_PER_MINUTE", "2")]).await;
     let (_, key) = app.enabled_user("ana").await.creates_with_key(json!({ "name": "one" })).await;
     for from in [HERE, "::ffff:192.0.2.1"] {
-        refused(&asks(&app, "Bearer sk-guess", from).await, 401, "invalid_key", WRONG);
+        refused(&get_usage(&app, "Bearer sk-guess", from).await, 401, "invalid_key", WRONG);
     }
-    let answer = asks(&app, "Bearer sk-guess", HERE).await;
+    let answer = get_usage(&app, "Bearer sk-guess", HERE).await;
     refused(&answer, 429, "rate_limited", "too many requests; try again in 30 s");
     assert_eq!(answer.header("retry-after"), Some("30"));
     for _ in 0..3 {
-        asks(&app, &format!("Bearer {key}"), HERE).await.ok();
+        get_usage(&app, &format!("Bearer {key}"), HERE).await.ok();
     }
-    refused(&asks(&app, "Bearer sk-guess", "192.0.2.2").await, 401, "invalid_key", WRONG);
+    refused(&get_usage(&app, "Bearer sk-guess", "192.0.2.2").await, 401, "invalid_key", WRONG);
     app.clock.advance(30);
-    refused(&asks(&app, "Bearer sk-guess", HERE).await, 401, "invalid_key", WRONG);
+    refused(&get_usage(&app, "Bearer sk-guess", HERE).await, 401, "invalid_key", WRONG);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -206,23 +206,23 @@ async fn an_address_with_too_many_wrong_keys_no_longer_reaches_the_database(pool
     let app = TestApp::with(pool, &[("KEYMETER_LIMITS__WRONG_KEYS_PER_MINUTE", "3")]).await;
     let ana = app.enabled_user("ana").await;
     let (_, known) = ana.creates_with_key(json!({ "name": "known", "remain_quota": 5 })).await;
-    let (gone, guess) = ana.creates_with_key(json!({ "name": "gone", "remain_quota": 5 })).await;
-    ana.delete(&format!("/api/token/{gone}")).await.ok();
-    asks(&app, &format!("Bearer {known}"), HERE).await.ok();
+    let (deleted, guess) = ana.creates_with_key(json!({ "name": "deleted", "remain_quota": 5 })).await;
+    ana.delete(&format!("/api/token/{deleted}")).await.ok();
+    get_usage(&app, &format!("Bearer {known}"), HERE).await.ok();
     for path in [PATH, "/api/usage/token/daily"] {
         app.clock.advance(600);
         for _ in 0..3 {
-            asks_at(&app, path, &format!("Bearer {guess}"), HERE).await.refuses(401, "invalid_key");
+            get_from(&app, path, &format!("Bearer {guess}"), HERE).await.refuses(401, "invalid_key");
         }
         // Without the table, a request that reaches the database fails with 500.
-        sqlx::query("alter table tokens rename to tokens_away").execute(&app.pool).await.unwrap();
+        sqlx::query("alter table tokens rename to tokens_renamed").execute(&app.pool).await.unwrap();
         for _ in 0..3 {
-            asks_at(&app, path, &format!("Bearer {guess}"), HERE).await.refuses(429, "rate_limited");
+            get_from(&app, path, &format!("Bearer {guess}"), HERE).await.refuses(429, "rate_limited");
         }
-        sqlx::query("alter table tokens_away rename to tokens").execute(&app.pool).await.unwrap();
+        sqlx::query("alter table tokens_renamed rename to tokens").execute(&app.pool).await.unwrap();
         // A key that was accepted before still works at this address.
-        asks_at(&app, path, &format!("Bearer {known}"), HERE).await.ok();
-        asks_at(&app, path, &format!("Bearer {guess}"), "192.0.2.2").await.refuses(401, "invalid_key");
+        get_from(&app, path, &format!("Bearer {known}"), HERE).await.ok();
+        get_from(&app, path, &format!("Bearer {guess}"), "192.0.2.2").await.refuses(401, "invalid_key");
     }
 }
 

@@ -5,7 +5,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Caller, TestApp};
 
-const GONE: &str = "there is no such token";
+const NOT_FOUND: &str = "there is no such token";
 
 /// Inserts quota, requests, prompt tokens and completion tokens of a day, as the ledger does.
 async fn record(app: &TestApp, token: i64, day: &str, model: &str, [quota, requests, prompt, completion]: [i64; 4]) {
@@ -119,7 +119,7 @@ async fn invalid_dates_and_reversed_ranges_are_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let token = ana.creates(json!({ "name": "one" })).await;
-    let refuses = async |query: String, message: &str| {
+    let assert_refused = async |query: String, message: &str| {
         let answer = ana.get(&format!("/api/token/{token}/usage?{query}")).await;
         answer.refuses_saying(400, "invalid_range", message);
     };
@@ -128,11 +128,11 @@ async fn invalid_dates_and_reversed_ranges_are_refused(pool: PgPool) {
     for date in bad {
         for field in ["start_date", "end_date"] {
             let message = format!("`{field}` must be a date of the calendar written YYYY-MM-DD, such as 2026-01-05");
-            refuses(format!("{field}={date}"), &message).await;
+            assert_refused(format!("{field}={date}"), &message).await;
         }
     }
-    refuses("start_date=2026-03-02&end_date=2026-03-01".into(), "`start_date` is after `end_date`").await;
-    refuses("start_date=2026-03-11".into(), "`start_date` is in the future").await;
+    assert_refused("start_date=2026-03-02&end_date=2026-03-01".into(), "`start_date` is after `end_date`").await;
+    assert_refused("start_date=2026-03-11".into(), "`start_date` is in the future").await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -165,11 +165,11 @@ async fn ownership_is_checked_before_the_cache(pool: PgPool) {
     let token = ana.creates(json!({ "name": "one" })).await;
     let path = format!("/api/token/{token}/usage");
     ana.get(&path).await.ok();
-    ben.get(&path).await.refuses_saying(404, "not_found", GONE);
-    app.root().await.get(&path).await.refuses_saying(404, "not_found", GONE);
-    ana.get("/api/token/999999/usage").await.refuses_saying(404, "not_found", GONE);
+    ben.get(&path).await.refuses_saying(404, "not_found", NOT_FOUND);
+    app.root().await.get(&path).await.refuses_saying(404, "not_found", NOT_FOUND);
+    ana.get("/api/token/999999/usage").await.refuses_saying(404, "not_found", NOT_FOUND);
     ana.delete(&format!("/api/token/{token}")).await.ok();
-    ana.get(&path).await.refuses_saying(404, "not_found", GONE);
+    ana.get(&path).await.refuses_saying(404, "not_found", NOT_FOUND);
     ana.get("/api/token/one/usage").await.refuses_saying(
         400,
         "invalid_id",
@@ -225,8 +225,8 @@ async fn a_key_reads_its_own_daily_usage_in_the_same_shape(pool: PgPool) {
     assert_eq!(by_key.json(), by_user);
     assert_eq!(by_key.header("age"), Some("0"));
     assert_eq!(by_user["data"]["daily"][1]["usd"], json!(1));
-    let backwards = "/api/usage/token/daily?start_date=2026-03-10&end_date=2026-03-09";
-    let refused = app.holder_of(&key).get(backwards).await;
+    let reversed = "/api/usage/token/daily?start_date=2026-03-10&end_date=2026-03-09";
+    let refused = app.holder_of(&key).get(reversed).await;
     refused.refuses_saying(400, "invalid_range", "`start_date` is after `end_date`");
     assert_eq!(refused.json()["code"], json!(false));
     app.holder_of("sk-nonsense").get("/api/usage/token/daily").await.refuses(401, "invalid_key");

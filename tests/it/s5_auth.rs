@@ -13,12 +13,12 @@ use crate::harness::{Answer, Caller, ROOT_PASSWORD, TestApp};
 const NOT_SIGNED_IN: &str = "sign in, or send an access token in `Authorization`";
 const INVALID: &str = "the credential is not valid; sign in again or use a valid access token";
 const DISABLED: &str = "this account is disabled; ask your administrator";
-const GATE: &str = "the token API is not enabled for this account; ask for it with \
+const NOT_ENABLED: &str = "the token API is not enabled for this account; ask for it with \
                     POST /api/user/token_api_request, giving a reason, or contact ";
 const ASK: &str = "/api/user/token_api_request";
 const DAY: i64 = 86_400;
 
-/// A request of the caller with these headers and without `Origin`, and with a body unless it is null.
+/// A request of the caller with these headers, without `Origin`; with a body if it is not null.
 fn request(
     caller: &Caller,
     method: Method,
@@ -37,11 +37,11 @@ fn request(
     request
 }
 
-async fn gets_self(caller: &Caller, headers: &[(&'static str, &str)]) -> Answer {
+async fn get_self(caller: &Caller, headers: &[(&'static str, &str)]) -> Answer {
     caller.send(request(caller, Method::GET, "/api/user/self", headers, Value::Null)).await
 }
 
-async fn tries(app: &TestApp, username: &str, password: &str, from: &str) -> Answer {
+async fn sign_in(app: &TestApp, username: &str, password: &str, from: &str) -> Answer {
     let caller = app.stranger();
     let body = json!({ "username": username, "password": password });
     let mut request = request(&caller, Method::POST, "/api/user/login", &[], body);
@@ -103,12 +103,12 @@ async fn a_wrong_credential_is_refused_even_beside_a_valid_cookie(pool: PgPool) 
             "invalid_credential",
             INVALID,
         );
-        gets_self(&ana, &[("authorization", wrong)]).await.refuses_saying(401, "invalid_credential", INVALID);
+        get_self(&ana, &[("authorization", wrong)]).await.refuses_saying(401, "invalid_credential", INVALID);
     }
     for cookie in ["session=nonsense", "session=AAAAAAAAAAAAAAAAAAAAAA", "session=", "other=1"] {
-        gets_self(&app.stranger(), &[("cookie", cookie)]).await.refuses_saying(401, "not_signed_in", NOT_SIGNED_IN);
+        get_self(&app.stranger(), &[("cookie", cookie)]).await.refuses_saying(401, "not_signed_in", NOT_SIGNED_IN);
     }
-    gets_self(&ana, &[]).await.ok();
+    get_self(&ana, &[]).await.ok();
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -119,9 +119,9 @@ async fn a_header_may_repeat_the_id_of_the_user_but_no_other_id(pool: PgPool) {
     let message = "`New-Api-User` names another user than the credential; correct it or leave it out";
     for caller in [ana.clone(), ana.by_access_token().await] {
         for header in ["new-api-user", "veloera-user", "voapi-user", "user-id", "rix-api-user", "neo-api-user"] {
-            gets_self(&caller, &[(header, &own)]).await.ok();
+            get_self(&caller, &[(header, &own)]).await.ok();
             for wrong in [other.as_str(), "ana", ""] {
-                gets_self(&caller, &[(header, wrong)]).await.refuses_saying(401, "user_mismatch", message);
+                get_self(&caller, &[(header, wrong)]).await.refuses_saying(401, "user_mismatch", message);
             }
         }
     }
@@ -132,7 +132,7 @@ async fn one_wrong_header_with_a_user_id_is_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.user("ana").await;
     let headers = [("new-api-user", &*ana.id.to_string()), ("user-id", "0")];
-    gets_self(&ana, &headers).await.refuses(401, "user_mismatch");
+    get_self(&ana, &headers).await.refuses(401, "user_mismatch");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -144,7 +144,7 @@ async fn the_refusal_says_how_to_request_enablement_and_whom_to_contact(pool: Pg
         let ana = app.user(if settings.is_empty() { "ana" } else { "ben" }).await;
         for caller in [ana.clone(), ana.by_access_token().await] {
             let answer = caller.get("/api/token/").await;
-            answer.refuses_saying(403, "token_api_not_enabled", &format!("{GATE}{contact}"));
+            answer.refuses_saying(403, "token_api_not_enabled", &format!("{NOT_ENABLED}{contact}"));
         }
         assert_eq!(ana.get("/api/user/self").await.ok()["token_api_enabled"], false);
     }
@@ -256,8 +256,8 @@ async fn a_disabled_account_is_refused_and_its_sessions_end(pool: PgPool) {
             caller.get(path).await.refuses_saying(403, "user_disabled", DISABLED);
         }
     }
-    tries(&app, "ana", "ana's password", "192.0.2.1").await.refuses_saying(403, "user_disabled", DISABLED);
-    let wrong = tries(&app, "ana", "not her password", "192.0.2.1").await;
+    sign_in(&app, "ana", "ana's password", "192.0.2.1").await.refuses_saying(403, "user_disabled", DISABLED);
+    let wrong = sign_in(&app, "ana", "not her password", "192.0.2.1").await;
     wrong.refuses(401, "wrong_credentials");
     root.patch(&account, json!({ "status": 1 })).await.ok();
     ana.get("/api/user/self").await.refuses_saying(401, "not_signed_in", NOT_SIGNED_IN);
@@ -275,7 +275,7 @@ async fn a_new_password_ends_all_sessions(pool: PgPool) {
     for session in [&here, &there] {
         session.get("/api/user/self").await.refuses_saying(401, "not_signed_in", NOT_SIGNED_IN);
     }
-    tries(&app, "ana", "ana's password", "192.0.2.1").await.refuses(401, "wrong_credentials");
+    sign_in(&app, "ana", "ana's password", "192.0.2.1").await.refuses(401, "wrong_credentials");
     let again = app.signs_in("ana", "a better one").await;
     let reset = json!({ "password": "set by root" });
     app.root().await.patch(&format!("/api/admin/users/{}", again.id), reset).await.ok();
@@ -296,8 +296,8 @@ async fn login_creates_a_new_session_id_for_any_old_cookie(pool: PgPool) {
         assert_eq!(answer.ok()["username"], "ben");
         let new = answer.header("set-cookie").unwrap().split(';').next().unwrap();
         assert_ne!(new, old);
-        gets_self(&app.stranger(), &[("cookie", old)]).await.refuses(401, "not_signed_in");
-        assert_eq!(gets_self(&app.stranger(), &[("cookie", new)]).await.ok()["username"], "ben");
+        get_self(&app.stranger(), &[("cookie", old)]).await.refuses(401, "not_signed_in");
+        assert_eq!(get_self(&app.stranger(), &[("cookie", new)]).await.ok()["username"], "ben");
     }
 }
 
@@ -376,12 +376,12 @@ async fn a_write_with_a_cookie_must_come_from_this_site(pool: PgPool) {
             }
             by_token.send(request(&by_token, method.clone(), path, headers, body.clone())).await.ok();
         }
-        gets_self(&ana, headers).await.ok();
+        get_self(&ana, headers).await.ok();
         let delete = ana.send(request(&ana, Method::DELETE, "/api/token/999999", headers, Value::Null)).await;
         delete.refuses(if allowed { 404 } else { 403 }, if allowed { "not_found" } else { "cross_site_request" });
     }
-    let minting = request(&ana, Method::GET, "/api/user/token", &[("sec-fetch-site", "cross-site")], Value::Null);
-    ana.send(minting).await.refuses_saying(403, "cross_site_request", message);
+    let create = request(&ana, Method::GET, "/api/user/token", &[("sec-fetch-site", "cross-site")], Value::Null);
+    ana.send(create).await.refuses_saying(403, "cross_site_request", message);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -392,7 +392,7 @@ async fn an_unknown_user_and_a_wrong_password_get_the_same_answer(pool: PgPool) 
     for (username, password) in
         [("ana", "wrong password"), ("nobody", "ana's password"), ("", ""), ("ana", ""), ("ANA", "ANA'S PASSWORD")]
     {
-        let answer = tries(&app, username, password, "192.0.2.1").await;
+        let answer = sign_in(&app, username, password, "192.0.2.1").await;
         answer.refuses_saying(401, "wrong_credentials", message);
         assert_eq!(answer.header("set-cookie"), None);
     }
@@ -403,17 +403,17 @@ async fn an_unknown_user_and_a_wrong_password_get_the_same_answer(pool: PgPool) 
 async fn login_is_limited_by_account_and_by_address(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "2")]).await;
     for from in ["192.0.2.1", "192.0.2.2"] {
-        tries(&app, "root", "a wrong one", from).await.refuses(401, "wrong_credentials");
+        sign_in(&app, "root", "a wrong one", from).await.refuses(401, "wrong_credentials");
     }
     let message = "too many requests; try again in 30 s";
-    let answer = tries(&app, "root", ROOT_PASSWORD, "192.0.2.3").await;
+    let answer = sign_in(&app, "root", ROOT_PASSWORD, "192.0.2.3").await;
     answer.refuses_saying(429, "rate_limited", message);
     assert_eq!(answer.header("retry-after"), Some("30"));
-    tries(&app, "another", "x", "192.0.2.3").await.refuses(401, "wrong_credentials");
+    sign_in(&app, "another", "x", "192.0.2.3").await.refuses(401, "wrong_credentials");
     for n in 0..6 {
-        tries(&app, &format!("user{n}"), "x", "192.0.2.9").await.refuses(401, "wrong_credentials");
+        sign_in(&app, &format!("user{n}"), "x", "192.0.2.9").await.refuses(401, "wrong_credentials");
     }
-    tries(&app, "user7", "x", "192.0.2.9").await.refuses(429, "rate_limited");
+    sign_in(&app, "user7", "x", "192.0.2.9").await.refuses(429, "rate_limited");
     app.clock.advance(30);
-    tries(&app, "root", ROOT_PASSWORD, "192.0.2.3").await.ok();
+    sign_in(&app, "root", ROOT_PASSWORD, "192.0.2.3").await.ok();
 }

@@ -9,13 +9,13 @@ use crate::harness::{Answer, Caller, TestApp};
 
 const UNAVAILABLE: &str = "database unavailable; retry shortly";
 
-async fn posts_raw(caller: &Caller, path: &str, body: impl Into<Body>) -> Answer {
+async fn post_raw(caller: &Caller, path: &str, body: impl Into<Body>) -> Answer {
     let mut request = caller.request(Method::POST, path);
     *request.body_mut() = body.into();
     caller.send(request).await
 }
 
-async fn sends_with_id(caller: &Caller, path: &str, id: &str) -> String {
+async fn send_with_request_id(caller: &Caller, path: &str, id: &str) -> String {
     let mut request = caller.request(Method::GET, path);
     request.headers_mut().insert("x-request-id", http::HeaderValue::from_bytes(id.as_bytes()).unwrap());
     caller.send(request).await.header("x-request-id").unwrap().to_owned()
@@ -69,9 +69,9 @@ async fn a_body_may_have_at_most_1_mib(pool: PgPool) {
     let ana = app.enabled_user("ana").await;
     let body = r#"{"name":"padded"}"#;
     let padded = |size: usize| format!("{body}{}", " ".repeat(size - body.len()));
-    posts_raw(&ana, "/api/token/", padded(1024 * 1024)).await.ok();
+    post_raw(&ana, "/api/token/", padded(1024 * 1024)).await.ok();
     for path in ["/api/token/", "/api/token/batch", "/api/user/login", "/api/user/access_tokens"] {
-        let answer = posts_raw(&ana, path, padded(1024 * 1024 + 1)).await;
+        let answer = post_raw(&ana, path, padded(1024 * 1024 + 1)).await;
         answer.refuses_saying(413, "body_too_large", "the body is larger than 1 MiB");
     }
 }
@@ -101,9 +101,9 @@ async fn an_invalid_body_is_refused_with_the_place_but_not_the_content(pool: PgP
         (b"{\"name\":\"x\",\"unlimited_quota\":1}", "invalid_field", "`unlimited_quota` must be true or false"),
     ];
     for (body, error, message) in table {
-        posts_raw(&ana, "/api/token/", body.to_vec()).await.refuses_saying(400, error, message);
+        post_raw(&ana, "/api/token/", body.to_vec()).await.refuses_saying(400, error, message);
     }
-    let not_utf8 = posts_raw(&ana, "/api/token/", b"{\"name\":\"\xff\"}".to_vec()).await;
+    let not_utf8 = post_raw(&ana, "/api/token/", b"{\"name\":\"\xff\"}".to_vec()).await;
     not_utf8.refuses_saying(400, "invalid_json", "the body is not valid UTF-8");
     assert_eq!(ana.get("/api/token/").await.ok()["total"], 0);
 }
@@ -126,7 +126,7 @@ async fn a_body_that_is_not_utf_8_is_refused_even_in_ignored_fields(pool: PgPool
             (&app.stranger(), "/api/user/login"),
             (&gateway, "/api/gateway/verify"),
         ] {
-            let answer = posts_raw(caller, path, body.to_vec()).await;
+            let answer = post_raw(caller, path, body.to_vec()).await;
             answer.refuses_saying(400, "invalid_json", "the body is not valid UTF-8");
         }
     }
@@ -164,10 +164,10 @@ async fn every_answer_has_a_request_id_the_callers_if_it_is_well_formed(pool: Pg
     let ana = app.stranger();
     for path in ["/api/status", "/nowhere", "/api/token/", "/healthz"] {
         for accepted in ["a", "My-request_7.x", &"x".repeat(64)] {
-            assert_eq!(sends_with_id(&ana, path, accepted).await, accepted);
+            assert_eq!(send_with_request_id(&ana, path, accepted).await, accepted);
         }
         for refused in ["", "two words", "a\u{e9}b", "x;y", "<b>", &"x".repeat(65)] {
-            let ours = sends_with_id(&ana, path, refused).await;
+            let ours = send_with_request_id(&ana, path, refused).await;
             assert!(ours.len() == 32 && ours.bytes().all(|byte| byte.is_ascii_hexdigit()), "{refused} {ours}");
         }
     }
@@ -186,7 +186,7 @@ async fn business_failures_are_200_if_the_setting_says_so(pool: PgPool) {
     app.stranger().get("/api/token/").await.refuses(401, "not_signed_in");
     ana.get("/api/admin/users").await.refuses(403, "not_an_administrator");
     ana.delete("/api/token/").await.refuses(405, "method_not_allowed");
-    posts_raw(&ana, "/api/token/", " ".repeat(1024 * 1024 + 1)).await.refuses(413, "body_too_large");
+    post_raw(&ana, "/api/token/", " ".repeat(1024 * 1024 + 1)).await.refuses(413, "body_too_large");
     ana.get("/api/token/search").await.ok();
     ana.get("/api/token/search").await.refuses(429, "rate_limited");
 }
@@ -265,7 +265,7 @@ async fn a_body_that_ends_early_is_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let cut_off = std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
     let body = Body::from_stream(futures_util::stream::iter([Ok("{\"username\":"), Err(cut_off)]));
-    let answer = posts_raw(&app.stranger(), "/api/user/login", body).await;
+    let answer = post_raw(&app.stranger(), "/api/user/login", body).await;
     answer.refuses_saying(400, "invalid_body", "the body is incomplete; send it again");
 }
 

@@ -1,4 +1,5 @@
-//! Sign-in under attack: what strangers send costs little, is bounded, and is not let in from foreign pages.
+//! Sign-in under attack: requests without a credential cost little, their number is bounded, and pages of other sites can
+//! neither sign in nor out.
 
 use std::net::SocketAddr;
 
@@ -15,11 +16,11 @@ use crate::harness::{Answer, Caller, ROOT_PASSWORD, TestApp};
 const LOGIN: &str = "/api/user/login";
 const REGISTER: &str = "/api/user/register";
 const LOGOUT: &str = "/api/user/logout";
-const MINT: &str = "/api/user/token";
+const ACCESS_TOKEN: &str = "/api/user/token";
 
 type Headers<'a> = &'a [(&'static str, &'a str)];
 
-async fn tries(app: &TestApp, username: &str, password: &str, from: &str) -> Answer {
+async fn try_to_sign_in(app: &TestApp, username: &str, password: &str, from: &str) -> Answer {
     let caller = app.stranger();
     let mut request = caller.request(Method::POST, LOGIN);
     *request.body_mut() = Body::from(json!({ "username": username, "password": password }).to_string());
@@ -27,7 +28,13 @@ async fn tries(app: &TestApp, username: &str, password: &str, from: &str) -> Ans
     caller.send(request).await
 }
 
-fn written(caller: &Caller, method: Method, path: &str, headers: Headers<'_>, body: &Value) -> Request<Body> {
+fn request_with_headers(
+    caller: &Caller,
+    method: Method,
+    path: &str,
+    headers: Headers<'_>,
+    body: &Value,
+) -> Request<Body> {
     let mut request = caller.request(method, path);
     request.headers_mut().remove("origin");
     for (name, value) in headers {
@@ -40,12 +47,12 @@ fn written(caller: &Caller, method: Method, path: &str, headers: Headers<'_>, bo
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_name_that_cannot_be_one_is_not_remembered(pool: PgPool) {
+async fn malformed_usernames_are_not_counted_per_account(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "2")]).await;
     let long = "x".repeat(100_000);
     for name in [long.as_str(), "two words", "", "a\u{7}b"] {
         for last in 1..=5 {
-            tries(&app, name, "whatever", &format!("192.0.2.{last}")).await.refuses_saying(
+            try_to_sign_in(&app, name, "whatever", &format!("192.0.2.{last}")).await.refuses_saying(
                 401,
                 "wrong_credentials",
                 "the username or the password is wrong",
@@ -59,22 +66,24 @@ async fn a_name_that_cannot_be_one_is_not_remembered(pool: PgPool) {
 async fn all_addresses_of_one_ipv6_network_count_as_one(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "2")]).await;
     for n in 0..6 {
-        tries(&app, &format!("user{n}"), "x", &format!("2001:db8:0:7::{n}")).await.refuses(401, "wrong_credentials");
+        try_to_sign_in(&app, &format!("user{n}"), "x", &format!("2001:db8:0:7::{n}"))
+            .await
+            .refuses(401, "wrong_credentials");
     }
-    tries(&app, "user6", "x", "2001:db8:0:7:ffff::1").await.refuses(429, "rate_limited");
-    tries(&app, "user7", "x", "2001:db8:0:8::1").await.refuses(401, "wrong_credentials");
+    try_to_sign_in(&app, "user6", "x", "2001:db8:0:7:ffff::1").await.refuses(429, "rate_limited");
+    try_to_sign_in(&app, "user7", "x", "2001:db8:0:8::1").await.refuses(401, "wrong_credentials");
     for n in 0..6 {
-        tries(&app, &format!("user{n}{n}"), "x", "::ffff:192.0.2.1").await.refuses(401, "wrong_credentials");
+        try_to_sign_in(&app, &format!("user{n}{n}"), "x", "::ffff:192.0.2.1").await.refuses(401, "wrong_credentials");
     }
-    tries(&app, "user8", "x", "192.0.2.1").await.refuses(429, "rate_limited");
-    tries(&app, "user9", "x", "::ffff:192.0.2.2").await.refuses(401, "wrong_credentials");
+    try_to_sign_in(&app, "user8", "x", "192.0.2.1").await.refuses(429, "rate_limited");
+    try_to_sign_in(&app, "user9", "x", "::ffff:192.0.2.2").await.refuses(401, "wrong_credentials");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn only_so_many_sign_ins_wait_to_be_checked(pool: PgPool) {
+async fn the_number_of_sign_ins_that_wait_is_limited(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let all: Vec<String> = (0..300).map(|n| format!("user{n}")).collect();
-    let answers = join_all(all.iter().map(|name| tries(&app, name, "a wrong one", "192.0.2.1"))).await;
+    let answers = join_all(all.iter().map(|name| try_to_sign_in(&app, name, "a wrong one", "192.0.2.1"))).await;
     let (busy, checked): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 503);
     let message = "too many passwords are being checked right now; try again in a moment";
     for answer in &busy {
@@ -85,19 +94,23 @@ async fn only_so_many_sign_ins_wait_to_be_checked(pool: PgPool) {
         answer.refuses(401, "wrong_credentials");
     }
     assert!(busy.len() >= 200 && checked.len() >= 20, "{} busy, {} checked", busy.len(), checked.len());
-    tries(&app, "root", ROOT_PASSWORD, "192.0.2.1").await.ok();
+    try_to_sign_in(&app, "root", ROOT_PASSWORD, "192.0.2.1").await.ok();
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_password_longer_than_any_is_not_hashed(pool: PgPool) {
+async fn a_password_above_the_maximum_length_is_not_hashed(pool: PgPool) {
     let app = TestApp::new(pool).await;
-    // No account can have such a password, but its hash tells whether it was hashed.
+    // No account can have such a password, but this row shows whether the server hashed it.
     let long = "x".repeat(1_000);
     let hash = Argon2::default().hash_password_with_salt(long.as_bytes(), &[7; 16]).unwrap().to_string();
     sqlx::query("update users set password_hash = $1").bind(hash).execute(&app.pool).await.unwrap();
     let message = "the username or the password is wrong";
-    tries(&app, "root", &long, "192.0.2.1").await.refuses_saying(401, "wrong_credentials", message);
-    tries(&app, "root", &"x".repeat(1_000_000), "192.0.2.1").await.refuses_saying(401, "wrong_credentials", message);
+    try_to_sign_in(&app, "root", &long, "192.0.2.1").await.refuses_saying(401, "wrong_credentials", message);
+    try_to_sign_in(&app, "root", &"x".repeat(1_000_000), "192.0.2.1").await.refuses_saying(
+        401,
+        "wrong_credentials",
+        message,
+    );
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -115,7 +128,7 @@ async fn of_two_changes_with_the_same_old_password_one_succeeds(pool: PgPool) {
     refused.refuses_saying(403, "wrong_password", message);
 }
 
-/// What browsers and programs say of where they come from, and whether it is this site.
+/// Headers that name the site a request comes from, and true if it is this site.
 const SOURCES: [(Headers<'static>, bool); 17] = [
     (&[], true),
     (&[("origin", "https://keys.test")], true),
@@ -136,11 +149,11 @@ const SOURCES: [(Headers<'static>, bool); 17] = [
     (&[("sec-fetch-site", "\u{e9}")], false),
 ];
 
-const FOREIGN: &str =
+const OTHER_SITE: &str =
     "a page of another site sent this request (`Origin` or `Sec-Fetch-Site`); open this site directly";
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_foreign_page_neither_signs_in_nor_out_nor_registers(pool: PgPool) {
+async fn a_page_of_another_site_cannot_sign_in_sign_out_or_register(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__REGISTRATION", "open")]).await;
     let stranger = app.stranger();
     for (n, (headers, allowed)) in SOURCES.into_iter().enumerate() {
@@ -148,28 +161,28 @@ async fn a_foreign_page_neither_signs_in_nor_out_nor_registers(pool: PgPool) {
         let login = json!({ "username": "root", "password": ROOT_PASSWORD });
         let account = json!({ "username": format!("user{n}"), "password": "a password" });
         let sent = [
-            stranger.send(written(&stranger, Method::POST, LOGIN, headers, &login)).await,
-            stranger.send(written(&stranger, Method::POST, REGISTER, headers, &account)).await,
-            stranger.send(written(&stranger, Method::POST, LOGOUT, headers, &Value::Null)).await,
-            ana.send(written(&ana, Method::GET, LOGOUT, headers, &Value::Null)).await,
+            stranger.send(request_with_headers(&stranger, Method::POST, LOGIN, headers, &login)).await,
+            stranger.send(request_with_headers(&stranger, Method::POST, REGISTER, headers, &account)).await,
+            stranger.send(request_with_headers(&stranger, Method::POST, LOGOUT, headers, &Value::Null)).await,
+            ana.send(request_with_headers(&ana, Method::GET, LOGOUT, headers, &Value::Null)).await,
         ];
         for answer in sent {
             if allowed {
                 answer.ok();
             } else {
-                answer.refuses_saying(403, "cross_site_request", FOREIGN);
+                answer.refuses_saying(403, "cross_site_request", OTHER_SITE);
                 assert_eq!(answer.header("set-cookie"), None, "{headers:?}");
             }
         }
-        let minted = ana.send(written(&ana, Method::GET, MINT, headers, &Value::Null)).await;
-        assert_eq!(minted.status, if allowed { 401 } else { 403 }, "{headers:?}");
+        let token = ana.send(request_with_headers(&ana, Method::GET, ACCESS_TOKEN, headers, &Value::Null)).await;
+        assert_eq!(token.status, if allowed { 401 } else { 403 }, "{headers:?}");
         let is_signed_in = ana.get("/api/user/self").await.status == 200;
         assert_eq!(is_signed_in, !allowed, "{headers:?}");
     }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn behind_a_proxy_that_changes_host_the_public_address_is_this_site(pool: PgPool) {
+async fn the_public_url_is_this_site_behind_a_proxy_that_changes_host(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_HTTP__PUBLIC_URL", "https://keys.example.org:443/path")]).await;
     let root = app.root().await;
     let table = [
@@ -183,9 +196,11 @@ async fn behind_a_proxy_that_changes_host_the_public_address_is_this_site(pool: 
     for (origin, allowed) in table {
         let login = json!({ "username": "root", "password": ROOT_PASSWORD });
         let stranger = app.stranger();
-        let signed_in = stranger.send(written(&stranger, Method::POST, LOGIN, &[("origin", origin)], &login)).await;
+        let signed_in =
+            stranger.send(request_with_headers(&stranger, Method::POST, LOGIN, &[("origin", origin)], &login)).await;
         let edit = json!({ "display_name": "Root" });
-        let edited = root.send(written(&root, Method::PUT, "/api/user/self", &[("origin", origin)], &edit)).await;
+        let edited =
+            root.send(request_with_headers(&root, Method::PUT, "/api/user/self", &[("origin", origin)], &edit)).await;
         for answer in [signed_in, edited] {
             if allowed {
                 answer.ok();

@@ -9,7 +9,7 @@ import { createDatabase, type Database } from './database';
 const DASHBOARD = resolve(import.meta.dirname, '../..');
 const BINARY = resolve(process.env.KEYMETER_BIN ?? join(DASHBOARD, '../target/debug/keymeter'));
 const DIST = resolve(process.env.KEYMETER_DASHBOARD__DIR ?? join(DASHBOARD, 'dist'));
-const ADDRESS = /answers at (http:\/\/\S+)/;
+const ADDRESS = /listens on (http:\/\/\S+)/;
 
 /** The password of `root` and of all demo users. */
 export const PASSWORD = 'a-password-for-tests';

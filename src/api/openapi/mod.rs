@@ -1,4 +1,4 @@
-//! The OpenAPI document, made from the routes.
+//! The OpenAPI document, generated from the routes.
 
 pub(super) mod refusals;
 

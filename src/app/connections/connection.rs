@@ -62,7 +62,7 @@ enum Closing {
     Requested,
     /// The system has no unread bytes.
     NothingToRead,
-    /// The HTTP implementation was told to shut down.
+    /// The HTTP implementation was asked to shut down.
     Started,
 }
 
@@ -182,7 +182,7 @@ impl Connection {
         }
     }
 
-    /// Call this when the runtime has nothing to read. For a closing connection, this asks the system too: bytes that
+    /// Call this when the runtime has nothing to read. For a closing connection, this checks the system too: bytes that
     /// have arrived may be a request, and closing now would lose it.
     pub(super) fn on_nothing_to_read(&self, stream: &TcpStream) {
         let mut state = self.state();

@@ -1,8 +1,8 @@
 //! Periodic work. A job is one file here and one line in `JOBS`.
 //!
 //! Each step of a job is a short transaction of its own, so it can be killed at any point, and one server at a time does
-//! it. A server whose clock is far from the database's does nothing: it would expire what is not due. What is deleted for
-//! its age is deleted by the database's clock.
+//! it. A server whose clock differs too much from the database's runs none. Rows are deleted for their age by the database's
+//! clock.
 
 mod access_tokens;
 mod charges;
@@ -76,7 +76,7 @@ impl Round {
 
     /// The time since which idempotency records and ended reservations are kept.
     fn answers_since(self) -> UnixTime {
-        self.now.plus(-policy::RECEIPT_SECONDS)
+        self.now.plus(-policy::IDEMPOTENCY_RECORD_SECONDS)
     }
 }
 

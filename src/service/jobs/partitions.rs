@@ -1,10 +1,10 @@
-//! Makes the partitions of `charges` ahead of time and drops those that are too old.
+//! Creates the partitions of `charges` ahead of time and drops those that are too old.
 
 use super::{Job, Progress, Round};
 use crate::domain::time::DAY;
 use crate::storage::{Conn, StorageError, retention};
 
-/// Days of partitions made ahead: a backup that takes days delays them, and no charge misses them.
+/// Days for which partitions are created ahead. A long backup can delay their creation by days.
 const DAYS_AHEAD: i64 = 7;
 
 pub(super) const MAKE: Job =

@@ -1,5 +1,5 @@
-//! Rate limits. Each limit counts on its own, by user, by account, by key or by address, and remembers a bounded number
-//! of these: see `store`.
+//! Rate limits. Each limit counts on its own, by user, by account, by key or by address, and has a bounded number
+//! of counters: see `store`.
 
 mod store;
 
@@ -298,12 +298,12 @@ mod tests {
         let (rate_limiter, clock) = new_limiter(0);
         let blocked = customer(0, 1);
         while rate_limiter.wrong_key(blocked).is_ok() {}
-        let many = u32::try_from(policy::MAX_LIMITED * 3).unwrap();
+        let many = u32::try_from(policy::MAX_RATE_LIMIT_KEYS * 3).unwrap();
         let mut refused = 0;
         for n in 1..many {
             refused += u32::from(rate_limiter.wrong_key(customer(n, 1)).is_err());
         }
-        assert_eq!(rate_limiter.wrong_keys.keys(), policy::MAX_LIMITED);
+        assert_eq!(rate_limiter.wrong_keys.keys(), policy::MAX_RATE_LIMIT_KEYS);
         assert!(refused > many / 2, "addresses beyond the bound share limits: {refused}");
         // The address that was refused is still refused, from its whole network.
         assert!(rate_limiter.may_try_key(customer(0, 2)).is_err());

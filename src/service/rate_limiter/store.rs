@@ -1,5 +1,5 @@
-//! A bounded store for governor's state. Strangers choose most of the keys, such as addresses, so their number must be
-//! bounded.
+//! A bounded store for governor's state. Unauthenticated callers choose most of the keys, such as addresses, so their number must
+//! be bounded.
 //!
 //! A full store evicts nothing: otherwise a caller who was refused could push their own entry out. New keys share entries
 //! instead, chosen at random, until others are free again. That is at most a minute after a flood of keys ends.
@@ -83,7 +83,7 @@ impl<K: Hash + Eq + Clone> StateStore for BoundedStore<K> {
 struct Entries<K> {
     own: HashMap<K, Option<Nanos>>,
     shared: Vec<Option<Nanos>>,
-    /// Randomly seeded, so that nobody can choose whom to share an entry with.
+    /// Randomly seeded, so that a caller cannot choose which entry it shares.
     hasher: RandomState,
     /// When `own` was swept last.
     swept_at: Option<Nanos>,
@@ -113,7 +113,7 @@ impl<K: Hash + Eq + Clone> Entries<K> {
     }
 
     fn is_full(&self) -> bool {
-        self.own.len() >= policy::MAX_LIMITED
+        self.own.len() >= policy::MAX_RATE_LIMIT_KEYS
     }
 
     fn shared_index(&self, key: &K) -> usize {

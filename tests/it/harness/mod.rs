@@ -13,7 +13,7 @@ pub mod constraints;
 pub mod database;
 pub mod document;
 pub mod gateway;
-pub mod law;
+pub mod ledger_invariants;
 pub mod process;
 pub mod proxy;
 pub mod raw;

@@ -61,7 +61,7 @@ impl Server {
         let mut server = Self { child, base: String::new(), log };
         for _ in 0..600 {
             let text = server.log_since(before);
-            if let Some(rest) = text.split("answers at ").nth(1) {
+            if let Some(rest) = text.split("listens on ").nth(1) {
                 server.base = rest.split_whitespace().next().unwrap().to_owned();
                 return server;
             }

@@ -1,4 +1,4 @@
-//! Requests byte by byte over TCP, for what an HTTP client hides.
+//! Requests as bytes over TCP, for tests of what an HTTP client hides.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use tokio::net::TcpStream;
 use super::Server;
 
 /// How long to wait for an answer or for the end of a connection; long enough for a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// An answer as it was sent.
+/// An answer as received.
 #[derive(Debug)]
 pub struct Raw {
     pub head: String,
@@ -28,7 +28,7 @@ impl Raw {
         lines.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
     }
 
-    pub fn says_close(&self) -> bool {
+    pub fn has_connection_close(&self) -> bool {
         self.header("connection") == Some("close")
     }
 
@@ -37,13 +37,13 @@ impl Raw {
     }
 }
 
-pub async fn connects(server: &Server) -> TcpStream {
+pub async fn connect(server: &Server) -> TcpStream {
     TcpStream::connect(server.address()).await.unwrap()
 }
 
-/// Connects and sends these bytes.
-pub async fn sends(server: &Server, bytes: &str) -> TcpStream {
-    let mut stream = connects(server).await;
+/// Connects and send these bytes.
+pub async fn send(server: &Server, bytes: &str) -> TcpStream {
+    let mut stream = connect(server).await;
     stream.write_all(bytes.as_bytes()).await.unwrap();
     stream
 }
@@ -65,33 +65,33 @@ pub async fn next_answer(stream: &mut TcpStream) -> Option<Raw> {
         stream.read_exact(&mut raw.body).await.ok()?;
         Some(raw)
     };
-    tokio::time::timeout(PATIENCE, read).await.expect("the server answers or closes the connection")
+    tokio::time::timeout(TIMEOUT, read).await.expect("the server answers or closes the connection")
 }
 
 /// The answer to a `GET` on a new connection.
-pub async fn asks(server: &Server, path: &str) -> Option<Raw> {
-    next_answer(&mut sends(server, &get(path)).await).await
+pub async fn fetch(server: &Server, path: &str) -> Option<Raw> {
+    next_answer(&mut send(server, &get(path)).await).await
 }
 
 #[track_caller]
-pub fn is_200(answer: Option<Raw>) -> Raw {
+pub fn assert_200(answer: Option<Raw>) -> Raw {
     let answer = answer.expect("the server answers");
     assert_eq!(answer.status(), 200, "{}", answer.head);
     answer
 }
 
 /// Waits until the server closes the connection, and returns what it still sent.
-pub async fn ends(mut stream: TcpStream) -> Vec<u8> {
+pub async fn read_to_end(mut stream: TcpStream) -> Vec<u8> {
     let mut rest = Vec::new();
     // A reset closes the connection, too.
-    let end = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut rest)).await;
+    let end = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut rest)).await;
     let _ = end.expect("the server closes the connection");
     rest
 }
 
 /// Sends the head of a request and waits until the server asks for the body; `None` if it refuses the request.
-pub async fn half_a_request(server: &Server, line_and_headers: &str, length: usize) -> Option<TcpStream> {
+pub async fn send_head(server: &Server, line_and_headers: &str, length: usize) -> Option<TcpStream> {
     let head = format!("{line_and_headers}host: keys.test\r\ncontent-length: {length}\r\nexpect: 100-continue\r\n\r\n");
-    let mut stream = sends(server, &head).await;
+    let mut stream = send(server, &head).await;
     (next_answer(&mut stream).await?.status() == 100).then_some(stream)
 }

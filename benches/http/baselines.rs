@@ -13,16 +13,16 @@ use sqlx::{AssertSqlSafe, PgPool};
 
 use crate::installation::MASTER_KEY;
 
-/// One route a twin.
+/// One route a baseline.
 pub fn routes(pool: PgPool) -> Router {
     Router::new()
-        .route("/twin/nothing", get(nothing))
-        .route("/twin/list", get(list))
-        .route("/twin/search", get(search))
-        .route("/twin/get", get(one))
-        .route("/twin/usage", get(usage))
-        .route("/twin/daily", get(daily))
-        .route("/twin/charge", post(charge))
+        .route("/baseline/nothing", get(nothing))
+        .route("/baseline/list", get(list))
+        .route("/baseline/search", get(search))
+        .route("/baseline/get", get(one))
+        .route("/baseline/usage", get(usage))
+        .route("/baseline/daily", get(daily))
+        .route("/baseline/charge", post(charge))
         .with_state(pool)
 }
 

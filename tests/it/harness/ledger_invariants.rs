@@ -1,4 +1,4 @@
-//! The invariants of the ledger (L1 to L7) as SQL, for tests and for the soak.
+//! The invariants of the ledger (L1 to L7) as SQL, for the tests and the soak test.
 
 use sqlx::{AssertSqlSafe, PgPool};
 
@@ -63,6 +63,6 @@ pub async fn violations(pool: &PgPool) -> sqlx::Result<Vec<String>> {
 }
 
 /// Asserts that every invariant holds.
-pub async fn proves_the_law(pool: &PgPool) {
+pub async fn assert_ledger_invariants(pool: &PgPool) {
     assert_eq!(violations(pool).await.unwrap(), Vec::<String>::new());
 }

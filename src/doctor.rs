@@ -17,7 +17,7 @@ use crate::service::vault::Vault;
 use crate::storage::consistency::{self, DayViolation, Violation};
 #[cfg(feature = "embedded")]
 use crate::storage::embedded::{self, EmbeddedError};
-use crate::storage::{self, Db, StorageError, tokens};
+use crate::storage::{self, Db, StorageError, keys};
 
 /// Ids per statement.
 const STEP: usize = 50_000;
@@ -206,7 +206,7 @@ fn progress_bar(what: &'static str, steps: u64, may_show: bool) -> ProgressBar {
 async fn examine_keys(db: &Db, vault: &Vault) -> Result<(usize, Vec<i64>), StorageError> {
     let (mut count, mut broken, mut after) = (0, Vec::new(), crate::domain::id::TokenId::new(0));
     loop {
-        let rows = tokens::list_sealed_keys_after(&mut *db.acquire().await?, after).await?;
+        let rows = keys::list_sealed_keys_after(&mut *db.acquire().await?, after).await?;
         let Some((last, _, _)) = rows.last() else {
             return Ok((count, broken));
         };

@@ -21,7 +21,7 @@ use crate::domain::ledger::Wallet;
 use crate::domain::policy;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::{Budget, Token};
-use crate::storage::{Conn, Db, StorageError, tokens};
+use crate::storage::{Conn, Db, StorageError, keys};
 use crate::telemetry;
 use crate::telemetry::caches::KeyCacheMetrics;
 
@@ -248,7 +248,7 @@ impl Snapshot {
     async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, Arc<CachedKey>>, StorageError> {
         let (read_at, read_after) = (self.clock.now(), self.changes.load(Ordering::SeqCst));
         let balances_after = self.balances.batches();
-        let rows = self.db.bounded(async |conn: &mut Conn| tokens::list_with_owners(conn, digests).await).await?;
+        let rows = self.db.bounded(async |conn: &mut Conn| keys::list_with_owners(conn, digests).await).await?;
         let mut found = HashMap::with_capacity(rows.len());
         for (digest, token, wallet, owner_group) in rows {
             let is_refreshing = AtomicBool::new(false);

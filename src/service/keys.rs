@@ -51,7 +51,7 @@ impl Keys {
     pub async fn show(&self, caller: &Caller, id: TokenId) -> Result<TokenWithKey, KeysError> {
         let found = {
             let mut conn = self.db.acquire().await?;
-            storage::tokens::find_with_key(&mut conn, caller.user.id, id).await?
+            storage::keys::find_with_key(&mut conn, caller.user.id, id).await?
         };
         let (token, digest, sealed) = found.ok_or(KeysError::NotFound)?;
         let key = self.vault.open(&digest, &sealed)?;
@@ -66,7 +66,7 @@ impl Keys {
     pub async fn list(&self, caller: &Caller, ids: &[TokenId]) -> Result<Vec<(TokenId, ApiKey)>, KeysError> {
         let sealed = {
             let mut conn = self.db.acquire().await?;
-            storage::tokens::list_sealed_keys(&mut conn, caller.user.id, ids).await?
+            storage::keys::list_sealed_keys(&mut conn, caller.user.id, ids).await?
         };
         let mut keys = Vec::new();
         for (id, digest, sealed) in sealed {

@@ -18,7 +18,7 @@ use crate::domain::search::SearchPattern;
 use crate::domain::status::EnableRefused;
 use crate::domain::time::Clock;
 use crate::domain::token::{NewToken, Switch, Token, TokenPatch, TokenWithKey};
-use crate::storage::{self, Conn, Db, StorageError, audit, tokens, users};
+use crate::storage::{self, Conn, Db, StorageError, audit, keys, tokens, users};
 
 /// Settings of the operator for tokens.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Tokens {
             (None, None) => Ok(tokens::list(&mut conn, owner, page).await?),
             (Some(name), None) => Ok(tokens::list_like(&mut conn, owner, &name.like(), page).await?),
             (name, Some(KeySearch::Whole(key))) => {
-                let found = tokens::find_by_key(&mut conn, &self.vault.digest(&key)).await?;
+                let found = keys::find_by_key(&mut conn, &self.vault.digest(&key)).await?;
                 let matches = |token: &Token| {
                     token.user_id == owner && name.as_ref().is_none_or(|name| name.matches(&token.name.folded()))
                 };
@@ -128,7 +128,7 @@ impl Tokens {
             }
             (name, Some(KeySearch::Part(part))) => {
                 let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
-                let sealed = tokens::list_sealed_keys_like(&mut conn, owner, &like).await?;
+                let sealed = keys::list_sealed_keys_like(&mut conn, owner, &like).await?;
                 let mut found = Vec::new();
                 for (id, digest, sealed) in sealed {
                     if part.matches_key(&self.vault.open(&digest, &sealed)?) {

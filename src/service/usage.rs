@@ -17,7 +17,7 @@ use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::Token;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage, RangeInvalid, UsageRange};
 use crate::domain::user::UserStatus;
-use crate::storage::{Conn, Db, StorageError, tokens, usage};
+use crate::storage::{Conn, Db, StorageError, keys, tokens, usage};
 
 /// Entries in each cache, each below 1 KiB.
 const CACHE_ENTRIES: u64 = 20_000;
@@ -111,7 +111,7 @@ impl Usage {
         let digest = self.admit_key(key, ip)?;
         let range = self.range(start, end)?;
         let mut conn = self.db.acquire().await?;
-        let mut found = tokens::list_with_owners(&mut conn, std::slice::from_ref(&digest)).await?;
+        let mut found = keys::list_with_owners(&mut conn, std::slice::from_ref(&digest)).await?;
         let (_, token, wallet, _) = self.check_found(&digest, found.pop(), ip)?;
         owner_enabled(wallet.status)?;
         Ok(self.days(&mut conn, token, range).await?)

@@ -9,7 +9,7 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use crate::domain::key::{ApiKey, Digest, DigestKey};
-use crate::storage::tokens::SealedKey;
+use crate::storage::keys::SealedKey;
 
 /// The first byte of every sealed key: the version of the format.
 const XCHACHA20_POLY1305: u8 = 1;

@@ -16,6 +16,7 @@ pub mod enablement;
 mod errors;
 pub mod gateways;
 pub mod installation;
+pub mod keys;
 pub mod ledger;
 mod metrics;
 mod migrations;

@@ -1,16 +1,17 @@
-//! The table `tokens`. Deleted rows stay in the table; functions see only live rows, unless they say otherwise.
+//! The table `tokens`. Deleted rows stay in the table; functions see only live rows, unless their comment says otherwise.
+//! `keys.rs` has the statements that read keys.
 
+use super::keys::SealedKey;
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::key::{Digest, KeyHint};
-use crate::domain::ledger::Wallet;
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::{Lifetime, UnixTime};
 use crate::domain::token::{Budget, NewToken, Token};
-use crate::domain::user::{Role, UserStatus};
+use crate::domain::user::Role;
 
 /// The columns of a token. `$lists` selects the columns that may be large. `$tail` adds columns and the rest of the
 /// statement.
@@ -57,15 +58,7 @@ macro_rules! token_of {
     };
 }
 
-#[derive(Debug)]
-pub struct SealedKey {
-    /// For finding the token by its key.
-    pub digest: Digest,
-    /// The encrypted key; the vault decrypts it.
-    pub sealed: Vec<u8>,
-    /// What lists show.
-    pub hint: KeyHint,
-}
+pub(super) use {select_columns, select_tokens, token_of};
 
 /// One of the owner's live tokens.
 pub async fn find(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<Token>, StorageError> {
@@ -77,22 +70,6 @@ pub async fn find(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<
     .fetch_optional(conn)
     .await?;
     Ok(row.map(|row| token_of!(row)))
-}
-
-/// One of the owner's live tokens, with the digest and the encrypted key.
-pub async fn find_with_key(
-    conn: &mut Conn,
-    owner: UserId,
-    id: TokenId,
-) -> Result<Option<(Token, Digest, Vec<u8>)>, StorageError> {
-    let row = select_tokens!(
-        ", key_digest, key_sealed from tokens where user_id = $1 and id = $2 and deleted_time is null",
-        owner as UserId,
-        id as TokenId
-    )
-    .fetch_optional(conn)
-    .await?;
-    Ok(row.map(|row| (token_of!(row), row.key_digest, row.key_sealed)))
 }
 
 /// Like [`find`], and locks the row until the transaction ends.
@@ -145,96 +122,6 @@ pub async fn find_owner(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, 
         .fetch_optional(conn)
         .await?;
     Ok(owner)
-}
-
-/// The live token with this key, of any owner.
-pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Token>, StorageError> {
-    let row = select_tokens!(" from tokens where key_digest = $1 and deleted_time is null", digest as &Digest)
-        .fetch_optional(conn)
-        .await?;
-    Ok(row.map(|row| token_of!(row)))
-}
-
-/// The live tokens with these keys, with their live owners' wallets and groups. `offset 0` keeps the conditions on
-/// deletion out of the subqueries: with them, PostgreSQL may scan an index of live rows instead of the index of keys.
-pub async fn list_with_owners(
-    conn: &mut Conn,
-    digests: &[Digest],
-) -> Result<Vec<(Digest, Token, Wallet, String)>, StorageError> {
-    let digests: Vec<Vec<u8>> = digests.iter().map(|digest| digest.as_bytes().to_vec()).collect();
-    let rows = select_tokens!(
-        r#", key_digest, owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
-           owner.request_count as "request_count!", owner.owner_status as "owner_status!: UserStatus",
-           owner.owner_group as "owner_group!"
-           from unnest($1::bytea[]) as requested (digest)
-           cross join lateral (select * from tokens where key_digest = requested.digest offset 0) t
-           cross join lateral (select quota as wallet_quota, used_quota as wallet_used, request_count,
-               status as owner_status, group_name as owner_group, deleted_time as owner_deleted_time
-               from users where users.id = t.user_id offset 0) owner
-           where deleted_time is null and owner_deleted_time is null"#,
-        &digests
-    )
-    .fetch_all(conn)
-    .await?;
-    let tokens = rows.into_iter().map(|row| {
-        let wallet = Wallet {
-            quota: row.wallet_quota,
-            used_quota: row.wallet_used,
-            request_count: row.request_count,
-            status: row.owner_status,
-        };
-        (row.key_digest, token_of!(row), wallet, row.owner_group)
-    });
-    Ok(tokens.collect())
-}
-
-/// The digests and encrypted keys of the owner's live tokens among `ids`.
-pub async fn list_sealed_keys(
-    conn: &mut Conn,
-    owner: UserId,
-    ids: &[TokenId],
-) -> Result<Vec<(TokenId, Digest, Vec<u8>)>, StorageError> {
-    let rows = sqlx::query!(
-        "select id, key_digest, key_sealed from tokens \
-         where user_id = $1 and id = any($2) and deleted_time is null",
-        owner as UserId,
-        ids as &[TokenId]
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
-}
-
-/// The digests and encrypted keys of the owner's live tokens whose folded name is like `pattern`, newest first.
-pub async fn list_sealed_keys_like(
-    conn: &mut Conn,
-    owner: UserId,
-    pattern: &str,
-) -> Result<Vec<(TokenId, Digest, Vec<u8>)>, StorageError> {
-    let rows = sqlx::query!(
-        r"select id, key_digest, key_sealed from tokens
-          where user_id = $1 and deleted_time is null and name_folded like $2 escape '\'
-          order by id desc",
-        owner as UserId,
-        pattern
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
-}
-
-/// The digests and encrypted keys of the next 1,000 live tokens of all users after an id, for `keymeter doctor`.
-pub async fn list_sealed_keys_after(
-    conn: &mut Conn,
-    after: TokenId,
-) -> Result<Vec<(TokenId, Digest, Vec<u8>)>, StorageError> {
-    let rows = sqlx::query!(
-        "select id, key_digest, key_sealed from tokens where id > $1 and deleted_time is null order by id limit 1000",
-        after as TokenId
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
 }
 
 /// A page of the owner's live tokens, newest first, and their total, in one statement.

@@ -313,7 +313,7 @@ async fn reading_keys_uses_indexes_without_statistics(pool: PgPool) {
         .unwrap();
     let mut conn = service_connection(&url(&pool)).await;
     let digests: Vec<keymeter::domain::key::Digest> = Vec::new();
-    keymeter::storage::tokens::list_with_owners(&mut conn, &digests).await.unwrap();
+    keymeter::storage::keys::list_with_owners(&mut conn, &digests).await.unwrap();
     // The plan of the prepared statement, for keys that exist.
     let statement: String = sqlx::query_scalar(
         "select statement from pg_prepared_statements where statement like '%key_digest = requested.digest%'",

@@ -6,10 +6,10 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::api_error::ApiError;
 use super::auth::{SignedIn, refuse_foreign_navigation};
 use super::envelope::{Done, Envelope, NoStore};
 use super::error_code::ErrorCode;
-use super::errors::ApiError;
 use super::extract::{Id, OptionalJson};
 use super::state::AppState;
 use crate::domain::access_token::AccessToken;

@@ -7,8 +7,8 @@ use http::request::Parts;
 use http::{HeaderName, header};
 use tower_sessions::Session;
 
+use super::api_error::ApiError;
 use super::error_code::ErrorCode;
-use super::errors::ApiError;
 use super::extract::origin;
 use super::middleware::observe::set_user;
 use super::state::AppState;

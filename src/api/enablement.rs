@@ -6,10 +6,10 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::api_error::ApiError;
 use super::auth::{Admin, SignedIn};
 use super::envelope::Envelope;
 use super::error_code::ErrorCode;
-use super::errors::ApiError;
 use super::extract::{Id, Json, Query};
 use super::page::{PageBody, PageQuery};
 use super::state::AppState;

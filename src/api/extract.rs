@@ -10,8 +10,8 @@ use http::request::Parts;
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 
+use super::api_error::ApiError;
 use super::error_code::ErrorCode;
-use super::errors::ApiError;
 use super::middleware::request_id::RequestId;
 use super::state::AppState;
 use crate::domain::caller::Origin;

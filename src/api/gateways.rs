@@ -6,9 +6,9 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::api_error::ApiError;
 use super::auth::Admin;
 use super::envelope::{Done, Envelope, NoStore};
-use super::errors::ApiError;
 use super::extract::{Id, Ids, Json};
 use super::state::AppState;
 use crate::domain::audit::Actor;

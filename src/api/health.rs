@@ -9,10 +9,10 @@ use http::{HeaderValue, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::api_error::ApiError;
 use super::auth::Admin;
 use super::envelope::{Done, Envelope};
 use super::error_code::ErrorCode;
-use super::errors::ApiError;
 use super::state::AppState;
 use crate::domain::policy;
 use crate::telemetry::MetricsAccess;

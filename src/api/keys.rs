@@ -7,9 +7,9 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::api_error::ApiError;
 use super::auth::ApiUser;
 use super::envelope::{Envelope, NoStore};
-use super::errors::ApiError;
 use super::extract::{Id, Json};
 use super::state::AppState;
 use super::tokens::IdsBody;

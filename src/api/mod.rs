@@ -6,6 +6,7 @@
 )]
 
 pub mod access_tokens;
+pub mod api_error;
 pub mod audit;
 pub mod auth;
 pub mod dashboard;

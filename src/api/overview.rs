@@ -6,9 +6,9 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::api_error::ApiError;
 use super::auth::SignedIn;
 use super::envelope::Envelope;
-use super::errors::ApiError;
 use super::state::AppState;
 use super::tokens::TokenBody;
 use super::usage::DayBody;

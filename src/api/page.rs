@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::errors::ApiError;
+use super::api_error::ApiError;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::search::SearchPattern;
 

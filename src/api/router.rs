@@ -16,8 +16,8 @@ use super::ledger::{charge, forward_auth, reservations, verify};
 use super::openapi::refusals;
 use super::state::AppState;
 use super::{
-    access_tokens, audit, auth, dashboard, enablement, errors, gateways, health, keys, middleware, overview, sign_in,
-    tokens, usage, users,
+    access_tokens, api_error, audit, auth, dashboard, enablement, gateways, health, keys, middleware, overview,
+    sign_in, tokens, usage, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -122,7 +122,7 @@ pub fn router_when_full(app: Arc<AppState>) -> Router {
     let routes = Router::new()
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
-        .fallback(async || errors::ApiError::too_many_connections())
+        .fallback(async || api_error::ApiError::too_many_connections())
         .layer(axum_middleware::from_fn(middleware::headers::add_headers))
         .with_state(Arc::clone(&app));
     layered(routes, app)

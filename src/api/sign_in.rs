@@ -8,9 +8,9 @@ use serde::Deserialize;
 use tower_sessions::Session;
 use utoipa::ToSchema;
 
+use super::api_error::ApiError;
 use super::auth::{NotForeign, end_session, may_end_session, start_session};
 use super::envelope::{Done, Envelope};
-use super::errors::ApiError;
 use super::extract::{Json, Visitor, exposed};
 use super::state::AppState;
 use super::users::UserBody;

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
+use super::api_error::ApiError;
 use super::auth::{ApiUser, KeyHolder};
 use super::envelope::{DataOnly, KeyEnvelope, NoStore};
-use super::errors::ApiError;
 use super::extract::{ClientIp, Id, Query};
 use super::state::AppState;
 use crate::domain::id::TokenId;

@@ -7,9 +7,9 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue};
 
 use super::verify::VerificationBody;
+use crate::api::api_error::ApiError;
 use crate::api::auth::{GatewayInFront, KeyHolder};
 use crate::api::envelope::Envelope;
-use crate::api::errors::ApiError;
 use crate::api::extract::ClientIp;
 use crate::api::state::AppState;
 use crate::domain::ip_allowlist::ClientAddress;

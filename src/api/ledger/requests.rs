@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
+use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
-use crate::api::errors::ApiError;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::money::Quota;

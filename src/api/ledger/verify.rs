@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::requests::{amount, context};
+use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
-use crate::api::errors::ApiError;
 use crate::api::extract::Json;
 use crate::api::state::AppState;
 use crate::service::ledger::Verification;

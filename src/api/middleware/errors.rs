@@ -7,9 +7,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
+use crate::api::api_error::ApiError;
 use crate::api::envelope::Failure;
 use crate::api::error_code::ErrorCode;
-use crate::api::errors::ApiError;
 use crate::api::state::AppState;
 
 /// The code of a failure as a header, for proxies that do not read bodies.

@@ -9,7 +9,7 @@ use axum::response::Response;
 use http::request::Parts;
 
 use super::request_id::RequestId;
-use crate::api::errors::ApiError;
+use crate::api::api_error::ApiError;
 use crate::api::extract::ClientIp;
 use crate::api::state::AppState;
 use crate::domain::id::UserId;

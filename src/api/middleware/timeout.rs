@@ -6,8 +6,8 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
-use crate::api::errors::ApiError;
 use crate::api::state::AppState;
 
 /// Cancels a request that takes longer than the operator allows.

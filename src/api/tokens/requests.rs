@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
-use crate::api::errors::ApiError;
 use crate::api::extract::query_number;
 use crate::domain::group::Group;
 use crate::domain::id::{TokenId, UserId};

@@ -4,8 +4,8 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
-use crate::api::errors::ApiError;
 use crate::api::extract::exposed;
 use crate::domain::money::Quota;
 use crate::domain::password::{NewPassword, TypedPassword};

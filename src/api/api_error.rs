@@ -1,0 +1,137 @@
+//! A failure of the API, and the failures that do not come from a service.
+//!
+//! An [`ApiError`] travels as an extension of the response; [`super::middleware::errors::render_errors`] writes its
+//! body, so that the failures of every layer have the same shape.
+
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+
+use super::error_code::ErrorCode;
+
+/// Seconds after which a caller may retry a 503.
+const RETRY_AFTER_UNAVAILABLE: u64 = 1;
+
+/// A failure as it is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiError {
+    /// One of the statuses of `code`.
+    pub status: StatusCode,
+    /// The stable code.
+    pub code: ErrorCode,
+    /// One sentence that says what to do.
+    pub message: String,
+    /// Seconds after which the caller may retry, for `Retry-After`.
+    pub retry_after: Option<u64>,
+}
+
+impl ApiError {
+    /// A failure with the usual status of `code`.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        let status = code.status();
+        let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_AFTER_UNAVAILABLE);
+        Self { status, code, message: message.into(), retry_after }
+    }
+
+    /// The same failure with another of the statuses of its code.
+    #[must_use]
+    pub fn with_status(self, status: StatusCode) -> Self {
+        debug_assert!(self.code.statuses().contains(&status), "{:?} does not declare {status}", self.code);
+        Self { status, ..self }
+    }
+
+    /// 500 with one fixed sentence; the log has the details under the request id.
+    #[must_use]
+    pub fn internal() -> Self {
+        Self::new(ErrorCode::Internal, "internal error; quote X-Request-Id to your operator")
+    }
+
+    /// 503: the database does not answer.
+    #[must_use]
+    pub fn database_unavailable() -> Self {
+        Self::new(ErrorCode::DatabaseUnavailable, "database unavailable; retry shortly")
+    }
+
+    /// 503 for a connection beyond `server.max_connections`.
+    #[must_use]
+    pub fn too_many_connections() -> Self {
+        Self::new(ErrorCode::TooManyConnections, "this server has too many connections; retry shortly")
+    }
+
+    /// 413.
+    #[must_use]
+    pub fn body_too_large() -> Self {
+        Self::new(ErrorCode::BodyTooLarge, "the body is larger than 1 MiB")
+    }
+
+    /// 404 for a path that does not exist.
+    #[must_use]
+    pub fn no_such_path() -> Self {
+        Self::new(ErrorCode::NotFound, "this path does not exist")
+    }
+
+    /// 401 without any credential.
+    #[must_use]
+    pub fn not_signed_in() -> Self {
+        Self::new(ErrorCode::NotSignedIn, "sign in, or send an access token in `Authorization`")
+    }
+
+    /// 401 if `New-Api-User` is not the user of the credential.
+    #[must_use]
+    pub fn user_mismatch() -> Self {
+        let message = "`New-Api-User` names another user than the credential; correct it or leave it out";
+        Self::new(ErrorCode::UserMismatch, message)
+    }
+
+    /// 401 without a gateway credential.
+    #[must_use]
+    pub fn not_a_gateway() -> Self {
+        let message = "a gateway credential is required; an administrator can create one";
+        Self::new(ErrorCode::InvalidGateway, message)
+    }
+
+    /// 403 for a write by cookie from another site.
+    #[must_use]
+    pub fn cross_site() -> Self {
+        Self::new(
+            ErrorCode::CrossSiteRequest,
+            "a write with the session cookie must come from this site (`Origin` or `Sec-Fetch-Site`); \
+             programs use an access token",
+        )
+    }
+
+    /// 403 for a page of another site that tries to sign a user in or out.
+    #[must_use]
+    pub fn foreign_page() -> Self {
+        Self::new(
+            ErrorCode::CrossSiteRequest,
+            "a page of another site sent this request (`Origin` or `Sec-Fetch-Site`); open this site directly",
+        )
+    }
+
+    /// 403 before enablement (spec §1, §5.3).
+    #[must_use]
+    pub fn not_enabled(contact: &str) -> Self {
+        let contact = if contact.is_empty() { "your administrator" } else { contact };
+        Self::new(
+            ErrorCode::TokenApiNotEnabled,
+            format!(
+                "the token API is not enabled for this account; ask for it with \
+                 POST /api/user/token_api_request, giving a reason, or contact {contact}"
+            ),
+        )
+    }
+
+    /// 403 for a user who is not an administrator.
+    #[must_use]
+    pub fn not_admin() -> Self {
+        Self::new(ErrorCode::NotAnAdministrator, "an administrator account is required")
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut answer = self.status.into_response();
+        answer.extensions_mut().insert(self);
+        answer
+    }
+}

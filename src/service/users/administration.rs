@@ -1,0 +1,235 @@
+//! Accounts, as administrators manage them.
+
+use super::{Users, UsersError};
+use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject, changed};
+use crate::domain::caller::Caller;
+use crate::domain::id::UserId;
+use crate::domain::money::Quota;
+use crate::domain::page::{Page, PageRequest};
+use crate::domain::password::NewPassword;
+use crate::domain::policy;
+use crate::domain::search::SearchPattern;
+use crate::domain::user::{NewUser, Role, User, UserStatus};
+use crate::domain::username::Username;
+use crate::storage::{Conn, access_tokens, audit, sessions, tokens, users};
+
+/// An account to create.
+pub struct NewAccount {
+    /// The name to sign in with.
+    pub username: Username,
+    /// The first password.
+    pub password: NewPassword,
+    /// May be empty.
+    pub display_name: String,
+    /// May be empty.
+    pub email: String,
+    /// What the user may do.
+    pub role: Role,
+    /// `None` for the configured initial group.
+    pub group: Option<String>,
+    /// The wallet; `None` for the configured initial quota.
+    pub quota: Option<Quota>,
+    /// Enabled for the token API from the start.
+    pub token_api_enabled: bool,
+    /// Its own limit of live tokens; `None` or -1 for the general limit.
+    pub max_tokens: Option<i64>,
+}
+
+/// What an administrator may change. `None` leaves a field as it is.
+#[derive(Default)]
+pub struct UserPatch {
+    /// New display name.
+    pub display_name: Option<String>,
+    /// New e-mail address.
+    pub email: Option<String>,
+    /// New status.
+    pub status: Option<UserStatus>,
+    /// New role.
+    pub role: Option<Role>,
+    /// New group.
+    pub group: Option<String>,
+    /// Enabled for the token API.
+    pub token_api_enabled: Option<bool>,
+    /// New limit of live tokens; -1 for the general limit.
+    pub max_tokens: Option<i64>,
+    /// New password; ends all sessions.
+    pub password: Option<NewPassword>,
+}
+
+/// A change of a wallet.
+#[derive(Debug, Clone, Copy)]
+pub enum Grant {
+    /// Add this many quota units; negative to take some away.
+    By(i64),
+    /// Set the wallet to this many quota units.
+    To(i64),
+}
+
+impl Users {
+    /// Lists accounts whose name matches, or all.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn list(&self, name: Option<SearchPattern>, page: PageRequest) -> Result<Page<User>, UsersError> {
+        let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
+        let mut conn = self.db.acquire().await?;
+        Ok(users::list(&mut conn, &like, page).await?)
+    }
+
+    /// Creates an account.
+    ///
+    /// # Errors
+    /// A role that the actor may not manage; an unknown group; a taken username; the database.
+    pub async fn create(&self, actor: Actor<'_>, new: NewAccount) -> Result<User, UsersError> {
+        if !actor.may_manage(new.role) {
+            return Err(UsersError::RoleTooLow);
+        }
+        let group = new.group.as_deref().unwrap_or(&self.rules.initial_group);
+        self.check_group(group)?;
+        let max_tokens = check_max_tokens(new.max_tokens.unwrap_or(-1))?;
+        let password_hash = self.passwords.hash(&new.password).await?;
+        let user = NewUser {
+            username: &new.username,
+            display_name: &new.display_name,
+            email: &new.email,
+            password_hash: &password_hash,
+            role: new.role,
+            group,
+            quota: new.quota.unwrap_or(self.rules.initial_quota),
+            token_api_enabled: new.token_api_enabled,
+            max_tokens,
+        };
+        let now = self.clock.now();
+        let mut tx = self.db.begin().await?;
+        let id = users::insert(&mut tx, &user, now).await?;
+        let entry = AuditEntry::new(now, actor, Action::AccountCreated, Subject::user(id))
+            .with([("role", new.role.code().to_string())]);
+        audit::insert(&mut tx, entry).await?;
+        let user = users::find(&mut tx, id).await?.ok_or(UsersError::NotFound)?;
+        self.invalidator.commit(tx, id).await?;
+        Ok(user)
+    }
+
+    /// Changes an account. Enabling it again ends the sessions it had before.
+    ///
+    /// # Errors
+    /// An account or a role that the administrator may not manage; the administrator's own role or status; an unknown
+    /// group; the database.
+    pub async fn edit(&self, admin: &Caller, id: UserId, patch: UserPatch) -> Result<User, UsersError> {
+        if id == admin.user.id && (patch.role.is_some() || patch.status.is_some()) {
+            return Err(UsersError::OwnAccount);
+        }
+        if let Some(group) = &patch.group {
+            self.check_group(group)?;
+        }
+        let max_tokens = patch.max_tokens.map(check_max_tokens).transpose()?;
+        let details = changed_fields(&patch);
+        let new_hash = match &patch.password {
+            Some(password) => Some(self.passwords.hash(password).await?),
+            None => None,
+        };
+        let mut tx = self.db.begin().await?;
+        let mut user = lock_managed(&mut tx, admin, id).await?;
+        if patch.role.is_some_and(|role| !admin.user.role.may_manage(role)) {
+            return Err(UsersError::RoleTooLow);
+        }
+        let sessions_end =
+            new_hash.is_some() || (user.status, patch.status) == (UserStatus::Disabled, Some(UserStatus::Enabled));
+        user = match patch.status {
+            Some(UserStatus::Enabled) => user.enable(admin.user.role)?,
+            Some(UserStatus::Disabled) => user.disable(admin.user.role),
+            None => user,
+        };
+        user.display_name = patch.display_name.unwrap_or(user.display_name);
+        user.email = patch.email.unwrap_or(user.email);
+        user.role = patch.role.unwrap_or(user.role);
+        user.group = patch.group.unwrap_or(user.group);
+        user.token_api_enabled = patch.token_api_enabled.unwrap_or(user.token_api_enabled);
+        user.max_tokens = max_tokens.unwrap_or(user.max_tokens);
+        users::update(&mut tx, &user).await?;
+        if let Some(hash) = new_hash {
+            users::update_password_hash(&mut tx, id, &hash).await?;
+        }
+        if sessions_end {
+            sessions::delete_all_of(&mut tx, id).await?;
+        }
+        let entry = AuditEntry::new(self.clock.now(), Actor::from(admin), Action::AccountEdited, Subject::user(id))
+            .with(details);
+        audit::insert(&mut tx, entry).await?;
+        self.invalidator.commit(tx, id).await?;
+        Ok(user)
+    }
+
+    /// Deletes an account softly, with its tokens. All its credentials stop working.
+    ///
+    /// # Errors
+    /// An account that the administrator may not manage, or the administrator's own; the database.
+    pub async fn delete(&self, admin: &Caller, id: UserId) -> Result<(), UsersError> {
+        if id == admin.user.id {
+            return Err(UsersError::OwnAccount);
+        }
+        let now = self.clock.now();
+        let mut tx = self.db.begin().await?;
+        lock_managed(&mut tx, admin, id).await?;
+        tokens::delete_all_of(&mut tx, id, now).await?;
+        access_tokens::delete_all_of(&mut tx, id).await?;
+        sessions::delete_all_of(&mut tx, id).await?;
+        users::delete(&mut tx, id, now).await?;
+        let entry = AuditEntry::new(now, Actor::from(admin), Action::AccountDeleted, Subject::user(id));
+        audit::insert(&mut tx, entry).await?;
+        self.invalidator.commit(tx, id).await?;
+        Ok(())
+    }
+
+    /// Changes a wallet. Root may change its own; administrators change those of users.
+    ///
+    /// # Errors
+    /// An account that the administrator may not manage; a wallet outside its range; the database.
+    pub async fn grant(&self, admin: &Caller, id: UserId, grant: Grant) -> Result<User, UsersError> {
+        let mut tx = self.db.begin().await?;
+        let mut user = lock_managed(&mut tx, admin, id).await?;
+        let before = user.quota.get();
+        let after = match grant {
+            Grant::By(delta) => before.checked_add(delta),
+            Grant::To(units) => Some(units),
+        };
+        user.quota = after.and_then(|units| Quota::grant(units).ok()).ok_or(UsersError::WalletRange(before))?;
+        users::update(&mut tx, &user).await?;
+        let entry = AuditEntry::new(self.clock.now(), Actor::from(admin), Action::QuotaGranted, Subject::user(id))
+            .with([("from", before.to_string()), ("to", user.quota.get().to_string())]);
+        audit::insert(&mut tx, entry).await?;
+        self.invalidator.commit(tx, id).await?;
+        Ok(user)
+    }
+}
+
+/// Locks an account that the administrator may manage.
+async fn lock_managed(conn: &mut Conn, admin: &Caller, id: UserId) -> Result<User, UsersError> {
+    let user = users::lock(conn, id).await?.ok_or(UsersError::NotFound)?;
+    if admin.user.role.may_manage(user.role) { Ok(user) } else { Err(UsersError::RoleTooLow) }
+}
+
+fn check_max_tokens(limit: i64) -> Result<Option<i64>, UsersError> {
+    match limit {
+        -1 => Ok(None),
+        limit if (0..=policy::MAX_TOKENS_OVERRIDE).contains(&limit) => Ok(Some(limit)),
+        _ => Err(UsersError::MaxTokens),
+    }
+}
+
+/// The details of an edit in the audit log.
+fn changed_fields(patch: &UserPatch) -> Details {
+    let mut details = changed([
+        ("display_name", patch.display_name.is_some()),
+        ("email", patch.email.is_some()),
+        ("status", patch.status.is_some()),
+        ("role", patch.role.is_some()),
+        ("group", patch.group.is_some()),
+        ("token_api_enabled", patch.token_api_enabled.is_some()),
+        ("max_tokens", patch.max_tokens.is_some()),
+        ("password", patch.password.is_some()),
+    ]);
+    details.extend(patch.status.map(|status| ("status", status.code().to_string())));
+    details.extend(patch.role.map(|role| ("role", role.code().to_string())));
+    details
+}

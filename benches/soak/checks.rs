@@ -68,7 +68,9 @@ fn check_availability(world: &World) {
 pub async fn ledger_invariants(world: &Arc<World>, when: &str) {
     match ledger_invariants::violations(&world.pool).await {
         Ok(violations) => {
-            violations.iter().for_each(|violation| world.record_finding("an invariant is violated", violation))
+            for violation in violations {
+                world.record_finding("an invariant is violated", &violation);
+            }
         }
         Err(error) => world.record_finding("the soak test itself failed", &error.to_string()),
     }

@@ -78,7 +78,7 @@ impl Client {
         let charge = self.new_charge_of(id, key, owner, quota, true);
         match self.send_charge(&charge, "charge once", None, &[reason]).await {
             ChargeOutcome::Charged => {
-                self.world.record_finding("L6: charged against the rules", &format!("token {id}: {reason}"))
+                self.world.record_finding("L6: charged against the rules", &format!("token {id}: {reason}"));
             }
             ChargeOutcome::Refused => {}
             ChargeOutcome::Unclear => return None,

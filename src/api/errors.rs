@@ -15,7 +15,7 @@ use crate::domain::status::EnableRefused;
 use crate::domain::text::TextInvalid;
 use crate::domain::time::LifetimeInvalid;
 use crate::domain::token::{NameInvalid, NoteInvalid};
-use crate::domain::username::UsernameInvalid;
+use crate::domain::username::{UsernameConflict, UsernameInvalid};
 use crate::service::access_tokens::AccessTokensError;
 use crate::service::authenticator::AuthError;
 use crate::service::enablement::EnablementError;
@@ -173,6 +173,16 @@ impl From<LedgerError> for ApiError {
     }
 }
 
+impl From<UsernameConflict> for ApiError {
+    fn from(conflict: UsernameConflict) -> Self {
+        let code = match conflict {
+            UsernameConflict::Taken => ErrorCode::UsernameTaken,
+            UsernameConflict::Confusable => ErrorCode::UsernameConfusable,
+        };
+        Self::new(code, conflict.to_string())
+    }
+}
+
 impl From<UsersError> for ApiError {
     fn from(error: UsersError) -> Self {
         let message = error.to_string();
@@ -180,8 +190,7 @@ impl From<UsersError> for ApiError {
             UsersError::NotFound => Self::new(ErrorCode::NotFound, message),
             UsersError::RoleTooLow => Self::new(ErrorCode::RoleTooLow, message),
             UsersError::OwnAccount => Self::new(ErrorCode::OwnAccount, message),
-            UsersError::UsernameTaken => Self::new(ErrorCode::UsernameTaken, message),
-            UsersError::UsernameConfusable => Self::new(ErrorCode::UsernameConfusable, message),
+            UsersError::UsernameConflict(conflict) => conflict.into(),
             UsersError::Username(invalid) => invalid.into(),
             UsersError::Password(invalid) => invalid.into(),
             UsersError::WrongPassword => Self::new(ErrorCode::WrongPassword, message),
@@ -203,8 +212,7 @@ impl From<SignInError> for ApiError {
             SignInError::WrongCredentials => Self::new(ErrorCode::WrongCredentials, message),
             SignInError::Disabled => Self::new(ErrorCode::UserDisabled, message),
             SignInError::RegistrationClosed => Self::new(ErrorCode::RegistrationClosed, message),
-            SignInError::UsernameTaken => Self::new(ErrorCode::UsernameTaken, message),
-            SignInError::UsernameConfusable => Self::new(ErrorCode::UsernameConfusable, message),
+            SignInError::UsernameConflict(conflict) => conflict.into(),
             SignInError::RateLimited(limited) => limited.into(),
             SignInError::Busy(_) => Self::new(ErrorCode::SignInBusy, message),
             SignInError::Storage(storage) => storage.into(),

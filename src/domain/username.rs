@@ -28,6 +28,16 @@ pub struct Skeleton {
     pub last: String,
 }
 
+/// A live account has the username, or one that looks like it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UsernameConflict {
+    #[error("this username is taken")]
+    Taken,
+    /// The names are confusable (UTS 39).
+    #[error("this username looks like that of another account; choose a different one")]
+    Confusable,
+}
+
 /// Why a username was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UsernameInvalid {

@@ -12,8 +12,8 @@ use crate::domain::id::UserId;
 use crate::domain::password::{NewPassword, TypedPassword};
 use crate::domain::time::Clock;
 use crate::domain::user::{NewUser, Role, User, UserStatus};
-use crate::domain::username::Username;
-use crate::storage::{self, Constraint, Db, StorageError, audit, users};
+use crate::domain::username::{Username, UsernameConflict};
+use crate::storage::{self, Db, StorageError, audit, users};
 
 /// Why a sign-in or a registration was refused.
 #[derive(Debug, thiserror::Error)]
@@ -27,12 +27,8 @@ pub enum SignInError {
     /// Only administrators create accounts.
     #[error("registration is closed; ask your administrator for an account")]
     RegistrationClosed,
-    /// A live account has this username.
-    #[error("this username is taken")]
-    UsernameTaken,
-    /// A live account has a username that looks like this one.
-    #[error("this username looks like that of another account; choose a different one")]
-    UsernameConfusable,
+    #[error(transparent)]
+    UsernameConflict(#[from] UsernameConflict),
     /// Too many attempts.
     #[error(transparent)]
     RateLimited(#[from] RateLimited),
@@ -46,11 +42,7 @@ pub enum SignInError {
 
 impl From<StorageError> for SignInError {
     fn from(error: StorageError) -> Self {
-        match error.constraint() {
-            Some(Constraint::UsernameUnique) => Self::UsernameTaken,
-            Some(Constraint::UsernameSkeletonUnique) => Self::UsernameConfusable,
-            Some(Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique) | None => Self::Storage(error),
-        }
+        error.username_conflict().map_or(Self::Storage(error), Self::UsernameConflict)
     }
 }
 

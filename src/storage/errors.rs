@@ -2,6 +2,8 @@
 
 use sqlx::error::DatabaseError;
 
+use crate::domain::username::UsernameConflict;
+
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// The database is unreachable, restarting or overloaded. The same request may succeed shortly.
@@ -98,6 +100,16 @@ impl StorageError {
     #[must_use]
     pub const fn constraint(&self) -> Option<Constraint> {
         if let Self::Constraint(constraint) = self { Some(*constraint) } else { None }
+    }
+
+    /// The conflict with the username of another account, if that is the error.
+    #[must_use]
+    pub const fn username_conflict(&self) -> Option<UsernameConflict> {
+        match self.constraint() {
+            Some(Constraint::UsernameUnique) => Some(UsernameConflict::Taken),
+            Some(Constraint::UsernameSkeletonUnique) => Some(UsernameConflict::Confusable),
+            Some(Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique) | None => None,
+        }
     }
 
     /// Returns true if one row or value of a batch may be the cause, so that the rest may succeed without it.

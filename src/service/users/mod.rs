@@ -20,8 +20,8 @@ use crate::domain::password::PasswordInvalid;
 use crate::domain::policy;
 use crate::domain::time::Clock;
 use crate::domain::user::AccountDisabledByRoot;
-use crate::domain::username::UsernameInvalid;
-use crate::storage::{Constraint, Db, StorageError};
+use crate::domain::username::{UsernameConflict, UsernameInvalid};
+use crate::storage::{Db, StorageError};
 
 /// The operator's settings for accounts.
 #[derive(Debug)]
@@ -50,12 +50,8 @@ pub enum UsersError {
     /// Administrators cannot lock themselves out.
     #[error("you cannot change the role or status of your own account, or delete it")]
     OwnAccount,
-    /// A live account has this username.
-    #[error("this username is taken")]
-    UsernameTaken,
-    /// A live account has a username that looks like this one.
-    #[error("this username looks like that of another account; choose a different one")]
-    UsernameConfusable,
+    #[error(transparent)]
+    UsernameConflict(#[from] UsernameConflict),
     /// Not a username.
     #[error(transparent)]
     Username(#[from] UsernameInvalid),
@@ -90,11 +86,7 @@ pub enum UsersError {
 
 impl From<StorageError> for UsersError {
     fn from(error: StorageError) -> Self {
-        match error.constraint() {
-            Some(Constraint::UsernameUnique) => Self::UsernameTaken,
-            Some(Constraint::UsernameSkeletonUnique) => Self::UsernameConfusable,
-            Some(Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique) | None => Self::Storage(error),
-        }
+        error.username_conflict().map_or(Self::Storage(error), Self::UsernameConflict)
     }
 }
 

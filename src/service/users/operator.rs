@@ -8,7 +8,7 @@ use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::password::{NewPassword, random_password};
 use crate::domain::user::{NewUser, Role};
 use crate::domain::username::Username;
-use crate::storage::{Constraint, audit, sessions, users};
+use crate::storage::{audit, sessions, users};
 
 impl Users {
     /// Creates `root` if no account exists. Returns the password if it was generated here.
@@ -40,11 +40,9 @@ impl Users {
         let mut conn = self.db.acquire().await?;
         match users::insert(&mut conn, &root, self.clock.now()).await {
             Ok(_) => Ok(generated),
-            Err(error) => match error.constraint() {
-                // Another replica was first and printed its password.
-                Some(Constraint::UsernameUnique | Constraint::UsernameSkeletonUnique) => Ok(None),
-                Some(Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique) | None => Err(error.into()),
-            },
+            // Another replica was first and printed its password.
+            Err(error) if error.username_conflict().is_some() => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 

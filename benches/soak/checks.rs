@@ -46,7 +46,7 @@ pub async fn run_all(world: Arc<World>) {
         Err(error) => world.record_finding("the soak test itself failed", &error.to_string()),
     }
     check_balances(&world).await.unwrap();
-    ledger_invariants(&world, "at the end").await;
+    check_ledger(&world, "at the end").await;
     for server in 0..SERVERS {
         world.stop_server(server).await;
     }
@@ -65,7 +65,7 @@ fn check_availability(world: &World) {
 }
 
 /// The invariants of the ledger as SQL, and `keymeter doctor`.
-pub async fn ledger_invariants(world: &Arc<World>, when: &str) {
+pub async fn check_ledger(world: &Arc<World>, when: &str) {
     match ledger_invariants::violations(&world.pool).await {
         Ok(violations) => {
             for violation in violations {

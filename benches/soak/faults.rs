@@ -185,7 +185,7 @@ async fn run_fault(world: &Arc<World>, caller: &Caller, kind: FaultKind, server:
         }
         FaultKind::Backup => backup(world, victim.unwrap(), long).await,
         FaultKind::LongTransaction => long_transaction(world, long).await,
-        FaultKind::Doctor => checks::ledger_invariants(world, "under load").await,
+        FaultKind::Doctor => checks::check_ledger(world, "under load").await,
     }
     let ended = Instant::now();
     world.windows.change(|window| window.ended = Some(ended));

@@ -143,7 +143,7 @@ async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Repor
     }
 }
 
-/// Checks L1, L3 and L5 for every token and every wallet. Each statement runs on its own snapshot and ends its
+/// Checks L1, L3, L5 and L9 for every token and every wallet. Each statement runs on its own snapshot and ends its
 /// transaction, so that nothing waits for longer than one statement takes. L2 and L4 cannot be checked on the rows: L2
 /// follows from how operations are applied, and L4 from the commit before the answer.
 async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), StorageError> {
@@ -165,6 +165,12 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
             violations
                 .push(format!("L3: token {id} has used {recorded}, but its charges and open reservations are {sum}"));
         }
+        for Violation { id, recorded, sum } in consistency::list_token_limit_violations(&mut snapshot, from, to).await?
+        {
+            violations.push(format!(
+                "L9: token {id} counts {recorded} as held or as used in a period, but its reservations or charges are {sum}"
+            ));
+        }
         for violation in consistency::list_day_violations(&mut snapshot, from, to, zone, since).await? {
             let DayViolation { token_id, day, recorded, sum } = violation;
             violations
@@ -178,11 +184,17 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
         for Violation { id, recorded, sum } in found {
             violations.push(format!("L3: the wallet of user {id} has used {recorded}, but its tokens have used {sum}"));
         }
+        let found = consistency::list_wallet_limit_violations(&mut snapshot, from, from + STEP_IDS).await?;
+        for Violation { id, recorded, sum } in found {
+            violations.push(format!(
+                "L9: the wallet of user {id} counts {recorded} as held or as used in a period, but its tokens have {sum}"
+            ));
+        }
         bar.inc(1);
     }
     bar.finish_and_clear();
     if violations.is_empty() {
-        report.good("ledger", "L1, L3 and L5 hold for every token and every wallet");
+        report.good("ledger", "L1, L3, L5 and L9 hold for every token and every wallet");
     }
     for violation in violations {
         report.wrong("ledger", &format!("{violation}; keep a dump of the database and report this"));

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
 use super::error_code::ErrorCode;
+use crate::domain::period_limits::PeriodExceeded;
 
 /// Seconds after which a caller may retry a 503.
 const RETRY_AFTER_UNAVAILABLE: u64 = 1;
@@ -22,6 +23,8 @@ pub struct ApiError {
     pub message: String,
     /// Seconds after which the caller may retry, for `Retry-After`.
     pub retry_after: Option<u64>,
+    /// The period limit that refused it.
+    pub exceeded: Option<PeriodExceeded>,
 }
 
 impl ApiError {
@@ -29,7 +32,7 @@ impl ApiError {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         let status = code.status();
         let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_AFTER_UNAVAILABLE);
-        Self { status, code, message: message.into(), retry_after }
+        Self { status, code, message: message.into(), retry_after, exceeded: None }
     }
 
     /// The same failure with another of the statuses of its code.

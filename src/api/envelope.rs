@@ -5,7 +5,9 @@ use http::{HeaderValue, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::api_error::ApiError;
 use super::error_code::ErrorCode;
+use super::limits::ExceededBody;
 
 /// `{success, message, data}`: the answer of most calls.
 #[derive(Debug, Serialize, ToSchema)]
@@ -71,6 +73,9 @@ pub struct Failure<'a> {
     message: &'a str,
     /// The stable code, for programs.
     error: ErrorCode,
+    /// The period limit that refused the request.
+    #[serde(flatten)]
+    exceeded: ExceededBody,
 }
 
 impl<T> Envelope<T> {
@@ -114,9 +119,10 @@ impl<T> KeyEnvelope<T> {
 impl<'a> Failure<'a> {
     /// A failure in the form of the route at `path`.
     #[must_use]
-    pub fn on(path: &str, message: &'a str, error: ErrorCode) -> Self {
+    pub fn on(path: &str, failure: &'a ApiError) -> Self {
         let code = path.starts_with("/api/usage/token").then_some(false);
-        Self { code, success: false, message, error }
+        let ApiError { message, code: error, exceeded, .. } = failure;
+        Self { code, success: false, message, error: *error, exceeded: (*exceeded).into() }
     }
 }
 

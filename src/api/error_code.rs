@@ -102,6 +102,12 @@ error_codes! {
     /// An amount of quota is outside its range.
     InvalidQuota = "invalid_quota", [BAD_REQUEST],
         "Send a whole number of quota units within the range that the message names.";
+    /// `period_limits` has an unknown member, or a limit is outside its range.
+    InvalidPeriodLimit = "invalid_period_limit", [BAD_REQUEST],
+        "Send quota units for `day`, `week` and `month`, or -1 for no limit.";
+    /// `rate_limits` has an unknown member, or a limit is outside its range.
+    InvalidRateLimit = "invalid_rate_limit", [BAD_REQUEST],
+        "Send numbers for `requests_per_minute`, `tokens_per_minute` and `concurrency`, or -1 for no limit.";
     /// `model_limits` has too many names, too long names, or control characters.
     InvalidModels = "invalid_models", [BAD_REQUEST],
         "Send at most 1,000 names of at most 128 characters, separated by commas.";
@@ -297,9 +303,18 @@ error_codes! {
     /// The body is larger than 1 MiB.
     BodyTooLarge = "body_too_large", [PAYLOAD_TOO_LARGE],
         "Send less at once.";
-    /// Too many requests of this kind from this user, key or address.
+    /// Too many requests of this kind from this user, key or address; or a rate of the token is used up.
     RateLimited = "rate_limited", [TOO_MANY_REQUESTS],
         "Wait for the seconds in `Retry-After`.";
+    /// The token has as many open reservations as it may have.
+    TooManyConcurrent = "too_many_concurrent", [TOO_MANY_REQUESTS],
+        "Settle or release a reservation first.";
+    /// The amount does not fit into the token's limit of this day, week or month.
+    TokenPeriodExceeded = "token_period_exceeded", [TOO_MANY_REQUESTS],
+        "Ask for less, or wait until `resets_at`, or raise the token's `period_limits`.";
+    /// The amount does not fit into the account's limit of this day, week or month.
+    UserPeriodExceeded = "user_period_exceeded", [TOO_MANY_REQUESTS],
+        "Ask for less, or wait until `resets_at`, or have an administrator raise the account's `period_limits`.";
 
     // 500, 503: the server cannot answer now.
 

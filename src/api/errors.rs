@@ -149,6 +149,10 @@ impl From<Refusal> for ErrorCode {
             Refusal::TokenExhausted => Self::TokenExhausted,
             Refusal::TokenQuotaInsufficient => Self::TokenQuotaInsufficient,
             Refusal::UserQuotaInsufficient => Self::UserQuotaInsufficient,
+            Refusal::TokenPeriodExceeded(_) => Self::TokenPeriodExceeded,
+            Refusal::UserPeriodExceeded(_) => Self::UserPeriodExceeded,
+            Refusal::RateExceeded(_) => Self::RateLimited,
+            Refusal::TooManyConcurrent => Self::TooManyConcurrent,
             Refusal::NoReservation => Self::ReservationNotFound,
             Refusal::ReservationEnded => Self::ReservationEnded,
         }
@@ -157,7 +161,9 @@ impl From<Refusal> for ErrorCode {
 
 impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
-        Self::new(refusal.into(), refusal.to_string())
+        let retry_after = refusal.retry_after().map(i64::unsigned_abs);
+        let exceeded = refusal.exceeded();
+        Self { retry_after, exceeded, ..Self::new(refusal.into(), refusal.to_string()) }
     }
 }
 

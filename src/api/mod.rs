@@ -19,6 +19,7 @@ pub mod gateways;
 pub mod health;
 pub mod keys;
 pub mod ledger;
+pub mod limits;
 pub mod middleware;
 pub mod openapi;
 pub mod overview;

@@ -74,7 +74,7 @@ impl OverviewBody {
                 .iter()
                 .map(|(reason, token)| AttentionBody {
                     reason: reason.as_str(),
-                    token: TokenBody::new(token, overview.now, app),
+                    token: TokenBody::new(token, &app.ledger.now(), app),
                 })
                 .collect(),
             attention_total: overview.attention_total,

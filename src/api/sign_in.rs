@@ -62,7 +62,7 @@ pub async fn sign_in(
         end_session(&session).await?;
         return Err(changed.into());
     }
-    Ok(Envelope::of(UserBody::new(user, &app.account_rules)))
+    Ok(Envelope::of(UserBody::new(user, &app)))
 }
 
 /// Sign out. Pages of other sites cannot call this.

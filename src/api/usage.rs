@@ -14,7 +14,9 @@ use super::api_error::ApiError;
 use super::auth::{ApiUser, KeyHolder};
 use super::envelope::{DataOnly, KeyEnvelope, NoStore};
 use super::extract::{ClientIp, Id, Query};
+use super::limits::{PeriodUsageBody, RateLimitsBody};
 use super::state::AppState;
+use crate::domain::calendar::Moment;
 use crate::domain::id::TokenId;
 use crate::domain::money::Usd;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage};
@@ -59,10 +61,14 @@ pub struct KeyUsageBody {
     expires_at: i64,
     /// The owner's wallet, USD.
     user_usd_available: Dollars,
+    /// What was used in the present periods, and their limits.
+    period_usage: PeriodUsageBody,
+    /// Limits per minute, and of open reservations.
+    rate_limits: RateLimitsBody,
 }
 
-impl From<KeyUsage> for KeyUsageBody {
-    fn from(usage: KeyUsage) -> Self {
+impl KeyUsageBody {
+    fn new(usage: &KeyUsage, at: &Moment) -> Self {
         let (used, available) = (usage.used_quota, usage.budget.remain());
         Self {
             object: "token_usage",
@@ -78,6 +84,8 @@ impl From<KeyUsage> for KeyUsageBody {
             model_limits_enabled: usage.model_limits_enabled,
             expires_at: usage.lifetime.expires_at(),
             user_usd_available: Dollars(usage.wallet.usd()),
+            period_usage: usage.period_usage(at).into(),
+            rate_limits: usage.rate_limits.into(),
         }
     }
 }
@@ -155,7 +163,7 @@ pub async fn by_key(
     KeyHolder(key): KeyHolder,
 ) -> Result<NoStore<KeyEnvelope<KeyUsageBody>>, ApiError> {
     let usage = app.usage.by_key(&key, ip).await?;
-    Ok(NoStore(KeyEnvelope::of(usage.into())))
+    Ok(NoStore(KeyEnvelope::of(KeyUsageBody::new(&usage, &app.ledger.now()))))
 }
 
 /// Daily spend of a token (spec §4.9), at most 10 minutes old; see `Age`.

@@ -10,6 +10,7 @@ use axum::Router;
 use super::{Opened, StartError};
 use crate::api::{openapi, router, state::AppState};
 use crate::config::{Config, ListKey, Registration, TokenApi};
+use crate::domain::calendar::Calendar;
 use crate::domain::group::Groups;
 use crate::domain::money::Quota;
 use crate::domain::time::Clock;
@@ -75,15 +76,24 @@ impl App {
             Arc::clone(&key_cache),
             InvalidationMetrics::register(&mut registry),
         );
+        let calendar = Calendar { zone: config.usage.time_zone, week_starts: config.usage.week_starts };
         let ledger_rules = LedgerRules {
             lanes: lanes(config.ledger.lanes),
             queue: config.ledger.queue,
-            zone: config.usage.time_zone,
+            calendar,
             groups: groups.clone(),
         };
         let lanes = Lanes::start(&db, &clock, &rng, &balances, &ledger_rules, &mut registry);
-        let ledger =
-            Ledger::new(db.clone(), vault.clone(), key_cache, lanes, Arc::clone(&clock), rng.clone(), groups.clone());
+        let ledger = Ledger::new(
+            db.clone(),
+            vault.clone(),
+            key_cache,
+            lanes,
+            Arc::clone(&clock),
+            rng.clone(),
+            groups.clone(),
+            calendar,
+        );
         let token_rules =
             TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone(), cell: config.cell.label };
         let state = Arc::new(AppState {

@@ -124,6 +124,10 @@ pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartE
         {
             return Err(StartError::WrongCell { database: label, setting: config.cell.label });
         }
+        let week_starts = i16::try_from(config.usage.week_starts.number_from_monday()).unwrap_or(1);
+        if installation::change_week_start(&mut conn, week_starts).await? {
+            tracing::info!(week_starts = %config.usage.week_starts, "counted the present week of every limit again");
+        }
     }
     Ok(Opened { db, vault })
 }

@@ -144,6 +144,8 @@ pub struct Limits {
 pub struct Usage {
     #[serde(deserialize_with = "zone")]
     pub time_zone: chrono_tz::Tz,
+    #[serde(deserialize_with = "weekday")]
+    pub week_starts: chrono::Weekday,
     pub retention_days: u32,
 }
 
@@ -197,6 +199,11 @@ fn networks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<IpN
 fn cell_label<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<CellLabel, D::Error> {
     let text = String::deserialize(deserializer)?;
     CellLabel::parse(&text).map_err(serde::de::Error::custom)
+}
+
+fn weekday<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<chrono::Weekday, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    name.parse().map_err(|_| serde::de::Error::custom(format!("{name:?} is not a day of the week, such as \"monday\"")))
 }
 
 fn zone<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<chrono_tz::Tz, D::Error> {

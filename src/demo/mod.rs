@@ -18,7 +18,9 @@ use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
 use crate::domain::password::{NewPassword, TypedPassword};
+use crate::domain::period_limits::PeriodLimits;
 use crate::domain::policy;
+use crate::domain::rate_limits::RateLimits;
 use crate::domain::time::{Clock, DAY, Lifetime, ManualClock, UnixTime};
 use crate::domain::token::{Budget, NewToken, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
 use crate::domain::user::{Role, UserStatus};
@@ -193,6 +195,8 @@ fn new_token(key: &DemoKey, now: UnixTime) -> Result<NewToken, DemoError> {
         note: TokenNote::default(),
         lifetime,
         budget,
+        period_limits: PeriodLimits::default(),
+        rate_limits: RateLimits::default(),
         model_limits_enabled: is_customer,
         model_limits: ModelLimits::parse(if is_customer { "gpt-4o,gpt-4o-mini" } else { "" }).map_err(invalid)?,
         allow_ips: IpAllowlist::parse(if is_customer { "192.0.2.0/24\n2001:db8::/32" } else { "" }).map_err(invalid)?,

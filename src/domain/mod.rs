@@ -5,6 +5,7 @@
 pub mod access_token;
 pub mod attention;
 pub mod audit;
+pub mod calendar;
 pub mod caller;
 pub mod cell;
 pub mod enablement;
@@ -18,7 +19,9 @@ pub mod model_limits;
 pub mod money;
 pub mod page;
 pub mod password;
+pub mod period_limits;
 pub mod policy;
+pub mod rate_limits;
 pub mod search;
 pub mod secrets;
 pub mod status;

@@ -18,6 +18,12 @@ impl Quota {
     /// No quota.
     pub const ZERO: Self = Self(0);
 
+    /// The least amount that is not nothing.
+    pub const LEAST: Self = Self(1);
+
+    /// The largest amount that can be counted.
+    pub const MAX: Self = Self(i64::MAX);
+
     /// An amount in the range that can be granted: 0 to 1,000,000,000 × `QuotaPerUnit` (spec §8).
     ///
     /// # Errors

@@ -13,6 +13,13 @@ pub const QUOTA_PER_USD: i64 = 500_000;
 /// stored as 0: clients of this API family send values such as -1.
 pub const MAX_QUOTA: i64 = 500_000_000_000_000;
 
+/// The largest rate or number of open reservations that a token can be limited to; no server reaches it.
+pub const MAX_RATE: i64 = 1_000_000_000;
+
+/// Seconds by which the model tokens of one charge can use up a rate in advance, so that a wrong count does not lock a
+/// token for good.
+pub const MAX_RATE_DEBT_SECONDS: i64 = 3_600;
+
 /// Characters in a token's name, after trimming (spec §8). Characters, not bytes.
 pub const MAX_NAME_CHARS: usize = 50;
 

@@ -53,6 +53,36 @@ impl UnixTime {
     }
 }
 
+/// Microseconds since 1970-01-01 UTC, for rates. Arithmetic saturates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct Micros(i64);
+
+impl Micros {
+    pub const PER_SECOND: i64 = 1_000_000;
+
+    #[must_use]
+    pub const fn new(micros: i64) -> Self {
+        Self(micros)
+    }
+
+    #[must_use]
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    #[must_use]
+    pub const fn plus(self, micros: i64) -> Self {
+        Self(self.0.saturating_add(micros))
+    }
+
+    /// The second that it belongs to.
+    #[must_use]
+    pub const fn seconds(self) -> UnixTime {
+        UnixTime(self.0.div_euclid(Self::PER_SECOND))
+    }
+}
+
 /// When a token expires (spec §2.1 `expired_time`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
@@ -130,6 +160,17 @@ pub struct Day(NaiveDate);
 pub struct DayInvalid;
 
 impl Day {
+    /// A day before every charge.
+    pub const FIRST: Self = match NaiveDate::from_ymd_opt(1970, 1, 1) {
+        Some(date) => Self(date),
+        None => Self(NaiveDate::MIN),
+    };
+
+    #[must_use]
+    pub const fn date(self) -> NaiveDate {
+        self.0
+    }
+
     /// Reads `YYYY-MM-DD`: exactly ten characters, and a day that exists.
     ///
     /// # Errors
@@ -160,6 +201,12 @@ impl Day {
     }
 }
 
+impl From<NaiveDate> for Day {
+    fn from(date: NaiveDate) -> Self {
+        Self(date)
+    }
+}
+
 impl std::fmt::Display for Day {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
@@ -168,7 +215,11 @@ impl std::fmt::Display for Day {
 
 /// The source of the current time.
 pub trait Clock: Send + Sync {
-    fn now(&self) -> UnixTime;
+    fn micros(&self) -> Micros;
+
+    fn now(&self) -> UnixTime {
+        self.micros().seconds()
+    }
 }
 
 impl std::fmt::Debug for dyn Clock {
@@ -182,8 +233,8 @@ pub struct SystemClock;
 
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "the only place that reads the clock")]
-    fn now(&self) -> UnixTime {
-        UnixTime(chrono::Utc::now().timestamp())
+    fn micros(&self) -> Micros {
+        Micros(chrono::Utc::now().timestamp_micros())
     }
 }
 
@@ -203,8 +254,8 @@ impl ManualClock {
 }
 
 impl Clock for ManualClock {
-    fn now(&self) -> UnixTime {
-        UnixTime(self.0.load(Ordering::SeqCst))
+    fn micros(&self) -> Micros {
+        Micros(self.0.load(Ordering::SeqCst).saturating_mul(Micros::PER_SECOND))
     }
 }
 

@@ -1,14 +1,17 @@
 //! The token and its changes (spec §2.1, §4.4, §4.5a).
 
+use super::calendar::Moment;
 use super::group::Group;
 use super::id::{TokenId, UserId};
 use super::ip_allowlist::IpAllowlist;
 use super::key::{ApiKey, KeyHint};
 use super::model_limits::ModelLimits;
 use super::money::{Quota, QuotaInvalid};
+use super::period_limits::{PeriodCounters, PeriodLimits, PeriodLimitsPatch, PeriodUsage};
 use super::policy;
+use super::rate_limits::{RateCounters, RateLimits, RateLimitsPatch};
 use super::text::hides_something;
-use super::time::{Lifetime, UnixTime};
+use super::time::{Day, Lifetime, UnixTime};
 use super::user::Role;
 
 /// A token without its key, so that no list can leak one.
@@ -29,7 +32,14 @@ pub struct Token {
     pub lifetime: Lifetime,
     /// `remain_quota` and `unlimited_quota` of the API.
     pub budget: Budget,
+    /// What was charged, and what is held.
     pub used_quota: Quota,
+    /// The sum of its open reservations.
+    pub held: Quota,
+    pub period_limits: PeriodLimits,
+    pub period_counters: PeriodCounters,
+    pub rate_limits: RateLimits,
+    pub rate_counters: RateCounters,
     /// Whether `model_limits` applies.
     pub model_limits_enabled: bool,
     pub model_limits: ModelLimits,
@@ -235,6 +245,8 @@ pub struct NewToken {
     pub note: TokenNote,
     pub lifetime: Lifetime,
     pub budget: Budget,
+    pub period_limits: PeriodLimits,
+    pub rate_limits: RateLimits,
     pub model_limits_enabled: bool,
     pub model_limits: ModelLimits,
     pub allow_ips: IpAllowlist,
@@ -250,6 +262,8 @@ pub struct TokenPatch {
     pub lifetime: Option<Lifetime>,
     pub remain_quota: Option<RequestedQuota>,
     pub unlimited_quota: Option<bool>,
+    pub period_limits: PeriodLimitsPatch,
+    pub rate_limits: RateLimitsPatch,
     pub model_limits_enabled: Option<bool>,
     pub model_limits: Option<ModelLimits>,
     pub allow_ips: Option<IpAllowlist>,
@@ -275,6 +289,8 @@ impl Token {
             note: patch.note.unwrap_or(self.note),
             lifetime: patch.lifetime.unwrap_or(self.lifetime),
             budget,
+            period_limits: self.period_limits.edited(patch.period_limits),
+            rate_limits: self.rate_limits.edited(patch.rate_limits),
             model_limits_enabled: patch.model_limits_enabled.unwrap_or(self.model_limits_enabled),
             model_limits: patch.model_limits.unwrap_or(self.model_limits),
             allow_ips: patch.allow_ips.unwrap_or(self.allow_ips),
@@ -282,6 +298,12 @@ impl Token {
             group,
             ..self
         })
+    }
+
+    /// What its period limits admit at a moment. `not_before` is a day that has begun on another server.
+    #[must_use]
+    pub fn period_usage(&self, not_before: Day, at: &Moment) -> PeriodUsage {
+        PeriodUsage::new(self.period_limits, self.period_counters, self.held, not_before, at)
     }
 }
 
@@ -306,6 +328,11 @@ pub(super) mod tests {
             lifetime: Lifetime::Forever,
             budget: Budget::new(Quota::grant(5).unwrap(), false),
             used_quota: Quota::ZERO,
+            held: Quota::ZERO,
+            period_limits: PeriodLimits::default(),
+            period_counters: PeriodCounters::NONE,
+            rate_limits: RateLimits::default(),
+            rate_counters: RateCounters::default(),
             model_limits_enabled: false,
             model_limits: ModelLimits::default(),
             allow_ips: IpAllowlist::default(),

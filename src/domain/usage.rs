@@ -1,9 +1,12 @@
 //! Usage by day (spec §2.4, §4.9, §8).
 
+use super::calendar::Moment;
 use super::id::TokenId;
 use super::model_limits::ModelLimits;
 use super::money::Quota;
+use super::period_limits::{PeriodCounters, PeriodLimits, PeriodUsage};
 use super::policy;
+use super::rate_limits::RateLimits;
 use super::time::{Day, DayInvalid, Lifetime};
 use super::token::{Budget, TokenName};
 use super::user::UserStatus;
@@ -103,10 +106,23 @@ pub struct KeyUsage {
     pub model_limits: ModelLimits,
     /// When it expires.
     pub lifetime: Lifetime,
+    /// The sum of its open reservations.
+    pub held: Quota,
+    pub period_limits: PeriodLimits,
+    pub period_counters: PeriodCounters,
+    pub rate_limits: RateLimits,
     /// The quota in the wallet of its owner.
     pub wallet: Quota,
     /// The status of its owner.
     pub owner_status: UserStatus,
+}
+
+impl KeyUsage {
+    /// What its period limits admit at a moment.
+    #[must_use]
+    pub fn period_usage(&self, at: &Moment) -> PeriodUsage {
+        PeriodUsage::new(self.period_limits, self.period_counters, self.held, at.today, at)
+    }
 }
 
 /// The spend of a token on one day.

@@ -1,7 +1,9 @@
 //! Accounts: roles, status, and who may manage whom (spec §1, §5).
 
+use super::calendar::Moment;
 use super::id::UserId;
 use super::money::Quota;
+use super::period_limits::{PeriodCounters, PeriodLimits, PeriodUsage};
 use super::time::UnixTime;
 use super::username::Username;
 
@@ -26,8 +28,12 @@ pub struct User {
     pub group: String,
     /// The wallet: what all its tokens together may still spend.
     pub quota: Quota,
-    /// What all its tokens together have spent.
+    /// What was charged to all its tokens together, and what is held.
     pub used_quota: Quota,
+    /// The sum of the open reservations of all its tokens.
+    pub held: Quota,
+    pub period_limits: PeriodLimits,
+    pub period_counters: PeriodCounters,
     /// Number of charges.
     pub request_count: i64,
     /// True if an administrator enabled it for the token API (spec §1).
@@ -44,6 +50,12 @@ impl User {
     #[must_use]
     pub const fn may_use_token_api(&self, open_to_all: bool) -> bool {
         open_to_all || self.token_api_enabled || self.role.is_admin()
+    }
+
+    /// What its period limits admit at a moment.
+    #[must_use]
+    pub fn period_usage(&self, at: &Moment) -> PeriodUsage {
+        PeriodUsage::new(self.period_limits, self.period_counters, self.held, at.today, at)
     }
 
     /// The account, enabled by an administrator or root.
@@ -247,6 +259,9 @@ mod tests {
             group: String::new(),
             quota: Quota::ZERO,
             used_quota: Quota::ZERO,
+            held: Quota::ZERO,
+            period_limits: PeriodLimits::default(),
+            period_counters: PeriodCounters::NONE,
             request_count: 0,
             token_api_enabled: false,
             max_tokens: None,

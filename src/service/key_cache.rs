@@ -283,9 +283,12 @@ impl Snapshot {
         if let Some(token) = token {
             current.token.budget = Budget::new(token.remain, current.token.budget.is_unlimited());
             current.token.used_quota = token.used;
+            current.token.held = token.held;
+            current.token.period_counters = token.period_counters;
         }
         if let Some(wallet) = wallet {
             (current.wallet.quota, current.wallet.used_quota) = (wallet.remain, wallet.used);
+            (current.wallet.held, current.wallet.period_counters) = (wallet.held, wallet.period_counters);
         }
         Arc::new(current)
     }

@@ -9,9 +9,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::money::Quota;
+use crate::domain::period_limits::PeriodCounters;
 use crate::storage::ledger::Changes;
 
-/// Slots for tokens, and as many for wallets: about one megabyte each.
+/// Slots for tokens, and as many for wallets: about two megabytes each.
 const SLOTS: usize = 16_384;
 
 /// Balances by token and by user, each as of the last batch that changed it.
@@ -30,6 +31,9 @@ pub struct Balance {
     pub remain: Quota,
     /// Quota units that were spent or are reserved.
     pub used: Quota,
+    /// Quota units that are reserved.
+    pub held: Quota,
+    pub period_counters: PeriodCounters,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +46,9 @@ struct Slot {
 impl RecentBalances {
     #[must_use]
     pub fn new() -> Self {
-        let nothing = Slot { id: 0, batch: 0, balance: Balance { remain: Quota::ZERO, used: Quota::ZERO } };
+        let period_counters = PeriodCounters::NONE;
+        let balance = Balance { remain: Quota::ZERO, used: Quota::ZERO, held: Quota::ZERO, period_counters };
+        let nothing = Slot { id: 0, batch: 0, balance };
         let slots = || std::iter::repeat_with(|| Mutex::new(nothing)).take(SLOTS).collect();
         Self { batches: AtomicU64::new(0), tokens: slots(), wallets: slots() }
     }
@@ -57,11 +63,22 @@ impl RecentBalances {
     pub fn record(&self, changes: &Changes) {
         let batch = self.batches.fetch_add(1, Ordering::SeqCst) + 1;
         for token in &changes.tokens {
-            let balance = Balance { remain: token.budget.remain(), used: token.used_quota };
+            let balance = Balance {
+                remain: token.budget.remain(),
+                used: token.used_quota,
+                held: token.held,
+                period_counters: token.period_counters,
+            };
             put(&self.tokens, token.id.get(), batch, balance);
         }
         for (user, wallet) in &changes.wallets {
-            put(&self.wallets, user.get(), batch, Balance { remain: wallet.quota, used: wallet.used_quota });
+            let balance = Balance {
+                remain: wallet.quota,
+                used: wallet.used_quota,
+                held: wallet.held,
+                period_counters: wallet.period_counters,
+            };
+            put(&self.wallets, user.get(), batch, balance);
         }
     }
 

@@ -14,6 +14,8 @@ use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::ApiKey;
 use crate::domain::money::QuotaInvalid;
 use crate::domain::page::{Page, PageRequest};
+use crate::domain::period_limits::PeriodLimitsPatch;
+use crate::domain::rate_limits::RateLimitsPatch;
 use crate::domain::search::SearchPattern;
 use crate::domain::status::EnableRefused;
 use crate::domain::time::Clock;
@@ -295,6 +297,8 @@ fn changed_fields(patch: &TokenPatch) -> Details {
         ("expired_time", patch.lifetime.is_some()),
         ("remain_quota", patch.remain_quota.is_some()),
         ("unlimited_quota", patch.unlimited_quota.is_some()),
+        ("period_limits", patch.period_limits != PeriodLimitsPatch::default()),
+        ("rate_limits", patch.rate_limits != RateLimitsPatch::default()),
         ("model_limits_enabled", patch.model_limits_enabled.is_some()),
         ("model_limits", patch.model_limits.is_some()),
         ("allow_ips", patch.allow_ips.is_some()),

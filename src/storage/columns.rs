@@ -38,3 +38,28 @@ text_columns! {
     TokenName: |text: &str| TokenName::from_stored(text.to_owned());
     TokenNote: TokenNote::parse;
 }
+
+/// The period limits of a row of `tokens` or `users`.
+macro_rules! period_limits {
+    ($row:expr) => {
+        crate::domain::period_limits::PeriodLimits {
+            day: $row.day_limit,
+            week: $row.week_limit,
+            month: $row.month_limit,
+        }
+    };
+}
+
+/// The period counters of a row of `tokens` or `users`.
+macro_rules! period_counters {
+    ($row:expr) => {
+        crate::domain::period_limits::PeriodCounters {
+            day: $row.period_day,
+            day_used: $row.day_used,
+            week_used: $row.week_used,
+            month_used: $row.month_used,
+        }
+    };
+}
+
+pub(super) use {period_counters, period_limits};

@@ -137,8 +137,8 @@ pub async fn find_first_whole_day(conn: &mut Conn, zone: &str) -> Result<Day, St
     Ok(day)
 }
 
-/// L5: days since `since`, of tokens with ids in `from..to`, whose `usage_daily` is not the sum of their charges. Days
-/// are those of `zone`.
+/// L5: days since `since`, of tokens with ids in `from..to`, whose `usage_daily` is not the sum of their charges. A charge
+/// of an older version has no day: it counts on the day of its time in `zone`.
 pub async fn list_day_violations(
     conn: &mut Conn,
     from: i64,
@@ -148,8 +148,8 @@ pub async fn list_day_violations(
 ) -> Result<Vec<DayViolation>, StorageError> {
     let rows = sqlx::query!(
         r#"with charged as (
-             select token_id, user_id, (to_timestamp(at) at time zone $3)::date as day, model, sum(quota) as quota,
-               count(*) as requests
+             select token_id, user_id, coalesce(day, (to_timestamp(at) at time zone $3)::date) as day, model,
+               sum(quota) as quota, count(*) as requests
              from charges where token_id >= $1 and token_id < $2 group by 1, 2, 3, 4)
            select coalesce(u.token_id, c.token_id) as "token_id!: TokenId", coalesce(u.day, c.day)::text as "day!",
              coalesce(u.quota, 0) as "recorded!", coalesce(c.quota, 0)::bigint as "sum!"
@@ -169,4 +169,75 @@ pub async fn list_day_violations(
         .into_iter()
         .map(|row| DayViolation { token_id: row.token_id, day: row.day, recorded: row.recorded, sum: row.sum })
         .collect())
+}
+
+/// L9: tokens with ids in `from..to` whose `held`, open reservations or period counters are not the sums that they stand
+/// for. `recorded` and `sum` are those of the first that differs.
+pub async fn list_token_limit_violations(
+    conn: &mut Conn,
+    from: i64,
+    to: i64,
+) -> Result<Vec<Violation<TokenId>>, StorageError> {
+    let rows = sqlx::query!(
+        r#"with counted as (
+             select t.id, t.user_id,
+               array[t.held, t.open_reservations, t.day_used, t.week_used, t.month_used] as recorded,
+               array[coalesce(sum(d.quota) filter (where d.day = t.period_day), 0),
+                 coalesce(sum(d.quota) filter (where d.day >= first_day_of_week(t.period_day, i.week_starts)), 0),
+                 coalesce(sum(d.quota) filter (where d.day >= date_trunc('month', t.period_day)::date), 0)]::bigint[]
+                 as used
+             from installation i cross join tokens t left join usage_daily d on d.token_id = t.id
+               and d.user_id = t.user_id and d.token_id >= $1 and d.token_id < $2 and d.day > t.period_day - 31
+             where t.id >= $1 and t.id < $2 group by t.id, i.week_starts),
+           compared as (
+             select c.id, c.recorded, array[coalesce(r.held, 0), coalesce(r.open, 0)]::bigint[] || c.used as sums
+             from counted c left join (
+               select token_id, user_id, sum(held) as held, count(*) as open from reservations
+               where state = 'open' and token_id >= $1 and token_id < $2 group by token_id, user_id) r
+               on r.token_id = c.id and r.user_id = c.user_id)
+           select c.id as "id!: TokenId", v.recorded as "recorded!", v.sum as "sum!"
+           from compared c cross join lateral (
+             select a.recorded, a.sum from unnest(c.recorded, c.sums) with ordinality as a (recorded, sum, nth)
+             where a.recorded <> a.sum order by a.nth limit 1) v"#,
+        from,
+        to
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| Violation { id: row.id, recorded: row.recorded, sum: row.sum }).collect())
+}
+
+/// L9: like [`list_token_limit_violations`], for the wallets of users with ids in `from..to`.
+pub async fn list_wallet_limit_violations(
+    conn: &mut Conn,
+    from: i64,
+    to: i64,
+) -> Result<Vec<Violation<UserId>>, StorageError> {
+    let rows = sqlx::query!(
+        r#"with held as (
+             select user_id, sum(held) as held from tokens where user_id >= $1 and user_id < $2 group by user_id),
+           used as (
+             select u.id,
+               coalesce(sum(d.quota) filter (where d.day = u.period_day), 0) as day_used,
+               coalesce(sum(d.quota) filter (where d.day >= first_day_of_week(u.period_day, i.week_starts)), 0)
+                 as week_used,
+               coalesce(sum(d.quota) filter (where d.day >= date_trunc('month', u.period_day)::date), 0) as month_used
+             from installation i cross join users u join tokens t on t.user_id = u.id
+               join usage_daily d on d.token_id = t.id and d.user_id = u.id and d.day > u.period_day - 31
+             where u.id >= $1 and u.id < $2 and t.user_id >= $1 and t.user_id < $2 group by u.id)
+           select u.id, v.recorded as "recorded!", v.sum as "sum!"
+           from users u left join held h on h.user_id = u.id left join used s on s.id = u.id
+           cross join lateral (
+             select a.recorded, a.sum from unnest(
+               array[u.held, u.day_used, u.week_used, u.month_used],
+               array[coalesce(h.held, 0), coalesce(s.day_used, 0), coalesce(s.week_used, 0),
+                 coalesce(s.month_used, 0)]::bigint[]) with ordinality as a (recorded, sum, nth)
+             where a.recorded <> a.sum order by a.nth limit 1) v
+           where u.id >= $1 and u.id < $2"#,
+        from,
+        to
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| Violation { id: row.id, recorded: row.recorded, sum: row.sum }).collect())
 }

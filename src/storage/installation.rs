@@ -1,4 +1,5 @@
-//! The table `installation`: the master key and the cell that this database belongs to.
+//! The table `installation`: the master key and the cell that this database belongs to, and by which first day of the week
+//! it counts.
 
 use super::{Conn, StorageError};
 use crate::domain::cell::CellLabel;
@@ -61,4 +62,34 @@ pub async fn insert(conn: &mut Conn, key_check: &[u8], cell: CellLabel, now: Uni
     .fetch_optional(conn)
     .await?;
     Ok(())
+}
+
+/// Users whose periods are counted again in one transaction.
+const RECOUNTED_USERS: i64 = 500;
+
+/// Lets weekly limits count by another first day of the week (1 Monday to 7 Sunday), if it is another one: counts the
+/// present weeks again from `usage_daily`, some users at a time under the locks of their wallets. Returns true if it did.
+/// If it is interrupted, the next start begins again.
+pub async fn change_week_start(conn: &mut Conn, week_starts: i16) -> Result<bool, StorageError> {
+    let counted =
+        sqlx::query_scalar!("select week_starts from installation where id = 1").fetch_optional(&mut *conn).await?;
+    if counted == Some(week_starts) {
+        return Ok(false);
+    }
+    let mut after = 0;
+    while let Some(last) = sqlx::query_scalar!(
+        "select max(id) from (select id from users where id > $1 order by id limit $2) as some_users",
+        after,
+        RECOUNTED_USERS
+    )
+    .fetch_one(&mut *conn)
+    .await?
+    {
+        sqlx::query!("select count_periods($1, $2, $3)", after + 1, last, i32::from(week_starts))
+            .fetch_one(&mut *conn)
+            .await?;
+        after = last;
+    }
+    sqlx::query!("update installation set week_starts = $1 where id = 1", week_starts).execute(conn).await?;
+    Ok(true)
 }

@@ -6,7 +6,8 @@ use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::ledger::Wallet;
 use crate::domain::money::Quota;
-use crate::domain::time::Lifetime;
+use crate::domain::period_limits::{PeriodCounters, PeriodLimits};
+use crate::domain::time::{Day, Lifetime};
 use crate::domain::token::{Budget, Token};
 use crate::domain::user::UserStatus;
 
@@ -54,11 +55,18 @@ pub async fn list_with_owners(
     let rows = select_tokens!(
         r#", key_digest, owner.wallet_quota as "wallet_quota!: Quota", owner.wallet_used as "wallet_used!: Quota",
            owner.request_count as "request_count!", owner.owner_status as "owner_status!: UserStatus",
-           owner.owner_group as "owner_group!"
+           owner.owner_group as "owner_group!", owner.wallet_held as "wallet_held!: Quota",
+           owner.wallet_day_limit as "wallet_day_limit?: Quota", owner.wallet_week_limit as "wallet_week_limit?: Quota",
+           owner.wallet_month_limit as "wallet_month_limit?: Quota", owner.wallet_period_day as "wallet_period_day!: Day",
+           owner.wallet_day_used as "wallet_day_used!: Quota", owner.wallet_week_used as "wallet_week_used!: Quota",
+           owner.wallet_month_used as "wallet_month_used!: Quota"
            from unnest($1::bytea[]) as requested (digest)
            cross join lateral (select * from tokens where key_digest = requested.digest offset 0) t
            cross join lateral (select quota as wallet_quota, used_quota as wallet_used, request_count,
-               status as owner_status, group_name as owner_group, deleted_time as owner_deleted_time
+               status as owner_status, group_name as owner_group, deleted_time as owner_deleted_time,
+               held as wallet_held, day_limit as wallet_day_limit, week_limit as wallet_week_limit,
+               month_limit as wallet_month_limit, period_day as wallet_period_day, day_used as wallet_day_used,
+               week_used as wallet_week_used, month_used as wallet_month_used
                from users where users.id = t.user_id offset 0) owner
            where deleted_time is null and owner_deleted_time is null"#,
         &digests
@@ -69,6 +77,18 @@ pub async fn list_with_owners(
         let wallet = Wallet {
             quota: row.wallet_quota,
             used_quota: row.wallet_used,
+            held: row.wallet_held,
+            period_limits: PeriodLimits {
+                day: row.wallet_day_limit,
+                week: row.wallet_week_limit,
+                month: row.wallet_month_limit,
+            },
+            period_counters: PeriodCounters {
+                day: row.wallet_period_day,
+                day_used: row.wallet_day_used,
+                week_used: row.wallet_week_used,
+                month_used: row.wallet_month_used,
+            },
             request_count: row.request_count,
             status: row.owner_status,
         };

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::columns::{period_counters, period_limits};
 use super::{Conn, StorageError};
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::ledger::{ChargeOutcome, Counts, Reservation, Wallet};
@@ -17,16 +18,24 @@ pub type LockedWallet = (UserId, Wallet, String);
 /// The locked wallet of a row of the two statements below.
 macro_rules! locked_wallet {
     ($row:expr) => {{
-        let (quota, used_quota, request_count) = ($row.quota, $row.used_quota, $row.request_count);
-        ($row.id, Wallet { quota, used_quota, request_count, status: $row.status }, $row.group_name)
+        let wallet = Wallet {
+            quota: $row.quota,
+            used_quota: $row.used_quota,
+            held: $row.held,
+            period_limits: period_limits!($row),
+            period_counters: period_counters!($row),
+            request_count: $row.request_count,
+            status: $row.status,
+        };
+        ($row.id, wallet, $row.group_name)
     }};
 }
 
 /// Locks wallets, ids ascending. Those of deleted accounts too: their reservations still end.
 pub async fn lock_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<LockedWallet>, StorageError> {
     let rows = sqlx::query!(
-        "select id, quota, used_quota, request_count, status, group_name from users where id = any($1) order by id \
-         for no key update",
+        "select id, quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used, \
+         month_used, request_count, status, group_name from users where id = any($1) order by id for no key update",
         ids as &[UserId]
     )
     .fetch_all(conn)
@@ -37,8 +46,8 @@ pub async fn lock_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<LockedW
 /// Like [`lock_wallets`], but leaves out wallets that another transaction holds.
 pub async fn lock_free_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<LockedWallet>, StorageError> {
     let rows = sqlx::query!(
-        "select id, quota, used_quota, request_count, status, group_name from users where id = any($1) order by id \
-         for no key update skip locked",
+        "select id, quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used, \
+         month_used, request_count, status, group_name from users where id = any($1) order by id for no key update skip locked",
         ids as &[UserId]
     )
     .fetch_all(conn)
@@ -106,8 +115,6 @@ pub async fn list_idempotency_records(
 pub struct Changes {
     /// The time of the batch.
     pub now: UnixTime,
-    /// The day of `now` in `usage.time_zone`.
-    pub day: Day,
     pub wallets: Vec<(UserId, Wallet)>,
     pub tokens: Vec<Token>,
     pub charges: Vec<NewCharge>,
@@ -124,6 +131,8 @@ pub struct NewCharge {
     pub token_id: TokenId,
     pub user_id: UserId,
     pub reservation_id: Option<ReservationId>,
+    /// The day that it counts in.
+    pub day: Day,
     pub model: String,
     pub quota: Quota,
     pub shortfall: Quota,
@@ -141,10 +150,9 @@ pub struct NewReservation {
 impl Changes {
     /// Nothing to write yet.
     #[must_use]
-    pub const fn new(now: UnixTime, day: Day) -> Self {
+    pub const fn new(now: UnixTime) -> Self {
         Self {
             now,
-            day,
             wallets: Vec::new(),
             tokens: Vec::new(),
             charges: Vec::new(),
@@ -166,7 +174,7 @@ impl Changes {
     }
 }
 
-/// The sum of a batch's charges of one token and model.
+/// The sum of a batch's charges of one token, day and model.
 #[derive(Debug, Default, Clone, Copy)]
 struct UsageSum {
     quota: i64,
@@ -176,10 +184,10 @@ struct UsageSum {
 }
 
 /// L5: what `usage_daily` grows by is the sum of the charges that the same statement inserts.
-fn usage_sums(charges: &[NewCharge]) -> Vec<((TokenId, UserId, &str), UsageSum)> {
-    let mut sums: BTreeMap<(TokenId, UserId, &str), UsageSum> = BTreeMap::new();
+fn usage_sums(charges: &[NewCharge]) -> Vec<((TokenId, UserId, Day, &str), UsageSum)> {
+    let mut sums: BTreeMap<(TokenId, UserId, Day, &str), UsageSum> = BTreeMap::new();
     for charge in charges {
-        let sum = sums.entry((charge.token_id, charge.user_id, &charge.model)).or_default();
+        let sum = sums.entry((charge.token_id, charge.user_id, charge.day, &charge.model)).or_default();
         sum.quota = sum.quota.saturating_add(charge.quota.get());
         sum.requests = sum.requests.saturating_add(1);
         sum.prompt_tokens = sum.prompt_tokens.saturating_add(charge.counts.prompt_tokens);
@@ -197,29 +205,35 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
     fn column<T, U>(rows: &[T], value: impl Fn(&T) -> U) -> Vec<U> {
         rows.iter().map(value).collect()
     }
-    let Changes { now, day, wallets, tokens, charges, new_reservations, ended_reservations, idempotency_records } =
-        changes;
+    let Changes { now, wallets, tokens, charges, new_reservations, ended_reservations, idempotency_records } = changes;
     let sums = usage_sums(charges);
     sqlx::query!(
         "with updated_wallets as ( \
-           update users u set quota = v.quota, used_quota = v.used_quota, request_count = v.request_count \
-           from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) \
-             as v (id, quota, used_quota, request_count) where u.id = v.id), \
+           update users u set quota = v.quota, used_quota = v.used_quota, request_count = v.request_count, \
+             held = v.held, period_day = v.period_day, day_used = v.day_used, week_used = v.week_used, \
+             month_used = v.month_used \
+           from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::date[], \
+             $8::bigint[], $9::bigint[], $10::bigint[]) as v (id, quota, used_quota, request_count, held, \
+             period_day, day_used, week_used, month_used) where u.id = v.id), \
          updated_tokens as ( \
-           update tokens t set remain_quota = v.remain_quota, used_quota = v.used_quota, \
-             accessed_time = v.accessed_time \
-           from unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) \
-             as v (id, remain_quota, used_quota, accessed_time) where t.id = v.id), \
+           update tokens t set remain_quota = v.remain_quota, used_quota = v.used_quota, accessed_time = v.accessed_time, \
+             held = v.held, period_day = v.period_day, day_used = v.day_used, \
+             week_used = v.week_used, month_used = v.month_used, requests_tat = v.requests_tat, \
+             tokens_tat = v.tokens_tat, open_reservations = v.open_reservations \
+           from unnest($11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], \
+             $16::date[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], \
+             $22::bigint[]) as v (id, remain_quota, used_quota, accessed_time, held, period_day, day_used, \
+             week_used, month_used, requests_tat, tokens_tat, open_reservations) where t.id = v.id), \
          inserted_charges as ( \
-           insert into charges (at, gateway_id, token_id, user_id, reservation_id, model, quota, shortfall, \
-             prompt_tokens, completion_tokens) \
-           select $1, v.* from unnest($11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[], \
-             $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[]) as v), \
+           insert into charges (at, gateway_id, token_id, user_id, reservation_id, day, model, quota, \
+             shortfall, prompt_tokens, completion_tokens) \
+           select $1, v.* from unnest($23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], \
+             $27::date[], $28::text[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[]) as v), \
          added_usage as ( \
            insert into usage_daily as d (day, token_id, user_id, model, quota, requests, prompt_tokens, \
              completion_tokens) \
-           select $2, v.* from unnest($20::bigint[], $21::bigint[], $22::text[], $23::bigint[], $24::bigint[], \
-             $25::bigint[], $26::bigint[]) as v \
+           select v.* from unnest($33::date[], $34::bigint[], $35::bigint[], $36::text[], $37::bigint[], \
+             $38::bigint[], $39::bigint[], $40::bigint[]) as v \
            on conflict on constraint usage_daily_pkey do update set quota = d.quota + excluded.quota, \
              requests = d.requests + excluded.requests, \
              prompt_tokens = case when d.prompt_tokens > 9223372036854775807 - excluded.prompt_tokens \
@@ -227,45 +241,60 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
              completion_tokens = case when d.completion_tokens > 9223372036854775807 - excluded.completion_tokens \
                then 9223372036854775807 else d.completion_tokens + excluded.completion_tokens end), \
          inserted_reservations as ( \
-           insert into reservations (created_time, state, id, token_id, user_id, gateway_id, model, held, from_remain, \
-             expires_at) \
-           select $1, 'open', v.* from unnest($27::bigint[], $28::bigint[], $29::bigint[], $30::bigint[], $31::text[], \
-             $32::bigint[], $33::boolean[], $34::bigint[]) as v), \
+           insert into reservations (created_time, state, id, token_id, user_id, gateway_id, model, held, \
+             from_remain, expires_at) \
+           select $1, 'open', v.* from unnest($41::bigint[], $42::bigint[], $43::bigint[], $44::bigint[], \
+             $45::text[], $46::bigint[], $47::boolean[], $48::bigint[]) as v), \
          ended_reservations as ( \
            update reservations r set ended_time = extract(epoch from now())::bigint, state = v.state, \
-             requested = v.requested, charged = v.charged, shortfall = v.shortfall, was_expired = v.was_expired \
-           from unnest($35::bigint[], $36::text[], $37::bigint[], $38::bigint[], $39::bigint[], $40::boolean[]) \
-             as v (id, state, requested, charged, shortfall, was_expired) where r.id = v.id) \
-         insert into idempotency_records (created_time, gateway_id, request_id, user_id, request_hash, charged, \
-           remain_quota) \
-         select extract(epoch from now())::bigint, v.* from unnest($41::bigint[], $42::text[], $43::bigint[], \
-           $44::bytea[], $45::bigint[], $46::bigint[]) as v",
+             requested = v.requested, charged = v.charged, shortfall = v.shortfall, \
+             was_expired = v.was_expired \
+           from unnest($49::bigint[], $50::text[], $51::bigint[], $52::bigint[], $53::bigint[], \
+             $54::boolean[]) as v (id, state, requested, charged, shortfall, was_expired) where r.id = v.id) \
+         insert into idempotency_records (created_time, gateway_id, request_id, user_id, request_hash, \
+           charged, remain_quota) \
+         select extract(epoch from now())::bigint, v.* from unnest($55::bigint[], $56::text[], $57::bigint[], \
+           $58::bytea[], $59::bigint[], $60::bigint[]) as v",
         *now as UnixTime,
-        *day as Day,
         // wallets
         &column(wallets, |(id, _)| id.get()),
         &column(wallets, |(_, wallet)| wallet.quota.get()),
         &column(wallets, |(_, wallet)| wallet.used_quota.get()),
         &column(wallets, |(_, wallet)| wallet.request_count),
+        &column(wallets, |(_, wallet)| wallet.held.get()),
+        &column(wallets, |(_, wallet)| wallet.period_counters.day) as &[Day],
+        &column(wallets, |(_, wallet)| wallet.period_counters.day_used.get()),
+        &column(wallets, |(_, wallet)| wallet.period_counters.week_used.get()),
+        &column(wallets, |(_, wallet)| wallet.period_counters.month_used.get()),
         // tokens
         &column(tokens, |token| token.id.get()),
         &column(tokens, |token| token.budget.remain().get()),
         &column(tokens, |token| token.used_quota.get()),
         &column(tokens, |token| token.accessed_time.get()),
+        &column(tokens, |token| token.held.get()),
+        &column(tokens, |token| token.period_counters.day) as &[Day],
+        &column(tokens, |token| token.period_counters.day_used.get()),
+        &column(tokens, |token| token.period_counters.week_used.get()),
+        &column(tokens, |token| token.period_counters.month_used.get()),
+        &column(tokens, |token| token.rate_counters.requests_tat.get()),
+        &column(tokens, |token| token.rate_counters.tokens_tat.get()),
+        &column(tokens, |token| token.rate_counters.open_reservations),
         // charges
         &column(charges, |charge| charge.gateway_id.get()),
         &column(charges, |charge| charge.token_id.get()),
         &column(charges, |charge| charge.user_id.get()),
         &column(charges, |charge| charge.reservation_id.map(ReservationId::get)) as &[Option<i64>],
+        &column(charges, |charge| charge.day) as &[Day],
         &column(charges, |charge| charge.model.clone()),
         &column(charges, |charge| charge.quota.get()),
         &column(charges, |charge| charge.shortfall.get()),
         &column(charges, |charge| charge.counts.prompt_tokens),
         &column(charges, |charge| charge.counts.completion_tokens),
         // usage_daily
+        &column(&sums, |((_, _, day, _), _)| *day) as &[Day],
         &column(&sums, |((token, ..), _)| token.get()),
-        &column(&sums, |((_, user, _), _)| user.get()),
-        &column(&sums, |((_, _, model), _)| (*model).to_owned()),
+        &column(&sums, |((_, user, ..), _)| user.get()),
+        &column(&sums, |((.., model), _)| (*model).to_owned()),
         &column(&sums, |(_, sum)| sum.quota),
         &column(&sums, |(_, sum)| sum.requests),
         &column(&sums, |(_, sum)| sum.prompt_tokens),

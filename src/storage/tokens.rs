@@ -19,8 +19,9 @@ macro_rules! select_columns {
     ($lists:tt, $tail:tt $(, $bind:expr)* $(,)?) => {
         sqlx::query!(
             "select id, user_id, key_hint, switched_off_by, name, note, created_time, accessed_time, expires_at, \
-             remain_quota, unlimited_quota, used_quota, model_limits_enabled, " + $lists + ", \
-             group_name, cross_group_retry, version" + $tail
+             remain_quota, unlimited_quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, \
+             week_used, month_used, requests_per_minute, tokens_per_minute, concurrency, requests_tat, tokens_tat, \
+             open_reservations, model_limits_enabled, " + $lists + ", group_name, cross_group_retry, version" + $tail
             $(, $bind)*
         )
     };
@@ -48,6 +49,19 @@ macro_rules! token_of {
             lifetime: Lifetime::from($row.expires_at),
             budget: Budget::new($row.remain_quota, $row.unlimited_quota),
             used_quota: $row.used_quota,
+            held: $row.held,
+            period_limits: crate::storage::columns::period_limits!($row),
+            period_counters: crate::storage::columns::period_counters!($row),
+            rate_limits: crate::domain::rate_limits::RateLimits {
+                requests_per_minute: $row.requests_per_minute,
+                tokens_per_minute: $row.tokens_per_minute,
+                concurrency: $row.concurrency,
+            },
+            rate_counters: crate::domain::rate_limits::RateCounters {
+                requests_tat: $row.requests_tat,
+                tokens_tat: $row.tokens_tat,
+                open_reservations: $row.open_reservations,
+            },
             model_limits_enabled: $row.model_limits_enabled,
             model_limits: $row.model_limits,
             allow_ips: $row.allow_ips,
@@ -250,8 +264,10 @@ pub async fn insert(
     let id = sqlx::query_scalar!(
         "insert into tokens (user_id, key_digest, key_sealed, key_hint, name, name_folded, note, \
          created_time, accessed_time, expires_at, remain_quota, unlimited_quota, used_quota, \
-         model_limits_enabled, model_limits, allow_ips, group_name, cross_group_retry) \
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, 0, $12, $13, $14, $15, $16) returning id",
+         model_limits_enabled, model_limits, allow_ips, group_name, cross_group_retry, day_limit, week_limit, \
+         month_limit, requests_per_minute, tokens_per_minute, concurrency) \
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, 0, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, \
+         $22) returning id",
         owner as UserId,
         &key.digest as &Digest,
         key.sealed,
@@ -267,7 +283,13 @@ pub async fn insert(
         new.model_limits.as_str(),
         new.allow_ips.as_str(),
         new.group.as_str(),
-        new.cross_group_retry
+        new.cross_group_retry,
+        new.period_limits.day as Option<Quota>,
+        new.period_limits.week as Option<Quota>,
+        new.period_limits.month as Option<Quota>,
+        new.rate_limits.requests_per_minute,
+        new.rate_limits.tokens_per_minute,
+        new.rate_limits.concurrency
     )
     .fetch_one(conn)
     .await?;
@@ -275,12 +297,13 @@ pub async fn insert(
 }
 
 /// Writes what an owner can change: the switch and the fields of spec §4.5a. The caller has locked the row. The columns
-/// that charges change (`used_quota`, `accessed_time`) are not written.
+/// that only the ledger changes (`used_quota`, `accessed_time`, `held`, counters) are not written.
 pub async fn update(conn: &mut Conn, token: &Token) -> Result<(), StorageError> {
     sqlx::query!(
         "update tokens set switched_off_by = $3, name = $4, name_folded = $5, note = $6, expires_at = $7, \
          remain_quota = $8, unlimited_quota = $9, model_limits_enabled = $10, model_limits = $11, \
-         allow_ips = $12, group_name = $13, cross_group_retry = $14, version = version + 1 \
+         allow_ips = $12, group_name = $13, cross_group_retry = $14, day_limit = $15, week_limit = $16, \
+         month_limit = $17, requests_per_minute = $18, tokens_per_minute = $19, concurrency = $20, version = version + 1 \
          where user_id = $1 and id = $2 and deleted_time is null",
         token.user_id as UserId,
         token.id as TokenId,
@@ -295,7 +318,13 @@ pub async fn update(conn: &mut Conn, token: &Token) -> Result<(), StorageError> 
         token.model_limits.as_str(),
         token.allow_ips.as_str(),
         token.group.as_str(),
-        token.cross_group_retry
+        token.cross_group_retry,
+        token.period_limits.day as Option<Quota>,
+        token.period_limits.week as Option<Quota>,
+        token.period_limits.month as Option<Quota>,
+        token.rate_limits.requests_per_minute,
+        token.rate_limits.tokens_per_minute,
+        token.rate_limits.concurrency
     )
     .execute(conn)
     .await?;

@@ -1,9 +1,11 @@
 //! Usage of tokens: the table `usage_daily`, by day and model, and the totals for a key.
 
+use super::columns::{period_counters, period_limits};
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::money::Quota;
+use crate::domain::rate_limits::RateLimits;
 use crate::domain::time::{Day, Lifetime};
 use crate::domain::token::Budget;
 use crate::domain::usage::{DayUsage, KeyUsage, UsageRange};
@@ -12,7 +14,8 @@ use crate::domain::usage::{DayUsage, KeyUsage, UsageRange};
 pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<KeyUsage>, StorageError> {
     let row = sqlx::query!(
         "select t.name, t.remain_quota, t.unlimited_quota, t.used_quota, t.model_limits_enabled, \
-         t.model_limits, t.expires_at, u.quota as wallet, u.status as owner_status \
+         t.model_limits, t.expires_at, t.held, t.day_limit, t.week_limit, t.month_limit, t.period_day, t.day_used, \
+         t.week_used, t.month_used, t.requests_per_minute, t.tokens_per_minute, t.concurrency, u.quota as wallet, u.status as owner_status \
          from tokens t join users u on u.id = t.user_id \
          where t.key_digest = $1 and t.deleted_time is null and u.deleted_time is null",
         digest as &Digest
@@ -26,6 +29,14 @@ pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<KeyU
         model_limits_enabled: row.model_limits_enabled,
         model_limits: row.model_limits,
         lifetime: Lifetime::from(row.expires_at),
+        held: row.held,
+        period_limits: period_limits!(row),
+        period_counters: period_counters!(row),
+        rate_limits: RateLimits {
+            requests_per_minute: row.requests_per_minute,
+            tokens_per_minute: row.tokens_per_minute,
+            concurrency: row.concurrency,
+        },
         wallet: row.wallet,
         owner_status: row.owner_status,
     }))

@@ -1,5 +1,6 @@
 //! The table `users`. Deleted rows stay in the table; no function here returns or changes them.
 
+use super::columns::{period_counters, period_limits};
 use super::{Conn, StorageError};
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
@@ -11,28 +12,53 @@ use crate::domain::username::Username;
 /// Selects users. The only list of their columns; `$tail` is the rest of the statement.
 macro_rules! select_users {
     ($tail:tt $(, $bind:expr)* $(,)?) => {
-        sqlx::query_as!(
-            User,
-            "select id, username, display_name, email, role, status, disabled_by, group_name as \"group\", quota, \
-             used_quota, request_count, token_api_enabled, max_tokens, created_time " + $tail
+        sqlx::query!(
+            "select id, username, display_name, email, role, status, disabled_by, group_name, quota, used_quota, held, \
+             day_limit, week_limit, month_limit, period_day, day_used, week_used, month_used, request_count, \
+             token_api_enabled, max_tokens, created_time " + $tail
             $(, $bind)*
         )
     };
 }
 
+/// The user of a row.
+macro_rules! user_of {
+    ($row:expr) => {
+        User {
+            id: $row.id,
+            username: $row.username,
+            display_name: $row.display_name,
+            email: $row.email,
+            role: $row.role,
+            status: $row.status,
+            disabled_by: $row.disabled_by,
+            group: $row.group_name,
+            quota: $row.quota,
+            used_quota: $row.used_quota,
+            held: $row.held,
+            period_limits: period_limits!($row),
+            period_counters: period_counters!($row),
+            request_count: $row.request_count,
+            token_api_enabled: $row.token_api_enabled,
+            max_tokens: $row.max_tokens,
+            created_time: $row.created_time,
+        }
+    };
+}
+
 /// Finds a live account.
 pub async fn find(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageError> {
-    let user =
+    let row =
         select_users!("from users where id = $1 and deleted_time is null", id as UserId).fetch_optional(conn).await?;
-    Ok(user)
+    Ok(row.map(|row| user_of!(row)))
 }
 
 /// Finds a live account and locks it until the transaction ends. Lock the user before any token.
 pub async fn lock(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageError> {
-    let user = select_users!("from users where id = $1 and deleted_time is null for no key update", id as UserId)
+    let row = select_users!("from users where id = $1 and deleted_time is null for no key update", id as UserId)
         .fetch_optional(conn)
         .await?;
-    Ok(user)
+    Ok(row.map(|row| user_of!(row)))
 }
 
 /// Finds the live account with this name, in any case and spelling, and its password hash.
@@ -40,9 +66,10 @@ pub async fn find_by_name(conn: &mut Conn, name: &Username) -> Result<Option<(Us
     let found = select_users!("from users where username_folded = $1 and deleted_time is null", name.folded())
         .fetch_optional(&mut *conn)
         .await?;
-    let Some(user) = found else {
+    let Some(row) = found else {
         return Ok(None);
     };
+    let user = user_of!(row);
     let hash = find_password_hash(conn, user.id).await?;
     Ok(hash.map(|hash| (user, hash)))
 }
@@ -58,7 +85,7 @@ pub async fn find_password_hash(conn: &mut Conn, id: UserId) -> Result<Option<St
 
 /// Lists live accounts whose username, display name or e-mail address is like `pattern`, newest first.
 pub async fn list(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<Page<User>, StorageError> {
-    let users = select_users!(
+    let rows = select_users!(
         r"from users where deleted_time is null
           and (username_folded like $1 escape '\' or lower(username) like $1 escape '\'
                or lower(display_name) like $1 escape '\' or lower(email) like $1 escape '\')
@@ -69,7 +96,7 @@ pub async fn list(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<P
     )
     .fetch_all(&mut *conn)
     .await?;
-    let total = match page.total_if_last(users.len()) {
+    let total = match page.total_if_last(rows.len()) {
         Some(total) => total,
         None => {
             sqlx::query_scalar!(
@@ -82,7 +109,7 @@ pub async fn list(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<P
             .await?
         }
     };
-    Ok(page.holding(users, total))
+    Ok(page.holding(rows.into_iter().map(|row| user_of!(row)).collect(), total))
 }
 
 /// Returns true if any account exists, deleted ones included.
@@ -123,7 +150,8 @@ pub async fn insert(conn: &mut Conn, new: &NewUser<'_>, now: UnixTime) -> Result
 pub async fn update(conn: &mut Conn, user: &User) -> Result<(), StorageError> {
     sqlx::query!(
         "update users set display_name = $2, email = $3, role = $4, status = $5, group_name = $6, \
-         quota = $7, token_api_enabled = $8, max_tokens = $9, disabled_by = $10 where id = $1 and deleted_time is null",
+         quota = $7, token_api_enabled = $8, max_tokens = $9, disabled_by = $10, \
+         day_limit = $11, week_limit = $12, month_limit = $13 where id = $1 and deleted_time is null",
         user.id as UserId,
         user.display_name,
         user.email,
@@ -133,7 +161,10 @@ pub async fn update(conn: &mut Conn, user: &User) -> Result<(), StorageError> {
         user.quota as Quota,
         user.token_api_enabled,
         user.max_tokens,
-        user.disabled_by as Option<Role>
+        user.disabled_by as Option<Role>,
+        user.period_limits.day as Option<Quota>,
+        user.period_limits.week as Option<Quota>,
+        user.period_limits.month as Option<Quota>
     )
     .execute(conn)
     .await?;

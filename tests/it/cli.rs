@@ -350,7 +350,7 @@ async fn the_doctor_reports_a_good_installation_as_correct() {
         "ok     settings: can be read",
         "ok     database: the embedded PostgreSQL of the running server answers",
         "ok     keys: all 1 can be decrypted",
-        "ok     ledger: L1, L3 and L5 hold for every token and every wallet",
+        "ok     ledger: L1, L3, L5 and L9 hold for every token and every wallet",
         "no errors found",
     ] {
         assert!(report.lines().any(|found| found == line), "{line:?} is not in\n{report}");

@@ -31,11 +31,15 @@ const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subj
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 50] = [
+const BREAKS: [Break; 59] = [
     ("installation_pkey", &[ROWS[0]]),
     (
         "installation_one_row",
         &["insert into installation (id, key_check, cell_label, created_time) values (2, '\\x00', '00', 1)"],
+    ),
+    (
+        "installation_week_starts_known",
+        &["update installation set week_starts = 0", "update installation set week_starts = 8"],
     ),
     ("installation_cell_label_format", &["update installation set cell_label = '0-'"]),
     (
@@ -65,6 +69,19 @@ const BREAKS: [Break; 50] = [
     ("users_used_quota_not_negative", &["update users set used_quota = -1"]),
     ("users_request_count_not_negative", &["update users set request_count = -1"]),
     ("users_max_tokens_not_negative", &["update users set max_tokens = -1"]),
+    ("users_held_not_negative", &["update users set held = -1"]),
+    (
+        "users_period_limits_not_negative",
+        &[
+            "update users set day_limit = -1",
+            "update users set week_limit = -1",
+            "update users set month_limit = -1, day_limit = 1",
+        ],
+    ),
+    (
+        "users_period_used_not_negative",
+        &["update users set day_used = -1", "update users set week_used = -1", "update users set month_used = -1"],
+    ),
     ("sessions_pkey", &[ROWS[2]]),
     ("sessions_user_fk", &["update sessions set data = '{\"user_id\": 2}'"]),
     (
@@ -123,6 +140,28 @@ const BREAKS: [Break; 50] = [
     ("tokens_note_length", &["update tokens set note = repeat('ü', 501)"]),
     ("tokens_remain_quota_not_negative", &["update tokens set remain_quota = -1"]),
     ("tokens_used_quota_not_negative", &["update tokens set used_quota = -1"]),
+    ("tokens_held_not_negative", &["update tokens set held = -1"]),
+    (
+        "tokens_period_limits_not_negative",
+        &[
+            "update tokens set day_limit = -1",
+            "update tokens set week_limit = -1",
+            "update tokens set month_limit = -1, day_limit = 1",
+        ],
+    ),
+    (
+        "tokens_period_used_not_negative",
+        &["update tokens set day_used = -1", "update tokens set week_used = -1", "update tokens set month_used = -1"],
+    ),
+    (
+        "tokens_rates_not_negative",
+        &[
+            "update tokens set requests_per_minute = -1",
+            "update tokens set tokens_per_minute = -1",
+            "update tokens set concurrency = -1, tokens_per_minute = 1",
+        ],
+    ),
+    ("tokens_open_reservations_not_negative", &["update tokens set open_reservations = -1"]),
     ("tokens_retry_only_in_auto", &["update tokens set cross_group_retry = true"]),
     ("usage_daily_pkey", &[ROWS[6]]),
     (

@@ -37,7 +37,7 @@ async fn a_correct_ledger_is_reported_as_correct(pool: PgPool) {
     ledger(&pool).await;
     let (is_correct, report) = doctor(&pool);
     assert!(is_correct, "{report}");
-    assert!(report.contains("ok     ledger: L1, L3 and L5 hold for every token and every wallet"), "{report}");
+    assert!(report.contains("ok     ledger: L1, L3, L5 and L9 hold for every token and every wallet"), "{report}");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -51,6 +51,18 @@ async fn each_row_that_violates_an_invariant_is_named(pool: PgPool) {
         (
             "update users set used_quota = 7 where username = 'ana'".to_owned(),
             "L3: the wallet of user 2 has used 7, but its tokens have used 181".to_owned(),
+        ),
+        (
+            format!("update tokens set open_reservations = 2 where id = {id}"),
+            format!("L9: token {id} counts 2 as held or as used in a period, but its reservations or charges are 1"),
+        ),
+        (
+            format!("update tokens set open_reservations = 1, month_used = 99 where id = {id}"),
+            format!("L9: token {id} counts 99 as held or as used in a period, but its reservations or charges are 100"),
+        ),
+        (
+            "update users set week_used = 131 where username = 'ana'".to_owned(),
+            "L9: the wallet of user 2 counts 131 as held or as used in a period, but its tokens have 130".to_owned(),
         ),
         (
             format!("delete from charges where token_id = {id}"),
@@ -71,9 +83,24 @@ async fn rows_with_the_wrong_user_are_named(pool: PgPool) {
     let table = [
         (
             "usage_daily",
-            vec![format!("L3: token {id} has used 150, but its charges and open reservations are 50"), day.clone()],
+            vec![
+                format!("L3: token {id} has used 150, but its charges and open reservations are 50"),
+                format!(
+                    "L9: token {id} counts 100 as held or as used in a period, but its reservations or charges are 0"
+                ),
+                "L9: the wallet of user 2 counts 130 as held or as used in a period, but its tokens have 30".to_owned(),
+                day.clone(),
+            ],
         ),
-        ("reservations", vec![format!("L3: token {id} has used 150, but its charges and open reservations are 100")]),
+        (
+            "reservations",
+            vec![
+                format!("L3: token {id} has used 150, but its charges and open reservations are 100"),
+                format!(
+                    "L9: token {id} counts 50 as held or as used in a period, but its reservations or charges are 0"
+                ),
+            ],
+        ),
         ("charges", vec![day]),
     ];
     for (name, findings) in table {

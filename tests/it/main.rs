@@ -48,6 +48,7 @@ mod jobs;
 mod ledger_constraints;
 mod ledger_model;
 mod ledger_torture;
+mod limits;
 mod metrics;
 mod migrations;
 mod names;

@@ -123,7 +123,8 @@ async fn a_second_migration_needs_sample_data_and_must_leave_its_rows_right(pool
     const LOSES_DATA: &str = "alter table tokens add column colour text not null default 'red'";
     let files = |given: &'static [(&'static str, &'static str)]| {
         move |name: &str| {
-            given.iter().find(|file| file.0 == name).map(|file| file.1.to_owned()).or_else(|| sample(name))
+            let first = || sample(name).filter(|_| name.starts_with("0001"));
+            given.iter().find(|file| file.0 == name).map(|file| file.1.to_owned()).or_else(first)
         }
     };
     let before = ("0002_before.sql", "update tokens set note = 'blue'");

@@ -12,6 +12,7 @@ use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::Json;
+use crate::api::limits::ExceededBody;
 use crate::api::state::AppState;
 use crate::domain::ledger::ChargeOutcome;
 use crate::domain::policy;
@@ -105,6 +106,9 @@ pub enum OutcomeBody {
         message: String,
         /// Why, as a stable code.
         error: ErrorCode,
+        /// The period limit that refused it.
+        #[serde(flatten)]
+        exceeded: ExceededBody,
     },
 }
 
@@ -112,7 +116,9 @@ impl From<Result<Charged, ApiError>> for OutcomeBody {
     fn from(outcome: Result<Charged, ApiError>) -> Self {
         match outcome {
             Ok(charged) => Self::Charged { success: true, charged: charged.into() },
-            Err(ApiError { message, code, .. }) => Self::Refused { success: false, message, error: code },
+            Err(ApiError { message, code, exceeded, .. }) => {
+                Self::Refused { success: false, message, error: code, exceeded: exceeded.into() }
+            }
         }
     }
 }

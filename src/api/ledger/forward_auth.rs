@@ -27,12 +27,12 @@ pub async fn auth(
     ClientIp(ip): ClientIp,
 ) -> Result<Response, ApiError> {
     let context = RequestContext { model: None, ip: ip.map_or(ClientAddress::Unknown, ClientAddress::Known) };
-    // A key with nothing left is refused, so the least cost is one unit.
-    let least = Quota::grant(1).unwrap_or_default();
-    let verification = app.ledger.verify(&key, &context, least).await?;
+    // A key with nothing left is refused.
+    let verification = app.ledger.verify(&key, &context, Some(Quota::LEAST)).await?;
     if let Some(refusal) = verification.refusal {
         return Err(refusal.into());
     }
+    app.ledger.count_request(&verification)?;
     let body = VerificationBody::from(&verification);
     let headers = body.headers();
     let mut response = Envelope::of(body).into_response();

@@ -12,7 +12,9 @@ use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::Json;
+use crate::api::limits::ExceededBody;
 use crate::api::state::AppState;
+use crate::domain::ledger::Refusal;
 use crate::service::ledger::Verification;
 
 /// May this key be used? Omitted fields are not checked.
@@ -57,12 +59,15 @@ pub struct VerificationBody {
     /// The token's remaining quota in quota units.
     #[serde(skip_serializing_if = "Option::is_none")]
     remain_quota: Option<i64>,
-    /// What can be spent in quota units: the smaller of token and wallet. Advisory; at most 2 s old.
+    /// What can be spent in quota units: the least of token, wallet and period limits. Advisory; at most 2 s old.
     #[serde(skip_serializing_if = "Option::is_none")]
     usable_quota: Option<i64>,
     /// Unix timestamp; 0 means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<i64>,
+    /// The period limit that refuses the key.
+    #[serde(flatten)]
+    exceeded: ExceededBody,
 }
 
 impl From<&Verification> for VerificationBody {
@@ -82,8 +87,9 @@ impl From<&Verification> for VerificationBody {
             cross_group_retry: Some(token.cross_group_retry),
             unlimited_quota: Some(token.budget.is_unlimited()),
             remain_quota: Some(token.budget.remain().get()),
-            usable_quota: Some(token.usable(key.wallet.quota).get()),
+            usable_quota: Some(verification.usable.get()),
             expires_at: Some(token.lifetime.expires_at()),
+            exceeded: verification.refusal.and_then(Refusal::exceeded).into(),
         }
     }
 }
@@ -97,7 +103,7 @@ pub async fn verify(
     Json(body): Json<VerifyBody>,
 ) -> Result<Envelope<VerificationBody>, ApiError> {
     let context = context(body.model, body.ip.as_deref())?;
-    let quota = body.quota.map(|units| amount(Some(units))).transpose()?.unwrap_or_default();
+    let quota = body.quota.map(|units| amount(Some(units))).transpose()?;
     let verification = app.ledger.verify(body.key.as_deref().unwrap_or_default(), &context, quota).await?;
     Ok(Envelope::of(VerificationBody::from(&verification)))
 }

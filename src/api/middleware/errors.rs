@@ -40,7 +40,7 @@ pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, n
     if refusal.status == StatusCode::UNAUTHORIZED {
         parts.headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
-    let rendered = Failure::on(&path, &refusal.message, refusal.code).into_response();
+    let rendered = Failure::on(&path, &refusal).into_response();
     parts.headers.extend(rendered.headers().clone());
     parts.extensions.insert(refusal);
     Response::from_parts(parts, rendered.into_body())

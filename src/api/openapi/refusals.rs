@@ -25,10 +25,19 @@ const EVERYWHERE: [ErrorCode; 3] = [Internal, TooManyConnections, Timeout];
 const DATABASE: [ErrorCode; 2] = [DatabaseUnavailable, ServerBusy];
 const BODY: [ErrorCode; 4] = [InvalidJson, InvalidField, InvalidBody, BodyTooLarge];
 const SIGNED_IN: [ErrorCode; 4] = [NotSignedIn, InvalidCredential, UserMismatch, UserDisabled];
-const TOKEN_FIELDS: [ErrorCode; 6] = [InvalidName, InvalidNote, InvalidExpiry, InvalidQuota, InvalidModels, InvalidIps];
+const TOKEN_FIELDS: [ErrorCode; 8] = [
+    InvalidName,
+    InvalidNote,
+    InvalidExpiry,
+    InvalidQuota,
+    InvalidPeriodLimit,
+    InvalidRateLimit,
+    InvalidModels,
+    InvalidIps,
+];
 const ENABLE: [ErrorCode; 4] = [SwitchedOffByAdministrator, SwitchedOffByRoot, TokenExpired, TokenExhausted];
 /// The refusals of a key, in the order in which they are looked for.
-const KEY: [ErrorCode; 10] = [
+const KEY: [ErrorCode; 13] = [
     InvalidKey,
     TokenDisabled,
     TokenExpired,
@@ -39,6 +48,9 @@ const KEY: [ErrorCode; 10] = [
     TokenExhausted,
     TokenQuotaInsufficient,
     UserQuotaInsufficient,
+    TokenPeriodExceeded,
+    UserPeriodExceeded,
+    RateLimited,
 ];
 
 /// Codes that do not follow from right, parameters and body.
@@ -119,6 +131,7 @@ const OWN: &[Own] = &[
             InvalidRole,
             InvalidGroup,
             InvalidMaxTokens,
+            InvalidPeriodLimit,
             InvalidPassword,
             RoleTooLow,
             OwnAccount,
@@ -157,7 +170,11 @@ const OWN: &[Own] = &[
         ],
     ),
     ("POST", "/api/gateway/charges", &[InvalidCharges]),
-    ("POST", "/api/gateway/reserve", &[MissingField, InvalidModel, InvalidIp, InvalidQuota, InvalidTtl, LedgerBusy]),
+    (
+        "POST",
+        "/api/gateway/reserve",
+        &[MissingField, InvalidModel, InvalidIp, InvalidQuota, InvalidTtl, TooManyConcurrent, LedgerBusy],
+    ),
     (
         "POST",
         "/api/gateway/settle",

@@ -30,8 +30,8 @@ pub async fn list(
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
     let page = app.tokens.list(&caller, page.read()?).await?;
-    let now = app.clock.now();
-    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, now, &app)).into()))
+    let at = app.ledger.now();
+    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))
 }
 
 /// Search your tokens by name or key (spec §4.2).
@@ -44,8 +44,8 @@ pub async fn search(
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
     let page = app.tokens.search(&caller, query.read()?, page.read()?).await?;
-    let now = app.clock.now();
-    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, now, &app)).into()))
+    let at = app.ledger.now();
+    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))
 }
 
 /// Read one token with its key (spec §4.3).
@@ -57,7 +57,7 @@ pub async fn show(
     Id(id): Id,
 ) -> Result<NoStore<Envelope<TokenBody>>, ApiError> {
     let found = app.keys.show(&caller, TokenId::new(id)).await?;
-    let body = TokenBody::with_key(&found.token, &found.key, app.clock.now(), &app);
+    let body = TokenBody::with_key(&found.token, &found.key, &app.ledger.now(), &app);
     Ok(NoStore(Envelope::of(body)))
 }
 
@@ -76,7 +76,7 @@ pub async fn create(
 ) -> Result<Response, ApiError> {
     let made = app.tokens.create(&caller, body.read()?).await?;
     let mut answer = if wants_representation(&headers) {
-        let body = TokenBody::with_key(&made.token, &made.key, app.clock.now(), &app);
+        let body = TokenBody::with_key(&made.token, &made.key, &app.ledger.now(), &app);
         let mut answer = NoStore(OptionalEnvelope::of(Some(body))).into_response();
         let applied = HeaderValue::from_static("return=representation");
         answer.headers_mut().insert("preference-applied", applied);
@@ -116,7 +116,7 @@ pub async fn update(
         let (id, patch) = body.read()?;
         app.tokens.edit(&caller, id, patch).await?
     };
-    Ok(Envelope::of(TokenBody::new(&token, app.clock.now(), &app)))
+    Ok(Envelope::of(TokenBody::new(&token, &app.ledger.now(), &app)))
 }
 
 /// Delete a token (spec §4.6). Its usage is kept.
@@ -150,8 +150,8 @@ pub async fn list_all(
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
     let page = app.tokens.list_everyones(owner.read()?, query.read()?, page.read()?).await?;
-    let now = app.clock.now();
-    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, now, &app)).into()))
+    let at = app.ledger.now();
+    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))
 }
 
 /// Enable or disable a token of any user.
@@ -164,5 +164,5 @@ pub async fn switch_any(
     Json(body): Json<SwitchBody>,
 ) -> Result<Envelope<TokenBody>, ApiError> {
     let token = app.tokens.switch_anyones(&admin, TokenId::new(id), body.switch()?).await?;
-    Ok(Envelope::of(TokenBody::new(&token, app.clock.now(), &app)))
+    Ok(Envelope::of(TokenBody::new(&token, &app.ledger.now(), &app)))
 }

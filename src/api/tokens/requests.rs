@@ -2,16 +2,20 @@
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::query_number;
+use crate::api::limits::{PeriodLimitsChange, RateLimitsChange};
 use crate::domain::group::Group;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::key::ApiKey;
 use crate::domain::model_limits::ModelLimits;
+use crate::domain::period_limits::PeriodLimits;
+use crate::domain::rate_limits::RateLimits;
 use crate::domain::search::SearchPattern;
 use crate::domain::time::Lifetime;
 use crate::domain::token::{NewToken, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
@@ -91,6 +95,12 @@ pub struct CreateBody {
     remain_quota: Option<i64>,
     /// Only the owner's wallet limits the token.
     unlimited_quota: Option<bool>,
+    /// Limits that renew every day, week and month.
+    #[schema(value_type = Option<PeriodLimitsChange>)]
+    period_limits: Option<Value>,
+    /// Limits per minute, and of open reservations.
+    #[schema(value_type = Option<RateLimitsChange>)]
+    rate_limits: Option<Value>,
     /// Whether `model_limits` applies.
     model_limits_enabled: Option<bool>,
     /// Comma-separated names.
@@ -111,6 +121,8 @@ impl CreateBody {
             note: TokenNote::parse(self.note.as_deref().unwrap_or_default())?,
             lifetime: Lifetime::from_wire(self.expired_time.unwrap_or(-1))?,
             budget: RequestedQuota::new(self.remain_quota.unwrap_or(0)).budget(unlimited)?,
+            period_limits: PeriodLimits::default().edited(PeriodLimitsChange::read(self.period_limits)?),
+            rate_limits: RateLimits::default().edited(RateLimitsChange::read(self.rate_limits)?),
             model_limits_enabled: self.model_limits_enabled.unwrap_or(false),
             model_limits: self.model_limits.map(|models| models.read()).transpose()?.unwrap_or_default(),
             allow_ips: IpAllowlist::parse(self.allow_ips.as_deref().unwrap_or_default())?,
@@ -136,6 +148,12 @@ pub struct UpdateBody {
     remain_quota: Option<i64>,
     /// Only the owner's wallet limits the token.
     unlimited_quota: Option<bool>,
+    /// Limits that renew every day, week and month.
+    #[schema(value_type = Option<PeriodLimitsChange>)]
+    period_limits: Option<Value>,
+    /// Limits per minute, and of open reservations.
+    #[schema(value_type = Option<RateLimitsChange>)]
+    rate_limits: Option<Value>,
     /// Whether `model_limits` applies.
     model_limits_enabled: Option<bool>,
     /// Comma-separated names.
@@ -160,6 +178,8 @@ impl UpdateBody {
             lifetime: self.expired_time.map(Lifetime::from_wire).transpose()?,
             remain_quota: self.remain_quota.map(RequestedQuota::new),
             unlimited_quota: self.unlimited_quota,
+            period_limits: PeriodLimitsChange::read(self.period_limits)?,
+            rate_limits: RateLimitsChange::read(self.rate_limits)?,
             model_limits_enabled: self.model_limits_enabled,
             model_limits: self.model_limits.map(|models| models.read()).transpose()?,
             allow_ips: self.allow_ips.as_deref().map(IpAllowlist::parse).transpose()?,

@@ -3,9 +3,10 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::api::limits::{PeriodLimitsBody, PeriodUsageBody, RateLimitsBody};
 use crate::api::state::AppState;
+use crate::domain::calendar::Moment;
 use crate::domain::key::ApiKey;
-use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
 use crate::domain::user::Role;
 
@@ -42,6 +43,12 @@ pub struct TokenBody {
     pub unlimited_quota: bool,
     /// Quota units.
     pub used_quota: i64,
+    /// Limits that renew every day, week and month.
+    pub period_limits: PeriodLimitsBody,
+    /// What was used in the present periods.
+    pub period_usage: PeriodUsageBody,
+    /// Limits per minute, and of open reservations.
+    pub rate_limits: RateLimitsBody,
     /// Whether `model_limits` applies.
     pub model_limits_enabled: bool,
     /// Comma-separated names.
@@ -57,7 +64,7 @@ pub struct TokenBody {
 impl TokenBody {
     /// Without the key, for lists and edits.
     #[must_use]
-    pub fn new(token: &Token, now: UnixTime, app: &AppState) -> Self {
+    pub fn new(token: &Token, at: &Moment, app: &AppState) -> Self {
         let masked_key = token.key_hint.masked();
         let key = if app.masked_list_key { masked_key.clone() } else { String::new() };
         Self {
@@ -65,7 +72,7 @@ impl TokenBody {
             user_id: token.user_id.get(),
             key,
             masked_key,
-            status: token.status(now).code(),
+            status: token.status(at.now).code(),
             disabled_by: token.switched_off_by.and_then(Role::disabler),
             created_time: token.created_time.get(),
             accessed_time: token.accessed_time.get(),
@@ -73,6 +80,9 @@ impl TokenBody {
             remain_quota: token.budget.remain().get(),
             unlimited_quota: token.budget.is_unlimited(),
             used_quota: token.used_quota.get(),
+            period_limits: token.period_limits.into(),
+            period_usage: token.period_usage(at.today, at).into(),
+            rate_limits: token.rate_limits.into(),
             model_limits_enabled: token.model_limits_enabled,
             model_limits: token.model_limits.as_str().to_owned(),
             allow_ips: token.allow_ips.as_str().to_owned(),
@@ -84,7 +94,7 @@ impl TokenBody {
     }
 
     /// With the key, for a read by id and for a creation with `Prefer: return=representation`.
-    pub fn with_key(token: &Token, key: &ApiKey, now: UnixTime, app: &AppState) -> Self {
-        Self { key: key.expose().to_owned(), ..Self::new(token, now, app) }
+    pub fn with_key(token: &Token, key: &ApiKey, at: &Moment, app: &AppState) -> Self {
+        Self { key: key.expose().to_owned(), ..Self::new(token, at, app) }
     }
 }

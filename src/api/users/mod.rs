@@ -28,7 +28,7 @@ pub async fn show_own(
     SignedIn(caller): SignedIn,
 ) -> Result<Envelope<UserBody>, ApiError> {
     let user = app.users.show_own(&caller).await?;
-    Ok(Envelope::of(UserBody::new(user, &app.account_rules)))
+    Ok(Envelope::of(UserBody::new(user, &app)))
 }
 
 /// Change your display name, e-mail address or password.
@@ -40,7 +40,7 @@ pub async fn edit_own(
     Json(body): Json<SelfBody>,
 ) -> Result<Envelope<UserBody>, ApiError> {
     let user = app.users.edit_own(&caller, body.try_into()?).await?;
-    Ok(Envelope::of(UserBody::new(user, &app.account_rules)))
+    Ok(Envelope::of(UserBody::new(user, &app)))
 }
 
 /// The groups that your tokens can use, by name.
@@ -82,7 +82,7 @@ pub async fn list(
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<PageBody<UserBody>>, ApiError> {
     let page = app.users.list(query.read()?, page.read()?).await?;
-    Ok(Envelope::of(page.map(|user| UserBody::new(user, &app.account_rules)).into()))
+    Ok(Envelope::of(page.map(|user| UserBody::new(user, &app)).into()))
 }
 
 /// Create an account.
@@ -94,7 +94,7 @@ pub async fn create(
     Json(body): Json<NewUserBody>,
 ) -> Result<Envelope<UserBody>, ApiError> {
     let user = app.users.create(Actor::from(&admin), body.try_into()?).await?;
-    Ok(Envelope::of(UserBody::new(user, &app.account_rules)))
+    Ok(Envelope::of(UserBody::new(user, &app)))
 }
 
 /// Change an account.
@@ -108,7 +108,7 @@ pub async fn edit(
     Json(body): Json<UserPatchBody>,
 ) -> Result<Envelope<UserBody>, ApiError> {
     let user = app.users.edit(&admin, UserId::new(id), body.try_into()?).await?;
-    Ok(Envelope::of(UserBody::new(user, &app.account_rules)))
+    Ok(Envelope::of(UserBody::new(user, &app)))
 }
 
 /// Delete an account with its tokens (soft delete). All its credentials stop working.
@@ -129,5 +129,5 @@ pub async fn grant(
     Json(body): Json<GrantBody>,
 ) -> Result<Envelope<UserBody>, ApiError> {
     let user = app.users.grant(&admin, UserId::new(id), body.try_into()?).await?;
-    Ok(Envelope::of(UserBody::new(user, &app.account_rules)))
+    Ok(Envelope::of(UserBody::new(user, &app)))
 }

@@ -2,11 +2,13 @@
 
 use secrecy::SecretString;
 use serde::Deserialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::exposed;
+use crate::api::limits::PeriodLimitsChange;
 use crate::domain::money::Quota;
 use crate::domain::password::{NewPassword, TypedPassword};
 use crate::domain::text;
@@ -111,6 +113,9 @@ pub struct UserPatchBody {
     token_api_enabled: Option<bool>,
     /// Its own limit of tokens; -1 for the general limit.
     max_tokens: Option<i64>,
+    /// Limits of all its tokens together; members that are left out keep their value.
+    #[schema(value_type = Option<PeriodLimitsChange>)]
+    period_limits: Option<Value>,
     /// A new password: 8 to 128 characters. Ends all its sessions.
     #[schema(value_type = Option<String>)]
     password: Option<SecretString>,
@@ -128,6 +133,7 @@ impl TryFrom<UserPatchBody> for UserPatch {
             group: body.group,
             token_api_enabled: body.token_api_enabled,
             max_tokens: body.max_tokens,
+            period_limits: PeriodLimitsChange::read(body.period_limits)?,
             password: body.password.as_ref().map(|new| NewPassword::parse(exposed(Some(new)))).transpose()?,
         })
     }

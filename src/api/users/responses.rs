@@ -3,8 +3,9 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::api::limits::{PeriodLimitsBody, PeriodUsageBody};
+use crate::api::state::AppState;
 use crate::domain::user::{Role, User};
-use crate::service::users::AccountRules;
 
 /// An account.
 #[derive(Debug, Serialize, ToSchema)]
@@ -31,6 +32,10 @@ pub struct UserBody {
     quota: i64,
     /// What all its tokens have spent, in quota units.
     used_quota: i64,
+    /// Limits of all its tokens together.
+    period_limits: PeriodLimitsBody,
+    /// What its tokens used in the present periods.
+    period_usage: PeriodUsageBody,
     /// Number of charges.
     request_count: i64,
     /// True if it may use the token API.
@@ -42,10 +47,11 @@ pub struct UserBody {
 }
 
 impl UserBody {
-    /// `token_api_enabled` depends on the operator's `rules` too.
     #[must_use]
-    pub fn new(user: User, rules: &AccountRules) -> Self {
+    pub fn new(user: User, app: &AppState) -> Self {
         Self {
+            period_limits: user.period_limits.into(),
+            period_usage: user.period_usage(&app.ledger.now()).into(),
             id: user.id.get(),
             role: user.role.code(),
             status: user.status.code(),
@@ -53,7 +59,7 @@ impl UserBody {
             quota: user.quota.get(),
             used_quota: user.used_quota.get(),
             request_count: user.request_count,
-            token_api_enabled: user.may_use_token_api(rules.token_api_open),
+            token_api_enabled: user.may_use_token_api(app.account_rules.token_api_open),
             max_tokens: user.max_tokens,
             created_time: user.created_time.get(),
             username: user.username.as_str().to_owned(),

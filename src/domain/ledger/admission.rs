@@ -1,6 +1,7 @@
-//! Whether a request may use a token: everything but the balances (L6).
+//! Whether a request may use a token (L6), and what it can spend.
 
-use super::Refusal;
+use super::{Refusal, Wallet};
+use crate::domain::calendar::Moment;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::money::Quota;
 use crate::domain::status::Status;
@@ -57,20 +58,40 @@ impl Token {
     ///
     /// # Errors
     /// The token or the wallet has less.
-    pub fn affords(&self, wallet: Quota, quota: Quota) -> Result<(), Refusal> {
+    pub fn affords(&self, wallet: &Wallet, quota: Quota) -> Result<(), Refusal> {
         match self.budget {
             Budget::Limited { remain } if remain < quota => Err(Refusal::TokenQuotaInsufficient),
-            Budget::Limited { .. } | Budget::Unlimited { .. } if wallet < quota => Err(Refusal::UserQuotaInsufficient),
+            Budget::Limited { .. } | Budget::Unlimited { .. } if wallet.quota < quota => {
+                Err(Refusal::UserQuotaInsufficient)
+            }
             Budget::Limited { .. } | Budget::Unlimited { .. } => Ok(()),
         }
     }
 
-    /// What this token and its owner's wallet can pay together.
+    /// Whether `quota` fits into the period limits of this token and of its owner.
+    ///
+    /// # Errors
+    /// A limit of the token or of the owner is too small.
+    pub fn fits_periods(&self, wallet: &Wallet, quota: Quota, at: &Moment) -> Result<(), Refusal> {
+        let own = self.period_usage(wallet.period_counters.day, at);
+        own.admit(quota).map_err(Refusal::TokenPeriodExceeded)?;
+        wallet.period_usage(at).admit(quota).map_err(Refusal::UserPeriodExceeded)
+    }
+
+    /// What this token and its owner's wallet hold together.
     #[must_use]
-    pub fn usable(&self, wallet: Quota) -> Quota {
+    pub fn funds(&self, wallet: &Wallet) -> Quota {
         match self.budget {
-            Budget::Limited { remain } => remain.min(wallet),
-            Budget::Unlimited { .. } => wallet,
+            Budget::Limited { remain } => remain.min(wallet.quota),
+            Budget::Unlimited { .. } => wallet.quota,
         }
+    }
+
+    /// What can be spent now: the funds, as far as the period limits allow.
+    #[must_use]
+    pub fn usable(&self, wallet: &Wallet, at: &Moment) -> Quota {
+        let own = self.period_usage(wallet.period_counters.day, at).remaining_in_all();
+        let owners = wallet.period_usage(at).remaining_in_all();
+        [own, owners].into_iter().flatten().fold(self.funds(wallet), Quota::min)
     }
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{Refusal, RequestContext, Reservation, ReservationState, Settlement};
+use crate::domain::calendar::Moment;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::money::Quota;
-use crate::domain::time::UnixTime;
+use crate::domain::period_limits::{PeriodCounters, PeriodLimits, PeriodUsage};
+use crate::domain::time::{Day, UnixTime};
 use crate::domain::token::{Budget, Token};
 use crate::domain::user::UserStatus;
 
@@ -25,12 +27,26 @@ pub struct Balances {
 pub struct Wallet {
     /// What is left.
     pub quota: Quota,
-    /// What was spent or is held.
+    /// What was charged, and what is held.
     pub used_quota: Quota,
+    /// The sum of the open reservations of all tokens.
+    pub held: Quota,
+    /// The limits of its owner.
+    pub period_limits: PeriodLimits,
+    /// What was used of them.
+    pub period_counters: PeriodCounters,
     /// The number of charges so far.
     pub request_count: i64,
     /// The status of its owner.
     pub status: UserStatus,
+}
+
+impl Wallet {
+    /// What the period limits admit at a moment.
+    #[must_use]
+    pub fn period_usage(&self, at: &Moment) -> PeriodUsage {
+        PeriodUsage::new(self.period_limits, self.period_counters, self.held, at.today, at)
+    }
 }
 
 /// A token as it was locked.
@@ -62,6 +78,23 @@ pub struct Counts {
     pub completion_tokens: i64,
 }
 
+impl Counts {
+    /// Both together; stops at the largest number.
+    #[must_use]
+    pub const fn total(self) -> i64 {
+        self.prompt_tokens.saturating_add(self.completion_tokens)
+    }
+}
+
+/// What an admitted amount is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// It is charged now.
+    Charge,
+    /// It is held.
+    Hold,
+}
+
 /// Whether an operation changed anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
@@ -80,11 +113,12 @@ impl Balances {
         &mut self,
         id: TokenId,
         quota: Quota,
+        counts: Counts,
         context: &RequestContext,
-        now: UnixTime,
+        at: &Moment,
     ) -> Result<(), Refusal> {
-        self.take(id, quota, context, now)?;
-        self.count_request(id, now);
+        self.take(id, quota, Purpose::Charge, context, at)?;
+        self.count_charge(id, quota, counts, at);
         Ok(())
     }
 
@@ -99,17 +133,17 @@ impl Balances {
         quota: Quota,
         context: &RequestContext,
         expires_at: UnixTime,
-        now: UnixTime,
+        at: &Moment,
     ) -> Result<Reservation, Refusal> {
         let user_id = self.tokens.get(&id).ok_or(Refusal::InvalidKey)?.token.user_id;
-        let from_remain = self.take(id, quota, context, now)?;
+        let from_remain = self.take(id, quota, Purpose::Hold, context, at)?;
         let state = ReservationState::Open;
         Ok(Reservation { token_id: id, user_id, gateway_id: Some(by), held: quota, from_remain, expires_at, state })
     }
 
     /// Ends a reservation as a charge of `actual`. If less than that was held, the rest is taken as far as both balances
-    /// reach; if more, it is given back. An expired reservation holds nothing. Settling again with the same amount
-    /// returns the same settlement.
+    /// reach, also beyond period limits: the work was admitted when it began. If more was held, the rest is given back. An
+    /// expired reservation holds nothing. Settling again with the same amount returns the same settlement.
     ///
     /// # Errors
     /// The reservation is unknown to the gateway `by`, or ended in another way.
@@ -118,7 +152,8 @@ impl Balances {
         by: GatewayId,
         id: ReservationId,
         actual: Quota,
-        now: UnixTime,
+        counts: Counts,
+        at: &Moment,
     ) -> Result<(Settlement, Effect), Refusal> {
         let reservation = *self.made_by(by, id)?;
         let held = match reservation.state {
@@ -130,6 +165,9 @@ impl Balances {
             ReservationState::Settled(_) | ReservationState::Released => return Err(Refusal::ReservationEnded),
         };
         let kept = held.min(actual);
+        if reservation.state == ReservationState::Open {
+            self.end_hold(&reservation);
+        }
         self.give_back(&reservation, held.checked_sub(kept).unwrap_or_default());
         let missing = actual.checked_sub(kept).unwrap_or_default();
         let extra = self.take_up_to(&reservation, missing);
@@ -140,7 +178,7 @@ impl Balances {
             was_expired: reservation.state == ReservationState::Expired,
         };
         self.set_state(id, ReservationState::Settled(settlement));
-        self.count_request(reservation.token_id, now);
+        self.count_charge(reservation.token_id, settlement.charged, counts, at);
         Ok((settlement, Effect::Applied))
     }
 
@@ -170,6 +208,13 @@ impl Balances {
         self.tokens.get(&id).map_or(Quota::ZERO, |locked| locked.token.budget.remain())
     }
 
+    /// The day that the last charge of a token belongs to: that of the charge, or a later one that had already begun on
+    /// another server.
+    #[must_use]
+    pub fn charge_day(&self, id: TokenId, at: &Moment) -> Day {
+        self.tokens.get(&id).map_or(at.today, |locked| locked.token.period_counters.day)
+    }
+
     /// A reservation, if this gateway made it.
     fn made_by(&self, by: GatewayId, id: ReservationId) -> Result<&Reservation, Refusal> {
         self.reservations.get(&id).filter(|made| made.gateway_id == Some(by)).ok_or(Refusal::NoReservation)
@@ -179,6 +224,7 @@ impl Balances {
         let reservation = *self.reservations.get(&id).ok_or(Refusal::NoReservation)?;
         match reservation.state {
             ReservationState::Open => {
+                self.end_hold(&reservation);
                 self.give_back(&reservation, reservation.held);
                 self.set_state(id, state);
                 Ok(Effect::Applied)
@@ -188,13 +234,33 @@ impl Balances {
         }
     }
 
-    /// Moves `quota` from remain to used, on the token and in the wallet. Returns true if the token is limited, so that
-    /// the amount came from its `remain`.
-    fn take(&mut self, id: TokenId, quota: Quota, context: &RequestContext, now: UnixTime) -> Result<bool, Refusal> {
+    /// Moves `quota` from remain to used, on the token and in the wallet, if everything admits it. Returns true if the
+    /// token is limited, so that the amount came from its `remain`.
+    fn take(
+        &mut self,
+        id: TokenId,
+        quota: Quota,
+        purpose: Purpose,
+        context: &RequestContext,
+        at: &Moment,
+    ) -> Result<bool, Refusal> {
         let locked = self.tokens.get_mut(&id).filter(|locked| !locked.is_deleted).ok_or(Refusal::InvalidKey)?;
         let token = &mut locked.token;
         let wallet = self.wallets.get_mut(&token.user_id).ok_or(Refusal::InvalidKey)?;
-        token.admits(wallet.status, locked.group_is_open, context, now)?;
+        token.admits(wallet.status, locked.group_is_open, context, at.now)?;
+        token.affords(wallet, quota)?;
+        token.fits_periods(wallet, quota, at)?;
+        let mut rate_counters =
+            token.rate_limits.admit(token.rate_counters, at.micros).map_err(Refusal::RateExceeded)?;
+        let (mut token_held, mut wallet_held) = (token.held, wallet.held);
+        if purpose == Purpose::Hold {
+            if !token.rate_limits.admit_reservation(rate_counters) {
+                return Err(Refusal::TooManyConcurrent);
+            }
+            rate_counters.open_reservations = rate_counters.open_reservations.saturating_add(1);
+            token_held = token_held.checked_add(quota).ok_or(Refusal::TokenQuotaInsufficient)?;
+            wallet_held = wallet_held.checked_add(quota).ok_or(Refusal::UserQuotaInsufficient)?;
+        }
         let budget = match token.budget {
             Budget::Limited { remain } => {
                 Budget::Limited { remain: remain.checked_sub(quota).ok_or(Refusal::TokenQuotaInsufficient)? }
@@ -204,8 +270,9 @@ impl Balances {
         let token_used = token.used_quota.checked_add(quota).ok_or(Refusal::TokenQuotaInsufficient)?;
         let wallet_left = wallet.quota.checked_sub(quota).ok_or(Refusal::UserQuotaInsufficient)?;
         let wallet_used = wallet.used_quota.checked_add(quota).ok_or(Refusal::UserQuotaInsufficient)?;
-        (token.budget, token.used_quota) = (budget, token_used);
-        (wallet.quota, wallet.used_quota) = (wallet_left, wallet_used);
+        (token.budget, token.used_quota, token.held) = (budget, token_used, token_held);
+        (wallet.quota, wallet.used_quota, wallet.held) = (wallet_left, wallet_used, wallet_held);
+        token.rate_counters = rate_counters;
         Ok(!budget.is_unlimited())
     }
 
@@ -218,7 +285,7 @@ impl Balances {
             return Quota::ZERO;
         };
         let token = &mut locked.token;
-        let extra = missing.min(token.usable(wallet.quota));
+        let extra = missing.min(token.funds(wallet));
         let (Some(token_used), Some(wallet_used), Some(wallet_left)) = (
             token.used_quota.checked_add(extra),
             wallet.used_quota.checked_add(extra),
@@ -232,6 +299,17 @@ impl Balances {
         token.used_quota = token_used;
         (wallet.quota, wallet.used_quota) = (wallet_left, wallet_used);
         extra
+    }
+
+    /// An open reservation holds nothing any more. Its quota stays used until it is given back.
+    fn end_hold(&mut self, reservation: &Reservation) {
+        if let Some(LockedToken { token, .. }) = self.tokens.get_mut(&reservation.token_id) {
+            token.held = token.held.checked_sub(reservation.held).unwrap_or_default();
+            token.rate_counters.open_reservations = (token.rate_counters.open_reservations - 1).max(0);
+        }
+        if let Some(wallet) = self.wallets.get_mut(&reservation.user_id) {
+            wallet.held = wallet.held.checked_sub(reservation.held).unwrap_or_default();
+        }
     }
 
     /// Moves held quota from used back to where it was taken from.
@@ -256,14 +334,21 @@ impl Balances {
         }
     }
 
-    /// Counts one more request at `now`. A token's last access never moves back.
-    fn count_request(&mut self, id: TokenId, now: UnixTime) {
-        let Some(locked) = self.tokens.get_mut(&id) else {
+    /// Counts a charge: in the periods of the token and the wallet, as model tokens, and as one more request. A token's
+    /// last access never moves back.
+    fn count_charge(&mut self, id: TokenId, charged: Quota, counts: Counts, at: &Moment) {
+        let Some(LockedToken { token, .. }) = self.tokens.get_mut(&id) else {
             return;
         };
-        locked.token.accessed_time = locked.token.accessed_time.max(now);
-        if let Some(wallet) = self.wallets.get_mut(&locked.token.user_id) {
+        token.accessed_time = token.accessed_time.max(at.now);
+        token.rate_counters = token.rate_limits.count_tokens(token.rate_counters, counts.total(), at.micros);
+        // One day for both, the later one: L9 compares them with the same rows of `usage_daily`.
+        let mut today = at.today.max(token.period_counters.day);
+        if let Some(wallet) = self.wallets.get_mut(&token.user_id) {
             wallet.request_count = wallet.request_count.saturating_add(1);
+            today = today.max(wallet.period_counters.day);
+            wallet.period_counters = wallet.period_counters.on(today, at.calendar).plus(charged);
         }
+        token.period_counters = token.period_counters.on(today, at.calendar).plus(charged);
     }
 }

@@ -14,6 +14,8 @@
 //!   settling it afterwards is a charge without a hold, at most once. Only the gateway that made a reservation can settle
 //!   or release it.
 //! - **L8** overload refuses or waits; it drops nothing and never skips the ledger (`service::ledger`).
+//! - **L9** the counters of a period are the sum of the usage of its days, and `held` is the sum of the open
+//!   reservations, of a token and of a wallet. Nothing is admitted beyond a period limit.
 
 mod admission;
 mod balances;

@@ -1,5 +1,8 @@
 //! Why the ledger refuses an operation.
 
+use crate::domain::period_limits::PeriodExceeded;
+use crate::domain::rate_limits::RateExceeded;
+
 /// Why an operation was refused, in the order in which the reasons are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -33,10 +36,50 @@ pub enum Refusal {
     /// The owner's wallet has less quota left than the amount.
     #[error("insufficient account quota for this amount")]
     UserQuotaInsufficient,
+    /// The amount does not fit into a period limit of the token.
+    #[error(
+        "this token may use {limit} quota units per {period} and has used {used}; the {period} ends in {retry_after} s",
+        limit = .0.limit.get(), used = .0.used.get(), period = .0.period, retry_after = .0.retry_after
+    )]
+    TokenPeriodExceeded(PeriodExceeded),
+    /// The amount does not fit into a period limit of the token's owner.
+    #[error(
+        "this account may use {limit} quota units per {period} and has used {used}; the {period} ends in {retry_after} s",
+        limit = .0.limit.get(), used = .0.used.get(), period = .0.period, retry_after = .0.retry_after
+    )]
+    UserPeriodExceeded(PeriodExceeded),
+    /// A rate of the token is used up.
+    #[error(transparent)]
+    RateExceeded(RateExceeded),
+    /// The token has as many open reservations as it may have.
+    #[error("this token has as many requests under way as it may have; retry when one has ended")]
+    TooManyConcurrent,
     /// Never made, made by another gateway, or deleted long after it ended.
     #[error("reservation not found")]
     NoReservation,
     /// It has ended in another way (L7).
     #[error("this reservation has already ended")]
     ReservationEnded,
+}
+
+impl Refusal {
+    /// Seconds after which a retry can succeed, if time alone can help.
+    #[must_use]
+    pub const fn retry_after(self) -> Option<i64> {
+        match self {
+            Self::TokenPeriodExceeded(exceeded) | Self::UserPeriodExceeded(exceeded) => Some(exceeded.retry_after),
+            Self::RateExceeded(exceeded) => Some(exceeded.retry_after()),
+            Self::TooManyConcurrent => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The period limit that refused.
+    #[must_use]
+    pub const fn exceeded(self) -> Option<PeriodExceeded> {
+        match self {
+            Self::TokenPeriodExceeded(exceeded) | Self::UserPeriodExceeded(exceeded) => Some(exceeded),
+            _ => None,
+        }
+    }
 }

@@ -1,16 +1,22 @@
 //! L1, L2, L3, L6 and L7 of the balances, as tables and as properties.
 
+mod limits;
+
 use std::collections::BTreeMap;
 
+use chrono::Weekday;
+use chrono_tz::Tz;
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::ip_allowlist::{ClientAddress, IpAllowlist};
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
+use crate::domain::period_limits::{PeriodCounters, PeriodLimits};
 use crate::domain::policy;
-use crate::domain::time::{Lifetime, UnixTime};
+use crate::domain::time::{Lifetime, Micros, UnixTime};
 use crate::domain::token::tests::token;
 use crate::domain::token::{Budget, Token};
 use crate::domain::user::{Role, UserStatus};
@@ -18,12 +24,33 @@ use crate::domain::user::{Role, UserStatus};
 const NOW: UnixTime = UnixTime::new(1_000);
 const SOON: UnixTime = UnixTime::new(1_600);
 
+fn moment(at: UnixTime) -> Moment {
+    let calendar = Calendar { zone: Tz::UTC, week_starts: Weekday::Mon };
+    Moment::new(Micros::new(at.get() * Micros::PER_SECOND), calendar)
+}
+
+fn now() -> Moment {
+    moment(NOW)
+}
+
+fn soon() -> Moment {
+    moment(SOON)
+}
+
 fn quota(units: i64) -> Quota {
     Quota::grant(units).unwrap()
 }
 
 fn wallet(units: i64) -> Wallet {
-    Wallet { quota: quota(units), used_quota: Quota::ZERO, request_count: 0, status: UserStatus::Enabled }
+    Wallet {
+        quota: quota(units),
+        used_quota: Quota::ZERO,
+        held: Quota::ZERO,
+        period_limits: PeriodLimits::default(),
+        period_counters: PeriodCounters::NONE,
+        request_count: 0,
+        status: UserStatus::Enabled,
+    }
 }
 
 fn locked(id: i64, user: i64, budget: Budget) -> (TokenId, LockedToken) {
@@ -50,7 +77,7 @@ fn left(balances: &Balances) -> (i64, i64, i64) {
 }
 
 fn held(balances: &mut Balances, units: i64) {
-    let made = balances.reserve(MAKER, TOKEN, quota(units), &RequestContext::default(), SOON, NOW).unwrap();
+    let made = balances.reserve(MAKER, TOKEN, quota(units), &RequestContext::default(), SOON, &now()).unwrap();
     balances.reservations.insert(RESERVATION, made);
 }
 
@@ -93,10 +120,10 @@ fn l6_a_charge_is_refused_for_the_first_reason_that_applies() {
         let mut balances = balances(10, 10);
         change(&mut balances);
         let before = balances.clone();
-        assert_eq!(balances.charge(TOKEN, quota(5), &context, NOW), Err(reason));
+        assert_eq!(balances.charge(TOKEN, quota(5), Counts::default(), &context, &now()), Err(reason));
         assert_eq!((balances.tokens, balances.wallets), (before.tokens, before.wallets), "{reason:?} took something");
     }
-    assert_eq!(balances(5, 5).charge(TOKEN, quota(5), &context, NOW), Ok(()));
+    assert_eq!(balances(5, 5).charge(TOKEN, quota(5), Counts::default(), &context, &now()), Ok(()));
 }
 
 #[test]
@@ -105,7 +132,7 @@ fn omitted_fields_are_not_checked() {
     let restricted = &mut balances.tokens.get_mut(&TOKEN).unwrap().token;
     restricted.model_limits_enabled = true;
     restricted.allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap();
-    assert_eq!(balances.charge(TOKEN, quota(1), &RequestContext::default(), NOW), Ok(()));
+    assert_eq!(balances.charge(TOKEN, quota(1), Counts::default(), &RequestContext::default(), &now()), Ok(()));
 }
 
 #[test]
@@ -128,7 +155,10 @@ fn l3_settling_charges_the_actual_cost_as_far_as_the_balances_reach() {
             shortfall: quota(shortfall),
             was_expired: false,
         };
-        assert_eq!(balances.settle(MAKER, RESERVATION, quota(cost), NOW), Ok((expected, Effect::Applied)));
+        assert_eq!(
+            balances.settle(MAKER, RESERVATION, quota(cost), Counts::default(), &now()),
+            Ok((expected, Effect::Applied))
+        );
         assert_eq!(left(&balances), after, "held {hold}, cost {cost}");
     }
 }
@@ -137,10 +167,13 @@ fn l3_settling_charges_the_actual_cost_as_far_as_the_balances_reach() {
 fn l7_a_reservation_ends_exactly_once() {
     let mut settled = balances(10, 10);
     held(&mut settled, 4);
-    settled.settle(MAKER, RESERVATION, quota(3), NOW).unwrap();
+    settled.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).unwrap();
     let after = left(&settled);
-    assert_eq!(settled.settle(MAKER, RESERVATION, quota(3), NOW).map(|(_, effect)| effect), Ok(Effect::Unchanged));
-    assert_eq!(settled.settle(MAKER, RESERVATION, quota(2), NOW), Err(Refusal::ReservationEnded));
+    assert_eq!(
+        settled.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).map(|(_, effect)| effect),
+        Ok(Effect::Unchanged)
+    );
+    assert_eq!(settled.settle(MAKER, RESERVATION, quota(2), Counts::default(), &now()), Err(Refusal::ReservationEnded));
     assert_eq!(settled.release(MAKER, RESERVATION), Err(Refusal::ReservationEnded));
     assert_eq!(settled.expire(RESERVATION, SOON), Err(Refusal::ReservationEnded));
     assert_eq!(left(&settled), after);
@@ -149,7 +182,10 @@ fn l7_a_reservation_ends_exactly_once() {
     held(&mut released, 4);
     assert_eq!(released.release(MAKER, RESERVATION), Ok(Effect::Applied));
     assert_eq!(released.release(MAKER, RESERVATION), Ok(Effect::Unchanged));
-    assert_eq!(released.settle(MAKER, RESERVATION, quota(4), NOW), Err(Refusal::ReservationEnded));
+    assert_eq!(
+        released.settle(MAKER, RESERVATION, quota(4), Counts::default(), &now()),
+        Err(Refusal::ReservationEnded)
+    );
     assert_eq!(left(&released), (10, 0, 10));
     assert_eq!(released.release(MAKER, ReservationId::new(9)), Err(Refusal::NoReservation));
 }
@@ -159,7 +195,7 @@ fn l7_only_the_gateway_that_made_a_reservation_can_settle_or_release_it() {
     type End = fn(&mut Balances);
     let states: [End; 4] = [
         |_| (),
-        |balances| assert!(balances.settle(MAKER, RESERVATION, quota(3), NOW).is_ok()),
+        |balances| assert!(balances.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).is_ok()),
         |balances| assert!(balances.release(MAKER, RESERVATION).is_ok()),
         |balances| assert!(balances.expire(RESERVATION, SOON).is_ok()),
     ];
@@ -171,7 +207,7 @@ fn l7_only_the_gateway_that_made_a_reservation_can_settle_or_release_it() {
         let state = before.reservations[&RESERVATION].state;
         for cost in [0, 3, 4, 9] {
             assert_eq!(
-                balances.settle(OTHER, RESERVATION, quota(cost), SOON),
+                balances.settle(OTHER, RESERVATION, quota(cost), Counts::default(), &soon()),
                 Err(Refusal::NoReservation),
                 "{state:?}"
             );
@@ -190,9 +226,9 @@ fn l7_a_reservation_expires_at_its_time_and_can_still_be_settled_from_what_is_le
     assert_eq!(left(&balances), (6, 4, 6));
     assert_eq!(balances.expire(RESERVATION, SOON), Ok(Effect::Applied));
     assert_eq!(left(&balances), (10, 0, 10));
-    balances.charge(TOKEN, quota(8), &RequestContext::default(), NOW).unwrap();
+    balances.charge(TOKEN, quota(8), Counts::default(), &RequestContext::default(), &now()).unwrap();
     let late = Settlement { requested: quota(4), charged: quota(2), shortfall: quota(2), was_expired: true };
-    assert_eq!(balances.settle(MAKER, RESERVATION, quota(4), SOON), Ok((late, Effect::Applied)));
+    assert_eq!(balances.settle(MAKER, RESERVATION, quota(4), Counts::default(), &soon()), Ok((late, Effect::Applied)));
     assert_eq!(left(&balances), (0, 10, 0));
 }
 
@@ -267,18 +303,18 @@ proptest! {
             match step {
                 Step::Charge { token, units } => {
                     let id = TokenId::new(token);
-                    if balances.charge(id, quota(units), &RequestContext::default(), NOW).is_ok() {
+                    if balances.charge(id, quota(units), Counts::default(), &RequestContext::default(), &now()).is_ok() {
                         *charges.entry(id).or_default() += units;
                     }
                 }
                 Step::Reserve { token, units } => {
-                    if let Ok(made) = balances.reserve(MAKER, TokenId::new(token), quota(units), &RequestContext::default(), SOON, NOW) {
+                    if let Ok(made) = balances.reserve(MAKER, TokenId::new(token), quota(units), &RequestContext::default(), SOON, &now()) {
                         let next = i64::try_from(balances.reservations.len()).unwrap() + 1;
                         balances.reservations.insert(ReservationId::new(next), made);
                     }
                 }
                 Step::Settle { by, nth, units } => {
-                    if let Ok((settlement, Effect::Applied)) = balances.settle(by, pick(nth), quota(units), NOW) {
+                    if let Ok((settlement, Effect::Applied)) = balances.settle(by, pick(nth), quota(units), Counts::default(), &now()) {
                         prop_assert_eq!(by, MAKER, "L7");
                         let token = balances.reservations[&pick(nth)].token_id;
                         *charges.entry(token).or_default() += settlement.charged.get();

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::operation::Rows;
+use crate::domain::calendar::Moment;
 use crate::domain::group::Groups;
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::ledger::{Balances, LockedToken, Refusal, Reservation};
-use crate::domain::time::{Day, UnixTime};
 use crate::domain::token::Token;
 use crate::service::rng::Rng;
 use crate::storage::ledger::{
@@ -25,8 +25,8 @@ pub(super) enum Locking {
 
 /// The locked rows of a batch, and what its operations add.
 pub(super) struct Batch<'a> {
-    /// The time of every operation in it.
-    pub(super) now: UnixTime,
+    /// When every operation in it is decided.
+    pub(super) at: Moment,
     pub(super) balances: Balances,
     before: Balances,
     /// Owners of which another transaction holds a row.
@@ -96,10 +96,10 @@ impl Locked {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(locked: Locked, now: UnixTime, day: Day, rng: &'a Rng) -> Self {
+    pub(super) fn new(locked: Locked, at: Moment, rng: &'a Rng) -> Self {
         let Locked { balances, held, models, records } = locked;
-        let changes = Changes::new(now, day);
-        Self { now, before: balances.clone(), balances, held, models, records, changes, rng }
+        let changes = Changes::new(at.now);
+        Self { at, before: balances.clone(), balances, held, models, records, changes, rng }
     }
 
     /// Returns true if another transaction holds a row of this owner.

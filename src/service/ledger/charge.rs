@@ -175,12 +175,13 @@ impl Operation for Charge {
             return idempotency.outcome(record);
         }
         let token = self.key.token.id;
-        batch.balances.charge(token, self.quota, &self.context, batch.now)?;
+        batch.balances.charge(token, self.quota, self.counts, &self.context, &batch.at)?;
         batch.add_charge(NewCharge {
             gateway_id: self.gateway,
             token_id: token,
             user_id: self.owner(),
             reservation_id: None,
+            day: batch.balances.charge_day(token, &batch.at),
             model: self.context.model.clone().unwrap_or_default(),
             quota: self.quota,
             shortfall: Quota::ZERO,

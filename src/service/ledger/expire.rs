@@ -35,6 +35,6 @@ impl Operation for Expire {
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Effect, LedgerError> {
-        Ok(batch.balances.expire(self.reservation.id, batch.now)?)
+        Ok(batch.balances.expire(self.reservation.id, batch.at.now)?)
     }
 }

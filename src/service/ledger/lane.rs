@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use chrono_tz::Tz;
 use tokio::sync::mpsc;
 
 use super::LedgerError;
 use super::batch::{Batch, Locked, Locking};
 use super::operation::{Queued, Rows};
+use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::group::Groups;
 use crate::domain::money::Quota;
 use crate::domain::time::Clock;
@@ -41,7 +41,7 @@ pub(super) struct Lane {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) rng: Rng,
     pub(super) recent_balances: Arc<RecentBalances>,
-    pub(super) zone: Tz,
+    pub(super) calendar: Calendar,
     pub(super) groups: Groups,
     pub(super) metrics: LedgerMetrics,
 }
@@ -131,8 +131,8 @@ impl Lane {
                 }
                 let locked = Locked::read(&mut tx, rows, locking, &self.groups).await?;
                 let locked_at = Instant::now();
-                let now = self.clock.now();
-                let mut batch = Batch::new(locked, now, now.day_in(self.zone), &self.rng);
+                let at = Moment::new(self.clock.micros(), self.calendar);
+                let mut batch = Batch::new(locked, at, &self.rng);
                 for one in operations.iter_mut() {
                     one.apply(&mut batch);
                 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono_tz::Tz;
 use prometheus_client::registry::Registry;
 use tokio::sync::mpsc;
 
 use super::LedgerError;
 use super::lane::Lane;
 use super::operation::{Operation, Queued};
+use crate::domain::calendar::Calendar;
 use crate::domain::group::Groups;
 use crate::domain::time::Clock;
 use crate::service::recent_balances::RecentBalances;
@@ -27,8 +27,8 @@ pub struct LedgerRules {
     pub lanes: usize,
     /// How many operations may wait on each lane.
     pub queue: usize,
-    /// The time zone whose days `usage_daily` counts.
-    pub zone: Tz,
+    /// The days that `usage_daily` counts, and the periods of limits.
+    pub calendar: Calendar,
     /// The groups of the settings.
     pub groups: Groups,
 }
@@ -57,7 +57,7 @@ impl Lanes {
             clock: Arc::clone(clock),
             rng: rng.clone(),
             recent_balances: Arc::clone(recent_balances),
-            zone: rules.zone,
+            calendar: rules.calendar,
             groups: rules.groups.clone(),
             metrics: metrics.clone(),
         };

@@ -13,6 +13,7 @@
 mod batch;
 mod charge;
 mod expire;
+mod forward_auth;
 mod lane;
 mod lanes;
 mod operation;
@@ -29,6 +30,8 @@ pub use reserve::Reserved;
 pub use settle::Settled;
 pub use verify::Verification;
 
+use self::forward_auth::ForwardAuthRates;
+use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::group::Groups;
 use crate::domain::key::{ApiKey, Digest};
 use crate::domain::ledger::Refusal;
@@ -65,12 +68,15 @@ pub struct Ledger {
     clock: Arc<dyn Clock>,
     rng: Rng,
     groups: Groups,
+    calendar: Calendar,
+    forward_auth: ForwardAuthRates,
 }
 
 impl Ledger {
     /// A ledger on a key cache and running lanes.
     #[must_use]
-    pub const fn new(
+    #[expect(clippy::too_many_arguments, reason = "the parts of the service, put together in one place")]
+    pub fn new(
         db: Db,
         vault: Vault,
         key_cache: Arc<KeyCache>,
@@ -78,8 +84,15 @@ impl Ledger {
         clock: Arc<dyn Clock>,
         rng: Rng,
         groups: Groups,
+        calendar: Calendar,
     ) -> Self {
-        Self { db, vault, key_cache, lanes, clock, rng, groups }
+        Self { db, vault, key_cache, lanes, clock, rng, groups, calendar, forward_auth: ForwardAuthRates::new() }
+    }
+
+    /// The present moment.
+    #[must_use]
+    pub fn now(&self) -> Moment {
+        Moment::new(self.clock.micros(), self.calendar)
     }
 
     /// The digest that finds a key. The checksum refuses most texts that are not keys, without a look-up.

@@ -65,8 +65,8 @@ impl Operation for Reserve {
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Reserved, LedgerError> {
-        let (token, now, expires_at) = (self.key.token.id, batch.now, self.expires_at);
-        let made = batch.balances.reserve(self.gateway, token, self.quota, &self.context, expires_at, now)?;
+        let (token, expires_at) = (self.key.token.id, self.expires_at);
+        let made = batch.balances.reserve(self.gateway, token, self.quota, &self.context, expires_at, &batch.at)?;
         let id = batch.add_reservation(made, self.context.model.clone().unwrap_or_default());
         let handle = ReservationHandle { owner: self.owner(), id };
         Ok(Reserved { handle, expires_at, remain_quota: batch.balances.remain(token) })

@@ -56,7 +56,7 @@ impl Operation for Settle {
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Settled, LedgerError> {
         let id = self.reservation.id;
-        let (settlement, effect) = batch.balances.settle(self.gateway, id, self.quota, batch.now)?;
+        let (settlement, effect) = batch.balances.settle(self.gateway, id, self.quota, self.counts, &batch.at)?;
         let (reservation, model) = batch.reservation(id)?;
         if effect == Effect::Applied {
             batch.add_charge(NewCharge {
@@ -64,6 +64,7 @@ impl Operation for Settle {
                 token_id: reservation.token_id,
                 user_id: reservation.user_id,
                 reservation_id: Some(id),
+                day: batch.balances.charge_day(reservation.token_id, &batch.at),
                 model,
                 quota: settlement.charged,
                 shortfall: settlement.shortfall,

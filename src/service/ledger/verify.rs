@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Ledger, LedgerError};
+use crate::domain::calendar::Moment;
 use crate::domain::ledger::{Refusal, RequestContext};
 use crate::domain::money::Quota;
 use crate::service::key_cache::CachedKey;
@@ -14,9 +15,15 @@ pub struct Verification {
     pub refusal: Option<Refusal>,
     /// The token of the key and its owner; none if the key is unknown.
     pub key: Option<Arc<CachedKey>>,
+    /// What can be spent now.
+    pub usable: Quota,
 }
 
 impl Verification {
+    const fn unknown() -> Self {
+        Self { refusal: Some(Refusal::InvalidKey), key: None, usable: Quota::ZERO }
+    }
+
     /// The token's group, or its owner's if the token has none.
     #[must_use]
     pub fn group(&self) -> &str {
@@ -29,25 +36,40 @@ impl Verification {
 }
 
 impl Ledger {
-    /// Returns whether a key may be used at a cost of `quota`. Does not touch the database if the key was read in the
+    /// Returns whether a key may be used at a cost of `quota`, by everything but rates. Without a cost, the balances are not
+    /// checked, but a period limit that is used up refuses the key. Does not touch the database if the key was read in the
     /// last two seconds; the balances are those of then, or of the last charge on this server.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn verify(&self, key: &str, context: &RequestContext, quota: Quota) -> Result<Verification, LedgerError> {
+    pub async fn verify(
+        &self,
+        key: &str,
+        context: &RequestContext,
+        quota: Option<Quota>,
+    ) -> Result<Verification, LedgerError> {
         let Ok(digest) = self.digest(key) else {
-            return Ok(Verification { refusal: Some(Refusal::InvalidKey), key: None });
+            return Ok(Verification::unknown());
         };
         let Some(key) = self.key_cache.find(&digest).await.map_err(LedgerError::Storage)? else {
-            return Ok(Verification { refusal: Some(Refusal::InvalidKey), key: None });
+            return Ok(Verification::unknown());
         };
-        Ok(Verification { refusal: self.check(&key, context, quota).err(), key: Some(key) })
+        let at = self.now();
+        let usable = key.token.usable(&key.wallet, &at);
+        Ok(Verification { refusal: self.check(&key, context, quota, &at).err(), key: Some(key), usable })
     }
 
     /// The rules of a charge, on balances that may be old.
-    fn check(&self, key: &CachedKey, context: &RequestContext, quota: Quota) -> Result<(), Refusal> {
+    fn check(
+        &self,
+        key: &CachedKey,
+        context: &RequestContext,
+        quota: Option<Quota>,
+        at: &Moment,
+    ) -> Result<(), Refusal> {
         let group_is_open = self.groups.allow(&key.owner_group, &key.token.group);
-        key.token.admits(key.wallet.status, group_is_open, context, self.clock.now())?;
-        key.token.affords(key.wallet.quota, quota)
+        key.token.admits(key.wallet.status, group_is_open, context, at.now)?;
+        key.token.affords(&key.wallet, quota.unwrap_or_default())?;
+        key.token.fits_periods(&key.wallet, quota.unwrap_or(Quota::LEAST), at)
     }
 }

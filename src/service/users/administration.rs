@@ -7,6 +7,7 @@ use crate::domain::id::UserId;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::password::NewPassword;
+use crate::domain::period_limits::PeriodLimitsPatch;
 use crate::domain::policy;
 use crate::domain::search::SearchPattern;
 use crate::domain::user::{NewUser, Role, User, UserStatus};
@@ -52,6 +53,8 @@ pub struct UserPatch {
     pub token_api_enabled: Option<bool>,
     /// New limit of live tokens; -1 for the general limit.
     pub max_tokens: Option<i64>,
+    /// Changes of the limits of all its tokens together.
+    pub period_limits: PeriodLimitsPatch,
     /// New password; ends all sessions.
     pub password: Option<NewPassword>,
 }
@@ -146,6 +149,7 @@ impl Users {
         user.group = patch.group.unwrap_or(user.group);
         user.token_api_enabled = patch.token_api_enabled.unwrap_or(user.token_api_enabled);
         user.max_tokens = max_tokens.unwrap_or(user.max_tokens);
+        user.period_limits = user.period_limits.edited(patch.period_limits);
         users::update(&mut tx, &user).await?;
         if let Some(hash) = new_hash {
             users::update_password_hash(&mut tx, id, &hash).await?;
@@ -227,6 +231,7 @@ fn changed_fields(patch: &UserPatch) -> Details {
         ("group", patch.group.is_some()),
         ("token_api_enabled", patch.token_api_enabled.is_some()),
         ("max_tokens", patch.max_tokens.is_some()),
+        ("period_limits", patch.period_limits != PeriodLimitsPatch::default()),
         ("password", patch.password.is_some()),
     ]);
     details.extend(patch.status.map(|status| ("status", status.code().to_string())));

@@ -7,7 +7,7 @@ use axum::Router;
 use keymeter::api::state::AppState;
 use keymeter::app::{App, Opened};
 use keymeter::config::Config;
-use keymeter::domain::time::{ManualClock, UnixTime};
+use keymeter::domain::time::{Clock, ManualClock, UnixTime};
 use keymeter::service::jobs::expire_overdue;
 use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
@@ -42,6 +42,13 @@ impl TestApp {
     /// Another server on the same database, with the same clock and other random numbers.
     pub fn replica(&self) -> Arc<AppState> {
         assemble(&self.pool, &self.clock, &[], 2).state
+    }
+
+    /// Another server on the same database, whose clock is `ahead` seconds ahead of this one's (negative: behind).
+    pub fn server_ahead(&self, ahead: i64) -> Self {
+        let clock = Arc::new(ManualClock::at(self.clock.now().plus(ahead)));
+        let app = assemble(&self.pool, &clock, &[], 3 + ahead.unsigned_abs());
+        Self { router: app.router, clock, pool: self.pool.clone() }
     }
 
     /// Runs the job that ends overdue reservations once, on another server of the same database.

@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use tower::ServiceExt;
 
-use super::{Answer, document};
+use super::{Answer, TestApp, document};
 
 /// A user, a gateway or a stranger, and the credential that every request carries.
 #[derive(Clone)]
@@ -31,6 +31,11 @@ impl Caller {
     pub async fn by_access_token(&self) -> Self {
         let token = self.get("/api/user/token").await.ok();
         self.with_access_token(token.as_str().unwrap())
+    }
+
+    /// The same caller at another server.
+    pub fn at(&self, app: &TestApp) -> Self {
+        Self { router: app.router.clone(), ..self.clone() }
     }
 
     /// The same caller with this text in `Authorization`.

@@ -1,0 +1,162 @@
+//! Days, weeks and months of `usage.time_zone`, and the moment at which something is decided.
+
+use chrono::{Datelike as _, NaiveDate, NaiveDateTime, TimeDelta, TimeZone as _, Weekday};
+use chrono_tz::Tz;
+
+use super::time::{Day, Micros, UnixTime};
+
+/// A period after which a limit renews.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Period {
+    Day,
+    Week,
+    Month,
+}
+
+impl Period {
+    /// All periods, the shortest first.
+    pub const ALL: [Self; 3] = [Self::Day, Self::Week, Self::Month];
+
+    /// Its name in the API.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+        }
+    }
+}
+
+impl std::fmt::Display for Period {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The settings `usage.time_zone` and `usage.week_starts`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Calendar {
+    pub zone: Tz,
+    pub week_starts: Weekday,
+}
+
+impl Calendar {
+    /// The first day of the period that `day` belongs to.
+    #[must_use]
+    pub fn first_day(self, period: Period, day: Day) -> Day {
+        match period {
+            Period::Day => day,
+            Period::Week => day.plus_days(-i64::from(day.date().weekday().days_since(self.week_starts))),
+            Period::Month => Day::from(day.date().with_day(1).unwrap_or(day.date())),
+        }
+    }
+
+    /// The first day of the period after the one that `day` belongs to.
+    #[must_use]
+    pub fn next_first_day(self, period: Period, day: Day) -> Day {
+        let first = self.first_day(period, day);
+        match period {
+            Period::Day => first.plus_days(1),
+            Period::Week => first.plus_days(7),
+            // 31 days after the first of a month is a day of the next month.
+            Period::Month => self.first_day(Period::Month, first.plus_days(31)),
+        }
+    }
+
+    /// When the period that `day` belongs to ends.
+    #[must_use]
+    pub fn end(self, period: Period, day: Day) -> UnixTime {
+        self.first_moment(self.next_first_day(period, day).date())
+    }
+
+    /// The first second of a day. Where daylight saving skips midnight, the day begins later; where a zone skipped a whole
+    /// day, it begins with the next one.
+    fn first_moment(self, date: NaiveDate) -> UnixTime {
+        const STEP_MINUTES: i64 = 15;
+        const MOST_STEPS: i64 = 26 * 60 / STEP_MINUTES;
+        let midnight = NaiveDateTime::from(date);
+        let at = |step| self.zone.from_local_datetime(&(midnight + TimeDelta::minutes(step * STEP_MINUTES))).earliest();
+        let first = (0..=MOST_STEPS).find_map(at).map_or_else(|| midnight.and_utc().timestamp(), |at| at.timestamp());
+        UnixTime::new(first)
+    }
+}
+
+/// When something is decided: one time for a whole batch of the ledger.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    /// In seconds.
+    pub now: UnixTime,
+    /// The same in microseconds, for rates.
+    pub micros: Micros,
+    /// The day of `now`.
+    pub today: Day,
+    pub calendar: Calendar,
+}
+
+impl Moment {
+    #[must_use]
+    pub fn new(micros: Micros, calendar: Calendar) -> Self {
+        let now = micros.seconds();
+        Self { now, micros, today: now.day_in(calendar.zone), calendar }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Day {
+        Day::parse(text).unwrap()
+    }
+
+    fn calendar(zone: Tz, week_starts: Weekday) -> Calendar {
+        Calendar { zone, week_starts }
+    }
+
+    #[test]
+    fn periods_begin_and_end_with_the_calendar() {
+        let monday = calendar(Tz::UTC, Weekday::Mon);
+        let sunday = calendar(Tz::UTC, Weekday::Sun);
+        let table = [
+            // 2026-11-22 is a Sunday.
+            (monday, Period::Day, "2026-11-22", "2026-11-22", "2026-11-23"),
+            (monday, Period::Week, "2026-11-22", "2026-11-16", "2026-11-23"),
+            (sunday, Period::Week, "2026-11-22", "2026-11-22", "2026-11-29"),
+            (sunday, Period::Week, "2026-11-21", "2026-11-15", "2026-11-22"),
+            (monday, Period::Month, "2026-11-30", "2026-11-01", "2026-12-01"),
+            (monday, Period::Month, "2026-12-31", "2026-12-01", "2027-01-01"),
+            (monday, Period::Month, "2028-02-29", "2028-02-01", "2028-03-01"),
+            (monday, Period::Month, "2026-01-31", "2026-01-01", "2026-02-01"),
+        ];
+        for (calendar, period, of, first, next) in table {
+            assert_eq!(calendar.first_day(period, day(of)), day(first), "{period} of {of}");
+            assert_eq!(calendar.next_first_day(period, day(of)), day(next), "{period} of {of}");
+        }
+    }
+
+    #[test]
+    fn a_day_ends_at_the_local_midnight_also_when_clocks_change() {
+        let table = [
+            (Tz::UTC, "2026-11-22", 1_795_392_000),
+            // 23 hours, then 25 hours.
+            (Tz::Europe__Berlin, "2026-03-29", 1_774_821_600),
+            (Tz::Europe__Berlin, "2026-10-25", 1_792_969_200),
+            // Clocks in Beirut go from 24:00 to 01:00: there is no midnight.
+            (Tz::Asia__Beirut, "2026-03-28", 1_774_735_200),
+        ];
+        for (zone, of, end) in table {
+            assert_eq!(calendar(zone, Weekday::Mon).end(Period::Day, day(of)), UnixTime::new(end), "{zone} {of}");
+            assert_eq!(UnixTime::new(end).day_in(zone), day(of).plus_days(1), "{zone} {of}");
+            assert_eq!(UnixTime::new(end - 1).day_in(zone), day(of), "{zone} {of}");
+        }
+    }
+
+    #[test]
+    fn a_day_that_a_zone_skipped_begins_with_the_next_one() {
+        // Samoa had no 2011-12-30.
+        let end = calendar(Tz::Pacific__Apia, Weekday::Mon).end(Period::Day, day("2011-12-29"));
+        assert_eq!(end.day_in(Tz::Pacific__Apia), day("2011-12-31"));
+        assert_eq!(UnixTime::new(end.get() - 1).day_in(Tz::Pacific__Apia), day("2011-12-29"));
+    }
+}

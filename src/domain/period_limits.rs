@@ -1,0 +1,186 @@
+//! Limits that renew every day, week or month.
+//!
+//! No job resets a counter: it carries the day on which it was last changed, and one of a past period counts as nothing.
+//! Every token and wallet is counted, with a limit or without, so that a limit set at noon is exact at once.
+
+use super::calendar::{Calendar, Moment, Period};
+use super::money::Quota;
+use super::time::{Day, UnixTime};
+
+/// What may be used in a day, a week and a month; `None` is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PeriodLimits {
+    pub day: Option<Quota>,
+    pub week: Option<Quota>,
+    pub month: Option<Quota>,
+}
+
+/// Changes of period limits: the outer `None` keeps a limit, the inner one removes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PeriodLimitsPatch {
+    pub day: Option<Option<Quota>>,
+    pub week: Option<Option<Quota>>,
+    pub month: Option<Option<Quota>>,
+}
+
+/// What was used in the day, the week and the month of `day`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeriodCounters {
+    /// The day of the last change. It never moves back.
+    pub day: Day,
+    pub day_used: Quota,
+    pub week_used: Quota,
+    pub month_used: Quota,
+}
+
+/// The limit that an amount does not fit into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeriodExceeded {
+    pub period: Period,
+    pub limit: Quota,
+    /// What was used in the period, without open reservations.
+    pub used: Quota,
+    pub resets_at: UnixTime,
+    /// Seconds from now until then.
+    pub retry_after: i64,
+}
+
+impl PeriodLimits {
+    #[must_use]
+    pub const fn get(&self, period: Period) -> Option<Quota> {
+        match period {
+            Period::Day => self.day,
+            Period::Week => self.week,
+            Period::Month => self.month,
+        }
+    }
+
+    /// These limits after a change.
+    #[must_use]
+    pub fn edited(self, patch: PeriodLimitsPatch) -> Self {
+        Self {
+            day: patch.day.unwrap_or(self.day),
+            week: patch.week.unwrap_or(self.week),
+            month: patch.month.unwrap_or(self.month),
+        }
+    }
+}
+
+impl PeriodCounters {
+    /// Nothing was used yet.
+    pub const NONE: Self =
+        Self { day: Day::FIRST, day_used: Quota::ZERO, week_used: Quota::ZERO, month_used: Quota::ZERO };
+
+    /// The counters on `today`: those of past periods are 0. A day before the last change counts as the day of that
+    /// change, so that a server whose clock is behind reopens no period.
+    #[must_use]
+    pub fn on(self, today: Day, calendar: Calendar) -> Self {
+        let today = today.max(self.day);
+        if today == self.day {
+            return self;
+        }
+        let is_same = |period| calendar.first_day(period, today) == calendar.first_day(period, self.day);
+        let kept = |period, used| if is_same(period) { used } else { Quota::ZERO };
+        Self {
+            day: today,
+            day_used: Quota::ZERO,
+            week_used: kept(Period::Week, self.week_used),
+            month_used: kept(Period::Month, self.month_used),
+        }
+    }
+
+    /// Counts a charge of the day of these counters.
+    #[must_use]
+    pub fn plus(self, quota: Quota) -> Self {
+        let sum = |used: Quota| used.checked_add(quota).unwrap_or(Quota::MAX);
+        Self { day_used: sum(self.day_used), week_used: sum(self.week_used), month_used: sum(self.month_used), ..self }
+    }
+
+    #[must_use]
+    pub const fn used(&self, period: Period) -> Quota {
+        match period {
+            Period::Day => self.day_used,
+            Period::Week => self.week_used,
+            Period::Month => self.month_used,
+        }
+    }
+}
+
+/// The limits of a token or a wallet with all that counts against them.
+#[derive(Debug, Clone, Copy)]
+pub struct PeriodUsage {
+    limits: PeriodLimits,
+    counters: PeriodCounters,
+    /// Open reservations; they count in every period until they end.
+    held: Quota,
+    calendar: Calendar,
+    now: UnixTime,
+}
+
+impl PeriodUsage {
+    /// What counts at a moment. `not_before` is a day that has begun on another server, if it is later.
+    #[must_use]
+    pub fn new(limits: PeriodLimits, counters: PeriodCounters, held: Quota, not_before: Day, at: &Moment) -> Self {
+        let counters = counters.on(at.today.max(not_before), at.calendar);
+        Self { limits, counters, held, calendar: at.calendar, now: at.now }
+    }
+
+    /// The counters of now.
+    #[must_use]
+    pub const fn counters(&self) -> PeriodCounters {
+        self.counters
+    }
+
+    #[must_use]
+    pub const fn limit(&self, period: Period) -> Option<Quota> {
+        self.limits.get(period)
+    }
+
+    /// What was used in the period, without open reservations.
+    #[must_use]
+    pub const fn used(&self, period: Period) -> Quota {
+        self.counters.used(period)
+    }
+
+    /// What may still be used in the period; `None` without a limit.
+    #[must_use]
+    pub fn remaining(&self, period: Period) -> Option<Quota> {
+        let counted = self.used(period).checked_add(self.held).unwrap_or(Quota::MAX);
+        self.limit(period).map(|limit| limit.checked_sub(counted).unwrap_or_default())
+    }
+
+    /// When the period ends.
+    #[must_use]
+    pub fn resets_at(&self, period: Period) -> UnixTime {
+        self.calendar.end(period, self.counters.day)
+    }
+
+    /// What may still be used in every period; `None` without any limit.
+    #[must_use]
+    pub fn remaining_in_all(&self) -> Option<Quota> {
+        Period::ALL.into_iter().filter_map(|period| self.remaining(period)).min()
+    }
+
+    /// Whether `quota` fits into every limit. A limit of 0 admits nothing, not even a request without cost.
+    ///
+    /// # Errors
+    /// Of the limits that it does not fit into, the one that ends last: no retry before can succeed. Of those, the shortest.
+    pub fn admit(&self, quota: Quota) -> Result<(), PeriodExceeded> {
+        let is_exceeded = |period: &Period| {
+            let counted = self.used(*period).checked_add(self.held).and_then(|counted| counted.checked_add(quota));
+            let fits = |limit: Quota| !limit.is_zero() && counted.is_some_and(|counted| counted <= limit);
+            !self.limit(*period).is_none_or(fits)
+        };
+        let exceeded = Period::ALL.into_iter().rev().filter(is_exceeded).map(|period| {
+            let resets_at = self.resets_at(period);
+            PeriodExceeded {
+                period,
+                limit: self.limit(period).unwrap_or_default(),
+                used: self.used(period),
+                resets_at,
+                retry_after: resets_at.since(self.now).max(1),
+            }
+        });
+        exceeded.max_by_key(|exceeded| exceeded.resets_at).map_or(Ok(()), Err)
+    }
+}

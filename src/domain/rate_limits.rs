@@ -1,0 +1,259 @@
+//! Limits of requests and model tokens per minute, and of open reservations.
+//!
+//! The two rates are leaky buckets in the form of GCRA: one number a rate, the time at which the bucket is empty (the
+//! "theoretical arrival time"). A request moves it forward; one that would move it more than a minute ahead of now is
+//! refused. So a whole minute's worth may come at once, and afterwards as much as has drained since.
+
+use super::policy;
+use super::time::Micros;
+
+/// `None` is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RateLimits {
+    pub requests_per_minute: Option<i64>,
+    pub tokens_per_minute: Option<i64>,
+    /// The most open reservations.
+    pub concurrency: Option<i64>,
+}
+
+/// Changes of rate limits: the outer `None` keeps a limit, the inner one removes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RateLimitsPatch {
+    pub requests_per_minute: Option<Option<i64>>,
+    pub tokens_per_minute: Option<Option<i64>>,
+    pub concurrency: Option<Option<i64>>,
+}
+
+/// What counts against the limits of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RateCounters {
+    /// When the bucket of requests is empty.
+    pub requests_tat: Micros,
+    /// When the bucket of model tokens is empty.
+    pub tokens_tat: Micros,
+    pub open_reservations: i64,
+}
+
+/// A rate that is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RateExceeded {
+    #[error("this token may make {limit} requests per minute; retry after {retry_after} s")]
+    Requests { limit: i64, retry_after: i64 },
+    #[error("this token may use {limit} model tokens per minute; retry after {retry_after} s")]
+    Tokens { limit: i64, retry_after: i64 },
+}
+
+impl RateExceeded {
+    /// Seconds after which a retry can succeed, if nothing else is admitted before.
+    #[must_use]
+    pub const fn retry_after(self) -> i64 {
+        match self {
+            Self::Requests { retry_after, .. } | Self::Tokens { retry_after, .. } => retry_after,
+        }
+    }
+}
+
+impl RateLimits {
+    /// These limits after a change.
+    #[must_use]
+    pub fn edited(self, patch: RateLimitsPatch) -> Self {
+        Self {
+            requests_per_minute: patch.requests_per_minute.unwrap_or(self.requests_per_minute),
+            tokens_per_minute: patch.tokens_per_minute.unwrap_or(self.tokens_per_minute),
+            concurrency: patch.concurrency.unwrap_or(self.concurrency),
+        }
+    }
+
+    /// The counters after one more request.
+    ///
+    /// # Errors
+    /// A rate is used up; nothing is counted then.
+    pub fn admit(&self, counters: RateCounters, now: Micros) -> Result<RateCounters, RateExceeded> {
+        let requests_tat = match self.requests_per_minute {
+            None => counters.requests_tat,
+            Some(limit) => admit_request(limit, counters.requests_tat, now)
+                .map_err(|retry_after| RateExceeded::Requests { limit, retry_after })?,
+        };
+        if let Some(limit) = self.tokens_per_minute {
+            // There must be room for one model token; how many a request uses is known only afterwards.
+            let latest = now.plus(MINUTE.saturating_sub(1));
+            if limit == 0 || counters.tokens_tat > latest {
+                let retry_after = if limit == 0 { 60 } else { seconds_until(counters.tokens_tat, latest) };
+                return Err(RateExceeded::Tokens { limit, retry_after });
+            }
+        }
+        Ok(RateCounters { requests_tat, ..counters })
+    }
+
+    /// The counters after `tokens` were used.
+    #[must_use]
+    pub fn count_tokens(&self, counters: RateCounters, tokens: i64, now: Micros) -> RateCounters {
+        let Some(limit) = self.tokens_per_minute.filter(|limit| *limit > 0) else {
+            return counters;
+        };
+        let micros = (i128::from(tokens) * i128::from(MINUTE) + i128::from(limit) - 1) / i128::from(limit);
+        let filled = counters.tokens_tat.max(now).plus(i64::try_from(micros).unwrap_or(i64::MAX));
+        // A wrong count must not lock the token for good.
+        RateCounters {
+            tokens_tat: filled.min(now.plus(policy::MAX_RATE_DEBT_SECONDS * Micros::PER_SECOND)),
+            ..counters
+        }
+    }
+
+    /// Whether one more reservation may be open.
+    #[must_use]
+    pub fn admit_reservation(&self, counters: RateCounters) -> bool {
+        self.concurrency.is_none_or(|limit| counters.open_reservations < limit)
+    }
+}
+
+const MINUTE: i64 = 60 * Micros::PER_SECOND;
+
+/// GCRA: the new arrival time of a bucket of `limit` requests per minute.
+///
+/// # Errors
+/// The bucket is full; returns the seconds until there is room.
+pub fn admit_request(limit: i64, tat: Micros, now: Micros) -> Result<Micros, i64> {
+    if limit <= 0 {
+        return Err(60);
+    }
+    // Rounded up, so that no minute ever has more than the limit.
+    let interval = (MINUTE + limit - 1) / limit;
+    let next = tat.max(now).plus(interval);
+    // Not a minute, which may be less than `limit` rounded intervals.
+    let latest = now.plus(interval.saturating_mul(limit));
+    if next > latest { Err(seconds_until(next, latest)) } else { Ok(next) }
+}
+
+/// Whole seconds from `now` to `then`, rounded up, at least one.
+fn seconds_until(then: Micros, now: Micros) -> i64 {
+    let micros = then.get().saturating_sub(now.get()).max(1);
+    (micros - 1) / Micros::PER_SECOND + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const START: Micros = Micros::new(1_795_392_000_000_000);
+
+    fn requests(limit: i64) -> RateLimits {
+        RateLimits { requests_per_minute: Some(limit), ..RateLimits::default() }
+    }
+
+    fn tokens(limit: i64) -> RateLimits {
+        RateLimits { tokens_per_minute: Some(limit), ..RateLimits::default() }
+    }
+
+    #[test]
+    fn the_whole_limit_may_come_at_once_and_then_one_request_each_interval() {
+        for limit in [1, 2, 7, 60, 61, 999, 100_000] {
+            let mut counters = RateCounters::default();
+            for nth in 1..=limit {
+                counters = requests(limit).admit(counters, START).unwrap_or_else(|_| panic!("{nth} of {limit}"));
+            }
+            let refused = requests(limit).admit(counters, START).unwrap_err();
+            let interval = (60_000_000 + limit - 1) / limit;
+            assert_eq!(refused.retry_after(), (interval + 999_999) / 1_000_000, "{limit}");
+            assert!(requests(limit).admit(counters, START.plus(interval - 1)).is_err(), "{limit}");
+            assert!(requests(limit).admit(counters, START.plus(interval)).is_ok(), "{limit}");
+        }
+    }
+
+    #[test]
+    fn a_limit_of_zero_admits_nothing_and_no_limit_everything() {
+        assert_eq!(
+            requests(0).admit(RateCounters::default(), START),
+            Err(RateExceeded::Requests { limit: 0, retry_after: 60 })
+        );
+        assert_eq!(
+            tokens(0).admit(RateCounters::default(), START),
+            Err(RateExceeded::Tokens { limit: 0, retry_after: 60 })
+        );
+        let full = RateCounters {
+            requests_tat: Micros::new(i64::MAX),
+            tokens_tat: Micros::new(i64::MAX),
+            open_reservations: 9,
+        };
+        assert_eq!(RateLimits::default().admit(full, START), Ok(full));
+        assert!(RateLimits::default().admit_reservation(full));
+    }
+
+    #[test]
+    fn model_tokens_are_admitted_while_there_is_room_for_one_and_overshoot_by_what_is_in_flight() {
+        let limits = tokens(600);
+        let counters = limits.count_tokens(RateCounters::default(), 599, START);
+        assert!(limits.admit(counters, START).is_ok());
+        let full = limits.count_tokens(counters, 1, START);
+        let refused = limits.admit(full, START).unwrap_err();
+        assert_eq!(refused, RateExceeded::Tokens { limit: 600, retry_after: 1 });
+        assert!(limits.admit(full, START.plus(1)).is_ok());
+        // 1,200 tokens too many: two more minutes.
+        let over = limits.count_tokens(full, 1_200, START);
+        assert_eq!(limits.admit(over, START).unwrap_err().retry_after(), 121);
+        assert!(limits.admit(over, START.plus(120_000_001)).is_ok());
+    }
+
+    #[test]
+    fn a_wrong_count_of_model_tokens_locks_a_token_for_an_hour_at_most() {
+        let limits = tokens(1);
+        let counters = limits.count_tokens(RateCounters::default(), i64::MAX, START);
+        assert!(limits.admit(counters, START.plus(3_600_000_000)).is_ok());
+        assert!(limits.admit(counters, START.plus(3_500_000_000)).is_err());
+    }
+
+    #[test]
+    fn a_limit_that_changes_applies_at_once() {
+        let mut counters = RateCounters::default();
+        for _ in 0..10 {
+            counters = requests(10).admit(counters, START).unwrap();
+        }
+        assert!(requests(10).admit(counters, START).is_err());
+        let lifted = requests(10).edited(RateLimitsPatch { requests_per_minute: Some(None), ..Default::default() });
+        assert_eq!(lifted, RateLimits::default());
+        assert_eq!(requests(10).edited(RateLimitsPatch::default()), requests(10));
+        assert!(lifted.admit(counters, START).is_ok());
+    }
+
+    proptest! {
+        /// In any minute at most the limit beyond what had drained before: a bucket that holds the limit and drains evenly.
+        #[test]
+        fn requests_are_admitted_exactly_as_by_a_leaky_bucket(
+            limit in 1_i64..500,
+            gaps in prop::collection::vec(prop_oneof![Just(0_i64), 0_i64..100_000, 0_i64..5_000_000, 0_i64..90_000_000], 1..300),
+        ) {
+            let interval = (60_000_000 + limit - 1) / limit;
+            let (mut counters, mut now, mut admitted) = (RateCounters::default(), START, Vec::<Micros>::new());
+            // The bucket as a plain model: its content in microseconds of draining.
+            let (mut content, mut drained_at) = (0_i64, START);
+            for gap in gaps {
+                now = now.plus(gap);
+                content = (content - (now.get() - drained_at.get())).max(0);
+                drained_at = now;
+                let fits = content + interval <= interval * limit;
+                match requests(limit).admit(counters, now) {
+                    Ok(next) => {
+                        prop_assert!(fits);
+                        content += interval;
+                        counters = next;
+                        admitted.push(now);
+                    }
+                    Err(refused) => {
+                        prop_assert!(!fits);
+                        let later = now.plus(refused.retry_after() * 1_000_000);
+                        prop_assert!(requests(limit).admit(counters, later).is_ok());
+                    }
+                }
+            }
+            // The limit at once, and then one for each interval.
+            for (first, start) in admitted.iter().enumerate() {
+                for (nth, at) in admitted.iter().enumerate().skip(first) {
+                    let most = limit + (at.get() - start.get()) / interval;
+                    prop_assert!(i64::try_from(nth - first).unwrap() < most);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Requests per minute of forward-auth, which has no ledger operation: each server counts its own, in memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use moka::sync::Cache;
+
+use super::{Ledger, Verification};
+use crate::domain::id::TokenId;
+use crate::domain::ledger::Refusal;
+use crate::domain::rate_limits::{RateExceeded, admit_request};
+use crate::domain::time::Micros;
+
+/// Tokens counted at once. A token that is pushed out starts again.
+const MAX_TOKENS: u64 = 50_000;
+
+/// A bucket that was not used for this long is empty.
+const KEPT: Duration = Duration::from_secs(120);
+
+/// When the bucket of each token is empty.
+#[derive(Debug)]
+pub(super) struct ForwardAuthRates(Cache<TokenId, Arc<AtomicI64>>);
+
+impl ForwardAuthRates {
+    pub(super) fn new() -> Self {
+        Self(Cache::builder().max_capacity(MAX_TOKENS).time_to_idle(KEPT).build())
+    }
+
+    fn count(&self, token: TokenId, limit: i64, now: Micros) -> Result<(), RateExceeded> {
+        let bucket = self.0.get_with(token, Arc::default);
+        let next = |tat| admit_request(limit, Micros::new(tat), now).map(Micros::get);
+        let mut retry_after = 0;
+        let counted = bucket.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |tat| {
+            next(tat).map_err(|seconds| retry_after = seconds).ok()
+        });
+        counted.map(drop).map_err(|_| RateExceeded::Requests { limit, retry_after })
+    }
+}
+
+impl Ledger {
+    /// Counts a request of forward-auth against the token's requests per minute, on this server only.
+    ///
+    /// # Errors
+    /// The rate is used up; the request is not counted then.
+    pub fn count_request(&self, verification: &Verification) -> Result<(), Refusal> {
+        let Some(key) = &verification.key else {
+            return Ok(());
+        };
+        match key.token.rate_limits.requests_per_minute {
+            None => Ok(()),
+            Some(limit) => {
+                self.forward_auth.count(key.token.id, limit, self.clock.micros()).map_err(Refusal::RateExceeded)
+            }
+        }
+    }
+}

@@ -100,6 +100,8 @@ impl Front {
         let gateway = Client::with(&self.keymeter, &format!("Bearer {}", self.credential));
         gateway.post("/api/gateway/charge", json!({ "key": exhausted, "quota": 5 })).await.ok();
         let (_, empty) = self.create_key(json!({ "name": "empty", "remain_quota": 0 })).await;
+        let no_more_today = json!({ "name": "limited", "remain_quota": 5, "period_limits": { "day": 0 } });
+        let (_, limited) = self.create_key(no_more_today).await;
         let (deleted_id, deleted) = self.create_key(json!({ "name": "gone", "remain_quota": 5 })).await;
         self.ana.delete(&format!("/api/token/{deleted_id}")).await.ok();
         vec![
@@ -110,6 +112,7 @@ impl Front {
             (Some(expired), 403, "token_expired"),
             (Some(exhausted), 402, "token_exhausted"),
             (Some(empty), 402, "token_quota_insufficient"),
+            (Some(limited), 429, "token_period_exceeded"),
         ]
     }
 
@@ -230,15 +233,20 @@ async fn nginx_answers_every_refusal_with_its_own_status(pool: PgPool) {
     let expected = |status| match status {
         401 => ("invalid_key", "send a valid API key as `Authorization: Bearer`"),
         402 => ("quota_insufficient", "this API key or its account has used up its quota"),
+        429 => (
+            "token_period_exceeded",
+            "this API key or its account has reached a limit; retry after the seconds in `Retry-After`",
+        ),
         _ => ("not_allowed", "this API key is disabled, expired, or not for this address"),
     };
     let (_, good) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
-    for (key, status, _) in front.refused_keys().await {
+    for (key, status, code) in front.refused_keys().await {
         let (error, message) = expected(status);
         let answer = front.send(CLIENT, key.as_deref(), &[]).await;
         answer.refuses_saying(status, error, message);
         assert_eq!(answer.header("content-type"), Some("application/json"));
-        assert_eq!(answer.header("retry-after"), None);
+        assert_eq!(answer.header("x-error-code"), Some(code));
+        assert_eq!(answer.header("retry-after").is_some(), status == 429);
         assert_eq!(answer.header("www-authenticate"), (status == 401).then_some("Bearer"));
     }
     front.root.post(&format!("/api/admin/users/{}/quota", front.user), json!({ "set": 0 })).await.ok();

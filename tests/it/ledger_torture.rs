@@ -245,6 +245,45 @@ async fn l4_sigterm_under_load_answers_every_charge_it_makes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn l9_kill_9_of_one_of_three_servers_leaves_exactly_the_limit_of_the_day() {
+    let mut world = World::with(3).await;
+    let ana = world.servers.owner("ana", PLENTY).await;
+    let limited = json!({ "name": "hot", "unlimited_quota": true, "period_limits": { "day": 4_000 } });
+    let key = ana.key(limited).await.1;
+    let first = world.servers.gateway(0);
+    let body = json!({ "key": key, "quota": 3 }).to_string();
+    let clients: JoinSet<()> = (0..8)
+        .map(|_| {
+            let (gateway, body) = (first.clone(), body.clone());
+            async move { while gateway.try_send(Method::POST, "/api/gateway/charge", body.clone()).await.is_ok() {} }
+        })
+        .collect();
+    let pool = world.servers.pool().await;
+    let used =
+        async || sqlx::query_scalar::<_, i64>("select max(used_quota) from tokens").fetch_one(&pool).await.unwrap();
+    let others = [world.servers.gateway(1), world.servers.gateway(2)];
+    let keys = [key];
+    let (_, (_, refusals)) = tokio::join!(
+        async {
+            eventually("quota is used", async || used().await >= 500).await;
+            world.servers.running[0].kill();
+        },
+        charge_to_the_end(&others, &keys, 3, 16)
+    );
+    clients.join_all().await;
+    for refusal in refusals {
+        refusal.refuses(429, "token_period_exceeded");
+    }
+    // More than one day if it is midnight.
+    let days: Vec<i64> = sqlx::query_scalar("select sum(quota)::bigint from usage_daily group by day order by 1 desc")
+        .fetch_all(&pool)
+        .await
+        .unwrap();
+    assert!(days[0] == 4_000 / 3 * 3 && days.iter().all(|sum| *sum <= 4_000), "{days:?}");
+    assert_ledger_invariants(&pool).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn l1_three_servers_on_one_database_overspend_nothing_together() {
     let world = World::with(3).await;
     let gateways = [world.servers.gateway(0), world.servers.gateway(1), world.servers.gateway(2)];

@@ -4,18 +4,8 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::harness::gateway::{app_with_wallet, asks, edits, releases, reserves, settles};
+use crate::harness::limits::{DAY_ENDS, MONTH_ENDS, WEEK_ENDS, no_period_limits, period_limits};
 use crate::harness::{Answer, Caller, START, TestApp};
-
-/// Tuesday 2026-03-10, 12:00. The day, the week and the month end at these times.
-const DAY_ENDS: i64 = START + 12 * 3_600;
-const WEEK_ENDS: i64 = DAY_ENDS + 5 * 86_400;
-const MONTH_ENDS: i64 = DAY_ENDS + 21 * 86_400;
-
-const NO_PERIODS: [i64; 3] = [-1, -1, -1];
-
-fn periods([day, week, month]: [i64; 3]) -> Value {
-    json!({ "day": day, "week": week, "month": month })
-}
 
 async fn token(owner: &Caller, id: i64) -> Value {
     owner.get(&format!("/api/token/{id}")).await.ok()
@@ -45,12 +35,12 @@ fn exceeds(answer: &Answer, error: &str, period: &str, [limit, used, resets_at]:
 async fn limits_are_created_shown_changed_one_by_one_and_removed(pool: PgPool) {
     let (_app, ana, _) = app_with_wallet(pool, 1_000).await;
     let plain = ana.creates(json!({ "name": "plain" })).await;
-    assert_eq!(token(&ana, plain).await["period_limits"], periods(NO_PERIODS));
+    assert_eq!(token(&ana, plain).await["period_limits"], no_period_limits());
     let rates = json!({ "requests_per_minute": 60, "tokens_per_minute": -1, "concurrency": 5 });
     let id =
         ana.creates(json!({ "name": "one", "period_limits": { "day": 100, "month": 0 }, "rate_limits": rates })).await;
     let shown = token(&ana, id).await;
-    assert_eq!(shown["period_limits"], periods([100, -1, 0]));
+    assert_eq!(shown["period_limits"], period_limits([100, -1, 0]));
     assert_eq!(shown["rate_limits"], rates);
     let expected = json!({
         "day": { "limit": 100, "used": 0, "remaining": 100, "resets_at": DAY_ENDS },
@@ -63,7 +53,7 @@ async fn limits_are_created_shown_changed_one_by_one_and_removed(pool: PgPool) {
     edits(&ana, id, json!({ "rate_limits": { "tokens_per_minute": 1_000, "concurrency": -1 } })).await;
     edits(&ana, id, json!({ "name": "renamed", "period_limits": null, "rate_limits": {} })).await;
     let shown = token(&ana, id).await;
-    assert_eq!(shown["period_limits"], periods([100, 700, -1]));
+    assert_eq!(shown["period_limits"], period_limits([100, 700, -1]));
     let rates = json!({ "requests_per_minute": 60, "tokens_per_minute": 1_000, "concurrency": -1 });
     assert_eq!(shown["rate_limits"], rates);
 
@@ -123,7 +113,7 @@ async fn wrong_limits_are_refused_with_the_name_of_the_member(pool: PgPool) {
             app.root().await.patch(&users, json!({ field: limits })).await.refuses_saying(400, code, &message);
         }
     }
-    assert_eq!(token(&ana, id).await["period_limits"], periods([7, -1, -1]));
+    assert_eq!(token(&ana, id).await["period_limits"], period_limits([7, -1, -1]));
     assert_eq!(ana.page("/api/token/", "name").await.1, 1, "nothing was created");
 }
 
@@ -172,7 +162,7 @@ async fn a_limit_of_the_user_holds_for_all_tokens_together(pool: PgPool) {
     charge(&gateway, &one, 60).await.ok();
     // Set at noon, it counts what was used since midnight.
     let edited = app.root().await.patch(&users, json!({ "period_limits": { "month": 100 } })).await.ok();
-    assert_eq!(edited["period_limits"], periods([-1, -1, 100]));
+    assert_eq!(edited["period_limits"], period_limits([-1, -1, 100]));
     let month = json!({ "limit": 100, "used": 60, "remaining": 40, "resets_at": MONTH_ENDS });
     assert_eq!(edited["period_usage"]["month"], month);
     exceeds(&charge(&gateway, &two, 41).await, "user_period_exceeded", "month", [100, 60, MONTH_ENDS], START);

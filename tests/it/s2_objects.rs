@@ -8,7 +8,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Caller, TestApp};
 
-const TOKEN: [(&str, &str); 18] = [
+const TOKEN: [(&str, &str); 21] = [
     ("id", "int"),
     ("user_id", "int"),
     ("key", "string"),
@@ -22,6 +22,9 @@ const TOKEN: [(&str, &str); 18] = [
     ("remain_quota", "int"),
     ("unlimited_quota", "bool"),
     ("used_quota", "int"),
+    ("period_limits", "object"),
+    ("period_usage", "object"),
+    ("rate_limits", "object"),
     ("model_limits_enabled", "bool"),
     ("model_limits", "string"),
     ("allow_ips", "string"),
@@ -66,7 +69,7 @@ async fn read_by_every_call(ana: &Caller) -> (i64, Vec<Value>, Vec<Value>) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_token_has_its_16_fields_the_masked_key_and_the_note(pool: PgPool) {
+async fn a_token_has_its_16_fields_the_masked_key_the_note_and_its_limits(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;
     let (_, without_key, with_key) = read_by_every_call(&ana).await;

@@ -5,6 +5,7 @@ use http::Method;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::harness::limits::{no_period_limits, no_period_usage, no_rate_limits};
 use crate::harness::{Answer, Caller, START, TestApp};
 
 const MOST_QUOTA: i64 = 500_000_000_000_000;
@@ -84,7 +85,8 @@ async fn only_the_name_is_required_and_null_means_omitted(pool: PgPool) {
             "id": id, "user_id": ana.id, "key": key, "status": 1, "name": "made", "note": "", "created_time": START,
             "accessed_time": START, "expired_time": -1, "remain_quota": 0, "unlimited_quota": false,
             "used_quota": 0, "model_limits_enabled": false, "model_limits": "", "allow_ips": "", "group": "",
-            "cross_group_retry": false,
+            "cross_group_retry": false, "period_limits": no_period_limits(), "period_usage": no_period_usage(),
+            "rate_limits": no_rate_limits(),
         });
         assert_eq!(token, expected);
     }

@@ -7,6 +7,7 @@ use http::Method;
 use serde_json::json;
 use sqlx::PgPool;
 
+use crate::harness::limits::{no_period_usage, no_rate_limits};
 use crate::harness::{Answer, START, TestApp};
 
 const PATH: &str = "/api/usage/token/";
@@ -53,6 +54,7 @@ async fn a_key_reads_its_own_usage_without_a_login(pool: PgPool) {
             "total_granted": 1_000_000, "total_used": 1, "total_available": 999_999,
             "unlimited_quota": false, "model_limits": { "gpt-4o": true, "o1": true }, "model_limits_enabled": true,
             "expires_at": START + 60, "user_usd_available": 0.500_002,
+            "period_usage": no_period_usage(), "rate_limits": no_rate_limits(),
         },
     });
     assert_eq!(answer.json(), expected);

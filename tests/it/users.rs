@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::harness::limits::{no_period_limits, no_period_usage};
 use crate::harness::{Caller, ROOT_PASSWORD, START, TestApp};
 
 const SELF: &str = "/api/user/self";
@@ -23,6 +24,7 @@ async fn every_user_sees_their_own_account(pool: PgPool) {
         "id": ana.id, "username": "ana", "display_name": "ana", "email": "", "role": 1, "status": 1,
         "group": "default", "quota": 1000, "used_quota": 0, "request_count": 0, "token_api_enabled": false,
         "max_tokens": null, "created_time": START,
+        "period_limits": no_period_limits(), "period_usage": no_period_usage(),
     });
     assert_eq!(ana.get(SELF).await.ok(), expected);
     assert_eq!(app.root().await.get(SELF).await.ok()["role"], 100);
@@ -112,6 +114,7 @@ async fn accounts_are_listed_newest_first_and_found_by_a_part_of_a_name(pool: Pg
         "id": ana.id, "username": "ana", "display_name": "The Captain", "email": "ana@ships.example", "role": 1,
         "status": 1, "group": "default", "quota": 0, "used_quota": 0, "request_count": 0,
         "token_api_enabled": false, "max_tokens": null, "created_time": START,
+        "period_limits": no_period_limits(), "period_usage": no_period_usage(),
     });
     assert_eq!(data, json!({ "page": 0, "page_size": 10, "total": 1, "items": [expected] }));
     let short = admin.get(&format!("{USERS}?keyword=a")).await;

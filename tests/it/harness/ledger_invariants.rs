@@ -1,9 +1,9 @@
-//! The invariants of the ledger (L1 to L7) as SQL, for the tests and the soak test.
+//! The invariants of the ledger (L1 to L9) as SQL, for the tests and the soak test.
 
 use sqlx::{AssertSqlSafe, PgPool};
 
 /// Each invariant, and a statement whose rows violate it. Every statement is one snapshot, so it also holds under load.
-const VIOLATIONS: [(&str, &str); 7] = [
+const VIOLATIONS: [(&str, &str); 9] = [
     (
         "L1: a balance below zero",
         "select 'token', id from tokens where remain_quota < 0 or used_quota < 0 \
@@ -27,7 +27,7 @@ const VIOLATIONS: [(&str, &str); 7] = [
     ),
     (
         "L5: a day's sum is not the sum of its charges",
-        "with c as (select token_id, (to_timestamp(at) at time zone 'UTC')::date as day, model, sum(quota) as quota, \
+        "with c as (select token_id, day, model, sum(quota) as quota, \
              count(*) as requests, sum(prompt_tokens) as prompt_tokens, sum(completion_tokens) as completion_tokens \
            from charges group by 1, 2, 3) \
          select token_id, day, model, d.quota, c.quota from usage_daily d full join c using (token_id, day, model) \
@@ -48,6 +48,30 @@ const VIOLATIONS: [(&str, &str); 7] = [
         "select r.id, r.state, r.charged, c.sum from reservations r \
          left join (select reservation_id, sum(quota), count(*) from charges group by 1) c on c.reservation_id = r.id \
          where coalesce(c.count, 0) <> (r.state = 'settled')::int or r.charged is distinct from c.sum",
+    ),
+    (
+        "L9: a token whose holds or period counters are not the sums of its reservations and charges",
+        "select t.id, t.held, t.open_reservations, t.period_day, t.day_used, t.week_used, t.month_used, c.*, r.* \
+         from tokens t cross join lateral (select coalesce(sum(quota) filter (where day = t.period_day), 0) as in_day, \
+             coalesce(sum(quota) filter (where day >= date_trunc('week', t.period_day)::date), 0) as in_week, \
+             coalesce(sum(quota) filter (where day >= date_trunc('month', t.period_day)::date), 0) as in_month \
+           from charges where token_id = t.id) c \
+         left join (select token_id, sum(held), count(*) from reservations where state = 'open' group by 1) r \
+           on r.token_id = t.id \
+         where (t.day_used, t.week_used, t.month_used, t.held, t.open_reservations) is distinct from \
+           (c.in_day, c.in_week, c.in_month, coalesce(r.sum, 0), coalesce(r.count, 0))",
+    ),
+    (
+        "L9: a wallet whose holds or period counters are not the sums of its tokens",
+        "with c as (select u.id, coalesce(sum(c.quota) filter (where c.day = u.period_day), 0) as in_day, \
+             coalesce(sum(c.quota) filter (where c.day >= date_trunc('week', u.period_day)::date), 0) as in_week, \
+             coalesce(sum(c.quota) filter (where c.day >= date_trunc('month', u.period_day)::date), 0) as in_month \
+           from users u left join charges c on c.user_id = u.id group by u.id) \
+         select u.id, u.held, u.period_day, u.day_used, u.week_used, u.month_used, c.in_day, c.in_week, c.in_month, t.held as sum_of_held \
+         from users u join c on c.id = u.id \
+         left join (select user_id, sum(held) as held from tokens group by 1) t on t.user_id = u.id \
+         where (u.day_used, u.week_used, u.month_used, u.held) is distinct from \
+           (c.in_day, c.in_week, c.in_month, coalesce(t.held, 0))",
     ),
 ];
 

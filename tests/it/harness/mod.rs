@@ -14,6 +14,7 @@ pub mod database;
 pub mod document;
 pub mod gateway;
 pub mod ledger_invariants;
+pub mod limits;
 pub mod process;
 pub mod proxy;
 pub mod raw;

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use super::api_error::ApiError;
 use super::error_code::ErrorCode;
 use crate::domain::calendar::Period;
+use crate::domain::limit_change::LimitChange;
 use crate::domain::money::Quota;
 use crate::domain::period_limits::{PeriodExceeded, PeriodLimits, PeriodLimitsPatch, PeriodUsage};
 use crate::domain::policy;
@@ -38,9 +39,14 @@ impl PeriodLimitsChange {
         };
         let field = Field { name: "period_limits", code: ErrorCode::InvalidPeriodLimit, max: policy::MAX_QUOTA };
         let Self { day, week, month } = field.read(value, "`day`, `week` and `month`")?;
-        let quota = |member, units| -> Result<Option<Option<Quota>>, ApiError> {
-            let limit = field.limit(member, units)?;
-            Ok(limit.map(|limit| limit.and_then(|units| Quota::grant(units).ok())))
+        let quota = |member, units| {
+            Ok::<_, ApiError>(match field.change(member, units)? {
+                LimitChange::Keep => LimitChange::Keep,
+                LimitChange::Remove => LimitChange::Remove,
+                LimitChange::Set(units) => {
+                    LimitChange::Set(Quota::grant(units).map_err(|_| ApiError::new(field.code, field.range(member)))?)
+                }
+            })
         };
         Ok(PeriodLimitsPatch { day: quota("day", day)?, week: quota("week", week)?, month: quota("month", month)? })
     }
@@ -71,9 +77,9 @@ impl RateLimitsChange {
         let Self { requests_per_minute, tokens_per_minute, concurrency } =
             field.read(value, "`requests_per_minute`, `tokens_per_minute` and `concurrency`")?;
         Ok(RateLimitsPatch {
-            requests_per_minute: field.limit("requests_per_minute", requests_per_minute)?,
-            tokens_per_minute: field.limit("tokens_per_minute", tokens_per_minute)?,
-            concurrency: field.limit("concurrency", concurrency)?,
+            requests_per_minute: field.change("requests_per_minute", requests_per_minute)?,
+            tokens_per_minute: field.change("tokens_per_minute", tokens_per_minute)?,
+            concurrency: field.change("concurrency", concurrency)?,
         })
     }
 }
@@ -103,12 +109,12 @@ impl Field {
         })
     }
 
-    /// A member: `None` if it is absent, `Some(None)` for no limit.
-    fn limit(&self, member: &str, number: Option<i64>) -> Result<Option<Option<i64>>, ApiError> {
+    /// What a member asks for.
+    fn change(&self, member: &str, number: Option<i64>) -> Result<LimitChange<i64>, ApiError> {
         match number {
-            None => Ok(None),
-            Some(NO_LIMIT) => Ok(Some(None)),
-            Some(number) if (0..=self.max).contains(&number) => Ok(Some(Some(number))),
+            None => Ok(LimitChange::Keep),
+            Some(NO_LIMIT) => Ok(LimitChange::Remove),
+            Some(number) if (0..=self.max).contains(&number) => Ok(LimitChange::Set(number)),
             Some(_) => Err(ApiError::new(self.code, self.range(member))),
         }
     }

@@ -15,6 +15,7 @@ pub mod id;
 pub mod ip_allowlist;
 pub mod key;
 pub mod ledger;
+pub mod limit_change;
 pub mod model_limits;
 pub mod money;
 pub mod page;

@@ -4,6 +4,7 @@
 //! Every token and wallet is counted, with a limit or without, so that a limit set at noon is exact at once.
 
 use super::calendar::{Calendar, Moment, Period};
+use super::limit_change::LimitChange;
 use super::money::Quota;
 use super::time::{Day, UnixTime};
 
@@ -15,12 +16,12 @@ pub struct PeriodLimits {
     pub month: Option<Quota>,
 }
 
-/// Changes of period limits: the outer `None` keeps a limit, the inner one removes it.
+/// Changes of period limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PeriodLimitsPatch {
-    pub day: Option<Option<Quota>>,
-    pub week: Option<Option<Quota>>,
-    pub month: Option<Option<Quota>>,
+    pub day: LimitChange<Quota>,
+    pub week: LimitChange<Quota>,
+    pub month: LimitChange<Quota>,
 }
 
 /// What was used in the day, the week and the month of `day`.
@@ -58,11 +59,7 @@ impl PeriodLimits {
     /// These limits after a change.
     #[must_use]
     pub fn edited(self, patch: PeriodLimitsPatch) -> Self {
-        Self {
-            day: patch.day.unwrap_or(self.day),
-            week: patch.week.unwrap_or(self.week),
-            month: patch.month.unwrap_or(self.month),
-        }
+        Self { day: patch.day.apply(self.day), week: patch.week.apply(self.week), month: patch.month.apply(self.month) }
     }
 }
 

@@ -4,6 +4,7 @@
 //! "theoretical arrival time"). A request moves it forward; one that would move it more than a minute ahead of now is
 //! refused. So a whole minute's worth may come at once, and afterwards as much as has drained since.
 
+use super::limit_change::LimitChange;
 use super::policy;
 use super::time::Micros;
 
@@ -16,12 +17,12 @@ pub struct RateLimits {
     pub concurrency: Option<i64>,
 }
 
-/// Changes of rate limits: the outer `None` keeps a limit, the inner one removes it.
+/// Changes of rate limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RateLimitsPatch {
-    pub requests_per_minute: Option<Option<i64>>,
-    pub tokens_per_minute: Option<Option<i64>>,
-    pub concurrency: Option<Option<i64>>,
+    pub requests_per_minute: LimitChange<i64>,
+    pub tokens_per_minute: LimitChange<i64>,
+    pub concurrency: LimitChange<i64>,
 }
 
 /// What counts against the limits of a token.
@@ -58,9 +59,9 @@ impl RateLimits {
     #[must_use]
     pub fn edited(self, patch: RateLimitsPatch) -> Self {
         Self {
-            requests_per_minute: patch.requests_per_minute.unwrap_or(self.requests_per_minute),
-            tokens_per_minute: patch.tokens_per_minute.unwrap_or(self.tokens_per_minute),
-            concurrency: patch.concurrency.unwrap_or(self.concurrency),
+            requests_per_minute: patch.requests_per_minute.apply(self.requests_per_minute),
+            tokens_per_minute: patch.tokens_per_minute.apply(self.tokens_per_minute),
+            concurrency: patch.concurrency.apply(self.concurrency),
         }
     }
 
@@ -211,7 +212,8 @@ mod tests {
             counters = requests(10).admit(counters, START).unwrap();
         }
         assert!(requests(10).admit(counters, START).is_err());
-        let lifted = requests(10).edited(RateLimitsPatch { requests_per_minute: Some(None), ..Default::default() });
+        let lifted =
+            requests(10).edited(RateLimitsPatch { requests_per_minute: LimitChange::Remove, ..Default::default() });
         assert_eq!(lifted, RateLimits::default());
         assert_eq!(requests(10).edited(RateLimitsPatch::default()), requests(10));
         assert!(lifted.admit(counters, START).is_ok());

@@ -174,6 +174,15 @@ impl Changes {
     }
 }
 
+/// A row of `usage_daily`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct UsageKey<'a> {
+    token_id: TokenId,
+    user_id: UserId,
+    day: Day,
+    model: &'a str,
+}
+
 /// The sum of a batch's charges of one token, day and model.
 #[derive(Debug, Default, Clone, Copy)]
 struct UsageSum {
@@ -184,10 +193,11 @@ struct UsageSum {
 }
 
 /// L5: what `usage_daily` grows by is the sum of the charges that the same statement inserts.
-fn usage_sums(charges: &[NewCharge]) -> Vec<((TokenId, UserId, Day, &str), UsageSum)> {
-    let mut sums: BTreeMap<(TokenId, UserId, Day, &str), UsageSum> = BTreeMap::new();
+fn usage_sums(charges: &[NewCharge]) -> Vec<(UsageKey<'_>, UsageSum)> {
+    let mut sums: BTreeMap<UsageKey<'_>, UsageSum> = BTreeMap::new();
     for charge in charges {
-        let sum = sums.entry((charge.token_id, charge.user_id, charge.day, &charge.model)).or_default();
+        let NewCharge { token_id, user_id, day, ref model, .. } = *charge;
+        let sum = sums.entry(UsageKey { token_id, user_id, day, model }).or_default();
         sum.quota = sum.quota.saturating_add(charge.quota.get());
         sum.requests = sum.requests.saturating_add(1);
         sum.prompt_tokens = sum.prompt_tokens.saturating_add(charge.counts.prompt_tokens);
@@ -201,6 +211,7 @@ fn usage_sums(charges: &[NewCharge]) -> Vec<((TokenId, UserId, Day, &str), Usage
 /// What the retention job deletes for its age carries the database's time (`now()`), because that job goes by the
 /// database's clock. Counts of model tokens come from outside: their sums stop at the largest `bigint`, so that no sum
 /// can fail a batch.
+#[expect(clippy::too_many_lines, reason = "one statement and its parameters")]
 pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageError> {
     fn column<T, U>(rows: &[T], value: impl Fn(&T) -> U) -> Vec<U> {
         rows.iter().map(value).collect()
@@ -291,10 +302,10 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(charges, |charge| charge.counts.prompt_tokens),
         &column(charges, |charge| charge.counts.completion_tokens),
         // usage_daily
-        &column(&sums, |((_, _, day, _), _)| *day) as &[Day],
-        &column(&sums, |((token, ..), _)| token.get()),
-        &column(&sums, |((_, user, ..), _)| user.get()),
-        &column(&sums, |((.., model), _)| (*model).to_owned()),
+        &column(&sums, |(key, _)| key.day) as &[Day],
+        &column(&sums, |(key, _)| key.token_id.get()),
+        &column(&sums, |(key, _)| key.user_id.get()),
+        &column(&sums, |(key, _)| key.model.to_owned()),
         &column(&sums, |(_, sum)| sum.quota),
         &column(&sums, |(_, sum)| sum.requests),
         &column(&sums, |(_, sum)| sum.prompt_tokens),

@@ -263,7 +263,7 @@ async fn l9_kill_9_of_one_of_three_servers_leaves_exactly_the_limit_of_the_day()
         async || sqlx::query_scalar::<_, i64>("select max(used_quota) from tokens").fetch_one(&pool).await.unwrap();
     let others = [world.servers.gateway(1), world.servers.gateway(2)];
     let keys = [key];
-    let (_, (_, refusals)) = tokio::join!(
+    let ((), (_, refusals)) = tokio::join!(
         async {
             eventually("quota is used", async || used().await >= 500).await;
             world.servers.running[0].kill();

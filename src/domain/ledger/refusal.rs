@@ -66,20 +66,21 @@ impl Refusal {
     /// Seconds after which a retry can succeed, if time alone can help.
     #[must_use]
     pub const fn retry_after(self) -> Option<i64> {
-        match self {
-            Self::TokenPeriodExceeded(exceeded) | Self::UserPeriodExceeded(exceeded) => Some(exceeded.retry_after),
-            Self::RateExceeded(exceeded) => Some(exceeded.retry_after()),
-            Self::TooManyConcurrent => Some(1),
-            _ => None,
+        if let Self::TokenPeriodExceeded(exceeded) | Self::UserPeriodExceeded(exceeded) = self {
+            return Some(exceeded.retry_after);
         }
+        if let Self::RateExceeded(exceeded) = self {
+            return Some(exceeded.retry_after());
+        }
+        if matches!(self, Self::TooManyConcurrent) { Some(1) } else { None }
     }
 
     /// The period limit that refused.
     #[must_use]
     pub const fn exceeded(self) -> Option<PeriodExceeded> {
-        match self {
-            Self::TokenPeriodExceeded(exceeded) | Self::UserPeriodExceeded(exceeded) => Some(exceeded),
-            _ => None,
+        if let Self::TokenPeriodExceeded(exceeded) | Self::UserPeriodExceeded(exceeded) = self {
+            return Some(exceeded);
         }
+        None
     }
 }

@@ -16,7 +16,7 @@ use crate::domain::time::Micros;
 const MAX_TOKENS: u64 = 50_000;
 
 /// A bucket that was not used for this long is empty.
-const KEPT: Duration = Duration::from_secs(120);
+const KEPT: Duration = Duration::from_mins(2);
 
 /// When the bucket of each token is empty.
 #[derive(Debug)]

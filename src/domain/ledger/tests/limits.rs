@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::calendar::{Calendar, Moment, Period};
+use crate::domain::limit_change::LimitChange;
 use crate::domain::period_limits::{PeriodCounters, PeriodExceeded, PeriodLimits, PeriodLimitsPatch};
 use crate::domain::rate_limits::{RateExceeded, RateLimits};
 use crate::domain::time::{DAY, Day, Micros};
@@ -90,16 +91,16 @@ fn l9_a_limit_of_zero_admits_nothing_and_a_lowered_one_nothing_until_the_period_
     assert!(charge(&mut balances, 0, &at(SUNDAY)).is_err());
     let set = |balances: &mut Balances, day| {
         let token = &mut balances.tokens.get_mut(&TOKEN).unwrap().token;
-        let patch = PeriodLimitsPatch { day: Some(day), ..PeriodLimitsPatch::default() };
+        let patch = PeriodLimitsPatch { day, ..PeriodLimitsPatch::default() };
         token.period_limits = token.period_limits.edited(patch);
     };
-    set(&mut balances, None);
+    set(&mut balances, LimitChange::Remove);
     charge(&mut balances, 80, &at(SUNDAY)).unwrap();
-    set(&mut balances, Some(quota(50)));
+    set(&mut balances, LimitChange::Set(quota(50)));
     assert!(charge(&mut balances, 0, &at(SUNDAY)).is_err());
-    set(&mut balances, Some(quota(80)));
+    set(&mut balances, LimitChange::Set(quota(80)));
     assert!(charge(&mut balances, 0, &at(SUNDAY)).is_ok());
-    set(&mut balances, Some(quota(50)));
+    set(&mut balances, LimitChange::Set(quota(50)));
     charge(&mut balances, 50, &at(SUNDAY + DAY)).unwrap();
 }
 
@@ -213,7 +214,11 @@ fn actions() -> impl Strategy<Value = Vec<(Action, i64, i64)>> {
 type Limits = [Option<i64>; 3];
 
 fn patch(period: usize, units: Option<i64>) -> PeriodLimitsPatch {
-    let change = |nth| (nth == period).then(|| units.map(quota));
+    let change = |nth| match units {
+        _ if nth != period => LimitChange::Keep,
+        None => LimitChange::Remove,
+        Some(units) => LimitChange::Set(quota(units)),
+    };
     PeriodLimitsPatch { day: change(0), week: change(1), month: change(2) }
 }
 

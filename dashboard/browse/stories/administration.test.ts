@@ -44,6 +44,27 @@ test('an administrator adds to a wallet', async ({ visit, root }) => {
   await visible(page.getByText(`The wallet of ${carl.username} holds $125.50.`), row.getByText('$125.50'));
 });
 
+test('an administrator limits what an account spends in a month', async ({ visit, root, site }) => {
+  const carl = await createUser(root, 'carl');
+  const page = await visit({ as: ROOT });
+  await page.goto('/admin/users');
+  await page.getByRole('searchbox', { name: 'Search users' }).fill(carl.username);
+  const row = page.getByRole('row', { name: carl.username });
+  await row.getByRole('button', { name: `Actions for ${carl.username}` }).click();
+  await page.getByRole('menuitem', { name: 'Edit…' }).click();
+
+  const dialog = page.getByRole('dialog', { name: `Edit ${carl.username}` });
+  await dialog.getByRole('button', { name: '$50 a month' }).click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await hidden(dialog);
+  await visible(row.getByText('$0.00 of $50.00 this month'));
+  const { period_limits } = await done((await signedIn(site, carl)).GET('/api/user/self'));
+  expect(period_limits).toEqual({ day: -1, week: -1, month: 25_000_000 });
+
+  const owner = await visit({ as: carl });
+  await visible(owner.getByText('$0.00 of $50.00 this month'));
+});
+
 test('a user requests access, is refused, requests again and is approved', async ({ visit, root }) => {
   const dina = await createUser(root, 'dina', { token_api_enabled: false });
   const asking = await visit({ as: dina });

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
+import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, signedIn } from '../harness/accounts';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
@@ -150,6 +151,54 @@ test('the page of a key shows its note and its usage, and exports the usage', as
 
   await page.getByRole('button', { name: 'Reveal key' }).click();
   await visible(page.getByRole('dialog').getByText(key));
+});
+
+test('a key gets a limit of $5 a day, which its page shows, and loses it again', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  const { id, key } = await newKey(api, 'Night job');
+  const gateway = await asGateway(site, root);
+  await waitPastMidnight();
+  await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 1_600_000 } }));
+  const limits = async () =>
+    (await done(api.GET('/api/token/{id}', { params: { path: { id } } }))).period_limits;
+  const page = await visit({ as: ada });
+  await page.goto(`/keys/${id}`);
+  const bar = page.getByRole('progressbar', { name: '64 % of the limit per day is used' });
+  const form = page.getByRole('dialog', { name: 'Edit “Night job”' });
+  const day = form.getByLabel('Dollars per day');
+
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await form.getByLabel('Dollars per month').fill('five');
+  await form.getByRole('button', { name: 'Save changes' }).click();
+  await visible(form.getByText('Enter an amount such as 12.50, with a decimal point.'));
+  await form.getByLabel('Dollars per month').fill('');
+  await day.fill('3');
+  await visible(form.getByText('$3.20 was used today. Requests are refused until the day ends.'));
+  await form.getByRole('button', { name: '$5 a day' }).click();
+  expect(await day.inputValue()).toBe('5');
+  await form.getByRole('button', { name: 'Save changes' }).click();
+  await hidden(form);
+  await visible(bar, page.getByText('$3.20 of $5.00 today'), page.getByText(/^resets in /));
+  expect(await limits()).toEqual({ day: 2_500_000, week: -1, month: -1 });
+  expect(await violations(page.locator('main'))).toEqual([]);
+
+  await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 900_000 } }));
+  await page.goto('/keys');
+  const row = page.getByRole('row', { name: 'Night job' });
+  await visible(row.getByText('$5.00 of $5.00 today'), row.getByText('used up', { exact: true }));
+  await row.getByRole('link', { name: 'Night job' }).click();
+  await visible(page.getByText('Requests with this key are refused until then (token_period_exceeded).'));
+
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await day.fill('');
+  await form.getByRole('button', { name: 'Save changes' }).click();
+  await hidden(form, page.getByText('$5.00 of $5.00 today'));
+  expect(await limits()).toEqual({ day: -1, week: -1, month: -1 });
 });
 
 test('the form keeps its input when the server refuses the key', async ({ visit, root, site }) => {

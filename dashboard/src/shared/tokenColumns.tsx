@@ -1,7 +1,10 @@
+import { Stack } from '@mantine/core';
 import { isSwitchedOn } from '../api/tokenSwitch';
 import type { Token } from '../api/tokens';
 import type { Column } from './DataTable';
 import { DisabledBy } from './DisabledBy';
+import { PeriodBar } from './limits/PeriodBar';
+import { tightestPeriod } from './limits/periodBar';
 import { QuotaBar } from './QuotaBar';
 import { StatusBadge } from './StatusBadge';
 
@@ -24,8 +27,17 @@ export function quotaColumn(header: string): Column<Token> {
     key: 'quota',
     header,
     width: 210,
-    cell: (token) => (
-      <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
-    ),
+    cell: (token) => <QuotaAndLimit token={token} />,
   };
+}
+
+/** The quota, and the limit of which most is used. */
+function QuotaAndLimit({ token }: { token: Token }) {
+  const period = tightestPeriod(token.period_usage);
+  return (
+    <Stack gap="xs">
+      <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
+      {period && <PeriodBar period={period} usage={token.period_usage[period]} compact />}
+    </Stack>
+  );
 }

@@ -1,7 +1,11 @@
 import { Paper, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { NO_LIMIT, type RateLimits, rates } from '../../api/limits';
 import type { Token } from '../../api/tokens';
+import { formatInteger } from '../../format/money';
 import { formatDateTime } from '../../format/time';
+import { PeriodBars } from '../../shared/limits/PeriodBars';
+import { limitedPeriods } from '../../shared/limits/periodBar';
 import { QuotaBar } from '../../shared/QuotaBar';
 import { RelativeTime } from '../../shared/RelativeTime';
 import { useScrollRegion } from '../../shared/useScrollRegion';
@@ -28,6 +32,11 @@ export function KeyFacts({ token, actions }: { token: Token; actions: KeyActions
         <Fact name={words.quota} span={classes.half}>
           <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
         </Fact>
+        {limitedPeriods(token.period_usage).length > 0 && (
+          <Fact name={words.limits} span={classes.half}>
+            <PeriodBars usage={token.period_usage} of="key" />
+          </Fact>
+        )}
         <Fact name={words.expires}>
           <When seconds={token.expired_time} never={texts.common.never} />
         </Fact>
@@ -53,6 +62,7 @@ export function KeyFacts({ token, actions }: { token: Token; actions: KeyActions
             <Lines label={words.ips} text={token.allow_ips} monospace />
           )}
         </Fact>
+        <RateFact limits={token.rate_limits} />
         {token.note !== '' && (
           <Fact name={words.note} span={classes.whole}>
             <Lines label={words.note} text={token.note} />
@@ -69,6 +79,21 @@ function Fact({ name, span, children }: { name: string; span?: string; children:
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+function RateFact({ limits }: { limits: RateLimits }) {
+  const limited = rates.filter((rate) => limits[rate] !== NO_LIMIT);
+  if (limited.length === 0) return null;
+  return (
+    <Fact name={words.rateLimits} span={classes.half}>
+      {limited.map((rate) => (
+        <div key={rate}>{texts.limits.rateFacts[rate](formatInteger(limits[rate]))}</div>
+      ))}
+      <Text size="sm" c="dimmed">
+        {texts.limits.rateRefusals}
+      </Text>
+    </Fact>
   );
 }
 

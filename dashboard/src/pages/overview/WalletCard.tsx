@@ -1,6 +1,8 @@
-import { Text } from '@mantine/core';
+import { Box, Text } from '@mantine/core';
 import { useUser } from '../../api/session';
 import { formatInteger, formatUsd } from '../../format/money';
+import { PeriodBars } from '../../shared/limits/PeriodBars';
+import { limitedPeriods } from '../../shared/limits/periodBar';
 import { Money } from '../../shared/Money';
 import { texts } from '../../texts';
 import classes from './OverviewPage.module.css';
@@ -9,7 +11,7 @@ import { StatCard } from './StatCard';
 const words = texts.overview.wallet;
 
 export function WalletCard() {
-  const { quota, used_quota } = useUser();
+  const { quota, used_quota, period_usage } = useUser();
   return (
     <StatCard title={words.title} value={<Money units={quota} />} className={classes.wallet}>
       <div>{texts.common.units(formatInteger(quota))}</div>
@@ -19,6 +21,11 @@ export function WalletCard() {
         <Text inherit c="var(--km-warn)">
           {words.empty}
         </Text>
+      )}
+      {limitedPeriods(period_usage).length > 0 && (
+        <Box mt="xs">
+          <PeriodBars usage={period_usage} of="account" />
+        </Box>
       )}
     </StatCard>
   );

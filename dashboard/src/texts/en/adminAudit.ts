@@ -86,6 +86,8 @@ export const adminAudit = {
     expired_time: 'expiry',
     remain_quota: 'quota left',
     unlimited_quota: 'unlimited quota',
+    period_limits: 'limits per day, week and month',
+    rate_limits: 'rate limits',
     model_limits_enabled: 'model limit',
     model_limits: 'models',
     allow_ips: 'IP addresses',

@@ -50,6 +50,7 @@ export const adminUsers = {
     tokenApiOpen: 'All accounts have API access.',
     limit: 'Key limit',
     limitDefault: 'Default limit',
+    periodLimits: 'Limits of all keys together',
     limitError: 'Enter a whole number, or leave empty for the default limit.',
   },
   password: {

@@ -8,6 +8,7 @@ import { common } from './common';
 import { enablement } from './enablement';
 import { key } from './key';
 import { keys } from './keys';
+import { limits } from './limits';
 import { overview } from './overview';
 import { profile } from './profile';
 import { shell } from './shell';
@@ -20,6 +21,7 @@ export const en = {
   overview,
   keys,
   key,
+  limits,
   profile,
   enablement,
   adminLists,

@@ -15,6 +15,8 @@ export const key = {
     title: 'About this key',
     key: 'Key',
     quota: 'Quota',
+    limits: 'Limits',
+    rateLimits: 'Rate limits',
     expires: 'Expires',
     created: 'Created',
     lastUsed: 'Last used',

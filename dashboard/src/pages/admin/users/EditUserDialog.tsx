@@ -1,7 +1,10 @@
-import { Modal } from '@mantine/core';
+import { Fieldset, Modal, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useEditUser } from '../../../api/adminUsers';
+import { type Period, periods } from '../../../api/limits';
 import { type User, useUser } from '../../../api/session';
+import { periodError } from '../../../shared/limits/draft';
+import { PeriodLimitFields } from '../../../shared/limits/PeriodLimitFields';
 import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { DialogForm } from '../shared/DialogForm';
@@ -32,8 +35,12 @@ function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
   const [form, setForm] = useState(() => userFormOf(user));
   const isLimitWrong = readLimit(form.max_tokens) === undefined;
 
+  const limitErrors: Partial<Record<Period, string>> = Object.fromEntries(
+    periods.map((period) => [period, periodError(form.period_limits[period])]),
+  );
+
   function send() {
-    if (isLimitWrong) return;
+    if (isLimitWrong || periods.some((period) => limitErrors[period])) return;
     const patch = userPatchOf(form, user);
     if (Object.keys(patch).length === 0) return onClose();
     edit.mutate(
@@ -62,6 +69,16 @@ function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
         roles={mayLockOut(admin, user) ? assignableRoles(admin) : []}
         limitError={isLimitWrong ? texts.adminUsers.fields.limitError : undefined}
       />
+      <Fieldset legend={texts.adminUsers.fields.periodLimits}>
+        <Stack gap="sm">
+          <PeriodLimitFields
+            draft={form.period_limits}
+            errors={limitErrors}
+            usage={user.period_usage}
+            onChange={(period_limits) => setForm({ ...form, period_limits })}
+          />
+        </Stack>
+      </Fieldset>
     </DialogForm>
   );
 }

@@ -3,6 +3,8 @@ import type { User } from '../../../api/session';
 import { formatInteger, formatUsd } from '../../../format/money';
 import { roleName } from '../../../format/role';
 import type { Column } from '../../../shared/DataTable';
+import { PeriodBar } from '../../../shared/limits/PeriodBar';
+import { limitedPeriods } from '../../../shared/limits/periodBar';
 import { Money } from '../../../shared/Money';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { ToneBadge } from '../../../shared/ToneBadge';
@@ -35,12 +37,15 @@ export function userColumns(onOpen: (dialog: UserDialog, user: User) => void): C
       header: words.columns.wallet,
       align: 'right',
       cell: (user) => (
-        <div className={classes.line}>
-          <Money units={user.quota} />
-          <Text size="xs" c="dimmed" className="tabular">
-            {texts.common.quota.used(formatUsd(user.used_quota))}
-          </Text>
-        </div>
+        <>
+          <div className={classes.line}>
+            <Money units={user.quota} />
+            <Text size="xs" c="dimmed" className="tabular">
+              {texts.common.quota.used(formatUsd(user.used_quota))}
+            </Text>
+          </div>
+          <AccountLimits user={user} />
+        </>
       ),
     },
     {
@@ -61,6 +66,18 @@ export function userColumns(onOpen: (dialog: UserDialog, user: User) => void): C
       cell: (user) => <UserMenu user={user} onOpen={(dialog) => onOpen(dialog, user)} />,
     },
   ];
+}
+
+function AccountLimits({ user: { period_usage } }: { user: User }) {
+  const limited = limitedPeriods(period_usage);
+  if (limited.length === 0) return null;
+  return (
+    <Stack gap="xs" mt="xs" miw={{ base: 0, sm: 170 }}>
+      {limited.map((period) => (
+        <PeriodBar key={period} period={period} usage={period_usage[period]} compact />
+      ))}
+    </Stack>
+  );
 }
 
 function Names({ user }: { user: User }) {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { User } from '../../../api/session';
+import { makePeriodUsage } from '../../../test/makeToken';
 import { emptyUserForm, newUserOf, readLimit, userFormOf, userPatchOf } from './userForm';
 
 const ana: User = {
+  period_limits: { day: -1, week: -1, month: -1 },
+  period_usage: makePeriodUsage(),
   id: 7,
   username: 'ana',
   display_name: 'Ana',
@@ -42,6 +45,14 @@ describe('userPatchOf', () => {
     expect(userPatchOf({ ...form, email: 'ana@example.org', max_tokens: '' }, ana)).toEqual({
       email: 'ana@example.org',
       max_tokens: -1,
+    });
+  });
+
+  it('contains only changed limits, and -1 for removed ones', () => {
+    const limited = { ...ana, period_limits: { day: 2_500_000, week: -1, month: 50_000_000 } };
+    const period_limits = { day: '', week: '', month: '100.00' };
+    expect(userPatchOf({ ...userFormOf(limited), period_limits }, limited)).toEqual({
+      period_limits: { day: -1 },
     });
   });
 

@@ -1,5 +1,12 @@
 import type { NewUser, UserPatch } from '../../../api/adminUsers';
 import type { User } from '../../../api/session';
+import {
+  changedLimits,
+  emptyPeriods,
+  type PeriodDraft,
+  periodDraftOf,
+  periodLimitsOf,
+} from '../../../shared/limits/draft';
 import { isEnabledByRole } from './permissions';
 
 /** The fields of an account that can be set on creation and changed later. */
@@ -11,6 +18,8 @@ export interface UserForm {
   token_api_enabled: boolean;
   /** As typed. Empty means the default limit. */
   max_tokens: string;
+  /** Only for changes: a new account has no limits. */
+  period_limits: PeriodDraft;
 }
 
 const GENERAL_LIMIT = -1;
@@ -22,6 +31,7 @@ export const emptyUserForm: UserForm = {
   group: '',
   token_api_enabled: true,
   max_tokens: '',
+  period_limits: emptyPeriods,
 };
 
 export function userFormOf(user: User): UserForm {
@@ -33,6 +43,7 @@ export function userFormOf(user: User): UserForm {
     group,
     token_api_enabled,
     max_tokens: user.max_tokens?.toString() ?? '',
+    period_limits: periodDraftOf(user.period_limits),
   };
 }
 
@@ -67,6 +78,8 @@ export function userPatchOf(form: UserForm, user: User): UserPatch {
   if (form.role !== before.role) patch.role = form.role;
   if (form.group !== before.group) patch.group = form.group;
   if (form.max_tokens.trim() !== before.max_tokens) patch.max_tokens = readLimit(form.max_tokens);
+  const limits = changedLimits(periodLimitsOf(form.period_limits), user.period_limits);
+  if (limits) patch.period_limits = limits;
   // Administrators always have access. The stored value applies when the account loses that role.
   const losesRole = isEnabledByRole(before.role) && !isEnabledByRole(form.role);
   if (!isEnabledByRole(form.role) && (losesRole || form.token_api_enabled !== before.token_api_enabled)) {

@@ -8,6 +8,7 @@ import { ExpiryFields } from './ExpiryFields';
 import { GroupFields } from './GroupFields';
 import { IpField } from './IpField';
 import classes from './KeyForm.module.css';
+import { LimitFields } from './LimitFields';
 import { ModelFields } from './ModelFields';
 import { NameField } from './NameField';
 import { NoteField } from './NoteField';
@@ -59,6 +60,7 @@ export function KeyForm({ token, onTouched, onCreated, onClose }: Props) {
       <Stack gap="lg">
         <NameField {...fields} />
         <QuotaFields {...fields} usedBefore={original?.used_quota ?? 0} />
+        <LimitFields {...fields} usage={original?.period_usage} />
         <ExpiryFields {...fields} />
         <GroupFields {...fields} />
         <ModelFields {...fields} />

@@ -8,6 +8,8 @@ const full = makeToken({
   note: 'Owner: data team\nRenew in spring',
   remain_quota: 499_999,
   expired_time: NOW + 61,
+  period_limits: { day: 2_500_000, week: -1, month: 50_000_000 },
+  rate_limits: { requests_per_minute: 60, tokens_per_minute: -1, concurrency: 5 },
   model_limits_enabled: true,
   model_limits: 'gpt-5,o3',
   allow_ips: '10.0.0.1\n::1',
@@ -30,6 +32,22 @@ describe('changesOf', () => {
     ['an emptied note', { note: '  ' }, { note: '' }],
     ['the quota', { usd: '2.5' }, { remain_quota: 1_250_000 }],
     ['no change for the same quota in another format', { usd: '$0.999998' }, {}],
+    [
+      'only the changed limits',
+      { periodLimits: { day: '6', week: '', month: '$100.00' } },
+      { period_limits: { day: 3_000_000 } },
+    ],
+    [
+      'removed and new limits',
+      {
+        periodLimits: { day: '', week: '0', month: '100' },
+        rateLimits: { requests_per_minute: ' ', tokens_per_minute: '100,000', concurrency: '5' },
+      },
+      {
+        period_limits: { day: -1, week: 0 },
+        rate_limits: { requests_per_minute: -1, tokens_per_minute: 100_000 },
+      },
+    ],
     ['unlimited', { unlimited: true, usd: 'nonsense' }, { unlimited_quota: true }],
     ['the expiry', { expiry: { choice: 'never', at: undefined } }, { expired_time: -1 }],
     [
@@ -53,5 +71,11 @@ describe('fieldsOf', () => {
     expect([limited.unlimited_quota, limited.remain_quota]).toEqual([false, 2_500_000]);
     const unlimited = fieldsOf({ ...emptyDraft, usd: '5', unlimited: true }, NOW);
     expect([unlimited.unlimited_quota, unlimited.remain_quota]).toEqual([true, undefined]);
+  });
+
+  it('has no limits by default', () => {
+    const fields = fieldsOf(emptyDraft, NOW);
+    expect(fields.period_limits).toEqual({ day: -1, week: -1, month: -1 });
+    expect(fields.rate_limits).toEqual({ requests_per_minute: -1, tokens_per_minute: -1, concurrency: -1 });
   });
 });

@@ -1,6 +1,17 @@
 import type { TokenChanges } from '../../../api/tokenChanges';
 import type { Token } from '../../../api/tokens';
 import { parseUsd, usdInput } from '../../../format/money';
+import {
+  changedLimits,
+  emptyPeriods,
+  emptyRates,
+  type PeriodDraft,
+  periodDraftOf,
+  periodLimitsOf,
+  type RateDraft,
+  rateDraftOf,
+  rateLimitsOf,
+} from '../../../shared/limits/draft';
 import { type Expiry, expiredTime, expiryOf } from './expiry';
 
 export const AUTO = 'auto';
@@ -12,6 +23,8 @@ export interface Draft {
   unlimited: boolean;
   /** The remaining quota, as typed. */
   usd: string;
+  periodLimits: PeriodDraft;
+  rateLimits: RateDraft;
   expiry: Expiry;
   limitModels: boolean;
   models: string[];
@@ -26,6 +39,8 @@ export const emptyDraft: Draft = {
   note: '',
   unlimited: false,
   usd: '',
+  periodLimits: emptyPeriods,
+  rateLimits: emptyRates,
   expiry: { choice: 'never', at: undefined },
   limitModels: false,
   models: [],
@@ -40,6 +55,8 @@ export function draftOf(token: Token): Draft {
     note: token.note,
     unlimited: token.unlimited_quota,
     usd: usdInput(token.remain_quota),
+    periodLimits: periodDraftOf(token.period_limits),
+    rateLimits: rateDraftOf(token.rate_limits),
     expiry: expiryOf(token.expired_time),
     limitModels: token.model_limits_enabled,
     models: token.model_limits.split(',').filter((name) => name !== ''),
@@ -58,6 +75,8 @@ export function fieldsOf(draft: Draft, now: number) {
     expired_time: expiredTime(draft.expiry, now),
     unlimited_quota: draft.unlimited,
     remain_quota: !draft.unlimited && 'units' in parsed ? parsed.units : undefined,
+    period_limits: periodLimitsOf(draft.periodLimits),
+    rate_limits: rateLimitsOf(draft.rateLimits),
     model_limits_enabled: draft.limitModels,
     model_limits: draft.models.join(','),
     allow_ips: draft.ips
@@ -70,10 +89,17 @@ export function fieldsOf(draft: Draft, now: number) {
   } satisfies TokenChanges;
 }
 
-/** The fields that differ from the original token. An edit sends only these. */
+/** The fields, and the members of limits, that differ from the original token. An edit sends only these. */
 export function changesOf(draft: Draft, token: Token, now: number): TokenChanges {
-  const fields = Object.entries(fieldsOf(draft, now));
+  const { period_limits, rate_limits, ...others } = fieldsOf(draft, now);
+  const fields = {
+    ...others,
+    period_limits: changedLimits(period_limits, token.period_limits),
+    rate_limits: changedLimits(rate_limits, token.rate_limits),
+  };
   return Object.fromEntries(
-    fields.filter(([name, value]) => value !== undefined && value !== token[name as keyof Token]),
+    Object.entries(fields).filter(
+      ([name, value]) => value !== undefined && value !== token[name as keyof Token],
+    ),
   );
 }

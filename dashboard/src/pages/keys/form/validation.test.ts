@@ -18,6 +18,16 @@ describe('validate', () => {
     ],
     ['no quota', { usd: '' }, { usd: 'Enter an amount.' }],
     ['no quota where it is unlimited', { usd: '', unlimited: true }, {}],
+    [
+      'limits',
+      { periodLimits: { day: '5', week: '', month: 'much' } },
+      { month: 'Enter an amount such as 12.50, with a decimal point.' },
+    ],
+    [
+      'rates',
+      { rateLimits: { requests_per_minute: '60', tokens_per_minute: '', concurrency: '1.5' } },
+      { concurrency: 'Enter a whole number, or leave empty for no limit.' },
+    ],
     ['no date', { expiry: { choice: 'at', at: undefined } }, { expiresAt: 'Select a date and time.' }],
     ['a bad address', { ips: '::1\nhere' }, { ips: 'Line 2: “here” is not an IP address or network.' }],
   ])('%s', (_, changes, errors) => {

@@ -1,6 +1,8 @@
 import { ApiError } from '../../../api/error';
-import { formatInteger, formatUsd, parseUsd } from '../../../format/money';
+import { type Period, periods, type Rate, rates } from '../../../api/limits';
+import { formatInteger, formatUsd, MAX_QUOTA, parseUsd } from '../../../format/money';
 import { sentence } from '../../../format/sentence';
+import { periodError, rateError } from '../../../shared/limits/draft';
 import { texts } from '../../../texts';
 import type { Draft } from './draft';
 import { checkIps } from './ips';
@@ -8,12 +10,11 @@ import { checkIps } from './ips';
 // The limits of the API (specification, section 8). They are checked here first, to report errors without a request.
 export const MAX_NAME_CHARACTERS = 50;
 export const MAX_NOTE_CHARACTERS = 500;
-const MAX_QUOTA = 500_000_000_000_000;
 const MAX_MODEL_CHARACTERS = 128;
 const MAX_MODELS = 1000;
 
 /** The `name` attributes of the inputs. */
-export type FieldName = 'name' | 'usd' | 'expiresAt' | 'models' | 'ips' | 'note';
+export type FieldName = 'name' | 'usd' | Period | Rate | 'expiresAt' | 'models' | 'ips' | 'note';
 export type FieldErrors = Partial<Record<FieldName, string>>;
 
 const words = texts.keys.form.errors;
@@ -24,9 +25,11 @@ export function characters(text: string): number {
 
 /** The fields that the API would refuse, in the order of the form. */
 export function validate(draft: Draft): FieldErrors {
-  const errors: Record<FieldName, string | undefined> = {
+  const errors: FieldErrors = {
     name: nameError(draft.name.trim()),
     usd: draft.unlimited ? undefined : usdError(draft.usd),
+    ...errorsOf(periods, (period) => periodError(draft.periodLimits[period])),
+    ...errorsOf(rates, (rate) => rateError(draft.rateLimits[rate])),
     expiresAt: draft.expiry.choice === 'at' && draft.expiry.at === undefined ? words.noDateTime : undefined,
     models: draft.limitModels ? modelsError(draft.models) : undefined,
     ips: ipsError(draft.ips),
@@ -54,6 +57,10 @@ function isShown(field: FieldName, draft: Draft): boolean {
   if (field === 'usd') return !draft.unlimited;
   if (field === 'expiresAt') return draft.expiry.choice === 'at';
   return field !== 'models' || draft.limitModels;
+}
+
+function errorsOf<Name extends FieldName>(names: Name[], errorOf: (name: Name) => string | undefined) {
+  return Object.fromEntries(names.map((name) => [name, errorOf(name)]));
 }
 
 function nameError(name: string): string | undefined {

@@ -1,0 +1,73 @@
+import { Button, Group, SimpleGrid, Text, TextInput } from '@mantine/core';
+import { type Period, type PeriodUsage, periods } from '../../api/limits';
+import { formatUsd } from '../../format/money';
+import { texts } from '../../texts';
+import { type PeriodDraft, readPeriodLimit } from './draft';
+
+const words = texts.limits;
+
+const presets: { period: Period; usd: string }[] = [
+  { period: 'day', usd: '5' },
+  { period: 'week', usd: '20' },
+  { period: 'month', usd: '50' },
+];
+
+interface Props {
+  draft: PeriodDraft;
+  errors: Partial<Record<Period, string>>;
+  /** Absent for a new token. */
+  usage: PeriodUsage | undefined;
+  onChange: (draft: PeriodDraft) => void;
+}
+
+/** Limits per day, week and month, in US dollars. */
+export function PeriodLimitFields({ draft, errors, usage, onChange }: Props) {
+  return (
+    <>
+      <Text size="xs" c="dimmed">
+        {words.hint}
+      </Text>
+      <Group gap="xs" role="group" aria-label={words.presets.label}>
+        {presets.map(({ period, usd }) => (
+          <Button
+            key={period}
+            variant="default"
+            size="compact-sm"
+            onClick={() => onChange({ ...draft, [period]: usd })}
+          >
+            {words.presets[period](usd)}
+          </Button>
+        ))}
+      </Group>
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+        {periods.map((period) => (
+          <TextInput
+            key={period}
+            name={period}
+            label={words.periods[period]}
+            inputMode="decimal"
+            autoComplete="off"
+            leftSection="$"
+            value={draft[period]}
+            error={errors[period]}
+            onChange={(event) => onChange({ ...draft, [period]: event.currentTarget.value })}
+          />
+        ))}
+      </SimpleGrid>
+      {usage &&
+        periods
+          .filter((period) => isUsedUp(draft[period], usage[period].used))
+          .map((period) => (
+            <Text key={period} size="sm" c="var(--km-warn)">
+              {words.alreadyUsed[period](formatUsd(usage[period].used))}
+            </Text>
+          ))}
+    </>
+  );
+}
+
+/** Returns true if the typed limit admits nothing in the present period. */
+function isUsedUp(typed: string, used: number): boolean {
+  const limit = readPeriodLimit(typed);
+  return limit !== undefined && limit >= 0 && used > 0 && limit <= used;
+}

@@ -1,0 +1,71 @@
+import { NO_LIMIT, type Period, type PeriodUsage, periods, type UsageOfPeriod } from '../../api/limits';
+import { formatInteger, formatUsd } from '../../format/money';
+import { formatDateTime } from '../../format/time';
+import { texts } from '../../texts';
+
+const words = texts.limits.bar;
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+export interface PeriodBarTexts {
+  /** Used and reserved, at most 100. */
+  percent: number;
+  tone: 'normal' | 'warn' | 'bad';
+  /** For example "$3.20 of $5.00 today". */
+  used: string;
+  /** For example "resets in 3 h". */
+  resets: string;
+  /** The accessible name. */
+  label: string;
+  /** Quota units, and the date and time of the reset. */
+  details: string;
+}
+
+/** The periods that have a limit. */
+export function limitedPeriods(usage: PeriodUsage): Period[] {
+  return periods.filter((period) => usage[period].limit !== NO_LIMIT);
+}
+
+/** The limited period with the highest share of use. */
+export function tightestPeriod(usage: PeriodUsage): Period | undefined {
+  const share = (period: Period) => shareOf(usage[period]);
+  return limitedPeriods(usage).reduce<Period | undefined>(
+    (tightest, period) => (tightest && share(tightest) >= share(period) ? tightest : period),
+    undefined,
+  );
+}
+
+export function periodBarTexts(period: Period, usage: UsageOfPeriod, now: number): PeriodBarTexts {
+  const { limit, used, remaining, resets_at } = usage;
+  const percent = Math.floor(shareOf(usage) * 100);
+  const reserved = limit - used - remaining;
+  const spent = words.used[period](formatUsd(used), formatUsd(limit));
+  return {
+    percent,
+    tone: remaining === 0 ? 'bad' : isNearlyUsedUp(usage) ? 'warn' : 'normal',
+    used: reserved > 0 ? `${spent} · ${words.reserved(formatUsd(reserved))}` : spent,
+    resets: resets_at > now ? words.resetsIn(timeLeft(resets_at - now)) : words.resetsNow,
+    label: words.share[period](percent),
+    details: words.units(formatInteger(used), formatInteger(limit), formatDateTime(resets_at)),
+  };
+}
+
+/** What cannot be used any more, from 0 to 1. A limit of 0 admits nothing. */
+function shareOf({ limit, remaining }: UsageOfPeriod): number {
+  return limit > 0 ? (limit - remaining) / limit : 1;
+}
+
+/** More than 80 % is used. */
+function isNearlyUsedUp({ limit, remaining }: UsageOfPeriod): boolean {
+  return (limit - remaining) * 5 > limit * 4;
+}
+
+/** Rounded down: a period that resets in 90 minutes resets in "1 h". */
+function timeLeft(seconds: number): string {
+  if (seconds >= 2 * DAY) return words.days(Math.floor(seconds / DAY));
+  if (seconds >= HOUR) return words.hours(Math.floor(seconds / HOUR));
+  if (seconds >= MINUTE) return words.minutes(Math.floor(seconds / MINUTE));
+  return words.lessThanAMinute;
+}

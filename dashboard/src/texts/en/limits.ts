@@ -1,0 +1,59 @@
+/** Texts about limits per day, week and month, and about rates. */
+export const limits = {
+  title: 'Limits',
+  hint: 'In US dollars. Leave empty for no limit. 0 refuses all requests.',
+  periods: { day: 'Dollars per day', week: 'Dollars per week', month: 'Dollars per month' },
+  presets: {
+    label: 'Common limits',
+    day: (usd: string) => `$${usd} a day`,
+    week: (usd: string) => `$${usd} a week`,
+    month: (usd: string) => `$${usd} a month`,
+  },
+  alreadyUsed: {
+    day: (usd: string) => `${usd} was used today. Requests are refused until the day ends.`,
+    week: (usd: string) => `${usd} was used this week. Requests are refused until the week ends.`,
+    month: (usd: string) => `${usd} was used this month. Requests are refused until the month ends.`,
+  },
+  rates: {
+    requests_per_minute: 'Requests per minute',
+    tokens_per_minute: 'Model tokens per minute',
+    concurrency: 'Requests at the same time',
+  },
+  concurrencyHint: 'Counts reservations that are open.',
+  errors: {
+    large: (most: string) => `At most ${most}.`,
+    notANumber: 'Enter a whole number, or leave empty for no limit.',
+  },
+  bar: {
+    used: {
+      day: (used: string, limit: string) => `${used} of ${limit} today`,
+      week: (used: string, limit: string) => `${used} of ${limit} this week`,
+      month: (used: string, limit: string) => `${used} of ${limit} this month`,
+    },
+    reserved: (usd: string) => `${usd} reserved`,
+    share: {
+      day: (percent: number) => `${percent} % of the limit per day is used`,
+      week: (percent: number) => `${percent} % of the limit per week is used`,
+      month: (percent: number) => `${percent} % of the limit per month is used`,
+    },
+    usedUp: 'used up',
+    resetsIn: (time: string) => `resets in ${time}`,
+    resetsNow: 'resets now',
+    days: (days: number) => `${days} days`,
+    hours: (hours: number) => `${hours} h`,
+    minutes: (minutes: number) => `${minutes} min`,
+    lessThanAMinute: 'less than 1 min',
+    units: (used: string, limit: string, time: string) => `${used} of ${limit} units. Resets on ${time}.`,
+  },
+  /** The refusals of gateways while a limit is used up. */
+  refused: {
+    key: 'Requests with this key are refused until then (token_period_exceeded).',
+    account: 'Requests with all keys of this account are refused until then (user_period_exceeded).',
+  },
+  rateFacts: {
+    requests_per_minute: (limit: string) => `Requests per minute: ${limit}`,
+    tokens_per_minute: (limit: string) => `Model tokens per minute: ${limit}`,
+    concurrency: (limit: string) => `Requests at the same time: ${limit}`,
+  },
+  rateRefusals: 'Gateways refuse requests above these limits (rate_limited, too_many_concurrent).',
+};

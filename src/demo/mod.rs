@@ -15,12 +15,13 @@ use crate::domain::group::Group;
 use crate::domain::id::{GatewayId, TokenId};
 use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::ledger::{Counts, RequestContext};
+use crate::domain::limit_change::LimitChange;
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
 use crate::domain::password::{NewPassword, TypedPassword};
-use crate::domain::period_limits::PeriodLimits;
+use crate::domain::period_limits::{PeriodLimits, PeriodLimitsPatch};
 use crate::domain::policy;
-use crate::domain::rate_limits::RateLimits;
+use crate::domain::rate_limits::{RateLimits, RateLimitsPatch};
 use crate::domain::time::{Clock, DAY, Lifetime, ManualClock, UnixTime};
 use crate::domain::token::{Budget, NewToken, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
 use crate::domain::user::{Role, UserStatus};
@@ -117,7 +118,9 @@ pub async fn fill(
     }
     for created in &created {
         apply_final_state(state, gateway, created).await?;
+        apply_limits(state, created).await?;
     }
+    limit_account(state, &root, &created).await?;
     create_enablement_requests(state, &root, password).await
 }
 
@@ -175,6 +178,40 @@ async fn apply_final_state(state: &AppState, gateway: GatewayId, created: &Creat
             state.ledger.charge(gateway, &created.text, last).await?;
         }
     }
+    Ok(())
+}
+
+/// Sets limits that renew, and rates. After the charges, so that none of them is refused.
+async fn apply_limits(state: &AppState, created: &CreatedKey) -> Result<(), DemoError> {
+    let per_day = |dollars| -> Result<PeriodLimitsPatch, DemoError> {
+        Ok(PeriodLimitsPatch { day: LimitChange::Set(dollars_of(dollars)?), ..PeriodLimitsPatch::default() })
+    };
+    let patch = match created.key.name {
+        "Production chat" => TokenPatch {
+            period_limits: per_day(10)?,
+            rate_limits: RateLimitsPatch {
+                requests_per_minute: LimitChange::Set(600),
+                concurrency: LimitChange::Set(20),
+                ..RateLimitsPatch::default()
+            },
+            ..TokenPatch::default()
+        },
+        "Support assistant" => TokenPatch { period_limits: per_day(5)?, ..TokenPatch::default() },
+        _ => return Ok(()),
+    };
+    state.tokens.edit(&created.owner, created.id, patch).await?;
+    Ok(())
+}
+
+/// Limits what all keys of Ana may spend in a month.
+async fn limit_account(state: &AppState, root: &Caller, created: &[CreatedKey]) -> Result<(), DemoError> {
+    let Some(key) = created.iter().find(|created| created.key.owner == "ana") else {
+        return Ok(());
+    };
+    let month = LimitChange::Set(dollars_of(400)?);
+    let period_limits = PeriodLimitsPatch { month, ..PeriodLimitsPatch::default() };
+    let patch = UserPatch { period_limits, ..UserPatch::default() };
+    state.users.edit(root, key.owner.user.id, patch).await?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@ import { locale } from './locale';
 /** Quota units in one US dollar (specification, section 1; `quota_per_unit` in /api/status). */
 export const UNITS_PER_USD = 500_000;
 
-/** The maximum of quotas and limits, in quota units. */
+/** The maximum of quotas, wallets and limits, in quota units. */
 export const MAX_QUOTA = 500_000_000_000_000;
 
 const PLACES = 6;

@@ -1,12 +1,9 @@
 import type { Grant } from '../../../api/adminUsers';
-import { parseUsd, type UsdError } from '../../../format/money';
+import { MAX_QUOTA, parseUsd, type UsdError } from '../../../format/money';
 
 export type WalletMode = 'add' | 'take' | 'set';
 export type WalletError = UsdError | 'below_zero' | 'above_limit' | 'nothing';
 export type WalletChange = { grant: Grant; balance: number } | { error: WalletError };
-
-/** The maximum of a wallet, in quota units. */
-const LIMIT = 500_000_000_000_000;
 
 /** The request for a typed change of a wallet, and the resulting balance. */
 export function walletChange(mode: WalletMode, held: number, typed: string): WalletChange {
@@ -17,6 +14,6 @@ export function walletChange(mode: WalletMode, held: number, typed: string): Wal
   const delta = mode === 'take' ? -units : units;
   const balance = mode === 'set' ? units : held + delta;
   if (balance < 0) return { error: 'below_zero' };
-  if (balance > LIMIT) return { error: 'above_limit' };
+  if (balance > MAX_QUOTA) return { error: 'above_limit' };
   return { grant: mode === 'set' ? { set: units } : { delta }, balance };
 }

@@ -20,6 +20,13 @@ async fn a_demo_fills_an_empty_database_and_refuses_one_in_use(pool: PgPool) {
     let statuses: BTreeSet<i64> =
         tokens["items"].as_array().unwrap().iter().map(|token| token["status"].as_i64().unwrap()).collect();
     assert_eq!(statuses, BTreeSet::from([1, 2, 3, 4]), "keys in every state");
+    let limited = |member: &str| {
+        let limits = tokens["items"].as_array().unwrap().iter().flat_map(|token| token[member].as_object().unwrap());
+        limits.filter(|(_, limit)| **limit != -1).map(|(name, _)| name.as_str()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(limited("period_limits"), BTreeSet::from(["day"]));
+    assert_eq!(limited("rate_limits"), BTreeSet::from(["requests_per_minute", "concurrency"]));
+    assert_eq!(ana.get("/api/user/self").await.ok()["period_limits"]["month"], 200_000_000);
     let overview = ana.get("/api/user/self/overview").await.ok();
     // The last day may begin after the demo was filled.
     let days = &overview["daily"].as_array().unwrap()[..6];

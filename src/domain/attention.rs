@@ -48,9 +48,7 @@ impl Token {
     fn is_nearly_spent(&self) -> bool {
         match self.budget {
             Budget::Unlimited { .. } => false,
-            Budget::Limited { remain } => {
-                self.used_quota.get() > 0 && remain.get().saturating_mul(9) < self.used_quota.get()
-            }
+            Budget::Limited { remain } => remain.get().saturating_mul(9) < self.used_quota.get(),
         }
     }
 }
@@ -62,6 +60,13 @@ mod tests {
     use super::super::token::tests::token;
     use super::super::user::Role;
     use super::*;
+
+    #[test]
+    fn reasons_have_the_names_of_the_api() {
+        use Attention::{Exhausted, Expired, ExpiresSoon, NearlySpent};
+        let names = [ExpiresSoon, NearlySpent, Exhausted, Expired].map(Attention::as_str);
+        assert_eq!(names, ["expires_soon", "nearly_spent", "exhausted", "expired"]);
+    }
 
     #[test]
     fn the_most_urgent_reason_is_reported_and_disabled_tokens_need_no_attention() {

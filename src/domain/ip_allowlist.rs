@@ -24,16 +24,13 @@ pub enum IpsInvalid {
     /// More than [`policy::MAX_IPS`] entries: every request of a gateway compares all of them.
     #[error("`allow_ips` has more than {} entries", policy::MAX_IPS)]
     TooMany,
-    /// Longer than [`policy::MAX_LIST_BYTES`], as leading zeros can make it.
-    #[error("`allow_ips` is longer than {} bytes", policy::MAX_LIST_BYTES)]
-    TooLong,
 }
 
 impl IpAllowlist {
     /// IPv4, IPv6 and CIDR, separated by newlines (commas are tolerated). Empty and repeated entries are dropped.
     ///
     /// # Errors
-    /// The first entry that cannot be read; too many or too long entries.
+    /// The first entry that cannot be read; too many entries.
     pub fn parse(text: &str) -> Result<Self, IpsInvalid> {
         let (mut entries, mut networks) = (Vec::new(), Vec::new());
         for entry in text.split(['\n', ',']).map(str::trim) {
@@ -49,11 +46,7 @@ impl IpAllowlist {
             entries.push(entry);
             networks.push(network);
         }
-        let text = entries.join("\n");
-        if text.len() > policy::MAX_LIST_BYTES {
-            return Err(IpsInvalid::TooLong);
-        }
-        Ok(Self { text: text.into(), networks: networks.into() })
+        Ok(Self { text: entries.join("\n").into(), networks: networks.into() })
     }
 
     /// The form of the API and of the database: one entry a line.
@@ -160,6 +153,29 @@ mod tests {
         }
         assert!(IpAllowlist::default().admits(ip("203.0.113.9")));
         assert!(ips("::ffff:192.0.2.7").admits(ip("192.0.2.7")));
+    }
+
+    #[test]
+    fn the_memory_of_a_list_is_that_of_its_text_and_its_networks() {
+        assert_eq!(IpAllowlist::default().size(), 0);
+        assert_eq!(ips("10.0.0.1").size(), "10.0.0.1".len() + size_of::<IpNet>());
+        assert_eq!(ips("10.0.0.1,::1").size(), "10.0.0.1\n::1".len() + 2 * size_of::<IpNet>());
+    }
+
+    #[test]
+    fn lists_are_equal_if_their_texts_are() {
+        assert_eq!(ips("10.0.0.1,::1"), ips("10.0.0.1\n::1"));
+        assert_ne!(ips("10.0.0.1"), ips("10.0.0.2"));
+    }
+
+    #[test]
+    fn an_unknown_address_passes_only_an_empty_list_and_one_that_was_not_sent_passes_any() {
+        let (none, list) = (IpAllowlist::default(), ips("10.0.0.0/8"));
+        let passes = |address: ClientAddress| [address.passes(&none), address.passes(&list)];
+        assert_eq!(passes(ClientAddress::NotSent), [true, true]);
+        assert_eq!(passes(ClientAddress::Unknown), [true, false]);
+        assert_eq!(passes(ClientAddress::Known(ip("10.0.0.1"))), [true, true]);
+        assert_eq!(passes(ClientAddress::Known(ip("11.0.0.1"))), [true, false]);
     }
 
     proptest! {

@@ -47,8 +47,8 @@ pub const MAX_MODEL_CHARS: usize = 128;
 /// Entries in one token's `allow_ips`. Every request of a gateway searches the list.
 pub const MAX_IPS: usize = 100;
 
-/// Bytes of one token's `model_limits`, and of its `allow_ips`. Every server caches them for the keys in use, so the lists
-/// of one owner use memory that all share. A hundred long model names fit.
+/// Bytes of one token's `model_limits`. Every server caches them for the keys in use, so the lists of one owner use memory
+/// that all share. A hundred long model names fit.
 pub const MAX_LIST_BYTES: usize = 16 * 1_024;
 
 /// Ids in one batch delete: one statement, well below the body limit.
@@ -132,3 +132,16 @@ pub const SESSION_DAYS: i64 = 30;
 
 /// The largest token limit that an administrator may set for one user.
 pub const MAX_TOKENS_OVERRIDE: i64 = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_that_are_computed_have_the_documented_values() {
+        assert_eq!(MAX_LIST_BYTES, 16_384);
+        assert_eq!(EXPIRES_SOON_SECONDS, 604_800);
+        assert_eq!(IDEMPOTENCY_RECORD_SECONDS, 259_200);
+        assert_eq!(i128::from(QUOTA_PER_USD) * MICRO_USD_PER_QUOTA, 1_000_000);
+    }
+}

@@ -88,8 +88,9 @@ impl SearchPattern {
     /// Returns true if `text` matches, with the meaning of [`SearchPattern::like`].
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
+        // There are always two pieces or more.
         let [first, middle @ .., last] = self.pieces.as_slice() else {
-            return self.pieces.first().is_none_or(|only| only == text);
+            return false;
         };
         let Some(mut rest) = text.strip_prefix(first.as_str()) else {
             return false;
@@ -107,6 +108,7 @@ impl SearchPattern {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use zeroize::Zeroizing;
 
     use super::*;
 
@@ -162,6 +164,12 @@ mod tests {
         assert!(part("sk-sk-Ab1").matches("sk-Ab1xyz"));
         assert!(part("b1x").matches("sk-Ab1xyz"));
         assert!(!part("B1x").matches("sk-Ab1xyz"));
+        let key = ApiKey::from_vault(Zeroizing::new("sk-Ab1xyz".into()));
+        let table =
+            [("sk-Ab%", true), ("Ab1%", true), ("sk-sk-%yz", true), ("b1xyz", true), ("b1%", false), ("Ab%x", false)];
+        for (search, expected) in table {
+            assert_eq!(part(search).matches_key(&key), expected, "{search}");
+        }
     }
 
     proptest! {

@@ -103,7 +103,7 @@ impl Lifetime {
     pub const fn from_wire(expired_time: i64) -> Result<Self, LifetimeInvalid> {
         match expired_time {
             -1 | 0 => Ok(Self::Forever),
-            seconds if seconds > 0 => Ok(Self::Until(UnixTime(seconds))),
+            seconds @ 1.. => Ok(Self::Until(UnixTime(seconds))),
             _ => Err(LifetimeInvalid),
         }
     }
@@ -283,8 +283,17 @@ mod tests {
     #[test]
     fn a_day_must_be_well_formed_and_exist() {
         assert_eq!(Day::parse("2024-02-29").map(|d| d.to_string()), Ok("2024-02-29".into()));
-        for bad in ["2026-1-5", "2026-02-29", "20260105", "2026-01-05 ", "+026-01-05", "", "2026-13-01", "２026-01-0"]
-        {
+        for bad in [
+            "2026-1-5",
+            "2026-02-29",
+            "20260105",
+            "2026-01-05 ",
+            "+026-01-05",
+            "",
+            "2026-13-01",
+            "２026-01-0",
+            "2026-01-1",
+        ] {
             assert_eq!(Day::parse(bad), Err(DayInvalid), "{bad}");
         }
     }
@@ -294,5 +303,32 @@ mod tests {
         let late_evening_utc = UnixTime(1_767_222_000); // 2025-12-31 23:00 UTC
         assert_eq!(late_evening_utc.day_in(Tz::UTC).to_string(), "2025-12-31");
         assert_eq!(late_evening_utc.day_in(Tz::Europe__Berlin).to_string(), "2026-01-01");
+    }
+
+    #[test]
+    fn never_is_minus_one_as_expired_time_and_zero_as_expires_at() {
+        let end = UnixTime(7);
+        assert_eq!((Lifetime::Forever.expired_time(), Lifetime::Until(end).expired_time()), (-1, 7));
+        assert_eq!((Lifetime::Forever.expires_at(), Lifetime::Until(end).expires_at()), (0, 7));
+        for stored in [None, Some(end)] {
+            assert_eq!(Option::<UnixTime>::from(Lifetime::from(stored)), stored);
+        }
+    }
+
+    #[test]
+    fn times_are_compared_and_moved_in_seconds() {
+        assert_eq!(UnixTime(100).plus(30).since(UnixTime(90)), 40);
+        assert_eq!(UnixTime(i64::MAX).plus(1), UnixTime(i64::MAX));
+        for (time, midnight) in [(0, 0), (DAY - 1, 0), (DAY, DAY), (DAY + 1, DAY), (-1, -DAY)] {
+            assert_eq!(UnixTime(time).utc_midnight(), UnixTime(midnight));
+        }
+    }
+
+    #[test]
+    fn a_manual_clock_moves_only_when_told_to() {
+        let clock = ManualClock::at(UnixTime(100));
+        clock.advance(5);
+        assert_eq!(clock.now(), UnixTime(105));
+        assert_eq!(format!("{:?}", &clock as &dyn Clock), "Clock(105)");
     }
 }

@@ -253,3 +253,79 @@ pub struct AuditFilter {
     /// Only resources of this account.
     pub user_id: Option<UserId>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::user::tests::user;
+    use super::*;
+
+    fn origin() -> Origin {
+        Origin { ip: Some([192, 0, 2, 7].into()), request_id: "request".into() }
+    }
+
+    #[test]
+    fn the_names_of_actions_are_stable_because_operators_filter_by_them() {
+        use Action as A;
+        let table = [
+            (A::TokenCreated, "token.created"),
+            (A::TokenEdited, "token.edited"),
+            (A::TokenEnabled, "token.enabled"),
+            (A::TokenDisabled, "token.disabled"),
+            (A::TokenDeleted, "token.deleted"),
+            (A::KeyRevealed, "token.key_revealed"),
+            (A::SignedIn, "user.signed_in"),
+            (A::SignInFailed, "user.sign_in_failed"),
+            (A::AccountCreated, "user.created"),
+            (A::AccountEdited, "user.edited"),
+            (A::AccountDeleted, "user.deleted"),
+            (A::PasswordChanged, "user.password_changed"),
+            (A::QuotaGranted, "user.quota_granted"),
+            (A::AccessTokenCreated, "access_token.created"),
+            (A::AccessTokenRevoked, "access_token.revoked"),
+            (A::EnablementRequested, "token_api.requested"),
+            (A::EnablementApproved, "token_api.approved"),
+            (A::EnablementRefused, "token_api.refused"),
+            (A::GatewayCreated, "gateway.created"),
+            (A::GatewayRevoked, "gateway.revoked"),
+            (A::GatewayCredentialCreated, "gateway.credential_created"),
+            (A::GatewayCredentialRevoked, "gateway.credential_revoked"),
+        ];
+        for (action, name) in table {
+            assert_eq!(action.as_str(), name);
+        }
+    }
+
+    #[test]
+    fn an_entry_names_the_actor_and_the_origin_of_the_request() {
+        let (user, origin) = (user(), origin());
+        let entry = |actor| {
+            let entry = AuditEntry::new(UnixTime::new(5), actor, Action::SignedIn, Subject::unknown_user());
+            (entry.actor_id, entry.actor_name, entry.ip, entry.request_id, entry.details)
+        };
+        let none = Details::new;
+        let (ip, request_id) = (origin.ip, origin.request_id.clone());
+        let by_user = (Some(user.id), "ana".to_owned(), ip, request_id.clone(), none());
+        assert_eq!(entry(Actor::User(&user, &origin)), by_user);
+        assert_eq!(entry(Actor::Anonymous(&origin)), (None, String::new(), ip, request_id, none()));
+        assert_eq!(entry(Actor::Operator), (None, String::new(), None, "command line".to_owned(), none()));
+    }
+
+    #[test]
+    fn users_manage_by_their_role_the_operator_manages_everyone_and_anonymous_requests_nobody() {
+        let origin = origin();
+        let admin = User { role: Role::Admin, ..user() };
+        let by = |actor: Actor<'_>| [Role::User, Role::Admin, Role::Root].map(|role| actor.may_manage(role));
+        assert_eq!(by(Actor::User(&user(), &origin)), [false, false, false]);
+        assert_eq!(by(Actor::User(&admin, &origin)), [true, false, false]);
+        assert_eq!(by(Actor::Anonymous(&origin)), [false, false, false]);
+        assert_eq!(by(Actor::Operator), [true, true, true]);
+    }
+
+    #[test]
+    fn details_list_the_changed_fields() {
+        let details = changed([("name", true), ("note", false), ("group", true)]);
+        assert_eq!(details, Details::from([("fields", "name,group".to_owned())]));
+        let entry = AuditEntry::new(UnixTime::new(5), Actor::Operator, Action::TokenEdited, Subject::unknown_user());
+        assert_eq!(entry.with(details.clone()).details, details);
+    }
+}

@@ -47,3 +47,16 @@ pub struct Origin {
     /// The request id, which the response and the log also carry.
     pub request_id: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_access_token_limits_the_expiry_of_those_made_with_it() {
+        let end = Some(UnixTime::new(1_000));
+        assert_eq!(Credential::AccessToken { expires_at: end }.latest_expiry(), end);
+        assert_eq!(Credential::AccessToken { expires_at: None }.latest_expiry(), None);
+        assert_eq!(Credential::Session.latest_expiry(), None);
+    }
+}

@@ -62,6 +62,7 @@ mod tests {
     fn a_label_is_two_letters_or_digits() {
         for good in ["00", "zz", "A7"] {
             assert_eq!(CellLabel::parse(good).unwrap().as_str(), good);
+            assert_eq!(CellLabel::parse(good).unwrap().to_string(), good);
         }
         for bad in ["", "0", "000", "é", "0-", " 0"] {
             assert_eq!(CellLabel::parse(bad), Err(CellLabelInvalid), "{bad:?}");

@@ -73,3 +73,19 @@ impl Decision {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_states_read_back() {
+        use EnablementState::{Approved, Pending, Refused};
+        for (state, name) in [(Pending, "pending"), (Approved, "approved"), (Refused, "refused")] {
+            assert_eq!(state.as_str(), name);
+            assert_eq!(EnablementState::parse(name), Some(state));
+        }
+        assert_eq!(EnablementState::parse("Pending"), None);
+        assert_eq!([Decision::Approve.state(), Decision::Refuse.state()], [Approved, Refused]);
+    }
+}

@@ -137,4 +137,38 @@ mod tests {
         let refused = groups.admit("default", &Group::from_text("vip")).unwrap_err();
         assert_eq!(refused.to_string(), "`group` must be empty, `auto`, or one of: default");
     }
+
+    fn groups() -> Groups {
+        let text = r#"
+            [default]
+            description = ""
+            ratio = "1"
+            [vip]
+            description = ""
+            ratio = "0.5"
+            open = false
+        "#;
+        Groups::new(toml::from_str(text).unwrap())
+    }
+
+    #[test]
+    fn a_configured_group_is_open_unless_it_says_otherwise() {
+        let open_to = |own| groups().open_to(own).map(|(name, info)| (name.to_owned(), info.open)).collect::<Vec<_>>();
+        assert_eq!(open_to("default"), [("default".to_owned(), true)]);
+        assert_eq!(open_to("vip"), [("default".to_owned(), true), ("vip".to_owned(), false)]);
+    }
+
+    #[test]
+    fn users_can_be_put_into_configured_groups_only() {
+        assert_eq!(["default", "vip", "auto", ""].map(|name| groups().contains(name)), [true, true, false, false]);
+        assert_eq!(groups().names(), "default, vip");
+    }
+
+    #[test]
+    fn the_text_of_a_group_reads_back() {
+        for (text, group) in [("", Group::Own), ("auto", Group::Auto), ("vip", Group::Named("vip".into()))] {
+            assert_eq!(Group::from_text(text), group);
+            assert_eq!(group.as_str(), text);
+        }
+    }
 }

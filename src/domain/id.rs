@@ -59,3 +59,20 @@ id! {
     /// An entry of the audit log.
     AuditId;
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+
+    #[test]
+    fn random_ids_use_all_63_bits_and_are_never_negative() {
+        let rng = &mut StdRng::seed_from_u64(1);
+        let (ones, zeros) = (0..200).map(|_| ReservationId::random(rng).get()).fold((0, -1), |(ones, zeros), id| {
+            assert!(id >= 0, "{id}");
+            (ones | id, zeros & id)
+        });
+        assert_eq!((ones, zeros), (i64::MAX, 0));
+    }
+}

@@ -194,7 +194,9 @@ mod tests {
         let secret = &key.expose()[7..47];
         assert!(!printed.contains(secret));
         assert!(!key.hint().masked().contains(secret));
-        assert_eq!(key.hint().masked().len(), "sk-ab12**********wxyz".len());
+        assert_eq!([format!("{key:?}"), format!("{digest:?}")], ["ApiKey(…)", "Digest(…)"]);
+        let (head, tail) = (&key.expose()[..7], &key.expose()[47..]);
+        assert_eq!(key.hint().masked(), format!("{head}**********{tail}"));
     }
 
     #[test]
@@ -203,6 +205,18 @@ mod tests {
         assert_eq!(a.digest("x"), a.digest("x"));
         assert_ne!(a.digest("x"), b.digest("x"));
         assert_ne!(a.digest("x"), a.digest("y"));
+        assert_eq!(a.digest("x").as_bytes().len(), 32);
+    }
+
+    #[test]
+    fn a_key_has_exactly_48_letters_and_digits() {
+        let key = key(1);
+        let bare = without_prefixes(key.expose());
+        assert!(ApiKey::parse(&format!(" {bare}\n")).is_ok());
+        let wrong = [String::new(), "abc".into(), bare[1..].into(), format!("{bare}0"), format!("{}-", &bare[..47])];
+        for text in wrong {
+            assert_eq!(ApiKey::parse(&text), Err(KeyMalformed), "{text}");
+        }
     }
 
     proptest! {

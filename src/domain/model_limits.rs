@@ -88,13 +88,18 @@ mod tests {
         assert_eq!(ModelLimits::parse(" gpt-4o , ,o3,gpt-4o").unwrap().as_str(), "gpt-4o,o3");
         assert_eq!(ModelLimits::from_names(["a", "b,c"].into_iter()).unwrap().as_str(), "a,b,c");
         assert_eq!(ModelLimits::parse("").unwrap().names().count(), 0);
+        assert!(ModelLimits::parse("gpt-4o,o3").unwrap().names().eq(["gpt-4o", "o3"]));
+        assert!(ModelLimits::parse(&"ü".repeat(128)).is_ok());
         assert_eq!(ModelLimits::parse(&"m".repeat(129)), Err(ModelsInvalid::NameTooLong));
         assert_eq!(ModelLimits::parse("a\nb"), Err(ModelsInvalid::Control));
         let many = |n: usize| (0..n).map(|i| i.to_string()).collect::<Vec<_>>().join(",");
         assert!(ModelLimits::parse(&many(1_000)).is_ok());
         assert_eq!(ModelLimits::parse(&many(1_001)), Err(ModelsInvalid::TooMany));
         let long = |names: usize| (0..names).map(|i| format!("{i:0127}")).collect::<Vec<_>>().join(",");
-        assert!(ModelLimits::parse(&long(128)).is_ok());
+        let longest = format!("{},{}", long(127), "m".repeat(policy::MAX_MODEL_CHARS));
+        assert_eq!(longest.len(), policy::MAX_LIST_BYTES);
+        assert!(ModelLimits::parse(&longest).is_ok());
+        assert_eq!(ModelLimits::parse(&longest.replace("0,0", "0,00")), Err(ModelsInvalid::TooLong));
         assert_eq!(ModelLimits::parse(&long(129)), Err(ModelsInvalid::TooLong));
     }
 

@@ -119,8 +119,16 @@ mod tests {
     #[test]
     fn grants_are_bounded_by_the_spec() {
         assert_eq!(Quota::grant(-1), Err(QuotaInvalid));
+        assert_eq!(Quota::grant(0), Ok(Quota::ZERO));
+        assert_eq!([Quota::ZERO, Quota(1)].map(Quota::is_zero), [true, false]);
         assert_eq!(Quota::grant(500_000_000_000_000).map(Quota::get), Ok(500_000_000_000_000));
         assert_eq!(Quota::grant(500_000_000_000_001), Err(QuotaInvalid));
+    }
+
+    #[test]
+    fn dollars_are_added_exactly() {
+        assert_eq!((Quota(1).usd() + Quota(617_283).usd()).to_string(), "1.234568");
+        assert_eq!((Usd::default() + Usd::default()).to_string(), "0");
     }
 
     proptest! {

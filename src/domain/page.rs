@@ -146,6 +146,31 @@ mod tests {
         assert_eq!(page(Some("x"), Some("20")), Err(PageInvalid::Number));
     }
 
+    #[test]
+    fn a_page_that_is_not_full_shows_the_total_unless_it_is_empty_and_not_the_first() {
+        let table = [
+            // page, rows: total
+            ("0", 0, Some(0)),
+            ("0", 1, Some(1)),
+            ("0", 4, Some(4)),
+            ("0", 5, None),
+            ("2", 0, None),
+            ("2", 1, Some(11)),
+            ("2", 4, Some(14)),
+            ("2", 5, None),
+        ];
+        for (p, rows, total) in table {
+            let page = PageRequest::from_zero(Some(p), Some("5")).unwrap();
+            assert_eq!(page.total_if_last(rows), total, "page {p} with {rows} rows");
+        }
+    }
+
+    #[test]
+    fn an_answer_repeats_the_page_its_size_and_the_total() {
+        let page = PageRequest::from_one(Some("2"), Some("500")).unwrap().holding(vec![7, 8], 9).map(|n| n + 1);
+        assert_eq!((page.page, page.page_size, page.total, page.items), (2, policy::MAX_PAGE_SIZE, 9, vec![8, 9]));
+    }
+
     proptest! {
         #[test]
         fn no_page_has_a_negative_offset_or_an_unbounded_size(p: i64, size: i64) {

@@ -63,6 +63,8 @@ pub fn random_password(rng: &mut (impl CryptoRng + ?Sized)) -> Zeroizing<String>
 
 #[cfg(test)]
 mod tests {
+    use rand::{SeedableRng, rngs::StdRng};
+
     use super::*;
 
     #[test]
@@ -77,5 +79,20 @@ mod tests {
     fn a_typed_password_that_is_too_long_is_dropped() {
         assert!(TypedPassword::new(&"ü".repeat(128)).expose().is_some());
         assert!(TypedPassword::new(&"ü".repeat(129)).expose().is_none());
+    }
+
+    #[test]
+    fn passwords_are_hashed_as_they_were_typed() {
+        assert!(NewPassword::parse(" 123456 ").is_ok_and(|password| password.expose() == " 123456 "));
+        assert_eq!(TypedPassword::new(" ü ").expose(), Some(" ü "));
+    }
+
+    #[test]
+    fn a_random_password_has_24_letters_and_digits() {
+        let rng = &mut StdRng::seed_from_u64(1);
+        let (one, other) = (random_password(rng), random_password(rng));
+        assert_eq!(one.len(), 24);
+        assert!(one.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        assert_ne!(*one, *other);
     }
 }

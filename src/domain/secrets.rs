@@ -66,3 +66,34 @@ fn random_with_prefix(prefix: &str, rng: &mut (impl CryptoRng + ?Sized)) -> Zero
     let random = random_base62(rng, RANDOM_CHARS);
     Zeroizing::new(format!("{prefix}{}", *random))
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+
+    #[test]
+    fn a_new_secret_is_a_prefix_and_43_letters_and_digits() {
+        let rng = &mut StdRng::seed_from_u64(1);
+        let (token, gateway) = (AccessTokenSecret::generate(rng), GatewaySecret::generate(rng));
+        let random = [token.expose().strip_prefix("kma_").unwrap(), gateway.expose().strip_prefix("kmg_").unwrap()];
+        for text in random {
+            assert_eq!(text.len(), 43);
+            assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        }
+        assert_ne!(random[0], random[1]);
+    }
+
+    #[test]
+    fn a_claimed_secret_is_compared_as_it_was_sent() {
+        assert_eq!(AccessTokenSecret::claimed(" kma_x").expose(), " kma_x");
+        assert_eq!(GatewaySecret::claimed(" kmg_x").expose(), " kmg_x");
+    }
+
+    #[test]
+    fn the_hint_of_a_gateway_secret_is_its_last_four_characters() {
+        assert_eq!(GatewaySecret::claimed("kmg_abcdefgh").hint(), "efgh");
+        assert_eq!(GatewaySecret::claimed("abc").hint(), "abc");
+    }
+}

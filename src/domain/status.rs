@@ -197,4 +197,10 @@ mod tests {
         assert_eq!(Token { budget: limited(1), ..spent.clone() }.status(NOW), Status::Enabled);
         assert_eq!(Token { budget: unlimited(), ..spent }.status(NOW), Status::Enabled);
     }
+
+    #[test]
+    fn statuses_have_the_numbers_of_the_api() {
+        use Status::{Disabled, Enabled, Expired, QuotaExhausted};
+        assert_eq!([Enabled, Disabled, Expired, QuotaExhausted].map(Status::code), [1, 2, 3, 4]);
+    }
 }

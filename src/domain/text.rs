@@ -98,10 +98,38 @@ mod tests {
     #[test]
     fn an_email_address_has_one_at_sign_and_a_domain() {
         assert_eq!(email(""), Ok(String::new()));
-        assert!(email("ana@example.org").is_ok());
-        for bad in ["ana", "@example.org", "ana@", "a na@example.org", "a@b@example.org"] {
-            assert_eq!(email(bad), Err(TextInvalid::Email), "{bad}");
+        assert_eq!(email(" ana@example.org "), Ok("ana@example.org".into()));
+        let malformed = ["ana", "@example.org", "ana@", "ana@example", "ana@example.", "a@b@example.org"];
+        let unclean = ["a na@example.org", "a\u{7f}na@example.org", "a\u{200b}na@example.org"];
+        for bad in malformed.into_iter().chain(unclean) {
+            assert_eq!(email(bad), Err(TextInvalid::Email), "{bad:?}");
         }
+        let long = |chars: usize| format!("{}@example.org", "ü".repeat(chars - "@example.org".len()));
+        assert!(email(&long(254)).is_ok());
+        assert_eq!(email(&long(255)), Err(TextInvalid::Email));
+    }
+
+    #[test]
+    fn a_label_has_one_line_of_at_most_100_visible_characters() {
+        assert_eq!(label("name", " Ana Ruiz "), Ok("Ana Ruiz".into()));
+        assert_eq!(label("name", "  "), Ok(String::new()));
+        assert!(label("name", &"ü".repeat(100)).is_ok());
+        for bad in ["ü".repeat(101).as_str(), "Ana\nRuiz", "Ana\0", "Ana\u{202e}Ruiz"] {
+            assert_eq!(label("name", bad), Err(TextInvalid::Label("name")), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_several_lines_has_at_most_2000_characters() {
+        assert_eq!(multiline("reason", " one\ntwo\0 "), Ok("one\ntwo".into()));
+        assert!(multiline("reason", &"ü".repeat(2_000)).is_ok());
+        assert_eq!(multiline("reason", &"ü".repeat(2_001)), Err(TextInvalid::TooLong("reason")));
+    }
+
+    #[test]
+    fn a_required_text_is_not_empty() {
+        assert_eq!(required("reason", "x".into()), Ok("x".into()));
+        assert_eq!(required("reason", String::new()), Err(TextInvalid::Missing("reason")));
     }
 
     #[test]

@@ -350,6 +350,7 @@ pub(super) mod tests {
         assert_eq!(TokenName::parse(" \t "), Err(NameInvalid::Empty));
         assert_eq!(TokenName::parse("a\nb"), Err(NameInvalid::Control));
         assert_eq!(TokenName::parse("a\0b"), Err(NameInvalid::Control));
+        assert_eq!(TokenName::parse("a\u{200b}b"), Err(NameInvalid::Control));
     }
 
     #[test]
@@ -391,6 +392,54 @@ pub(super) mod tests {
         assert!(retrying.cross_group_retry);
         let own = TokenPatch { group: Some(Group::Own), ..TokenPatch::default() };
         assert!(!retrying.edited(own).unwrap().cross_group_retry);
+    }
+
+    #[test]
+    fn a_patch_that_names_every_field_changes_every_field() {
+        let patch = TokenPatch {
+            name: Some(TokenName::parse("another").unwrap()),
+            note: Some(TokenNote::parse("a note").unwrap()),
+            lifetime: Some(Lifetime::Until(UnixTime::new(9))),
+            remain_quota: Some(RequestedQuota::new(7)),
+            unlimited_quota: Some(true),
+            model_limits_enabled: Some(true),
+            model_limits: Some(ModelLimits::parse("gpt").unwrap()),
+            allow_ips: Some(IpAllowlist::parse("10.0.0.1").unwrap()),
+            group: Some(Group::Auto),
+            cross_group_retry: Some(true),
+        };
+        let expected = Token {
+            name: TokenName::parse("another").unwrap(),
+            note: TokenNote::parse("a note").unwrap(),
+            lifetime: Lifetime::Until(UnixTime::new(9)),
+            budget: Budget::Unlimited { shelved: Quota::grant(7).unwrap() },
+            model_limits_enabled: true,
+            model_limits: ModelLimits::parse("gpt").unwrap(),
+            allow_ips: IpAllowlist::parse("10.0.0.1").unwrap(),
+            group: Group::Auto,
+            cross_group_retry: true,
+            ..token()
+        };
+        assert_eq!(token().edited(patch), Ok(expected));
+    }
+
+    #[test]
+    fn a_requested_quota_is_kept_as_it_was_sent() {
+        assert_eq!([-7, 0, 7].map(|units| RequestedQuota::new(units).get()), [-7, 0, 7]);
+    }
+
+    #[test]
+    fn a_stored_name_is_checked_for_its_length_only() {
+        assert_eq!(TokenName::from_stored(String::new()), Err(NameInvalid::Empty));
+        assert_eq!(TokenName::from_stored("a\u{200b}b".into()).unwrap().as_str(), "a\u{200b}b");
+        assert!(TokenName::from_stored("ü".repeat(50)).is_ok());
+        assert_eq!(TokenName::from_stored("ü".repeat(51)), Err(NameInvalid::TooLong));
+        assert_eq!(TokenName::from_stored("ü".repeat(52)), Err(NameInvalid::TooLong));
+    }
+
+    #[test]
+    fn searches_compare_names_in_lower_case() {
+        assert_eq!(TokenName::parse("ÄPFEL Prod").unwrap().folded(), "äpfel prod");
     }
 
     proptest! {

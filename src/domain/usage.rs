@@ -177,6 +177,8 @@ mod tests {
         let days = |a: &str, b: &str| Ok((a.to_owned(), b.to_owned()));
         assert_eq!(resolve(None, None), days("2026-03-10", "2026-03-10"));
         assert_eq!(resolve(Some(""), Some("")), days("2026-03-10", "2026-03-10"));
+        assert_eq!(resolve(Some("2026-03-10"), None), days("2026-03-10", "2026-03-10"));
+        assert_eq!(resolve(Some("2026-03-01"), Some("2026-03-01")), days("2026-03-01", "2026-03-01"));
         assert_eq!(resolve(Some("2026-03-08"), None), days("2026-03-08", "2026-03-10"));
         assert_eq!(resolve(Some("2026-02-01"), None), days("2026-02-01", "2026-02-08"));
         assert_eq!(resolve(None, Some("2026-02-01")), days("2026-02-01", "2026-02-01"));
@@ -186,6 +188,28 @@ mod tests {
         assert_eq!(resolve(Some("2026-03-11"), None), Err(RangeInvalid::Future));
         assert_eq!(resolve(Some("2026-3-1"), None), Err(RangeInvalid::Start(DayInvalid)));
         assert_eq!(resolve(None, Some("2026-02-30")), Err(RangeInvalid::End(DayInvalid)));
+    }
+
+    #[test]
+    fn the_latest_days_end_today() {
+        let today = Day::parse("2026-03-02").unwrap();
+        let days = |n| UsageRange::latest(n, today).days().map(|day| day.to_string()).collect::<Vec<_>>();
+        assert_eq!(days(1), ["2026-03-02"]);
+        assert_eq!(days(3), ["2026-02-28", "2026-03-01", "2026-03-02"]);
+    }
+
+    #[test]
+    fn days_without_a_record_are_filled_with_zero() {
+        let today = Day::parse("2026-03-02").unwrap();
+        let used = |back| DayUsage {
+            quota: Quota::grant(5).unwrap(),
+            requests: 1,
+            prompt_tokens: 2,
+            completion_tokens: 3,
+            ..DayUsage::none(today.plus_days(back))
+        };
+        let filled = UsageRange::latest(3, today).fill(&[used(0), used(-2), used(-9)]);
+        assert_eq!(filled, [used(-2), DayUsage::none(today.plus_days(-1)), used(0)]);
     }
 
     proptest! {

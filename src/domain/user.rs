@@ -197,7 +197,7 @@ impl UserStatus {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     #[test]
@@ -247,7 +247,39 @@ mod tests {
         }
     }
 
-    fn user() -> User {
+    #[test]
+    fn an_account_uses_the_token_api_if_it_is_enabled_or_an_administrator_or_everyone_may() {
+        let table = [
+            (Role::User, false, false, false),
+            (Role::User, true, false, true),
+            (Role::User, false, true, true),
+            (Role::Admin, false, false, true),
+            (Role::Root, false, false, true),
+        ];
+        for (role, token_api_enabled, open_to_all, may) in table {
+            let user = User { role, token_api_enabled, ..user() };
+            assert_eq!(user.may_use_token_api(open_to_all), may, "{role:?} {token_api_enabled} {open_to_all}");
+        }
+    }
+
+    #[test]
+    fn roles_and_statuses_have_the_numbers_of_the_api() {
+        for (role, code, disabler) in
+            [(Role::User, 1, None), (Role::Admin, 10, Some("administrator")), (Role::Root, 100, Some("root"))]
+        {
+            assert_eq!((role.code(), role.disabler()), (code, disabler));
+            assert_eq!(Role::from_code(code.into()), Some(role));
+        }
+        for (status, code) in [(UserStatus::Enabled, 1), (UserStatus::Disabled, 2)] {
+            assert_eq!(status.code(), code);
+            assert_eq!(UserStatus::from_code(code.into()), Some(status));
+        }
+        for code in [-1, 0, 3, 99] {
+            assert_eq!((Role::from_code(code), UserStatus::from_code(code)), (None, None));
+        }
+    }
+
+    pub fn user() -> User {
         User {
             id: UserId::new(1),
             username: Username::parse("ana").unwrap(),

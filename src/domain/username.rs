@@ -175,4 +175,24 @@ mod tests {
         assert!(Username::typed("p\u{430}ypal").is_ok());
         assert_eq!(Username::parse("p\u{430}ypal"), Err(UsernameInvalid::Characters));
     }
+
+    #[test]
+    fn a_name_has_ascii_signs_but_no_hidden_characters_and_no_mark_at_the_start() {
+        for good in ["ana-ruiz_1.x", "мария-1", "李雷@x", "ana\u{301}"] {
+            assert!(Username::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["\u{301}ana", "an\u{200b}a", "an\u{202e}a", "ana❤"] {
+            assert_eq!(Username::parse(bad), Err(UsernameInvalid::Characters), "{bad:?}");
+        }
+        assert_eq!(Username::typed("an\u{7f}a"), Err(UsernameInvalid::Length));
+    }
+
+    #[test]
+    fn a_name_is_folded_to_one_text_for_all_cases_and_spellings() {
+        for name in ["Jos\u{e9}", "JOSE\u{301}", " jos\u{e9} "] {
+            assert_eq!(Username::typed(name).unwrap().folded(), "jos\u{e9}", "{name}");
+        }
+        assert_eq!(Username::typed("Straße").unwrap().folded(), "strasse");
+        assert_eq!(Username::typed("Ana").unwrap().as_str(), "Ana");
+    }
 }

@@ -367,3 +367,66 @@ fn open_holds(balances: &Balances, of: impl Fn(&Reservation) -> bool) -> i64 {
     let open = balances.reservations.values().filter(|r| r.state == ReservationState::Open && of(r));
     open.map(|r| r.held.get()).sum()
 }
+
+#[test]
+fn a_charge_and_a_settlement_count_one_request_and_access_never_moves_back() {
+    let counted = |balances: &Balances| {
+        (balances.wallets[&UserId::new(1)].request_count, balances.tokens[&TOKEN].token.accessed_time)
+    };
+    let mut balances = balances(10, 10);
+    balances.charge(TOKEN, quota(1), &RequestContext::default(), SOON).unwrap();
+    assert_eq!(counted(&balances), (1, SOON));
+    balances.charge(TOKEN, quota(1), &RequestContext::default(), NOW).unwrap();
+    assert_eq!(counted(&balances), (2, SOON));
+    balances.charge(TOKEN, quota(99), &RequestContext::default(), NOW).unwrap_err();
+    assert_eq!(counted(&balances), (2, SOON));
+    held(&mut balances, 4);
+    assert_eq!(counted(&balances), (2, SOON));
+    balances.settle(MAKER, RESERVATION, quota(3), SOON.plus(1)).unwrap();
+    assert_eq!(counted(&balances), (3, SOON.plus(1)));
+    balances.settle(MAKER, RESERVATION, quota(3), SOON.plus(9)).unwrap();
+    assert_eq!(counted(&balances), (3, SOON.plus(1)));
+}
+
+#[test]
+fn what_a_token_has_left_is_its_remain_and_nothing_if_it_is_not_locked() {
+    let balances = balances(7, 10);
+    assert_eq!(balances.remain(TOKEN), quota(7));
+    assert_eq!(balances.remain(TokenId::new(9)), Quota::ZERO);
+}
+
+#[test]
+fn verify_compares_an_amount_with_the_token_first_and_with_the_wallet_then() {
+    use Refusal::{TokenQuotaInsufficient, UserQuotaInsufficient};
+    let table = [
+        // remain, unlimited, wallet: result for 5, usable
+        (5, false, 5, Ok(()), 5),
+        (4, false, 5, Err(TokenQuotaInsufficient), 4),
+        (5, false, 4, Err(UserQuotaInsufficient), 4),
+        (4, false, 4, Err(TokenQuotaInsufficient), 4),
+        (6, false, 9, Ok(()), 6),
+        (0, true, 5, Ok(()), 5),
+        (0, true, 6, Ok(()), 6),
+        (9, true, 4, Err(UserQuotaInsufficient), 4),
+    ];
+    for (remain, unlimited, wallet, expected, usable) in table {
+        let token = Token { budget: Budget::new(quota(remain), unlimited), ..token() };
+        let case = format!("{remain} {unlimited} {wallet}");
+        assert_eq!(token.affords(quota(wallet), quota(5)), expected, "{case}");
+        assert_eq!(token.usable(quota(wallet)), quota(usable), "{case}");
+    }
+}
+
+#[test]
+fn states_of_reservations_have_the_names_of_the_database() {
+    let settlement = Settlement { requested: quota(5), charged: quota(3), shortfall: quota(2), was_expired: false };
+    let table = [
+        (ReservationState::Open, "open", None),
+        (ReservationState::Settled(settlement), "settled", Some(settlement)),
+        (ReservationState::Released, "released", None),
+        (ReservationState::Expired, "expired", None),
+    ];
+    for (state, name, settled_as) in table {
+        assert_eq!((state.as_str(), state.settlement()), (name, settled_as));
+    }
+}

@@ -47,6 +47,7 @@ mod idempotency;
 mod jobs;
 mod ledger_constraints;
 mod ledger_model;
+mod ledger_retries;
 mod ledger_torture;
 mod limits;
 mod metrics;

@@ -162,3 +162,12 @@ async fn verifying_a_cached_key_or_a_wrong_checksum_needs_no_database(pool: PgPo
     }
     refused(&asks(&gateway, "verify", &warm).await, DATABASE_UNAVAILABLE);
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_verified_key_shows_the_group_of_its_token_or_that_of_its_owner(pool: PgPool) {
+    let (_, ana, gateway) = app_with_wallet(pool, 5).await;
+    for (group, shown) in [("", "default"), ("auto", "auto")] {
+        let (_, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true, "group": group })).await;
+        assert_eq!(asks(&gateway, "verify", &json!({ "key": key })).await.ok()["group"], shown);
+    }
+}

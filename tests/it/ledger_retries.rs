@@ -1,0 +1,187 @@
+//! How a batch is tried again after an error of the database, and what its callers are answered (L4, L8). A trigger
+//! raises the errors.
+
+use futures_util::future::join_all;
+use serde_json::json;
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{AssertSqlSafe, PgPool};
+
+use crate::harness::TestApp;
+use crate::harness::answer::Refusal;
+use crate::harness::gateway::{DATABASE_UNAVAILABLE, app_with_wallet, asks, balances, refused};
+use crate::harness::ledger_invariants::assert_ledger_invariants;
+use crate::harness::wait::eventually;
+
+/// Lets the next writes of the ledger fail, this many.
+async fn fails(pool: &PgPool, times: i64, error: &str) {
+    let sql = format!(
+        "drop trigger if exists injected on charges; drop function if exists injected; drop sequence if exists writes; \
+         create sequence writes; \
+         create function injected() returns trigger language plpgsql as $$ begin \
+           if nextval('writes') <= {times} then raise exception 'injected' using {error}; end if; return null; \
+         end $$; \
+         create trigger injected before insert on charges for each statement execute function injected();"
+    );
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(pool).await.unwrap();
+}
+
+/// The number of writes since, also of those that failed: sequences are not rolled back.
+async fn writes(pool: &PgPool) -> i64 {
+    sqlx::query_scalar("select last_value from writes").fetch_one(pool).await.unwrap()
+}
+
+/// The value of a metric; 0 if it was never counted.
+async fn counted(app: &TestApp, name: &str) -> u64 {
+    let text = app.stranger().get("/metrics").await.text;
+    text.lines().find_map(|line| line.strip_prefix(name)).map_or(0, |value| value.trim().parse().unwrap())
+}
+
+async fn retries(app: &TestApp, reason: &str) -> u64 {
+    counted(app, &format!(r#"keymeter_ledger_retries_total{{reason="{reason}"}}"#)).await
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l4_a_batch_is_tried_again_after_errors_that_can_pass_but_not_for_ever(pool: PgPool) {
+    const INTERNAL: Refusal = (500, "internal", "internal error; quote X-Request-Id to your operator");
+    let (app, ana, gateway) = app_with_wallet(pool.clone(), 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let serialization = "errcode = '40001'";
+    let deadlock = "errcode = '40P01'";
+    let other_server = "errcode = '23505', constraint = 'idempotency_records_pkey'";
+    let locked_table = "errcode = '55P03'";
+    let shut_down = "errcode = '57P01'";
+    let table = [
+        // error, how often: writes, retries that are counted, the refusal
+        (serialization, 1, 2, ("contended", 1), None),
+        (serialization, 4, 5, ("contended", 4), None),
+        (deadlock, 9, 5, ("contended", 4), Some(DATABASE_UNAVAILABLE)),
+        (other_server, 4, 5, ("idempotency_key", 4), None),
+        (other_server, 9, 5, ("idempotency_key", 4), Some(INTERNAL)),
+        (locked_table, 1, 2, ("locked", 1), None),
+        (locked_table, 9, 2, ("locked", 1), Some(DATABASE_UNAVAILABLE)),
+        (shut_down, 1, 1, ("halved", 0), Some(DATABASE_UNAVAILABLE)),
+    ];
+    let mut charged = 0;
+    for (error, times, written, (reason, expected), refusal) in table {
+        fails(&pool, times, error).await;
+        let before = retries(&app, reason).await;
+        let body = json!({ "key": key, "quota": 1, "request_id": format!("{error} {times}") });
+        let answer = asks(&gateway, "charge", &body).await;
+        match refusal {
+            None => {
+                charged += 1;
+                assert_eq!(answer.ok()["remain_quota"], 100 - charged, "{error}, {times} times");
+            }
+            Some(refusal) => refused(&answer, refusal),
+        }
+        assert_eq!(writes(&pool).await, written, "{error}, {times} times");
+        assert_eq!(retries(&app, reason).await - before, expected, "{error}, {times} times");
+        assert_eq!(balances(&app, &ana, &key).await, [charged, 100 - charged, charged, 1_000 - charged]);
+    }
+    assert_ledger_invariants(&pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l4_a_batch_is_halved_only_after_an_error_that_may_be_of_one_row(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool.clone(), 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    asks(&gateway, "verify", &json!({ "key": key })).await.ok();
+    // All ten are queued before the lane runs, so they are one batch.
+    let ten = json!({ "charges": vec![json!({ "key": key, "quota": 1 }); 10] });
+    let table = [
+        // The whole batch fails at once.
+        ("errcode = '57P01'", 1, 0, 0),
+        // A damaged page: the first half is tried again, and then the second.
+        ("errcode = 'XX001'", 3, 1, 10),
+    ];
+    let mut taken = 0;
+    for (error, written, halved, charged) in table {
+        fails(&pool, 1, error).await;
+        let answers = asks(&gateway, "charges", &ten).await.ok();
+        let successes = answers.as_array().unwrap().iter().filter(|answer| answer["success"] == json!(true)).count();
+        assert_eq!((successes, writes(&pool).await), (charged, written), "{error}");
+        assert_eq!(retries(&app, "halved").await, halved, "{error}");
+        taken += i64::try_from(charged).unwrap();
+        assert_eq!(balances(&app, &ana, &key).await, [taken, 100 - taken, taken, 1_000 - taken]);
+    }
+    assert_ledger_invariants(&pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l8_a_caller_that_leaves_gives_up_its_place_beside_a_held_wallet(pool: PgPool) {
+    let options = pool.connect_options().as_ref().clone().options([("lock_timeout", "100ms")]);
+    let impatient = PgPoolOptions::new().max_connections(8).connect_with(options).await.unwrap();
+    let (app, ana, gateway) = app_with_wallet(impatient.clone(), 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    asks(&gateway, "charge", &json!({ "key": key, "quota": 1 })).await.ok();
+
+    let mut holder = pool.begin().await.unwrap();
+    sqlx::query("select 1 from users where id = $1 for update").bind(ana.id).execute(&mut *holder).await.unwrap();
+    let charge = |quota: i64| {
+        let (gateway, key) = (gateway.clone(), key.clone());
+        tokio::spawn(async move { asks(&gateway, "charge", &json!({ "key": key, "quota": quota })).await })
+    };
+    let hits = r#"keymeter_key_cache_lookups_total{result="hit"}"#;
+    let before = counted(&app, hits).await;
+    let (stays, leaves) = (charge(2), charge(4));
+    eventually("both charges are queued and the lane has found their wallet locked", async || {
+        counted(&app, hits).await == before + 2 && retries(&app, "locked").await == 1
+    })
+    .await;
+    leaves.abort();
+    eventually("the one that left is counted as busy", async || {
+        counted(&app, r#"keymeter_ledger_operations_total{operation="charge",outcome="busy"}"#).await == 1
+    })
+    .await;
+    assert!(!stays.is_finished(), "the other one, which came first, still waits");
+    holder.rollback().await.unwrap();
+    assert_eq!(stays.await.unwrap().ok()["charged"], 2);
+    assert_eq!(balances(&app, &ana, &key).await, [3, 97, 3, 997]);
+    assert_ledger_invariants(&impatient).await;
+    impatient.close().await;
+}
+
+/// Ten charges of one call, while the wallets of some of them are locked.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l3_charges_of_free_wallets_are_committed_beside_charges_of_held_ones(pool: PgPool) {
+    let options = pool.connect_options().as_ref().clone().options([("lock_timeout", "100ms")]);
+    let impatient = PgPoolOptions::new().max_connections(8).connect_with(options).await.unwrap();
+    let app = TestApp::with(impatient.clone(), &[("KEYMETER_LEDGER__LANES", "1")]).await;
+    let gateway = app.gateway().await;
+    let mut keys = Vec::new();
+    for name in ["ana", "bob"] {
+        let owner = app.enabled_user(name).await;
+        app.fills(&owner, 1_000).await;
+        let (_, key) = owner.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+        asks(&gateway, "verify", &json!({ "key": key })).await.ok();
+        keys.push((owner, key));
+    }
+    for lock in ["select 1 from users where id = $1 for update", "select 1 from tokens where user_id = $1 for update"] {
+        let before = balances(&app, &keys[0].0, &keys[0].1).await[0];
+        let mut holder = pool.begin().await.unwrap();
+        sqlx::query(lock).bind(keys[0].0.id).execute(&mut *holder).await.unwrap();
+        let charges: Vec<_> = (0..10)
+            .map(|n| {
+                let (gateway, key) = (gateway.clone(), keys[n % 2].1.clone());
+                tokio::spawn(async move { asks(&gateway, "charge", &json!({ "key": key, "quota": 1 })).await })
+            })
+            .collect();
+        eventually("the free ones are charged", async || {
+            charges.iter().filter(|charge| charge.is_finished()).count() == 5
+        })
+        .await;
+        // These are in one batch with those that wait.
+        for _ in 0..3 {
+            asks(&gateway, "charge", &json!({ "key": keys[1].1, "quota": 0 })).await.ok();
+        }
+        holder.rollback().await.unwrap();
+        for answer in join_all(charges).await {
+            assert_eq!(answer.unwrap().ok()["charged"], 1);
+        }
+        for (owner, key) in &keys {
+            assert_eq!(balances(&app, owner, key).await[0], before + 5);
+        }
+    }
+    assert_ledger_invariants(&impatient).await;
+    impatient.close().await;
+}

@@ -9,12 +9,13 @@ SCRIPTS := scripts/*.sh .ci/run
 BUILD_AS_TESTED := cargo test --locked --no-run
 
 # Additional arguments: make run ARGS="--config my.toml", make test TEST_ARGS="s3_states", make bench BENCH_ARGS=…,
-# make soak SOAK_ARGS="--minutes 60 --seed 7"
+# make soak SOAK_ARGS="--minutes 60 --seed 7", make mutants MUTANTS_ARGS="--file src/domain/money.rs"
 ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
 VERSIONS ?= 14 15 16 17 18
 SOAK_ARGS ?=
+MUTANTS_ARGS ?=
 
 .PHONY: help
 help: ## List these targets
@@ -63,6 +64,10 @@ test-postgres-versions: ## Test the service on each supported PostgreSQL, instal
 		bin=$$(scripts/postgres-version.sh "$$version") || exit 1; \
 		PG_BIN=$$bin $(WITH_POSTGRES) cargo test --locked $(TEST_ARGS) || exit 1; \
 	done
+
+.PHONY: mutants
+mutants: ## Change src/domain in one place at a time; its unit tests must notice (MUTANTS_ARGS; docs/testing.md)
+	scripts/mutants.sh $(MUTANTS_ARGS)
 
 .PHONY: picture
 picture: ## Take the screenshots of the dashboard in docs/ again (needs Chromium)

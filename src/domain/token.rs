@@ -314,6 +314,7 @@ pub(super) mod tests {
     use rand::{SeedableRng, rngs::StdRng};
 
     use super::*;
+    use crate::domain::limit_change::LimitChange;
 
     pub fn token() -> Token {
         Token {
@@ -396,6 +397,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_patch_that_names_every_field_changes_every_field() {
+        let three = Quota::grant(3).unwrap();
         let patch = TokenPatch {
             name: Some(TokenName::parse("another").unwrap()),
             note: Some(TokenNote::parse("a note").unwrap()),
@@ -407,6 +409,8 @@ pub(super) mod tests {
             allow_ips: Some(IpAllowlist::parse("10.0.0.1").unwrap()),
             group: Some(Group::Auto),
             cross_group_retry: Some(true),
+            period_limits: PeriodLimitsPatch { day: LimitChange::Set(three), ..PeriodLimitsPatch::default() },
+            rate_limits: RateLimitsPatch { concurrency: LimitChange::Set(4), ..RateLimitsPatch::default() },
         };
         let expected = Token {
             name: TokenName::parse("another").unwrap(),
@@ -418,6 +422,8 @@ pub(super) mod tests {
             allow_ips: IpAllowlist::parse("10.0.0.1").unwrap(),
             group: Group::Auto,
             cross_group_retry: true,
+            period_limits: PeriodLimits { day: Some(three), ..PeriodLimits::default() },
+            rate_limits: RateLimits { concurrency: Some(4), ..RateLimits::default() },
             ..token()
         };
         assert_eq!(token().edited(patch), Ok(expected));

@@ -374,17 +374,17 @@ fn a_charge_and_a_settlement_count_one_request_and_access_never_moves_back() {
         (balances.wallets[&UserId::new(1)].request_count, balances.tokens[&TOKEN].token.accessed_time)
     };
     let mut balances = balances(10, 10);
-    balances.charge(TOKEN, quota(1), &RequestContext::default(), SOON).unwrap();
+    balances.charge(TOKEN, quota(1), Counts::default(), &RequestContext::default(), &soon()).unwrap();
     assert_eq!(counted(&balances), (1, SOON));
-    balances.charge(TOKEN, quota(1), &RequestContext::default(), NOW).unwrap();
+    balances.charge(TOKEN, quota(1), Counts::default(), &RequestContext::default(), &now()).unwrap();
     assert_eq!(counted(&balances), (2, SOON));
-    balances.charge(TOKEN, quota(99), &RequestContext::default(), NOW).unwrap_err();
+    balances.charge(TOKEN, quota(99), Counts::default(), &RequestContext::default(), &now()).unwrap_err();
     assert_eq!(counted(&balances), (2, SOON));
     held(&mut balances, 4);
     assert_eq!(counted(&balances), (2, SOON));
-    balances.settle(MAKER, RESERVATION, quota(3), SOON.plus(1)).unwrap();
+    balances.settle(MAKER, RESERVATION, quota(3), Counts::default(), &moment(SOON.plus(1))).unwrap();
     assert_eq!(counted(&balances), (3, SOON.plus(1)));
-    balances.settle(MAKER, RESERVATION, quota(3), SOON.plus(9)).unwrap();
+    balances.settle(MAKER, RESERVATION, quota(3), Counts::default(), &moment(SOON.plus(9))).unwrap();
     assert_eq!(counted(&balances), (3, SOON.plus(1)));
 }
 
@@ -409,11 +409,11 @@ fn verify_compares_an_amount_with_the_token_first_and_with_the_wallet_then() {
         (0, true, 6, Ok(()), 6),
         (9, true, 4, Err(UserQuotaInsufficient), 4),
     ];
-    for (remain, unlimited, wallet, expected, usable) in table {
+    for (remain, unlimited, in_wallet, expected, usable) in table {
         let token = Token { budget: Budget::new(quota(remain), unlimited), ..token() };
-        let case = format!("{remain} {unlimited} {wallet}");
-        assert_eq!(token.affords(quota(wallet), quota(5)), expected, "{case}");
-        assert_eq!(token.usable(quota(wallet)), quota(usable), "{case}");
+        let case = format!("{remain} {unlimited} {in_wallet}");
+        assert_eq!(token.affords(&wallet(in_wallet), quota(5)), expected, "{case}");
+        assert_eq!(token.usable(&wallet(in_wallet), &now()), quota(usable), "{case}");
     }
 }
 

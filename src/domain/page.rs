@@ -161,6 +161,7 @@ mod tests {
         ];
         for (p, rows, total) in table {
             let page = PageRequest::from_zero(Some(p), Some("5")).unwrap();
+            assert_eq!(page.size(), 5);
             assert_eq!(page.total_if_last(rows), total, "page {p} with {rows} rows");
         }
     }

@@ -5,7 +5,9 @@ use sqlx::PgPool;
 
 use crate::harness::TestApp;
 use crate::harness::answer::Refusal;
-use crate::harness::gateway::{INVALID_KEY, REUSED, USER_SHORT, app_with_wallet, asks, balances, refused};
+use crate::harness::gateway::{
+    INVALID_KEY, IP_NOT_ALLOWED, MODEL_NOT_ALLOWED, REUSED, USER_SHORT, app_with_wallet, asks, balances, edits, refused,
+};
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn each_charge_of_a_batch_succeeds_or_fails_alone(pool: PgPool) {
@@ -104,4 +106,21 @@ async fn l8_a_full_queue_refuses_charges_and_loses_none(pool: PgPool) {
         assert_eq!(asks(&gateway, "charge", body).await.ok()["charged"], 1);
     }
     assert_eq!(balances(&app, &ana, &key).await, [100, 900, 100, 900], "a retry charges exactly what was refused");
+}
+
+/// The statement that locks tokens does not read their lists: they are those in the cache, unless the token was edited.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l6_lists_that_were_edited_at_another_server_apply_to_the_next_charge(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let token = json!({ "name": "one", "remain_quota": 100, "model_limits_enabled": true, "model_limits": "o1" });
+    let (id, key) = ana.creates_with_key(token).await;
+    let other = gateway.at(&app.server_ahead(0));
+    let charge = json!({ "key": key, "quota": 1, "model": "o1", "ip": "10.1.2.3" });
+    asks(&other, "charge", &charge).await.ok();
+    edits(&ana, id, json!({ "model_limits": "o2" })).await;
+    refused(&asks(&other, "charge", &charge).await, MODEL_NOT_ALLOWED);
+    edits(&ana, id, json!({ "model_limits": "o2,o1", "allow_ips": "10.1.2.4" })).await;
+    refused(&asks(&other, "charge", &charge).await, IP_NOT_ALLOWED);
+    edits(&ana, id, json!({ "allow_ips": "" })).await;
+    asks(&other, "charge", &charge).await.ok();
 }

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
 import { test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
@@ -63,6 +64,13 @@ test('an administrator limits what an account spends in a month', async ({ visit
 
   const owner = await visit({ as: carl });
   await visible(owner.getByText('$0.00 of $50.00 this month'));
+
+  const { id } = await newKey(await signedIn(site, carl), 'Notebook');
+  const nothing = { params: { path: { id: carl.id } }, body: { period_limits: { week: 0 } } };
+  await done(root.PATCH('/api/admin/users/{id}', nothing));
+  await owner.goto(`/keys/${id}`);
+  await visible(owner.getByText('A limit of your account is used up.'));
+  expect(await violations(owner.locator('main'))).toEqual([]);
 });
 
 test('a user requests access, is refused, requests again and is approved', async ({ visit, root }) => {

@@ -10,6 +10,7 @@ import { TokenSwitch } from '../../shared/TokenSwitch';
 import { texts } from '../../texts';
 import { KeyMenu } from '../keys/actions/KeyMenu';
 import { useKeyActions } from '../keys/actions/useKeyActions';
+import { AccountLimitAlert } from './AccountLimitAlert';
 import { KeyFacts } from './KeyFacts';
 import { KeyNotFound } from './KeyNotFound';
 import { LockedAlert } from './LockedAlert';
@@ -65,6 +66,7 @@ export function KeyDetails({ id }: { id: number }) {
       />
       <Stack gap="md">
         <LockedAlert token={token} />
+        <AccountLimitAlert />
         <KeyFacts token={token} actions={actions} />
         <UsageSection tokenId={id} />
       </Stack>

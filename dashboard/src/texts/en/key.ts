@@ -10,6 +10,8 @@ export const key = {
     administrator: 'An administrator disabled this key. Ask an administrator to enable it.',
     root: 'Root disabled this key. Only root can enable it.',
   },
+  accountLimit:
+    'A limit of your account is used up. Requests with all your keys are refused until it resets (user_period_exceeded).',
   audited: 'The audit log records both actions.',
   facts: {
     title: 'About this key',

@@ -78,8 +78,9 @@ impl RateLimits {
         if let Some(limit) = self.tokens_per_minute {
             // There must be room for one model token; how many a request uses is known only afterwards.
             let latest = now.plus(MINUTE.saturating_sub(1));
-            if limit == 0 || counters.tokens_tat > latest {
-                let retry_after = if limit == 0 { 60 } else { seconds_until(counters.tokens_tat, latest) };
+            let tat = believable(counters.tokens_tat, MAX_DEBT, now);
+            if limit == 0 || tat > latest {
+                let retry_after = if limit == 0 { 60 } else { seconds_until(tat, latest) };
                 return Err(RateExceeded::Tokens { limit, retry_after });
             }
         }
@@ -93,12 +94,10 @@ impl RateLimits {
             return counters;
         };
         let micros = (i128::from(tokens) * i128::from(MINUTE) + i128::from(limit) - 1) / i128::from(limit);
-        let filled = counters.tokens_tat.max(now).plus(i64::try_from(micros).unwrap_or(i64::MAX));
+        let tat = believable(counters.tokens_tat, MAX_DEBT, now);
+        let filled = tat.plus(i64::try_from(micros).unwrap_or(i64::MAX));
         // A wrong count must not lock the token for good.
-        RateCounters {
-            tokens_tat: filled.min(now.plus(policy::MAX_RATE_DEBT_SECONDS * Micros::PER_SECOND)),
-            ..counters
-        }
+        RateCounters { tokens_tat: filled.min(now.plus(MAX_DEBT)), ..counters }
     }
 
     /// Whether one more reservation may be open.
@@ -109,6 +108,13 @@ impl RateLimits {
 }
 
 const MINUTE: i64 = 60 * Micros::PER_SECOND;
+const MAX_DEBT: i64 = policy::MAX_RATE_DEBT_SECONDS * Micros::PER_SECOND;
+
+/// When a bucket is empty, not before `now`. A full bucket is empty after `most` microseconds. What is more than a minute
+/// later was written by a server whose clock is wrong, and must not lock the token: the bucket counts as empty.
+fn believable(tat: Micros, most: i64, now: Micros) -> Micros {
+    if tat > now.plus(most.saturating_add(MINUTE)) { now } else { tat.max(now) }
+}
 
 /// GCRA: the new arrival time of a bucket of `limit` requests per minute.
 ///
@@ -120,9 +126,9 @@ pub fn admit_request(limit: i64, tat: Micros, now: Micros) -> Result<Micros, i64
     }
     // Rounded up, so that no minute ever has more than the limit.
     let interval = (MINUTE + limit - 1) / limit;
-    let next = tat.max(now).plus(interval);
     // Not a minute, which may be less than `limit` rounded intervals.
-    let latest = now.plus(interval.saturating_mul(limit));
+    let full = interval.saturating_mul(limit);
+    let (next, latest) = (believable(tat, full, now).plus(interval), now.plus(full));
     if next > latest { Err(seconds_until(next, latest)) } else { Ok(next) }
 }
 
@@ -203,6 +209,21 @@ mod tests {
         let counters = limits.count_tokens(RateCounters::default(), i64::MAX, START);
         assert!(limits.admit(counters, START.plus(3_600_000_000)).is_ok());
         assert!(limits.admit(counters, START.plus(3_500_000_000)).is_err());
+    }
+
+    #[test]
+    fn a_server_whose_clock_is_days_ahead_does_not_lock_a_token() {
+        let limits = RateLimits { requests_per_minute: Some(2), tokens_per_minute: Some(10), ..RateLimits::default() };
+        let days_ahead = START.plus(4 * 86_400 * Micros::PER_SECOND);
+        let mut counters = limits.admit(RateCounters::default(), days_ahead).unwrap();
+        counters = limits.count_tokens(counters, 1_000, days_ahead);
+        counters = limits.count_tokens(limits.admit(counters, START).unwrap(), 1, START);
+        counters = limits.admit(counters, START).unwrap();
+        assert_eq!(limits.admit(counters, START).unwrap_err().retry_after(), 30);
+        // A clock that is a little ahead shifts the minute.
+        let ahead = START.plus(20 * Micros::PER_SECOND);
+        let full = limits.admit(limits.admit(RateCounters::default(), ahead).unwrap(), ahead).unwrap();
+        assert_eq!(limits.admit(full, START).unwrap_err().retry_after(), 50);
     }
 
     #[test]

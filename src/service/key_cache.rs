@@ -25,11 +25,11 @@ use crate::storage::{Conn, Db, StorageError, keys};
 use crate::telemetry;
 use crate::telemetry::caches::KeyCacheMetrics;
 
-/// Memory of the cache in bytes: about 120,000 typical keys, fewer with long lists.
+/// Memory of the cache in bytes: about 100,000 typical keys, fewer with long lists.
 const CACHE_BYTES: u64 = 96 * 1_024 * 1_024;
 
 /// Bytes of a cached key besides its texts, including the overhead of the cache.
-const ENTRY_BYTES: usize = 640;
+const ENTRY_BYTES: usize = 900;
 
 /// Unknown keys in the cache. They are stored separately, so that guessed keys do not evict real ones.
 const UNKNOWN_KEYS: u64 = 10_000;

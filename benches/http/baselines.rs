@@ -95,11 +95,23 @@ async fn charge(State(pool): State<PgPool>, Json(body): Json<Value>) -> Json<Val
     let remain: i64 = sqlx::query_scalar(account).bind(token).fetch_one(&mut *tx).await.unwrap();
     for (sql, id) in [
         (
-            "update users set quota = quota - $2, used_quota = used_quota + $2, request_count = request_count + 1 \
-             where id = $1",
+            "update users u set quota = quota - $2, used_quota = used_quota + $2, request_count = request_count + 1, \
+             day_used = case when period_day = today then day_used else 0 end + $2, \
+             week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end + $2, \
+             month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end \
+               + $2, \
+             period_day = today from (select (now() at time zone 'utc')::date as today) as d where id = $1",
             user,
         ),
-        ("update tokens set remain_quota = remain_quota - $2, used_quota = used_quota + $2 where id = $1", token),
+        (
+            "update tokens t set remain_quota = remain_quota - $2, used_quota = used_quota + $2, \
+             day_used = case when period_day = today then day_used else 0 end + $2, \
+             week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end + $2, \
+             month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end \
+               + $2, \
+             period_day = today from (select (now() at time zone 'utc')::date as today) as d where id = $1",
+            token,
+        ),
         (
             "insert into usage_daily as d \
              select id, (now() at time zone 'utc')::date, '', user_id, $2, 1, 0, 0 from tokens where id = $1 \
@@ -108,8 +120,9 @@ async fn charge(State(pool): State<PgPool>, Json(body): Json<Value>) -> Json<Val
             token,
         ),
         (
-            "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
-             select extract(epoch from now())::bigint, id, user_id, '', $2, 0, 0, 0 from tokens where id = $1",
+            "insert into charges (at, day, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
+             select extract(epoch from now())::bigint, (now() at time zone 'utc')::date, id, user_id, '', $2, 0, 0, 0 \
+             from tokens where id = $1",
             token,
         ),
     ] {

@@ -204,8 +204,9 @@ impl Installation {
 async fn load_tokens(pool: &PgPool, tokens: usize) -> Vec<String> {
     let users: Vec<i64> = sqlx::query_scalar(
         "insert into users (username, username_folded, display_name, email, password_hash, role, status, group_name, \
-         quota, used_quota, request_count, token_api_enabled, created_time) \
-         select 'user' || n, 'user' || n, '', '', '', 1, 1, 'default', 400000000000000, 0, 0, true, 0 \
+         quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) \
+         select 'user' || n, 'user' || n, '', '', '', 1, 1, 'default', 400000000000000, 0, 0, true, 0, \
+         text_range('user' || n, 'user' || n, '[]') \
          from generate_series(1, $1::bigint) n returning id",
     )
     .bind(i64::try_from(tokens.div_ceil(TOKENS_EACH)).unwrap())
@@ -282,6 +283,11 @@ async fn load_charges(pool: &PgPool, charges: usize) {
          (select token_id, sum(quota) as quota from usage_daily group by 1) d where d.token_id = t.id",
         "update users u set used_quota = t.used from \
          (select user_id, sum(used_quota) as used from tokens group by 1) t where t.user_id = u.id",
+        "update tokens t set period_day = d.day from \
+         (select token_id, max(day) as day from usage_daily group by 1) d where d.token_id = t.id",
+        "update users u set period_day = t.day from \
+         (select user_id, max(period_day) as day from tokens group by 1) t where t.user_id = u.id",
+        "select count_periods(min(id), max(id), 1) from users",
         "vacuum analyze",
         "checkpoint",
     ] {

@@ -50,6 +50,27 @@ test('a new user signs in, creates a key, copies it and finds it by search', asy
   await visible(mine);
 });
 
+test('a search with a percent sign stays as typed', async ({ visit, root, site }) => {
+  const eva = await createUser(root, 'eva');
+  const api = await signedIn(site, eva);
+  await newKey(api, '100%beta');
+  await newKey(api, 'Other');
+  const page = await visit({ as: eva });
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+
+  const search = page.getByRole('searchbox', { name: 'Search by name or key' });
+  const found = page.getByRole('link', { name: '100%beta' });
+  await visible(found);
+  await search.fill('100%beta');
+  await hidden(page.getByRole('link', { name: 'Other' }));
+  await visible(found);
+  expect(await search.inputValue()).toBe('100%beta');
+  await page.reload();
+  await visible(found);
+  await hidden(page.getByRole('link', { name: 'Other' }));
+  expect(await search.inputValue()).toBe('100%beta');
+});
+
 test('a key is edited, disabled, enabled and deleted', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);

@@ -1,5 +1,5 @@
 import { Suspense } from 'react';
-import { Route, Switch, useLocation } from 'wouter';
+import { Route, Router, Switch, useLocation } from 'wouter';
 import { NotFoundPage } from '../pages/not-found/NotFoundPage';
 import { AppLayout } from './AppLayout';
 import { ErrorBoundary } from './ErrorBoundary';
@@ -7,32 +7,35 @@ import { PageGuard } from './PageGuard';
 import { PageSkeleton } from './PageSkeleton';
 import { appRoutes, publicRoutes } from './routeTable';
 import { SessionGuard } from './SessionGuard';
+import { useEncodedSearch } from './useEncodedSearch';
 
 export function Routes() {
   const [path] = useLocation();
   return (
-    <Switch>
-      {publicRoutes.map(({ path: pattern, page: Page }) => (
-        <Route key={pattern} path={pattern}>
-          <ErrorBoundary key={path}>
-            <Suspense>
-              <Page />
-            </Suspense>
-          </ErrorBoundary>
-        </Route>
-      ))}
-      <Route>
-        <SessionGuard>
-          <AppLayout>
+    <Router searchHook={useEncodedSearch}>
+      <Switch>
+        {publicRoutes.map(({ path: pattern, page: Page }) => (
+          <Route key={pattern} path={pattern}>
             <ErrorBoundary key={path}>
-              <Suspense fallback={<PageSkeleton />}>
-                <AppPages />
+              <Suspense>
+                <Page />
               </Suspense>
             </ErrorBoundary>
-          </AppLayout>
-        </SessionGuard>
-      </Route>
-    </Switch>
+          </Route>
+        ))}
+        <Route>
+          <SessionGuard>
+            <AppLayout>
+              <ErrorBoundary key={path}>
+                <Suspense fallback={<PageSkeleton />}>
+                  <AppPages />
+                </Suspense>
+              </ErrorBoundary>
+            </AppLayout>
+          </SessionGuard>
+        </Route>
+      </Switch>
+    </Router>
   );
 }
 

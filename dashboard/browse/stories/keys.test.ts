@@ -115,6 +115,24 @@ test('a key is edited, disabled, enabled and deleted', async ({ visit, root, sit
   await visible(page.getByText('1 key deleted.'), page.getByText('No keys yet'));
 });
 
+test('a key limited to no model is not saved', async ({ visit, root }) => {
+  const eva = await createUser(root, 'eva');
+  const page = await visit({ as: eva });
+  await page.getByRole('link', { name: 'Create a key' }).click();
+  const form = page.getByRole('dialog', { name: 'Create a key' });
+  await form.getByLabel('Name').fill('Website');
+  await form.getByLabel('Quota').fill('5');
+  await form.getByRole('switch', { name: 'Limit models' }).click();
+  await form.getByRole('button', { name: 'Create key' }).click();
+  await visible(form.getByText('Add at least one model.'));
+
+  const models = form.getByLabel('Models', { exact: true });
+  await models.fill('gpt-5');
+  await models.press('Enter');
+  await form.getByRole('button', { name: 'Create key' }).click();
+  await visible(page.getByRole('dialog', { name: 'Your new key' }));
+});
+
 test('several keys are deleted together, and the others stay', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);

@@ -19,7 +19,7 @@ export function ModelFields({ draft, errors, onChange }: FieldsProps) {
         <TagsInput
           name="models"
           label={words.models}
-          description={draft.models.length === 0 ? words.noModels : words.modelsHint}
+          description={words.modelsHint}
           inputWrapperOrder={['label', 'input', 'error', 'description']}
           data={models.data ?? []}
           splitChars={[',']}

@@ -29,6 +29,13 @@ describe('validate', () => {
       { concurrency: 'Enter a whole number, or leave empty for no limit.' },
     ],
     ['no date', { expiry: { choice: 'at', at: undefined } }, { expiresAt: 'Select a date and time.' }],
+    ['models that are not limited', { limitModels: false, models: [] }, {}],
+    [
+      'limited models without a model',
+      { limitModels: true, models: [] },
+      { models: 'Add at least one model.' },
+    ],
+    ['limited models', { limitModels: true, models: ['gpt-5'] }, {}],
     ['a bad address', { ips: '::1\nhere' }, { ips: 'Line 2: “here” is not an IP address or network.' }],
   ])('%s', (_, changes, errors) => {
     expect(validate({ ...valid, ...changes })).toEqual(errors);

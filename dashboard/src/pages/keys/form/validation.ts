@@ -76,6 +76,7 @@ function usdError(typed: string): string | undefined {
 }
 
 function modelsError(models: string[]): string | undefined {
+  if (models.length === 0) return words.noModels;
   if (models.length > MAX_MODELS) return words.manyModels(formatInteger(MAX_MODELS));
   const long = models.some((name) => characters(name) > MAX_MODEL_CHARACTERS);
   return long ? words.longModel(MAX_MODEL_CHARACTERS) : undefined;

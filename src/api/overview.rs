@@ -58,6 +58,7 @@ pub struct AttentionBody {
 impl OverviewBody {
     fn new(overview: Overview, app: &AppState) -> Self {
         let counts = overview.counts;
+        let at = app.ledger.now();
         Self {
             start_date: overview.range.first().to_string(),
             end_date: overview.range.last().to_string(),
@@ -74,7 +75,7 @@ impl OverviewBody {
                 .iter()
                 .map(|(reason, token)| AttentionBody {
                     reason: reason.as_str(),
-                    token: TokenBody::new(token, &app.ledger.now(), app),
+                    token: TokenBody::new(token, &at, app),
                 })
                 .collect(),
             attention_total: overview.attention_total,

@@ -122,12 +122,6 @@ impl PeriodUsage {
         Self { limits, counters, held, calendar: at.calendar, now: at.now }
     }
 
-    /// The counters of now.
-    #[must_use]
-    pub const fn counters(&self) -> PeriodCounters {
-        self.counters
-    }
-
     #[must_use]
     pub const fn limit(&self, period: Period) -> Option<Quota> {
         self.limits.get(period)

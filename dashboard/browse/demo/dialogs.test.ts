@@ -21,14 +21,14 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await fromMenu(page, 'Prototype', 'Delete');
     await check(page, 'Delete this key?');
     await fromMenu(page, 'Prototype', 'Reveal key');
-    await check(page, 'Key of “Prototype”');
+    await check(page, 'Key “Prototype”');
     await page.getByRole('checkbox', { name: 'Select Prototype' }).check();
     expect(await violations(page.getByRole('region', { name: 'Selected keys' }))).toEqual([]);
 
     await open(page, '/profile');
     await page.getByRole('button', { name: 'Create access token' }).click();
     await check(page, 'Create an access token');
-    await page.getByRole('button', { name: 'Account of Ana Silva' }).click();
+    await page.getByRole('button', { name: 'Account: Ana Silva' }).click();
     expect(await violations(page.getByRole('menu'))).toEqual([]);
   });
 
@@ -41,7 +41,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await fromMenu(page, 'ben', 'Edit…');
     await check(page, 'Edit ben');
     await fromMenu(page, 'ben', 'Change wallet…');
-    await check(page, 'Wallet of ben');
+    await check(page, 'ben’s wallet');
     await fromMenu(page, 'ben', 'Set password…');
     await check(page, 'Set a password for ben');
     await fromMenu(page, 'ben', 'Disable…');
@@ -49,7 +49,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
     await open(page, '/admin/requests');
     await page.getByRole('button', { name: 'Approve' }).click();
-    await check(page, 'Approve the request of cleo?');
+    await check(page, 'Approve cleo’s request?');
     await open(page, '/admin/gateways');
     await page.getByRole('button', { name: 'New gateway' }).click();
     await check(page, 'New gateway');

@@ -13,20 +13,20 @@ test('an administrator creates an account, and its owner signs in', async ({ vis
   await form.getByLabel('Username').fill(username);
   await form.getByRole('button', { name: 'Generate' }).click();
   await form.getByLabel('Display name').fill('Carl Friedrich');
-  await form.getByLabel('Initial wallet in US dollars').fill('7.25');
+  await form.getByLabel('Starting balance (USD)').fill('7.25');
   await form.getByLabel('Can create API keys').check();
   await form.getByRole('button', { name: 'Create user' }).click();
 
-  const shown = page.getByRole('dialog', { name: `Password of ${username}` });
+  const shown = page.getByRole('dialog', { name: `Password for ${username}` });
   await shown.getByRole('button', { name: 'Copy', exact: true }).click();
   await visible(shown.getByRole('button', { name: 'Copied' }));
   const password = await page.evaluate(() => navigator.clipboard.readText());
-  await shown.getByRole('button', { name: 'I have saved it' }).click();
+  await shown.getByRole('button', { name: 'Done' }).click();
   await hidden(shown);
   await visible(page.getByRole('row', { name: username }).getByText('$7.25'));
 
   const other = await visit({ as: { username, password } });
-  await visible(other.getByRole('button', { name: 'Account of Carl Friedrich' }), other.getByText('$7.25'));
+  await visible(other.getByRole('button', { name: 'Account: Carl Friedrich' }), other.getByText('$7.25'));
 });
 
 test('an administrator adds to a wallet', async ({ visit, root }) => {
@@ -38,11 +38,11 @@ test('an administrator adds to a wallet', async ({ visit, root }) => {
   await row.getByRole('button', { name: `Actions for ${carl.username}` }).click();
   await page.getByRole('menuitem', { name: 'Change wallet…' }).click();
 
-  const dialog = page.getByRole('dialog', { name: `Wallet of ${carl.username}` });
-  await dialog.getByLabel('Amount in US dollars').fill('25.5');
+  const dialog = page.getByRole('dialog', { name: `${carl.username}’s wallet` });
+  await dialog.getByLabel('Amount (USD)').fill('25.5');
   await visible(dialog.getByText('$125.50'));
   await dialog.getByRole('button', { name: 'Change wallet' }).click();
-  await visible(page.getByText(`The wallet of ${carl.username} holds $125.50.`), row.getByText('$125.50'));
+  await visible(page.getByText(`${carl.username}’s wallet now holds $125.50.`), row.getByText('$125.50'));
 });
 
 test('an administrator limits what an account spends in a month', async ({ visit, root, site }) => {
@@ -69,7 +69,7 @@ test('an administrator limits what an account spends in a month', async ({ visit
   const nothing = { params: { path: { id: carl.id } }, body: { period_limits: { week: 0 } } };
   await done(root.PATCH('/api/admin/users/{id}', nothing));
   await owner.goto(`/keys/${id}`);
-  await visible(owner.getByText('A limit of your account is used up.'));
+  await visible(owner.getByText('Your account has reached a limit.'));
   expect(await violations(owner.locator('main'))).toEqual([]);
 });
 
@@ -86,7 +86,7 @@ test('a user requests access, is refused, requests again and is approved', async
     await answering.goto('/admin/requests');
     const request = answering.getByRole('listitem').filter({ hasText: dina.username });
     await request.getByRole('button', { name: verb }).click();
-    const dialog = answering.getByRole('dialog', { name: `${verb} the request of ${dina.username}?` });
+    const dialog = answering.getByRole('dialog', { name: `${verb} ${dina.username}’s request?` });
     await dialog.getByLabel('Note').fill(note);
     await dialog.getByRole('button', { name: verb }).click();
     await hidden(dialog, request);
@@ -157,7 +157,7 @@ test('a gateway credential is replaced without downtime, and revoking the gatewa
     await shown.getByRole('button', { name: 'Copy', exact: true }).click();
     await visible(shown.getByRole('button', { name: 'Copied' }));
     const credential = await page.evaluate(() => navigator.clipboard.readText());
-    await shown.getByRole('button', { name: 'I have saved it' }).click();
+    await shown.getByRole('button', { name: 'Done' }).click();
     await hidden(shown);
     return credential;
   };
@@ -170,21 +170,21 @@ test('a gateway credential is replaced without downtime, and revoking the gatewa
     });
     return answer.status;
   };
-  const first = await kept(`Credential of ${name}`);
+  const first = await kept(`Credential for ${name}`);
   expect(await verify(first)).toBe(200);
 
   const row = page.getByRole('row', { name });
-  await row.getByRole('button', { name: `New credential of ${name}` }).click();
-  const second = await kept(`New credential of ${name}`);
+  await row.getByRole('button', { name: `New credential for ${name}` }).click();
+  const second = await kept(`New credential for ${name}`);
   await visible(row.getByText(`…${second.slice(-4)}`), row.getByText('never used'));
   expect(await verify(second)).toBe(200);
   await page.reload();
   await hidden(row.getByText('never used'));
 
   const hint = `…${first.slice(-4)}`;
-  await row.getByRole('button', { name: `Revoke the credential ${hint} of ${name}` }).click();
+  await row.getByRole('button', { name: `Revoke credential ${hint} of ${name}` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await visible(page.getByText(`Revoked the credential ${hint}.`));
+  await visible(page.getByText(`Revoked credential ${hint}.`));
   await hidden(row.getByText(hint));
   expect([await verify(first), await verify(second)]).toEqual([401, 200]);
 

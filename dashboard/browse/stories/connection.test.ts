@@ -21,7 +21,7 @@ test('the page keeps its input while the server is down, and recovers automatica
 
   await server.kill();
   await form.getByRole('button', { name: 'Create key' }).click();
-  const banner = page.getByText('Cannot reach the server. Retrying');
+  const banner = page.getByText('Can’t reach the server. Retrying');
   await visible(banner);
   expect(await form.getByLabel('Name').inputValue()).toBe('Created during an outage');
 
@@ -29,10 +29,7 @@ test('the page keeps its input while the server is down, and recovers automatica
   await hidden(banner);
   expect(await form.getByLabel('Quota').inputValue()).toBe('4.5');
   await form.getByRole('button', { name: 'Create key' }).click();
-  await page
-    .getByRole('dialog', { name: 'Your new key' })
-    .getByRole('button', { name: 'I have saved it' })
-    .click();
+  await page.getByRole('dialog', { name: 'Your new key' }).getByRole('button', { name: 'Done' }).click();
   await visible(
     page.getByRole('link', { name: 'Created during an outage' }),
     page.getByRole('link', { name: 'Website' }),

@@ -33,7 +33,7 @@ test('a keyboard user signs in and creates a key, and the focus returns', async 
 
   const shown = page.getByRole('dialog', { name: 'Your new key' });
   await visible(shown);
-  await tabTo(page, page.getByRole('button', { name: 'I have saved it', exact: true }));
+  await tabTo(page, page.getByRole('button', { name: 'Done', exact: true }));
   await page.keyboard.press('Enter');
   await visible(page.getByRole('link', { name: 'By hand' }));
   await expect.poll(() => focused(page)).toBe('Create key');

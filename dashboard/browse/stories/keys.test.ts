@@ -29,7 +29,7 @@ test('a new user signs in, creates a key, copies it and finds it by search', asy
   await shown.getByRole('button', { name: 'Copy', exact: true }).click();
   await visible(shown.getByRole('button', { name: 'Copied' }));
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key);
-  await shown.getByRole('button', { name: 'I have saved it' }).click();
+  await shown.getByRole('button', { name: 'Done' }).click();
   await hidden(shown);
   expect(await page.content()).not.toContain(key);
 
@@ -112,7 +112,7 @@ test('a key is edited, disabled, enabled and deleted', async ({ visit, root, sit
   const question = page.getByRole('dialog', { name: 'Delete this key?' });
   await visible(question.getByText('Prototype'));
   await question.getByRole('button', { name: 'Delete key' }).click();
-  await visible(page.getByText('1 key deleted.'), page.getByText('No keys yet'));
+  await visible(page.getByText('Deleted 1 key.'), page.getByText('No keys yet'));
 });
 
 test('a key limited to no model is not saved', async ({ visit, root }) => {
@@ -143,7 +143,7 @@ test('several keys are deleted together, and the others stay', async ({ visit, r
   await page.getByRole('checkbox', { name: 'Select Website' }).check();
   await page.getByRole('checkbox', { name: 'Select Translation' }).check();
   const selection = page.getByRole('region', { name: 'Selected keys' });
-  await visible(selection.getByText('2 keys selected'));
+  await visible(selection.getByText('2 selected'));
   await selection.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 keys' }).click();
 
@@ -207,17 +207,17 @@ test('a key gets a limit of $5 a day, which its page shows, and loses it again',
     (await done(api.GET('/api/token/{id}', { params: { path: { id } } }))).period_limits;
   const page = await visit({ as: ada });
   await page.goto(`/keys/${id}`);
-  const bar = page.getByRole('progressbar', { name: '64 % of the limit per day is used' });
+  const bar = page.getByRole('progressbar', { name: '64% of the daily limit used' });
   const form = page.getByRole('dialog', { name: 'Edit “Night job”' });
   const day = form.getByLabel('Dollars per day');
 
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await form.getByLabel('Dollars per month').fill('five');
   await form.getByRole('button', { name: 'Save changes' }).click();
-  await visible(form.getByText('Enter an amount such as 12.50, with a decimal point.'));
+  await visible(form.getByText('Enter an amount like 12.50, with a decimal point.'));
   await form.getByLabel('Dollars per month').fill('');
   await day.fill('3');
-  await visible(form.getByText('$3.20 was used today. Requests are refused until the day ends.'));
+  await visible(form.getByText('$3.20 has been used today. Requests will be refused until the day ends.'));
   await form.getByRole('button', { name: '$5 a day' }).click();
   expect(await day.inputValue()).toBe('5');
   await form.getByRole('button', { name: 'Save changes' }).click();

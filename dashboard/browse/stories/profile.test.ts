@@ -11,7 +11,7 @@ test('a changed display name appears in the account menu', async ({ visit, root 
   await page.getByLabel('Display name').fill('Bea Lovelace');
   await page.getByRole('button', { name: 'Save' }).click();
   await visible(page.getByText('Profile saved.'));
-  await visible(page.getByRole('button', { name: 'Account of Bea Lovelace' }));
+  await visible(page.getByRole('button', { name: 'Account: Bea Lovelace' }));
 });
 
 test('changing the password requires the old one and ends all other sessions', async ({ visit, root }) => {
@@ -21,15 +21,15 @@ test('changing the password requires the old one and ends all other sessions', a
   await page.goto('/profile');
 
   const change = async (old: string) => {
-    await page.getByRole('textbox', { name: 'Old password' }).fill(old);
+    await page.getByRole('textbox', { name: 'Current password' }).fill(old);
     await page.getByRole('textbox', { name: 'New password', exact: true }).fill('quite-another-one');
     await page.getByRole('textbox', { name: 'Repeat new password' }).fill('quite-another-one');
     await page.getByRole('button', { name: 'Change password' }).click();
   };
   await change('not-the-old-one');
-  await visible(page.getByText('Wrong password. Enter your old password.'));
+  await visible(page.getByText('Current password is incorrect.'));
   await change(bea.password);
-  await visible(page.getByText('Password changed. All other sessions have ended.'));
+  await visible(page.getByText('Password changed. You were signed out everywhere else.'));
 
   // The other session has ended. Signing in again returns to the same page.
   await elsewhere.getByRole('link', { name: 'Profile' }).click();
@@ -62,7 +62,7 @@ test('an access token is shown once, works, and stops working when revoked', asy
   await visible(shown.getByRole('button', { name: 'Copied' }));
   const token = await page.evaluate(() => navigator.clipboard.readText());
   await visible(shown.getByText(token, { exact: true }));
-  await shown.getByRole('button', { name: 'I have saved it' }).click();
+  await shown.getByRole('button', { name: 'Done' }).click();
   await hidden(shown);
   expect(await page.content()).not.toContain(token);
   expect(await statusWith(token)).toBe(200);
@@ -79,7 +79,7 @@ test('after signing out, the back button shows no data', async ({ visit, root })
   await page.getByRole('link', { name: 'Profile' }).click();
   await visible(page.getByRole('heading', { name: 'Profile' }));
 
-  await page.getByRole('button', { name: `Account of ${bea.username}` }).click();
+  await page.getByRole('button', { name: `Account: ${bea.username}` }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await visible(page.getByRole('heading', { name: 'Sign in' }));
   await page.goBack();

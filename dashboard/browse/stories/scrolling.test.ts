@@ -14,7 +14,7 @@ test('on a small screen, the keyboard scrolls overflowing content', async ({ vis
 
   await page.goto(`/keys/${id}`);
   await visible(page.getByRole('table', { name: 'Usage by day' }));
-  const addresses = page.getByRole('region', { name: 'IP addresses' });
+  const addresses = page.getByRole('region', { name: 'Allowed IP addresses' });
   await tabTo(page, addresses);
   await page.keyboard.press('ArrowDown');
   await expect.poll(() => addresses.evaluate((element) => element.scrollTop)).toBeGreaterThan(0);

@@ -60,10 +60,10 @@ describe('errors', () => {
     ['', undefined],
     ['0', undefined],
     ['1000000000', undefined],
-    ['five', 'Enter an amount such as 12.50, with a decimal point.'],
-    ['-1', 'Enter an amount such as 12.50, with a decimal point.'],
-    ['0.000001', 'Use a multiple of $0.000002.'],
-    ['1000000000.01', 'At most $1,000,000,000.00.'],
+    ['five', 'Enter an amount like 12.50, with a decimal point.'],
+    ['-1', 'Enter an amount like 12.50, with a decimal point.'],
+    ['0.000001', 'Enter a multiple of $0.000002.'],
+    ['1000000000.01', 'Enter at most $1,000,000,000.00.'],
   ])('of "%s" dollars: %s', (typed, error) => {
     expect(periodError(typed)).toBe(error);
   });
@@ -72,7 +72,7 @@ describe('errors', () => {
     ['', undefined],
     ['0', undefined],
     ['1,000,000,000', undefined],
-    ['1000000001', 'At most 1,000,000,000.'],
+    ['1000000001', 'Enter at most 1,000,000,000.'],
     ['-1', 'Enter a whole number, or leave empty for no limit.'],
     ['1.5', 'Enter a whole number, or leave empty for no limit.'],
   ])('of the rate "%s": %s', (typed, error) => {

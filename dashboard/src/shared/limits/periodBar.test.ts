@@ -16,7 +16,7 @@ describe('periodBarTexts', () => {
       tone: 'normal',
       used: '$3.20 of $5.00 today',
       resets: 'resets in 3 h',
-      label: '64 % of the limit per day is used',
+      label: '64% of the daily limit used',
     });
     expect(periodBarTexts('week', usageOf(2_500_000, 0), NOW).used).toBe('$0.00 of $5.00 this week');
     expect(periodBarTexts('month', usageOf(2_500_000, 0), NOW).used).toBe('$0.00 of $5.00 this month');

@@ -5,5 +5,5 @@ export const adminLists = {
   clearSelection: 'Clear selection',
   userNumber: (id: number) => `User ${id}`,
   pageOutOfRange: { title: 'This page is empty', first: 'Go to the first page' },
-  noMatches: { title: 'No results', hint: 'Change or clear the filters.', clear: 'Clear filters' },
+  noMatches: { title: 'Nothing found', hint: 'Try other filters, or clear them.', clear: 'Clear filters' },
 };

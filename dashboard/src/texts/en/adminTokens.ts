@@ -1,6 +1,6 @@
 export const adminTokens = {
   title: 'All keys',
-  description: 'The keys of all users. Only owners can reveal their keys.',
+  description: 'Every user’s keys. Only owners can see the secrets.',
   search: 'Search by name',
   owner: 'Owner',
   allOwners: 'All owners',
@@ -14,7 +14,7 @@ export const adminTokens = {
   },
   neverUsed: 'never',
   switch: (name: string) => `${name} enabled`,
-  filterByOwner: (owner: string) => `Show only keys of ${owner}`,
-  audit: (name: string) => `Audit log of ${name}`,
-  empty: { title: 'No keys yet', hint: 'Keys appear here when users create them.' },
+  filterByOwner: (owner: string) => `Show only ${owner}’s keys`,
+  audit: (name: string) => `Audit log for ${name}`,
+  empty: { title: 'No keys yet', hint: 'Keys appear here once users create them.' },
 };

@@ -1,7 +1,7 @@
 /** Texts about limits per day, week and month, and about rates. */
 export const limits = {
   title: 'Limits',
-  hint: 'In US dollars. Leave empty for no limit. 0 refuses all requests.',
+  hint: 'In US dollars. Leave empty for no limit; 0 refuses all requests.',
   periods: { day: 'Dollars per day', week: 'Dollars per week', month: 'Dollars per month' },
   presets: {
     label: 'Common limits',
@@ -10,18 +10,18 @@ export const limits = {
     month: (usd: string) => `$${usd} a month`,
   },
   alreadyUsed: {
-    day: (usd: string) => `${usd} was used today. Requests are refused until the day ends.`,
-    week: (usd: string) => `${usd} was used this week. Requests are refused until the week ends.`,
-    month: (usd: string) => `${usd} was used this month. Requests are refused until the month ends.`,
+    day: (usd: string) => `${usd} has been used today. Requests will be refused until the day ends.`,
+    week: (usd: string) => `${usd} has been used this week. Requests will be refused until the week ends.`,
+    month: (usd: string) => `${usd} has been used this month. Requests will be refused until the month ends.`,
   },
   rates: {
     requests_per_minute: 'Requests per minute',
     tokens_per_minute: 'Model tokens per minute',
-    concurrency: 'Requests at the same time',
+    concurrency: 'Concurrent requests',
   },
-  concurrencyHint: 'Counts reservations that are open.',
+  concurrencyHint: 'Counts open reservations.',
   errors: {
-    large: (most: string) => `At most ${most}.`,
+    large: (most: string) => `Enter at most ${most}.`,
     notANumber: 'Enter a whole number, or leave empty for no limit.',
   },
   bar: {
@@ -32,9 +32,9 @@ export const limits = {
     },
     reserved: (usd: string) => `${usd} reserved`,
     share: {
-      day: (percent: number) => `${percent} % of the limit per day is used`,
-      week: (percent: number) => `${percent} % of the limit per week is used`,
-      month: (percent: number) => `${percent} % of the limit per month is used`,
+      day: (percent: number) => `${percent}% of the daily limit used`,
+      week: (percent: number) => `${percent}% of the weekly limit used`,
+      month: (percent: number) => `${percent}% of the monthly limit used`,
     },
     usedUp: 'used up',
     resetsIn: (time: string) => `resets in ${time}`,
@@ -48,12 +48,12 @@ export const limits = {
   /** The refusals of gateways while a limit is used up. */
   refused: {
     key: 'Requests with this key are refused until then (token_period_exceeded).',
-    account: 'Requests with all keys of this account are refused until then (user_period_exceeded).',
+    account: 'Requests with any key of this account are refused until then (user_period_exceeded).',
   },
   rateFacts: {
     requests_per_minute: (limit: string) => `Requests per minute: ${limit}`,
     tokens_per_minute: (limit: string) => `Model tokens per minute: ${limit}`,
-    concurrency: (limit: string) => `Requests at the same time: ${limit}`,
+    concurrency: (limit: string) => `Concurrent requests: ${limit}`,
   },
   rateRefusals: 'Gateways refuse requests above these limits (rate_limited, too_many_concurrent).',
 };

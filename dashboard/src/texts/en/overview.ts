@@ -2,11 +2,11 @@ const plural = (count: string, one: string, many: string) => `${count} ${count =
 
 export const overview = {
   title: 'Overview',
-  description: 'What your keys spend, and which need attention.',
+  description: 'What your keys spend, and which ones need attention.',
   wallet: {
     title: 'Wallet',
     spent: (usd: string) => `${usd} spent in total`,
-    empty: 'Empty. Ask an administrator to add funds.',
+    empty: 'Your wallet is empty. Ask an administrator to top it up.',
   },
   today: 'Spent today',
   week: 'Spent in 7 days',
@@ -32,13 +32,13 @@ export const overview = {
   },
   attention: {
     title: 'Needs attention',
-    none: 'No problems',
-    noneHint: 'No key expires or runs out of quota soon.',
+    none: 'Nothing needs attention',
+    noneHint: 'No key is about to expire or run out of quota.',
     reasons: {
       expires_soon: { word: 'Expires soon', sentence: (when: string) => `Stops working ${when}.` },
       nearly_spent: {
-        word: 'Nearly used up',
-        sentence: (left: string, granted: string) => `Only ${left} of ${granted} is left.`,
+        word: 'Almost used up',
+        sentence: (left: string, granted: string) => `Only ${left} of ${granted} left.`,
       },
       exhausted: { word: 'Used up', sentence: (granted: string) => `Its quota of ${granted} is used up.` },
       expired: { word: 'Expired', sentence: (when: string) => `Stopped working ${when}.` },
@@ -48,7 +48,7 @@ export const overview = {
   },
   firstRun: {
     title: 'Create your first key',
-    hint: 'A program needs a key to call the API. Its quota limits what the program can spend.',
+    hint: 'A program needs a key to call the API. The key’s quota caps what the program can spend.',
     action: 'Create a key',
   },
 };

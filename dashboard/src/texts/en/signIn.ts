@@ -4,8 +4,8 @@ export const signIn = {
   username: 'Username',
   password: 'Password',
   submit: 'Sign in',
-  tooMany: 'Too many attempts. Wait before you try again.',
-  submitIn: (seconds: string) => `Sign in (in ${seconds} s)`,
+  tooMany: 'Too many attempts. Wait a moment, then try again.',
+  submitIn: (seconds: string) => `Try again in ${seconds} s`,
   noAccount: 'No account yet?',
   toRegister: 'Create one',
   register: {

@@ -10,9 +10,9 @@ describe('subjectName', () => {
   const line = { subject_kind: 'token', subject_id: 12, user_id: 7, actor_id: 1 };
 
   it.each([
-    [line, 'Key 12 of ana'],
+    [line, 'Key 12 (ana)'],
     [{ ...line, actor_id: 7 }, 'Key 12'],
-    [{ ...line, user_id: 99 }, 'Key 12 of User 99'],
+    [{ ...line, user_id: 99 }, 'Key 12 (User 99)'],
     [{ ...line, subject_kind: 'user', subject_id: 7 }, 'ana'],
     [{ ...line, subject_kind: 'gateway', subject_id: 2, user_id: null }, 'Gateway 2'],
     [{ ...line, subject_kind: 'user', subject_id: null, user_id: null }, 'Unknown username'],
@@ -48,7 +48,7 @@ describe('detailsOf', () => {
     expect(detailsOf({ fields: 'remain_quota,group', remain_quota: '500000', group: '' })).toEqual([
       { label: 'Changed', value: 'quota left, group' },
       { label: 'Quota left', value: '$1.00' },
-      { label: 'Group', value: 'group of the owner' },
+      { label: 'Group', value: 'the owner’s group' },
     ]);
   });
 

@@ -28,7 +28,7 @@ export function actorName(line: Pick<AuditLine, 'actor_name' | 'ip'>): string {
   return line.actor_name || (line.ip ? words.notSignedIn : words.operator);
 }
 
-/** For example "Key 7 of ana", "ana" or "Gateway 2". The owner is left out if the owner did the action. */
+/** For example "Key 7 (ana)", "ana" or "Gateway 2". The owner is left out if the owner did the action. */
 export function subjectName(
   line: Pick<AuditLine, 'subject_kind' | 'subject_id' | 'user_id' | 'actor_id'>,
   names: Names,

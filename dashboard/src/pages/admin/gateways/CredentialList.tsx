@@ -30,7 +30,7 @@ export function CredentialList({ gateway, onRevoke }: Props) {
               {hintOf(credential)}
             </Text>
             <Text size="xs" c="dimmed">
-              {words.created} <RelativeTime seconds={credential.created_time} />,{' '}
+              {words.created} <RelativeTime seconds={credential.created_time} /> ·{' '}
               <LastUse credential={credential} />
             </Text>
           </div>

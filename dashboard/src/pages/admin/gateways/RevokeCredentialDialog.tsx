@@ -32,7 +32,7 @@ export function RevokeCredentialDialog({ gateway, credential, opened, focusAfter
       {words.revokeHint}
       {credential.last_used_time != null && (
         <Text mt="sm">
-          {words.revokeLastUsed} <RelativeTime seconds={credential.last_used_time} />.
+          {words.revokeLastUsed} <RelativeTime seconds={credential.last_used_time} />
         </Text>
       )}
     </ConfirmDialog>

@@ -30,7 +30,8 @@ export function RequestCard({ request, onDecide }: Props) {
               {words.requested} <RelativeTime seconds={created_time} />
               {decided_time != null && (
                 <>
-                  , {words.answered} <RelativeTime seconds={decided_time} />
+                  {' · '}
+                  {words.answered} <RelativeTime seconds={decided_time} />
                 </>
               )}
             </Text>

@@ -53,7 +53,7 @@ function Usage({ tokenId, timeZone }: { tokenId: number; timeZone: string }) {
           </div>
           <UsageTable daily={usage.daily} />
           <Text size="sm" c="dimmed">
-            {words.asOf} <RelativeTime seconds={usage.asOf} />. {words.zone(timeZone)}.
+            {words.asOf} <RelativeTime seconds={usage.asOf} /> · {words.zone(timeZone)}
           </Text>
         </Stack>
       ) : error ? (

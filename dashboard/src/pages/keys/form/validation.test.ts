@@ -9,26 +9,22 @@ describe('validate', () => {
   it.each<[string, Partial<Draft>, FieldErrors]>([
     ['a valid draft', {}, {}],
     ['no name', { name: ' ' }, { name: 'Enter a name.' }],
-    ['a long name', { name: 'n'.repeat(51) }, { name: 'At most 50 characters.' }],
+    ['a long name', { name: 'n'.repeat(51) }, { name: 'Use up to 50 characters.' }],
     ['a note of 500 characters', { note: ` ${'🔑'.repeat(500)}\n` }, {}],
-    [
-      'a note of 501 characters',
-      { note: 'n'.repeat(501) },
-      { note: 'At most 500 characters. Shorten the note.' },
-    ],
+    ['a note of 501 characters', { note: 'n'.repeat(501) }, { note: 'Use up to 500 characters.' }],
     ['no quota', { usd: '' }, { usd: 'Enter an amount.' }],
     ['no quota where it is unlimited', { usd: '', unlimited: true }, {}],
     [
       'limits',
       { periodLimits: { day: '5', week: '', month: 'much' } },
-      { month: 'Enter an amount such as 12.50, with a decimal point.' },
+      { month: 'Enter an amount like 12.50, with a decimal point.' },
     ],
     [
       'rates',
       { rateLimits: { requests_per_minute: '60', tokens_per_minute: '', concurrency: '1.5' } },
       { concurrency: 'Enter a whole number, or leave empty for no limit.' },
     ],
-    ['no date', { expiry: { choice: 'at', at: undefined } }, { expiresAt: 'Select a date and time.' }],
+    ['no date', { expiry: { choice: 'at', at: undefined } }, { expiresAt: 'Pick a date and time.' }],
     ['models that are not limited', { limitModels: false, models: [] }, {}],
     [
       'limited models without a model',
@@ -36,7 +32,11 @@ describe('validate', () => {
       { models: 'Add at least one model.' },
     ],
     ['limited models', { limitModels: true, models: ['gpt-5'] }, {}],
-    ['a bad address', { ips: '::1\nhere' }, { ips: 'Line 2: “here” is not an IP address or network.' }],
+    [
+      'a bad address',
+      { ips: '::1\nhere' },
+      { ips: 'Line 2: “here” isn’t a valid IP address or CIDR range.' },
+    ],
   ])('%s', (_, changes, errors) => {
     expect(validate({ ...valid, ...changes })).toEqual(errors);
   });

@@ -1,5 +1,5 @@
 import { locale } from './locale';
-import { formatUsd, UNITS_PER_USD } from './money';
+import { formatSpent, formatUsd, UNITS_PER_USD } from './money';
 
 const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
 const compactUsd = new Intl.NumberFormat(locale, {
@@ -21,5 +21,5 @@ export function formatCompact(value: number): string {
 /** For example "$12.42", "$1.2K" or "<$0.01": short enough for a chart bar. */
 export function formatUsdCompact(units: number): string {
   if (units > 0 && units < CENT) return `<${formatUsd(CENT)}`;
-  return units < LARGE ? formatUsd(units) : compactUsd.format(units / UNITS_PER_USD);
+  return units < LARGE - CENT / 2 ? formatSpent(units) : compactUsd.format(units / UNITS_PER_USD);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatUsd, formatUsdExact, parseUsd, usdInput } from './money';
+import { formatRows, formatSpent, formatUsd, formatUsdExact, parseUsd, usdInput } from './money';
 
 describe('parseUsd', () => {
   it.each([
@@ -59,5 +59,39 @@ describe('formatUsd', () => {
 
   it('has an exact variant', () => {
     expect(formatUsdExact(499_999_999_999_999)).toBe('$999,999,999.999998');
+  });
+});
+
+describe('formatSpent', () => {
+  it.each([
+    [0, '$0.00'],
+    [4_999, '$0.009998'],
+    [7_499, '$0.01'],
+    [7_500, '$0.02'],
+    [749_999, '$1.50'],
+    [-749_999, '-$1.50'],
+  ])('%d units', (units, words) => {
+    expect(formatSpent(units)).toBe(words);
+  });
+});
+
+describe('formatRows', () => {
+  it.each([
+    { units: [9_500, 9_500, 9_500], rows: ['$0.02', '$0.02', '$0.02'], total: '$0.06' },
+    { units: [7_400, 7_400, 7_400], rows: ['$0.01', '$0.02', '$0.01'], total: '$0.04' },
+    { units: [500_000], rows: ['$1.00'], total: '$1.00' },
+    { units: [12_345_678, 0, 1_400], rows: ['$24.6914', '$0.00', '$0.0028'], total: '$24.6942' },
+    { units: [750_000, 1], rows: ['$1.50', '$0.000002'], total: '$1.500002' },
+    { units: [], rows: [], total: '$0.00' },
+  ])('$units', ({ units, rows, total }) => {
+    expect(formatRows(units)).toEqual({ rows, total });
+  });
+
+  it('shows rows that add up to the total', () => {
+    const cents = (usd: string) => Math.round(Number(usd.replace(/[$,]/g, '')) * 100);
+    for (let first = 5_000; first < 5_100; first += 7) {
+      const { rows, total } = formatRows([first, first * 3 + 1, first * 7 + 2, 0]);
+      expect(rows.map(cents).reduce((sum, each) => sum + each, 0)).toBe(cents(total));
+    }
   });
 });

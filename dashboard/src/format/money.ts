@@ -37,23 +37,55 @@ export function usdInput(units: number): string {
   return `${sign}${micros / MICROS_PER_USD}${places && `.${places}`}`;
 }
 
-const exact = new Intl.NumberFormat(locale, {
-  style: 'currency',
-  currency: 'USD',
-  maximumFractionDigits: PLACES,
-});
-const cents = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' });
+const CENT_PLACES = 2;
+
+/** Formats with at least 2 and at most `places` decimal places. */
+function usdFormat(places: number): Intl.NumberFormat {
+  return new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumFractionDigits: places });
+}
+
+const exact = usdFormat(PLACES);
+const cents = usdFormat(CENT_PLACES);
 const integers = new Intl.NumberFormat(locale);
+
+function format(formatter: Intl.NumberFormat, units: number): string {
+  return formatter.format(usdInput(units) as Intl.StringNumericLiteral);
+}
 
 /** The exact amount: "$0.000002", "$1.50". */
 export function formatUsdExact(units: number): string {
-  return exact.format(usdInput(units) as Intl.StringNumericLiteral);
+  return format(exact, units);
 }
 
-/** The amount in whole cents, never rounded up. Amounts below one cent are exact. */
+/** What is left or granted, in whole cents, never rounded up. Amounts below one cent are exact. */
 export function formatUsd(units: number): string {
   if (Math.abs(units) < CENT) return formatUsdExact(units);
-  return cents.format(usdInput(Math.trunc(units / CENT) * CENT) as Intl.StringNumericLiteral);
+  return format(cents, Math.trunc(units / CENT) * CENT);
+}
+
+/** What was spent, rounded to whole cents. Amounts below one cent are exact. */
+export function formatSpent(units: number): string {
+  return Math.abs(units) < CENT ? formatUsdExact(units) : format(cents, units);
+}
+
+/**
+ * Spent amounts of the rows of a table, rounded so that they add up to the total. A row differs by less than one
+ * rounding step from its amount. The step is a cent, or smaller if a row is.
+ */
+export function formatRows(units: number[]): { rows: string[]; total: string } {
+  const least = Math.min(...units.filter((each) => each > 0));
+  const places = [CENT_PLACES, 4].find((each) => least >= UNITS_PER_USD / 10 ** each) ?? PLACES;
+  const step = UNITS_PER_USD / 10 ** places;
+  const formatter = usdFormat(places);
+  // The integer sums are rounded, and each row is the difference of two of them.
+  const rounded = (sum: number) => (step > 1 ? Math.round(sum / step) * step : sum);
+  let sum = 0;
+  const rows = units.map((each) => {
+    const before = rounded(sum);
+    sum += each;
+    return format(formatter, rounded(sum) - before);
+  });
+  return { rows, total: format(formatter, rounded(sum)) };
 }
 
 export function formatInteger(value: number): string {

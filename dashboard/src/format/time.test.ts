@@ -14,6 +14,12 @@ describe('formatRelative', () => {
     [DAY, 'tomorrow'],
     [-DAY, 'yesterday'],
     [3 * DAY, 'in 3 days'],
+    [2 * DAY + 22 * 3600, 'in 3 days'],
+    [-(2 * DAY + 22 * 3600), '3 days ago'],
+    [2 * DAY + 11 * 3600, 'in 2 days'],
+    [59.5 * 60, 'in 1 hour'],
+    [23.5 * 3600, 'tomorrow'],
+    [6.5 * DAY, 'next week'],
     [15 * DAY, 'in 2 weeks'],
     [-400 * DAY, 'last year'],
   ])('%d seconds from now', (distance, words) => {

@@ -3,26 +3,30 @@ import { locale } from './locale';
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const SPANS: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['year', 365 * DAY],
-  ['month', 30 * DAY],
-  ['week', 7 * DAY],
-  ['day', DAY],
-  ['hour', HOUR],
-  ['minute', MINUTE],
+/** Each unit, its length, and where the next unit begins. */
+const SPANS: [Intl.RelativeTimeFormatUnit, number, number][] = [
+  ['minute', MINUTE, HOUR],
+  ['hour', HOUR, DAY],
+  ['day', DAY, 7 * DAY],
+  ['week', 7 * DAY, 30 * DAY],
+  ['month', 30 * DAY, 365 * DAY],
+  ['year', 365 * DAY, Number.POSITIVE_INFINITY],
 ];
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 
-/** For example "in 3 days", "5 minutes ago" or "now". Both arguments are Unix seconds. */
+/** For example "in 3 days", "5 minutes ago" or "now", rounded. Both arguments are Unix seconds. */
 export function formatRelative(seconds: number, now: number): string {
-  const distance = seconds - now;
-  for (const [unit, length] of SPANS) {
-    if (Math.abs(distance) >= length) return relative.format(Math.trunc(distance / length), unit);
+  const distance = Math.abs(seconds - now);
+  const sign = Math.sign(seconds - now);
+  if (distance < MINUTE) return relative.format(0, 'second');
+  for (const [unit, length, next] of SPANS) {
+    const count = Math.round(distance / length);
+    if (count * length < next) return relative.format(sign * count, unit);
   }
-  return relative.format(0, 'second');
+  return '';
 }
 
 /** Date and time in the time zone of the browser. */

@@ -1,5 +1,5 @@
 import { Group, Progress, Text, Tooltip } from '@mantine/core';
-import { formatInteger, formatUsd } from '../format/money';
+import { formatInteger, formatSpent, formatUsd } from '../format/money';
 import { texts } from '../texts';
 
 interface Props {
@@ -21,7 +21,7 @@ export function QuotaBar({ used, remain, unlimited }: Props) {
             {words.unlimited}
           </Text>
           <Text size="sm" c="dimmed">
-            {words.used(formatUsd(used))}
+            {words.used(formatSpent(used))}
           </Text>
         </Group>
       </Tooltip>
@@ -37,7 +37,7 @@ export function QuotaBar({ used, remain, unlimited }: Props) {
             {words.left(formatUsd(remain))}
           </Text>
           <Text size="sm" c="dimmed">
-            {words.used(formatUsd(used))}
+            {words.used(formatSpent(used))}
           </Text>
         </Group>
         <Progress.Root size={6}>

@@ -3,7 +3,7 @@ import type { CSSProperties } from 'react';
 import type { DayUsage } from '../api/dailyUsage';
 import { formatDate, formatWeekday } from '../format/calendar';
 import { formatCompact, formatUsdCompact } from '../format/compact';
-import { formatInteger, formatUsd, formatUsdExact } from '../format/money';
+import { formatInteger, formatSpent, formatUsdExact } from '../format/money';
 import { unitsOf } from '../format/usage';
 import { texts } from '../texts';
 import classes from './SpendChart.module.css';
@@ -21,7 +21,7 @@ export function SpendChart({ daily, today }: Props) {
   const days = daily.map((day) => ({ ...day, units: unitsOf(day.usd) }));
   const most = days.reduce((top, day) => (day.units > top.units ? day : top), { date: '', units: 0 });
   const summary =
-    most.units > 0 ? words.summary(formatUsd(most.units), formatDate(most.date)) : words.nothing;
+    most.units > 0 ? words.summary(formatSpent(most.units), formatDate(most.date)) : words.nothing;
   return (
     <div role="img" aria-label={summary} className={classes.chart}>
       {days.map((day) => (

@@ -2,7 +2,7 @@ import { Table } from '@mantine/core';
 import type { DayUsage } from '../../api/dailyUsage';
 import { formatDate } from '../../format/calendar';
 import { formatCompact } from '../../format/compact';
-import { formatInteger } from '../../format/money';
+import { formatInteger, formatRows } from '../../format/money';
 import { unitsOf } from '../../format/usage';
 import { Money } from '../../shared/Money';
 import { useScrollRegion } from '../../shared/useScrollRegion';
@@ -13,6 +13,7 @@ const { title, columns } = texts.overview.spend;
 
 export function SpendTable({ daily }: { daily: DayUsage[] }) {
   const scrollRegion = useScrollRegion(title);
+  const { rows } = formatRows(daily.map(({ usd }) => unitsOf(usd)));
   return (
     <div {...scrollRegion}>
       <Table aria-label={title} fz="sm" verticalSpacing={5} horizontalSpacing={6} className="tabular">
@@ -33,13 +34,13 @@ export function SpendTable({ daily }: { daily: DayUsage[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {daily.map((day) => (
+          {daily.map((day, index) => (
             <Table.Tr key={day.date}>
               <Table.Th scope="row" fw={500} className={classes.day}>
                 {formatDate(day.date)}
               </Table.Th>
               <Table.Td ta="right">
-                <Money units={unitsOf(day.usd)} />
+                <Money units={unitsOf(day.usd)} text={rows[index]} />
               </Table.Td>
               <Table.Td ta="right">{formatInteger(day.requests)}</Table.Td>
               <Table.Td ta="right" hiddenFrom="xs">

@@ -9,7 +9,7 @@ const words = texts.overview;
 
 export function SpendTotal({ title, totals }: { title: string; totals: Totals | undefined }) {
   return (
-    <StatCard title={title} value={totals && <Money units={totals.units} />}>
+    <StatCard title={title} value={totals && <Money units={totals.units} spent />}>
       {totals && (
         <>
           <div>{words.requests(formatInteger(totals.requests))}</div>

@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core';
 import type { User } from '../../../api/session';
-import { formatInteger, formatUsd } from '../../../format/money';
+import { formatInteger, formatSpent } from '../../../format/money';
 import { roleName } from '../../../format/role';
 import type { Column } from '../../../shared/DataTable';
 import { PeriodBar } from '../../../shared/limits/PeriodBar';
@@ -41,7 +41,7 @@ export function userColumns(onOpen: (dialog: UserDialog, user: User) => void): C
           <div className={classes.line}>
             <Money units={user.quota} />
             <Text size="xs" c="dimmed" className="tabular">
-              {texts.common.quota.used(formatUsd(user.used_quota))}
+              {texts.common.quota.used(formatSpent(user.used_quota))}
             </Text>
           </div>
           <AccountLimits user={user} />

@@ -1,8 +1,8 @@
 import { Table } from '@mantine/core';
 import type { DayUsage } from '../../../api/dailyUsage';
 import { formatDate } from '../../../format/calendar';
-import { formatInteger } from '../../../format/money';
-import { type Totals, totalsOf } from '../../../format/usage';
+import { formatInteger, formatRows } from '../../../format/money';
+import { type Totals, totalsOf, unitsOf } from '../../../format/usage';
 import { Money } from '../../../shared/Money';
 import { useScrollRegion } from '../../../shared/useScrollRegion';
 import { texts } from '../../../texts';
@@ -12,6 +12,7 @@ const words = texts.key.usage;
 
 export function UsageTable({ daily }: { daily: DayUsage[] }) {
   const scrollRegion = useScrollRegion(words.table);
+  const { rows, total } = formatRows(daily.map(({ usd }) => unitsOf(usd)));
   return (
     <div {...scrollRegion}>
       <Table aria-label={words.table} verticalSpacing={8} className={classes.table}>
@@ -33,24 +34,30 @@ export function UsageTable({ daily }: { daily: DayUsage[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {daily.map((day) => (
-            <Figures key={day.date} name={formatDate(day.date)} figures={totalsOf([day])} />
+          {daily.map((day, index) => (
+            <Figures key={day.date} name={formatDate(day.date)} figures={totalsOf([day])} usd={rows[index]} />
           ))}
         </Table.Tbody>
         <Table.Tfoot>
-          <Figures name={words.total} figures={totalsOf(daily)} />
+          <Figures name={words.total} figures={totalsOf(daily)} usd={total} />
         </Table.Tfoot>
       </Table>
     </div>
   );
 }
 
-function Figures({ name, figures }: { name: string; figures: Totals }) {
+interface FiguresProps {
+  name: string;
+  figures: Totals;
+  usd: string | undefined;
+}
+
+function Figures({ name, figures, usd }: FiguresProps) {
   return (
     <Table.Tr>
       <Table.Th scope="row">{name}</Table.Th>
       <Table.Td ta="right">
-        <Money units={figures.units} />
+        <Money units={figures.units} text={usd} />
       </Table.Td>
       <Table.Td ta="right">{formatInteger(figures.requests)}</Table.Td>
       <Table.Td ta="right">{formatInteger(figures.promptTokens)}</Table.Td>

@@ -1,5 +1,5 @@
 import { Stack, Switch, TextInput } from '@mantine/core';
-import { formatInteger, formatUsd, formatUsdExact, parseUsd } from '../../../format/money';
+import { formatInteger, formatSpent, formatUsdExact, parseUsd } from '../../../format/money';
 import { texts } from '../../../texts';
 import type { FieldsProps } from './FieldsProps';
 
@@ -44,5 +44,5 @@ function inUnits(typed: string, usedBefore: number): string {
     'units' in parsed
       ? words.quotaUnits(formatUsdExact(parsed.units), formatInteger(parsed.units))
       : words.quotaHint;
-  return usedBefore > 0 ? `${units} · ${words.quotaUsed(formatUsd(usedBefore))}` : units;
+  return usedBefore > 0 ? `${units} · ${words.quotaUsed(formatSpent(usedBefore))}` : units;
 }

@@ -29,13 +29,16 @@ export async function call<Body>(pending: Promise<Answer<Body>>): Promise<Payloa
   } catch (reason) {
     // The page cancelled the request. This says nothing about the server.
     if (reason instanceof DOMException && reason.name === 'AbortError') throw reason;
-    const failure = unreachable();
+    // JSON that cannot be parsed was not written by the API.
+    const failure = reason instanceof SyntaxError ? unexpectedAnswer(200) : unreachable();
     reportResult(failure);
     throw failure;
   }
   // A server setting can report failures with status 200, so the envelope decides.
   const body: unknown = answer.data ?? answer.error;
-  const failure = isEnvelope(body) ? refusal(body, answer.response) : unreachable();
+  const failure = isEnvelope(body)
+    ? refusal(body, answer.response)
+    : unexpectedAnswer(answer.response.status);
   reportResult(failure);
   if (failure) throw failure;
   return (body as { data?: unknown }).data as Payload<Body>;
@@ -62,7 +65,11 @@ function refusal(body: Envelope, response: Response): ApiError | undefined {
   );
 }
 
-/** Also for a response without an envelope, which comes from a proxy and not from the server. */
+/** For a response without an envelope, which comes from a proxy and not from the server. */
+function unexpectedAnswer(status: number): ApiError {
+  return new ApiError(status, 'unexpected_answer', texts.common.failure.unexpected);
+}
+
 function unreachable(): ApiError {
   return new ApiError(0, 'unreachable', texts.common.failure.unreachable);
 }

@@ -14,7 +14,7 @@ function set(next: Connection) {
 
 /** The client calls this after every request. `undefined` means success. */
 export function reportResult(failure: ApiError | undefined) {
-  set(failure?.isUnreachable ? 'unreachable' : failure?.status === 503 ? 'unavailable' : 'fine');
+  set(failure?.isUnreachable ? 'unreachable' : failure?.isUnavailable ? 'unavailable' : 'fine');
 }
 
 function subscribe(listener: () => void) {

@@ -16,9 +16,14 @@ export class ApiError extends Error {
     return this.status === 0;
   }
 
+  /** The server is busy, or a proxy does not reach it. */
+  get isUnavailable(): boolean {
+    return this.status >= 502 && this.status <= 504;
+  }
+
   /** The same request may succeed later. */
   get isTransient(): boolean {
-    return this.isUnreachable || this.status === 503;
+    return this.isUnreachable || this.isUnavailable;
   }
 }
 

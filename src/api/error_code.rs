@@ -84,9 +84,12 @@ error_codes! {
     /// `p`, `size`, `page_size` or `ps` is not a whole number of 0 or more.
     InvalidPage = "invalid_page", [BAD_REQUEST],
         "Send whole numbers of 0 or more.";
-    /// The search text is too short, has too many wildcards, or contains control characters.
+    /// The search text is too short, has too many wildcards, or contains control characters; or too many keys match it.
     InvalidSearch = "invalid_search", [BAD_REQUEST],
-        "Send at least 2 characters and at most 2 `%`, never `%%`.";
+        "Send at least 2 characters and at most 2 `%`, never `%%`; of all users' keys, the first or the last 4 characters.";
+    /// A filter or an order of a list, such as `status`, `group`, `role`, `sort` or `order`, has no such value.
+    InvalidFilter = "invalid_filter", [BAD_REQUEST],
+        "Send one of the values that the message names.";
     /// A date is not written as YYYY-MM-DD, does not exist, or the range ends before it starts.
     InvalidRange = "invalid_range", [BAD_REQUEST],
         "Send dates as YYYY-MM-DD, the earlier one first.";
@@ -267,6 +270,9 @@ error_codes! {
     /// The user has as many tokens as allowed.
     TokenLimitReached = "token_limit_reached", [CONFLICT],
         "Delete a token, or ask an administrator for a higher limit.";
+    /// The token has less quota left than `add_quota` takes away.
+    InsufficientQuota = "insufficient_quota", [CONFLICT],
+        "Take less; the message says what is left.";
     /// Another account has this username.
     UsernameTaken = "username_taken", [CONFLICT],
         "Choose another username.";

@@ -14,7 +14,9 @@ use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
 use crate::domain::text::TextInvalid;
 use crate::domain::time::LifetimeInvalid;
-use crate::domain::token::{NameInvalid, NoteInvalid};
+use crate::domain::token::{EditRefused, NameInvalid, NoteInvalid};
+use crate::domain::token_listing::ListingInvalid;
+use crate::domain::user::UserFilterInvalid;
 use crate::domain::username::{UsernameConflict, UsernameInvalid};
 use crate::service::access_tokens::AccessTokensError;
 use crate::service::authenticator::AuthError;
@@ -85,7 +87,11 @@ impl From<TokensError> for ApiError {
             TokensError::LimitReached(_) => Self::new(ErrorCode::TokenLimitReached, message),
             TokensError::Enable(refused) => refused.into(),
             TokensError::Group(_) => Self::new(ErrorCode::InvalidGroup, message),
-            TokensError::Quota(invalid) => invalid.into(),
+            TokensError::Edit(EditRefused::Quota(_) | EditRefused::TooMuch(_)) => {
+                Self::new(ErrorCode::InvalidQuota, message)
+            }
+            TokensError::Edit(EditRefused::Insufficient(_)) => Self::new(ErrorCode::InsufficientQuota, message),
+            TokensError::Search(invalid) => invalid.into(),
             TokensError::RateLimited(limited) => limited.into(),
             TokensError::Vault(undecryptable) => undecryptable.into(),
             TokensError::Storage(storage) => storage.into(),
@@ -301,6 +307,8 @@ bad_input! {
     IpsInvalid => InvalidIps,
     PageInvalid => InvalidPage,
     SearchInvalid => InvalidSearch,
+    ListingInvalid => InvalidFilter,
+    UserFilterInvalid => InvalidFilter,
     UsernameInvalid => InvalidUsername,
     PasswordInvalid => InvalidPassword,
 }

@@ -22,6 +22,12 @@ pub struct PageQuery {
 }
 
 impl PageQuery {
+    /// From the numbers of a body: `p`, `size`, `page_size` and `ps`.
+    pub fn of(numbers: [Option<i64>; 4]) -> Self {
+        let [p, size, page_size, ps] = numbers.map(|number| number.map(|number| number.to_string()));
+        Self { p, size, page_size, ps }
+    }
+
     /// The requested page. `size` takes precedence over `page_size` and `ps`.
     pub fn read(&self) -> Result<PageRequest, ApiError> {
         let other = self.page_size.as_deref().or(self.ps.as_deref());

@@ -23,7 +23,7 @@ use crate::domain::period_limits::{PeriodLimits, PeriodLimitsPatch};
 use crate::domain::policy;
 use crate::domain::rate_limits::{RateLimits, RateLimitsPatch};
 use crate::domain::time::{Clock, DAY, Lifetime, ManualClock, UnixTime};
-use crate::domain::token::{Budget, NewToken, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
+use crate::domain::token::{Budget, NewToken, QuotaChange, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
 use crate::domain::user::{Role, UserStatus};
 use crate::domain::username::Username;
 use crate::service::enablement::EnablementError;
@@ -166,14 +166,14 @@ async fn apply_final_state(state: &AppState, gateway: GatewayId, created: &Creat
         }
         FinalState::NearlySpent => {
             let token = state.keys.show(&created.owner, created.id).await?.token;
-            let remain_quota = Some(RequestedQuota::new(token.used_quota.get() / 12));
+            let remain_quota = Some(QuotaChange::Set(RequestedQuota::new(token.used_quota.get() / 12)));
             let patch = TokenPatch { remain_quota, ..TokenPatch::default() };
             state.tokens.edit(&created.owner, created.id, patch).await?;
         }
         FinalState::Exhausted => {
             let last = Rng::seeded(14).generate(|rng| request(created.key.models, rng));
-            let patch =
-                TokenPatch { remain_quota: Some(RequestedQuota::new(last.quota.get())), ..TokenPatch::default() };
+            let remain_quota = Some(QuotaChange::Set(RequestedQuota::new(last.quota.get())));
+            let patch = TokenPatch { remain_quota, ..TokenPatch::default() };
             state.tokens.edit(&created.owner, created.id, patch).await?;
             state.ledger.charge(gateway, &created.text, last).await?;
         }

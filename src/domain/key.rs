@@ -11,6 +11,8 @@ const PREFIX: &str = "sk-";
 const RANDOM_CHARS: usize = 40;
 const CELL_CHARS: usize = 2;
 const CHECKSUM_CHARS: usize = 6;
+/// Characters at each end of a key that lists show.
+pub const HINT_CHARS: usize = 4;
 const KEY_CHARS: usize = RANDOM_CHARS + CELL_CHARS + CHECKSUM_CHARS;
 pub(super) const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -72,8 +74,8 @@ impl ApiKey {
     #[must_use]
     pub fn hint(&self) -> KeyHint {
         let bare = without_prefixes(&self.0);
-        let tail = bare.len().saturating_sub(4);
-        KeyHint(format!("{}{}", bare.get(..4).unwrap_or(""), bare.get(tail..).unwrap_or("")))
+        let tail = bare.len().saturating_sub(HINT_CHARS);
+        KeyHint(format!("{}{}", bare.get(..HINT_CHARS).unwrap_or(""), bare.get(tail..).unwrap_or("")))
     }
 }
 
@@ -102,7 +104,7 @@ impl KeyHint {
     /// `sk-ab12**********wxyz`.
     #[must_use]
     pub fn masked(&self) -> String {
-        let (head, tail) = self.0.split_at_checked(4).unwrap_or((&self.0, ""));
+        let (head, tail) = self.0.split_at_checked(HINT_CHARS).unwrap_or((&self.0, ""));
         format!("{PREFIX}{head}**********{tail}")
     }
 }

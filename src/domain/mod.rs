@@ -29,6 +29,7 @@ pub mod status;
 pub mod text;
 pub mod time;
 pub mod token;
+pub mod token_listing;
 pub mod usage;
 pub mod user;
 pub mod username;

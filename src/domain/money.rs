@@ -65,6 +65,15 @@ impl Quota {
         }
     }
 
+    /// The amount changed by `units`; `None` if it would be negative or overflow.
+    #[must_use]
+    pub const fn changed_by(self, units: i64) -> Option<Self> {
+        match self.0.checked_add(units) {
+            Some(sum) if sum >= 0 => Some(Self(sum)),
+            _ => None,
+        }
+    }
+
     /// The same amount in dollars, exactly.
     #[must_use]
     pub fn usd(self) -> Usd {
@@ -123,6 +132,13 @@ mod tests {
         assert_eq!([Quota::ZERO, Quota(1)].map(Quota::is_zero), [true, false]);
         assert_eq!(Quota::grant(500_000_000_000_000).map(Quota::get), Ok(500_000_000_000_000));
         assert_eq!(Quota::grant(500_000_000_000_001), Err(QuotaInvalid));
+    }
+
+    #[test]
+    fn an_amount_changes_by_any_number_that_leaves_it_countable() {
+        let changed = |units| Quota(5).changed_by(units).map(Quota::get);
+        assert_eq!([0, 3, -5].map(changed), [Some(5), Some(8), Some(0)]);
+        assert_eq!([-6, i64::MIN, i64::MAX].map(changed), [None; 3]);
     }
 
     #[test]

@@ -46,6 +46,12 @@ impl PageRequest {
         Ok(Self { number, first: 1, size: size_of(page_size)? })
     }
 
+    /// The first item alone, for statements that return the total with each row.
+    #[must_use]
+    pub const fn first_item() -> Self {
+        Self { number: 0, first: 0, size: 1 }
+    }
+
     /// Items a page.
     #[must_use]
     pub const fn size(self) -> i64 {

@@ -35,6 +35,14 @@ pub const MAX_SEARCH_WILDCARDS: usize = 2;
 /// Characters of a search text, not counting wildcards (spec §8).
 pub const MIN_SEARCH_CHARS: usize = 2;
 
+/// Keys that a search of all users' keys decrypts and compares. Random keys share their first or last four characters
+/// with one in 14 million others, so only imported keys with a common beginning reach this.
+pub const MAX_KEY_CANDIDATES: i64 = 1_000;
+
+/// Tokens among which a list of all users' tokens filters and orders: the newest ones. Balances and the last use change
+/// with every charge, so an index by them would make every charge write more, and without one every token would be read.
+pub const MAX_LISTED_TOKENS: i64 = 10_000;
+
 /// Characters of a token's `note`.
 pub const MAX_NOTE_CHARS: usize = 500;
 

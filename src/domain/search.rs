@@ -25,6 +25,16 @@ pub enum SearchInvalid {
     /// No name and no key contains control characters, and PostgreSQL accepts no NUL.
     #[error("a search may not contain control characters")]
     Control,
+    /// Of all users' keys, only the characters that lists show have an index.
+    #[error(
+        "a search of all keys needs the first or the last {} characters of the key, or more; \
+         one `*` or `%` stands for what is between them",
+        key::HINT_CHARS
+    )]
+    NotEnds,
+    /// See [`policy::MAX_KEY_CANDIDATES`].
+    #[error("too many keys have these characters; send more of them")]
+    TooManyKeys,
 }
 
 impl SearchPattern {
@@ -36,12 +46,12 @@ impl SearchPattern {
         Self::parse(&text.to_lowercase())
     }
 
-    /// A part of a key; case-sensitive, and `sk-` may be repeated. Empty means no filter.
+    /// A part of a key, or a masked key; case-sensitive, and `sk-` may be repeated. Empty means no filter.
     ///
     /// # Errors
     /// See [`SearchInvalid`].
     pub fn of_key(text: &str) -> Result<Option<Self>, SearchInvalid> {
-        let text = text.trim();
+        let text = &unmasked(text.trim());
         let bare = key::without_prefixes(text);
         if bare.len() == text.len() { Self::parse(text) } else { Self::parse(&format!("sk-{bare}")) }
     }
@@ -103,6 +113,113 @@ impl SearchPattern {
         }
         rest.ends_with(last.as_str())
     }
+}
+
+/// The first and the last characters of a key, by which administrators find it among the keys of all users.
+#[derive(Clone, PartialEq, Eq)]
+pub enum KeyEnds {
+    /// `sk-ab12` or `ab12%`.
+    First(String),
+    /// `%wxyz`.
+    Last(String),
+    /// `sk-ab12**********wxyz` or `ab12%wxyz`.
+    Both(String, String),
+    /// `ab12`: the key begins or ends with it.
+    Either(String),
+}
+
+impl KeyEnds {
+    /// Case-sensitive; `sk-` may be absent or repeated. Empty means no filter.
+    ///
+    /// # Errors
+    /// See [`SearchInvalid`].
+    pub fn parse(text: &str) -> Result<Option<Self>, SearchInvalid> {
+        let text = &unmasked(text.trim());
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(SearchInvalid::Control);
+        }
+        let bare = key::without_prefixes(text);
+        let has_prefix = bare.len() < text.len();
+        let ends = match bare.split_once('%') {
+            None if has_prefix => Self::First(bare.to_owned()),
+            None => Self::Either(bare.to_owned()),
+            Some((first, "")) => Self::First(first.to_owned()),
+            Some(("", last)) => Self::Last(last.to_owned()),
+            Some((first, last)) => Self::Both(first.to_owned(), last.to_owned()),
+        };
+        let is_short = |text: &String| text.chars().count() < key::HINT_CHARS;
+        let is_invalid = match &ends {
+            Self::First(text) | Self::Last(text) | Self::Either(text) => is_short(text) || text.contains('%'),
+            Self::Both(first, last) => (is_short(first) && is_short(last)) || last.contains('%'),
+        };
+        if is_invalid { Err(SearchInvalid::NotEnds) } else { Ok(Some(ends)) }
+    }
+
+    /// The first four characters of the keys that may match, if they are known.
+    #[must_use]
+    pub fn first_chars(&self) -> Option<String> {
+        match self {
+            Self::First(text) | Self::Either(text) | Self::Both(text, _) => {
+                let chars: String = text.chars().take(key::HINT_CHARS).collect();
+                (chars.chars().count() == key::HINT_CHARS).then_some(chars)
+            }
+            Self::Last(_) => None,
+        }
+    }
+
+    /// The last four characters of the keys that may match, if they are known.
+    #[must_use]
+    pub fn last_chars(&self) -> Option<String> {
+        match self {
+            Self::Last(text) | Self::Either(text) | Self::Both(_, text) => {
+                let skip = text.chars().count().checked_sub(key::HINT_CHARS)?;
+                Some(text.chars().skip(skip).collect())
+            }
+            Self::First(_) => None,
+        }
+    }
+
+    /// Returns true if a key may have the characters at either end.
+    #[must_use]
+    pub const fn is_either(&self) -> bool {
+        matches!(self, Self::Either(_))
+    }
+
+    /// Returns true if the key has these ends.
+    #[must_use]
+    pub fn matches(&self, key: &ApiKey) -> bool {
+        let bare = key::without_prefixes(key.expose());
+        match self {
+            Self::First(text) => bare.starts_with(text),
+            Self::Last(text) => bare.ends_with(text),
+            Self::Either(text) => bare.starts_with(text) || bare.ends_with(text),
+            Self::Both(first, last) => {
+                bare.len() >= first.len() + last.len() && bare.starts_with(first) && bare.ends_with(last)
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for KeyEnds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("KeyEnds(…)")
+    }
+}
+
+/// The text with `%` for each run of `*`: no key contains `*`, and lists hide the middle of a key behind a run of them.
+fn unmasked(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '*' if pattern.ends_with('%') => {}
+            '*' => pattern.push('%'),
+            c => pattern.push(c),
+        }
+    }
+    pattern
 }
 
 #[cfg(test)]
@@ -172,7 +289,62 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_masked_key_matches_the_keys_with_its_ends() {
+        let key = ApiKey::from_vault(Zeroizing::new("sk-ab12345wxyz".into()));
+        let part = |text: &str| SearchPattern::of_key(text).unwrap().unwrap();
+        for (text, expected) in [
+            ("sk-ab12**********wxyz", true),
+            ("ab12**********wxyz", true),
+            ("sk-ab12*wxyz", true),
+            ("sk-ab12**********wxyZ", false),
+            ("sk-b123**********wxyz", false),
+            ("sk-ab12**********", true),
+            ("**********wxyz", true),
+        ] {
+            assert_eq!(part(text).matches_key(&key), expected, "{text}");
+            assert_eq!(KeyEnds::parse(text).unwrap().unwrap().matches(&key), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn all_keys_are_searched_by_their_first_and_last_characters() {
+        let key = ApiKey::from_vault(Zeroizing::new("sk-ab12345wxyz".into()));
+        let table = [
+            // the text, whether it matches, the first and the last characters to look up
+            ("sk-ab12", true, Some("ab12"), None),
+            ("sk-sk-ab1234", true, Some("ab12"), None),
+            ("sk-wxyz", false, Some("wxyz"), None),
+            ("ab12", true, Some("ab12"), Some("ab12")),
+            (" 45wxyz ", true, Some("45wx"), Some("wxyz")),
+            ("AB12", false, Some("AB12"), Some("AB12")),
+            ("%5wxyz", true, None, Some("wxyz")),
+            ("ab12%", true, Some("ab12"), None),
+            ("ab1%wxyz", true, None, Some("wxyz")),
+            ("ab12%z", true, Some("ab12"), None),
+            ("ab12345wxyz%wxyz", false, Some("ab12"), Some("wxyz")),
+        ];
+        for (text, matches, first, last) in table {
+            let ends = KeyEnds::parse(text).unwrap().unwrap();
+            assert_eq!(ends.matches(&key), matches, "{text}");
+            assert_eq!((ends.first_chars().as_deref(), ends.last_chars().as_deref()), (first, last), "{text}");
+            assert_eq!(format!("{ends:?}"), "KeyEnds(…)");
+        }
+        assert_eq!(KeyEnds::parse(" "), Ok(None));
+        for text in ["a", "abc", "sk-", "sk-abc", "%abc", "abc%xyz", "%abcd%", "abcd%e%", "a%b%cdef", "%"] {
+            assert_eq!(KeyEnds::parse(text), Err(SearchInvalid::NotEnds), "{text}");
+        }
+        assert_eq!(KeyEnds::parse("abcd\0"), Err(SearchInvalid::Control));
+    }
+
     proptest! {
+        #[test]
+        fn any_text_is_parsed_as_ends_without_a_panic(text: String) {
+            if let Ok(Some(ends)) = KeyEnds::parse(&text) {
+                prop_assert!(ends.first_chars().is_some() || ends.last_chars().is_some());
+            }
+        }
+
         /// Compares the fast implementation with a slow and obvious one.
         #[test]
         fn matching_agrees_with_a_simple_implementation(search in "[ab%]{2,6}", text in "[ab]{0,8}") {

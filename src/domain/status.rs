@@ -31,6 +31,18 @@ impl Status {
             Self::QuotaExhausted => 4,
         }
     }
+
+    /// The status with this number, written without a sign or zeros before it.
+    #[must_use]
+    pub fn parse(code: &str) -> Option<Self> {
+        match code {
+            "1" => Some(Self::Enabled),
+            "2" => Some(Self::Disabled),
+            "3" => Some(Self::Expired),
+            "4" => Some(Self::QuotaExhausted),
+            _ => None,
+        }
+    }
 }
 
 /// Why a token was not enabled (spec §4.5b).
@@ -202,5 +214,7 @@ mod tests {
     fn statuses_have_the_numbers_of_the_api() {
         use Status::{Disabled, Enabled, Expired, QuotaExhausted};
         assert_eq!([Enabled, Disabled, Expired, QuotaExhausted].map(Status::code), [1, 2, 3, 4]);
+        assert_eq!(["1", "2", "3", "4"].map(Status::parse), [Enabled, Disabled, Expired, QuotaExhausted].map(Some));
+        assert_eq!(["0", "5", "+1", "01", ""].map(Status::parse), [None; 5]);
     }
 }

@@ -58,6 +58,13 @@ pub struct TokenWithKey {
     pub key: ApiKey,
 }
 
+/// A token with its owner's username, for administrators.
+#[derive(Debug)]
+pub struct OwnedToken {
+    pub token: Token,
+    pub username: String,
+}
+
 /// The change of a status-only update (spec §4.5b).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
@@ -254,13 +261,35 @@ pub struct NewToken {
     pub cross_group_retry: bool,
 }
 
+/// A change of a token's `remain_quota`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuotaChange {
+    /// `remain_quota` of the API. What is charged meanwhile is overwritten.
+    Set(RequestedQuota),
+    /// `add_quota` of the API; negative takes quota away. What is charged meanwhile still counts.
+    Add(i64),
+}
+
+/// Why an edit was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum EditRefused {
+    #[error("`remain_quota` {0}")]
+    Quota(#[from] QuotaInvalid),
+    /// Holds what is left.
+    #[error("the token has {0} quota units left, which is less than `add_quota` takes away")]
+    Insufficient(i64),
+    /// Holds what is left.
+    #[error("the token has {0} quota units left; `add_quota` may not raise them above {max}", max = policy::MAX_QUOTA)]
+    TooMuch(i64),
+}
+
 /// A checked request to edit a token (spec §4.5a). Fields that are `None` keep their value.
 #[derive(Debug, Clone, Default)]
 pub struct TokenPatch {
     pub name: Option<TokenName>,
     pub note: Option<TokenNote>,
     pub lifetime: Option<Lifetime>,
-    pub remain_quota: Option<RequestedQuota>,
+    pub remain_quota: Option<QuotaChange>,
     pub unlimited_quota: Option<bool>,
     pub period_limits: PeriodLimitsPatch,
     pub rate_limits: RateLimitsPatch,
@@ -275,12 +304,14 @@ impl Token {
     /// This token after `patch` (spec §4.5a). The switch does not change.
     ///
     /// # Errors
-    /// A remaining quota outside the range of a limited token.
-    pub fn edited(self, patch: TokenPatch) -> Result<Self, QuotaInvalid> {
+    /// See [`EditRefused`].
+    pub fn edited(self, patch: TokenPatch) -> Result<Self, EditRefused> {
         let unlimited = patch.unlimited_quota.unwrap_or(self.budget.is_unlimited());
+        let remain = self.budget.remain();
         let budget = match patch.remain_quota {
-            Some(requested) => requested.budget(unlimited)?,
-            None => Budget::new(self.budget.remain(), unlimited),
+            Some(QuotaChange::Set(requested)) => requested.budget(unlimited)?,
+            Some(QuotaChange::Add(units)) => Budget::new(added(remain, units)?, unlimited),
+            None => Budget::new(remain, unlimited),
         };
         let group = patch.group.unwrap_or(self.group);
         let cross_group_retry = patch.cross_group_retry.unwrap_or(self.cross_group_retry);
@@ -304,6 +335,15 @@ impl Token {
     #[must_use]
     pub fn period_usage(&self, not_before: Day, at: &Moment) -> PeriodUsage {
         PeriodUsage::new(self.period_limits, self.period_counters, self.held, not_before, at)
+    }
+}
+
+/// What is left after `add_quota`.
+fn added(remain: Quota, units: i64) -> Result<Quota, EditRefused> {
+    match remain.changed_by(units) {
+        None if units < 0 => Err(EditRefused::Insufficient(remain.get())),
+        Some(sum) if units <= 0 || sum.get() <= policy::MAX_QUOTA => Ok(sum),
+        Some(_) | None => Err(EditRefused::TooMuch(remain.get())),
     }
 }
 
@@ -380,8 +420,33 @@ pub(super) mod tests {
     fn the_range_of_remain_quota_holds_for_limited_tokens_only() {
         assert!(RequestedQuota::new(-1).budget(false).is_err());
         assert_eq!(RequestedQuota::new(-1).budget(true), Ok(Budget::Unlimited { shelved: Quota::ZERO }));
-        let patch = TokenPatch { remain_quota: Some(RequestedQuota::new(i64::MAX)), ..TokenPatch::default() };
-        assert!(token().edited(patch).is_err());
+        let set = Some(QuotaChange::Set(RequestedQuota::new(i64::MAX)));
+        let patch = TokenPatch { remain_quota: set, ..TokenPatch::default() };
+        assert_eq!(token().edited(patch), Err(EditRefused::Quota(QuotaInvalid)));
+    }
+
+    #[test]
+    fn quota_is_added_to_what_is_left_within_the_range() {
+        let after = |unlimited_quota, units| {
+            let remain_quota = Some(QuotaChange::Add(units));
+            let patch = TokenPatch { remain_quota, unlimited_quota, ..TokenPatch::default() };
+            token().edited(patch).map(|token| (token.budget.remain().get(), token.budget.is_unlimited()))
+        };
+        for unlimited in [None, Some(true)] {
+            let is_unlimited = unlimited.is_some();
+            for (units, remain) in [(0, 5), (7, 12), (-5, 0), (policy::MAX_QUOTA - 5, policy::MAX_QUOTA)] {
+                assert_eq!(after(unlimited, units), Ok((remain, is_unlimited)), "{units}");
+            }
+            for units in [-6, i64::MIN] {
+                assert_eq!(after(unlimited, units), Err(EditRefused::Insufficient(5)), "{units}");
+            }
+            for units in [policy::MAX_QUOTA - 4, i64::MAX] {
+                assert_eq!(after(unlimited, units), Err(EditRefused::TooMuch(5)), "{units}");
+            }
+        }
+        let above = Quota::grant(policy::MAX_QUOTA).unwrap().changed_by(9).unwrap();
+        assert_eq!(added(above, -1).map(Quota::get), Ok(policy::MAX_QUOTA + 8));
+        assert_eq!(added(above, 1), Err(EditRefused::TooMuch(policy::MAX_QUOTA + 9)));
     }
 
     #[test]
@@ -402,7 +467,7 @@ pub(super) mod tests {
             name: Some(TokenName::parse("another").unwrap()),
             note: Some(TokenNote::parse("a note").unwrap()),
             lifetime: Some(Lifetime::Until(UnixTime::new(9))),
-            remain_quota: Some(RequestedQuota::new(7)),
+            remain_quota: Some(QuotaChange::Set(RequestedQuota::new(7))),
             unlimited_quota: Some(true),
             model_limits_enabled: Some(true),
             model_limits: Some(ModelLimits::parse("gpt").unwrap()),
@@ -452,7 +517,7 @@ pub(super) mod tests {
         #[test]
         fn an_edit_touches_only_what_it_names(remain in 0..=policy::MAX_QUOTA, enabled: bool) {
             let patch = TokenPatch {
-                remain_quota: Some(RequestedQuota::new(remain)),
+                remain_quota: Some(QuotaChange::Set(RequestedQuota::new(remain))),
                 model_limits_enabled: Some(enabled),
                 ..TokenPatch::default()
             };

@@ -1,6 +1,7 @@
 //! Accounts: roles, status, and who may manage whom (spec §1, §5).
 
 use super::calendar::Moment;
+use super::group::Groups;
 use super::id::UserId;
 use super::money::Quota;
 use super::period_limits::{PeriodCounters, PeriodLimits, PeriodUsage};
@@ -193,6 +194,52 @@ impl UserStatus {
             2 => Some(Self::Disabled),
             _ => None,
         }
+    }
+}
+
+/// Which accounts to list. What is `None` matches every account.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UserFilter {
+    pub status: Option<UserStatus>,
+    pub group: Option<String>,
+    pub role: Option<Role>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UserFilterInvalid {
+    #[error("`status` must be 1 (enabled) or 2 (disabled)")]
+    Status,
+    /// Holds the names of the configured groups.
+    #[error("`group` must be one of: {0}")]
+    Group(String),
+    #[error("`role` must be 1 (user), 10 (administrator) or 100 (root)")]
+    Role,
+}
+
+impl UserFilter {
+    /// From the texts of the API; `None` and an empty text match every account.
+    ///
+    /// # Errors
+    /// See [`UserFilterInvalid`].
+    pub fn parse(
+        status: Option<&str>,
+        group: Option<&str>,
+        role: Option<&str>,
+        groups: &Groups,
+    ) -> Result<Self, UserFilterInvalid> {
+        let [status, group, role] = [status, group, role].map(|text| text.filter(|text| !text.is_empty()));
+        let read_status =
+            |code: &str| code.parse().ok().and_then(UserStatus::from_code).ok_or(UserFilterInvalid::Status);
+        let read_role = |code: &str| code.parse().ok().and_then(Role::from_code).ok_or(UserFilterInvalid::Role);
+        let read_group = |name: &str| {
+            let known = groups.contains(name).then(|| name.to_owned());
+            known.ok_or_else(|| UserFilterInvalid::Group(groups.names()))
+        };
+        Ok(Self {
+            status: status.map(read_status).transpose()?,
+            group: group.map(read_group).transpose()?,
+            role: role.map(read_role).transpose()?,
+        })
     }
 }
 

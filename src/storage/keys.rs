@@ -11,6 +11,9 @@ use crate::domain::time::{Day, Lifetime};
 use crate::domain::token::{Budget, Token};
 use crate::domain::user::UserStatus;
 
+/// Comes after every character: `text` followed by it is above every text that begins with `text`.
+const LAST_CHAR: char = char::MAX;
+
 #[derive(Debug)]
 pub struct SealedKey {
     /// For finding the token by its key.
@@ -126,6 +129,46 @@ pub async fn list_sealed_keys_like(
           order by id desc",
         owner as UserId,
         pattern
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
+}
+
+/// The digests and encrypted keys of live tokens of all users whose keys begin with the four characters `first`, at most
+/// `most`.
+pub async fn list_sealed_keys_beginning(
+    conn: &mut Conn,
+    first: &str,
+    most: i64,
+) -> Result<Vec<(TokenId, Digest, Vec<u8>)>, StorageError> {
+    let rows = sqlx::query!(
+        r#"select id, key_digest, key_sealed from tokens
+           where deleted_time is null and key_hint collate "C" >= $1 and key_hint collate "C" < $2
+           order by key_hint collate "C" limit $3"#,
+        first,
+        format!("{first}{LAST_CHAR}"),
+        most
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
+}
+
+/// Like [`list_sealed_keys_beginning`], for the last four characters.
+pub async fn list_sealed_keys_ending(
+    conn: &mut Conn,
+    last: &str,
+    most: i64,
+) -> Result<Vec<(TokenId, Digest, Vec<u8>)>, StorageError> {
+    let reversed: String = last.chars().rev().collect();
+    let rows = sqlx::query!(
+        r#"select id, key_digest, key_sealed from tokens
+           where deleted_time is null and reverse(key_hint) collate "C" >= $1 and reverse(key_hint) collate "C" < $2
+           order by reverse(key_hint) collate "C" limit $3"#,
+        reversed,
+        format!("{reversed}{LAST_CHAR}"),
+        most
     )
     .fetch_all(conn)
     .await?;

@@ -1,12 +1,14 @@
 //! The table `users`. Deleted rows stay in the table; no function here returns or changes them.
 
+use std::collections::BTreeMap;
+
 use super::columns::{period_counters, period_limits};
 use super::{Conn, StorageError};
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::UnixTime;
-use crate::domain::user::{NewUser, Role, User, UserStatus};
+use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
 use crate::domain::username::Username;
 
 /// Selects users. The only list of their columns; `$tail` is the rest of the statement.
@@ -83,16 +85,26 @@ pub async fn find_password_hash(conn: &mut Conn, id: UserId) -> Result<Option<St
     Ok(hash)
 }
 
-/// Lists live accounts whose username, display name or e-mail address is like `pattern`, newest first.
-pub async fn list(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<Page<User>, StorageError> {
+/// Lists the live accounts of `filter` whose username, display name or e-mail address is like `pattern`, newest first.
+pub async fn list(
+    conn: &mut Conn,
+    pattern: &str,
+    filter: &UserFilter,
+    page: PageRequest,
+) -> Result<Page<User>, StorageError> {
     let rows = select_users!(
         r"from users where deleted_time is null
           and (username_folded like $1 escape '\' or lower(username) like $1 escape '\'
                or lower(display_name) like $1 escape '\' or lower(email) like $1 escape '\')
+          and ($4::smallint is null or status = $4) and ($5::text is null or group_name = $5)
+          and ($6::smallint is null or role = $6)
           order by id desc limit $2 offset $3",
         pattern,
         page.size(),
-        page.offset()
+        page.offset(),
+        filter.status as Option<UserStatus>,
+        filter.group.as_deref(),
+        filter.role as Option<Role>
     )
     .fetch_all(&mut *conn)
     .await?;
@@ -102,14 +114,28 @@ pub async fn list(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<P
             sqlx::query_scalar!(
                 r#"select count(*) as "count!" from users where deleted_time is null
                and (username_folded like $1 escape '\' or lower(username) like $1 escape '\'
-                    or lower(display_name) like $1 escape '\' or lower(email) like $1 escape '\')"#,
-                pattern
+                    or lower(display_name) like $1 escape '\' or lower(email) like $1 escape '\')
+               and ($2::smallint is null or status = $2) and ($3::text is null or group_name = $3)
+               and ($4::smallint is null or role = $4)"#,
+                pattern,
+                filter.status as Option<UserStatus>,
+                filter.group.as_deref(),
+                filter.role as Option<Role>
             )
             .fetch_one(conn)
             .await?
         }
     };
     Ok(page.holding(rows.into_iter().map(|row| user_of!(row)).collect(), total))
+}
+
+/// The usernames of these accounts, deleted ones included.
+pub async fn list_names(conn: &mut Conn, ids: &[UserId]) -> Result<BTreeMap<UserId, String>, StorageError> {
+    let rows =
+        sqlx::query!(r#"select id, username as "username: String" from users where id = any($1)"#, ids as &[UserId])
+            .fetch_all(conn)
+            .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.username)).collect())
 }
 
 /// Returns true if any account exists, deleted ones included.

@@ -15,6 +15,7 @@
 )]
 
 mod access_tokens;
+mod add_quota;
 mod all_tokens;
 mod architecture;
 mod audit;
@@ -72,6 +73,7 @@ mod s4_9_daily_usage;
 mod s5_auth;
 mod s7_errors;
 mod sign_in;
+mod token_listing;
 mod users;
 mod verify_refusals;
 mod walk;

@@ -122,6 +122,50 @@ async fn accounts_are_listed_newest_first_and_found_by_a_part_of_a_name(pool: Pg
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn accounts_are_filtered_by_status_group_and_role(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (admin, ana) = (app.admin("carla").await, app.user("ana").await);
+    app.user("ben").await;
+    admin.patch(&format!("{USERS}/{}", ana.id), json!({ "status": 2 })).await.ok();
+    let names = async |query: &str| admin.page(&format!("{USERS}?{query}"), "username").await;
+    let table: [(&str, &[&str]); 8] = [
+        ("status=2", &["ana"]),
+        ("status=1", &["ben", "carla", "root"]),
+        ("role=1", &["ben", "ana"]),
+        ("role=10", &["carla"]),
+        ("role=100", &["root"]),
+        ("group=default&role=1&status=1", &["ben"]),
+        ("keyword=an&status=1", &[]),
+        ("status=&group=&role=", &["ben", "ana", "carla", "root"]),
+    ];
+    for (query, expected) in table {
+        let total = i64::try_from(expected.len()).unwrap();
+        assert_eq!(names(query).await, (expected.iter().map(|name| json!(name)).collect(), total), "{query}");
+    }
+    assert_eq!(names("role=1&size=1").await, (vec![json!("ben")], 2));
+    for (query, message) in [
+        ("status=3", "`status` must be 1 (enabled) or 2 (disabled)"),
+        ("status=on", "`status` must be 1 (enabled) or 2 (disabled)"),
+        ("group=gold", "`group` must be one of: default"),
+        ("role=2", "`role` must be 1 (user), 10 (administrator) or 100 (root)"),
+    ] {
+        admin.get(&format!("{USERS}?{query}")).await.refuses_saying(400, "invalid_filter", message);
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_account_is_read_as_it_is_listed(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (admin, ana) = (app.admin("carla").await, app.user("ana").await);
+    let listed = admin.get(&format!("{USERS}?keyword=ana")).await.ok()["items"][0].clone();
+    assert_eq!(admin.get(&format!("{USERS}/{}", ana.id)).await.ok(), listed);
+    admin.delete(&format!("{USERS}/{}", ana.id)).await.ok();
+    for id in [ana.id, 999_999] {
+        admin.get(&format!("{USERS}/{id}")).await.refuses_saying(404, "not_found", "there is no such user");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn an_account_is_created_with_the_requested_fields(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__INITIAL_QUOTA", "7")]).await;
     let root = app.root().await;

@@ -1,7 +1,9 @@
 //! The token API (spec §2.1, §2.2, §4.1–4.7).
 
+pub mod administration;
 mod requests;
 mod responses;
+mod searches;
 
 use std::sync::Arc;
 
@@ -10,42 +12,73 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, header};
 
 pub use self::requests::IdsBody;
-use self::requests::{CreateBody, OwnerQuery, SearchQuery, SwitchBody, UpdateBody, UpdateQuery};
+use self::requests::{CreateBody, SwitchBody, UpdateBody, UpdateQuery};
 pub use self::responses::TokenBody;
+use self::searches::{ListingQuery, SearchBody, SearchQuery};
 use super::api_error::ApiError;
-use super::auth::{Admin, ApiUser};
+use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore, OptionalEnvelope};
-use super::extract::{Id, Json, Query};
-use super::page::{KeywordQuery, PageBody, PageQuery};
+use super::extract::{Id, Json, OptionalJson, Query};
+use super::page::{PageBody, PageQuery};
 use super::state::AppState;
 use crate::domain::id::TokenId;
 use crate::domain::policy;
 
 /// List your tokens, newest first (spec §4.1).
-#[utoipa::path(get, path = "/api/token", tag = "tokens", params(PageQuery),
+#[utoipa::path(get, path = "/api/token", tag = "tokens", params(ListingQuery, PageQuery),
     responses((status = 200, body = Envelope<PageBody<TokenBody>>)))]
 pub async fn list(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
+    Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
-    let page = app.tokens.list(&caller, page.read()?).await?;
+    let listing = listing.read(app.tokens.groups())?;
+    let page = app.tokens.list(&caller, &listing, page.read()?).await?;
     let at = app.ledger.now();
     Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))
 }
 
 /// Search your tokens by name or key (spec §4.2).
-#[utoipa::path(get, path = "/api/token/search", tag = "tokens", params(SearchQuery, PageQuery),
+#[utoipa::path(get, path = "/api/token/search", tag = "tokens", params(SearchQuery, ListingQuery, PageQuery),
     responses((status = 200, body = Envelope<PageBody<TokenBody>>)))]
 pub async fn search(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Query(query): Query<SearchQuery>,
+    Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
-    let page = app.tokens.search(&caller, query.read()?, page.read()?).await?;
+    let listing = listing.read(app.tokens.groups())?;
+    let page = app.tokens.search(&caller, query.read()?, &listing, page.read()?).await?;
     let at = app.ledger.now();
     Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))
+}
+
+/// Search your tokens by name or key, with the key in the body (spec §13.1).
+#[utoipa::path(post, path = "/api/token/search", operation_id = "search_by_post", tag = "tokens",
+    request_body = SearchBody, responses((status = 200, body = Envelope<PageBody<TokenBody>>)))]
+pub async fn search_by_post(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    OptionalJson(body): OptionalJson<SearchBody>,
+) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
+    let (search, listing, page) = body.read(app.tokens.groups())?;
+    let page = app.tokens.search(&caller, search, &listing, page).await?;
+    let at = app.ledger.now();
+    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))
+}
+
+/// Read one token without its key (spec §13.1). Nothing is written to the audit log.
+#[utoipa::path(get, path = "/api/token/{id}/details", operation_id = "token_details", tag = "tokens",
+    params(("id" = i64, Path)), responses((status = 200, body = Envelope<TokenBody>)))]
+pub async fn details(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Id(id): Id,
+) -> Result<Envelope<TokenBody>, ApiError> {
+    let token = app.tokens.show(&caller, TokenId::new(id)).await?;
+    Ok(Envelope::of(TokenBody::new(&token, &app.ledger.now(), &app)))
 }
 
 /// Read one token with its key (spec §4.3).
@@ -137,32 +170,4 @@ pub async fn delete_batch(
 ) -> Result<Envelope<usize>, ApiError> {
     let ids = body.read(policy::MAX_BATCH)?;
     Ok(Envelope::of(app.tokens.delete_batch(&caller, &ids).await?))
-}
-
-/// Tokens of all users, without their keys; newest first.
-#[utoipa::path(get, path = "/api/admin/tokens", operation_id = "list_tokens", tag = "administration",
-    params(KeywordQuery, OwnerQuery, PageQuery), responses((status = 200, body = Envelope<PageBody<TokenBody>>)))]
-pub async fn list_all(
-    State(app): State<Arc<AppState>>,
-    _: Admin,
-    Query(query): Query<KeywordQuery>,
-    Query(owner): Query<OwnerQuery>,
-    Query(page): Query<PageQuery>,
-) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
-    let page = app.tokens.list_everyones(owner.read()?, query.read()?, page.read()?).await?;
-    let at = app.ledger.now();
-    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))
-}
-
-/// Enable or disable a token of any user.
-#[utoipa::path(post, path = "/api/admin/tokens/{id}/status", operation_id = "switch_token", tag = "administration",
-    params(("id" = i64, Path)), request_body = SwitchBody, responses((status = 200, body = Envelope<TokenBody>)))]
-pub async fn switch_any(
-    State(app): State<Arc<AppState>>,
-    Admin(admin): Admin,
-    Id(id): Id,
-    Json(body): Json<SwitchBody>,
-) -> Result<Envelope<TokenBody>, ApiError> {
-    let token = app.tokens.switch_anyones(&admin, TokenId::new(id), body.switch()?).await?;
-    Ok(Envelope::of(TokenBody::new(&token, &app.ledger.now(), &app)))
 }

@@ -1,4 +1,4 @@
-//! Requests of the token API, and how they become domain types (spec §4.2, §4.4, §4.5, §4.7).
+//! Requests of the token API, and how they become domain types (spec §4.4, §4.5, §4.7).
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -7,42 +7,15 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
-use crate::api::extract::query_number;
 use crate::api::limits::{PeriodLimitsChange, RateLimitsChange};
 use crate::domain::group::Group;
-use crate::domain::id::{TokenId, UserId};
+use crate::domain::id::TokenId;
 use crate::domain::ip_allowlist::IpAllowlist;
-use crate::domain::key::ApiKey;
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::period_limits::PeriodLimits;
 use crate::domain::rate_limits::RateLimits;
-use crate::domain::search::SearchPattern;
 use crate::domain::time::Lifetime;
-use crate::domain::token::{NewToken, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
-use crate::service::tokens::{KeySearch, Search};
-
-/// Spec §4.2. Both absent: all tokens.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct SearchQuery {
-    /// A part of the name, case-insensitive. At least 2 characters beside at most 2 `%`.
-    keyword: Option<String>,
-    /// The key, or a part of it. At least 2 characters beside at most 2 `%`.
-    token: Option<String>,
-}
-
-impl SearchQuery {
-    pub fn read(&self) -> Result<Search, ApiError> {
-        let key = self.token.as_deref().unwrap_or_default();
-        Ok(Search {
-            name: SearchPattern::of_name(self.keyword.as_deref().unwrap_or_default())?,
-            key: match ApiKey::parse(key) {
-                Ok(whole) => Some(KeySearch::Whole(whole)),
-                Err(_) => SearchPattern::of_key(key)?.map(KeySearch::Part),
-            },
-        })
-    }
-}
+use crate::domain::token::{NewToken, QuotaChange, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
 
 /// `model_limits`: comma-separated text, or a list.
 #[derive(Debug, ToSchema)]
@@ -144,8 +117,10 @@ pub struct UpdateBody {
     note: Option<String>,
     /// Unix timestamp; -1 or 0 for never.
     expired_time: Option<i64>,
-    /// Quota units.
+    /// Quota units. Overwrites what is charged meanwhile; `add_quota` does not.
     remain_quota: Option<i64>,
+    /// Quota units to add to `remain_quota`; negative to take some away. Not together with `remain_quota`.
+    add_quota: Option<i64>,
     /// Only the owner's wallet limits the token.
     unlimited_quota: Option<bool>,
     /// Limits that renew every day, week and month.
@@ -176,7 +151,15 @@ impl UpdateBody {
             name: self.name.as_deref().map(TokenName::parse).transpose()?,
             note: self.note.as_deref().map(TokenNote::parse).transpose()?,
             lifetime: self.expired_time.map(Lifetime::from_wire).transpose()?,
-            remain_quota: self.remain_quota.map(RequestedQuota::new),
+            remain_quota: match (self.remain_quota, self.add_quota) {
+                (None, None) => None,
+                (Some(units), None) => Some(QuotaChange::Set(RequestedQuota::new(units))),
+                (None, Some(units)) => Some(QuotaChange::Add(units)),
+                (Some(_), Some(_)) => {
+                    let message = "send either `remain_quota` or `add_quota`, in quota units";
+                    return Err(ApiError::new(ErrorCode::InvalidQuota, message));
+                }
+            },
             unlimited_quota: self.unlimited_quota,
             period_limits: PeriodLimitsChange::read(self.period_limits)?,
             rate_limits: RateLimitsChange::read(self.rate_limits)?,
@@ -229,20 +212,6 @@ pub struct UpdateQuery {
 impl UpdateQuery {
     pub fn is_status_only(&self) -> bool {
         !matches!(self.status_only.as_deref(), None | Some("" | "0" | "false"))
-    }
-}
-
-/// Selects the owner, for administrators.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct OwnerQuery {
-    /// Only tokens of this user.
-    user_id: Option<String>,
-}
-
-impl OwnerQuery {
-    pub fn read(&self) -> Result<Option<UserId>, ApiError> {
-        Ok(query_number("user_id", self.user_id.as_deref())?.map(UserId::new))
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
-use self::requests::{GrantBody, NewUserBody, SelfBody, UserPatchBody};
+use self::requests::{GrantBody, NewUserBody, SelfBody, UserFilterQuery, UserPatchBody};
 use self::responses::GroupBody;
 pub use self::responses::UserBody;
 use super::api_error::ApiError;
@@ -74,15 +74,26 @@ pub async fn own_models(state: State<Arc<AppState>>, caller: SignedIn) -> Envelo
 
 /// All accounts, or those whose name matches `keyword`; newest first.
 #[utoipa::path(get, path = "/api/admin/users", operation_id = "list_users", tag = "administration",
-    params(KeywordQuery, PageQuery), responses((status = 200, body = Envelope<PageBody<UserBody>>)))]
+    params(KeywordQuery, UserFilterQuery, PageQuery),
+    responses((status = 200, body = Envelope<PageBody<UserBody>>)))]
 pub async fn list(
     State(app): State<Arc<AppState>>,
     _: Admin,
     Query(query): Query<KeywordQuery>,
+    Query(filter): Query<UserFilterQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<PageBody<UserBody>>, ApiError> {
-    let page = app.users.list(query.read()?, page.read()?).await?;
+    let filter = filter.read(app.tokens.groups())?;
+    let page = app.users.list(query.read()?, &filter, page.read()?).await?;
     Ok(Envelope::of(page.map(|user| UserBody::new(user, &app)).into()))
+}
+
+/// An account.
+#[utoipa::path(get, path = "/api/admin/users/{id}", operation_id = "show_user", tag = "administration",
+    params(("id" = i64, Path)), responses((status = 200, body = Envelope<UserBody>)))]
+pub async fn show(State(app): State<Arc<AppState>>, _: Admin, Id(id): Id) -> Result<Envelope<UserBody>, ApiError> {
+    let user = app.users.show(UserId::new(id)).await?;
+    Ok(Envelope::of(UserBody::new(user, &app)))
 }
 
 /// Create an account.

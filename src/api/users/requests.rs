@@ -3,16 +3,17 @@
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::exposed;
 use crate::api::limits::PeriodLimitsChange;
+use crate::domain::group::Groups;
 use crate::domain::money::Quota;
 use crate::domain::password::{NewPassword, TypedPassword};
 use crate::domain::text;
-use crate::domain::user::{Role, UserStatus};
+use crate::domain::user::{Role, UserFilter, UserStatus};
 use crate::domain::username::Username;
 use crate::service::users::{Grant, NewAccount, OwnAccountPatch, UserPatch};
 
@@ -157,6 +158,25 @@ impl TryFrom<GrantBody> for Grant {
             (None, Some(units)) => Ok(Self::To(units)),
             _ => Err(ApiError::new(ErrorCode::InvalidQuota, "send either `delta` or `set`, in quota units")),
         }
+    }
+}
+
+/// Which accounts to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct UserFilterQuery {
+    /// Only accounts with this status: 1 enabled, 2 disabled.
+    status: Option<String>,
+    /// Only accounts of this configured group.
+    group: Option<String>,
+    /// Only accounts with this role: 1 user, 10 administrator, 100 root.
+    role: Option<String>,
+}
+
+impl UserFilterQuery {
+    pub fn read(&self, groups: &Groups) -> Result<UserFilter, ApiError> {
+        let [status, group, role] = [&self.status, &self.group, &self.role].map(|text| text.as_deref());
+        Ok(UserFilter::parse(status, group, role, groups)?)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::domain::password::NewPassword;
 use crate::domain::period_limits::PeriodLimitsPatch;
 use crate::domain::policy;
 use crate::domain::search::SearchPattern;
-use crate::domain::user::{NewUser, Role, User, UserStatus};
+use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
 use crate::domain::username::Username;
 use crate::storage::{Conn, access_tokens, audit, sessions, tokens, users};
 
@@ -73,10 +73,24 @@ impl Users {
     ///
     /// # Errors
     /// The database.
-    pub async fn list(&self, name: Option<SearchPattern>, page: PageRequest) -> Result<Page<User>, UsersError> {
+    pub async fn list(
+        &self,
+        name: Option<SearchPattern>,
+        filter: &UserFilter,
+        page: PageRequest,
+    ) -> Result<Page<User>, UsersError> {
         let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
         let mut conn = self.db.acquire().await?;
-        Ok(users::list(&mut conn, &like, page).await?)
+        Ok(users::list(&mut conn, &like, filter, page).await?)
+    }
+
+    /// An account.
+    ///
+    /// # Errors
+    /// The account does not exist or was deleted; the database.
+    pub async fn show(&self, id: UserId) -> Result<User, UsersError> {
+        let mut conn = self.db.acquire().await?;
+        users::find(&mut conn, id).await?.ok_or(UsersError::NotFound)
     }
 
     /// Creates an account.

@@ -1,7 +1,12 @@
-//! The operations of the token API (spec §4.1–4.7).
+//! The operations of the token API (spec §4.1–4.7). `lists` finds tokens, and `administration` is for administrators.
+
+mod administration;
+mod lists;
 
 use std::sync::Arc;
 
+pub use self::administration::{AnyonesKey, AnyonesPage, AnyonesSearch};
+pub use self::lists::{KeySearch, Search};
 use super::invalidator::Invalidator;
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
@@ -12,15 +17,13 @@ use crate::domain::cell::CellLabel;
 use crate::domain::group::{GroupRefused, Groups};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::ApiKey;
-use crate::domain::money::QuotaInvalid;
-use crate::domain::page::{Page, PageRequest};
 use crate::domain::period_limits::PeriodLimitsPatch;
 use crate::domain::rate_limits::RateLimitsPatch;
-use crate::domain::search::SearchPattern;
+use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
 use crate::domain::time::Clock;
-use crate::domain::token::{NewToken, Switch, Token, TokenPatch, TokenWithKey};
-use crate::storage::{self, Conn, Db, StorageError, audit, keys, tokens, users};
+use crate::domain::token::{EditRefused, NewToken, QuotaChange, Switch, Token, TokenPatch, TokenWithKey};
+use crate::storage::{self, Conn, Db, StorageError, audit, tokens, users};
 
 /// Settings of the operator for tokens.
 #[derive(Debug)]
@@ -44,8 +47,10 @@ pub enum TokensError {
     Enable(#[from] EnableRefused),
     #[error(transparent)]
     Group(#[from] GroupRefused),
-    #[error("`remain_quota` {0}")]
-    Quota(#[from] QuotaInvalid),
+    #[error(transparent)]
+    Edit(#[from] EditRefused),
+    #[error(transparent)]
+    Search(#[from] SearchInvalid),
     #[error(transparent)]
     RateLimited(#[from] RateLimited),
     /// The stored key cannot be decrypted.
@@ -53,21 +58,6 @@ pub enum TokensError {
     Vault(#[from] Unopenable),
     #[error(transparent)]
     Storage(#[from] StorageError),
-}
-
-/// What to search for (spec §4.2). If both are `None`, all tokens match.
-#[derive(Debug)]
-pub struct Search {
-    pub name: Option<SearchPattern>,
-    pub key: Option<KeySearch>,
-}
-
-#[derive(Debug)]
-pub enum KeySearch {
-    /// Looked up by its digest.
-    Whole(ApiKey),
-    /// Compared with all of the owner's keys, which are decrypted for that. The token limit bounds their number.
-    Part(SearchPattern),
 }
 
 #[derive(Debug)]
@@ -101,49 +91,6 @@ impl Tokens {
         &self.rules.groups
     }
 
-    /// A page of the caller's tokens (spec §4.1).
-    ///
-    /// # Errors
-    /// The database.
-    pub async fn list(&self, caller: &Caller, page: PageRequest) -> Result<Page<Token>, TokensError> {
-        let mut conn = self.db.acquire().await?;
-        Ok(tokens::list(&mut conn, caller.user.id, page).await?)
-    }
-
-    /// A page of the caller's tokens that match (spec §4.2). Counts against the caller's search limit.
-    ///
-    /// # Errors
-    /// Too many searches; the database.
-    pub async fn search(&self, caller: &Caller, search: Search, page: PageRequest) -> Result<Page<Token>, TokensError> {
-        let owner = caller.user.id;
-        self.rate_limiter.may_search(owner)?;
-        let mut conn = self.db.acquire().await?;
-        match (search.name, search.key) {
-            (None, None) => Ok(tokens::list(&mut conn, owner, page).await?),
-            (Some(name), None) => Ok(tokens::list_like(&mut conn, owner, &name.like(), page).await?),
-            (name, Some(KeySearch::Whole(key))) => {
-                let found = keys::find_by_key(&mut conn, &self.vault.digest(&key)).await?;
-                let matches = |token: &Token| {
-                    token.user_id == owner && name.as_ref().is_none_or(|name| name.matches(&token.name.folded()))
-                };
-                Ok(paginate(page, found.into_iter().filter(matches).collect()))
-            }
-            (name, Some(KeySearch::Part(part))) => {
-                let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
-                let sealed = keys::list_sealed_keys_like(&mut conn, owner, &like).await?;
-                let mut found = Vec::new();
-                for (id, digest, sealed) in sealed {
-                    if part.matches_key(&self.vault.open(&digest, &sealed)?) {
-                        found.push(id);
-                    }
-                }
-                let ids = paginate(page, found);
-                let items = tokens::list_among(&mut conn, owner, &ids.items).await?;
-                Ok(page.holding(items, ids.total))
-            }
-        }
-    }
-
     /// Creates a token (spec §4.4). The owner's row is locked while counting, so that parallel requests cannot exceed the
     /// limit.
     ///
@@ -171,7 +118,8 @@ impl Tokens {
     /// Edits a token (spec §4.5a). Fields that are `None` in `patch` keep their value.
     ///
     /// # Errors
-    /// The token is not the caller's; a group that the owner may not use; a quota out of range; the database.
+    /// The token is not the caller's; a group that the owner may not use; a quota out of range, or less than is to be
+    /// taken away; the database.
     pub async fn edit(&self, caller: &Caller, id: TokenId, patch: TokenPatch) -> Result<Token, TokensError> {
         if let Some(group) = &patch.group {
             self.rules.groups.admit(&caller.user.group, group)?;
@@ -193,36 +141,6 @@ impl Tokens {
     /// The token is not the caller's; it was disabled by a higher role, is expired or exhausted; the database.
     pub async fn switch(&self, caller: &Caller, id: TokenId, to: Switch) -> Result<Token, TokensError> {
         self.switch_token_of(caller, caller.user.id, id, to).await
-    }
-
-    /// Enables or disables a token of any user, for administrators.
-    ///
-    /// # Errors
-    /// There is no such token; it was disabled by a higher role, is expired or exhausted; the database.
-    pub async fn switch_anyones(&self, admin: &Caller, id: TokenId, to: Switch) -> Result<Token, TokensError> {
-        let owner = {
-            let mut conn = self.db.acquire().await?;
-            tokens::find_owner(&mut conn, id).await?.ok_or(TokensError::NotFound)?
-        };
-        self.switch_token_of(admin, owner, id, to).await
-    }
-
-    /// A page of the tokens of all users, without their keys, for administrators.
-    ///
-    /// # Errors
-    /// The database.
-    pub async fn list_everyones(
-        &self,
-        owner: Option<UserId>,
-        name: Option<SearchPattern>,
-        page: PageRequest,
-    ) -> Result<Page<Token>, TokensError> {
-        let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
-        let mut conn = self.db.acquire().await?;
-        match owner {
-            Some(owner) => Ok(tokens::list_like(&mut conn, owner, &like, page).await?),
-            None => Ok(tokens::list_everyones(&mut conn, &like, page).await?),
-        }
     }
 
     /// Deletes a token (spec §4.6).
@@ -305,15 +223,10 @@ fn changed_fields(patch: &TokenPatch) -> Details {
         ("group", patch.group.is_some()),
         ("cross_group_retry", patch.cross_group_retry.is_some()),
     ]);
-    details.extend(patch.remain_quota.map(|units| ("remain_quota", units.get().to_string())));
+    details.extend(patch.remain_quota.map(|change| match change {
+        QuotaChange::Set(units) => ("remain_quota", units.get().to_string()),
+        QuotaChange::Add(units) => ("add_quota", units.to_string()),
+    }));
     details.extend(patch.group.as_ref().map(|group| ("group", group.as_str().to_owned())));
     details
-}
-
-/// A page of items that are all in memory.
-fn paginate<T>(page: PageRequest, all: Vec<T>) -> Page<T> {
-    let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
-    let skip = usize::try_from(page.offset()).unwrap_or(usize::MAX);
-    let take = usize::try_from(page.size()).unwrap_or(0);
-    page.holding(all.into_iter().skip(skip).take(take).collect(), total)
 }

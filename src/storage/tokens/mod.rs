@@ -1,6 +1,9 @@
 //! The table `tokens`. Deleted rows stay in the table; functions see only live rows, unless their comment says otherwise.
-//! `keys.rs` has the statements that read keys.
+//! `lists.rs` has the statements of pages, and `keys.rs` those that read keys.
 
+mod lists;
+
+pub use self::lists::{Listed, list, list_everyones, list_listed, list_listed_among, list_newest_listed};
 use super::keys::SealedKey;
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
@@ -8,22 +11,24 @@ use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
-use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::{Lifetime, UnixTime};
 use crate::domain::token::{Budget, NewToken, Token};
 use crate::domain::user::Role;
 
 /// The columns of a token. `$lists` selects the columns that may be large. `$tail` adds columns and the rest of the
-/// statement.
+/// statement: one literal, or several in brackets, joined by `+`.
 macro_rules! select_columns {
-    ($lists:tt, $tail:tt $(, $bind:expr)* $(,)?) => {
+    ($lists:tt, [$($tail:tt)+] $(, $bind:expr)* $(,)?) => {
         sqlx::query!(
             "select id, user_id, key_hint, switched_off_by, name, note, created_time, accessed_time, expires_at, \
              remain_quota, unlimited_quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, \
              week_used, month_used, requests_per_minute, tokens_per_minute, concurrency, requests_tat, tokens_tat, \
-             open_reservations, model_limits_enabled, " + $lists + ", group_name, cross_group_retry, version" + $tail
+             open_reservations, model_limits_enabled, " + $lists + ", group_name, cross_group_retry, version" + $($tail)+
             $(, $bind)*
         )
+    };
+    ($lists:tt, $tail:tt $(, $bind:expr)* $(,)?) => {
+        select_columns!($lists, [$tail] $(, $bind)*)
     };
 }
 
@@ -130,31 +135,20 @@ pub async fn list_by_ids(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<Token>,
     Ok(rows.into_iter().map(|row| token_of!(row)).collect())
 }
 
+/// A live token of any user, for administrators.
+pub async fn find_anyones(conn: &mut Conn, id: TokenId) -> Result<Option<Token>, StorageError> {
+    let row = select_tokens!(" from tokens where id = $1 and deleted_time is null", id as TokenId)
+        .fetch_optional(conn)
+        .await?;
+    Ok(row.map(|row| token_of!(row)))
+}
+
 /// The owner of a live token, for administrators.
 pub async fn find_owner(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, StorageError> {
     let owner = sqlx::query_scalar!("select user_id from tokens where id = $1 and deleted_time is null", id as TokenId)
         .fetch_optional(conn)
         .await?;
     Ok(owner)
-}
-
-/// A page of the owner's live tokens, newest first, and their total, in one statement.
-pub async fn list(conn: &mut Conn, owner: UserId, page: PageRequest) -> Result<Page<Token>, StorageError> {
-    let rows = select_tokens!(
-        r#", (select count(*) from tokens where user_id = $1 and deleted_time is null) as "total!"
-           from tokens where user_id = $1 and deleted_time is null order by id desc limit $2 offset $3"#,
-        owner as UserId,
-        page.size(),
-        page.offset()
-    )
-    .fetch_all(&mut *conn)
-    .await?;
-    let total = match rows.first() {
-        Some(row) => row.total,
-        None if page.offset() == 0 => 0,
-        None => count(conn, owner).await?,
-    };
-    Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
 }
 
 /// The owner's newest live tokens, newest first.
@@ -167,80 +161,6 @@ pub async fn list_newest(conn: &mut Conn, owner: UserId, most: i64) -> Result<Ve
     .fetch_all(conn)
     .await?;
     Ok(rows.into_iter().map(|row| token_of!(row)).collect())
-}
-
-/// A page of the owner's live tokens whose folded name is like `pattern`, newest first, and their total, in one
-/// statement.
-pub async fn list_like(
-    conn: &mut Conn,
-    owner: UserId,
-    pattern: &str,
-    page: PageRequest,
-) -> Result<Page<Token>, StorageError> {
-    let rows = select_tokens!(
-        r#", count(*) over () as "total!"
-           from tokens where user_id = $1 and deleted_time is null and name_folded like $2 escape '\'
-           order by id desc limit $3 offset $4"#,
-        owner as UserId,
-        pattern,
-        page.size(),
-        page.offset()
-    )
-    .fetch_all(&mut *conn)
-    .await?;
-    let total = match rows.first() {
-        Some(row) => row.total,
-        None if page.offset() == 0 => 0,
-        None => {
-            sqlx::query_scalar!(
-                r#"select count(*) as "count!" from tokens
-               where user_id = $1 and deleted_time is null and name_folded like $2 escape '\'"#,
-                owner as UserId,
-                pattern
-            )
-            .fetch_one(conn)
-            .await?
-        }
-    };
-    Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
-}
-
-/// The owner's live tokens among `ids`, newest first.
-pub async fn list_among(conn: &mut Conn, owner: UserId, ids: &[TokenId]) -> Result<Vec<Token>, StorageError> {
-    let rows = select_tokens!(
-        " from tokens where user_id = $1 and id = any($2) and deleted_time is null order by id desc",
-        owner as UserId,
-        ids as &[TokenId]
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(|row| token_of!(row)).collect())
-}
-
-/// A page of the live tokens of all users whose folded name is like `pattern`, newest first.
-pub async fn list_everyones(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<Page<Token>, StorageError> {
-    let rows = select_tokens!(
-        r" from tokens where deleted_time is null and name_folded like $1 escape '\'
-           order by id desc limit $2 offset $3",
-        pattern,
-        page.size(),
-        page.offset()
-    )
-    .fetch_all(&mut *conn)
-    .await?;
-    let total = match page.total_if_last(rows.len()) {
-        Some(total) => total,
-        None => {
-            sqlx::query_scalar!(
-                r#"select count(*) as "count!" from tokens
-                   where deleted_time is null and name_folded like $1 escape '\'"#,
-                pattern
-            )
-            .fetch_one(conn)
-            .await?
-        }
-    };
-    Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
 }
 
 /// The number of the owner's live tokens.

@@ -1,0 +1,109 @@
+//! Tokens of all users, for administrators, never with their keys (spec §10.5, §13.3).
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::requests::SwitchBody;
+use super::responses::TokenBody;
+use super::searches::{ListingQuery, OwnerQuery, SearchBody};
+use crate::api::api_error::ApiError;
+use crate::api::auth::Admin;
+use crate::api::envelope::Envelope;
+use crate::api::extract::{Id, Json, OptionalJson, Query};
+use crate::api::page::{KeywordQuery, PageBody, PageQuery};
+use crate::api::state::AppState;
+use crate::domain::calendar::Moment;
+use crate::domain::id::TokenId;
+use crate::domain::token::OwnedToken;
+use crate::service::tokens::AnyonesPage;
+
+/// The Token object with the username of its owner.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OwnedTokenBody {
+    #[serde(flatten)]
+    token: TokenBody,
+    /// The username of the owner.
+    username: String,
+}
+
+impl OwnedTokenBody {
+    fn new(owned: OwnedToken, at: &Moment, app: &AppState) -> Self {
+        Self { token: TokenBody::new(&owned.token, at, app), username: owned.username }
+    }
+}
+
+/// A page of the tokens of all users.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OwnedTokensBody {
+    #[serde(flatten)]
+    page: PageBody<OwnedTokenBody>,
+    /// True if there are more than 10,000 tokens and a filter or an order applied only to the 10,000 newest.
+    truncated: bool,
+}
+
+impl OwnedTokensBody {
+    fn new(found: AnyonesPage, app: &AppState) -> Self {
+        let at = app.ledger.now();
+        let page = found.page.map(|owned| OwnedTokenBody::new(owned, &at, app)).into();
+        Self { page, truncated: found.is_truncated }
+    }
+}
+
+/// Tokens of all users, without their keys; newest first.
+#[utoipa::path(get, path = "/api/admin/tokens", operation_id = "list_tokens", tag = "administration",
+    params(KeywordQuery, OwnerQuery, ListingQuery, PageQuery),
+    responses((status = 200, body = Envelope<OwnedTokensBody>)))]
+pub async fn list(
+    State(app): State<Arc<AppState>>,
+    _: Admin,
+    Query(query): Query<KeywordQuery>,
+    Query(owner): Query<OwnerQuery>,
+    Query(listing): Query<ListingQuery>,
+    Query(page): Query<PageQuery>,
+) -> Result<Envelope<OwnedTokensBody>, ApiError> {
+    let (owner, name, listing) = (owner.read()?, query.read()?, listing.read(app.tokens.groups())?);
+    let found = app.tokens.list_everyones(owner, name, &listing, page.read()?).await?;
+    Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
+}
+
+/// Search the tokens of all users by name or key: the whole key, its masked form, or its first or last characters.
+#[utoipa::path(post, path = "/api/admin/tokens/search", operation_id = "search_tokens", tag = "administration",
+    params(OwnerQuery), request_body = SearchBody, responses((status = 200, body = Envelope<OwnedTokensBody>)))]
+pub async fn search(
+    State(app): State<Arc<AppState>>,
+    Admin(admin): Admin,
+    Query(owner): Query<OwnerQuery>,
+    OptionalJson(body): OptionalJson<SearchBody>,
+) -> Result<Envelope<OwnedTokensBody>, ApiError> {
+    let (search, listing, page) = body.read_anyones(owner.read()?, app.tokens.groups())?;
+    let found = app.tokens.search_everyones(&admin, search, &listing, page).await?;
+    Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
+}
+
+/// A token of any user, without its key.
+#[utoipa::path(get, path = "/api/admin/tokens/{id}", operation_id = "show_any_token", tag = "administration",
+    params(("id" = i64, Path)), responses((status = 200, body = Envelope<OwnedTokenBody>)))]
+pub async fn show(
+    State(app): State<Arc<AppState>>,
+    _: Admin,
+    Id(id): Id,
+) -> Result<Envelope<OwnedTokenBody>, ApiError> {
+    let owned = app.tokens.show_anyones(TokenId::new(id)).await?;
+    Ok(Envelope::of(OwnedTokenBody::new(owned, &app.ledger.now(), &app)))
+}
+
+/// Enable or disable a token of any user.
+#[utoipa::path(post, path = "/api/admin/tokens/{id}/status", operation_id = "switch_token", tag = "administration",
+    params(("id" = i64, Path)), request_body = SwitchBody, responses((status = 200, body = Envelope<OwnedTokenBody>)))]
+pub async fn switch(
+    State(app): State<Arc<AppState>>,
+    Admin(admin): Admin,
+    Id(id): Id,
+    Json(body): Json<SwitchBody>,
+) -> Result<Envelope<OwnedTokenBody>, ApiError> {
+    let owned = app.tokens.switch_anyones(&admin, TokenId::new(id), body.switch()?).await?;
+    Ok(Envelope::of(OwnedTokenBody::new(owned, &app.ledger.now(), &app)))
+}

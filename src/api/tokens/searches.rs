@@ -1,0 +1,147 @@
+//! What lists and searches of tokens take (spec §4.2, §13.1), and how it becomes domain types.
+
+use secrecy::SecretString;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::api::api_error::ApiError;
+use crate::api::extract::{exposed, query_number};
+use crate::api::page::PageQuery;
+use crate::domain::group::Groups;
+use crate::domain::id::UserId;
+use crate::domain::key::ApiKey;
+use crate::domain::page::PageRequest;
+use crate::domain::search::{KeyEnds, SearchPattern};
+use crate::domain::token_listing::TokenListing;
+use crate::service::tokens::{AnyonesKey, AnyonesSearch, KeySearch, Search};
+
+/// Which tokens to list, and in which order.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListingQuery {
+    /// Only tokens with this status: 1 enabled, 2 disabled, 3 expired, 4 quota exhausted.
+    status: Option<String>,
+    /// Only tokens of this group: a configured group, `auto`, or `own` for tokens without a group.
+    group: Option<String>,
+    /// `id` (default), `name`, `remain_quota`, `used_quota`, `accessed_time` or `expired_time`.
+    sort: Option<String>,
+    /// `asc`, or `desc` (default).
+    order: Option<String>,
+}
+
+impl ListingQuery {
+    pub fn read(&self, groups: &Groups) -> Result<TokenListing, ApiError> {
+        let [status, group, sort, order] =
+            [&self.status, &self.group, &self.sort, &self.order].map(|text| text.as_deref());
+        Ok(TokenListing::parse(status, group, sort, order, groups)?)
+    }
+}
+
+/// Spec §4.2. Both absent: all tokens.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct SearchQuery {
+    /// A part of the name, case-insensitive. At least 2 characters beside at most 2 `%`.
+    keyword: Option<String>,
+    /// The key, its masked form, or a part of it. At least 2 characters beside at most 2 `%`. An address is written to
+    /// logs and histories: search for keys with `POST /api/token/search`.
+    token: Option<String>,
+}
+
+impl SearchQuery {
+    pub fn read(&self) -> Result<Search, ApiError> {
+        search(self.keyword.as_deref(), self.token.as_deref().unwrap_or_default())
+    }
+}
+
+/// A search for tokens, their order and the page. An absent or `null` member has its default.
+#[derive(Deserialize, ToSchema)]
+pub struct SearchBody {
+    /// A part of the name, case-insensitive. At least 2 characters beside at most 2 `%`.
+    keyword: Option<String>,
+    /// The key, its masked form, or a part of it. Of all users' keys, a part is the first or the last 4 characters or
+    /// more.
+    #[schema(value_type = Option<String>)]
+    token: Option<SecretString>,
+    /// Only tokens with this status: 1 enabled, 2 disabled, 3 expired, 4 quota exhausted.
+    status: Option<i64>,
+    /// Only tokens of this group: a configured group, `auto`, or `own` for tokens without a group.
+    group: Option<String>,
+    /// `id` (default), `name`, `remain_quota`, `used_quota`, `accessed_time` or `expired_time`.
+    sort: Option<String>,
+    /// `asc`, or `desc` (default).
+    order: Option<String>,
+    /// Page number from 0; from 1 together with `page_size` or `ps`.
+    p: Option<i64>,
+    /// Items per page: 10 by default, 100 at most.
+    size: Option<i64>,
+    /// Replaces `size`; `p` then counts from 1.
+    page_size: Option<i64>,
+    /// Short for `page_size`.
+    ps: Option<i64>,
+}
+
+impl SearchBody {
+    /// A search among the caller's own tokens.
+    pub fn read(self, groups: &Groups) -> Result<(Search, TokenListing, PageRequest), ApiError> {
+        let (listing, page) = (self.listing(groups)?, self.page()?);
+        Ok((search(self.keyword.as_deref(), exposed(self.token.as_ref()))?, listing, page))
+    }
+
+    /// A search among the tokens of all users, or of `owner`.
+    pub fn read_anyones(
+        self,
+        owner: Option<UserId>,
+        groups: &Groups,
+    ) -> Result<(AnyonesSearch, TokenListing, PageRequest), ApiError> {
+        let (listing, page) = (self.listing(groups)?, self.page()?);
+        let key = exposed(self.token.as_ref());
+        let search = AnyonesSearch {
+            owner,
+            name: SearchPattern::of_name(self.keyword.as_deref().unwrap_or_default())?,
+            key: match ApiKey::parse(key) {
+                Ok(whole) => Some(AnyonesKey::Whole(whole)),
+                Err(_) => KeyEnds::parse(key)?.map(AnyonesKey::Ends),
+            },
+        };
+        Ok((search, listing, page))
+    }
+
+    fn listing(&self, groups: &Groups) -> Result<TokenListing, ApiError> {
+        let query = ListingQuery {
+            status: self.status.map(|code| code.to_string()),
+            group: self.group.clone(),
+            sort: self.sort.clone(),
+            order: self.order.clone(),
+        };
+        query.read(groups)
+    }
+
+    fn page(&self) -> Result<PageRequest, ApiError> {
+        PageQuery::of([self.p, self.size, self.page_size, self.ps]).read()
+    }
+}
+
+fn search(keyword: Option<&str>, key: &str) -> Result<Search, ApiError> {
+    Ok(Search {
+        name: SearchPattern::of_name(keyword.unwrap_or_default())?,
+        key: match ApiKey::parse(key) {
+            Ok(whole) => Some(KeySearch::Whole(whole)),
+            Err(_) => SearchPattern::of_key(key)?.map(KeySearch::Part),
+        },
+    })
+}
+
+/// Selects the owner, for administrators.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct OwnerQuery {
+    /// Only tokens of this user.
+    user_id: Option<String>,
+}
+
+impl OwnerQuery {
+    pub fn read(&self) -> Result<Option<UserId>, ApiError> {
+        Ok(query_number("user_id", self.user_id.as_deref())?.map(UserId::new))
+    }
+}

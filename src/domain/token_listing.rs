@@ -1,0 +1,214 @@
+//! Which tokens a list shows, and in which order (spec §13.1).
+
+use super::group::{Group, Groups};
+use super::status::Status;
+use super::time::UnixTime;
+use super::token::Token;
+
+/// Which tokens a list shows, and in which order. The default is every token, newest first (spec §2.2).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TokenListing {
+    /// Only tokens with this status.
+    pub status: Option<Status>,
+    /// Only tokens of this group.
+    pub group: Option<Group>,
+    pub sort: TokenSort,
+    pub order: Order,
+}
+
+/// What tokens are ordered by. Tokens that are equal in it are ordered by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TokenSort {
+    #[default]
+    Id,
+    /// In lower case, by code point.
+    Name,
+    /// Unlimited tokens have more than any other.
+    RemainQuota,
+    UsedQuota,
+    AccessedTime,
+    /// Tokens that never expire come after all others.
+    ExpiredTime,
+}
+
+impl TokenSort {
+    /// The name in the API and in the SQL of lists.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::Name => "name",
+            Self::RemainQuota => "remain_quota",
+            Self::UsedQuota => "used_quota",
+            Self::AccessedTime => "accessed_time",
+            Self::ExpiredTime => "expired_time",
+        }
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        use TokenSort::{AccessedTime, ExpiredTime, Id, Name, RemainQuota, UsedQuota};
+        [Id, Name, RemainQuota, UsedQuota, AccessedTime, ExpiredTime].into_iter().find(|sort| sort.as_str() == name)
+    }
+}
+
+/// The direction of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    Ascending,
+    #[default]
+    Descending,
+}
+
+impl Order {
+    /// Reads `asc` and `desc`.
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn parse(name: &str) -> Result<Self, ListingInvalid> {
+        match name {
+            "asc" => Ok(Self::Ascending),
+            "desc" => Ok(Self::Descending),
+            _ => Err(ListingInvalid::Order),
+        }
+    }
+}
+
+/// Why a filter or an order was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ListingInvalid {
+    #[error("`status` must be 1 (enabled), 2 (disabled), 3 (expired) or 4 (exhausted)")]
+    Status,
+    /// Holds the names of the configured groups.
+    #[error("`group` must be `own`, `auto`, or one of: {0}")]
+    Group(String),
+    #[error("`sort` must be `id`, `name`, `remain_quota`, `used_quota`, `accessed_time` or `expired_time`")]
+    Sort,
+    #[error("`order` must be `asc` or `desc`")]
+    Order,
+}
+
+impl TokenListing {
+    /// From the texts of the API; `None` and an empty text are the default. The group `own` stands for tokens without a
+    /// group of their own.
+    ///
+    /// # Errors
+    /// See [`ListingInvalid`].
+    pub fn parse(
+        status: Option<&str>,
+        group: Option<&str>,
+        sort: Option<&str>,
+        order: Option<&str>,
+        groups: &Groups,
+    ) -> Result<Self, ListingInvalid> {
+        let read_status = |code: &str| Status::parse(code).ok_or(ListingInvalid::Status);
+        let read_group = |name: &str| match name {
+            "own" => Ok(Group::Own),
+            "auto" => Ok(Group::Auto),
+            name if groups.contains(name) => Ok(Group::Named(name.to_owned())),
+            _ => Err(ListingInvalid::Group(groups.names())),
+        };
+        let read_sort = |name: &str| TokenSort::parse(name).ok_or(ListingInvalid::Sort);
+        Ok(Self {
+            status: given(status).map(read_status).transpose()?,
+            group: given(group).map(read_group).transpose()?,
+            sort: given(sort).map(read_sort).transpose()?.unwrap_or_default(),
+            order: given(order).map(Order::parse).transpose()?.unwrap_or_default(),
+        })
+    }
+
+    /// Returns true if it shows every token, newest first.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns true if it shows this token.
+    #[must_use]
+    pub fn shows(&self, token: &Token, now: UnixTime) -> bool {
+        self.status.is_none_or(|status| token.status(now) == status)
+            && self.group.as_ref().is_none_or(|group| token.group == *group)
+    }
+}
+
+/// An empty parameter counts as omitted.
+fn given(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::group::GroupInfo;
+    use super::super::token::tests::token;
+    use super::super::user::Role;
+    use super::*;
+
+    fn groups() -> Groups {
+        let info = GroupInfo { description: String::new(), ratio: "1".into(), open: true };
+        Groups::new(BTreeMap::from([("default".to_owned(), info.clone()), ("vip".to_owned(), info)]))
+    }
+
+    fn parse(texts: [&str; 4]) -> Result<TokenListing, ListingInvalid> {
+        let [status, group, sort, order] = texts.map(Some);
+        TokenListing::parse(status, group, sort, order, &groups())
+    }
+
+    #[test]
+    fn omitted_and_empty_parameters_list_every_token_newest_first() {
+        let nothing = TokenListing::parse(None, None, None, None, &groups());
+        assert_eq!(nothing, Ok(TokenListing::default()));
+        assert_eq!(parse(["", "", "", ""]), nothing);
+        assert_eq!(parse(["", "", "id", "desc"]), nothing);
+        assert!(nothing.unwrap().is_default());
+        for other in [["1", "", "", ""], ["", "own", "", ""], ["", "", "name", ""], ["", "", "", "asc"]] {
+            assert!(!parse(other).unwrap().is_default(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn each_parameter_has_its_values_and_a_sentence_that_names_it() {
+        for (text, status) in
+            [("1", Status::Enabled), ("2", Status::Disabled), ("3", Status::Expired), ("4", Status::QuotaExhausted)]
+        {
+            assert_eq!(parse([text, "", "", ""]).unwrap().status, Some(status));
+        }
+        for (text, group) in [("own", Group::Own), ("auto", Group::Auto), ("vip", Group::Named("vip".into()))] {
+            assert_eq!(parse(["", text, "", ""]).unwrap().group, Some(group));
+        }
+        for name in ["id", "name", "remain_quota", "used_quota", "accessed_time", "expired_time"] {
+            assert_eq!(parse(["", "", name, ""]).unwrap().sort.as_str(), name);
+        }
+        assert_eq!(parse(["", "", "", "asc"]).unwrap().order, Order::Ascending);
+        for (texts, member) in [
+            (["5", "", "", ""], "`status`"),
+            (["enabled", "", "", ""], "`status`"),
+            (["", "gold", "", ""], "`group`"),
+            (["", "", "key", ""], "`sort`"),
+            (["", "", "", "up"], "`order`"),
+        ] {
+            let message = parse(texts).unwrap_err().to_string();
+            assert!(message.starts_with(member), "{message}");
+        }
+        assert_eq!(
+            parse(["", "gold", "", ""]).unwrap_err().to_string(),
+            "`group` must be `own`, `auto`, or one of: default, vip"
+        );
+    }
+
+    #[test]
+    fn a_token_is_shown_if_its_status_and_its_group_match() {
+        let now = UnixTime::new(1);
+        let off = Token { switched_off_by: Some(Role::User), group: Group::Auto, ..token() };
+        for (texts, shown) in [
+            (["", "", "", ""], true),
+            (["2", "", "", ""], true),
+            (["1", "", "", ""], false),
+            (["2", "auto", "", ""], true),
+            (["2", "own", "", ""], false),
+            (["1", "auto", "", ""], false),
+        ] {
+            assert_eq!(parse(texts).unwrap().shows(&off, now), shown, "{texts:?}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Tokens of all users, for administrators: found, listed, enabled and disabled, never with their keys.
+
+use std::collections::BTreeSet;
+
+use super::lists::ANY;
+use super::{Tokens, TokensError};
+use crate::domain::caller::Caller;
+use crate::domain::id::{TokenId, UserId};
+use crate::domain::key::ApiKey;
+use crate::domain::page::{Page, PageRequest};
+use crate::domain::policy;
+use crate::domain::search::{KeyEnds, SearchInvalid, SearchPattern};
+use crate::domain::token::{OwnedToken, Switch, Token};
+use crate::domain::token_listing::TokenListing;
+use crate::storage::tokens::Listed;
+use crate::storage::{Conn, keys, tokens, users};
+
+/// What an administrator searches for among the tokens of all users. What is `None` matches every token.
+#[derive(Debug)]
+pub struct AnyonesSearch {
+    pub owner: Option<UserId>,
+    pub name: Option<SearchPattern>,
+    pub key: Option<AnyonesKey>,
+}
+
+/// How an administrator names a key.
+#[derive(Debug)]
+pub enum AnyonesKey {
+    /// Looked up by its digest.
+    Whole(ApiKey),
+    /// Looked up by the characters that lists show. Then the keys are decrypted and compared.
+    Ends(KeyEnds),
+}
+
+/// A page of the tokens of all users.
+#[derive(Debug)]
+pub struct AnyonesPage {
+    pub page: Page<OwnedToken>,
+    /// Only the newest [`policy::MAX_LISTED_TOKENS`] were filtered and ordered, and there are older ones.
+    pub is_truncated: bool,
+}
+
+impl Tokens {
+    /// A token of any user, without its key.
+    ///
+    /// # Errors
+    /// There is no such token; the database.
+    pub async fn show_anyones(&self, id: TokenId) -> Result<OwnedToken, TokensError> {
+        let mut conn = self.db.acquire().await?;
+        let token = tokens::find_anyones(&mut conn, id).await?.ok_or(TokensError::NotFound)?;
+        with_owner(&mut conn, token).await
+    }
+
+    /// A page of the tokens of all users.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn list_everyones(
+        &self,
+        owner: Option<UserId>,
+        name: Option<SearchPattern>,
+        listing: &TokenListing,
+        page: PageRequest,
+    ) -> Result<AnyonesPage, TokensError> {
+        let like = name.map_or_else(|| ANY.to_owned(), |name| name.like());
+        let mut conn = self.db.acquire().await?;
+        let (page, is_truncated) = match owner {
+            Some(owner) => (self.list_of(&mut conn, owner, &like, listing, page).await?, false),
+            None if listing.is_default() => (tokens::list_everyones(&mut conn, &like, page).await?, false),
+            None => {
+                let what = Listed { like: &like, listing, now: self.clock.now() };
+                tokens::list_newest_listed(&mut conn, what, page).await?
+            }
+        };
+        Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated })
+    }
+
+    /// A page of the tokens of all users that match. Counts against the administrator's search limit.
+    ///
+    /// # Errors
+    /// Too many searches; too many keys have these characters; the database.
+    pub async fn search_everyones(
+        &self,
+        admin: &Caller,
+        search: AnyonesSearch,
+        listing: &TokenListing,
+        page: PageRequest,
+    ) -> Result<AnyonesPage, TokensError> {
+        self.rate_limiter.may_search(admin.user.id)?;
+        let Some(key) = search.key else {
+            return self.list_everyones(search.owner, search.name, listing, page).await;
+        };
+        let like = search.name.map_or_else(|| ANY.to_owned(), |name| name.like());
+        let mut conn = self.db.acquire().await?;
+        let mut ids = match key {
+            AnyonesKey::Whole(key) => keys::find_by_key(&mut conn, &self.vault.digest(&key))
+                .await?
+                .into_iter()
+                .map(|token| token.id)
+                .collect(),
+            AnyonesKey::Ends(ends) => self.find_by_ends(&mut conn, &ends).await?,
+        };
+        if let Some(owner) = search.owner {
+            ids = keys::list_sealed_keys(&mut conn, owner, &ids).await?.into_iter().map(|(id, ..)| id).collect();
+        }
+        let what = Listed { like: &like, listing, now: self.clock.now() };
+        let page = tokens::list_listed_among(&mut conn, &ids, what, page).await?;
+        Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated: false })
+    }
+
+    /// Enables or disables a token of any user.
+    ///
+    /// # Errors
+    /// There is no such token; it was disabled by a higher role, is expired or exhausted; the database.
+    pub async fn switch_anyones(&self, admin: &Caller, id: TokenId, to: Switch) -> Result<OwnedToken, TokensError> {
+        let owner = {
+            let mut conn = self.db.acquire().await?;
+            tokens::find_owner(&mut conn, id).await?.ok_or(TokensError::NotFound)?
+        };
+        let token = self.switch_token_of(admin, owner, id, to).await?;
+        with_owner(&mut *self.db.acquire().await?, token).await
+    }
+
+    /// The live tokens of all users whose keys have these ends.
+    async fn find_by_ends(&self, conn: &mut Conn, ends: &KeyEnds) -> Result<Vec<TokenId>, TokensError> {
+        // One more than may match, so that too many are noticed.
+        let most = policy::MAX_KEY_CANDIDATES + 1;
+        let last = match ends.last_chars() {
+            Some(chars) => Some(keys::list_sealed_keys_ending(conn, &chars, most).await?),
+            None => None,
+        };
+        // Imported keys may begin alike, so the last characters are looked up if a key must have both ends.
+        let first = match ends.first_chars().filter(|_| last.is_none() || ends.is_either()) {
+            Some(chars) => Some(keys::list_sealed_keys_beginning(conn, &chars, most).await?),
+            None => None,
+        };
+        let mut found = BTreeSet::new();
+        for candidates in [last, first].into_iter().flatten() {
+            if i64::try_from(candidates.len()).is_ok_and(|count| count >= most) {
+                return Err(SearchInvalid::TooManyKeys.into());
+            }
+            for (id, digest, sealed) in candidates {
+                if ends.matches(&self.vault.open(&digest, &sealed)?) {
+                    found.insert(id);
+                }
+            }
+        }
+        Ok(found.into_iter().collect())
+    }
+}
+
+/// Adds the owner's username.
+async fn with_owner(conn: &mut Conn, token: Token) -> Result<OwnedToken, TokensError> {
+    let mut names = users::list_names(conn, &[token.user_id]).await?;
+    Ok(OwnedToken { username: names.remove(&token.user_id).unwrap_or_default(), token })
+}
+
+/// Adds the owners' usernames.
+async fn with_owners(conn: &mut Conn, page: Page<Token>) -> Result<Page<OwnedToken>, TokensError> {
+    let owners: BTreeSet<UserId> = page.items.iter().map(|token| token.user_id).collect();
+    let names = users::list_names(conn, &owners.into_iter().collect::<Vec<_>>()).await?;
+    let named = |token: Token| {
+        let username = names.get(&token.user_id).cloned().unwrap_or_default();
+        OwnedToken { token, username }
+    };
+    Ok(page.map(named))
+}

@@ -1,0 +1,177 @@
+//! Pages of tokens.
+
+use super::{select_columns, select_tokens, token_of};
+use crate::domain::id::{TokenId, UserId};
+use crate::domain::page::{Page, PageRequest};
+use crate::domain::policy;
+use crate::domain::time::{Lifetime, UnixTime};
+use crate::domain::token::{Budget, Token};
+use crate::domain::token_listing::{Order, TokenListing};
+use crate::storage::{Conn, StorageError};
+
+/// A page of the owner's live tokens, newest first, and their total, in one statement.
+pub async fn list(conn: &mut Conn, owner: UserId, page: PageRequest) -> Result<Page<Token>, StorageError> {
+    let rows = select_tokens!(
+        r#", (select count(*) from tokens where user_id = $1 and deleted_time is null) as "total!"
+           from tokens where user_id = $1 and deleted_time is null order by id desc limit $2 offset $3"#,
+        owner as UserId,
+        page.size(),
+        page.offset()
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let total = match rows.first() {
+        Some(row) => row.total,
+        None if page.offset() == 0 => 0,
+        None => super::count(conn, owner).await?,
+    };
+    Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
+}
+
+/// Which tokens to list, and in which order.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'a> {
+    /// The pattern for the folded name.
+    pub like: &'a str,
+    pub listing: &'a TokenListing,
+    /// The moment of the status.
+    pub now: UnixTime,
+}
+
+/// Selects a page of a listing with its total. `$from` is the `from` clause with the first conditions; its parameters
+/// begin with `$9`. The status is that of `Token::status`.
+macro_rules! select_listed {
+    ($what:expr, $page:expr, $from:tt $(, $bind:expr)* $(,)?) => {
+        select_tokens!(
+            [r#", count(*) over () as "total!" "# + $from + r#"
+               and name_folded like $8 escape '\'
+               and ($1::smallint is null or $1 = case when switched_off_by is not null then 2
+                   when expires_at <= $3 then 3
+                   when not unlimited_quota and remain_quota = 0 and used_quota > 0 then 4
+                   else 1 end)
+               and ($2::text is null or group_name = $2)
+               order by
+                   case when $4::text = 'name' and not $5::boolean then name_folded collate "C" end,
+                   case when $4 = 'name' and $5 then name_folded collate "C" end desc,
+                   case when $5 then -1 else 1 end * case $4
+                       when 'remain_quota' then
+                           case when unlimited_quota then 9223372036854775807 else remain_quota end
+                       when 'used_quota' then used_quota
+                       when 'accessed_time' then accessed_time
+                       when 'expired_time' then coalesce(expires_at, 9223372036854775807) end,
+                   case when $5 then -id else id end
+               limit $6 offset $7"#],
+            $what.listing.status.map(crate::domain::status::Status::code),
+            $what.listing.group.as_ref().map(crate::domain::group::Group::as_str),
+            $what.now as UnixTime,
+            $what.listing.sort.as_str(),
+            $what.listing.order == Order::Descending,
+            $page.size(),
+            $page.offset(),
+            $what.like
+            $(, $bind)*
+        )
+    };
+}
+
+/// A page of the owner's live tokens, and their total. Reads all of the owner's live tokens, whose number is limited.
+pub async fn list_listed(
+    conn: &mut Conn,
+    owner: UserId,
+    what: Listed<'_>,
+    page: PageRequest,
+) -> Result<Page<Token>, StorageError> {
+    let rows = select_listed!(what, page, "from tokens where user_id = $9 and deleted_time is null", owner as UserId)
+        .fetch_all(&mut *conn)
+        .await?;
+    let total = match rows.first() {
+        Some(row) => row.total,
+        None if page.offset() == 0 => 0,
+        // Past the last page, the first row has the total.
+        None => Box::pin(list_listed(conn, owner, what, PageRequest::first_item())).await?.total,
+    };
+    Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
+}
+
+/// A page of the live tokens among `ids`, and their total.
+pub async fn list_listed_among(
+    conn: &mut Conn,
+    ids: &[TokenId],
+    what: Listed<'_>,
+    page: PageRequest,
+) -> Result<Page<Token>, StorageError> {
+    let rows = select_listed!(what, page, "from tokens where id = any($9) and deleted_time is null", ids as &[TokenId])
+        .fetch_all(&mut *conn)
+        .await?;
+    let total = match rows.first() {
+        Some(row) => row.total,
+        None if page.offset() == 0 => 0,
+        None => Box::pin(list_listed_among(conn, ids, what, PageRequest::first_item())).await?.total,
+    };
+    Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
+}
+
+/// A page of the [`policy::MAX_LISTED_TOKENS`] newest live tokens of all users, and its total. The flag is true if there
+/// are older ones.
+pub async fn list_newest_listed(
+    conn: &mut Conn,
+    what: Listed<'_>,
+    page: PageRequest,
+) -> Result<(Page<Token>, bool), StorageError> {
+    let is_truncated = sqlx::query_scalar!(
+        r#"select exists (
+               select 1 from tokens where deleted_time is null order by id desc limit 1 offset $1) as "exists!""#,
+        policy::MAX_LISTED_TOKENS
+    )
+    .fetch_one(&mut *conn)
+    .await?;
+    let first = newest_listed(conn, what, page).await?;
+    let total = match &first[..] {
+        [(_, total), ..] => *total,
+        [] if page.offset() == 0 => 0,
+        [] => newest_listed(conn, what, PageRequest::first_item()).await?.first().map_or(0, |(_, total)| *total),
+    };
+    Ok((page.holding(first.into_iter().map(|(token, _)| token).collect(), total), is_truncated))
+}
+
+async fn newest_listed(
+    conn: &mut Conn,
+    what: Listed<'_>,
+    page: PageRequest,
+) -> Result<Vec<(Token, i64)>, StorageError> {
+    let rows = select_listed!(
+        what,
+        page,
+        "from (select * from tokens where deleted_time is null order by id desc limit $9) tokens where true",
+        policy::MAX_LISTED_TOKENS
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (token_of!(row), row.total)).collect())
+}
+
+/// A page of the live tokens of all users whose folded name is like `pattern`, newest first.
+pub async fn list_everyones(conn: &mut Conn, pattern: &str, page: PageRequest) -> Result<Page<Token>, StorageError> {
+    let rows = select_tokens!(
+        r" from tokens where deleted_time is null and name_folded like $1 escape '\'
+           order by id desc limit $2 offset $3",
+        pattern,
+        page.size(),
+        page.offset()
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let total = match page.total_if_last(rows.len()) {
+        Some(total) => total,
+        None => {
+            sqlx::query_scalar!(
+                r#"select count(*) as "count!" from tokens
+                   where deleted_time is null and name_folded like $1 escape '\'"#,
+                pattern
+            )
+            .fetch_one(conn)
+            .await?
+        }
+    };
+    Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
+}

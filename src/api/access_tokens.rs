@@ -15,7 +15,7 @@ use super::state::AppState;
 use crate::domain::access_token::AccessToken;
 use crate::domain::id::AccessTokenId;
 use crate::domain::text;
-use crate::domain::time::Lifetime;
+use crate::domain::time::{Lifetime, UnixTime};
 
 /// A new access token.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -38,6 +38,8 @@ pub struct AccessTokenBody {
     created_time: i64,
     /// Unix timestamp; -1 for never.
     expires_at: i64,
+    /// Unix timestamp of the last use, up to about a minute old; `null` if never used.
+    last_used_time: Option<i64>,
     /// The secret: only in the response that creates it.
     #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<String>,
@@ -50,6 +52,7 @@ impl From<AccessToken> for AccessTokenBody {
             name: token.name,
             created_time: token.created_time.get(),
             expires_at: Lifetime::from(token.expires_at).expired_time(),
+            last_used_time: token.last_used_time.map(UnixTime::get),
             token: None,
         }
     }

@@ -4,18 +4,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::api_error::ApiError;
 use super::auth::Admin;
+use super::csv::{Csv, Format};
 use super::envelope::Envelope;
 use super::error_code::ErrorCode;
 use super::extract::{Query, query_number};
 use super::page::{PageBody, PageQuery};
 use super::state::AppState;
 use crate::domain::audit::{AuditFilter, AuditLine};
+use crate::domain::calendar::Period;
+use crate::domain::date_range::DateRange;
 use crate::domain::id::UserId;
+use crate::domain::time::UnixTime;
 
 /// Which entries to list.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -33,18 +38,46 @@ pub struct AuditQuery {
     user_id: Option<String>,
 }
 
-impl TryFrom<AuditQuery> for AuditFilter {
-    type Error = ApiError;
-
-    fn try_from(query: AuditQuery) -> Result<Self, ApiError> {
-        Ok(Self {
-            actor_id: query_number("actor_id", query.actor_id.as_deref())?.map(UserId::new),
-            action: without_control_characters("action", query.action)?,
-            subject_kind: without_control_characters("subject_kind", query.subject_kind)?,
-            subject_id: query_number("subject_id", query.subject_id.as_deref())?,
-            user_id: query_number("user_id", query.user_id.as_deref())?.map(UserId::new),
+impl AuditQuery {
+    fn read(self, days: &DaysQuery, app: &AppState) -> Result<AuditFilter, ApiError> {
+        let (since, before) = days.read(app)?;
+        Ok(AuditFilter {
+            actor_id: query_number("actor_id", self.actor_id.as_deref())?.map(UserId::new),
+            action: without_control_characters("action", self.action)?,
+            subject_kind: without_control_characters("subject_kind", self.subject_kind)?,
+            subject_id: query_number("subject_id", self.subject_id.as_deref())?,
+            user_id: query_number("user_id", self.user_id.as_deref())?.map(UserId::new),
+            since,
+            before,
         })
     }
+}
+
+/// Of which days. Days are those of `usage.time_zone`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct DaysQuery {
+    /// First day, YYYY-MM-DD. Default: all before `to`.
+    from: Option<String>,
+    /// Last day, YYYY-MM-DD, included. Default: all after `from`.
+    to: Option<String>,
+}
+
+impl DaysQuery {
+    /// The first moment of the days, and the first moment after them.
+    pub fn read(&self, app: &AppState) -> Result<(Option<UnixTime>, Option<UnixTime>), ApiError> {
+        let range = DateRange::parse(self.from.as_deref(), self.to.as_deref())?;
+        let calendar = app.ledger.now().calendar;
+        Ok((range.from.map(|day| calendar.start(day)), range.to.map(|day| calendar.end(Period::Day, day))))
+    }
+}
+
+/// How to answer.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct FormatQuery {
+    /// `json` (default), or `csv` for all matching entries, 10,000 at most.
+    format: Option<String>,
 }
 
 /// An entry of the audit log.
@@ -64,8 +97,12 @@ pub struct AuditBody {
     subject_kind: String,
     /// The id of the resource.
     subject_id: Option<i64>,
+    /// The present name of the resource; null if there is none any more.
+    subject_name: Option<String>,
     /// The account that the resource belongs to.
     user_id: Option<i64>,
+    /// The username of that account.
+    user_name: Option<String>,
     /// The client's address; empty if it is not known.
     ip: String,
     /// The `X-Request-Id`.
@@ -84,7 +121,9 @@ impl From<AuditLine> for AuditBody {
             action: line.action,
             subject_kind: line.subject_kind,
             subject_id: line.subject_id,
+            subject_name: line.subject_name,
             user_id: line.user_id,
+            user_name: line.user_name,
             ip: line.ip,
             request_id: line.request_id,
             details: line.details,
@@ -94,19 +133,70 @@ impl From<AuditLine> for AuditBody {
 
 /// Who did what to which resource, and from where; newest first.
 #[utoipa::path(get, path = "/api/admin/audit", operation_id = "list_audit", tag = "administration",
-    params(AuditQuery, PageQuery), responses((status = 200, body = Envelope<PageBody<AuditBody>>)))]
+    params(AuditQuery, DaysQuery, FormatQuery, PageQuery),
+    responses((status = 200, content(
+        (Envelope<PageBody<AuditBody>> = "application/json"),
+        (String = "text/csv"),
+    ))))]
 pub async fn list(
     State(app): State<Arc<AppState>>,
     _: Admin,
     Query(query): Query<AuditQuery>,
+    Query(days): Query<DaysQuery>,
+    Query(format): Query<FormatQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Envelope<PageBody<AuditBody>>, ApiError> {
-    let page = app.audit.list(&query.try_into()?, page.read()?).await?;
-    Ok(Envelope::of(page.map(AuditBody::from).into()))
+) -> Result<Response, ApiError> {
+    let (filter, page) = (query.read(&days, &app)?, page.read()?);
+    match Format::parse(format.format.as_deref())? {
+        Format::Json => {
+            let page = app.audit.list(&filter, page).await?;
+            Ok(Envelope::<PageBody<AuditBody>>::of(page.map(AuditBody::from).into()).into_response())
+        }
+        Format::Csv => Ok(csv_of(app.audit.export(&filter).await?)?.into_response()),
+    }
+}
+
+fn csv_of(lines: Vec<AuditLine>) -> Result<Csv, ApiError> {
+    let columns = [
+        "id",
+        "at",
+        "actor_id",
+        "actor_name",
+        "action",
+        "subject_kind",
+        "subject_id",
+        "subject_name",
+        "user_id",
+        "user_name",
+        "ip",
+        "request_id",
+        "details",
+    ];
+    let mut csv = Csv::new("audit.csv", &columns);
+    let number = |number: Option<i64>| number.map_or_else(String::new, |number| number.to_string());
+    for line in lines {
+        let details = serde_json::to_string(&line.details).map_err(|_| ApiError::internal())?;
+        csv.push([
+            &line.id.to_string(),
+            &line.at.get().to_string(),
+            &number(line.actor_id.map(UserId::get)),
+            &line.actor_name,
+            &line.action,
+            &line.subject_kind,
+            &number(line.subject_id),
+            line.subject_name.as_deref().unwrap_or_default(),
+            &number(line.user_id),
+            line.user_name.as_deref().unwrap_or_default(),
+            &line.ip,
+            &line.request_id,
+            &details,
+        ]);
+    }
+    Ok(csv)
 }
 
 /// PostgreSQL refuses NUL, and no name in the log has control characters.
-fn without_control_characters(name: &str, text: Option<String>) -> Result<Option<String>, ApiError> {
+pub fn without_control_characters(name: &str, text: Option<String>) -> Result<Option<String>, ApiError> {
     match text.filter(|text| !text.is_empty()) {
         Some(text) if text.chars().any(char::is_control) => {
             Err(ApiError::new(ErrorCode::InvalidQuery, format!("`{name}` contains control characters")))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use http::{HeaderName, header};
+use http::{HeaderMap, HeaderName, header};
 use tower_sessions::Session;
 
 use super::api_error::ApiError;
@@ -12,14 +12,15 @@ use super::error_code::ErrorCode;
 use super::extract::origin;
 use super::middleware::observe::set_user;
 use super::state::AppState;
-use crate::domain::caller::{Caller, Credential};
+use crate::domain::caller::{Caller, Credential, Origin};
 use crate::domain::id::{GatewayId, UserId};
+use crate::domain::key::Digest;
 use crate::domain::policy;
 use crate::domain::secrets::{AccessTokenSecret, GatewaySecret};
 use crate::domain::time::DAY;
 use crate::domain::user::User;
 use crate::service::authenticator::AuthError;
-use crate::storage::sessions::USER_ID;
+use crate::storage::sessions::{CREATED_TIME, IP, USER_AGENT, USER_ID};
 
 /// The session value that holds the Unix time of the last renewal. tower-sessions extends a session when its data
 /// changes, so [`renew`] changes this value once a day instead of writing on every request.
@@ -147,11 +148,39 @@ impl FromRequestParts<Arc<AppState>> for KeyHolder {
 }
 
 /// Starts a session with a new id, whatever cookie the request carries.
-pub async fn start_session(session: &Session, app: &AppState, user: UserId) -> Result<(), ApiError> {
+pub async fn start_session(
+    session: &Session,
+    app: &AppState,
+    user: UserId,
+    origin: &Origin,
+    headers: &HeaderMap,
+) -> Result<(), ApiError> {
     session.cycle_id().await.map_err(session_failed)?;
     session.insert(USER_ID, user.get()).await.map_err(session_failed)?;
-    session.insert(RENEWED, app.clock.now().get()).await.map_err(session_failed)?;
+    let now = app.clock.now().get();
+    session.insert(RENEWED, now).await.map_err(session_failed)?;
+    session.insert(CREATED_TIME, now).await.map_err(session_failed)?;
+    let ip = origin.ip.map_or_else(String::new, |ip| ip.to_string());
+    session.insert(IP, ip).await.map_err(session_failed)?;
+    let user_agent = headers.get(header::USER_AGENT).and_then(|text| text.to_str().ok()).unwrap_or_default();
+    let user_agent: String = user_agent.chars().take(policy::MAX_USER_AGENT_CHARS).collect();
+    session.insert(USER_AGENT, user_agent).await.map_err(session_failed)?;
     session.save().await.map_err(session_failed)
+}
+
+/// The digest of the session that a request was authenticated by; `None` for an access token.
+pub struct CurrentSession(pub Option<Digest>);
+
+impl FromRequestParts<Arc<AppState>> for CurrentSession {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
+        if parts.headers.contains_key(header::AUTHORIZATION) {
+            return Ok(Self(None));
+        }
+        let session = Session::from_request_parts(parts, app).await.map_err(|_| ApiError::internal())?;
+        Ok(Self(session.id().map(|id| app.sessions.digest(&id.to_string()))))
+    }
 }
 
 /// Refuses signing out by POST from another site: it is a write by cookie.
@@ -172,6 +201,9 @@ async fn by_session(parts: &mut Parts, app: &Arc<AppState>) -> Result<Arc<User>,
     refuse_cross_site(parts, app)?;
     let user = app.authenticator.by_session(id).await?;
     renew(&session, app).await?;
+    if let Some(id) = session.id() {
+        app.sessions.record_use(&app.sessions.digest(&id.to_string())).await;
+    }
     Ok(user)
 }
 

@@ -87,12 +87,15 @@ error_codes! {
     /// The search text is too short, has too many wildcards, or contains control characters; or too many keys match it.
     InvalidSearch = "invalid_search", [BAD_REQUEST],
         "Send at least 2 characters and at most 2 `%`, never `%%`; of all users' keys, the first or the last 4 characters.";
-    /// A filter or an order of a list, such as `status`, `group`, `role`, `sort` or `order`, has no such value.
+    /// A parameter that selects, orders or formats, such as `status`, `group`, `sort` or `format`, has no such value.
     InvalidFilter = "invalid_filter", [BAD_REQUEST],
         "Send one of the values that the message names.";
     /// A date is not written as YYYY-MM-DD, does not exist, or the range ends before it starts.
     InvalidRange = "invalid_range", [BAD_REQUEST],
         "Send dates as YYYY-MM-DD, the earlier one first.";
+    /// The range of days, or what it contains, is larger than one answer may be.
+    RangeTooLarge = "range_too_large", [BAD_REQUEST],
+        "Ask for fewer days, or for more general groups.";
     /// The name of the token is empty, too long, or contains control characters.
     InvalidName = "invalid_name", [BAD_REQUEST],
         "Send 1 to 50 characters.";

@@ -4,6 +4,7 @@ use http::StatusCode;
 
 use super::api_error::ApiError;
 use super::error_code::ErrorCode;
+use crate::domain::date_range::DateRangeInvalid;
 use crate::domain::ip_allowlist::IpsInvalid;
 use crate::domain::ledger::Refusal;
 use crate::domain::model_limits::ModelsInvalid;
@@ -19,12 +20,14 @@ use crate::domain::token_listing::ListingInvalid;
 use crate::domain::user::UserFilterInvalid;
 use crate::domain::username::{UsernameConflict, UsernameInvalid};
 use crate::service::access_tokens::AccessTokensError;
+use crate::service::audit::AuditError;
 use crate::service::authenticator::AuthError;
 use crate::service::enablement::EnablementError;
 use crate::service::gateways::GatewaysError;
 use crate::service::keys::KeysError;
 use crate::service::ledger::LedgerError;
 use crate::service::rate_limiter::RateLimited;
+use crate::service::sessions::SessionsError;
 use crate::service::sign_in::SignInError;
 use crate::service::tokens::TokensError;
 use crate::service::usage::UsageError;
@@ -232,6 +235,24 @@ impl From<SignInError> for ApiError {
     }
 }
 
+impl From<AuditError> for ApiError {
+    fn from(error: AuditError) -> Self {
+        match error {
+            AuditError::TooMany => Self::new(ErrorCode::RangeTooLarge, error.to_string()),
+            AuditError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<SessionsError> for ApiError {
+    fn from(error: SessionsError) -> Self {
+        match error {
+            SessionsError::NotFound => Self::new(ErrorCode::NotFound, error.to_string()),
+            SessionsError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
 impl From<AccessTokensError> for ApiError {
     fn from(error: AccessTokensError) -> Self {
         let message = error.to_string();
@@ -307,6 +328,7 @@ bad_input! {
     IpsInvalid => InvalidIps,
     PageInvalid => InvalidPage,
     SearchInvalid => InvalidSearch,
+    DateRangeInvalid => InvalidRange,
     ListingInvalid => InvalidFilter,
     UserFilterInvalid => InvalidFilter,
     UsernameInvalid => InvalidUsername,

@@ -6,9 +6,11 @@
 )]
 
 pub mod access_tokens;
+pub mod activity;
 pub mod api_error;
 pub mod audit;
 pub mod auth;
+pub mod csv;
 pub mod dashboard;
 pub mod enablement;
 pub mod envelope;
@@ -25,6 +27,7 @@ pub mod openapi;
 pub mod overview;
 pub mod page;
 pub mod router;
+pub mod sessions;
 pub mod sign_in;
 pub mod state;
 pub mod tokens;

@@ -16,8 +16,8 @@ use super::ledger::{charge, forward_auth, reservations, verify};
 use super::openapi::refusals;
 use super::state::AppState;
 use super::{
-    access_tokens, api_error, audit, auth, dashboard, enablement, gateways, health, keys, middleware, overview,
-    sign_in, tokens, usage, users,
+    access_tokens, activity, api_error, audit, auth, dashboard, enablement, gateways, health, keys, middleware,
+    overview, sessions, sign_in, tokens, usage, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -49,6 +49,9 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(access_tokens::mint))
         .routes(routes!(access_tokens::list, access_tokens::create))
         .routes(routes!(access_tokens::revoke))
+        .routes(routes!(sessions::list, sessions::end_others))
+        .routes(routes!(sessions::end))
+        .routes(routes!(activity::list))
         .routes(routes!(enablement::show, enablement::request))
         .routes(routes!(users::groups))
         .routes(routes!(users::models))

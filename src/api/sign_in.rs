@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use http::HeaderMap;
 use secrecy::SecretString;
 use serde::Deserialize;
 use tower_sessions::Session;
@@ -50,6 +51,7 @@ pub async fn sign_in(
     _: NotForeign,
     Visitor(origin): Visitor,
     session: Session,
+    headers: HeaderMap,
     Json(body): Json<LoginBody>,
 ) -> Result<Envelope<UserBody>, ApiError> {
     let username = Username::typed(body.username.as_deref().unwrap_or_default()).ok();
@@ -57,7 +59,7 @@ pub async fn sign_in(
     // The body may be large, and many sign-ins may wait for their password check.
     drop(body);
     let (user, proof) = app.sign_in.sign_in(username.as_ref(), &password, &origin).await?;
-    start_session(&session, &app, user.id).await?;
+    start_session(&session, &app, user.id, &origin, &headers).await?;
     if let Err(changed) = app.sign_in.confirm(user.id, &proof).await {
         end_session(&session).await?;
         return Err(changed.into());

@@ -17,6 +17,7 @@ use crate::service::keys::Keys;
 use crate::service::ledger::Ledger;
 use crate::service::overview::Overviews;
 use crate::service::rng::Rng;
+use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
 use crate::service::tokens::Tokens;
 use crate::service::usage::Usage;
@@ -33,6 +34,7 @@ pub struct AppState {
     pub overviews: Overviews,
     pub users: Users,
     pub sign_in: SignIn,
+    pub sessions: Sessions,
     pub access_tokens: AccessTokens,
     pub enablement: Enablement,
     pub gateways: Gateways,

@@ -28,6 +28,7 @@ use crate::service::passwords::Passwords;
 use crate::service::rate_limiter::{Limits, RateLimiter};
 use crate::service::recent_balances::RecentBalances;
 use crate::service::rng::Rng;
+use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
 use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
@@ -132,6 +133,7 @@ impl App {
                 passwords,
                 Arc::clone(&account_rules),
             ),
+            sessions: Sessions::new(db.clone(), vault.clone(), Arc::clone(&clock)),
             access_tokens: AccessTokens::new(
                 db.clone(),
                 vault.clone(),

@@ -15,4 +15,6 @@ pub struct AccessToken {
     pub created_time: UnixTime,
     /// Expiry; `None` means never.
     pub expires_at: Option<UnixTime>,
+    /// The last use, up to about a minute old; `None` if never used.
+    pub last_used_time: Option<UnixTime>,
 }

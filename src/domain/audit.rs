@@ -57,6 +57,7 @@ pub enum Action {
     KeyRevealed,
     SignedIn,
     SignInFailed,
+    SessionEnded,
     AccountCreated,
     AccountEdited,
     AccountDeleted,
@@ -86,6 +87,7 @@ impl Action {
             Self::KeyRevealed => "token.key_revealed",
             Self::SignedIn => "user.signed_in",
             Self::SignInFailed => "user.sign_in_failed",
+            Self::SessionEnded => "user.session_ended",
             Self::AccountCreated => "user.created",
             Self::AccountEdited => "user.edited",
             Self::AccountDeleted => "user.deleted",
@@ -229,8 +231,13 @@ pub struct AuditLine {
     pub subject_kind: String,
     /// The id of the resource.
     pub subject_id: Option<i64>,
+    /// The present name of the resource: of a token, a gateway or an access token, or a username; `None` if there is none
+    /// any more.
+    pub subject_name: Option<String>,
     /// The account that the resource belongs to.
     pub user_id: Option<i64>,
+    /// The username of that account.
+    pub user_name: Option<String>,
     /// The client's address; empty if it is not known.
     pub ip: String,
     /// The request id.
@@ -252,6 +259,20 @@ pub struct AuditFilter {
     pub subject_id: Option<i64>,
     /// Only resources of this account.
     pub user_id: Option<UserId>,
+    /// Only entries from this time on.
+    pub since: Option<UnixTime>,
+    /// Only entries before this time.
+    pub before: Option<UnixTime>,
+}
+
+impl AuditLine {
+    /// The entry as `user` may see it, whom it concerns: the addresses of other signed-in users are left out. The address
+    /// of an attempt to sign in stays.
+    #[must_use]
+    pub fn shown_to(self, user: UserId) -> Self {
+        let is_of_another = self.actor_id.is_some_and(|actor| actor != user);
+        Self { ip: if is_of_another { String::new() } else { self.ip }, ..self }
+    }
 }
 
 #[cfg(test)]
@@ -275,6 +296,7 @@ mod tests {
             (A::KeyRevealed, "token.key_revealed"),
             (A::SignedIn, "user.signed_in"),
             (A::SignInFailed, "user.sign_in_failed"),
+            (A::SessionEnded, "user.session_ended"),
             (A::AccountCreated, "user.created"),
             (A::AccountEdited, "user.edited"),
             (A::AccountDeleted, "user.deleted"),
@@ -319,6 +341,29 @@ mod tests {
         assert_eq!(by(Actor::User(&admin, &origin)), [true, false, false]);
         assert_eq!(by(Actor::Anonymous(&origin)), [false, false, false]);
         assert_eq!(by(Actor::Operator), [true, true, true]);
+    }
+
+    #[test]
+    fn users_see_their_own_addresses_and_those_of_attempts_to_sign_in() {
+        let line = |actor_id| AuditLine {
+            id: AuditId::new(1),
+            at: UnixTime::new(5),
+            actor_id,
+            actor_name: String::new(),
+            action: String::new(),
+            subject_kind: String::new(),
+            subject_id: None,
+            subject_name: None,
+            user_id: None,
+            user_name: None,
+            ip: "192.0.2.7".into(),
+            request_id: String::new(),
+            details: BTreeMap::new(),
+        };
+        let user = UserId::new(3);
+        for (actor, ip) in [(None, "192.0.2.7"), (Some(3), "192.0.2.7"), (Some(4), "")] {
+            assert_eq!(line(actor.map(UserId::new)).shown_to(user).ip, ip, "{actor:?}");
+        }
     }
 
     #[test]

@@ -70,6 +70,12 @@ impl Calendar {
         self.first_moment(self.next_first_day(period, day).date())
     }
 
+    /// When a day begins.
+    #[must_use]
+    pub fn start(self, day: Day) -> UnixTime {
+        self.first_moment(day.date())
+    }
+
     /// The first second of a day. Where daylight saving skips midnight, the day begins later; where a zone skipped a whole
     /// day, it begins with the next one.
     fn first_moment(self, date: NaiveDate) -> UnixTime {
@@ -149,6 +155,7 @@ mod tests {
             assert_eq!(calendar(zone, Weekday::Mon).end(Period::Day, day(of)), UnixTime::new(end), "{zone} {of}");
             assert_eq!(UnixTime::new(end).day_in(zone), day(of).plus_days(1), "{zone} {of}");
             assert_eq!(UnixTime::new(end - 1).day_in(zone), day(of), "{zone} {of}");
+            assert_eq!(calendar(zone, Weekday::Mon).start(day(of).plus_days(1)), UnixTime::new(end), "{zone} {of}");
         }
     }
 

@@ -48,6 +48,8 @@ id! {
     UserId;
     /// An access token of a user (spec §5.1).
     AccessTokenId;
+    /// A session, as its user sees it: neither the secret in the cookie nor its digest.
+    SessionId;
     /// A request to be enabled for the token API (spec §1).
     EnablementRequestId;
     /// A gateway. The id stays the same when credentials change, and is never used again.

@@ -59,6 +59,9 @@ pub const MAX_IPS: usize = 100;
 /// that all share. A hundred long model names fit.
 pub const MAX_LIST_BYTES: usize = 16 * 1_024;
 
+/// Lines of the audit log in one CSV file: a few MiB.
+pub const MAX_AUDIT_CSV_LINES: i64 = 10_000;
+
 /// Ids in one batch delete: one statement, well below the body limit.
 pub const MAX_BATCH: usize = 1_000;
 
@@ -137,6 +140,12 @@ pub const LAST_USED_SECONDS: i64 = 60;
 
 /// Days after its last use on which a session expires. A use more than a day after the last renewal renews it.
 pub const SESSION_DAYS: i64 = 30;
+
+/// Sessions that a user sees; those used last. Older ones end by themselves.
+pub const MAX_LISTED_SESSIONS: i64 = 100;
+
+/// Characters of a `User-Agent` that are kept with a session: enough to tell browser and system.
+pub const MAX_USER_AGENT_CHARS: usize = 300;
 
 /// The largest token limit that an administrator may set for one user.
 pub const MAX_TOKENS_OVERRIDE: i64 = 1_000_000;

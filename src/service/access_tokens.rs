@@ -99,7 +99,8 @@ impl AccessTokens {
         let subject = Subject::access_token(id, owner);
         audit::insert(&mut tx, AuditEntry::new(now, Actor::from(caller), Action::AccessTokenCreated, subject)).await?;
         self.invalidator.commit(tx, owner).await?;
-        Ok((AccessToken { id, name: name.to_owned(), created_time: now, expires_at }, secret))
+        let token = AccessToken { id, name: name.to_owned(), created_time: now, expires_at, last_used_time: None };
+        Ok((token, secret))
     }
 
     /// Deletes one of the caller's access tokens. It stops working at once.

@@ -1,8 +1,21 @@
-//! The audit log, for administrators.
+//! The audit log: all of it for administrators, and for each user what concerns their own account.
 
 use crate::domain::audit::{AuditFilter, AuditLine};
+use crate::domain::caller::Caller;
 use crate::domain::page::{Page, PageRequest};
+use crate::domain::policy;
 use crate::storage::{self, Db, StorageError, audit};
+
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    #[error(
+        "more than {max} entries match; ask for fewer days with `from` and `to`",
+        max = policy::MAX_AUDIT_CSV_LINES
+    )]
+    TooMany,
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
 
 /// The audit service.
 #[derive(Debug)]
@@ -21,10 +34,40 @@ impl Audit {
     ///
     /// # Errors
     /// The database.
-    pub async fn list(&self, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditLine>, StorageError> {
+    pub async fn list(&self, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditLine>, AuditError> {
         let mut tx = self.db.begin().await?;
-        let page = audit::list(&mut tx, filter, page).await?;
+        let lines = audit::list(&mut tx, filter, page.size(), page.offset()).await?;
+        let total = match page.total_if_last(lines.len()) {
+            Some(total) => total,
+            None => audit::count(&mut tx, filter).await?,
+        };
         storage::commit(tx).await?;
-        Ok(page)
+        Ok(page.holding(lines, total))
+    }
+
+    /// All matching entries, newest first, for a file.
+    ///
+    /// # Errors
+    /// More than [`policy::MAX_AUDIT_CSV_LINES`] match; the database.
+    pub async fn export(&self, filter: &AuditFilter) -> Result<Vec<AuditLine>, AuditError> {
+        let mut tx = self.db.begin().await?;
+        let lines = audit::list(&mut tx, filter, policy::MAX_AUDIT_CSV_LINES + 1, 0).await?;
+        storage::commit(tx).await?;
+        let is_within = i64::try_from(lines.len()).is_ok_and(|count| count <= policy::MAX_AUDIT_CSV_LINES);
+        if is_within { Ok(lines) } else { Err(AuditError::TooMany) }
+    }
+
+    /// Lists the matching entries that concern the caller's account and keys, newest first. `filter.user_id` is replaced.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn list_own(
+        &self,
+        caller: &Caller,
+        filter: AuditFilter,
+        page: PageRequest,
+    ) -> Result<Page<AuditLine>, AuditError> {
+        let filter = AuditFilter { user_id: Some(caller.user.id), ..filter };
+        Ok(self.list(&filter, page).await?.map(|line| line.shown_to(caller.user.id)))
     }
 }

@@ -17,6 +17,7 @@ pub mod passwords;
 pub mod rate_limiter;
 pub mod recent_balances;
 pub mod rng;
+pub mod sessions;
 pub mod sign_in;
 pub mod tokens;
 pub mod usage;

@@ -4,21 +4,50 @@ use super::{Conn, StorageError};
 use crate::domain::access_token::AccessToken;
 use crate::domain::id::{AccessTokenId, UserId};
 use crate::domain::key::Digest;
+use crate::domain::policy;
 use crate::domain::time::UnixTime;
 
-/// Finds the owner and the expiry of an access token.
-pub async fn find_owner(conn: &mut Conn, digest: &Digest) -> Result<Option<(UserId, Option<UnixTime>)>, StorageError> {
-    let row = sqlx::query!("select user_id, expires_at from access_tokens where digest = $1", digest as &Digest)
-        .fetch_optional(conn)
-        .await?;
-    Ok(row.map(|row| (row.user_id, row.expires_at)))
+/// The owner of an access token, its expiry, and its recorded last use.
+#[derive(Debug)]
+pub struct Found {
+    pub owner: UserId,
+    pub expires_at: Option<UnixTime>,
+    pub last_used_time: Option<UnixTime>,
+}
+
+/// Finds an access token.
+pub async fn find(conn: &mut Conn, digest: &Digest) -> Result<Option<Found>, StorageError> {
+    let row = sqlx::query!(
+        "select user_id, expires_at, last_used_time from access_tokens where digest = $1",
+        digest as &Digest
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|row| Found { owner: row.user_id, expires_at: row.expires_at, last_used_time: row.last_used_time }))
+}
+
+/// Records the use of an access token, unless one was recorded in the last minute. A request waits for this, so it waits
+/// neither for a locked row nor for the disk.
+pub async fn update_last_used(conn: &mut Conn, digest: &Digest, now: UnixTime) -> Result<(), StorageError> {
+    sqlx::query!(
+        "update access_tokens set last_used_time = $2 where id = (select id from access_tokens \
+         where digest = $1 and (last_used_time is null or last_used_time <= $3) for update skip locked) \
+         and set_config('synchronous_commit', 'off', true) = 'off'",
+        digest as &Digest,
+        now as UnixTime,
+        now.plus(-policy::LAST_USED_SECONDS) as UnixTime
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 /// Lists the access tokens of a user, newest first.
 pub async fn list(conn: &mut Conn, owner: UserId) -> Result<Vec<AccessToken>, StorageError> {
     let rows = sqlx::query_as!(
         AccessToken,
-        "select id, name, created_time, expires_at from access_tokens where user_id = $1 order by id desc",
+        "select id, name, created_time, expires_at, last_used_time from access_tokens where user_id = $1 \
+         order by id desc",
         owner as UserId
     )
     .fetch_all(conn)

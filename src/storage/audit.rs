@@ -5,7 +5,6 @@ use sqlx::types::Json;
 use super::{Conn, StorageError};
 use crate::domain::audit::{AuditEntry, AuditFilter, AuditLine, Details};
 use crate::domain::id::{AuditId, UserId};
-use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::UnixTime;
 
 /// Inserts an entry, in the transaction of the action.
@@ -47,55 +46,61 @@ struct Row {
     action: String,
     subject_kind: String,
     subject_id: Option<i64>,
+    subject_name: Option<String>,
     user_id: Option<i64>,
+    user_name: Option<String>,
     ip: String,
     request_id: String,
     details: Json<std::collections::BTreeMap<String, String>>,
 }
 
-/// Lists the matching entries, newest first. Must run in a transaction, for which it switches to custom plans: each
-/// filter has its own index, and only a plan that knows the filters uses it.
-pub async fn list(conn: &mut Conn, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditLine>, StorageError> {
-    sqlx::query!(r#"select set_config('plan_cache_mode', 'force_custom_plan', true) as "set!""#)
-        .fetch_one(&mut *conn)
-        .await?;
+/// Seconds by which the times of entries may be out of the order of their ids: servers' clocks differ.
+const DISORDER: i64 = 3_600;
+
+/// Lists the matching entries, newest first, with names. Must run in a transaction, for which it switches to custom plans:
+/// each filter has its own index, and only a plan that knows the filters uses it. Entries of some days are found by their
+/// ids, which ascend with time.
+pub async fn list(
+    conn: &mut Conn,
+    filter: &AuditFilter,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<AuditLine>, StorageError> {
+    use_custom_plans(conn).await?;
     let rows = sqlx::query_as!(
         Row,
         r#"select id, at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, request_id,
-           details as "details: Json<std::collections::BTreeMap<String, String>>"
-           from audit_log
+           details as "details: Json<std::collections::BTreeMap<String, String>>",
+           (select u.username from users u where u.id = l.user_id) as "user_name: String",
+           case subject_kind
+               when 'token' then (select t.name from tokens t where t.id = subject_id)
+               when 'user' then (select u.username from users u where u.id = subject_id)
+               when 'gateway' then (select g.name from gateways g where g.id = subject_id)
+               when 'access_token' then (select a.name from access_tokens a where a.id = subject_id)
+               when 'token_api_request' then (select u.username from users u where u.id = l.user_id)
+           end as "subject_name: String"
+           from audit_log l
            where ($1::bigint is null or actor_id = $1) and ($2::text is null or action = $2)
              and ($3::text is null or subject_kind = $3) and ($4::bigint is null or subject_id = $4)
              and ($5::bigint is null or user_id = $5)
-           order by id desc limit $6 offset $7"#,
+             and ($6::bigint is null or (at >= $6
+               and id >= (select b.id from audit_log b where b.at >= $6 - $8 order by b.at, b.id limit 1)))
+             and ($7::bigint is null or (at < $7
+               and id <= (select b.id from audit_log b where b.at < $7 + $8 order by b.at desc, b.id desc limit 1)))
+           order by id desc limit $9 offset $10"#,
         filter.actor_id as Option<UserId>,
         filter.action.as_deref(),
         filter.subject_kind.as_deref(),
         filter.subject_id,
         filter.user_id as Option<UserId>,
-        page.size(),
-        page.offset()
+        filter.since as Option<UnixTime>,
+        filter.before as Option<UnixTime>,
+        DISORDER,
+        limit,
+        offset
     )
     .fetch_all(&mut *conn)
     .await?;
-    let total = match page.total_if_last(rows.len()) {
-        Some(total) => total,
-        None => {
-            sqlx::query_scalar!(
-                r#"select count(*) as "count!" from audit_log
-               where ($1::bigint is null or actor_id = $1) and ($2::text is null or action = $2)
-                 and ($3::text is null or subject_kind = $3) and ($4::bigint is null or subject_id = $4)
-                 and ($5::bigint is null or user_id = $5)"#,
-                filter.actor_id as Option<UserId>,
-                filter.action.as_deref(),
-                filter.subject_kind.as_deref(),
-                filter.subject_id,
-                filter.user_id as Option<UserId>
-            )
-            .fetch_one(conn)
-            .await?
-        }
-    };
     let lines = rows.into_iter().map(|row| AuditLine {
         id: row.id,
         at: row.at,
@@ -104,10 +109,45 @@ pub async fn list(conn: &mut Conn, filter: &AuditFilter, page: PageRequest) -> R
         action: row.action,
         subject_kind: row.subject_kind,
         subject_id: row.subject_id,
+        subject_name: row.subject_name,
         user_id: row.user_id,
+        user_name: row.user_name,
         ip: row.ip,
         request_id: row.request_id,
         details: row.details.0,
     });
-    Ok(page.holding(lines.collect(), total))
+    Ok(lines.collect())
+}
+
+/// Counts the matching entries. Must run in a transaction, as [`list`].
+pub async fn count(conn: &mut Conn, filter: &AuditFilter) -> Result<i64, StorageError> {
+    use_custom_plans(conn).await?;
+    let count = sqlx::query_scalar!(
+        r#"select count(*) as "count!" from audit_log
+           where ($1::bigint is null or actor_id = $1) and ($2::text is null or action = $2)
+             and ($3::text is null or subject_kind = $3) and ($4::bigint is null or subject_id = $4)
+             and ($5::bigint is null or user_id = $5)
+             and ($6::bigint is null or (at >= $6
+               and id >= (select b.id from audit_log b where b.at >= $6 - $8 order by b.at, b.id limit 1)))
+             and ($7::bigint is null or (at < $7
+               and id <= (select b.id from audit_log b where b.at < $7 + $8 order by b.at desc, b.id desc limit 1)))"#,
+        filter.actor_id as Option<UserId>,
+        filter.action.as_deref(),
+        filter.subject_kind.as_deref(),
+        filter.subject_id,
+        filter.user_id as Option<UserId>,
+        filter.since as Option<UnixTime>,
+        filter.before as Option<UnixTime>,
+        DISORDER
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(count)
+}
+
+async fn use_custom_plans(conn: &mut Conn) -> Result<(), StorageError> {
+    sqlx::query!(r#"select set_config('plan_cache_mode', 'force_custom_plan', true) as "set!""#)
+        .fetch_one(conn)
+        .await?;
+    Ok(())
 }

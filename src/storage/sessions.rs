@@ -12,12 +12,19 @@ use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::{self, SessionStore};
 
 use super::{Conn, Db, StorageError};
-use crate::domain::id::UserId;
+use crate::domain::id::{SessionId, UserId};
 use crate::domain::key::{Digest, DigestKey};
+use crate::domain::policy;
+use crate::domain::session::Session;
 use crate::domain::time::{Clock, UnixTime};
 
 /// The name of the user's id in a session's data. The column `user_id` is generated from it.
 pub const USER_ID: &str = "user_id";
+
+/// The names of what is recorded at sign-in.
+pub const CREATED_TIME: &str = "created_time";
+pub const IP: &str = "ip";
+pub const USER_AGENT: &str = "user_agent";
 
 type Data = HashMap<String, serde_json::Value>;
 
@@ -37,7 +44,7 @@ impl SessionTable {
     }
 
     fn digest(&self, id: Id) -> Digest {
-        self.digests.digest(&format!("session {id}"))
+        digest_of(&self.digests, &id.to_string())
     }
 
     /// When a record expires by [`Clock`], in whole seconds, rounded up.
@@ -89,6 +96,12 @@ impl SessionStore for SessionTable {
     }
 }
 
+/// The digest by which a session is stored. `id` is the secret in the cookie.
+#[must_use]
+pub fn digest_of(digests: &DigestKey, id: &str) -> Digest {
+    digests.digest(&format!("session {id}"))
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "the argument of map_err")]
 fn backend_error(error: StorageError) -> session_store::Error {
     session_store::Error::Backend(error.to_string())
@@ -135,6 +148,67 @@ async fn update(conn: &mut Conn, digest: &Digest, data: &Data, expires_at: UnixT
 async fn delete(conn: &mut Conn, digest: &Digest) -> Result<(), StorageError> {
     sqlx::query!("delete from sessions where digest = $1", digest as &Digest).execute(conn).await?;
     Ok(())
+}
+
+/// Lists the live sessions of a user, the last used first. `current` is the digest of the one that is marked.
+pub async fn list(
+    conn: &mut Conn,
+    user: UserId,
+    current: Option<&Digest>,
+    now: UnixTime,
+) -> Result<Vec<Session>, StorageError> {
+    let sessions = sqlx::query_as!(
+        Session,
+        r#"select id, (data ->> 'created_time')::bigint as "created_time: UnixTime",
+           coalesce(last_seen_time, (data ->> 'created_time')::bigint) as "last_seen_time: UnixTime", expires_at,
+           coalesce(data ->> 'ip', '') as "ip!", coalesce(data ->> 'user_agent', '') as "user_agent!",
+           coalesce(digest = $2, false) as "is_current!"
+           from sessions where user_id = $1 and expires_at > $3
+           order by coalesce(last_seen_time, (data ->> 'created_time')::bigint, 0) desc, id desc limit $4"#,
+        user as UserId,
+        current as Option<&Digest>,
+        now as UnixTime,
+        policy::MAX_LISTED_SESSIONS
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(sessions)
+}
+
+/// Records the use of a session, unless one was recorded in the last minute. A request waits for this, so it waits
+/// neither for a locked row nor for the disk.
+pub async fn update_last_seen(conn: &mut Conn, digest: &Digest, now: UnixTime) -> Result<(), StorageError> {
+    sqlx::query!(
+        "update sessions set last_seen_time = $2 where digest = (select digest from sessions \
+         where digest = $1 and (last_seen_time is null or last_seen_time <= $3) for update skip locked) \
+         and set_config('synchronous_commit', 'off', true) = 'off'",
+        digest as &Digest,
+        now as UnixTime,
+        now.plus(-policy::LAST_USED_SECONDS) as UnixTime
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Deletes a session of this user. Returns true if it existed.
+pub async fn delete_of(conn: &mut Conn, user: UserId, id: SessionId) -> Result<bool, StorageError> {
+    let done = sqlx::query!("delete from sessions where user_id = $1 and id = $2", user as UserId, id as SessionId)
+        .execute(conn)
+        .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+/// Deletes the sessions of a user, except the one with the digest `current`. Returns their number.
+pub async fn delete_others_of(conn: &mut Conn, user: UserId, current: Option<&Digest>) -> Result<u64, StorageError> {
+    let done = sqlx::query!(
+        "delete from sessions where user_id = $1 and digest is distinct from $2",
+        user as UserId,
+        current as Option<&Digest>
+    )
+    .execute(conn)
+    .await?;
+    Ok(done.rows_affected())
 }
 
 /// Deletes all sessions of a user.

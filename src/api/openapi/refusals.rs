@@ -87,6 +87,9 @@ const OWN: &[Own] = &[
     ("GET", "/api/user/token", &[CrossSiteRequest, AccessTokenLimitReached, NotFound]),
     ("POST", "/api/user/access_tokens", &[InvalidText, MissingField, InvalidExpiry, AccessTokenLimitReached, NotFound]),
     ("DELETE", "/api/user/access_tokens/{id}", &[NotFound]),
+    ("DELETE", "/api/user/sessions/{id}", &[NotFound]),
+    ("GET", "/api/user/activity", &[InvalidRange]),
+    ("GET", "/api/admin/audit", &[InvalidRange, InvalidFilter, RangeTooLarge]),
     (
         "POST",
         "/api/user/token_api_request",

@@ -1,0 +1,108 @@
+//! A user's own sessions (spec §13.5).
+
+use std::sync::Arc;
+
+use moka::sync::Cache;
+
+use super::vault::Vault;
+use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
+use crate::domain::caller::Caller;
+use crate::domain::id::SessionId;
+use crate::domain::key::Digest;
+use crate::domain::policy;
+use crate::domain::session::Session;
+use crate::domain::time::{Clock, UnixTime};
+use crate::storage::{self, Db, StorageError, audit, sessions};
+
+/// Sessions whose last recorded use is remembered; an entry is smaller than 1 KiB.
+const CAPACITY: u64 = 20_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SessionsError {
+    /// The session does not exist, has ended, or belongs to another user.
+    #[error("there is no such session")]
+    NotFound,
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+#[derive(Debug)]
+pub struct Sessions {
+    db: Db,
+    vault: Vault,
+    clock: Arc<dyn Clock>,
+    /// When the use of a session was last recorded here, so that most requests cost no statement.
+    recorded: Cache<Digest, UnixTime>,
+}
+
+impl Sessions {
+    #[must_use]
+    pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>) -> Self {
+        Self { db, vault, clock, recorded: Cache::new(CAPACITY) }
+    }
+
+    /// The digest of a session. `id` is the secret in the cookie.
+    #[must_use]
+    pub fn digest(&self, id: &str) -> Digest {
+        sessions::digest_of(self.vault.digests(), id)
+    }
+
+    /// Records the use of a session, at most once a minute.
+    pub async fn record_use(&self, session: &Digest) {
+        let now = self.clock.now();
+        let last = self.recorded.get(session);
+        if last.is_some_and(|then| now.since(then) < policy::LAST_USED_SECONDS) {
+            return;
+        }
+        self.recorded.insert(session.clone(), now);
+        let recorded = async {
+            let mut conn = self.db.acquire().await?;
+            sessions::update_last_seen(&mut conn, session, now).await
+        };
+        // Sessions keep working when the database takes no writes.
+        if let Err(error) = recorded.await {
+            tracing::warn!(%error, "the last use of a session was not recorded");
+        }
+    }
+
+    /// The caller's live sessions, the last used first. `current` is the session of the request, if it has one.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn list(&self, caller: &Caller, current: Option<&Digest>) -> Result<Vec<Session>, SessionsError> {
+        let mut conn = self.db.acquire().await?;
+        Ok(sessions::list(&mut conn, caller.user.id, current, self.clock.now()).await?)
+    }
+
+    /// Ends one of the caller's sessions. Its next request is not signed in.
+    ///
+    /// # Errors
+    /// The caller has no such session; the database.
+    pub async fn end(&self, caller: &Caller, id: SessionId) -> Result<(), SessionsError> {
+        let mut tx = self.db.begin().await?;
+        if !sessions::delete_of(&mut tx, caller.user.id, id).await? {
+            return Err(SessionsError::NotFound);
+        }
+        audit::insert(&mut tx, self.entry(caller, [("session", id.to_string())])).await?;
+        Ok(storage::commit(tx).await?)
+    }
+
+    /// Ends the caller's sessions except the one of the request, and returns their number.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn end_others(&self, caller: &Caller, current: Option<&Digest>) -> Result<u64, SessionsError> {
+        let mut tx = self.db.begin().await?;
+        let ended = sessions::delete_others_of(&mut tx, caller.user.id, current).await?;
+        if ended > 0 {
+            audit::insert(&mut tx, self.entry(caller, [("sessions", ended.to_string())])).await?;
+        }
+        storage::commit(tx).await?;
+        Ok(ended)
+    }
+
+    fn entry(&self, caller: &Caller, details: impl Into<Details>) -> AuditEntry {
+        let subject = Subject::user(caller.user.id);
+        AuditEntry::new(self.clock.now(), Actor::from(caller), Action::SessionEnded, subject).with(details)
+    }
+}

@@ -21,3 +21,6 @@ create index audit_log_by_time on audit_log (at, id);
 
 -- The usage of all tokens of a user by day.
 create index usage_daily_by_user on usage_daily (user_id, day);
+
+-- The usage of everyone by day, for administrators.
+create index usage_daily_by_day on usage_daily (day);

@@ -176,20 +176,20 @@ fn csv_of(lines: Vec<AuditLine>) -> Result<Csv, ApiError> {
     let number = |number: Option<i64>| number.map_or_else(String::new, |number| number.to_string());
     for line in lines {
         let details = serde_json::to_string(&line.details).map_err(|_| ApiError::internal())?;
-        csv.push([
-            &line.id.to_string(),
-            &line.at.get().to_string(),
-            &number(line.actor_id.map(UserId::get)),
-            &line.actor_name,
-            &line.action,
-            &line.subject_kind,
-            &number(line.subject_id),
-            line.subject_name.as_deref().unwrap_or_default(),
-            &number(line.user_id),
-            line.user_name.as_deref().unwrap_or_default(),
-            &line.ip,
-            &line.request_id,
-            &details,
+        csv.push(&[
+            line.id.to_string(),
+            line.at.get().to_string(),
+            number(line.actor_id.map(UserId::get)),
+            line.actor_name,
+            line.action,
+            line.subject_kind,
+            number(line.subject_id),
+            line.subject_name.unwrap_or_default(),
+            number(line.user_id),
+            line.user_name.unwrap_or_default(),
+            line.ip,
+            line.request_id,
+            details,
         ]);
     }
     Ok(csv)

@@ -39,12 +39,12 @@ impl Csv {
     }
 
     /// Adds a line.
-    pub fn push<const N: usize>(&mut self, cells: [&str; N]) {
-        for (at, cell) in cells.into_iter().enumerate() {
+    pub fn push(&mut self, cells: &[impl AsRef<str>]) {
+        for (at, cell) in cells.iter().enumerate() {
             if at > 0 {
                 self.text.push(',');
             }
-            push_cell(&mut self.text, cell);
+            push_cell(&mut self.text, cell.as_ref());
         }
         self.text.push_str("\r\n");
     }
@@ -85,11 +85,11 @@ mod tests {
     #[test]
     fn cells_are_quoted_where_they_must_be_and_are_never_formulas() {
         let mut csv = Csv::new("x.csv", &["a", "b"]);
-        csv.push(["plain", "with, comma"]);
-        csv.push(["with \"quotes\"", "two\r\nlines"]);
-        csv.push(["=1+1", "@x"]);
-        csv.push(["+x", "-x, y"]);
-        csv.push(["-7", "\tx"]);
+        csv.push(&["plain", "with, comma"]);
+        csv.push(&["with \"quotes\"", "two\r\nlines"]);
+        csv.push(&["=1+1", "@x"]);
+        csv.push(&["+x", "-x, y"]);
+        csv.push(&["-7", "\tx"]);
         let lines = [
             "a,b",
             "plain,\"with, comma\"",

@@ -17,6 +17,7 @@ use crate::domain::text::TextInvalid;
 use crate::domain::time::LifetimeInvalid;
 use crate::domain::token::{EditRefused, NameInvalid, NoteInvalid};
 use crate::domain::token_listing::ListingInvalid;
+use crate::domain::usage_report::ReportInvalid;
 use crate::domain::user::UserFilterInvalid;
 use crate::domain::username::{UsernameConflict, UsernameInvalid};
 use crate::service::access_tokens::AccessTokensError;
@@ -31,6 +32,7 @@ use crate::service::sessions::SessionsError;
 use crate::service::sign_in::SignInError;
 use crate::service::tokens::TokensError;
 use crate::service::usage::UsageError;
+use crate::service::usage_reports::UsageReportsError;
 use crate::service::users::UsersError;
 use crate::service::vault::Unopenable;
 use crate::storage::StorageError;
@@ -241,6 +243,32 @@ impl From<AuditError> for ApiError {
             AuditError::TooMany => Self::new(ErrorCode::RangeTooLarge, error.to_string()),
             AuditError::Storage(storage) => storage.into(),
         }
+    }
+}
+
+impl From<UsageReportsError> for ApiError {
+    fn from(error: UsageReportsError) -> Self {
+        let message = error.to_string();
+        match error {
+            UsageReportsError::TokenNotFound | UsageReportsError::UserNotFound => {
+                Self::new(ErrorCode::NotFound, message)
+            }
+            UsageReportsError::TooManyRows | UsageReportsError::TooMuchUsage => {
+                Self::new(ErrorCode::RangeTooLarge, message)
+            }
+            UsageReportsError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<ReportInvalid> for ApiError {
+    fn from(error: ReportInvalid) -> Self {
+        let code = match error {
+            ReportInvalid::Range(_) => ErrorCode::InvalidRange,
+            ReportInvalid::TooManyDays => ErrorCode::RangeTooLarge,
+            ReportInvalid::Grouping | ReportInvalid::EveryonesGrouping => ErrorCode::InvalidFilter,
+        };
+        Self::new(code, error.to_string())
     }
 }
 

@@ -32,4 +32,5 @@ pub mod sign_in;
 pub mod state;
 pub mod tokens;
 pub mod usage;
+pub mod usage_reports;
 pub mod users;

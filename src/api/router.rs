@@ -17,7 +17,7 @@ use super::openapi::refusals;
 use super::state::AppState;
 use super::{
     access_tokens, activity, api_error, audit, auth, dashboard, enablement, gateways, health, keys, middleware,
-    overview, sessions, sign_in, tokens, usage, users,
+    overview, sessions, sign_in, tokens, usage, usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -46,6 +46,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
     let signed_in = OpenApiRouter::new()
         .routes(routes!(users::show_own, users::edit_own))
         .routes(routes!(overview::show))
+        .routes(routes!(usage_reports::show_own))
         .routes(routes!(access_tokens::mint))
         .routes(routes!(access_tokens::list, access_tokens::create))
         .routes(routes!(access_tokens::revoke))
@@ -81,7 +82,8 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(gateways::revoke))
         .routes(routes!(gateways::create_credential))
         .routes(routes!(gateways::revoke_credential))
-        .routes(routes!(audit::list));
+        .routes(routes!(audit::list))
+        .routes(routes!(usage_reports::show));
 
     let gateway = OpenApiRouter::new()
         .routes(routes!(verify::verify))

@@ -21,6 +21,7 @@ use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
 use crate::service::tokens::Tokens;
 use crate::service::usage::Usage;
+use crate::service::usage_reports::UsageReports;
 use crate::service::users::{AccountRules, Users};
 use crate::storage::Db;
 use crate::telemetry::requests::HttpMetrics;
@@ -31,6 +32,7 @@ pub struct AppState {
     pub tokens: Tokens,
     pub keys: Keys,
     pub usage: Usage,
+    pub usage_reports: UsageReports,
     pub overviews: Overviews,
     pub users: Users,
     pub sign_in: SignIn,

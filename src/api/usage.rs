@@ -24,7 +24,13 @@ use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage};
 /// Dollars as an exact JSON number with at most six decimal places.
 #[derive(Debug, ToSchema)]
 #[schema(value_type = f64)]
-struct Dollars(Usd);
+pub struct Dollars(Usd);
+
+impl From<Usd> for Dollars {
+    fn from(amount: Usd) -> Self {
+        Self(amount)
+    }
+}
 
 impl Serialize for Dollars {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -32,6 +32,7 @@ use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
 use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
+use crate::service::usage_reports::UsageReports;
 use crate::service::users::{AccountRules, Users};
 #[cfg(feature = "embedded")]
 use crate::service::vault::Vault;
@@ -115,6 +116,7 @@ impl App {
                 Arc::clone(&rate_limiter),
                 config.usage.time_zone,
             ),
+            usage_reports: UsageReports::new(db.clone(), Arc::clone(&clock), config.usage.time_zone),
             overviews: Overviews::new(db.clone(), Arc::clone(&clock), config.usage.time_zone),
             users: Users::new(
                 db.clone(),

@@ -33,5 +33,6 @@ pub mod time;
 pub mod token;
 pub mod token_listing;
 pub mod usage;
+pub mod usage_report;
 pub mod user;
 pub mod username;

@@ -71,6 +71,18 @@ pub const MAX_KEY_BATCH: usize = 100;
 /// Days from the first to the last day of a daily usage answer (spec §8).
 pub const MAX_USAGE_DAYS: i64 = 7;
 
+/// Days of a usage report: a leap year.
+pub const MAX_REPORT_DAYS: i64 = 366;
+
+/// Days of a usage report if the caller sends no `from`.
+pub const DEFAULT_REPORT_DAYS: i64 = 30;
+
+/// Lines of a usage report: about 10 MiB.
+pub const MAX_REPORT_ROWS: i64 = 50_000;
+
+/// Rows of `usage_daily` that a report of everyone reads: a few seconds. A row is one token on one day with one model.
+pub const MAX_REPORT_READ: i64 = 1_000_000;
+
 /// Seconds for which a daily usage answer is cached (spec §8).
 pub const DAILY_USAGE_CACHE_SECONDS: i64 = 600;
 

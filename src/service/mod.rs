@@ -21,5 +21,6 @@ pub mod sessions;
 pub mod sign_in;
 pub mod tokens;
 pub mod usage;
+pub mod usage_reports;
 pub mod users;
 pub mod vault;

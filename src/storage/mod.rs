@@ -27,6 +27,7 @@ pub mod retention;
 pub mod sessions;
 pub mod tokens;
 pub mod usage;
+pub mod usage_reports;
 pub mod users;
 
 use sqlx::{Connection, Postgres};

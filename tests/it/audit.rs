@@ -40,7 +40,8 @@ async fn the_audit_log_shows_who_did_what_to_which_token_and_from_where(pool: Pg
     let line = admin.get(&format!("{of_token}&action=token.key_revealed")).await.ok()["items"][0].clone();
     let expected = json!({
         "id": line["id"], "at": START, "actor_id": ana.id, "actor_name": "ana", "action": "token.key_revealed",
-        "subject_kind": "token", "subject_id": token, "user_id": ana.id, "ip": "203.0.113.9",
+        "subject_kind": "token", "subject_id": token, "subject_name": "two", "user_id": ana.id, "user_name": "ana",
+        "ip": "203.0.113.9",
         "request_id": "my-request-7", "details": {},
     });
     assert_eq!(line, expected);
@@ -83,4 +84,103 @@ async fn every_action_of_an_administrator_is_logged(pool: PgPool) {
     assert_eq!(root.page(&format!("{AUDIT}?action=token_api.requested"), "actor_id").await.0, [ana.id, ana.id]);
     let granted = root.get(&format!("{AUDIT}?action=user.quota_granted")).await.ok()["items"][0]["details"].clone();
     assert_eq!(granted, json!({ "from": "0", "to": "9" }));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn lines_have_the_present_names_of_what_they_are_about(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (root, ana) = (app.root().await, app.enabled_user("ana").await);
+    let token = ana.creates(json!({ "name": "one" })).await;
+    ana.put("/api/token/", json!({ "id": token, "name": "renamed" })).await.ok();
+    ana.delete(&format!("/api/token/{token}")).await.ok();
+    ana.post("/api/user/access_tokens", json!({ "name": "laptop" })).await.ok();
+    let gateway = root.post(GATEWAYS, json!({ "name": "edge" })).await.ok()["id"].clone();
+    let names = async |action: &str| {
+        let line = root.get(&format!("{AUDIT}?action={action}")).await.ok()["items"][0].clone();
+        (line["subject_name"].clone(), line["user_name"].clone())
+    };
+    assert_eq!(names("token.created").await, (json!("renamed"), json!("ana")));
+    assert_eq!(names("access_token.created").await, (json!("laptop"), json!("ana")));
+    assert_eq!(names("gateway.created").await, (json!("edge"), json!(null)));
+    assert_eq!(names("user.created").await, (json!("ana"), json!("ana")));
+    root.delete(&format!("{GATEWAYS}/{gateway}")).await.ok();
+    assert_eq!(names("gateway.created").await, (json!(null), json!(null)));
+    let ben = app.user("ben").await;
+    ben.post("/api/user/token_api_request", json!({ "reason": "x" })).await.ok();
+    assert_eq!(names("token_api.requested").await, (json!("ben"), json!("ben")));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn the_audit_log_is_limited_to_days_of_the_time_zone(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_USAGE__TIME_ZONE", "Asia/Tokyo")]).await;
+    let admin = app.admin("carla").await;
+    let before = app.root().await.page(AUDIT, "id").await.1;
+    // 12:00 UTC is 21:00 in Tokyo, so the next day begins three hours later.
+    app.clock.advance(3 * 3_600 - 1);
+    admin.post(USERS, json!({ "username": "today", "password": "a password" })).await.ok();
+    app.clock.advance(1);
+    admin.post(USERS, json!({ "username": "tomorrow", "password": "a password" })).await.ok();
+    app.clock.advance(86_400);
+    admin.post(USERS, json!({ "username": "later", "password": "a password" })).await.ok();
+    let made = async |query: &str| {
+        let (names, _) =
+            admin.page(&format!("{AUDIT}?action=user.created&actor_id={}&{query}", admin.id), "subject_name").await;
+        names.iter().map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(made("").await, ["later", "tomorrow", "today"]);
+    assert_eq!(made("to=2026-03-10").await, ["today"]);
+    assert_eq!(made("from=2026-03-11").await, ["later", "tomorrow"]);
+    assert_eq!(made("from=2026-03-11&to=2026-03-11").await, ["tomorrow"]);
+    assert_eq!(made("from=2026-03-10&to=2026-03-12").await, ["later", "tomorrow", "today"]);
+    assert_eq!(made("to=2026-03-09").await, [""; 0]);
+    assert_eq!(made("from=2026-03-13").await, [""; 0]);
+    assert_eq!(admin.page(&format!("{AUDIT}?to=2026-03-10&size=1"), "id").await.1, before + 1);
+    let date = "must be a date of the calendar written YYYY-MM-DD, such as 2026-01-05";
+    for (query, code, message) in [
+        ("from=1", "invalid_range", format!("`from` {date}")),
+        ("to=2026-02-30", "invalid_range", format!("`to` {date}")),
+        ("from=2026-03-02&to=2026-03-01", "invalid_range", "`from` is after `to`".to_owned()),
+        ("format=xml", "invalid_filter", "`format` must be `json` or `csv`".to_owned()),
+    ] {
+        admin.get(&format!("{AUDIT}?{query}")).await.refuses_saying(400, code, &message);
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn the_audit_log_is_saved_as_csv_up_to_a_bound(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (admin, ana) = (app.admin("carla").await, app.enabled_user("ana").await);
+    let token = ana.creates(json!({ "name": "=cmd|' /C calc'!A0" })).await;
+    let mut edit = ana.request(http::Method::PUT, "/api/token/");
+    *edit.body_mut() = axum::body::Body::from(json!({ "id": token, "note": "x", "group": "auto" }).to_string());
+    edit.headers_mut().insert("x-request-id", "my-request-7".parse().unwrap());
+    ana.send(edit).await.ok();
+    let path = format!("{AUDIT}?subject_kind=token&format=csv");
+    let answer = admin.get(&path).await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), Some("text/csv; charset=utf-8"));
+    assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"audit.csv\""));
+    let id = admin.get(&format!("{AUDIT}?action=token.edited")).await.ok()["items"][0]["id"].clone();
+    let lines: Vec<&str> = answer.text.split("\r\n").collect();
+    assert_eq!(lines.len(), 4);
+    assert_eq!(
+        lines[0],
+        "id,at,actor_id,actor_name,action,subject_kind,subject_id,subject_name,user_id,user_name,ip,request_id,details"
+    );
+    let ana_id = ana.id;
+    let details = r#""{""fields"":""note,group"",""group"":""auto""}""#;
+    let edited = format!(
+        "{id},{START},{ana_id},ana,token.edited,token,{token},'=cmd|' /C calc'!A0,{ana_id},ana,,my-request-7,{details}"
+    );
+    assert_eq!(lines[1], edited);
+    assert!(lines[2].contains("token.created") && lines[3].is_empty());
+    let insert = "insert into audit_log (at, actor_name, action, subject_kind, ip, request_id, details) \
+                  select $1, '', 'many', 'x', '', '', '{}' from generate_series(1, $2)";
+    sqlx::query(insert).bind(START).bind(10_000).execute(&app.pool).await.unwrap();
+    let all = admin.get(&format!("{AUDIT}?action=many&format=csv")).await;
+    assert_eq!(all.text.matches("\r\n").count(), 10_001);
+    sqlx::query(insert).bind(START).bind(1).execute(&app.pool).await.unwrap();
+    let message = "more than 10000 entries match; ask for fewer days with `from` and `to`";
+    admin.get(&format!("{AUDIT}?action=many&format=csv")).await.refuses_saying(400, "range_too_large", message);
+    assert_eq!(admin.page(&format!("{AUDIT}?action=many"), "id").await.1, 10_001);
 }

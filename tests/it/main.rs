@@ -72,6 +72,7 @@ mod s4_8_usage_by_key;
 mod s4_9_daily_usage;
 mod s5_auth;
 mod s7_errors;
+mod sessions;
 mod sign_in;
 mod token_listing;
 mod users;

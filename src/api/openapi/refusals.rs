@@ -89,6 +89,8 @@ const OWN: &[Own] = &[
     ("DELETE", "/api/user/access_tokens/{id}", &[NotFound]),
     ("DELETE", "/api/user/sessions/{id}", &[NotFound]),
     ("GET", "/api/user/activity", &[InvalidRange]),
+    ("GET", "/api/usage", &[InvalidRange, InvalidFilter, RangeTooLarge, NotFound]),
+    ("GET", "/api/admin/usage", &[InvalidRange, InvalidFilter, RangeTooLarge, NotFound]),
     ("GET", "/api/admin/audit", &[InvalidRange, InvalidFilter, RangeTooLarge]),
     (
         "POST",

@@ -3,6 +3,8 @@
 
 mod lists;
 
+use std::collections::BTreeMap;
+
 pub use self::lists::{Listed, list, list_everyones, list_listed, list_listed_among, list_newest_listed};
 use super::keys::SealedKey;
 use super::{Conn, StorageError};
@@ -149,6 +151,21 @@ pub async fn find_owner(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, 
         .fetch_optional(conn)
         .await?;
     Ok(owner)
+}
+
+/// The owner of a token, also of a deleted one.
+pub async fn find_owner_ever(conn: &mut Conn, id: TokenId) -> Result<Option<UserId>, StorageError> {
+    let owner =
+        sqlx::query_scalar!("select user_id from tokens where id = $1", id as TokenId).fetch_optional(conn).await?;
+    Ok(owner)
+}
+
+/// The names of these tokens, deleted ones included.
+pub async fn list_names(conn: &mut Conn, ids: &[TokenId]) -> Result<BTreeMap<TokenId, String>, StorageError> {
+    let rows = sqlx::query!(r#"select id, name as "name: String" from tokens where id = any($1)"#, ids as &[TokenId])
+        .fetch_all(conn)
+        .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.name)).collect())
 }
 
 /// The owner's newest live tokens, newest first.

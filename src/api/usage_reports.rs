@@ -1,0 +1,221 @@
+//! Usage over longer ranges, grouped (spec §13.6).
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::api_error::ApiError;
+use super::auth::{Admin, SignedIn};
+use super::csv::{Csv, Format};
+use super::envelope::Envelope;
+use super::extract::{Query, query_number};
+use super::state::AppState;
+use super::usage::Dollars;
+use crate::domain::id::{TokenId, UserId};
+use crate::domain::time::Day;
+use crate::domain::usage_report::{Amounts, Dimension, Grouping, Report, ReportRow, ReportSpan};
+use crate::service::usage_reports::ReportScope;
+
+/// Which days, and how to group them.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ReportQuery {
+    /// First day, YYYY-MM-DD. Default: 30 days until `to`. At most 366 days.
+    from: Option<String>,
+    /// Last day, YYYY-MM-DD, included. Default: today.
+    to: Option<String>,
+    /// `day` (default) and `token`, and for administrators `user`; several are separated by commas. Without `day`, the
+    /// highest spend comes first.
+    group_by: Option<String>,
+    /// Only this token.
+    token_id: Option<String>,
+    /// `json` (default) or `csv`.
+    format: Option<String>,
+}
+
+impl ReportQuery {
+    fn span(&self, today: Day) -> Result<ReportSpan, ApiError> {
+        Ok(ReportSpan::resolve(self.from.as_deref(), self.to.as_deref(), today)?)
+    }
+
+    fn token(&self) -> Result<Option<TokenId>, ApiError> {
+        Ok(query_number("token_id", self.token_id.as_deref())?.map(TokenId::new))
+    }
+}
+
+/// Whose usage, for administrators.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ReportUserQuery {
+    /// Only the tokens of this user. Not together with `token_id`, which takes precedence.
+    user_id: Option<String>,
+}
+
+/// What was used.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AmountsBody {
+    /// Spend, quota units.
+    quota: i64,
+    /// Spend, USD.
+    usd: Dollars,
+    /// Number of requests.
+    requests: i64,
+    /// Input tokens.
+    prompt_tokens: i64,
+    /// Output tokens.
+    completion_tokens: i64,
+}
+
+impl From<Amounts> for AmountsBody {
+    fn from(amounts: Amounts) -> Self {
+        Self {
+            quota: amounts.quota.get(),
+            usd: Dollars::from(amounts.quota.usd()),
+            requests: amounts.requests,
+            prompt_tokens: amounts.prompt_tokens,
+            completion_tokens: amounts.completion_tokens,
+        }
+    }
+}
+
+/// A line of a report. What it is not grouped by is absent.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReportRowBody {
+    /// YYYY-MM-DD.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    date: Option<String>,
+    /// User ID.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_id: Option<i64>,
+    /// The username.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    username: Option<String>,
+    /// Token ID.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_id: Option<i64>,
+    /// The present name of the token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_name: Option<String>,
+    #[serde(flatten)]
+    amounts: AmountsBody,
+}
+
+/// Usage of a range of days, grouped.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReportBody {
+    /// The first day, YYYY-MM-DD.
+    from: String,
+    /// The last day, YYYY-MM-DD.
+    to: String,
+    /// The time zone of the days.
+    time_zone: String,
+    /// What the rows are grouped by.
+    group_by: Vec<&'static str>,
+    /// The sum of all rows.
+    total: AmountsBody,
+    /// By day, if grouped by day, else the highest spend first. Grouped by day alone, every day has a row.
+    rows: Vec<ReportRowBody>,
+}
+
+impl ReportBody {
+    fn new(report: Report, time_zone: String) -> Self {
+        let rows = report.rows.iter().map(|row| ReportRowBody {
+            date: row.day.map(|day| day.to_string()),
+            user_id: row.user_id.map(UserId::get),
+            username: username(&report, row),
+            token_id: row.token_id.map(TokenId::get),
+            token_name: token_name(&report, row),
+            amounts: row.amounts.into(),
+        });
+        Self {
+            rows: rows.collect(),
+            from: report.span.from.to_string(),
+            to: report.span.to.to_string(),
+            time_zone,
+            group_by: report.grouping.dimensions().map(Dimension::as_str).collect(),
+            total: report.total.into(),
+        }
+    }
+}
+
+fn username(report: &Report, row: &ReportRow) -> Option<String> {
+    row.user_id.map(|id| report.usernames.get(&id).cloned().unwrap_or_default())
+}
+
+fn token_name(report: &Report, row: &ReportRow) -> Option<String> {
+    row.token_id.map(|id| report.token_names.get(&id).cloned().unwrap_or_default())
+}
+
+/// The columns of the dimensions and the amounts.
+fn csv_of(report: &Report) -> Csv {
+    let mut columns = Vec::new();
+    for dimension in report.grouping.dimensions() {
+        columns.extend_from_slice(match dimension {
+            Dimension::Day => &["date"] as &[_],
+            Dimension::User => &["user_id", "username"],
+            Dimension::Token => &["token_id", "token_name"],
+        });
+    }
+    columns.extend_from_slice(&["requests", "prompt_tokens", "completion_tokens", "quota", "usd"]);
+    let mut csv = Csv::new("usage.csv", &columns);
+    for row in &report.rows {
+        let mut cells = Vec::new();
+        cells.extend(row.day.map(|day| day.to_string()));
+        cells.extend(row.user_id.map(|id| id.to_string()));
+        cells.extend(username(report, row));
+        cells.extend(row.token_id.map(|id| id.to_string()));
+        cells.extend(token_name(report, row));
+        let amounts = row.amounts;
+        cells.extend([amounts.requests, amounts.prompt_tokens, amounts.completion_tokens].map(|n| n.to_string()));
+        cells.extend([amounts.quota.get().to_string(), amounts.quota.usd().to_string()]);
+        csv.push(&cells);
+    }
+    csv
+}
+
+fn answer(report: Report, format: Format, app: &AppState) -> Response {
+    match format {
+        Format::Json => Envelope::of(ReportBody::new(report, app.time_zone.clone())).into_response(),
+        Format::Csv => csv_of(&report).into_response(),
+    }
+}
+
+/// Usage of your tokens, deleted ones included, over at most 366 days.
+#[utoipa::path(get, path = "/api/usage", operation_id = "show_usage", tag = "usage", params(ReportQuery),
+    responses((status = 200, content((Envelope<ReportBody> = "application/json"), (String = "text/csv")))))]
+pub async fn show_own(
+    State(app): State<Arc<AppState>>,
+    SignedIn(caller): SignedIn,
+    Query(query): Query<ReportQuery>,
+) -> Result<Response, ApiError> {
+    let format = Format::parse(query.format.as_deref())?;
+    let (span, grouping) = (query.span(app.usage_reports.today())?, Grouping::parse(query.group_by.as_deref())?);
+    let report = app.usage_reports.show_own(&caller, query.token()?, span, grouping).await?;
+    Ok(answer(report, format, &app))
+}
+
+/// Usage of everyone, of one user or of one token, over at most 366 days.
+#[utoipa::path(get, path = "/api/admin/usage", operation_id = "show_everyones_usage", tag = "administration",
+    params(ReportQuery, ReportUserQuery),
+    responses((status = 200, content((Envelope<ReportBody> = "application/json"), (String = "text/csv")))))]
+pub async fn show(
+    State(app): State<Arc<AppState>>,
+    _: Admin,
+    Query(query): Query<ReportQuery>,
+    Query(user): Query<ReportUserQuery>,
+) -> Result<Response, ApiError> {
+    let format = Format::parse(query.format.as_deref())?;
+    let span = query.span(app.usage_reports.today())?;
+    let grouping = Grouping::parse_everyones(query.group_by.as_deref())?;
+    let user = query_number("user_id", user.user_id.as_deref())?.map(UserId::new);
+    let scope = match (query.token()?, user) {
+        (Some(token), _) => ReportScope::Token(token),
+        (None, Some(user)) => ReportScope::User(user),
+        (None, None) => ReportScope::Everyone,
+    };
+    let report = app.usage_reports.show(scope, span, grouping).await?;
+    Ok(answer(report, format, &app))
+}

@@ -1,0 +1,91 @@
+//! Reports over the table `usage_daily`, grouped.
+
+use super::{Conn, StorageError};
+use crate::domain::id::{TokenId, UserId};
+use crate::domain::money::Quota;
+use crate::domain::policy;
+use crate::domain::time::Day;
+use crate::domain::usage_report::{Amounts, Dimension, Grouping, ReportRow, ReportSpan};
+
+/// The lines of a report, and the rows that were read for them.
+#[derive(Debug)]
+pub struct Grouped {
+    /// One more than [`policy::MAX_REPORT_ROWS`] if there are more.
+    pub rows: Vec<ReportRow>,
+    pub read: i64,
+}
+
+/// Groups the rows of `$from`, whose parameters begin with `$7`.
+macro_rules! grouped {
+    ($conn:expr, $span:expr, $grouping:expr, $from:tt $(, $bind:expr)* $(,)?) => {{
+        let rows = sqlx::query!(
+            r#"select case when $3::boolean then day end as "day: Day",
+               case when $4::boolean then user_id end as "user_id: UserId",
+               case when $5::boolean then token_id end as "token_id: TokenId",
+               sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
+               least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
+               least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
+               (sum(count(*)) over ())::bigint as "read!" from "# + $from + r#"
+               group by 1, 2, 3
+               order by 1, case when $3 then 0 else sum(quota) end desc, 2, 3 limit $6"#,
+            $span.from as Day,
+            $span.to as Day,
+            $grouping.has(Dimension::Day),
+            $grouping.has(Dimension::User),
+            $grouping.has(Dimension::Token),
+            policy::MAX_REPORT_ROWS + 1
+            $(, $bind)*
+        )
+        .fetch_all($conn)
+        .await?;
+        let read = rows.first().map_or(0, |row| row.read);
+        let rows = rows.into_iter().map(|row| ReportRow {
+            day: row.day,
+            user_id: row.user_id,
+            token_id: row.token_id,
+            amounts: Amounts {
+                quota: row.quota,
+                requests: row.requests,
+                prompt_tokens: row.prompt_tokens,
+                completion_tokens: row.completion_tokens,
+            },
+        });
+        Grouped { rows: rows.collect(), read }
+    }};
+}
+
+/// The usage of all tokens of a user, deleted ones included.
+pub async fn list_of_user(
+    conn: &mut Conn,
+    user: UserId,
+    span: ReportSpan,
+    grouping: &Grouping,
+) -> Result<Grouped, StorageError> {
+    let from =
+        grouped!(conn, span, grouping, "usage_daily where user_id = $7 and day between $1 and $2", user as UserId);
+    Ok(from)
+}
+
+/// The usage of one token.
+pub async fn list_of_token(
+    conn: &mut Conn,
+    token: TokenId,
+    span: ReportSpan,
+    grouping: &Grouping,
+) -> Result<Grouped, StorageError> {
+    let from =
+        grouped!(conn, span, grouping, "usage_daily where token_id = $7 and day between $1 and $2", token as TokenId);
+    Ok(from)
+}
+
+/// The usage of everyone; reads one row more than [`policy::MAX_REPORT_READ`] at most.
+pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grouping) -> Result<Grouped, StorageError> {
+    let from = grouped!(
+        conn,
+        span,
+        grouping,
+        "(select * from usage_daily where day between $1 and $2 limit $7) u",
+        policy::MAX_REPORT_READ + 1
+    );
+    Ok(from)
+}

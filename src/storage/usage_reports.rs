@@ -80,12 +80,11 @@ pub async fn list_of_token(
 
 /// The usage of everyone; reads one row more than [`policy::MAX_REPORT_READ`] at most.
 pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grouping) -> Result<Grouped, StorageError> {
-    let from = grouped!(
+    Ok(grouped!(
         conn,
         span,
         grouping,
         "(select * from usage_daily where day between $1 and $2 limit $7) u",
         policy::MAX_REPORT_READ + 1
-    );
-    Ok(from)
+    ))
 }

@@ -30,7 +30,7 @@ async fn an_access_token_is_shown_once_and_listed_without_its_secret(pool: PgPoo
     assert!(!list.text.contains(token) && !list.text.contains(created.ok().as_str().unwrap()), "{}", list.text);
     let list = list.ok();
     let newest = json!({ "id": data["id"], "name": "laptop", "created_time": START, "expires_at": START + 60,
-        "last_used_time": null });
+        "last_used_time": START });
     assert_eq!((list.as_array().unwrap().len(), &list[0]), (2, &newest));
     assert_eq!(list[1]["expires_at"], -1);
 }

@@ -269,7 +269,7 @@ async fn a_database_with_another_encoding_than_utf8_is_refused() {
 }
 
 /// A connection with the settings of the service.
-async fn service_connection(database: &str) -> sqlx::pool::PoolConnection<sqlx::Postgres> {
+pub async fn service_connection(database: &str) -> sqlx::pool::PoolConnection<sqlx::Postgres> {
     let options = DbOptions {
         plan_cache_mode: "force_generic_plan",
         connect: database.parse().unwrap(),

@@ -19,7 +19,8 @@ interface Answer<Body> {
   response: Response;
 }
 
-type Payload<Body> = Body extends { data: infer Data } ? Data : undefined;
+// A text is the answer as CSV, which `call` never asks for.
+type Payload<Body> = Body extends { data: infer Data } ? Data : Body extends string ? never : undefined;
 
 /** Returns the `data` of the envelope. Throws an `ApiError` for every failure. */
 export async function call<Body>(pending: Promise<Answer<Body>>): Promise<Payload<Body>> {

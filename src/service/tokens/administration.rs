@@ -118,7 +118,8 @@ impl Tokens {
             tokens::find_owner(&mut conn, id).await?.ok_or(TokensError::NotFound)?
         };
         let token = self.switch_token_of(admin, owner, id, to).await?;
-        with_owner(&mut *self.db.acquire().await?, token).await
+        let mut conn = self.db.acquire().await?;
+        with_owner(&mut conn, token).await
     }
 
     /// The live tokens of all users whose keys have these ends.

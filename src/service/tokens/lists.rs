@@ -68,7 +68,7 @@ impl Tokens {
         self.rate_limiter.may_search(owner)?;
         let like = search.name.as_ref().map_or_else(|| ANY.to_owned(), SearchPattern::like);
         let mut conn = self.db.acquire().await?;
-        let ids = match search.key {
+        let ids: Vec<TokenId> = match search.key {
             None => return self.list_of(&mut conn, owner, &like, listing, page).await,
             Some(KeySearch::Whole(key)) => {
                 let found = keys::find_by_key(&mut conn, &self.vault.digest(&key)).await?;

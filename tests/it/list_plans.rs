@@ -1,0 +1,101 @@
+//! Lists, searches and reports read what their caller may see by an index, on tables without statistics and among the rows
+//! of others.
+
+use keymeter::domain::id::{TokenId, UserId};
+use keymeter::domain::page::PageRequest;
+use keymeter::domain::time::{Day, UnixTime};
+use keymeter::domain::token_listing::TokenListing;
+use keymeter::domain::usage_report::{Grouping, ReportSpan};
+use keymeter::storage::tokens::Listed;
+use keymeter::storage::{keys, tokens, usage_reports};
+use sqlx::pool::PoolConnection;
+use sqlx::{AssertSqlSafe, PgPool, Postgres};
+
+use crate::harness::TestApp;
+use crate::harness::database::url;
+use crate::hostile_database::service_connection;
+
+/// The generic plan of the one prepared statement whose text is like `part`, for these arguments.
+async fn plan(conn: &mut PoolConnection<Postgres>, part: &str, arguments: &str) -> String {
+    let statements: Vec<String> = sqlx::query_scalar(
+        "select name from pg_prepared_statements where statement like '%' || $1 || '%' and name ~ '^sqlx'",
+    )
+    .persistent(false)
+    .bind(part)
+    .fetch_all(&mut **conn)
+    .await
+    .unwrap();
+    assert_eq!(statements.len(), 1, "{part}: {statements:?}");
+    let explain = format!("explain execute {}({arguments})", statements[0]);
+    let lines: Vec<String> = sqlx::raw_sql(AssertSqlSafe(explain))
+        .fetch_all(&mut **conn)
+        .await
+        .unwrap()
+        .iter()
+        .map(|row| sqlx::Row::get(row, 0))
+        .collect();
+    lines.join("\n")
+}
+
+fn assert_uses(plan: &str, index: &str) {
+    assert!(plan.contains(index), "{index} is not in {plan}");
+    for forbidden in ["Seq Scan", "Hash Join", "Merge Join", "Bitmap"] {
+        assert!(!plan.contains(forbidden), "{forbidden} in {plan}");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool) {
+    let app = TestApp::new(pool.clone()).await;
+    let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
+    for table in ["tokens", "usage_daily"] {
+        let off = format!("alter table {table} set (autovacuum_enabled = off)");
+        sqlx::query(AssertSqlSafe(off)).execute(&pool).await.unwrap();
+    }
+    let others = "insert into tokens (user_id, key_digest, key_sealed, key_hint, name, name_folded, note, \
+                  created_time, accessed_time, remain_quota, unlimited_quota, used_quota, model_limits_enabled, \
+                  model_limits, allow_ips, group_name, cross_group_retry) \
+                  select $1, sha256(n::text::bytea), '', left(md5(n::text), 8), 'n', 'n', '', 1, 1, 0, true, 0, false, '', '', \
+                  '', false from generate_series(1, 20000) n";
+    sqlx::query(others).bind(ben.id).execute(&pool).await.unwrap();
+    let usage = "insert into usage_daily (token_id, user_id, day, model, quota, requests, prompt_tokens, \
+                 completion_tokens) select n, $1, '2026-01-01'::date + n % 60, 'o1', 1, 1, 1, 1 \
+                 from generate_series(1, 20000) n";
+    sqlx::query(usage).bind(ben.id).execute(&pool).await.unwrap();
+
+    let mut conn = service_connection(&url(&pool)).await;
+    let listing = TokenListing::default();
+    let what = Listed { like: "%", listing: &listing, now: UnixTime::new(1) };
+    let page = PageRequest::from_zero(None, None).unwrap();
+    tokens::list_listed(&mut conn, UserId::new(ana.id), what, page).await.unwrap();
+    let arguments = format!("null, null, 1, 'used_quota', true, 10, 0, '%', {}", ana.id);
+    let listed = plan(&mut conn, "where user_id = $9 and deleted_time is null", &arguments).await;
+    assert_uses(&listed, "tokens_live_by_user");
+    let (many, _) = tokens::list_newest_listed(&mut conn, what, page).await.unwrap();
+    assert_eq!(many.total, 10_000);
+    let newest =
+        plan(&mut conn, "order by id desc limit $9) tokens", "null, null, 1, 'id', true, 10, 0, '%', 10000").await;
+    assert!(newest.contains("Index Scan") && newest.contains("Limit"), "{newest}");
+    assert_uses(&newest, "tokens_");
+    tokens::list_listed_among(&mut conn, &[TokenId::new(1)], what, page).await.unwrap();
+    keys::list_sealed_keys_beginning(&mut conn, "abcd", 10).await.unwrap();
+    let beginning = plan(&mut conn, "and key_hint collate \"C\" >= $1", "'abcd', 'abce', 10").await;
+    assert_uses(&beginning, "tokens_by_first_characters");
+    keys::list_sealed_keys_ending(&mut conn, "abcd", 10).await.unwrap();
+    let ending = plan(&mut conn, "and reverse(key_hint) collate \"C\" >= $1", "'abcd', 'abce', 10").await;
+    assert_uses(&ending, "tokens_by_last_characters");
+
+    let day = |text: &str| Day::parse(text).unwrap();
+    let span = ReportSpan { from: day("2026-01-01"), to: day("2026-01-31") };
+    let grouping = Grouping::parse(None).unwrap();
+    usage_reports::list_of_user(&mut conn, UserId::new(ana.id), span, &grouping).await.unwrap();
+    let arguments = |scope: &str| format!("'2026-01-01', '2026-01-31', true, false, false, 50001, {scope}");
+    let own = plan(&mut conn, "usage_daily where user_id = $7", &arguments("1")).await;
+    assert_uses(&own, "usage_daily_by_user");
+    usage_reports::list_of_token(&mut conn, TokenId::new(1), span, &grouping).await.unwrap();
+    let of_token = plan(&mut conn, "usage_daily where token_id = $7", &arguments("1")).await;
+    assert_uses(&of_token, "usage_daily_pkey");
+    usage_reports::list_of_everyone(&mut conn, span, &grouping).await.unwrap();
+    let of_everyone = plan(&mut conn, "where day between $1 and $2 limit $7", &arguments("1000001")).await;
+    assert_uses(&of_everyone, "usage_daily_by_day");
+}

@@ -1,0 +1,216 @@
+//! Specification §13.6: usage over longer ranges, grouped.
+
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::gateway::asks;
+use crate::harness::{Caller, TestApp};
+
+const USAGE: &str = "/api/usage";
+const EVERYONE: &str = "/api/admin/usage";
+
+/// Records usage of a token.
+async fn uses(app: &TestApp, owner: &Caller, token: i64, day: &str, model: &str, quota: i64) {
+    let insert = "insert into usage_daily (token_id, user_id, day, model, quota, requests, prompt_tokens, \
+                  completion_tokens) values ($1, $2, $3::text::date, $4, $5, 1, 10, 2)";
+    let insert = sqlx::query(insert).bind(token).bind(owner.id).bind(day).bind(model).bind(quota);
+    insert.execute(&app.pool).await.unwrap();
+}
+
+fn amounts(quota: i64, usd: Value, requests: i64) -> Value {
+    json!({
+        "quota": quota, "usd": usd, "requests": requests, "prompt_tokens": 10 * requests,
+        "completion_tokens": 2 * requests,
+    })
+}
+
+/// `row` with the members of `more`.
+fn with(mut row: Value, more: Value) -> Value {
+    row.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    row
+}
+
+/// Two tokens of Ana, one of them deleted, and one of Ben, with usage on three days.
+async fn example(app: &TestApp) -> (Caller, Caller, [i64; 3]) {
+    let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
+    let one = ana.creates(json!({ "name": "one" })).await;
+    let two = ana.creates(json!({ "name": "two" })).await;
+    let bens = ben.creates(json!({ "name": "ben's" })).await;
+    uses(app, &ana, one, "2026-03-10", "o1", 500_000).await;
+    uses(app, &ana, one, "2026-03-10", "o2", 250_000).await;
+    uses(app, &ana, one, "2026-03-08", "o1", 1).await;
+    uses(app, &ana, two, "2026-03-08", "o1", 1_000_000).await;
+    uses(app, &ana, two, "2025-06-01", "o1", 7).await;
+    uses(app, &ben, bens, "2026-03-09", "o1", 3).await;
+    ana.delete(&format!("/api/token/{two}")).await.ok();
+    (ana, ben, [one, two, bens])
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn usage_by_day_has_every_day_and_a_total(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, ..) = example(&app).await;
+    let report = ana.get(&format!("{USAGE}?from=2026-03-08")).await.ok();
+    let expected = json!({
+        "from": "2026-03-08", "to": "2026-03-10", "time_zone": "UTC", "group_by": ["day"],
+        "total": amounts(1_750_001, json!(3.500_002), 4),
+        "rows": [
+            with(amounts(1_000_001, json!(2.000_002), 2), json!({ "date": "2026-03-08" })),
+            with(amounts(0, json!(0), 0), json!({ "date": "2026-03-09" })),
+            with(amounts(750_000, json!(1.5), 2), json!({ "date": "2026-03-10" })),
+        ],
+    });
+    assert_eq!(report, expected);
+    for query in
+        ["", "?from=&to=&group_by=&token_id=&format=", "?from=2026-02-09&to=2026-03-10&group_by=day&format=json"]
+    {
+        let report = ana.get(&format!("{USAGE}{query}")).await.ok();
+        assert_eq!((&report["from"], &report["to"]), (&json!("2026-02-09"), &json!("2026-03-10")), "{query}");
+        assert_eq!(
+            (report["rows"].as_array().unwrap().len(), &report["total"]["requests"]),
+            (30, &json!(4)),
+            "{query}"
+        );
+    }
+    let year = ana.get(&format!("{USAGE}?from=2025-03-10&to=2026-03-10")).await.ok();
+    assert_eq!((year["rows"].as_array().unwrap().len(), &year["total"]["requests"]), (366, &json!(5)));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn usage_by_token_is_a_ranking_that_includes_deleted_tokens(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, ben, [one, two, bens]) = example(&app).await;
+    let report = ana.get(&format!("{USAGE}?group_by=token")).await.ok();
+    let row = |id: i64, name: &str, amounts: Value| with(amounts, json!({ "token_id": id, "token_name": name }));
+    let ranking = json!([
+        row(two, "two", amounts(1_000_000, json!(2), 1)),
+        row(one, "one", amounts(750_001, json!(1.500_002), 3)),
+    ]);
+    assert_eq!((&report["rows"], &report["group_by"]), (&ranking, &json!(["token"])));
+    let both = ana.get(&format!("{USAGE}?group_by=token,day&from=2026-03-08")).await.ok();
+    let of = |day: &str, row: Value| with(row, json!({ "date": day }));
+    let rows = json!([
+        of("2026-03-08", row(one, "one", amounts(1, json!(0.000_002), 1))),
+        of("2026-03-08", row(two, "two", amounts(1_000_000, json!(2), 1))),
+        of("2026-03-10", row(one, "one", amounts(750_000, json!(1.5), 2))),
+    ]);
+    assert_eq!((&both["rows"], &both["group_by"]), (&rows, &json!(["day", "token"])));
+    assert_eq!(both["total"], amounts(1_750_001, json!(3.500_002), 4));
+    for token in [one, two] {
+        let of_one = ana.get(&format!("{USAGE}?group_by=token&token_id={token}")).await.ok();
+        assert_eq!(of_one["rows"].as_array().unwrap().len(), 1);
+        assert_eq!(of_one["rows"][0]["token_id"], token);
+    }
+    for (who, token) in [(&ana, bens), (&ben, one), (&ana, 999_999)] {
+        let answer = who.get(&format!("{USAGE}?token_id={token}")).await;
+        answer.refuses_saying(404, "not_found", "there is no such token");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_charge_is_in_the_report_at_once(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    app.fills(&ana, 100).await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    asks(&gateway, "charge", &json!({ "key": key, "quota": 7, "model": "o1" })).await.ok();
+    let report = ana.get(&format!("{USAGE}?group_by=day,token&from=2026-03-10")).await.ok();
+    let row = &report["rows"][0];
+    assert_eq!((&row["date"], &row["token_id"], &row["quota"]), (&json!("2026-03-10"), &json!(id), &json!(7)));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn reports_are_saved_as_csv(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, _, [one, two, _]) = example(&app).await;
+    ana.put("/api/token/", json!({ "id": one, "name": "=one, \"1\"" })).await.ok();
+    let answer = ana.get(&format!("{USAGE}?group_by=day,token&from=2026-03-08&format=csv")).await;
+    assert_eq!(answer.header("content-type"), Some("text/csv; charset=utf-8"));
+    assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"usage.csv\""));
+    let expected = [
+        "date,token_id,token_name,requests,prompt_tokens,completion_tokens,quota,usd".to_owned(),
+        format!("2026-03-08,{one},\"'=one, \"\"1\"\"\",1,10,2,1,0.000002"),
+        format!("2026-03-08,{two},two,1,10,2,1000000,2"),
+        format!("2026-03-10,{one},\"'=one, \"\"1\"\"\",2,20,4,750000,1.5"),
+        String::new(),
+    ];
+    assert_eq!(answer.text.split("\r\n").collect::<Vec<_>>(), expected);
+    let days = ana.get(&format!("{USAGE}?from=2026-03-09&format=csv")).await;
+    let expected = "date,requests,prompt_tokens,completion_tokens,quota,usd\r\n2026-03-09,0,0,0,0,0\r\n\
+                    2026-03-10,2,20,4,750000,1.5\r\n";
+    assert_eq!(days.text, expected);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn administrators_see_the_usage_of_everyone_one_user_or_one_token(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, ben, [one, two, bens]) = example(&app).await;
+    let admin = app.admin("carla").await;
+    let report = async |query: &str| admin.get(&format!("{EVERYONE}?{query}")).await.ok();
+    assert_eq!(report("from=2026-03-08").await["total"], amounts(1_750_004, json!(3.500_008), 5));
+    let users = report("group_by=user").await;
+    let row = |who: &Caller, amounts: Value| with(amounts, json!({ "user_id": who.id, "username": who.username }));
+    let ranking =
+        json!([row(&ana, amounts(1_750_001, json!(3.500_002), 4)), row(&ben, amounts(3, json!(0.000_006), 1)),]);
+    assert_eq!(users["rows"], ranking);
+    let tokens = report("group_by=token").await;
+    assert_eq!(tokens["group_by"], json!(["user", "token"]));
+    let ids: Vec<_> = tokens["rows"].as_array().unwrap().iter().map(|row| row["token_id"].as_i64().unwrap()).collect();
+    assert_eq!(ids, [two, one, bens]);
+    assert_eq!((&tokens["rows"][2]["username"], &tokens["rows"][2]["token_name"]), (&json!("ben"), &json!("ben's")));
+    assert_eq!(report(&format!("user_id={}", ben.id)).await["total"]["quota"], 3);
+    assert_eq!(report(&format!("token_id={one}")).await["total"]["quota"], 750_001);
+    let csv = admin.get(&format!("{EVERYONE}?group_by=user&from=2026-03-09&format=csv")).await;
+    let expected = format!(
+        "user_id,username,requests,prompt_tokens,completion_tokens,quota,usd\r\n{},ana,2,20,4,750000,1.5\r\n\
+         {},ben,1,10,2,3,0.000006\r\n",
+        ana.id, ben.id
+    );
+    assert_eq!(csv.text, expected);
+    for (query, message) in [("user_id=999999", "there is no such user"), ("token_id=999999", "there is no such token")]
+    {
+        admin.get(&format!("{EVERYONE}?{query}")).await.refuses_saying(404, "not_found", message);
+    }
+    let message = "`group_by` must be `day`, `user`, `token`, or several of them, separated by commas";
+    admin.get(&format!("{EVERYONE}?group_by=model")).await.refuses_saying(400, "invalid_filter", message);
+    let message = "`user_id` must be a whole number";
+    admin.get(&format!("{EVERYONE}?user_id=ana")).await.refuses_saying(400, "invalid_query", message);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_report_that_is_too_large_or_unknown_is_refused(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, _, [one, ..]) = example(&app).await;
+    let date = "must be a date of the calendar written YYYY-MM-DD, such as 2026-01-05";
+    for (query, code, message) in [
+        ("from=2026-3-1", "invalid_range", format!("`from` {date}")),
+        ("to=2026-02-30", "invalid_range", format!("`to` {date}")),
+        ("from=2026-03-02&to=2026-03-01", "invalid_range", "`from` is after `to`".to_owned()),
+        ("from=2025-03-09", "range_too_large", "a report may have at most 366 days".to_owned()),
+        (
+            "group_by=user",
+            "invalid_filter",
+            "`group_by` must be `day`, `token`, or both, separated by a comma".to_owned(),
+        ),
+        ("format=xml", "invalid_filter", "`format` must be `json` or `csv`".to_owned()),
+        ("token_id=x", "invalid_query", "`token_id` must be a whole number".to_owned()),
+    ] {
+        ana.get(&format!("{USAGE}?{query}")).await.refuses_saying(400, code, &message);
+    }
+    // Usage of many tokens on many days: 50,000 lines fit, one more does not.
+    let insert = "insert into usage_daily (token_id, user_id, day, model, quota, requests, prompt_tokens, \
+                  completion_tokens) select 1000000 + t, $1, '2026-02-20'::date + d, 'o1', 1, 1, 1, 1 \
+                  from generate_series(1, $2) t, generate_series(1, $3) d";
+    let many = async |tokens: i32, days: i32| {
+        sqlx::query("delete from usage_daily where token_id >= 1000000").execute(&app.pool).await.unwrap();
+        sqlx::query(insert).bind(ana.id).bind(tokens).bind(days).execute(&app.pool).await.unwrap();
+    };
+    many(5_000, 10).await;
+    let path = format!("{USAGE}?group_by=day,token&from=2026-02-20&to=2026-03-05&format=csv");
+    assert_eq!(ana.get(&path).await.text.matches("\r\n").count(), 50_001);
+    uses(&app, &ana, one, "2026-03-05", "o1", 1).await;
+    let message = "the report would have more than 50000 rows; ask for fewer days or fewer groups";
+    ana.get(&path).await.refuses_saying(400, "range_too_large", message);
+    let by_day = ana.get(&format!("{USAGE}?from=2026-02-20&to=2026-03-05")).await.ok();
+    assert_eq!(by_day["total"]["requests"], 50_001);
+}

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 
 interface Scrolling {
   /** All elements that scroll, by label or else by tag and class. */
@@ -10,6 +10,25 @@ interface Scrolling {
 /** How many pixels the page is wider than the screen. */
 export function horizontalOverflow(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
+/** The controls of a list that are outside the screen or covered, without scrolling sideways. */
+export function hiddenControls(list: Locator): Promise<string[]> {
+  return list.evaluate((element) => {
+    const isInView = (control: Element) => {
+      const { top, height } = control.getBoundingClientRect();
+      window.scrollBy(0, top + height / 2 - window.innerHeight / 2);
+      const box = control.getBoundingClientRect();
+      const hit = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+      const { clientWidth } = document.documentElement;
+      return box.left >= 0 && box.right <= clientWidth && control.contains(hit);
+    };
+    const controls = [...element.querySelectorAll('button, input, a[aria-label]')];
+    if (controls.length === 0) throw new Error('the list has no controls');
+    return controls
+      .filter((control) => !isInView(control))
+      .map((control) => control.getAttribute('aria-label') ?? control.outerHTML);
+  });
 }
 
 /** The elements that scroll when text has twice its size. */

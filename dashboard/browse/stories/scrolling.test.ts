@@ -1,10 +1,15 @@
 import { expect } from 'vitest';
-import { createUser, newKey, signedIn } from '../harness/accounts';
+import { createUser, newKey, ROOT, signedIn } from '../harness/accounts';
 import { tabTo } from '../harness/keyboard';
+import { settled } from '../harness/pages';
+import { hiddenControls, horizontalOverflow } from '../harness/scrolling';
 import { test } from '../harness/test';
 import { visible } from '../harness/visibility';
 
 const MANY_ADDRESSES = Array.from({ length: 40 }, (_, index) => `192.0.2.${index}`).join('\n');
+
+/** Phones, tablets, laptops and large screens. */
+const WIDTHS = [320, 390, 768, 860, 1024, 1180, 1280, 1440, 1920];
 
 test('on a small screen, the keyboard scrolls overflowing content', async ({ visit, root, site }) => {
   const ida = await createUser(root, 'ida');
@@ -46,4 +51,35 @@ test('content without overflow is not focusable', async ({ visit, root, site }) 
   expect(await page.getByRole('region').count()).toBe(0);
   await page.setViewportSize({ width: 280, height: 480 });
   await visible(page.getByRole('region', { name: 'Usage by day' }));
+});
+
+test('the controls of every row are in view on every screen', async ({ visit, root, site }) => {
+  const una = await createUser(root, 'una-with-a-long-name');
+  const owner = await signedIn(site, una);
+  for (const name of ['Website', 'A name of several words and about fifty letters']) {
+    await newKey(owner, name, {
+      note: 'A note that says what this key is used for',
+      period_limits: { day: 5_000_000 },
+    });
+  }
+  const lists = [
+    { as: una, path: '/keys', name: 'Your keys' },
+    { as: ROOT, path: '/admin/users', name: 'Users' },
+    { as: ROOT, path: '/admin/tokens', name: 'All keys' },
+  ];
+  for (const { as, path, name } of lists) {
+    const page = await visit({ as });
+    await page.goto(path);
+    await settled(page);
+    const list = page.getByRole('table', { name }).or(page.getByRole('list', { name }));
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+      await settled(page);
+      expect.soft(await hiddenControls(list), `${path} at ${width} pixels`).toEqual([]);
+      expect
+        .soft(await horizontalOverflow(page), `${path} at ${width} pixels is wider than the screen`)
+        .toBe(0);
+    }
+  }
 });

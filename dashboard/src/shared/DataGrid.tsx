@@ -1,6 +1,6 @@
 import { Paper, Skeleton, Table, VisuallyHidden } from '@mantine/core';
 import { texts } from '../texts';
-import type { DataProps } from './DataTable';
+import { type Column, type DataProps, TABLE_WIDTH } from './DataTable';
 import classes from './DataTable.module.css';
 import { useScrollRegion } from './useScrollRegion';
 
@@ -9,12 +9,24 @@ const SKELETONS = ['a', 'b', 'c', 'd', 'e'];
 export function DataGrid<Row>({ label, columns, rows, rowKey }: DataProps<Row>) {
   const scrollRegion = useScrollRegion(label);
   return (
-    <Paper p={0} {...scrollRegion}>
-      <Table miw={640} aria-label={label} aria-busy={!rows} highlightOnHover className={classes.table}>
+    <Paper p={0} {...scrollRegion} className={classes.grid}>
+      <Table
+        miw={`${TABLE_WIDTH}rem`}
+        aria-label={label}
+        aria-busy={!rows}
+        highlightOnHover
+        className={classes.table}
+      >
         <Table.Thead>
           <Table.Tr>
             {columns.map((column) => (
-              <Table.Th key={column.key} scope="col" ta={column.align} w={column.width}>
+              <Table.Th
+                key={column.key}
+                scope="col"
+                ta={column.align}
+                w={column.width}
+                className={classNameOf(column)}
+              >
                 {column.header ?? <VisuallyHidden>{texts.common.actions}</VisuallyHidden>}
               </Table.Th>
             ))}
@@ -25,7 +37,7 @@ export function DataGrid<Row>({ label, columns, rows, rowKey }: DataProps<Row>) 
             ? rows.map((row) => (
                 <Table.Tr key={rowKey(row)}>
                   {columns.map((column) => (
-                    <Table.Td key={column.key} ta={column.align}>
+                    <Table.Td key={column.key} ta={column.align} className={classNameOf(column)}>
                       {column.cell(row)}
                     </Table.Td>
                   ))}
@@ -44,4 +56,8 @@ export function DataGrid<Row>({ label, columns, rows, rowKey }: DataProps<Row>) 
       </Table>
     </Paper>
   );
+}
+
+function classNameOf<Row>(column: Column<Row>): string | undefined {
+  return column.header === undefined ? classes.actions : undefined;
 }

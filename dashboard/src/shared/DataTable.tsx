@@ -1,18 +1,21 @@
 import { Paper } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { DataCards } from './DataCards';
 import { DataGrid } from './DataGrid';
+import { useIsNarrow } from './useIsNarrow';
+
+/** The least width of a table, in rem. */
+export const TABLE_WIDTH = 40;
 
 export interface Column<Row> {
   key: string;
-  /** Optional for `actions`, which have a hidden header. */
+  /** Absent for actions, which have a hidden header and stay in view when the table scrolls. */
   header?: ReactNode;
   cell: (row: Row) => ReactNode;
   align?: 'right';
   width?: number | string;
   /**
-   * The place of the cell in a card on phones: `select`, `title` and `corner` form the first line, `actions` the last.
+   * The place of the cell in a card: `select`, `title` and `corner` form the first line, `actions` the last.
    * Cells without a place are lines with their header.
    */
   place?: 'select' | 'title' | 'corner' | 'actions';
@@ -30,11 +33,24 @@ export interface DataProps<Row> {
 interface Props<Row> extends DataProps<Row> {
   /** Shown if there are no rows. */
   empty: ReactNode;
+  /** Shown above cards, which have no column headers. */
+  cardsHeader?: ReactNode;
 }
 
-/** A table, or a list of cards on phones. */
-export function DataTable<Row>({ empty, ...props }: Props<Row>) {
-  const isPhone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
-  if (props.rows?.length === 0) return <Paper p={0}>{empty}</Paper>;
-  return isPhone ? <DataCards {...props} /> : <DataGrid {...props} />;
+/** A table, or a list of cards where there is no room for a table. */
+export function DataTable<Row>({ empty, cardsHeader, ...props }: Props<Row>) {
+  const { ref, isNarrow } = useIsNarrow(TABLE_WIDTH);
+  return <div ref={ref}>{content()}</div>;
+
+  function content() {
+    if (props.rows?.length === 0) return <Paper p={0}>{empty}</Paper>;
+    if (isNarrow === undefined) return null;
+    if (!isNarrow) return <DataGrid {...props} />;
+    return (
+      <>
+        {cardsHeader}
+        <DataCards {...props} />
+      </>
+    );
+  }
 }

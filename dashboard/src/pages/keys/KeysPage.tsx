@@ -59,16 +59,16 @@ export default function KeysPage() {
       ) : (
         <>
           <KeysToolbar view={view} onChange={changeView} keys={keys} />
-          {keys.rows?.length !== 0 && (
-            <Box hiddenFrom="sm" px="md" mb="sm">
-              <SelectAll selection={selection} label={words.select.page} />
-            </Box>
-          )}
           <DataTable
             label={words.table}
             columns={keyColumns(actions, selection)}
             rows={keys.rows}
             rowKey={(token) => token.id}
+            cardsHeader={
+              <Box px="md" mb="sm">
+                <SelectAll selection={selection} label={words.select.page} />
+              </Box>
+            }
             empty={
               <NoKeys
                 filtered={filtered}

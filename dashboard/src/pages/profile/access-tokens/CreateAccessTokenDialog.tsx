@@ -6,7 +6,7 @@ import { FailureMessage } from '../../../shared/FailureMessage';
 import { SecretDialog } from '../../../shared/SecretDialog';
 import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
-import { expiresAt, type Lifetime, lifetimes } from './lifetime';
+import { DEFAULT_LIFETIME, expiresAt, type Lifetime, lifetimes } from './lifetime';
 
 const words = texts.profile.accessTokens;
 const choices = lifetimes.map((days) => ({ value: days, label: words.lifetimes[days] }));
@@ -34,7 +34,7 @@ interface FormProps {
 function CreateAccessTokenForm({ onCreated, onClose }: FormProps) {
   const create = useCreateAccessToken();
   const [name, setName] = useState('');
-  const [lifetime, setLifetime] = useState<Lifetime>('0');
+  const [lifetime, setLifetime] = useState<Lifetime>(DEFAULT_LIFETIME);
 
   function send(event: FormEvent) {
     event.preventDefault();

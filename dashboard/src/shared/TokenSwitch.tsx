@@ -3,6 +3,9 @@ import { useUser } from '../api/session';
 import { isSwitchedOn, lockedBy } from '../api/tokenSwitch';
 import type { Token } from '../api/tokens';
 
+/** The status of a token that is not disabled, expired or used up. */
+const WORKS = 1;
+
 interface Props extends Omit<SwitchProps, 'checked' | 'disabled' | 'onChange'> {
   token: Token;
   onSwitch: (on: boolean) => void;
@@ -13,6 +16,8 @@ export function TokenSwitch({ token, onSwitch, ...props }: Props) {
   const user = useUser();
   return (
     <Switch
+      // Only a key that works has a coloured switch.
+      color={token.status === WORKS ? undefined : 'gray'}
       {...props}
       checked={isSwitchedOn(token)}
       disabled={lockedBy(user, token) !== undefined}

@@ -75,6 +75,7 @@ function PasswordForm({ user, onDone, onCancel }: FormProps) {
       <Text>{words.hint}</Text>
       <PasswordField
         label={texts.adminUsers.password.label}
+        isFirst
         value={password.text}
         error={isSent && isWrong ? texts.adminUsers.password.tooShort : undefined}
         onChange={(text, isGenerated) => setPassword({ text, isGenerated })}

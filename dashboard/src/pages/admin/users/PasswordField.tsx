@@ -8,13 +8,15 @@ interface Props {
   label: string;
   value: string;
   error: string | undefined;
+  /** Gets the focus when the dialog opens. */
+  isFirst?: boolean;
   onChange: (password: string, isGenerated: boolean) => void;
 }
 
 const words = texts.adminUsers.password;
 
 /** A new password for another user. A generated password is visible. */
-export function PasswordField({ label, value, error, onChange }: Props) {
+export function PasswordField({ label, value, error, isFirst, onChange }: Props) {
   const [visible, setVisible] = useState(false);
 
   function generate() {
@@ -30,6 +32,7 @@ export function PasswordField({ label, value, error, onChange }: Props) {
       autoComplete="new-password"
       required
       withAsterisk={false}
+      data-autofocus={isFirst}
       visible={visible}
       onVisibilityChange={setVisible}
       value={value}

@@ -2,6 +2,7 @@ import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
+import classes from './App.module.css';
 import { queryClient } from './api/queryClient';
 import { ConnectionBanner } from './shell/ConnectionBanner';
 import { Routes } from './shell/Routes';
@@ -21,7 +22,8 @@ export function App() {
         <QueryClientProvider client={queryClient}>
           <Routes />
           <ConnectionBanner />
-          <Notifications position="bottom-right" autoClose={5000} />
+          {/* At the top: at the bottom, forms and the bar of selected keys have their buttons. */}
+          <Notifications position="top-center" autoClose={5000} className={classes.toasts} />
         </QueryClientProvider>
       </MantineProvider>
     </StrictMode>

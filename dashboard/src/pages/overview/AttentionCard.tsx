@@ -2,6 +2,7 @@ import { Anchor, Group, Paper, Skeleton, Stack, Text, ThemeIcon, Title } from '@
 import { IconCheck, IconChevronRight } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { Attention, Overview } from '../../api/overview';
+import { useUser } from '../../api/session';
 import { formatInteger } from '../../format/money';
 import { ToneBadge } from '../../shared/ToneBadge';
 import { useNow } from '../../shared/useNow';
@@ -15,16 +16,18 @@ const SKELETONS = ['a', 'b', 'c'];
 
 /** Keys that stopped working or soon will, with links. */
 export function AttentionCard({ overview }: { overview: Overview | undefined }) {
+  const isWalletEmpty = useUser().quota <= 0;
   const more = overview ? overview.attention_total - overview.attention.length : 0;
   return (
     <Paper component="section" p="lg" className={page.all} aria-busy={!overview}>
       <Title order={2} mb="sm">
         {words.title}
       </Title>
-      {overview?.attention_total === 0 ? (
+      {overview?.attention_total === 0 && !isWalletEmpty ? (
         <NoAttention />
       ) : (
         <ul className={classes.keys}>
+          {overview && isWalletEmpty && <EmptyWallet />}
           {overview
             ? overview.attention.map((attention) => (
                 <AttentionRow key={attention.token.id} attention={attention} />
@@ -62,6 +65,24 @@ function AttentionRow({ attention }: { attention: Attention }) {
         </div>
         <IconChevronRight size={18} stroke={1.6} className={classes.arrow} />
       </Link>
+    </li>
+  );
+}
+
+/** Without funds no key works, however much quota it has. */
+function EmptyWallet() {
+  const { name, word, sentence } = words.emptyWallet;
+  return (
+    <li className={classes.key}>
+      <div className={classes.words}>
+        <div>
+          <div className={classes.name}>{name}</div>
+          <Text size="sm" c="dimmed">
+            {sentence}
+          </Text>
+        </div>
+        <ToneBadge tone="bad">{word}</ToneBadge>
+      </div>
     </li>
   );
 }

@@ -2,6 +2,7 @@ import { Button, Paper } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { useOverview } from '../../api/overview';
+import { useStatus } from '../../api/status';
 import { totalsOf } from '../../format/usage';
 import { FailureState } from '../../shared/FailureState';
 import { PageHeader } from '../../shared/PageHeader';
@@ -20,6 +21,8 @@ export default function OverviewPage() {
   const { data: overview, error, refetch } = useOverview();
   const week = overview && totalsOf(overview.daily);
   const today = overview && totalsOf(overview.daily.filter(({ date }) => date === overview.end_date));
+  // Days of usage begin at midnight of the server, which may not be that of the browser.
+  const zone = useStatus().data?.time_zone;
   const isFirstRun = overview?.tokens.total === 0 && week?.requests === 0;
 
   if (error && !overview) {
@@ -56,7 +59,7 @@ export default function OverviewPage() {
           <FirstRun />
         ) : (
           <>
-            <SpendTotal title={words.today} totals={today} />
+            <SpendTotal title={zone ? words.todayIn(zone) : words.today} totals={today} />
             <SpendTotal title={words.week} totals={week} />
             <SpendCard overview={overview} />
             <KeysCard counts={overview?.tokens} />

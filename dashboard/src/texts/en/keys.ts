@@ -94,6 +94,8 @@ export const keys = {
     quotaUnits: (usd: string, units: string) => `${usd} = ${units} units`,
     quotaUsed: (usd: string) => `${usd} already used`,
     quotaHint: 'In US dollars, for example 5 or 12.50',
+    moreThanWallet: (usd: string) =>
+      `Your wallet holds ${usd}. The key stops when the wallet is empty, before its quota is used up.`,
     unlimited: 'Unlimited',
     unlimitedHint: 'Only your wallet limits this key.',
     expires: 'Expires',

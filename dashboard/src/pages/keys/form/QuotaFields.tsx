@@ -1,5 +1,6 @@
-import { Stack, Switch, TextInput } from '@mantine/core';
-import { formatInteger, formatSpent, formatUsdExact, parseUsd } from '../../../format/money';
+import { Stack, Switch, Text, TextInput } from '@mantine/core';
+import { useUser } from '../../../api/session';
+import { formatInteger, formatSpent, formatUsd, formatUsdExact, parseUsd } from '../../../format/money';
 import { texts } from '../../../texts';
 import type { FieldsProps } from './FieldsProps';
 
@@ -11,6 +12,9 @@ interface Props extends FieldsProps {
 }
 
 export function QuotaFields({ draft, errors, onChange, usedBefore }: Props) {
+  const { quota: wallet } = useUser();
+  const parsed = parseUsd(draft.usd);
+  const isMoreThanWallet = !draft.unlimited && 'units' in parsed && parsed.units > wallet;
   return (
     <Stack gap="sm">
       {!draft.unlimited && (
@@ -27,6 +31,11 @@ export function QuotaFields({ draft, errors, onChange, usedBefore }: Props) {
           error={errors.usd}
           onChange={(event) => onChange({ usd: event.currentTarget.value })}
         />
+      )}
+      {isMoreThanWallet && (
+        <Text size="sm" c="var(--km-warn)" role="status">
+          {words.moreThanWallet(formatUsd(wallet))}
+        </Text>
       )}
       <Switch
         label={words.unlimited}

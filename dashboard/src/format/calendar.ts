@@ -2,6 +2,8 @@ import { locale } from './locale';
 
 // Usage dates are in the time zone of the server. UTC keeps them from shifting to the time zone of the browser.
 const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' });
+const narrowWeekday = new Intl.DateTimeFormat(locale, { weekday: 'narrow', timeZone: 'UTC' });
+const monthAndDay = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const day = new Intl.DateTimeFormat(locale, {
   weekday: 'short',
   month: 'short',
@@ -17,4 +19,14 @@ export function formatWeekday(date: string): string {
 /** "Sat, Nov 21" for "2026-11-21". */
 export function formatDate(date: string): string {
   return day.format(Date.parse(date));
+}
+
+/** "S" for "2026-11-21". */
+export function formatNarrowWeekday(date: string): string {
+  return narrowWeekday.format(Date.parse(date));
+}
+
+/** "Nov 21" for "2026-11-21". */
+export function formatMonthAndDay(date: string): string {
+  return monthAndDay.format(Date.parse(date));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatCompact, formatUsdCompact } from './compact';
+import { formatCompact, formatUsdCompact, formatUsdShort } from './compact';
 
 describe('compact numbers', () => {
   it.each([
@@ -13,6 +13,18 @@ describe('compact numbers', () => {
     [617_460_000, '$1.2K'],
   ])('%d units are %s', (units, short) => {
     expect(formatUsdCompact(units)).toBe(short);
+  });
+
+  it.each([
+    [0, '$0.00'],
+    [1, '<1¢'],
+    [4_998_000, '$10'],
+    [210_000, '$0.42'],
+    [6_211_364, '$12'],
+    [499_999_999, '$1K'],
+    [617_460_000, '$1.2K'],
+  ])('%d units are %s on narrow bars', (units, short) => {
+    expect(formatUsdShort(units)).toBe(short);
   });
 
   it('formats counts', () => {

@@ -10,6 +10,13 @@ const compactUsd = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 1,
 });
 
+const wholeUsd = new Intl.NumberFormat(locale, {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: 0,
+});
+
+const TEN = 10 * UNITS_PER_USD;
 const LARGE = 1000 * UNITS_PER_USD;
 const CENT = UNITS_PER_USD / 100;
 
@@ -22,4 +29,13 @@ export function formatCompact(value: number): string {
 export function formatUsdCompact(units: number): string {
   if (units > 0 && units < CENT) return `<${formatUsd(CENT)}`;
   return units < LARGE - CENT / 2 ? formatSpent(units) : compactUsd.format(units / UNITS_PER_USD);
+}
+
+/** At most six characters, for narrow chart bars: "<1¢", "$0.42", "$12", "$1.2K". */
+export function formatUsdShort(units: number): string {
+  if (units > 0 && units < CENT) return '<1¢';
+  if (units < TEN - CENT / 2) return formatSpent(units);
+  return units < LARGE - UNITS_PER_USD / 2
+    ? wholeUsd.format(units / UNITS_PER_USD)
+    : compactUsd.format(units / UNITS_PER_USD);
 }

@@ -1,12 +1,14 @@
 import { Text, Tooltip } from '@mantine/core';
 import type { CSSProperties } from 'react';
 import type { DayUsage } from '../api/dailyUsage';
-import { formatDate, formatWeekday } from '../format/calendar';
-import { formatCompact, formatUsdCompact } from '../format/compact';
+import { formatDate } from '../format/calendar';
+import { formatCompact } from '../format/compact';
 import { formatInteger, formatSpent, formatUsdExact } from '../format/money';
 import { unitsOf } from '../format/usage';
 import { texts } from '../texts';
+import { barLabels } from './chartLabels';
 import classes from './SpendChart.module.css';
+import { useWidth } from './useWidth';
 
 const words = texts.common.spendChart;
 
@@ -22,18 +24,22 @@ export function SpendChart({ daily, today }: Props) {
   const most = days.reduce((top, day) => (day.units > top.units ? day : top), { date: '', units: 0 });
   const summary =
     most.units > 0 ? words.summary(formatSpent(most.units), formatDate(most.date)) : words.nothing;
+  const { ref, width } = useWidth();
+  const labels = barLabels(days.length, (width ?? 0) / days.length, today);
   return (
-    <div role="img" aria-label={summary} className={classes.chart}>
-      {days.map((day) => (
+    <div ref={ref} role="img" aria-label={summary} className={classes.chart}>
+      {days.map((day, index) => (
         <Tooltip key={day.date} label={<Figures day={day} />}>
           <div className={classes.day} data-today={day.date === today || undefined}>
             <div className={classes.track}>
-              <span className={classes.value} data-none={day.units === 0 || undefined}>
-                {formatUsdCompact(day.units)}
-              </span>
+              {labels.value && (
+                <span className={classes.value} data-none={day.units === 0 || undefined}>
+                  {labels.value(day.units)}
+                </span>
+              )}
               <div className={classes.bar} style={share(day.units, most.units)} />
             </div>
-            <span className={classes.name}>{day.date === today ? words.today : formatWeekday(day.date)}</span>
+            <span className={classes.name}>{labels.name(day.date, index)}</span>
           </div>
         </Tooltip>
       ))}

@@ -1,22 +1,12 @@
-import { useLayoutEffect, useRef, useState } from 'react';
+import { useWidth } from './useWidth';
 
-/** Whether the element with `ref` is narrower than `width` rem. Undefined before the first measurement. */
-export function useIsNarrow<Container extends HTMLElement = HTMLDivElement>(width: number) {
-  const ref = useRef<Container>(null);
-  const [isNarrow, setIsNarrow] = useState<boolean>();
-
-  useLayoutEffect(() => {
-    const container = ref.current;
-    if (!container) return;
-    const measure = () => {
-      const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-      setIsNarrow(container.clientWidth < width * rem);
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(container);
-    return () => observer.disconnect();
-  }, [width]);
-
+/** Whether the element with `ref` is narrower than `rems`. Undefined before the first measurement. */
+export function useIsNarrow<Container extends HTMLElement = HTMLDivElement>(rems: number) {
+  const { ref, width } = useWidth<Container>();
+  const isNarrow = width === undefined ? undefined : width < rems * rootFontSize();
   return { ref, isNarrow };
+}
+
+function rootFontSize(): number {
+  return Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 }

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { barLabels } from './chartLabels';
+
+const TODAY = '2026-11-21';
+const UNITS = 61_725_000;
+
+describe('barLabels', () => {
+  it.each([
+    [7, 100, '$123.45', 'Today', 'Fri'],
+    [7, 45, '$123', 'Today', 'Fri'],
+    [8, 31, undefined, 'S', 'F'],
+    [30, 24, undefined, 'Nov 21', ''],
+    [30, 70, '$123.45', 'Nov 21', 'Nov 20'],
+    [90, 4, undefined, 'Nov 21', ''],
+  ])('%d bars of %d pixels', (count, width, value, today, yesterday) => {
+    const labels = barLabels(count, width, TODAY);
+    expect(labels.value?.(UNITS)).toBe(value);
+    expect(labels.name(TODAY, count - 1)).toBe(today);
+    expect(labels.name('2026-11-20', count - 2)).toBe(yesterday);
+  });
+});

@@ -1,0 +1,29 @@
+import { formatMonthAndDay, formatNarrowWeekday, formatWeekday } from '../format/calendar';
+import { formatUsdCompact, formatUsdShort } from '../format/compact';
+import { texts } from '../texts';
+
+/** Widths in pixels of labels at the font size of charts. */
+const WIDE = 58;
+const NARROW = 42;
+const DATE = 62;
+const WEEKDAYS_UP_TO = 10;
+
+export interface BarLabels {
+  /** Absent if there is no room. */
+  value: ((units: number) => string) | undefined;
+  /** The label below the bar, or an empty text. */
+  name: (date: string, index: number) => string;
+}
+
+/** The labels that fit to bars of this width without touching each other. */
+export function barLabels(count: number, barWidth: number, today: string | undefined): BarLabels {
+  const value = barWidth >= WIDE ? formatUsdCompact : barWidth >= NARROW ? formatUsdShort : undefined;
+  if (count > WEEKDAYS_UP_TO) {
+    const every = Math.max(1, Math.ceil(DATE / barWidth));
+    // Counted from the last day, which always has a label.
+    return { value, name: (date, index) => ((count - 1 - index) % every ? '' : formatMonthAndDay(date)) };
+  }
+  const weekday = barWidth >= NARROW ? formatWeekday : formatNarrowWeekday;
+  const isToday = (date: string) => date === today && barWidth >= NARROW;
+  return { value, name: (date) => (isToday(date) ? texts.common.spendChart.today : weekday(date)) };
+}

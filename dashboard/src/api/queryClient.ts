@@ -4,7 +4,7 @@ import { sessionKey } from './session';
 
 const RETRIES = 2;
 
-/** Clears the session, so that `SessionGuard` redirects to the sign-in page. */
+/** Clears the session, so that `SessionGuard` asks the user to sign in again. */
 function endSessionOn401(error: Error) {
   if (error instanceof ApiError && error.status === 401) queryClient.setQueryData(sessionKey, null);
 }

@@ -1,4 +1,5 @@
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, useContext } from 'react';
 import { useLocation } from 'wouter';
 import { api, call } from './client';
 import { ApiError } from './error';
@@ -31,11 +32,14 @@ export function useSession() {
   return useQuery(sessionQuery);
 }
 
+/** `SessionGuard` provides the user. After the end of the session it is the last user, until someone signs in. */
+export const UserContext = createContext<User | undefined>(undefined);
+
 /** The signed-in user, for components inside `SessionGuard`. */
 export function useUser(): User {
-  const { data } = useSession();
-  if (!data) throw new Error('useUser is for pages behind the guard');
-  return data;
+  const user = useContext(UserContext);
+  if (!user) throw new Error('useUser is for pages behind the guard');
+  return user;
 }
 
 /** Replaces the session and drops all cached data, so that the next user does not see it. */
@@ -44,12 +48,32 @@ function replaceSession(client: QueryClient, user: User | null) {
   client.setQueryData(sessionKey, user);
 }
 
+function signIn(body: { username: string; password: string }): Promise<User> {
+  return call(api.POST('/api/user/login', { body }));
+}
+
 export function useSignIn() {
   const client = useQueryClient();
+  return useMutation({ mutationFn: signIn, onSuccess: (user) => replaceSession(client, user) });
+}
+
+/** Continues the session of the same user. Cached data stays, so that pages keep what they show and its input. */
+export function useSignInAgain() {
+  const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: { username: string; password: string }) => call(api.POST('/api/user/login', { body })),
-    onSuccess: (user) => replaceSession(client, user),
+    mutationFn: signIn,
+    gcTime: 0,
+    onSuccess: (user) => {
+      client.setQueryData(sessionKey, user);
+      client.invalidateQueries();
+    },
   });
+}
+
+/** Forgets the user of an ended session. */
+export function useLeave() {
+  const client = useQueryClient();
+  return () => replaceSession(client, null);
 }
 
 export function useRegister() {

@@ -8,6 +8,11 @@ export const signIn = {
   submitIn: (seconds: string) => `Try again in ${seconds} s`,
   noAccount: 'No account yet?',
   toRegister: 'Create one',
+  again: {
+    title: 'Sign in again',
+    hint: (username: string) => `The session of ${username} has ended. Your input on this page is kept.`,
+    otherAccount: 'Use another account',
+  },
   register: {
     title: 'Create an account',
     usernameHint: 'Up to 50 characters, no spaces',

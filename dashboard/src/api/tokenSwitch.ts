@@ -39,18 +39,29 @@ function putStatus(id: number, on: boolean) {
   return call(api.PUT('/api/token/', { params: { query: { status_only: '1' } }, body }));
 }
 
-async function switchAll({ tokens, on }: Switching) {
+/** What became of each token. */
+export interface Switched {
+  switched: Token[];
+  refused: Refused[];
+}
+
+/** How many requests are sent at the same time. */
+const PARALLEL = 6;
+
+async function switchAll({ tokens, on }: Switching): Promise<Switched> {
   const switched: Token[] = [];
   const refused: Refused[] = [];
-  await Promise.all(
-    tokens.map(async (token) => {
+  const waiting = [...tokens];
+  async function work() {
+    for (let token = waiting.shift(); token; token = waiting.shift()) {
       try {
         switched.push(await putStatus(token.id, on));
       } catch (error) {
         refused.push({ token, error: error as Error });
       }
-    }),
-  );
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL }, work));
   if (switched.length === 0 && refused[0]) throw refused[0].error;
   return { switched, refused };
 }

@@ -16,7 +16,7 @@ interface Props<Data, Variables> {
   mutation: Pick<UseMutationResult<Data, Error, Variables>, 'mutate' | 'isPending' | 'error' | 'reset'>;
   variables: Variables;
   successMessage: (data: Data) => string;
-  onSuccess?: () => void;
+  onSuccess?: (data: Data) => void;
   /** Gets the focus after success. By default the focus returns to the element that opened the dialog. */
   focusAfterSuccess?: RefObject<HTMLElement | null>;
   onClose: () => void;
@@ -36,7 +36,7 @@ export function ConfirmDialog<Data, Variables>(props: Props<Data, Variables>) {
       onSuccess: (data) => {
         notifySuccess(props.successMessage(data));
         close();
-        props.onSuccess?.();
+        props.onSuccess?.(data);
         setTimeout(() => props.focusAfterSuccess?.current?.focus(), FOCUS_RETURN_MS);
       },
     });

@@ -1,10 +1,12 @@
 import { Group, Paper, Skeleton, Stack } from '@mantine/core';
 import type { Column, DataProps } from './DataTable';
 import classes from './DataTable.module.css';
+import { useRowLink } from './useRowLink';
 
 const SKELETONS = ['a', 'b', 'c'];
 
-export function DataCards<Row>({ label, columns, rows, rowKey }: DataProps<Row>) {
+export function DataCards<Row>({ label, columns, rows, rowKey, rowHref }: DataProps<Row>) {
+  const linkTo = useRowLink();
   if (!rows) {
     return (
       <Stack gap="sm" aria-busy aria-label={label} role="group">
@@ -23,7 +25,13 @@ export function DataCards<Row>({ label, columns, rows, rowKey }: DataProps<Row>)
   return (
     <Stack component="ul" gap="sm" aria-label={label} className={classes.cards}>
       {rows.map((row) => (
-        <Paper component="li" key={rowKey(row)} p="md">
+        <Paper
+          component="li"
+          key={rowKey(row)}
+          p="md"
+          className={rowHref && classes.clickable}
+          onClick={linkTo(rowHref?.(row))}
+        >
           <Card row={row} columns={columns} />
         </Paper>
       ))}

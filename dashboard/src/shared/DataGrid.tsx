@@ -2,11 +2,13 @@ import { Paper, Skeleton, Table, VisuallyHidden } from '@mantine/core';
 import { texts } from '../texts';
 import { type Column, type DataProps, TABLE_WIDTH } from './DataTable';
 import classes from './DataTable.module.css';
+import { useRowLink } from './useRowLink';
 import { useScrollRegion } from './useScrollRegion';
 
 const SKELETONS = ['a', 'b', 'c', 'd', 'e'];
 
-export function DataGrid<Row>({ label, columns, rows, rowKey }: DataProps<Row>) {
+export function DataGrid<Row>({ label, columns, rows, rowKey, rowHref }: DataProps<Row>) {
+  const linkTo = useRowLink();
   const scrollRegion = useScrollRegion(label);
   return (
     <Paper p={0} {...scrollRegion} className={classes.grid}>
@@ -35,7 +37,11 @@ export function DataGrid<Row>({ label, columns, rows, rowKey }: DataProps<Row>) 
         <Table.Tbody>
           {rows
             ? rows.map((row) => (
-                <Table.Tr key={rowKey(row)}>
+                <Table.Tr
+                  key={rowKey(row)}
+                  className={rowHref && classes.clickable}
+                  onClick={linkTo(rowHref?.(row))}
+                >
                   {columns.map((column) => (
                     <Table.Td key={column.key} ta={column.align} className={classNameOf(column)}>
                       {column.cell(row)}

@@ -28,6 +28,8 @@ export interface DataProps<Row> {
   /** Absent while loading. Skeletons are shown instead. */
   rows: Row[] | undefined;
   rowKey: (row: Row) => number | string;
+  /** The page of a row. A click beside its controls opens it. */
+  rowHref?: (row: Row) => string;
 }
 
 interface Props<Row> extends DataProps<Row> {

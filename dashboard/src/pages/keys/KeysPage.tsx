@@ -1,7 +1,7 @@
 import { Box, Button, Paper } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { type Ref, useEffect, useRef, useState } from 'react';
-import { useSearch } from 'wouter';
+import { useSearchParams } from 'wouter';
 import type { Token } from '../../api/tokens';
 import { DataTable } from '../../shared/DataTable';
 import { FailureState } from '../../shared/FailureState';
@@ -26,16 +26,19 @@ export default function KeysPage() {
   const keys = useKeyList(view);
   const selection = useSelection(keys.rows ?? []);
   const createButtonRef = useRef<HTMLButtonElement>(null);
-  const { actions, dialogs } = useKeyActions({ focusAfterDelete: createButtonRef });
-  // Other pages link here with `?create`.
-  const [creating, setCreating] = useState(new URLSearchParams(useSearch()).has('create'));
+  const { actions, dialogs } = useKeyActions({
+    focusAfterDelete: createButtonRef,
+    onDeleted: selection.remove,
+    onDisabled: selection.clear,
+  });
+  const [creating, setCreating] = useCreateParam();
   const [created, setCreated] = useState<Token>();
 
   // A deletion can remove the last page.
   const lastPage = Math.max(0, Math.ceil(keys.total / KEYS_PER_PAGE) - 1);
   const isPageOutOfRange = keys.rows !== undefined && view.page > lastPage;
   useEffect(() => {
-    if (isPageOutOfRange) changeView({ page: lastPage });
+    if (isPageOutOfRange) changeView({ page: lastPage }, { replace: true });
   });
 
   function closeCreated() {
@@ -64,6 +67,7 @@ export default function KeysPage() {
             columns={keyColumns(actions, selection)}
             rows={keys.rows}
             rowKey={(token) => token.id}
+            rowHref={(token) => `/keys/${token.id}`}
             cardsHeader={
               <Box px="md" mb="sm">
                 <SelectAll selection={selection} label={words.select.page} />
@@ -91,6 +95,26 @@ export default function KeysPage() {
       <NewKeyDialog newKey={created?.key} onClose={closeCreated} />
     </>
   );
+}
+
+/** Whether the form is open. Other pages open it with a link to `?create`, which a reload must not repeat. */
+function useCreateParam() {
+  const [params, setParams] = useSearchParams();
+  const [creating, setCreating] = useState(false);
+  const wanted = params.has('create');
+  useEffect(() => {
+    if (!wanted) return;
+    setCreating(true);
+    setParams(
+      (current) => {
+        const rest = new URLSearchParams(current);
+        rest.delete('create');
+        return rest;
+      },
+      { replace: true },
+    );
+  }, [wanted, setParams]);
+  return [creating, setCreating] as const;
 }
 
 function CreateButton({ ref, onClick }: { ref?: Ref<HTMLButtonElement>; onClick: () => void }) {

@@ -4,11 +4,11 @@ import { texts } from '../../texts';
 import classes from './KeysToolbar.module.css';
 import { SearchHint } from './SearchHint';
 import type { KeyList } from './useKeyList';
-import type { KeysView } from './useKeysView';
+import type { ChangeView, KeysView } from './useKeysView';
 
 interface Props {
   view: KeysView;
-  onChange: (changes: Partial<KeysView>) => void;
+  onChange: ChangeView;
   keys: KeyList;
 }
 

@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Group, Paper, Text, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
+import { formatInteger } from '../../format/money';
 import { texts } from '../../texts';
 import type { KeyActions } from './actions/useKeyActions';
 import classes from './SelectionBar.module.css';
@@ -9,11 +10,17 @@ const words = texts.keys.selection;
 
 /** Actions on the selected keys. It floats, so that the page does not move when it appears. */
 export function SelectionBar({ selection, actions }: { selection: Selection; actions: KeyActions }) {
-  const { tokens, clear } = selection;
+  const { tokens, elsewhere, clear } = selection;
   if (tokens.length === 0) return null;
 
-  function setSwitch(on: boolean) {
-    actions.setSwitch(tokens, on);
+  function enable() {
+    actions.setSwitch(tokens, true);
+    clear();
+  }
+
+  function disable() {
+    if (tokens.length > 1) return actions.disableAll(tokens);
+    actions.setSwitch(tokens, false);
     clear();
   }
 
@@ -21,12 +28,18 @@ export function SelectionBar({ selection, actions }: { selection: Selection; act
     <Paper className={classes.bar} shadow="md" role="region" aria-label={words.label}>
       <Text size="sm" fw={600} aria-live="polite">
         {words.count(tokens.length)}
+        {elsewhere > 0 && (
+          <Text span inherit fw={400} c="dimmed">
+            {' · '}
+            {words.elsewhere(formatInteger(elsewhere))}
+          </Text>
+        )}
       </Text>
       <Group gap="xs" wrap="nowrap">
-        <Button size="xs" variant="default" onClick={() => setSwitch(true)}>
+        <Button size="xs" variant="default" onClick={enable}>
           {words.enable}
         </Button>
-        <Button size="xs" variant="default" onClick={() => setSwitch(false)}>
+        <Button size="xs" variant="default" onClick={disable}>
           {words.disable}
         </Button>
         <Button size="xs" variant="light" color="red" onClick={() => actions.remove(tokens)}>

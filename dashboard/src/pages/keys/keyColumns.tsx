@@ -1,4 +1,5 @@
 import { Anchor, Checkbox, Group, Text } from '@mantine/core';
+import type { ChangeEvent } from 'react';
 import { Link } from 'wouter';
 import type { Token } from '../../api/tokens';
 import type { Column } from '../../shared/DataTable';
@@ -25,7 +26,7 @@ export function keyColumns(actions: KeyActions, selection: Selection): Column<To
         <Checkbox
           aria-label={words.select.one(token.name)}
           checked={selection.has(token)}
-          onChange={() => selection.toggle(token)}
+          onChange={(event) => selection.toggle(token, isWithShift(event))}
         />
       ),
     },
@@ -97,8 +98,13 @@ export function SelectAll({ selection, label }: { selection: Selection; label?: 
       label={label}
       aria-label={label === undefined ? words.select.page : undefined}
       checked={selection.all}
-      indeterminate={selection.tokens.length > 0 && !selection.all}
+      indeterminate={selection.some && !selection.all}
       onChange={selection.toggleAll}
     />
   );
+}
+
+/** React reports the click on a checkbox as its change. */
+function isWithShift({ nativeEvent }: ChangeEvent): boolean {
+  return nativeEvent instanceof MouseEvent && nativeEvent.shiftKey;
 }

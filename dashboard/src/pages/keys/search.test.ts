@@ -10,6 +10,7 @@ describe('planSearch', () => {
     [' prod ', { kind: 'local', text: 'prod' }],
     ['sk-ab', { kind: 'server', search: { by: 'key', text: 'sk-ab' } }],
     ['x'.repeat(48), { kind: 'server', search: { by: 'key', text: 'x'.repeat(48) } }],
+    ['sk-ab12**********wxyz', { kind: 'server', search: { by: 'key', text: 'sk-ab12%wxyz' } }],
     ['a%z', { kind: 'server', search: { by: 'name', text: 'a%z' } }],
     ['a%', { kind: 'too_short' }],
     ['%%', { kind: 'too_many_wildcards' }],

@@ -18,7 +18,7 @@ export type SearchPlan =
 
 /** If `complete`, all tokens are loaded and names are searched locally. */
 export function planSearch(typed: string, complete: boolean): SearchPlan {
-  const text = typed.trim();
+  const text = unmasked(typed.trim());
   if (text === '') return { kind: 'none' };
   const by = looksLikeKey(text) ? 'key' : 'name';
   const wildcards = text.split('%').length - 1;
@@ -30,6 +30,11 @@ export function planSearch(typed: string, complete: boolean): SearchPlan {
 
 function looksLikeKey(text: string): boolean {
   return text.startsWith('sk-') || (text.length === WHOLE_KEY_LENGTH && /^[0-9A-Za-z]+$/.test(text));
+}
+
+/** A masked key as a pattern: `sk-ab12%wxyz` for `sk-ab12**********wxyz`. */
+function unmasked(text: string): string {
+  return text.startsWith('sk-') ? text.replace(/\*{2,}/, '%') : text;
 }
 
 /** Tokens with the text in their name, ignoring case, or in the visible part of the masked key. */

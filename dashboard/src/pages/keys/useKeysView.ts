@@ -9,7 +9,10 @@ export interface KeysView {
   page: number;
 }
 
-export function useKeysView(): [KeysView, (changes: Partial<KeysView>) => void] {
+/** Typing in the search replaces the entry of the history. Other changes add one, unless `replace` is set. */
+export type ChangeView = (changes: Partial<KeysView>, options?: { replace?: boolean }) => void;
+
+export function useKeysView(): [KeysView, ChangeView] {
   const [params, setParams] = useSearchParams();
   const view: KeysView = {
     q: params.get('q') ?? '',
@@ -18,11 +21,12 @@ export function useKeysView(): [KeysView, (changes: Partial<KeysView>) => void] 
   };
 
   /** Returns to the first page, unless the change has a page. */
-  function change(changes: Partial<KeysView>) {
+  function change(changes: Partial<KeysView>, { replace = 'q' in changes }: { replace?: boolean } = {}) {
     const { q, status, page } = { ...view, page: 0, ...changes };
     const shown = { q, status: status ? String(status) : '', page: page > 0 ? String(page + 1) : '' };
     const kept = Object.entries(shown).filter(([, value]) => value !== '');
-    setParams(kept, { replace: true });
+    setParams(kept, { replace });
+    if (changes.page !== undefined) window.scrollTo(0, 0);
   }
 
   return [view, change];

@@ -40,6 +40,13 @@ export const keys = {
     disable: 'Disable',
     delete: 'Delete',
     clear: 'Clear selection',
+    elsewhere: (keys: string) => `${keys} not on this page`,
+  },
+  disable: {
+    title: (keys: number) => `Disable ${count(keys)}?`,
+    warning: 'Programs that use them are refused until you enable the keys again.',
+    confirm: (keys: number) => `Disable ${count(keys)}`,
+    done: (keys: number) => `${count(keys)} disabled.`,
   },
   switch: (name: string) => `${name} enabled`,
   switched: {

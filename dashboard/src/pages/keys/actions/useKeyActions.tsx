@@ -1,24 +1,29 @@
 import { type ReactNode, type RefObject, useState } from 'react';
 import { useRevealKey } from '../../../api/tokenChanges';
-import { useSwitchTokens } from '../../../api/tokenSwitch';
+import { type Switched, useSwitchTokens } from '../../../api/tokenSwitch';
 import type { Token } from '../../../api/tokens';
 import { sentence } from '../../../format/sentence';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { KeyFormDrawer } from '../form/KeyFormDrawer';
 import { DeleteKeysDialog } from './DeleteKeysDialog';
+import { DisableKeysDialog } from './DisableKeysDialog';
 import { RevealedKeyDialog } from './RevealedKeyDialog';
 
 export interface KeyActions {
   edit: (token: Token) => void;
   remove: (tokens: Token[]) => void;
   setSwitch: (tokens: Token[], on: boolean) => void;
+  /** Asks first. */
+  disableAll: (tokens: Token[]) => void;
   copyKey: (token: Token) => void;
   revealKey: (token: Token) => void;
 }
 
 interface Options {
-  onDeleted?: () => void;
+  onDeleted?: (tokens: Token[]) => void;
+  /** Several keys were disabled together. */
+  onDisabled?: () => void;
   /** Gets the focus after keys are deleted, because their rows no longer exist. */
   focusAfterDelete?: RefObject<HTMLElement | null>;
 }
@@ -27,6 +32,7 @@ interface Options {
 export function useKeyActions(options: Options = {}): { actions: KeyActions; dialogs: ReactNode } {
   const [editing, setEditing] = useState<Token>();
   const [deleting, setDeleting] = useState<Token[]>();
+  const [disabling, setDisabling] = useState<Token[]>();
   const [revealed, setRevealed] = useState<{ name: string; key: string }>();
   const switchTokens = useSwitchTokens();
   const reveal = useRevealKey();
@@ -34,14 +40,18 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
   // Awaited, because `mutate` runs its callbacks only for the last of several concurrent calls.
   async function setSwitch(tokens: Token[], on: boolean) {
     try {
-      const { refused } = await switchTokens.mutateAsync({ tokens, on });
-      const [first] = refused;
-      if (!first) return;
-      const { someRefused } = texts.keys.switched;
-      notifyFailure(new Error(someRefused(refused.length, tokens.length, sentence(first.error.message))));
+      reportRefused(await switchTokens.mutateAsync({ tokens, on }));
     } catch (error) {
       notifyFailure(error as Error);
     }
+  }
+
+  function reportRefused({ switched, refused }: Switched) {
+    const [first] = refused;
+    if (!first) return;
+    const { someRefused } = texts.keys.switched;
+    const all = switched.length + refused.length;
+    notifyFailure(new Error(someRefused(refused.length, all, sentence(first.error.message))));
   }
 
   async function readKey(token: Token): Promise<string | undefined> {
@@ -75,12 +85,32 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
   const dialogs = (
     <>
       <KeyFormDrawer opened={editing !== undefined} token={editing} onClose={() => setEditing(undefined)} />
-      <DeleteKeysDialog tokens={deleting} {...options} onClose={() => setDeleting(undefined)} />
+      <DeleteKeysDialog
+        tokens={deleting}
+        onDeleted={options.onDeleted}
+        focusAfterDelete={options.focusAfterDelete}
+        onClose={() => setDeleting(undefined)}
+      />
+      <DisableKeysDialog
+        tokens={disabling}
+        onDisabled={(result) => {
+          reportRefused(result);
+          options.onDisabled?.();
+        }}
+        onClose={() => setDisabling(undefined)}
+      />
       <RevealedKeyDialog revealed={revealed} onClose={() => setRevealed(undefined)} />
     </>
   );
   return {
-    actions: { edit: setEditing, remove: setDeleting, setSwitch, copyKey, revealKey },
+    actions: {
+      edit: setEditing,
+      remove: setDeleting,
+      disableAll: setDisabling,
+      setSwitch,
+      copyKey,
+      revealKey,
+    },
     dialogs,
   };
 }

@@ -1,0 +1,36 @@
+import { Text } from '@mantine/core';
+import { type Switched, useSwitchTokens } from '../../../api/tokenSwitch';
+import type { Token } from '../../../api/tokens';
+import { ConfirmDialog } from '../../../shared/ConfirmDialog';
+import { useLastDefined } from '../../../shared/useLastDefined';
+import { texts } from '../../../texts';
+import { KeyNames } from './KeyNames';
+
+interface Props {
+  /** The dialog is open while this is defined. */
+  tokens: Token[] | undefined;
+  onDisabled: (result: Switched) => void;
+  onClose: () => void;
+}
+
+const words = texts.keys.disable;
+
+/** Asks before several keys are disabled. */
+export function DisableKeysDialog({ tokens, onDisabled, onClose }: Props) {
+  const shown = useLastDefined(tokens) ?? [];
+  return (
+    <ConfirmDialog
+      opened={tokens !== undefined}
+      title={words.title(shown.length)}
+      actionLabel={words.confirm(shown.length)}
+      mutation={useSwitchTokens()}
+      variables={{ tokens: shown, on: false }}
+      successMessage={({ switched }) => words.done(switched.length)}
+      onSuccess={onDisabled}
+      onClose={onClose}
+    >
+      <KeyNames tokens={shown} />
+      <Text>{words.warning}</Text>
+    </ConfirmDialog>
+  );
+}

@@ -12,10 +12,17 @@ export default defineConfig(({ mode }) => {
     },
     build: {
       assetsDir: 'assets',
+      // One style sheet, because those of pages are small and each would be one more request.
+      cssCodeSplit: false,
       rolldownOptions: {
         output: {
           codeSplitting: {
-            groups: [{ name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// }],
+            // The first load has the libraries that it needs in one file. What several pages share is another file.
+            // Without groups, each shared module is a file, and a page loads dozens.
+            groups: [
+              { name: 'libraries', tags: ['$initial'], test: /node_modules/ },
+              { name: 'shared', minShareCount: 2 },
+            ],
           },
         },
       },

@@ -3,17 +3,30 @@ import { expect } from 'vitest';
 import { ANA, open } from '../harness/pages';
 import { test } from '../harness/test';
 
-const MAX_BYTES = 300_000;
+const MAX_BYTES = 250_000;
+const MAX_REQUESTS = 8;
 
-test('the sign-in page stays small', async ({ visit }) => {
-  const page = await visit();
-  expect(await bytesOf(page, '/sign-in')).toBeLessThan(MAX_BYTES);
-});
+const PAGES = [
+  { path: '/sign-in', as: undefined },
+  { path: '/', as: ANA },
+  { path: '/keys', as: ANA },
+];
 
-test('the overview stays small', async ({ visit }) => {
-  const page = await visit({ as: ANA });
-  expect(await bytesOf(page, '/')).toBeLessThan(MAX_BYTES);
-});
+for (const { path, as } of PAGES) {
+  test(`the first load of ${path} is small and needs few requests`, async ({ visit }) => {
+    const page = await visit({ as });
+    expect(await bytesOf(page, path)).toBeLessThan(MAX_BYTES);
+    const requests = await requestsToFirstPaint(page);
+    expect(requests.length, requests.join('\n')).toBeLessThanOrEqual(MAX_REQUESTS);
+    const scripts = await page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .map(({ name }) => name)
+        .filter((name) => name.endsWith('.js')),
+    );
+    expect(scripts.length, scripts.join('\n')).toBeLessThanOrEqual(MAX_REQUESTS - 2);
+  });
+}
 
 test('the Content-Security-Policy allows only files of this site', async ({ site }) => {
   const { headers } = await fetch(site);
@@ -41,4 +54,17 @@ async function bytesOf(page: Page, path: string): Promise<number> {
   await open(page, path);
   await page.waitForLoadState('networkidle');
   return bytes;
+}
+
+/** The requests that the page sent before something was visible. */
+function requestsToFirstPaint(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const [paint] = performance.getEntriesByName('first-contentful-paint');
+    if (!paint) throw new Error('nothing was painted');
+    const entries = [
+      ...performance.getEntriesByType('navigation'),
+      ...performance.getEntriesByType('resource'),
+    ];
+    return entries.filter(({ startTime }) => startTime < paint.startTime).map(({ name }) => name);
+  });
 }

@@ -45,6 +45,17 @@ test('an administrator adds to a wallet', async ({ visit, root }) => {
   await visible(page.getByText(`${carl.username}’s wallet now holds $125.50.`), row.getByText('$125.50'));
 });
 
+test('the dialog for a new password begins in its field', async ({ visit, root }) => {
+  const carl = await createUser(root, 'carl');
+  const page = await visit({ as: ROOT });
+  await page.goto(`/admin/users?keyword=${carl.username}`);
+  await page.getByRole('button', { name: `Actions for ${carl.username}` }).click();
+  await page.getByRole('menuitem', { name: 'Set password…' }).click();
+  const dialog = page.getByRole('dialog', { name: `Set a password for ${carl.username}` });
+  const field = dialog.getByRole('textbox', { name: 'Password' });
+  await expect.poll(() => field.evaluate((input) => input === document.activeElement)).toBe(true);
+});
+
 test('an administrator limits what an account spends in a month', async ({ visit, root, site }) => {
   const carl = await createUser(root, 'carl');
   const page = await visit({ as: ROOT });

@@ -31,10 +31,9 @@ test('changing the password requires the old one and ends all other sessions', a
   await change(bea.password);
   await visible(page.getByText('Password changed. You were signed out everywhere else.'));
 
-  // The other session has ended. Signing in again returns to the same page.
+  // The other session has ended. Signing in again continues on the same page.
   await elsewhere.getByRole('link', { name: 'Profile' }).click();
-  await visible(elsewhere.getByRole('heading', { name: 'Sign in' }));
-  await elsewhere.getByLabel('Username').fill(bea.username);
+  await visible(elsewhere.getByRole('heading', { name: 'Sign in again' }));
   await elsewhere.getByRole('textbox', { name: 'Password' }).fill('quite-another-one');
   await elsewhere.getByRole('button', { name: 'Sign in' }).click();
   await visible(elsewhere.getByRole('heading', { name: 'Profile' }));
@@ -56,6 +55,7 @@ test('an access token is shown once, works, and stops working when revoked', asy
   await page.getByRole('button', { name: 'Create access token' }).click();
   const form = page.getByRole('dialog', { name: 'Create an access token' });
   await form.getByLabel('Name').fill('Deploy script');
+  expect(await form.getByRole('combobox', { name: 'Expires' }).inputValue()).toBe('In 90 days');
   await form.getByRole('button', { name: 'Create access token' }).click();
   const shown = page.getByRole('dialog', { name: 'Your new access token' });
   await shown.getByRole('button', { name: 'Copy', exact: true }).click();

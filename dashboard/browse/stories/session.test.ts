@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
+import { violations } from '../harness/accessibility';
 import { createUser, newKey, signedIn } from '../harness/accounts';
 import { test } from '../harness/test';
-import { visible } from '../harness/visibility';
+import { hidden, visible } from '../harness/visibility';
 
 test('an ended session redirects to the sign-in page, which leads back to the same page', async ({
   visit,
@@ -23,8 +24,42 @@ test('an ended session redirects to the sign-in page, which leads back to the sa
   expect(page.url()).toBe(`${site}/keys?status=1`);
 });
 
-test('a session that ends in use redirects on the next click', async ({ visit, root, site }) => {
+test('a session that ends in use is continued in a dialog, and the form keeps its input', async ({
+  visit,
+  root,
+  site,
+}) => {
   const eva = await createUser(root, 'eva');
+  const { id } = await newKey(await signedIn(site, eva), 'Website');
+  const page = await visit({ as: eva, expected: [/^401 /] });
+  await page.goto(`/keys/${id}`);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const form = page.getByRole('dialog', { name: 'Edit “Website”' });
+  await form.getByLabel('Name').fill('Website of the shop');
+
+  await page.context().clearCookies();
+  await form.getByRole('button', { name: 'Save changes' }).click();
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await visible(again.getByText(eva.username));
+  const password = again.getByRole('textbox', { name: 'Password' });
+  await expect.poll(() => password.evaluate((input) => input === document.activeElement)).toBe(true);
+  await page.keyboard.press('Escape');
+  await password.fill('not-this-one');
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await visible(again.getByRole('alert'));
+  expect(await violations(again)).toEqual([]);
+
+  await password.fill(eva.password);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await hidden(again);
+  expect(await form.getByLabel('Name').inputValue()).toBe('Website of the shop');
+  await form.getByRole('button', { name: 'Save changes' }).click();
+  await visible(page.getByRole('heading', { name: 'Website of the shop' }));
+});
+
+test('after the end of a session, another account can sign in', async ({ visit, root, site }) => {
+  const eva = await createUser(root, 'eva');
+  const eve = await createUser(root, 'eve');
   await newKey(await signedIn(site, eva), 'Website');
   const page = await visit({ as: eva, expected: [/^401 /] });
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
@@ -32,8 +67,15 @@ test('a session that ends in use redirects on the next click', async ({ visit, r
 
   await page.context().clearCookies();
   await page.getByRole('switch', { name: 'Website enabled' }).click();
+  await page.getByRole('button', { name: 'Use another account' }).click();
   await visible(page.getByRole('heading', { name: 'Sign in' }));
-  expect(page.url()).toBe(`${site}/sign-in?next=%2Fkeys`);
+  expect(page.url()).toBe(`${site}/sign-in`);
+  await page.getByLabel('Username').fill(eve.username);
+  await page.getByRole('textbox', { name: 'Password' }).fill(eve.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await visible(page.getByRole('button', { name: `Account: ${eve.username}` }));
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await visible(page.getByText('No keys yet'));
 });
 
 test('a wrong password shows an error and keeps the username', async ({ visit, root }) => {

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 
 /**
  * Props that make an element scroll its overflow, also by keyboard. While there is overflow, the element is a focusable
@@ -9,12 +10,14 @@ export function useScrollRegion<Region extends HTMLElement = HTMLDivElement>(lab
   const [scrolls, setScrolls] = useState(false);
 
   // Runs after every render: new content can change the overflow without resizing the region.
-  useEffect(() => {
+  useLayoutEffect(() => {
     const region = ref.current;
     if (!region) return;
     const observer = new ResizeObserver(() => {
       const { scrollWidth, clientWidth, scrollHeight, clientHeight } = region;
-      setScrolls(scrollWidth > clientWidth || scrollHeight > clientHeight);
+      const isOverflowing = scrollWidth > clientWidth || scrollHeight > clientHeight;
+      // In the frame of the overflow, so that the keyboard reaches the region from the beginning.
+      if (isOverflowing !== scrolls) flushSync(() => setScrolls(isOverflowing));
     });
     observer.observe(region);
     for (const content of region.children) observer.observe(content);

@@ -1,0 +1,167 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { createUser, done, newKey, signedIn } from '../harness/accounts';
+import { isUncovered } from '../harness/covering';
+import { test } from '../harness/test';
+import { hidden, visible } from '../harness/visibility';
+
+const keysOf = (page: Page) => page.getByRole('table', { name: 'Your keys' });
+
+test('a reload does not open the form for a new key again', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada');
+  const page = await visit({ as: ada });
+  await page.goto('/keys?create');
+  const form = page.getByRole('dialog', { name: 'Create a key' });
+  await visible(form);
+  expect(page.url()).toBe(`${site}/keys`);
+  await page.reload();
+  await visible(page.getByText('No keys yet'));
+  await hidden(form);
+});
+
+test('pages of the list are steps of the history, and begin at the top', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  for (let key = 1; key <= 51; key += 1) await newKey(api, `Key ${key}`);
+  const page = await visit({ as: ada });
+  await page.goto('/keys');
+  const next = page.getByRole('button', { name: 'Next page' });
+  const first = page.getByRole('link', { name: 'Key 51', exact: true });
+  await visible(first);
+
+  await next.scrollIntoViewIfNeeded();
+  await next.click();
+  await visible(page.getByRole('link', { name: 'Key 26', exact: true }));
+  await expect.poll(() => page.evaluate(() => window.scrollY)).toBe(0);
+  await next.click();
+  await visible(page.getByRole('link', { name: 'Key 1', exact: true }));
+  await page.goBack();
+  await visible(page.getByRole('link', { name: 'Key 26', exact: true }));
+  expect(page.url()).toBe(`${site}/keys?page=2`);
+  await page.goBack();
+  await visible(first);
+});
+
+test('keys stay selected on other pages, and Shift selects a range', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  for (let key = 1; key <= 28; key += 1) await newKey(api, `Key ${key}`);
+  const page = await visit({ as: ada });
+  await page.goto('/keys');
+  const box = (key: number) => page.getByRole('checkbox', { name: `Select Key ${key}`, exact: true });
+  const bar = page.getByRole('region', { name: 'Selected keys' });
+
+  await box(28).click();
+  await box(25).click({ modifiers: ['Shift'] });
+  await visible(bar.getByText('4 selected'));
+  await page.getByRole('button', { name: 'Next page' }).click();
+  await box(2).click();
+  await visible(bar.getByText('5 selected · 4 not on this page'));
+
+  await bar.getByRole('button', { name: 'Disable' }).click();
+  const question = page.getByRole('dialog', { name: 'Disable 5 keys?' });
+  await visible(question.getByText('Key 28'));
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  const enabled = async () => {
+    const { items } = await done(api.GET('/api/token/', { params: { query: { size: '100' } } }));
+    return items.filter(({ status }) => status === 1).length;
+  };
+  expect(await enabled()).toBe(28);
+
+  await bar.getByRole('button', { name: 'Disable' }).click();
+  await question.getByRole('button', { name: 'Disable 5 keys' }).click();
+  await visible(page.getByText('5 keys disabled.'));
+  await hidden(bar, question);
+  expect(await enabled()).toBe(23);
+
+  await page.goBack();
+  await box(27).click();
+  await page.getByRole('button', { name: 'Next page' }).click();
+  await box(1).click();
+  await bar.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 keys' }).click();
+  await hidden(bar, page.getByRole('link', { name: 'Key 1', exact: true }));
+});
+
+test('a click beside the controls of a row opens the page of its key', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada');
+  const { id } = await newKey(await signedIn(site, ada), 'Website');
+  const page = await visit({ as: ada });
+  await page.goto('/keys');
+  const row = page.getByRole('row', { name: 'Website' });
+  await row.getByRole('button', { name: 'Actions for Website' }).click();
+  await page.getByRole('menuitem', { name: 'Disable' }).click();
+  await visible(row.getByText('Disabled'));
+  expect(page.url()).toBe(`${site}/keys`);
+  await row.getByText('Disabled').click();
+  await visible(page.getByRole('heading', { name: 'Website' }));
+  expect(page.url()).toBe(`${site}/keys/${id}`);
+});
+
+test('a masked key finds its key', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  const { masked_key } = await newKey(api, 'Website');
+  await newKey(api, 'Notebook');
+  const page = await visit({ as: ada });
+  await page.goto('/keys');
+  await visible(page.getByRole('link', { name: 'Notebook' }));
+  await page.getByRole('searchbox', { name: 'Search by name or key' }).fill(masked_key);
+  await hidden(page.getByRole('link', { name: 'Notebook' }));
+  await visible(page.getByRole('link', { name: 'Website' }));
+});
+
+test('the switch of an expired key does not look like that of a key that works', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  await newKey(api, 'Works');
+  await newKey(api, 'Over', { expired_time: 1_700_000_000 });
+  const page = await visit({ as: ada });
+  await page.goto('/keys');
+  const colorOf = (name: string) =>
+    keysOf(page)
+      .getByRole('switch', { name: `${name} enabled` })
+      .evaluate((input) => {
+        const track = input.parentElement?.querySelector('.mantine-Switch-track');
+        if (!track) throw new Error('the switch has no track');
+        return getComputedStyle(track).backgroundColor;
+      });
+  await visible(page.getByRole('row', { name: 'Over' }).getByText('Expired'));
+  expect(await colorOf('Over')).not.toBe(await colorOf('Works'));
+});
+
+test('on a phone, notifications cover neither the bar of selected keys nor the buttons of a form', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  for (const name of ['Website', 'Notebook', 'Translation']) await newKey(api, name);
+  const page = await visit({ as: ada, phone: true });
+  await page.goto('/keys');
+  await page.getByRole('button', { name: 'Actions for Website' }).tap();
+  await page.getByRole('menuitem', { name: 'Copy key' }).tap();
+  const toast = page.getByText('Copied the key “Website”');
+  await visible(toast);
+
+  await page.getByRole('checkbox', { name: 'Select Notebook' }).tap();
+  const bar = page.getByRole('region', { name: 'Selected keys' });
+  for (const name of ['Enable', 'Disable', 'Delete', 'Clear selection']) {
+    expect(await isUncovered(bar.getByRole('button', { name })), name).toBe(true);
+  }
+  await page.getByRole('button', { name: 'Actions for Website' }).tap();
+  await page.getByRole('menuitem', { name: 'Edit' }).tap();
+  const form = page.getByRole('dialog', { name: 'Edit “Website”' });
+  await visible(form);
+  for (const name of ['Cancel', 'Save changes']) {
+    const button = form.getByRole('button', { name });
+    await button.scrollIntoViewIfNeeded();
+    expect(await isUncovered(button), name).toBe(true);
+  }
+  await visible(toast);
+});

@@ -1,0 +1,76 @@
+import { expect } from 'vitest';
+import { createUser, newKey, signedIn } from '../harness/accounts';
+import { asGateway } from '../harness/gateway';
+import { waitPastMidnight } from '../harness/midnight';
+import { test } from '../harness/test';
+import { hidden, visible } from '../harness/visibility';
+
+test('an empty wallet needs attention', async ({ visit, root, site }) => {
+  const ida = await createUser(root, 'ida', { quota: 0 });
+  await newKey(await signedIn(site, ida), 'Website');
+  const page = await visit({ as: ida });
+  await visible(page.getByText('No key works until an administrator adds funds to your wallet.'));
+  await hidden(page.getByText('Nothing needs attention'));
+});
+
+test('the overview names the time zone of today', async ({ visit, root, site }) => {
+  const ida = await createUser(root, 'ida');
+  await newKey(await signedIn(site, ida), 'Website');
+  const page = await visit({ as: ida });
+  await visible(page.getByRole('heading', { name: 'Spent today (UTC)' }));
+});
+
+test('the form says that a quota is larger than the wallet', async ({ visit, root }) => {
+  const ida = await createUser(root, 'ida', { quota: 2_500_000 });
+  const page = await visit({ as: ida });
+  await page.goto('/keys?create');
+  const form = page.getByRole('dialog', { name: 'Create a key' });
+  const warning = form.getByText('Your wallet holds $5.00.');
+  await form.getByLabel('Quota').fill('5');
+  await hidden(warning);
+  await form.getByLabel('Quota').fill('5.01');
+  await visible(warning);
+  await form.getByRole('switch', { name: 'Unlimited' }).click();
+  await hidden(warning);
+});
+
+test('the labels of the chart do not touch each other, also on small phones', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ida = await createUser(root, 'ida', { quota: 500_000_000 });
+  const { key, id } = await newKey(await signedIn(site, ida), 'Website', { remain_quota: 500_000_000 });
+  await waitPastMidnight();
+  await (await asGateway(site, root)).POST('/api/gateway/charge', { body: { key, quota: 123_456_789 } });
+  const page = await visit({ as: ida });
+  for (const path of ['/', `/keys/${id}`]) {
+    await page.goto(path);
+    const chart = page.getByRole('img', { name: /^Spend by day/ });
+    for (const width of [320, 390, 768, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await visible(chart);
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+      const overlaps = () =>
+        chart.evaluate((element) => {
+          const boxes = [...element.querySelectorAll('span')]
+            .filter(({ textContent }) => textContent)
+            .map((label) => {
+              const range = document.createRange();
+              range.selectNodeContents(label);
+              return { text: label.textContent, box: range.getBoundingClientRect() };
+            });
+          return boxes.flatMap(({ text, box }, index) =>
+            boxes
+              .slice(index + 1)
+              .filter(({ box: other }) => {
+                const isBeside = Math.abs(box.top - other.top) < box.height;
+                return isBeside && box.right > other.left && other.right > box.left;
+              })
+              .map((other) => `${text} ${other.text}`),
+          );
+        });
+      await expect.poll(overlaps, { message: `${path} at ${width} pixels` }).toEqual([]);
+    }
+  }
+});

@@ -17,10 +17,10 @@ export default defineConfig(({ mode }) => {
       rolldownOptions: {
         output: {
           codeSplitting: {
-            // The first load has the libraries that it needs in one file. What several pages share is another file.
-            // Without groups, each shared module is a file, and a page loads dozens.
+            // What all pages need is one file, and what some pages share is another. Without groups, each shared module is
+            // a file, and a page loads dozens.
             groups: [
-              { name: 'libraries', tags: ['$initial'], test: /node_modules/ },
+              { name: 'app', tags: ['$initial'], priority: 1 },
               { name: 'shared', minShareCount: 2 },
             ],
           },

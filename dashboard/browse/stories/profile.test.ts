@@ -34,7 +34,7 @@ test('changing the password requires the old one and ends all other sessions', a
   // The other session has ended. Signing in again continues on the same page.
   await elsewhere.getByRole('link', { name: 'Profile' }).click();
   await visible(elsewhere.getByRole('heading', { name: 'Sign in again' }));
-  await elsewhere.getByRole('textbox', { name: 'Password' }).fill('quite-another-one');
+  await elsewhere.getByRole('textbox', { name: 'Password', exact: true }).fill('quite-another-one');
   await elsewhere.getByRole('button', { name: 'Sign in' }).click();
   await visible(elsewhere.getByRole('heading', { name: 'Profile' }));
 });

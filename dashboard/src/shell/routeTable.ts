@@ -1,4 +1,5 @@
 import { type ComponentType, lazy } from 'react';
+import SignInPage from '../pages/sign-in/SignInPage';
 
 interface RouteEntry {
   path: string;
@@ -13,7 +14,8 @@ export interface AppRoute extends RouteEntry {
 }
 
 export const publicRoutes: RouteEntry[] = [
-  { path: '/sign-in', page: lazy(() => import('../pages/sign-in/SignInPage')) },
+  // In the first file, because its visitors have nothing in their cache.
+  { path: '/sign-in', page: SignInPage },
   { path: '/register', page: lazy(() => import('../pages/sign-in/RegisterPage')) },
 ];
 

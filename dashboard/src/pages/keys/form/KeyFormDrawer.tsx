@@ -1,9 +1,11 @@
-import { Drawer } from '@mantine/core';
-import { useState } from 'react';
+import { Drawer, Skeleton } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
 import type { Token } from '../../../api/tokens';
 import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
-import { KeyForm } from './KeyForm';
+
+// Most visits open no form, and it needs many components.
+const KeyForm = lazy(() => import('./KeyForm').then(({ KeyForm }) => ({ default: KeyForm })));
 
 interface Props {
   opened: boolean;
@@ -39,15 +41,17 @@ export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
       closeOnClickOutside={!touched}
       closeOnEscape={!touched}
     >
-      <KeyForm
-        token={shown}
-        onTouched={() => setTouched(true)}
-        onCreated={(created) => {
-          close();
-          onCreated?.(created);
-        }}
-        onClose={close}
-      />
+      <Suspense fallback={<Skeleton h={400} />}>
+        <KeyForm
+          token={shown}
+          onTouched={() => setTouched(true)}
+          onCreated={(created) => {
+            close();
+            onCreated?.(created);
+          }}
+          onClose={close}
+        />
+      </Suspense>
     </Drawer>
   );
 }

@@ -1,11 +1,8 @@
-import { Drawer, Skeleton } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { Drawer } from '@mantine/core';
+import { useEffect, useState } from 'react';
 import type { Token } from '../../../api/tokens';
 import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
-
-// Most visits open no form, and it needs many components.
-const KeyForm = lazy(() => import('./KeyForm').then(({ KeyForm }) => ({ default: KeyForm })));
 
 interface Props {
   opened: boolean;
@@ -16,6 +13,7 @@ interface Props {
 }
 
 export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
+  const KeyForm = useKeyForm(opened);
   const [touched, setTouched] = useState(false);
   const shown = useLastDefined(token);
   const { createTitle, editTitle } = texts.keys.form;
@@ -27,7 +25,8 @@ export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
 
   return (
     <Drawer
-      opened={opened}
+      // The focus goes to the form, so it must be there.
+      opened={opened && KeyForm !== undefined}
       onClose={close}
       position="right"
       size={520}
@@ -41,7 +40,7 @@ export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
       closeOnClickOutside={!touched}
       closeOnEscape={!touched}
     >
-      <Suspense fallback={<Skeleton h={400} />}>
+      {KeyForm && (
         <KeyForm
           token={shown}
           onTouched={() => setTouched(true)}
@@ -51,7 +50,24 @@ export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
           }}
           onClose={close}
         />
-      </Suspense>
+      )}
     </Drawer>
   );
+}
+
+type KeyFormModule = typeof import('./KeyForm');
+
+/** Loads the form on first use: most visits open none, and it needs many components. */
+function useKeyForm(opened: boolean): KeyFormModule['KeyForm'] | undefined {
+  const [module, setModule] = useState<KeyFormModule>();
+  useEffect(() => {
+    if (!opened || module) return;
+    import('./KeyForm').then(setModule, (error: unknown) =>
+      // For the error boundary of the page.
+      setModule(() => {
+        throw error;
+      }),
+    );
+  }, [opened, module]);
+  return module?.KeyForm;
 }

@@ -23,6 +23,7 @@ pub struct PageQuery {
 
 impl PageQuery {
     /// From the numbers of a body: `p`, `size`, `page_size` and `ps`.
+    #[must_use]
     pub fn of(numbers: [Option<i64>; 4]) -> Self {
         let [p, size, page_size, ps] = numbers.map(|number| number.map(|number| number.to_string()));
         Self { p, size, page_size, ps }

@@ -121,13 +121,13 @@ pub struct ReportBody {
 }
 
 impl ReportBody {
-    fn new(report: Report, time_zone: String) -> Self {
+    fn new(report: &Report, time_zone: String) -> Self {
         let rows = report.rows.iter().map(|row| ReportRowBody {
             date: row.day.map(|day| day.to_string()),
             user_id: row.user_id.map(UserId::get),
-            username: username(&report, row),
+            username: username(report, row),
             token_id: row.token_id.map(TokenId::get),
-            token_name: token_name(&report, row),
+            token_name: token_name(report, row),
             amounts: row.amounts.into(),
         });
         Self {
@@ -176,10 +176,10 @@ fn csv_of(report: &Report) -> Csv {
     csv
 }
 
-fn answer(report: Report, format: Format, app: &AppState) -> Response {
+fn answer(report: &Report, format: Format, app: &AppState) -> Response {
     match format {
         Format::Json => Envelope::of(ReportBody::new(report, app.time_zone.clone())).into_response(),
-        Format::Csv => csv_of(&report).into_response(),
+        Format::Csv => csv_of(report).into_response(),
     }
 }
 
@@ -194,7 +194,7 @@ pub async fn show_own(
     let format = Format::parse(query.format.as_deref())?;
     let (span, grouping) = (query.span(app.usage_reports.today())?, Grouping::parse(query.group_by.as_deref())?);
     let report = app.usage_reports.show_own(&caller, query.token()?, span, grouping).await?;
-    Ok(answer(report, format, &app))
+    Ok(answer(&report, format, &app))
 }
 
 /// Usage of everyone, of one user or of one token, over at most 366 days.
@@ -217,5 +217,5 @@ pub async fn show(
         (None, None) => ReportScope::Everyone,
     };
     let report = app.usage_reports.show(scope, span, grouping).await?;
-    Ok(answer(report, format, &app))
+    Ok(answer(&report, format, &app))
 }

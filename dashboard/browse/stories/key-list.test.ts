@@ -70,7 +70,7 @@ test('keys stay selected on other pages, and Shift selects a range', async ({ vi
 
   await bar.getByRole('button', { name: 'Disable' }).click();
   await question.getByRole('button', { name: 'Disable 5 keys' }).click();
-  await visible(page.getByText('5 keys disabled.'));
+  await visible(page.getByText('Disabled 5 keys.'));
   await hidden(bar, question);
   expect(await enabled()).toBe(23);
 

@@ -9,7 +9,7 @@ test('an empty wallet needs attention', async ({ visit, root, site }) => {
   const ida = await createUser(root, 'ida', { quota: 0 });
   await newKey(await signedIn(site, ida), 'Website');
   const page = await visit({ as: ida });
-  await visible(page.getByText('No key works until an administrator adds funds to your wallet.'));
+  await visible(page.getByText('Your keys won’t work until an administrator tops up your wallet.'));
   await hidden(page.getByText('Nothing needs attention'));
 });
 

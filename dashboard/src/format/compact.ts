@@ -1,20 +1,15 @@
 import { locale } from './locale';
-import { formatSpent, formatUsd, UNITS_PER_USD } from './money';
+import { formatSpent, formatUsd, UNITS_PER_USD, usd } from './money';
 
 const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
 const compactUsd = new Intl.NumberFormat(locale, {
-  style: 'currency',
-  currency: 'USD',
+  ...usd,
   notation: 'compact',
   minimumFractionDigits: 0,
   maximumFractionDigits: 1,
 });
 
-const wholeUsd = new Intl.NumberFormat(locale, {
-  style: 'currency',
-  currency: 'USD',
-  maximumFractionDigits: 0,
-});
+const wholeUsd = new Intl.NumberFormat(locale, { ...usd, maximumFractionDigits: 0 });
 
 const TEN = 10 * UNITS_PER_USD;
 const LARGE = 1000 * UNITS_PER_USD;

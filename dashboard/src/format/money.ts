@@ -37,16 +37,18 @@ export function usdInput(units: number): string {
   return `${sign}${micros / MICROS_PER_USD}${places && `.${places}`}`;
 }
 
+/** "$" in every language: all amounts are in US dollars. */
+export const usd = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
+
 const CENT_PLACES = 2;
 
 /** Formats with at least 2 and at most `places` decimal places. */
 function usdFormat(places: number): Intl.NumberFormat {
-  return new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumFractionDigits: places });
+  return new Intl.NumberFormat(locale, { ...usd, maximumFractionDigits: places });
 }
 
 const exact = usdFormat(PLACES);
 const cents = usdFormat(CENT_PLACES);
-const integers = new Intl.NumberFormat(locale);
 
 function format(formatter: Intl.NumberFormat, units: number): string {
   return formatter.format(usdInput(units) as Intl.StringNumericLiteral);
@@ -86,8 +88,4 @@ export function formatRows(units: number[]): { rows: string[]; total: string } {
     return format(formatter, rounded(sum) - before);
   });
   return { rows, total: format(formatter, rounded(sum)) };
-}
-
-export function formatInteger(value: number): string {
-  return integers.format(value);
 }

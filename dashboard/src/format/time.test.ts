@@ -6,8 +6,9 @@ const DAY = 86_400;
 
 describe('formatRelative', () => {
   it.each([
-    [0, 'now'],
-    [59, 'now'],
+    [-59, 'just now'],
+    [30, 'just now'],
+    [59, 'in less than a minute'],
     [-60, '1 minute ago'],
     [-5 * 60, '5 minutes ago'],
     [3 * 3600 + 10, 'in 3 hours'],

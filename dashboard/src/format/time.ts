@@ -1,5 +1,7 @@
+import { texts } from '../texts';
 import { locale } from './locale';
 
+const LAG = 30;
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -17,11 +19,12 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 
-/** For example "in 3 days", "5 minutes ago" or "now", rounded. Both arguments are Unix seconds. */
+/** For example "in 3 days", "5 minutes ago" or "just now", rounded. Both arguments are Unix seconds. */
 export function formatRelative(seconds: number, now: number): string {
   const distance = Math.abs(seconds - now);
   const sign = Math.sign(seconds - now);
-  if (distance < MINUTE) return relative.format(0, 'second');
+  // `now` lags by up to 30 seconds (see useNow), so what just happened can lie ahead of it.
+  if (distance < MINUTE) return sign > 0 && distance > LAG ? texts.common.soon : texts.common.justNow;
   for (const [unit, length, next] of SPANS) {
     const count = Math.round(distance / length);
     if (count * length < next) return relative.format(sign * count, unit);

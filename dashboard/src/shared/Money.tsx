@@ -1,5 +1,6 @@
 import { Text, type TextProps, Tooltip } from '@mantine/core';
-import { formatInteger, formatSpent, formatUsd, formatUsdExact } from '../format/money';
+import { formatInteger } from '../format/locale';
+import { formatSpent, formatUsd, formatUsdExact } from '../format/money';
 import { texts } from '../texts';
 
 interface Props extends TextProps {

@@ -1,5 +1,5 @@
 import { Group, Pagination, Text } from '@mantine/core';
-import { formatInteger } from '../format/money';
+import { formatInteger } from '../format/locale';
 import { texts } from '../texts';
 
 interface Props {

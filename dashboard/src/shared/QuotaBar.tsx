@@ -1,5 +1,6 @@
 import { Group, Progress, Text, Tooltip } from '@mantine/core';
-import { formatInteger, formatSpent, formatUsd } from '../format/money';
+import { formatInteger } from '../format/locale';
+import { formatSpent, formatUsd } from '../format/money';
 import { texts } from '../texts';
 
 interface Props {

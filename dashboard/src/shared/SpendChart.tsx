@@ -3,7 +3,7 @@ import type { CSSProperties } from 'react';
 import type { DayUsage } from '../api/dailyUsage';
 import { formatDate } from '../format/calendar';
 import { formatCompact } from '../format/compact';
-import { formatInteger, formatSpent, formatUsdExact } from '../format/money';
+import { formatSpent, formatUsdExact } from '../format/money';
 import { unitsOf } from '../format/usage';
 import { texts } from '../texts';
 import { barLabels } from './chartLabels';
@@ -55,9 +55,9 @@ function Figures({ day }: { day: DayUsage & { units: number } }) {
   return (
     <>
       <Text size="sm" fw={600}>
-        {formatDate(day.date)}: {formatUsdExact(day.units)}
+        {texts.common.labelled(formatDate(day.date), formatUsdExact(day.units))}
       </Text>
-      <Text size="sm">{words.requests(formatInteger(day.requests))}</Text>
+      <Text size="sm">{words.requests(day.requests)}</Text>
       <Text size="sm">
         {words.tokens(formatCompact(day.prompt_tokens), formatCompact(day.completion_tokens))}
       </Text>

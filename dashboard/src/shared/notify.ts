@@ -1,6 +1,6 @@
 import { notifications } from '@mantine/notifications';
 import { ApiError } from '../api/error';
-import { sentence } from '../format/sentence';
+import { failureText } from '../format/failure';
 
 export function notifySuccess(message: string) {
   notifications.show({ message, color: 'petrol' });
@@ -9,5 +9,5 @@ export function notifySuccess(message: string) {
 export function notifyFailure(error: Error) {
   // The session has ended. A dialog asks the user to sign in again.
   if (error instanceof ApiError && error.status === 401) return;
-  notifications.show({ message: sentence(error.message), color: 'red', role: 'alert' });
+  notifications.show({ message: failureText(error), color: 'red', role: 'alert' });
 }

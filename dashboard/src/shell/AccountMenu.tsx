@@ -6,6 +6,7 @@ import { roleName } from '../format/role';
 import { notifyFailure } from '../shared/notify';
 import { texts } from '../texts';
 import classes from './AccountMenu.module.css';
+import { LanguageItems } from './LanguageMenu';
 
 export function AccountMenu() {
   const user = useUser();
@@ -28,6 +29,9 @@ export function AccountMenu() {
             {user.username} · {roleName(user.role)}
           </Text>
         </div>
+        <Menu.Divider />
+        <Menu.Label>{texts.shell.language.label}</Menu.Label>
+        <LanguageItems />
         <Menu.Divider />
         <Menu.Item component={Link} href="/profile" leftSection={<IconUser size={18} stroke={1.6} />}>
           {texts.shell.profile}

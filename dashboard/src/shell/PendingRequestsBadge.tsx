@@ -1,6 +1,6 @@
 import { Badge, VisuallyHidden } from '@mantine/core';
 import { usePendingRequestCount } from '../api/adminRequests';
-import { formatInteger } from '../format/money';
+import { formatInteger } from '../format/locale';
 import { texts } from '../texts';
 
 /** The number of pending requests. Empty if there are none. */

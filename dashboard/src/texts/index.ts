@@ -1,7 +1,18 @@
-import { en } from './en';
+import type { en } from './en';
+import { type Language, language } from './language';
 
-/** A translation is an object of this type. */
+/** Texts, and functions for texts with values. Each language is an object of this type. */
 export type Texts = typeof en;
 
-export const language = 'en';
-export const texts: Texts = en;
+// Each language is a chunk of its own, so that nobody downloads the others.
+const loaders: Record<Language, () => Promise<Texts>> = {
+  en: async () => (await import('./en')).en,
+  zh: async () => (await import('./zh')).zh,
+};
+
+/** The texts in the language of the user. `loadTexts` sets them before any module that reads them loads. */
+export let texts: Texts;
+
+export async function loadTexts(of: Language = language) {
+  texts = await loaders[of]();
+}

@@ -2,7 +2,8 @@ import { Paper, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { NO_LIMIT, type RateLimits, rates } from '../../api/limits';
 import type { Token } from '../../api/tokens';
-import { formatInteger } from '../../format/money';
+import { formatList } from '../../format/list';
+import { formatInteger } from '../../format/locale';
 import { formatDateTime } from '../../format/time';
 import { PeriodBars } from '../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../shared/limits/periodBar';
@@ -128,5 +129,5 @@ function Lines({ label, text, monospace }: LinesProps) {
 
 function models({ model_limits_enabled, model_limits }: Token): string {
   if (!model_limits_enabled) return words.allModels;
-  return model_limits === '' ? words.noModels : model_limits.replaceAll(',', ', ');
+  return model_limits === '' ? words.noModels : formatList(model_limits.split(','));
 }

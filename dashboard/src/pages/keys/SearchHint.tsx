@@ -1,4 +1,4 @@
-import { formatInteger } from '../../format/money';
+import { formatInteger } from '../../format/locale';
 import { FailureMessage } from '../../shared/FailureMessage';
 import { useSecondsLeft } from '../../shared/useSecondsLeft';
 import { texts } from '../../texts';

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Paper, Text, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
-import { formatInteger } from '../../format/money';
+import { formatInteger } from '../../format/locale';
 import { texts } from '../../texts';
 import type { KeyActions } from './actions/useKeyActions';
 import classes from './SelectionBar.module.css';
@@ -27,7 +27,7 @@ export function SelectionBar({ selection, actions }: { selection: Selection; act
   return (
     <Paper className={classes.bar} shadow="md" role="region" aria-label={words.label}>
       <Text size="sm" fw={600} aria-live="polite">
-        {words.count(tokens.length)}
+        {words.count(formatInteger(tokens.length))}
         {elsewhere > 0 && (
           <Text span inherit fw={400} c="dimmed">
             {' · '}

@@ -3,7 +3,6 @@ import { IconCheck, IconChevronRight } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { Attention, Overview } from '../../api/overview';
 import { useUser } from '../../api/session';
-import { formatInteger } from '../../format/money';
 import { ToneBadge } from '../../shared/ToneBadge';
 import { useNow } from '../../shared/useNow';
 import { texts } from '../../texts';
@@ -41,7 +40,7 @@ export function AttentionCard({ overview }: { overview: Overview | undefined }) 
       )}
       {more > 0 && (
         <Anchor component={Link} href="/keys" size="sm">
-          {words.more(formatInteger(more))}
+          {words.more(more)}
         </Anchor>
       )}
     </Paper>

@@ -1,7 +1,7 @@
 import { Paper, Skeleton, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Overview } from '../../api/overview';
-import { formatInteger } from '../../format/money';
+import { formatInteger } from '../../format/locale';
 import { StatusBadge } from '../../shared/StatusBadge';
 import { texts } from '../../texts';
 import classes from './KeysCard.module.css';

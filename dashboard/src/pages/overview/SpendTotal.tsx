@@ -1,5 +1,4 @@
 import { formatCompact } from '../../format/compact';
-import { formatInteger } from '../../format/money';
 import type { Totals } from '../../format/usage';
 import { Money } from '../../shared/Money';
 import { texts } from '../../texts';
@@ -12,7 +11,7 @@ export function SpendTotal({ title, totals }: { title: string; totals: Totals | 
     <StatCard title={title} value={totals && <Money units={totals.units} spent />}>
       {totals && (
         <>
-          <div>{words.requests(formatInteger(totals.requests))}</div>
+          <div>{words.requests(totals.requests)}</div>
           <div>{words.tokens(formatCompact(totals.promptTokens + totals.completionTokens))}</div>
         </>
       )}

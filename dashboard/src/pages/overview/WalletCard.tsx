@@ -1,6 +1,7 @@
 import { Box, Text } from '@mantine/core';
 import { useUser } from '../../api/session';
-import { formatInteger, formatSpent } from '../../format/money';
+import { formatInteger } from '../../format/locale';
+import { formatSpent } from '../../format/money';
 import { PeriodBars } from '../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../shared/limits/periodBar';
 import { Money } from '../../shared/Money';

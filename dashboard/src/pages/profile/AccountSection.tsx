@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useUser } from '../../api/session';
-import { formatInteger } from '../../format/money';
+import { formatInteger } from '../../format/locale';
 import { roleName } from '../../format/role';
 import { formatDay } from '../../format/time';
 import { Money } from '../../shared/Money';

@@ -1,8 +1,11 @@
-import { Alert, Anchor, Paper, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useDocumentTitle } from '../../shared/useDocumentTitle';
+import { ColorSchemeMenu } from '../../shell/ColorSchemeMenu';
+import { LanguageMenu } from '../../shell/LanguageMenu';
 import { texts } from '../../texts';
+import logo from '../../theme/logo.svg';
 import classes from './AuthLayout.module.css';
 
 interface Props {
@@ -19,7 +22,7 @@ export function AuthLayout({ title, failure, other, children }: Props) {
   return (
     <main className={classes.page}>
       <Stack align="center" gap={4} mb="xl">
-        <img src="/favicon.svg" alt="" width={48} height={48} />
+        <img src={logo} alt="" width={48} height={48} />
         <Text fw={650} fz="xl" mt="xs">
           {texts.common.appName}
         </Text>
@@ -44,6 +47,10 @@ export function AuthLayout({ title, failure, other, children }: Props) {
           </Anchor>
         </Text>
       )}
+      <Group gap="xs" mt="lg">
+        <LanguageMenu />
+        <ColorSchemeMenu />
+      </Group>
     </main>
   );
 }

@@ -3,7 +3,7 @@ import { type FormEvent, useRef, useState } from 'react';
 import { Redirect, useSearch } from 'wouter';
 import { useSession, useSignIn } from '../../api/session';
 import { useStatus } from '../../api/status';
-import { formatInteger } from '../../format/money';
+import { formatInteger } from '../../format/locale';
 import { FailureMessage } from '../../shared/FailureMessage';
 import { useSecondsLeft } from '../../shared/useSecondsLeft';
 import { nextPath } from '../../shell/nextPath';

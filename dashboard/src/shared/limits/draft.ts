@@ -1,5 +1,6 @@
 import { NO_LIMIT, type Period, type PeriodLimits, type Rate, type RateLimits } from '../../api/limits';
-import { formatInteger, formatUsd, MAX_QUOTA, parseUsd, usdInput } from '../../format/money';
+import { formatInteger } from '../../format/locale';
+import { formatUsd, MAX_QUOTA, parseUsd, usdInput } from '../../format/money';
 import { texts } from '../../texts';
 
 /** Limits in US dollars, as typed. An empty text is no limit. */

@@ -1,5 +1,6 @@
 import { NO_LIMIT, type Period, type PeriodUsage, periods, type UsageOfPeriod } from '../../api/limits';
-import { formatInteger, formatUsd } from '../../format/money';
+import { formatInteger } from '../../format/locale';
+import { formatUsd } from '../../format/money';
 import { formatDateTime } from '../../format/time';
 import { texts } from '../../texts';
 

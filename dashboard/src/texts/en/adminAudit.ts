@@ -34,6 +34,7 @@ export const adminAudit = {
     'token.key_revealed': 'Revealed a key',
     'user.signed_in': 'Signed in',
     'user.sign_in_failed': 'Failed to sign in',
+    'user.session_ended': 'Ended a session',
     'user.created': 'Created a user',
     'user.edited': 'Changed a user',
     'user.deleted': 'Deleted a user',

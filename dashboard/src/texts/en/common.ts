@@ -1,3 +1,5 @@
+import { plural } from './plural';
+
 export const common = {
   appName: 'Keymeter',
   save: 'Save',
@@ -13,6 +15,9 @@ export const common = {
   actions: 'Actions',
   loading: 'Loading',
   never: 'never',
+  justNow: 'just now',
+  soon: 'in less than a minute',
+  labelled: (label: string, value: string) => `${label}: ${value}`,
   units: (units: string) => `${units} units`,
   disabledBy: { administrator: 'Disabled by an administrator', root: 'Disabled by root' },
   tokenStatus: { 1: 'Enabled', 2: 'Disabled', 3: 'Expired', 4: 'Used up', unknown: 'Unknown' },
@@ -28,7 +33,7 @@ export const common = {
     summary: (highest: string, day: string) => `Spend by day. Highest: ${highest} on ${day}.`,
     nothing: 'Spend by day. Nothing spent.',
     today: 'Today',
-    requests: (count: string) => `${count} ${count === '1' ? 'request' : 'requests'}`,
+    requests: (count: number) => plural(count, 'request', 'requests'),
     tokens: (input: string, output: string) => `${input} input tokens, ${output} output tokens`,
   },
   pager: {
@@ -52,7 +57,8 @@ export const common = {
     title: 'This didn’t load',
     unreachable: 'Can’t reach the server. You may be offline.',
     unexpected: 'The server sent an unexpected response. Try again.',
-    retryAfter: (seconds: string) => `Try again in ${seconds} seconds.`,
+    withDetails: (text: string, details: string) => `${text} ${details}`,
+    retryAfter: (seconds: number) => `Try again in ${plural(seconds, 'second', 'seconds')}.`,
     notEnabled: 'You don’t have API access yet.',
     requestAccess: 'Request access',
   },

@@ -6,6 +6,7 @@ import { adminTokens } from './adminTokens';
 import { adminUsers } from './adminUsers';
 import { common } from './common';
 import { enablement } from './enablement';
+import { errors } from './errors';
 import { key } from './key';
 import { keys } from './keys';
 import { limits } from './limits';
@@ -16,6 +17,7 @@ import { signIn } from './signIn';
 
 export const en = {
   common,
+  errors,
   shell,
   signIn,
   overview,

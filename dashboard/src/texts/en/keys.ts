@@ -1,4 +1,6 @@
-const count = (keys: number) => (keys === 1 ? '1 key' : `${keys} keys`);
+import { plural } from './plural';
+
+const count = (keys: number) => plural(keys, 'key', 'keys');
 
 export const keys = {
   title: 'Keys',
@@ -35,7 +37,7 @@ export const keys = {
   select: { one: (name: string) => `Select ${name}`, page: 'Select all keys on this page' },
   selection: {
     label: 'Selected keys',
-    count: (keys: number) => `${keys} selected`,
+    count: (keys: string) => `${keys} selected`,
     enable: 'Enable',
     disable: 'Disable',
     delete: 'Delete',
@@ -46,12 +48,12 @@ export const keys = {
     title: (keys: number) => `Disable ${count(keys)}?`,
     warning: 'Programs that use them are refused until you enable the keys again.',
     confirm: (keys: number) => `Disable ${count(keys)}`,
-    done: (keys: number) => `${count(keys)} disabled.`,
+    done: (keys: number) => `Disabled ${count(keys)}.`,
   },
   switch: (name: string) => `${name} enabled`,
   switched: {
-    someRefused: (refused: number, all: number, sentence: string) =>
-      `${refused} of ${all} keys weren’t changed. ${sentence}`,
+    someRefused: (refused: string, all: number, sentence: string) =>
+      `${refused} of ${count(all)} weren’t changed. ${sentence}`,
   },
   menu: {
     label: (name: string) => `Actions for ${name}`,

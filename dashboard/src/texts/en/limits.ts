@@ -1,3 +1,5 @@
+import { plural } from './plural';
+
 /** Texts about limits per day, week and month, and about rates. */
 export const limits = {
   title: 'Limits',
@@ -39,7 +41,7 @@ export const limits = {
     usedUp: 'used up',
     resetsIn: (time: string) => `resets in ${time}`,
     resetsNow: 'resets now',
-    days: (days: number) => `${days} days`,
+    days: (days: number) => plural(days, 'day', 'days'),
     hours: (hours: number) => `${hours} h`,
     minutes: (minutes: number) => `${minutes} min`,
     lessThanAMinute: 'less than 1 min',

@@ -1,4 +1,4 @@
-const plural = (count: string, one: string, many: string) => `${count} ${count === '1' ? one : many}`;
+import { plural } from './plural';
 
 export const overview = {
   title: 'Overview',
@@ -11,7 +11,7 @@ export const overview = {
   today: 'Spent today',
   todayIn: (zone: string) => `Spent today (${zone})`,
   week: 'Spent in 7 days',
-  requests: (count: string) => plural(count, 'request', 'requests'),
+  requests: (count: number) => plural(count, 'request', 'requests'),
   tokens: (count: string) => `${count} tokens`,
   spend: {
     title: 'Spend by day',
@@ -48,9 +48,9 @@ export const overview = {
     emptyWallet: {
       name: 'Wallet',
       word: 'Empty',
-      sentence: 'No key works until an administrator adds funds to your wallet.',
+      sentence: 'Your keys won’t work until an administrator tops up your wallet.',
     },
-    more: (count: string) => `${count} more keys need attention. Show all keys`,
+    more: (count: number) => `${plural(count, 'more key needs', 'more keys need')} attention. Show all keys`,
   },
   firstRun: {
     title: 'Create your first key',

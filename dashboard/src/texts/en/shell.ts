@@ -9,6 +9,7 @@ export const shell = {
   profile: 'Profile',
   signOut: 'Sign out',
   colorScheme: { label: 'Colour scheme', light: 'Light', dark: 'Dark', auto: 'System' },
+  language: { label: 'Language' },
   connection: {
     unreachable: 'Can’t reach the server. Retrying; what you typed is kept.',
     unavailable: 'The server is busy or restarting. Retrying; what you typed is kept.',

@@ -10,7 +10,7 @@ export const signIn = {
   toRegister: 'Create one',
   again: {
     title: 'Sign in again',
-    hint: (username: string) => `The session of ${username} has ended. Your input on this page is kept.`,
+    hint: (username: string) => `${username}’s session has ended. What you typed on this page is kept.`,
     otherAccount: 'Use another account',
   },
   register: {

@@ -35,7 +35,7 @@ export function AuditDetails({ line, names, opened, onClose, onFilter }: Props) 
       <Stack>
         <dl className={classes.details}>
           <Detail label={words.columns.time}>
-            {formatDateTime(at)} (<RelativeTime seconds={at} />)
+            {formatDateTime(at)} · <RelativeTime seconds={at} />
           </Detail>
           <Detail label={words.columns.actor}>{actor}</Detail>
           <Detail label={words.columns.subject}>{subject}</Detail>

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Collapse, Group, Select, SimpleGrid, TextInput, Too
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { IconFilter, IconFilterOff } from '@tabler/icons-react';
 import type { AuditFilter } from '../../../api/adminAudit';
-import { formatInteger } from '../../../format/money';
+import { formatInteger } from '../../../format/locale';
 import { texts } from '../../../texts';
 import { UserSelect } from '../shared/UserSelect';
 import { useDebouncedText } from '../shared/useDebouncedText';

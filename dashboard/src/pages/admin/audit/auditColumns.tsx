@@ -31,7 +31,7 @@ export function auditColumns(
           </Text>
           {detailsOf(line.details).map(({ label, value }) => (
             <Text key={label} size="xs" c="dimmed">
-              {label}: {value}
+              {texts.common.labelled(label, value)}
             </Text>
           ))}
         </>

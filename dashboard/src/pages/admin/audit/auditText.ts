@@ -1,4 +1,5 @@
 import type { AuditLine } from '../../../api/adminAudit';
+import { formatList } from '../../../format/list';
 import { formatUsdExact } from '../../../format/money';
 import { roleName } from '../../../format/role';
 import { texts } from '../../../texts';
@@ -61,10 +62,7 @@ const labels: Record<string, string> = { fields, role, status, remain_quota, gro
 function readable(name: string, value: string): string {
   switch (name) {
     case 'fields':
-      return value
-        .split(',')
-        .map((field) => labelOf(words.fields, field))
-        .join(', ');
+      return formatList(value.split(',').map((field) => labelOf(words.fields, field)));
     case 'role':
       return roleName(Number(value));
     case 'status':

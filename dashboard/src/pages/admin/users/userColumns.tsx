@@ -1,6 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import type { User } from '../../../api/session';
-import { formatInteger, formatSpent } from '../../../format/money';
+import { formatInteger } from '../../../format/locale';
+import { formatSpent } from '../../../format/money';
 import { roleName } from '../../../format/role';
 import type { Column } from '../../../shared/DataTable';
 import { PeriodBar } from '../../../shared/limits/PeriodBar';

@@ -1,7 +1,8 @@
 import { Table } from '@mantine/core';
 import type { DayUsage } from '../../../api/dailyUsage';
 import { formatDate } from '../../../format/calendar';
-import { formatInteger, formatRows } from '../../../format/money';
+import { formatInteger } from '../../../format/locale';
+import { formatRows } from '../../../format/money';
 import { type Totals, totalsOf, unitsOf } from '../../../format/usage';
 import { Money } from '../../../shared/Money';
 import { useScrollRegion } from '../../../shared/useScrollRegion';

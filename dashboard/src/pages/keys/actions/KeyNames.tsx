@@ -1,6 +1,6 @@
 import { List, Text } from '@mantine/core';
 import type { Token } from '../../../api/tokens';
-import { formatInteger } from '../../../format/money';
+import { formatInteger } from '../../../format/locale';
 import { texts } from '../../../texts';
 
 const MAX_LISTED = 5;

@@ -2,7 +2,8 @@ import { type ReactNode, type RefObject, useState } from 'react';
 import { useRevealKey } from '../../../api/tokenChanges';
 import { type Switched, useSwitchTokens } from '../../../api/tokenSwitch';
 import type { Token } from '../../../api/tokens';
-import { sentence } from '../../../format/sentence';
+import { failureText } from '../../../format/failure';
+import { formatInteger } from '../../../format/locale';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { KeyFormDrawer } from '../form/KeyFormDrawer';
@@ -51,7 +52,7 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
     if (!first) return;
     const { someRefused } = texts.keys.switched;
     const all = switched.length + refused.length;
-    notifyFailure(new Error(someRefused(refused.length, all, sentence(first.error.message))));
+    notifyFailure(new Error(someRefused(formatInteger(refused.length), all, failureText(first.error))));
   }
 
   async function readKey(token: Token): Promise<string | undefined> {

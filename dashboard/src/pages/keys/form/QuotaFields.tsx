@@ -1,6 +1,7 @@
 import { Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useUser } from '../../../api/session';
-import { formatInteger, formatSpent, formatUsd, formatUsdExact, parseUsd } from '../../../format/money';
+import { formatInteger } from '../../../format/locale';
+import { formatSpent, formatUsd, formatUsdExact, parseUsd } from '../../../format/money';
 import { texts } from '../../../texts';
 import type { FieldsProps } from './FieldsProps';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../api/error';
+import { failureText } from '../../../format/failure';
 import { type Draft, emptyDraft } from './draft';
 import { type FieldErrors, fieldErrorsOf, validate } from './validation';
 
@@ -50,8 +51,8 @@ describe('fieldErrorsOf', () => {
     ['invalid_name', 'name'],
     ['invalid_quota', 'usd'],
     ['invalid_ips', 'ips'],
-  ])('shows the message of %s at the field %s', (code, field) => {
-    expect(fieldErrorsOf(refusal(code), valid)).toEqual({ [field]: 'The reason.' });
+  ])('shows %s at the field %s', (code, field) => {
+    expect(fieldErrorsOf(refusal(code), valid)).toEqual({ [field]: failureText(refusal(code)) });
   });
 
   it.each(['invalid_models', 'invalid_expiry', 'too_many_tokens'])(

@@ -1,7 +1,8 @@
 import { ApiError } from '../../../api/error';
 import { type Period, periods, type Rate, rates } from '../../../api/limits';
-import { formatInteger, formatUsd, MAX_QUOTA, parseUsd } from '../../../format/money';
-import { sentence } from '../../../format/sentence';
+import { failureText } from '../../../format/failure';
+import { formatInteger } from '../../../format/locale';
+import { formatUsd, MAX_QUOTA, parseUsd } from '../../../format/money';
 import { periodError, rateError } from '../../../shared/limits/draft';
 import { texts } from '../../../texts';
 import type { Draft } from './draft';
@@ -47,10 +48,10 @@ const fieldOfCode: Record<string, FieldName | undefined> = {
   invalid_note: 'note',
 };
 
-/** The message of a refusal by the API, at the field it is about. Empty if that field is not shown. */
+/** The text for a refusal by the API, at the field it is about. Empty if that field is not shown. */
 export function fieldErrorsOf(failure: Error | null, draft: Draft): FieldErrors {
   const field = failure instanceof ApiError ? fieldOfCode[failure.code] : undefined;
-  return failure && field && isShown(field, draft) ? { [field]: sentence(failure.message) } : {};
+  return failure && field && isShown(field, draft) ? { [field]: failureText(failure) } : {};
 }
 
 function isShown(field: FieldName, draft: Draft): boolean {

@@ -1,0 +1,56 @@
+import { resolve } from 'node:path';
+import type { Plugin, Rolldown } from 'vite';
+
+const source = (file: string) => resolve(import.meta.dirname, 'src', file);
+
+/**
+ * Sorts modules into few files, so that a page needs few requests: what `main.tsx` needs before it knows the language,
+ * the texts of each language, the app with what several pages share, and each page.
+ */
+export function chunks() {
+  const app = new Set<string>();
+
+  const plugin: Plugin = {
+    name: 'chunks',
+    buildEnd() {
+      const importsOf = (id: string) => this.getModuleInfo(id)?.importedIds ?? [];
+      const early = ['main.tsx', 'texts/en/index.ts', 'texts/zh/index.ts'];
+      const first = new Set(early.flatMap((file) => [...closure(source(file), importsOf)]));
+      const shared = closure(source('App.tsx'), importsOf);
+      const seen = new Set<string>();
+      // Pages, and dialogs that are loaded when they open.
+      const lazy = [...this.getModuleIds()].flatMap(
+        (id) => this.getModuleInfo(id)?.dynamicallyImportedIds ?? [],
+      );
+      for (const entry of new Set(lazy)) {
+        for (const id of closure(entry, importsOf)) {
+          if (seen.has(id)) shared.add(id);
+          seen.add(id);
+        }
+      }
+      for (const id of shared) if (!first.has(id)) app.add(id);
+    },
+    transformIndexHtml: {
+      order: 'post',
+      // The browser loads the app while `main.tsx` loads the texts. The app is imported after them.
+      handler(_, { bundle = {} }) {
+        return Object.values(bundle)
+          .filter((file) => file.type === 'chunk' && file.name === 'app')
+          .map(({ fileName }) => ({
+            tag: 'link',
+            attrs: { rel: 'modulepreload', crossorigin: true, href: `/${fileName}` },
+            injectTo: 'head',
+          }));
+      },
+    },
+  };
+  const groups: Rolldown.CodeSplittingGroup[] = [{ name: 'app', test: (id) => app.has(id) }];
+  return { plugin, groups };
+}
+
+/** A module and all modules that it imports, directly or indirectly. */
+function closure(entry: string, importsOf: (id: string) => readonly string[]): Set<string> {
+  const found = new Set([entry]);
+  for (const id of found) for (const imported of importsOf(id)) found.add(imported);
+  return found;
+}

@@ -1,0 +1,42 @@
+/** The languages of the dashboard, each by its own name. */
+export const languages = { en: 'English', zh: '简体中文' };
+export type Language = keyof typeof languages;
+
+/** Values of the `lang` attribute. */
+export const languageTags: Record<Language, string> = { en: 'en', zh: 'zh-CN' };
+
+const STORAGE_KEY = 'keymeter-language';
+
+/** The language that the user chose, or else the first language of the browser that the dashboard has. */
+export const language: Language = chosen() ?? preferred() ?? 'en';
+
+function chosen(): Language | undefined {
+  try {
+    const stored = localStorage.getItem(STORAGE_KEY);
+    return stored !== null && isLanguage(stored) ? stored : undefined;
+  } catch {
+    // The browser blocks storage.
+    return undefined;
+  }
+}
+
+function preferred(): Language | undefined {
+  // Node.js 20, which runs tests, has no `navigator`.
+  const tags = globalThis.navigator?.languages ?? [];
+  return tags.map((tag) => tag.split('-')[0] ?? '').find(isLanguage);
+}
+
+function isLanguage(text: string): text is Language {
+  return Object.hasOwn(languages, text);
+}
+
+/** Keeps the choice and loads the page again, because every module reads its texts when it loads. */
+export function chooseLanguage(choice: Language) {
+  try {
+    localStorage.setItem(STORAGE_KEY, choice);
+  } catch {
+    // The browser blocks storage, so the choice cannot be kept.
+    return;
+  }
+  window.location.reload();
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { en } from './en';
+import { zh } from './zh';
+
+type Text = string | ((...values: number[]) => string);
+
+/** All texts by their path, such as "keys.form.name". */
+function textsOf(node: object, path: string[] = []): [path: string, text: Text][] {
+  return Object.entries(node).flatMap(([name, value]) => {
+    const own = [...path, name];
+    return typeof value === 'object' && value !== null
+      ? textsOf(value, own)
+      : [[own.join('.'), value] as [string, Text]];
+  });
+}
+
+// Numbers that no text contains. They also stand for texts.
+const VALUES = [701, 702, 703];
+
+function render(text: Text): string {
+  return typeof text === 'string' ? text : text(...VALUES);
+}
+
+/** Which values a text contains, in any order. */
+function placeholders(text: Text): string[] {
+  return (render(text).match(/70\d/g) ?? []).sort();
+}
+
+/** Words that are the same in Chinese. */
+const NAME = /\b(API|CIDR|CSV|GATEWAY|ID|IP|Keymeter|LLM|Language|Token)\b/g;
+const ERROR_CODE = /\b[a-z]+(_[a-z]+)+\b/g;
+/** Addresses, in no language. */
+const EXAMPLES = ['keys.form.ipsExample'];
+
+const isChinese = (text: string) => /\p{Script=Han}/u.test(text) || text.match(NAME) !== null;
+const hasWords = (text: string) => /[A-Za-z]{2}/.test(text.replace(NAME, '').replace(ERROR_CODE, ''));
+
+const english = new Map(textsOf(en));
+const chinese = new Map(textsOf(zh));
+
+/** The paths of Chinese texts that differ from what the rule allows. */
+function violations(rule: (zh: Text, en: Text) => boolean): string[] {
+  const each = [...english].filter(([path]) => !EXAMPLES.includes(path));
+  return each
+    .filter(([path, text]) => !rule(chinese.get(path) ?? '', text))
+    .map(([path]) => `${path}: ${render(chinese.get(path) ?? '')}`);
+}
+
+describe('the Chinese texts', () => {
+  it('are all there', () => {
+    expect([...chinese.keys()].sort()).toEqual([...english.keys()].sort());
+  });
+
+  it('are translated', () => {
+    expect(violations((zh, en) => !hasWords(render(en)) || isChinese(render(zh)))).toEqual([]);
+    expect(violations((zh) => !hasWords(render(zh)))).toEqual([]);
+  });
+
+  it('have the same placeholders', () => {
+    expect(violations((zh, en) => String(placeholders(zh)) === String(placeholders(en)))).toEqual([]);
+  });
+
+  it('have Chinese punctuation, and a space beside Latin letters and digits', () => {
+    const isTypeset = (text: string) =>
+      !/\p{Script=Han}[A-Za-z0-9$,.;:!?()]|[A-Za-z0-9%]\p{Script=Han}/u.test(text);
+    expect(violations((zh) => typeof zh !== 'string' || isTypeset(zh))).toEqual([]);
+  });
+});
+
+describe.each([
+  ['English', en.errors],
+  ['Chinese', zh.errors],
+])('in %s, the texts for failures', (_, errors) => {
+  it('are for all error codes of the API', () => {
+    const { components } = JSON.parse(readFileSync('openapi.json', 'utf8'));
+    expect(Object.keys(errors).sort()).toEqual([...components.schemas.ErrorCode.enum].sort());
+  });
+
+  it('are sentences', () => {
+    expect(Object.values(errors).filter((text) => !/[.。]$/.test(text))).toEqual([]);
+  });
+});

@@ -1,0 +1,53 @@
+import type { Texts } from '..';
+
+export const adminGateways: Texts['adminGateways'] = {
+  title: '网关',
+  description: '校验令牌并按用量扣费的程序。先添加第二个凭证再吊销旧的，更换凭证时服务不会中断。',
+  create: '新建网关',
+  columns: {
+    name: '网关',
+    created: '创建时间',
+    createdBy: '创建者',
+    credentials: '凭证',
+  },
+  byOperator: '命令行',
+  revoke: '吊销…',
+  revokeLabel: (name: string) => `吊销 ${name}`,
+  empty: {
+    title: '暂无网关',
+    hint: '你的 LLM 网关、代理或 API 需要凭证才能校验令牌并扣费。',
+  },
+  dialog: {
+    title: '新建网关',
+    name: '名称',
+    nameHint: '使用它的程序，例如“边缘代理”',
+    nameMissing: '请输入名称。',
+    submit: '创建网关',
+    secretTitle: (name: string) => `${name} 的凭证`,
+    example: '校验一个令牌（凭证在 $GATEWAY 中）',
+    copyExample: '复制示例',
+  },
+  credential: {
+    none: '无。此网关无法使用。',
+    create: '新建凭证',
+    createLabel: (gateway: string) => `为 ${gateway} 新建凭证`,
+    secretTitle: (gateway: string) => `${gateway} 的新凭证`,
+    created: '创建于',
+    lastUsed: '上次使用',
+    neverUsed: '从未使用',
+    revoke: '吊销…',
+    revokeLabel: (hint: string, gateway: string) => `吊销 ${gateway} 的凭证 ${hint}`,
+    revokeTitle: (hint: string) => `吊销凭证 ${hint}？`,
+    revokeHint: '使用它的请求会立即失败。此网关的其他凭证不受影响。',
+    revokeLastUsed: '上次使用',
+    submit: '吊销',
+    done: (hint: string) => `已吊销凭证 ${hint}。`,
+  },
+  revokeDialog: {
+    title: (name: string) => `吊销 ${name}？`,
+    hint: '它的所有凭证都会被吊销，请求会立即以状态码 401 失败。依赖它的程序会停止工作，直到改用其他网关的凭证。',
+    kept: '令牌、钱包和扣费记录不变。未结束的预扣会在到期时释放。',
+    submit: '吊销',
+    done: (name: string) => `已吊销 ${name}。`,
+  },
+};

@@ -1,0 +1,22 @@
+import type { Texts } from '..';
+
+export const adminTokens: Texts['adminTokens'] = {
+  title: '全部令牌',
+  description: '所有用户的令牌。只有所有者能查看密钥。',
+  search: '按名称搜索',
+  owner: '所有者',
+  allOwners: '全部所有者',
+  columns: {
+    name: '令牌',
+    owner: '所有者',
+    status: '状态',
+    quota: '额度',
+    expires: '过期时间',
+    lastUsed: '上次使用',
+  },
+  neverUsed: '从未使用',
+  switch: (name: string) => `启用 ${name}`,
+  filterByOwner: (owner: string) => `只看 ${owner} 的令牌`,
+  audit: (name: string) => `${name} 的审计日志`,
+  empty: { title: '暂无令牌', hint: '用户创建令牌后会显示在这里。' },
+};

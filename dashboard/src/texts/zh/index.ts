@@ -1,0 +1,52 @@
+// Glossary. One word for one thing, as people say it who use new-api and similar gateways:
+//
+//   API key        令牌 (its secret: 密钥)   quota         额度
+//   wallet         钱包                      balance       余额
+//   top up         充值                      spend         消费
+//   charge         扣费                      reservation   预扣
+//   group          分组                      channel       渠道
+//   gateway        网关                      credential    凭证
+//   access token   访问令牌                  model token   Token
+//   limit          限额 (money), 上限 (count) rate limit    速率限制
+//   request        请求 (call), 申请 (ask)   API access    API 权限
+//   administrator  管理员                    root          超级管理员
+//   used up        已耗尽                    audit log     审计日志
+//   dashboard      控制台                    allowed IPs   IP 白名单
+//
+// A space separates Chinese from Latin letters and digits. Readers are addressed as 你.
+import type { Texts } from '..';
+import { adminAudit } from './adminAudit';
+import { adminGateways } from './adminGateways';
+import { adminLists } from './adminLists';
+import { adminRequests } from './adminRequests';
+import { adminTokens } from './adminTokens';
+import { adminUsers } from './adminUsers';
+import { common } from './common';
+import { enablement } from './enablement';
+import { errors } from './errors';
+import { key } from './key';
+import { keys } from './keys';
+import { limits } from './limits';
+import { overview } from './overview';
+import { profile } from './profile';
+import { shell } from './shell';
+import { signIn } from './signIn';
+
+export const zh: Texts = {
+  common,
+  errors,
+  shell,
+  signIn,
+  overview,
+  keys,
+  key,
+  limits,
+  profile,
+  enablement,
+  adminLists,
+  adminUsers,
+  adminRequests,
+  adminTokens,
+  adminGateways,
+  adminAudit,
+};

@@ -1,0 +1,61 @@
+import { formatInteger } from '../../format/locale';
+import type { Texts } from '..';
+
+export const limits: Texts['limits'] = {
+  title: '限制',
+  hint: '以美元计。留空表示不限；0 会拒绝所有请求。',
+  periods: { day: '每日美元', week: '每周美元', month: '每月美元' },
+  presets: {
+    label: '常用限额',
+    day: (usd: string) => `每日 $${usd}`,
+    week: (usd: string) => `每周 $${usd}`,
+    month: (usd: string) => `每月 $${usd}`,
+  },
+  alreadyUsed: {
+    day: (usd: string) => `今天已用 ${usd}。今天结束之前，请求都会被拒绝。`,
+    week: (usd: string) => `本周已用 ${usd}。本周结束之前，请求都会被拒绝。`,
+    month: (usd: string) => `本月已用 ${usd}。本月结束之前，请求都会被拒绝。`,
+  },
+  rates: {
+    requests_per_minute: '每分钟请求数',
+    tokens_per_minute: '每分钟 Token 数',
+    concurrency: '并发请求数',
+  },
+  concurrencyHint: '按未结束的预扣计算。',
+  errors: {
+    large: (most: string) => `最多 ${most}。`,
+    notANumber: '请输入整数，或留空表示不限。',
+  },
+  bar: {
+    used: {
+      day: (used: string, limit: string) => `今日 ${used} / ${limit}`,
+      week: (used: string, limit: string) => `本周 ${used} / ${limit}`,
+      month: (used: string, limit: string) => `本月 ${used} / ${limit}`,
+    },
+    reserved: (usd: string) => `预扣 ${usd}`,
+    share: {
+      day: (percent: number) => `每日限额已用 ${percent}%`,
+      week: (percent: number) => `每周限额已用 ${percent}%`,
+      month: (percent: number) => `每月限额已用 ${percent}%`,
+    },
+    usedUp: '已用完',
+    resetsIn: (time: string) => `${time}后重置`,
+    resetsNow: '正在重置',
+    days: (days: number) => `${formatInteger(days)} 天`,
+    hours: (hours: number) => `${hours} 小时`,
+    minutes: (minutes: number) => `${minutes} 分钟`,
+    lessThanAMinute: '不到 1 分钟',
+    units: (used: string, limit: string, time: string) =>
+      `已用 ${used} / ${limit} 额度单位。将于 ${time} 重置。`,
+  },
+  refused: {
+    key: '在此之前，此令牌的请求都会被拒绝（token_period_exceeded）。',
+    account: '在此之前，此账号所有令牌的请求都会被拒绝（user_period_exceeded）。',
+  },
+  rateFacts: {
+    requests_per_minute: (limit: string) => `每分钟请求数：${limit}`,
+    tokens_per_minute: (limit: string) => `每分钟 Token 数：${limit}`,
+    concurrency: (limit: string) => `并发请求数：${limit}`,
+  },
+  rateRefusals: '超出限制的请求会被网关拒绝（rate_limited、too_many_concurrent）。',
+};

@@ -1,0 +1,61 @@
+import { formatInteger } from '../../format/locale';
+import type { Texts } from '..';
+
+export const overview: Texts['overview'] = {
+  title: '概览',
+  description: '令牌的消费情况，以及需要关注的令牌。',
+  wallet: {
+    title: '钱包',
+    spent: (usd: string) => `累计消费 ${usd}`,
+    empty: '余额已用完。请联系管理员充值。',
+  },
+  today: '今日消费',
+  todayIn: (zone: string) => `今日消费（${zone}）`,
+  week: '近 7 天消费',
+  requests: (count: number) => `${formatInteger(count)} 次请求`,
+  tokens: (count: string) => `${count} Token`,
+  spend: {
+    title: '每日消费',
+    view: '视图',
+    chart: '图表',
+    table: '表格',
+    columns: {
+      day: '日期',
+      usd: '消费',
+      requests: '请求数',
+      tokens: 'Token',
+      input: '输入 Token',
+      output: '输出 Token',
+    },
+  },
+  keys: {
+    title: '令牌',
+    all: '查看全部令牌',
+  },
+  attention: {
+    title: '需要关注',
+    none: '一切正常',
+    noneHint: '没有即将过期或额度即将耗尽的令牌。',
+    reasons: {
+      expires_soon: { word: '即将过期', sentence: (when: string) => `${when}失效。` },
+      nearly_spent: {
+        word: '即将耗尽',
+        sentence: (left: string, granted: string) => `${granted} 额度仅剩 ${left}。`,
+      },
+      exhausted: { word: '已耗尽', sentence: (granted: string) => `${granted} 额度已耗尽。` },
+      expired: { word: '已过期', sentence: (when: string) => `已于${when}失效。` },
+      other: { word: '请检查', sentence: '此令牌需要关注。' },
+    },
+    emptyWallet: {
+      name: '钱包',
+      word: '余额为零',
+      sentence: '管理员为你的钱包充值之前，所有令牌都无法使用。',
+    },
+    more: (count: number) => `另有 ${formatInteger(count)} 个令牌需要关注。查看全部令牌`,
+  },
+  firstRun: {
+    title: '创建你的第一个令牌',
+    hint: '程序需要令牌才能调用 API。令牌的额度就是程序的消费上限。',
+    action: '创建令牌',
+  },
+};

@@ -1,0 +1,29 @@
+import type { Texts } from '..';
+
+export const signIn: Texts['signIn'] = {
+  title: '登录',
+  tagline: 'API 令牌与额度管理',
+  username: '用户名',
+  password: '密码',
+  submit: '登录',
+  tooMany: '尝试次数过多。请稍候再试。',
+  submitIn: (seconds: string) => `${seconds} 秒后重试`,
+  noAccount: '还没有账号？',
+  toRegister: '注册账号',
+  again: {
+    title: '重新登录',
+    hint: (username: string) => `${username} 的登录已失效。你在此页输入的内容不会丢失。`,
+    otherAccount: '使用其他账号',
+  },
+  register: {
+    title: '注册账号',
+    usernameHint: '最多 50 个字符，不含空格',
+    email: '邮箱',
+    emailHint: '可选',
+    passwordHint: '至少 8 个字符',
+    submit: '注册',
+    haveAccount: '已有账号？',
+    toSignIn: '登录',
+    closed: '注册已关闭。请向管理员申请账号。',
+  },
+};

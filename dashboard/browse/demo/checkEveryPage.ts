@@ -11,16 +11,23 @@ const PICTURES = join(import.meta.dirname, '../screenshots');
 // The page of a missing key gets this response.
 const expected = [/^404 GET \/api\/token\/999999/];
 
+interface Look {
+  colorScheme: 'light' | 'dark';
+  fonts: Fonts;
+  locale: 'en-US' | 'zh-CN';
+}
+
 /** Checks accessibility and width of every page on desktop and phone, and takes screenshots. */
-export function checkEveryPage(colorScheme: 'light' | 'dark', fonts: Fonts) {
+export function checkEveryPage(look: Look) {
+  const { colorScheme, fonts, locale } = look;
   for (const phone of [false, true]) {
     const device = phone ? 'phone' : 'desktop';
-    test(`every page is accessible and fits the screen: ${colorScheme}, ${fonts}, ${device}`, async ({
+    test(`every page is accessible and fits the screen: ${colorScheme}, ${fonts}, ${locale}, ${device}`, async ({
       visit,
       site,
     }) => {
       for (const { who, as, pages } of await allPages(site)) {
-        const page = await visit({ as, phone, colorScheme, fonts, expected });
+        const page = await visit({ as, phone, ...look, expected });
         for (const [name, path] of pages) {
           await open(page, path);
           expect.soft(await violations(page.locator('html')), `${name}, as ${who} sees it`).toEqual([]);

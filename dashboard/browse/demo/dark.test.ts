@@ -1,3 +1,3 @@
 import { checkEveryPage } from './checkEveryPage';
 
-checkEveryPage('dark', 'dejavu');
+checkEveryPage({ colorScheme: 'dark', fonts: 'dejavu', locale: 'zh-CN' });

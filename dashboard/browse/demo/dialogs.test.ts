@@ -1,76 +1,92 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { en } from '../../src/texts/en';
+import { zh } from '../../src/texts/zh';
 import { violations } from '../harness/accessibility';
 import { ROOT } from '../harness/accounts';
 import { ANA, open } from '../harness/pages';
 import { enlargedScrolling } from '../harness/scrolling';
 import { test } from '../harness/test';
-import { hidden } from '../harness/visibility';
+import { hidden, visible } from '../harness/visibility';
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`the dialogs about keys and access tokens are accessible: ${colorScheme}`, async ({ visit }) => {
-    const page = await visit({ as: ANA, colorScheme });
+const LOOKS = [
+  { colorScheme: 'light', locale: 'en-US', texts: en },
+  { colorScheme: 'dark', locale: 'zh-CN', texts: zh },
+] as const;
+
+for (const { texts, ...look } of LOOKS) {
+  const { keys, profile, shell, common, adminUsers, adminRequests, adminGateways, adminAudit } = texts;
+  const name = `${look.colorScheme}, ${look.locale}`;
+
+  test(`the dialogs about keys and access tokens are accessible: ${name}`, async ({ visit }) => {
+    const page = await visit({ as: ANA, ...look });
 
     await open(page, '/keys');
-    await page.getByRole('button', { name: 'Create key' }).click();
-    await page.getByRole('dialog').getByLabel('Limit models').check();
-    await check(page, 'Create a key');
+    await page.getByRole('button', { name: keys.create }).click();
+    await page.getByRole('dialog').getByLabel(keys.form.limitModels).check();
+    await check(page, keys.form.createTitle);
 
-    await fromMenu(page, 'Northwind (customer)', 'Edit');
-    await check(page, 'Edit “Northwind (customer)”');
-    await fromMenu(page, 'Prototype', 'Delete');
-    await check(page, 'Delete this key?');
-    await fromMenu(page, 'Prototype', 'Reveal key');
-    await check(page, 'Key “Prototype”');
-    await page.getByRole('checkbox', { name: 'Select Prototype' }).check();
-    expect(await violations(page.getByRole('region', { name: 'Selected keys' }))).toEqual([]);
+    const customer = 'Northwind (customer)';
+    await fromMenu(page, keys.menu.label(customer), keys.menu.edit);
+    await check(page, keys.form.editTitle(customer));
+    await fromMenu(page, keys.menu.label('Prototype'), keys.menu.delete);
+    await check(page, keys.delete.title(1));
+    await fromMenu(page, keys.menu.label('Prototype'), keys.menu.revealKey);
+    await check(page, keys.revealed.title('Prototype'));
+    await page.getByRole('checkbox', { name: keys.select.one('Prototype') }).check();
+    expect(await violations(page.getByRole('region', { name: keys.selection.label }))).toEqual([]);
 
     await open(page, '/profile');
-    await page.getByRole('button', { name: 'Create access token' }).click();
-    await check(page, 'Create an access token');
-    await page.getByRole('button', { name: 'Account: Ana Silva' }).click();
+    await page.getByRole('button', { name: profile.accessTokens.create }).click();
+    await check(page, profile.accessTokens.createTitle);
+    await page.getByRole('button', { name: shell.account('Ana Silva') }).click();
     expect(await violations(page.getByRole('menu'))).toEqual([]);
   });
 
-  test(`the administration dialogs are accessible: ${colorScheme}`, async ({ visit }) => {
-    const page = await visit({ as: ROOT, colorScheme });
+  test(`the administration dialogs are accessible: ${name}`, async ({ visit }) => {
+    const page = await visit({ as: ROOT, ...look });
+    const { menu } = adminUsers;
 
     await open(page, '/admin/users');
-    await page.getByRole('button', { name: 'New user' }).click();
-    await check(page, 'New user');
-    await fromMenu(page, 'ben', 'Edit…');
-    await check(page, 'Edit ben');
-    await fromMenu(page, 'ben', 'Change wallet…');
-    await check(page, 'ben’s wallet');
-    await fromMenu(page, 'ben', 'Set password…');
-    await check(page, 'Set a password for ben');
-    await fromMenu(page, 'ben', 'Disable…');
-    await check(page, 'Disable ben?');
+    await page.getByRole('button', { name: adminUsers.create }).click();
+    await check(page, adminUsers.createDialog.title);
+    await fromMenu(page, menu.label('ben'), menu.edit);
+    await check(page, adminUsers.editDialog.title('ben'));
+    await fromMenu(page, menu.label('ben'), menu.wallet);
+    await check(page, adminUsers.walletDialog.title('ben'));
+    await fromMenu(page, menu.label('ben'), menu.password);
+    await check(page, adminUsers.passwordDialog.title('ben'));
+    await fromMenu(page, menu.label('ben'), menu.disable);
+    await check(page, adminUsers.disableDialog.title('ben'));
 
     await open(page, '/admin/requests');
-    await page.getByRole('button', { name: 'Approve' }).click();
-    await check(page, 'Approve cleo’s request?');
+    await page.getByRole('button', { name: adminRequests.approve, exact: true }).click();
+    await check(page, adminRequests.dialog.approveTitle('cleo'));
     await open(page, '/admin/gateways');
-    await page.getByRole('button', { name: 'New gateway' }).click();
-    await check(page, 'New gateway');
+    await page.getByRole('button', { name: adminGateways.create }).click();
+    await check(page, adminGateways.dialog.title);
     await open(page, '/admin/audit');
-    await page.getByRole('button', { name: 'Details: ' }).first().click();
+    await page
+      .getByRole('button', { name: adminAudit.showDetails('') })
+      .first()
+      .click();
     expect(await violations(page.getByRole('dialog'))).toEqual([]);
   });
-}
 
-async function fromMenu(page: Page, subject: string, item: string) {
-  await page.getByRole('button', { name: `Actions for ${subject}` }).click();
-  expect(await violations(page.getByRole('menu')), `the menu of ${subject}`).toEqual([]);
-  await page.getByRole('menuitem', { name: item, exact: true }).click();
-}
+  async function fromMenu(page: Page, label: string, item: string) {
+    await page.getByRole('button', { name: label }).click();
+    expect(await violations(page.getByRole('menu')), label).toEqual([]);
+    await page.getByRole('menuitem', { name: item, exact: true }).click();
+  }
 
-/** Checks a dialog and closes it. */
-async function check(page: Page, title: string) {
-  const dialog = page.getByRole('dialog', { name: title });
-  expect(await violations(dialog), title).toEqual([]);
-  const { unreachable } = await enlargedScrolling(page);
-  expect(unreachable, `scrolling elements in “${title}”`).toEqual([]);
-  await dialog.getByRole('button', { name: 'Close' }).click();
-  await hidden(dialog);
+  /** Checks a dialog and closes it. */
+  async function check(page: Page, title: string) {
+    const dialog = page.getByRole('dialog', { name: title });
+    await visible(dialog);
+    expect(await violations(dialog), title).toEqual([]);
+    const { unreachable } = await enlargedScrolling(page);
+    expect(unreachable, `scrolling elements in “${title}”`).toEqual([]);
+    await dialog.getByRole('button', { name: common.close }).click();
+    await hidden(dialog);
+  }
 }

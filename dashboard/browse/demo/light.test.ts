@@ -1,3 +1,3 @@
 import { checkEveryPage } from './checkEveryPage';
 
-checkEveryPage('light', 'noto');
+checkEveryPage({ colorScheme: 'light', fonts: 'noto', locale: 'en-US' });

@@ -12,6 +12,8 @@ interface VisitOptions {
   phone?: boolean;
   colorScheme?: 'light' | 'dark';
   fonts?: Fonts;
+  /** The language of the browser. */
+  locale?: 'en-US' | 'zh-CN';
   /** The URL of another server. */
   site?: string;
   /** Browser errors that this story expects. */
@@ -61,6 +63,7 @@ export const test = base.extend<Fixtures>({
         phone = false,
         colorScheme = 'light',
         fonts = 'noto',
+        locale = 'en-US',
         site: other = site,
         expected = [],
       } = {}) => {
@@ -72,7 +75,7 @@ export const test = base.extend<Fixtures>({
           isMobile: phone,
           colorScheme,
           reducedMotion: 'reduce',
-          locale: 'en-US',
+          locale,
           timezoneId: 'UTC',
           permissions: ['clipboard-read', 'clipboard-write'],
         });

@@ -13,5 +13,13 @@ async function start(root: HTMLElement) {
   createRoot(root).render(<App />);
 }
 
+/** In all languages, because the texts of the user's language may be what is missing. */
+const NOT_LOADED = 'Keymeter didn’t load. Reload the page. 加载失败，请重新加载页面。';
+
 const root = document.getElementById('root');
-if (root) start(root);
+if (root) {
+  start(root).catch((error) => {
+    root.textContent = NOT_LOADED;
+    throw error;
+  });
+}

@@ -38,6 +38,13 @@ test('the dashboard speaks the language of the browser until the user chooses an
   expect(await languagesOf(page)).toEqual({ declared: 'zh-CN', loaded: ['zh'] });
 });
 
+test('if a file of the dashboard does not load, the page says so', async ({ visit }) => {
+  const page = await visit({ expected: [/^net::ERR_FAILED GET \/assets\/en-/, /^crash: /] });
+  await page.route('**/assets/en-*.js', (route) => route.abort());
+  await page.reload();
+  await visible(page.getByText('Reload the page.'));
+});
+
 /** The language that the page declares, and the languages whose texts it has loaded. */
 function languagesOf(page: Page) {
   return page.evaluate(() => {

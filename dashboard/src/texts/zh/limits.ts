@@ -4,7 +4,7 @@ import type { Texts } from '..';
 export const limits: Texts['limits'] = {
   title: '限制',
   hint: '以美元计。留空表示不限；0 会拒绝所有请求。',
-  periods: { day: '每日美元', week: '每周美元', month: '每月美元' },
+  periods: { day: '每日（美元）', week: '每周（美元）', month: '每月（美元）' },
   presets: {
     label: '常用限额',
     day: (usd: string) => `每日 $${usd}`,

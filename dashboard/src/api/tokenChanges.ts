@@ -5,7 +5,7 @@ import { removeTokens, replaceTokens, tokensKey } from './tokenCache';
 import type { Token } from './tokens';
 
 export type NewToken = components['schemas']['CreateBody'];
-export type TokenChanges = Omit<components['schemas']['UpdateBody'], 'id'>;
+export type TokenChanges = Omit<components['schemas']['UpdateBody'], 'id'> & { add_quota?: number };
 
 /** The response contains the key. Call `reset` after showing it, so that it does not stay in memory. */
 export function useCreateToken() {

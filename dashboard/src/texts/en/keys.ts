@@ -103,6 +103,13 @@ export const keys = {
     quotaUnits: (usd: string, units: string) => `${usd} = ${units} units`,
     quotaUsed: (usd: string) => `${usd} already used`,
     quotaHint: 'In US dollars, for example 5 or 12.50',
+    quotaMode: 'Change quota',
+    quotaModes: { add: 'Add', take: 'Take', set: 'Set' },
+    quotaAmount: 'Amount (USD)',
+    quotaAfter: (before: string, after: string) =>
+      `${before} left now, ${after} after saving. Anything spent in the meantime comes off as well.`,
+    quotaSet: (before: string) =>
+      `${before} left now. Replaces what is left, whatever is spent in the meantime.`,
     moreThanWallet: (usd: string) =>
       `Your wallet holds ${usd}. The key stops when the wallet is empty, before its quota is used up.`,
     unlimited: 'Unlimited',
@@ -141,6 +148,7 @@ export const keys = {
       longName: (most: number) => `Use up to ${most} characters.`,
       longNote: (most: number) => `Use up to ${most} characters.`,
       largeQuota: (most: string) => `Enter at most ${most}.`,
+      takesTooMuch: 'The key has less than that left. Enter a smaller amount.',
       noDateTime: 'Pick a date and time.',
       noModels: 'Add at least one model.',
       manyModels: (most: string) => `Add at most ${most} models.`,

@@ -59,7 +59,7 @@ export function KeyForm({ token, onTouched, onCreated, onClose }: Props) {
     <form ref={form} onSubmit={submit} noValidate>
       <Stack gap="lg">
         <NameField {...fields} />
-        <QuotaFields {...fields} usedBefore={original?.used_quota ?? 0} />
+        <QuotaFields {...fields} usedBefore={original?.used_quota ?? 0} exists={original !== undefined} />
         <LimitFields {...fields} usage={original?.period_usage} />
         <ExpiryFields {...fields} />
         <GroupFields {...fields} />

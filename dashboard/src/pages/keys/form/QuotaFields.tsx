@@ -1,42 +1,65 @@
-import { Stack, Switch, Text, TextInput } from '@mantine/core';
+import { SegmentedControl, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useUser } from '../../../api/session';
 import { formatInteger } from '../../../format/locale';
 import { formatSpent, formatUsd, formatUsdExact, parseUsd } from '../../../format/money';
 import { texts } from '../../../texts';
+import { type Draft, type QuotaMode, quotaDraft } from './draft';
 import type { FieldsProps } from './FieldsProps';
 
 const words = texts.keys.form;
+const modes: QuotaMode[] = ['add', 'take', 'set'];
 
 interface Props extends FieldsProps {
   /** Quota units. */
   usedBefore: number;
+  /** The token exists, so its quota is changed and not only set. */
+  exists: boolean;
 }
 
-export function QuotaFields({ draft, errors, onChange, usedBefore }: Props) {
+export function QuotaFields({ draft, errors, onChange, usedBefore, exists }: Props) {
   const { quota: wallet } = useUser();
-  const parsed = parseUsd(draft.usd);
-  const isMoreThanWallet = !draft.unlimited && 'units' in parsed && parsed.units > wallet;
+  const after = quotaAfter(draft);
   return (
     <Stack gap="sm">
       {!draft.unlimited && (
-        <TextInput
-          name="usd"
-          label={usedBefore > 0 ? words.quotaLeft : words.quota}
-          description={inUnits(draft.usd, usedBefore)}
-          inputWrapperOrder={['label', 'input', 'error', 'description']}
-          withAsterisk
-          inputMode="decimal"
-          autoComplete="off"
-          leftSection="$"
-          value={draft.usd}
-          error={errors.usd}
-          onChange={(event) => onChange({ usd: event.currentTarget.value })}
-        />
-      )}
-      {isMoreThanWallet && (
-        <Text size="sm" c="var(--km-warn)" role="status">
-          {words.moreThanWallet(formatUsd(wallet))}
-        </Text>
+        <>
+          {exists && (
+            <SegmentedControl<QuotaMode>
+              aria-label={words.quotaMode}
+              data={modes.map((value) => ({ value, label: words.quotaModes[value] }))}
+              value={draft.quotaMode}
+              onChange={(mode) => onChange(quotaDraft(mode, draft.held))}
+            />
+          )}
+          <TextInput
+            name="usd"
+            label={draft.quotaMode === 'set' ? quotaLabel(usedBefore) : words.quotaAmount}
+            description={inUnits(draft.usd, usedBefore)}
+            inputWrapperOrder={['label', 'input', 'error', 'description']}
+            withAsterisk={draft.quotaMode === 'set'}
+            inputMode="decimal"
+            autoComplete="off"
+            leftSection="$"
+            value={draft.usd}
+            error={errors.usd}
+            onChange={(event) => onChange({ usd: event.currentTarget.value })}
+          />
+          {exists && (
+            <Text size="sm" c="dimmed">
+              {draft.quotaMode === 'set'
+                ? words.quotaSet(formatUsdExact(draft.held))
+                : words.quotaAfter(
+                    formatUsdExact(draft.held),
+                    after === undefined || after < 0 ? '–' : formatUsdExact(after),
+                  )}
+            </Text>
+          )}
+          {after !== undefined && after > wallet && (
+            <Text size="sm" c="var(--km-warn)" role="status">
+              {words.moreThanWallet(formatUsd(wallet))}
+            </Text>
+          )}
+        </>
       )}
       <Switch
         label={words.unlimited}
@@ -46,6 +69,19 @@ export function QuotaFields({ draft, errors, onChange, usedBefore }: Props) {
       />
     </Stack>
   );
+}
+
+function quotaLabel(usedBefore: number): string {
+  return usedBefore > 0 ? words.quotaLeft : words.quota;
+}
+
+/** What would be left if nothing is spent meanwhile. Undefined for an amount that is not valid. */
+function quotaAfter({ quotaMode, usd, held }: Draft): number | undefined {
+  const parsed = parseUsd(usd);
+  const units = 'units' in parsed ? parsed.units : parsed.error === 'empty' ? 0 : undefined;
+  if (units === undefined) return undefined;
+  if (quotaMode === 'set') return units;
+  return quotaMode === 'take' ? held - units : held + units;
 }
 
 function inUnits(typed: string, usedBefore: number): string {

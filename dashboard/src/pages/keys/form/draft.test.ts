@@ -30,8 +30,11 @@ describe('changesOf', () => {
     ['no change for a name with spaces', { name: ' Production ' }, {}],
     ['a note with lines, trimmed', { note: ' one\n two \n' }, { note: 'one\n two' }],
     ['an emptied note', { note: '  ' }, { note: '' }],
-    ['the quota', { usd: '2.5' }, { remain_quota: 1_250_000 }],
-    ['no change for the same quota in another format', { usd: '$0.999998' }, {}],
+    ['more quota', { usd: '2.5' }, { add_quota: 1_250_000 }],
+    ['less quota', { quotaMode: 'take', usd: '0.5' }, { add_quota: -250_000 }],
+    ['no change for nothing to add', { usd: '0.00' }, {}],
+    ['the quota', { quotaMode: 'set', usd: '2.5' }, { remain_quota: 1_250_000 }],
+    ['no change for the same quota in another format', { quotaMode: 'set', usd: '$0.999998' }, {}],
     [
       'only the changed limits',
       { periodLimits: { day: '6', week: '', month: '$100.00' } },

@@ -16,13 +16,19 @@ import { type Expiry, expiredTime, expiryOf } from './expiry';
 
 export const AUTO = 'auto';
 
+/** Gateways charge a token while its form is open, so adding and taking do not depend on what is left. */
+export type QuotaMode = 'add' | 'take' | 'set';
+
 /** The values of the token form. */
 export interface Draft {
   name: string;
   note: string;
   unlimited: boolean;
-  /** The remaining quota, as typed. */
+  quotaMode: QuotaMode;
+  /** The amount, as typed. To add or take nothing, it may be empty. */
   usd: string;
+  /** What was left when the form opened, in quota units. */
+  held: number;
   periodLimits: PeriodDraft;
   rateLimits: RateDraft;
   expiry: Expiry;
@@ -38,7 +44,9 @@ export const emptyDraft: Draft = {
   name: '',
   note: '',
   unlimited: false,
+  quotaMode: 'set',
   usd: '',
+  held: 0,
   periodLimits: emptyPeriods,
   rateLimits: emptyRates,
   expiry: { choice: 'never', at: undefined },
@@ -54,7 +62,8 @@ export function draftOf(token: Token): Draft {
     name: token.name,
     note: token.note,
     unlimited: token.unlimited_quota,
-    usd: usdInput(token.remain_quota),
+    ...quotaDraft(token.unlimited_quota ? 'set' : 'add', token.remain_quota),
+    held: token.remain_quota,
     periodLimits: periodDraftOf(token.period_limits),
     rateLimits: rateDraftOf(token.rate_limits),
     expiry: expiryOf(token.expired_time),
@@ -66,15 +75,28 @@ export function draftOf(token: Token): Draft {
   };
 }
 
+/** How a way to change the quota begins: with nothing to add or take, or with what is left. */
+export function quotaDraft(quotaMode: QuotaMode, held: number): Pick<Draft, 'quotaMode' | 'usd'> {
+  return { quotaMode, usd: quotaMode === 'set' ? usdInput(held) : '' };
+}
+
+/** `remain_quota` or `add_quota` of the API, or neither. */
+function quotaFields({ unlimited, quotaMode, usd }: Draft): Pick<TokenChanges, 'remain_quota' | 'add_quota'> {
+  const parsed = parseUsd(usd);
+  if (unlimited || 'error' in parsed) return {};
+  if (quotaMode === 'set') return { remain_quota: parsed.units };
+  if (parsed.units === 0) return {};
+  return { add_quota: quotaMode === 'take' ? -parsed.units : parsed.units };
+}
+
 /** Converts a valid draft to the fields of the API. */
 export function fieldsOf(draft: Draft, now: number) {
-  const parsed = parseUsd(draft.usd);
   return {
     name: draft.name.trim(),
     note: draft.note.trim(),
     expired_time: expiredTime(draft.expiry, now),
     unlimited_quota: draft.unlimited,
-    remain_quota: !draft.unlimited && 'units' in parsed ? parsed.units : undefined,
+    ...quotaFields(draft),
     period_limits: periodLimitsOf(draft.periodLimits),
     rate_limits: rateLimitsOf(draft.rateLimits),
     model_limits_enabled: draft.limitModels,

@@ -14,6 +14,18 @@ describe('validate', () => {
     ['a note of 500 characters', { note: ` ${'🔑'.repeat(500)}\n` }, {}],
     ['a note of 501 characters', { note: 'n'.repeat(501) }, { note: 'Use up to 500 characters.' }],
     ['no quota', { usd: '' }, { usd: 'Enter an amount.' }],
+    ['nothing to add', { quotaMode: 'add', usd: '' }, {}],
+    [
+      'no amount to add',
+      { quotaMode: 'add', usd: 'x' },
+      { usd: 'Enter an amount like 12.50, with a decimal point.' },
+    ],
+    ['all that is left', { quotaMode: 'take', usd: '1', held: 500_000 }, {}],
+    [
+      'more than is left',
+      { quotaMode: 'take', usd: '1.000002', held: 500_000 },
+      { usd: 'The key has less than that left. Enter a smaller amount.' },
+    ],
     ['no quota where it is unlimited', { usd: '', unlimited: true }, {}],
     [
       'limits',

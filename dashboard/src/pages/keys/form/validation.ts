@@ -28,7 +28,7 @@ export function characters(text: string): number {
 export function validate(draft: Draft): FieldErrors {
   const errors: FieldErrors = {
     name: nameError(draft.name.trim()),
-    usd: draft.unlimited ? undefined : usdError(draft.usd),
+    usd: draft.unlimited ? undefined : usdError(draft),
     ...errorsOf(periods, (period) => periodError(draft.periodLimits[period])),
     ...errorsOf(rates, (rate) => rateError(draft.rateLimits[rate])),
     expiresAt: draft.expiry.choice === 'at' && draft.expiry.at === undefined ? words.noDateTime : undefined,
@@ -42,6 +42,7 @@ export function validate(draft: Draft): FieldErrors {
 const fieldOfCode: Record<string, FieldName | undefined> = {
   invalid_name: 'name',
   invalid_quota: 'usd',
+  insufficient_quota: 'usd',
   invalid_expiry: 'expiresAt',
   invalid_models: 'models',
   invalid_ips: 'ips',
@@ -70,8 +71,10 @@ function nameError(name: string): string | undefined {
   return undefined;
 }
 
-function usdError(typed: string): string | undefined {
-  const parsed = parseUsd(typed);
+function usdError({ quotaMode, usd, held }: Draft): string | undefined {
+  const parsed = parseUsd(usd);
+  if (quotaMode !== 'set' && 'error' in parsed && parsed.error === 'empty') return undefined;
+  if (quotaMode === 'take' && 'units' in parsed && parsed.units > held) return words.takesTooMuch;
   if ('error' in parsed) return texts.common.usdErrors[parsed.error];
   return parsed.units > MAX_QUOTA ? words.largeQuota(formatUsd(MAX_QUOTA)) : undefined;
 }

@@ -82,5 +82,7 @@ export function useSwitchTokens() {
     onSuccess: ({ switched, refused }) =>
       replaceTokens(client, [...switched, ...refused.map(({ token }) => token)]),
     onError: (_, { tokens }) => replaceTokens(client, tokens),
+    // Lists with another filter are loaded again when they are shown.
+    onSettled: () => client.invalidateQueries({ queryKey: tokensKey, refetchType: 'none' }),
   });
 }

@@ -1,9 +1,9 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { texts } from '../texts';
+import { keepPreviousData, type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, call } from './client';
 import { ApiError } from './error';
 import type { components } from './schema';
 import { cachedToken, tokensKey } from './tokenCache';
+import { listingBody, listingQuery, type TokenListing } from './tokenListing';
 
 export type Token = components['schemas']['TokenBody'];
 export type TokenPage = components['schemas']['Envelope_PageBody_TokenBody']['data'];
@@ -17,30 +17,35 @@ export interface TokenSearch {
   text: string;
 }
 
-function fetchTokens(page: number, signal: AbortSignal): Promise<TokenPage> {
-  const query = { p: String(page), size: String(TOKENS_PER_REQUEST) };
-  return call(api.GET('/api/token/', { params: { query }, signal }));
-}
-
-/** The tokens of the signed-in user, newest first. `page` starts at 0; a page has `TOKENS_PER_REQUEST` tokens. */
-export function useTokens(page: number) {
+/** The tokens of the signed-in user. `page` starts at 0; a page has `TOKENS_PER_REQUEST` tokens. */
+export function useTokens(listing: TokenListing, page: number) {
   return useQuery({
-    queryKey: [...tokensKey, 'list', page],
-    queryFn: ({ signal }) => fetchTokens(page, signal),
+    queryKey: [...tokensKey, 'list', listing, page],
+    queryFn: ({ signal }) => {
+      const query = { ...listingQuery(listing), p: String(page), size: String(TOKENS_PER_REQUEST) };
+      return call(api.GET('/api/token/', { params: { query }, signal }));
+    },
     placeholderData: keepPreviousData,
   });
 }
 
 const SEARCH_RETRIES = 2;
 
-/** Sends nothing without a search. Results are cached, because the API allows 10 searches per minute. */
-export function useTokenSearch(search: TokenSearch | undefined, page: number) {
+const searchKey = (listing: TokenListing) => [...tokensKey, 'search', listing] as const;
+const searchKeyOf = (listing: TokenListing, search: TokenSearch | undefined, page: number) =>
+  [...searchKey(listing), search, page] as const;
+
+/**
+ * Sends nothing without a search. Results are cached, because the API allows 10 searches per minute. Keys are sent in the
+ * body, because addresses are written to logs.
+ */
+export function useTokenSearch(search: TokenSearch | undefined, listing: TokenListing, page: number) {
   return useQuery({
-    queryKey: [...tokensKey, 'search', search, page],
+    queryKey: searchKeyOf(listing, search, page),
     queryFn: ({ signal }) => {
       const what = search?.by === 'key' ? { token: search.text } : { keyword: search?.text };
-      const query = { ...what, p: String(page), size: String(TOKENS_PER_REQUEST) };
-      return call(api.GET('/api/token/search', { params: { query }, signal }));
+      const body = { ...what, ...listingBody(listing), p: page, size: TOKENS_PER_REQUEST };
+      return call(api.POST('/api/token/search', { body, signal }));
     },
     enabled: search !== undefined,
     // Keeps the last results while the user types, but not when the page changes.
@@ -53,26 +58,38 @@ export function useTokenSearch(search: TokenSearch | undefined, page: number) {
 }
 
 /**
- * One token without its key. `GET /api/token/{id}` reveals the key and records that in the audit log, so this searches
- * the list instead. The list is ordered by descending ID.
+ * A cached search whose result contains that of `search`, so that typing on needs no request: it found all tokens with a
+ * part of the text in their name.
  */
-async function findToken(id: number, signal: AbortSignal): Promise<Token> {
-  for (let page = 0; ; page += 1) {
-    const { items, total } = await fetchTokens(page, signal);
-    const token = items.find((each) => each.id === id);
-    if (token) return token;
-    const oldest = items.at(-1);
-    if (!oldest || oldest.id < id || (page + 1) * TOKENS_PER_REQUEST >= total) {
-      throw new ApiError(404, 'not_found', texts.key.notFound);
+export function broaderSearch(
+  client: QueryClient,
+  listing: TokenListing,
+  search: TokenSearch,
+): TokenSearch | undefined {
+  if (search.by !== 'name' || search.text.includes('%')) return undefined;
+  const text = search.text.toLowerCase();
+  const cached = client.getQueriesData<TokenPage>({ queryKey: searchKey(listing) });
+  for (const [queryKey, found] of cached) {
+    const [, , , other] = queryKey as ReturnType<typeof searchKeyOf>;
+    const isAll = found !== undefined && found.total <= found.items.length;
+    if (
+      isAll &&
+      other?.by === 'name' &&
+      !other.text.includes('%') &&
+      text.includes(other.text.toLowerCase())
+    ) {
+      return other;
     }
   }
+  return undefined;
 }
 
+/** One token without its key. Unlike reading the key, this is not recorded in the audit log. */
 export function useToken(id: number) {
   const client = useQueryClient();
   return useQuery({
     queryKey: [...tokensKey, 'one', id],
-    queryFn: ({ signal }) => findToken(id, signal),
+    queryFn: ({ signal }) => call(api.GET('/api/token/{id}/details', { params: { path: { id } }, signal })),
     placeholderData: cachedToken(client, id),
   });
 }

@@ -1,4 +1,5 @@
 import { Group, Select, Text } from '@mantine/core';
+import { readSorting, sortingNames } from '../../api/tokenListing';
 import { SearchInput } from '../../shared/SearchInput';
 import { texts } from '../../texts';
 import classes from './KeysToolbar.module.css';
@@ -12,7 +13,7 @@ interface Props {
   keys: KeyList;
 }
 
-const { search, status } = texts.keys;
+const { search, status, sort } = texts.keys;
 const words = texts.common.tokenStatus;
 
 const states = [
@@ -23,21 +24,28 @@ const states = [
   { value: '4', label: words[4] },
 ];
 
+const orders = sortingNames.map((value) => ({ value, label: sort.by[value] }));
+
 export function KeysToolbar({ view, onChange, keys }: Props) {
   return (
     <Group align="flex-start" gap="sm" className={classes.toolbar}>
       <SearchInput label={search.label} value={view.q} onChange={(q) => onChange({ q })} />
-      {/* The API cannot filter by status, so all keys must be loaded. */}
-      {keys.complete && (
-        <Select
-          aria-label={status.label}
-          className={classes.status}
-          data={states}
-          allowDeselect={false}
-          value={view.status === undefined ? '' : String(view.status)}
-          onChange={(value) => onChange({ status: value ? Number(value) : undefined })}
-        />
-      )}
+      <Select
+        aria-label={status.label}
+        className={classes.choice}
+        data={states}
+        allowDeselect={false}
+        value={view.status === undefined ? '' : String(view.status)}
+        onChange={(value) => onChange({ status: value ? Number(value) : undefined })}
+      />
+      <Select
+        aria-label={sort.label}
+        className={classes.choice}
+        data={orders}
+        allowDeselect={false}
+        value={view.sorting}
+        onChange={(value) => onChange({ sorting: readSorting(value) })}
+      />
       <Text size="sm" c="dimmed" role="status" className={classes.hint}>
         <SearchHint plan={keys.plan} failure={keys.searchFailure} />
       </Text>

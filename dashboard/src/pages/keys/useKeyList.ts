@@ -1,5 +1,6 @@
 import { useDebouncedValue } from '@mantine/hooks';
-import { TOKENS_PER_REQUEST, type Token, useTokenSearch, useTokens } from '../../api/tokens';
+import { useQueryClient } from '@tanstack/react-query';
+import { broaderSearch, TOKENS_PER_REQUEST, type Token, useTokenSearch, useTokens } from '../../api/tokens';
 import { filterByText, planSearch, type SearchPlan } from './search';
 import type { KeysView } from './useKeysView';
 
@@ -12,8 +13,6 @@ export interface KeyList {
   rows: Token[] | undefined;
   /** The number of keys on all pages. */
   total: number;
-  /** All tokens are loaded, so they are filtered locally. */
-  complete: boolean;
   plan: SearchPlan;
   /** Why the last search failed. Also set during retries. */
   searchFailure: Error | null;
@@ -22,39 +21,46 @@ export interface KeyList {
   retry: () => void;
 }
 
-export function useKeyList({ q, status, page }: KeysView): KeyList {
+export function useKeyList({ q, status, sorting, page }: KeysView): KeyList {
+  const client = useQueryClient();
+  const listing = { status, sorting };
   const requestPage = Math.floor(page / PAGES_PER_REQUEST);
   const [debouncedQ] = useDebouncedValue(q, DEBOUNCE_MS);
-  const list = useTokens(requestPage);
-  const complete = (list.data?.total ?? 0) <= TOKENS_PER_REQUEST;
-  const plan: SearchPlan = list.data ? planSearch(q, complete) : { kind: 'none' };
+  const list = useTokens(listing, requestPage);
+  const isSmall = (list.data?.total ?? 0) <= TOKENS_PER_REQUEST;
+  const plan: SearchPlan = list.data ? planSearch(q, isSmall) : { kind: 'none' };
 
-  const debouncedPlan = list.data && planSearch(debouncedQ, complete);
-  const sentSearch = debouncedPlan?.kind === 'server' ? debouncedPlan.search : undefined;
-  const search = useTokenSearch(sentSearch, requestPage);
+  const debouncedPlan = list.data && planSearch(debouncedQ, isSmall);
+  const wanted = debouncedPlan?.kind === 'server' ? debouncedPlan.search : undefined;
+  const broader = wanted && broaderSearch(client, listing, wanted);
+  const sent = broader ?? wanted;
+  const search = useTokenSearch(sent, listing, broader ? 0 : requestPage);
 
   const searching = plan.kind === 'server';
   // The previous rows stay until the response arrives.
-  const source = searching && sentSearch && search.data ? search : list;
+  const source = searching && sent && search.data ? search : list;
   // Rows of the previous search may stay, but not its empty result, and not rows of another page.
   const isOutdated = source.isPlaceholderData && (source === list || source.data?.total === 0);
   const loaded = isOutdated ? undefined : source.data?.items;
-  const local = loaded && filter(loaded, plan, complete ? status : undefined);
-  const total = complete || !source.data ? (local?.length ?? 0) : source.data.total;
+  const text = plan.kind === 'local' ? plan.text : source === search && broader ? wanted?.text : undefined;
+  const shown = loaded && filter(loaded, text, status);
+  // All matching tokens are loaded, so their number is known also after a change of their status.
+  const complete = source === search ? broader !== undefined : isSmall;
+  const total = complete || !source.data ? (shown?.length ?? 0) : source.data.total;
   const first = (page % PAGES_PER_REQUEST) * KEYS_PER_PAGE;
 
   return {
-    rows: local?.slice(first, first + KEYS_PER_PAGE),
+    rows: shown?.slice(first, first + KEYS_PER_PAGE),
     total,
-    complete,
     plan,
-    searchFailure: searching && sentSearch ? search.failureReason : null,
+    searchFailure: searching && sent ? search.failureReason : null,
     error: source.data ? null : list.error,
     retry: list.refetch,
   };
 }
 
-function filter(tokens: Token[], plan: SearchPlan, status: number | undefined): Token[] {
-  const named = plan.kind === 'local' ? filterByText(tokens, plan.text) : tokens;
+function filter(tokens: Token[], text: string | undefined, status: number | undefined): Token[] {
+  const named = text === undefined ? tokens : filterByText(tokens, text);
+  // A token that was switched does not match the filter any more.
   return status === undefined ? named : named.filter((token) => token.status === status);
 }

@@ -1,10 +1,15 @@
+import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
+import { DEFAULT_SORTING, readSorting, type Sorting } from '../../api/tokenListing';
+import { mayBeSecret } from '../../shared/mayBeSecret';
 
 /** What the page shows. Kept in the URL for reloads and the back button. */
 export interface KeysView {
+  /** Not in the URL if it may be a key. */
   q: string;
   /** 1 to 4. Absent means all. */
   status: number | undefined;
+  sorting: Sorting;
   /** Starts at 0. */
   page: number;
 }
@@ -14,20 +19,35 @@ export type ChangeView = (changes: Partial<KeysView>, options?: { replace?: bool
 
 export function useKeysView(): [KeysView, ChangeView] {
   const [params, setParams] = useSearchParams();
+  const [secret, setSecret] = useState('');
   const view: KeysView = {
-    q: params.get('q') ?? '',
+    q: secret || (params.get('q') ?? ''),
     status: count(params.get('status')) || undefined,
+    sorting: readSorting(params.get('sort')),
     page: Math.max(0, count(params.get('page')) - 1),
   };
 
   /** Returns to the first page, unless the change has a page. */
   function change(changes: Partial<KeysView>, { replace = 'q' in changes }: { replace?: boolean } = {}) {
-    const { q, status, page } = { ...view, page: 0, ...changes };
-    const shown = { q, status: status ? String(status) : '', page: page > 0 ? String(page + 1) : '' };
+    const { q, status, sorting, page } = { ...view, page: 0, ...changes };
+    const isSecret = mayBeSecret(q);
+    setSecret(isSecret ? q : '');
+    const shown = {
+      q: isSecret ? '' : q,
+      status: status ? String(status) : '',
+      sort: sorting === DEFAULT_SORTING ? '' : sorting,
+      page: page > 0 ? String(page + 1) : '',
+    };
     const kept = Object.entries(shown).filter(([, value]) => value !== '');
     setParams(kept, { replace });
     if (changes.page !== undefined) window.scrollTo(0, 0);
   }
+
+  // A key that someone put into the URL leaves it.
+  const isExposed = mayBeSecret(params.get('q') ?? '');
+  useEffect(() => {
+    if (isExposed) change({}, { replace: true });
+  });
 
   return [view, change];
 }

@@ -25,6 +25,18 @@ export const keys = {
     retryingIn: (seconds: string) => `Searching too fast. Retrying in ${seconds} s.`,
   },
   status: { label: 'Status', all: 'All statuses' },
+  sort: {
+    label: 'Order',
+    by: {
+      newest: 'Newest first',
+      oldest: 'Oldest first',
+      name: 'By name',
+      least_left: 'Least quota left',
+      most_used: 'Most spent',
+      last_used: 'Last used',
+      expires_first: 'Expires first',
+    },
+  },
   empty: {
     title: 'No keys yet',
     hint: 'A program needs a key to call the API. Each key has its own quota.',

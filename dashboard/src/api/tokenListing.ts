@@ -1,0 +1,35 @@
+/** Which tokens a list shows, and in which order. The server filters and sorts. */
+export interface TokenListing {
+  /** 1 to 4. Absent means all. */
+  status: number | undefined;
+  sorting: Sorting;
+}
+
+const sortings = {
+  newest: { sort: 'id', order: 'desc' },
+  oldest: { sort: 'id', order: 'asc' },
+  name: { sort: 'name', order: 'asc' },
+  least_left: { sort: 'remain_quota', order: 'asc' },
+  most_used: { sort: 'used_quota', order: 'desc' },
+  last_used: { sort: 'accessed_time', order: 'desc' },
+  expires_first: { sort: 'expired_time', order: 'asc' },
+};
+
+export type Sorting = keyof typeof sortings;
+
+export const sortingNames = Object.keys(sortings) as Sorting[];
+export const DEFAULT_SORTING: Sorting = 'newest';
+
+export function readSorting(text: string | null): Sorting {
+  return sortingNames.find((name) => name === text) ?? DEFAULT_SORTING;
+}
+
+/** The parameters of the API for a list. */
+export function listingQuery({ status, sorting }: TokenListing) {
+  return { status: status?.toString(), ...sortings[sorting] };
+}
+
+/** The members of the body for a search. */
+export function listingBody({ status, sorting }: TokenListing) {
+  return { status, ...sortings[sorting] };
+}

@@ -1,0 +1,11 @@
+const LONGEST_WORD = 15;
+
+/**
+ * Returns true if the text may be a key or a long part of one. Such a text must not get into a URL, because URLs are
+ * written to histories and logs.
+ */
+export function mayBeSecret(text: string): boolean {
+  if (/(^|[^0-9a-z])sk-/i.test(text)) return true;
+  const words = text.match(/[0-9A-Za-z]+/g) ?? [];
+  return words.some((word) => word.length > LONGEST_WORD && /\d/.test(word) && /[A-Za-z]/.test(word));
+}

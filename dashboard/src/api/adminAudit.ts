@@ -5,7 +5,16 @@ import type { components } from './schema';
 
 export type AuditLine = components['schemas']['AuditBody'];
 
-export const auditFilterNames = ['actor_id', 'action', 'subject_kind', 'subject_id', 'user_id'] as const;
+export const auditFilterNames = [
+  'actor_id',
+  'action',
+  'subject_kind',
+  'subject_id',
+  'user_id',
+  'from',
+  'to',
+] as const;
+/** Days are those of the server. */
 export type AuditFilter = Record<(typeof auditFilterNames)[number], string>;
 
 export function useAuditLog(filter: AuditFilter, page: number) {
@@ -17,4 +26,10 @@ export function useAuditLog(filter: AuditFilter, page: number) {
     // Actions on other pages add entries.
     staleTime: 0,
   });
+}
+
+/** The address of all matching entries as CSV. */
+export function auditCsvHref(filter: AuditFilter): string {
+  const given = Object.entries(filter).filter(([, value]) => value !== '');
+  return `/api/admin/audit?${new URLSearchParams([...given, ['format', 'csv']])}`;
 }

@@ -24,6 +24,8 @@ export const adminAudit = {
     anyone: 'Anyone',
     any: 'Any',
     idError: 'Enter a number.',
+    from: 'From',
+    to: 'To',
   },
   actions: {
     'token.created': 'Created a key',
@@ -57,6 +59,9 @@ export const adminAudit = {
     gateway: 'Gateway',
     token_api_request: 'Request',
   },
+  named: (kind: string, name: string) => `${kind} “${name}”`,
+  exportCsv: 'Export CSV',
+  exportHint: 'Up to 10,000 entries that match the filters',
   numbered: (kind: string, id: number) => `${kind} ${id}`,
   ownedBy: (subject: string, owner: string) => `${subject} (${owner})`,
   details: {

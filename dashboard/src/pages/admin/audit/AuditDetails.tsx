@@ -5,25 +5,23 @@ import { formatDateTime } from '../../../format/time';
 import { CopyButton } from '../../../shared/CopyButton';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { texts } from '../../../texts';
-import { usernameOf } from '../shared/usernameOf';
 import classes from './AuditDetails.module.css';
-import { actionName, actorName, detailsOf, subjectName } from './auditText';
+import { actionName, actorName, detailsOf, ownerName, subjectName } from './auditText';
 
 const words = texts.adminAudit;
 
 interface Props {
   line: AuditLine;
-  names: ReadonlyMap<number, string> | undefined;
   opened: boolean;
   onClose: () => void;
   /** Replaces the filter of the list. */
   onFilter: (filter: Partial<AuditFilter>) => void;
 }
 
-export function AuditDetails({ line, names, opened, onClose, onFilter }: Props) {
+export function AuditDetails({ line, opened, onClose, onFilter }: Props) {
   const { at, actor_id, action, subject_kind, subject_id, user_id, ip, request_id, details } = line;
   const actor = actorName(line);
-  const subject = subjectName(line, names);
+  const subject = subjectName(line);
 
   function filterBy(filter: Partial<AuditFilter>) {
     onClose();
@@ -40,7 +38,7 @@ export function AuditDetails({ line, names, opened, onClose, onFilter }: Props) 
           <Detail label={words.columns.actor}>{actor}</Detail>
           <Detail label={words.columns.subject}>{subject}</Detail>
           {user_id != null && subject_kind !== 'user' && (
-            <Detail label={words.dialog.owner}>{usernameOf(user_id, names)}</Detail>
+            <Detail label={words.dialog.owner}>{ownerName(line)}</Detail>
           )}
           {detailsOf(details).map(({ label, value }) => (
             <Detail key={label} label={label}>

@@ -36,7 +36,7 @@ export function AuditFilters({ filter, onChange, onClear }: Props) {
         </Button>
       )}
       <Collapse expanded={!isPhone || opened}>
-        <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="sm" mb="md">
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm" mb="md">
           <UserSelect
             label={words.actor}
             placeholder={words.anyone}
@@ -63,13 +63,25 @@ export function AuditFilters({ filter, onChange, onClear }: Props) {
             onChange={(subject_kind) => onChange({ subject_kind: subject_kind ?? '' })}
           />
           <SubjectId value={filter.subject_id} onChange={(subject_id) => onChange({ subject_id })} />
+          <UserSelect
+            label={words.owner}
+            placeholder={words.anyone}
+            value={filter.user_id}
+            onChange={(user_id) => onChange({ user_id })}
+          />
+          <TextInput
+            type="date"
+            label={words.from}
+            value={filter.from}
+            onChange={(event) => onChange(withFrom(filter, event.currentTarget.value))}
+          />
           <Group gap="xs" wrap="nowrap" align="flex-end">
-            <UserSelect
-              label={words.owner}
-              placeholder={words.anyone}
+            <TextInput
+              type="date"
+              label={words.to}
               flex={1}
-              value={filter.user_id}
-              onChange={(user_id) => onChange({ user_id })}
+              value={filter.to}
+              onChange={(event) => onChange(withTo(filter, event.currentTarget.value))}
             />
             <Tooltip label={words.clear}>
               <ActionIcon
@@ -87,6 +99,15 @@ export function AuditFilters({ filter, onChange, onClear }: Props) {
       </Collapse>
     </>
   );
+}
+
+/** The first day cannot be after the last, so a later one moves it. */
+function withFrom({ to }: AuditFilter, from: string): Partial<AuditFilter> {
+  return to !== '' && from > to ? { from, to: from } : { from };
+}
+
+function withTo({ from }: AuditFilter, to: string): Partial<AuditFilter> {
+  return to !== '' && from > to ? { from: to, to } : { to };
 }
 
 /** The known values, and the selected value if it is not one of them. */

@@ -1,6 +1,12 @@
-import { IconHistory } from '@tabler/icons-react';
-import { type AuditFilter, type AuditLine, auditFilterNames, useAuditLog } from '../../../api/adminAudit';
-import { useUsernames } from '../../../api/adminUsers';
+import { Button, Tooltip } from '@mantine/core';
+import { IconDownload, IconHistory } from '@tabler/icons-react';
+import {
+  type AuditFilter,
+  type AuditLine,
+  auditCsvHref,
+  auditFilterNames,
+  useAuditLog,
+} from '../../../api/adminAudit';
 import { EmptyState } from '../../../shared/EmptyState';
 import { PageHeader } from '../../../shared/PageHeader';
 import { useRowDialog } from '../../../shared/useRowDialog';
@@ -14,21 +20,36 @@ import { auditColumns } from './auditColumns';
 
 const words = texts.adminAudit;
 
-const noFilter: AuditFilter = { actor_id: '', action: '', subject_kind: '', subject_id: '', user_id: '' };
+const noFilter = Object.fromEntries(auditFilterNames.map((name) => [name, ''])) as AuditFilter;
 
 export default function AuditPage() {
   const { filters, page, setFilters, setPage } = useListQuery(auditFilterNames);
   const lines = useAuditLog(filters, page);
-  const { data: names } = useUsernames();
   const { dialog, row, open, close } = useRowDialog<'details', AuditLine>();
   const clear = () => setFilters(noFilter);
   return (
     <>
-      <PageHeader title={words.title} description={words.description} />
+      <PageHeader
+        title={words.title}
+        description={words.description}
+        actions={
+          <Tooltip label={words.exportHint}>
+            <Button
+              component="a"
+              href={auditCsvHref(filters)}
+              download
+              variant="default"
+              leftSection={<IconDownload size={18} stroke={1.6} />}
+            >
+              {words.exportCsv}
+            </Button>
+          </Tooltip>
+        }
+      />
       <AuditFilters filter={filters} onChange={setFilters} onClear={clear} />
       <PagedTable
         label={words.title}
-        columns={auditColumns(names, (line) => open('details', line))}
+        columns={auditColumns((line) => open('details', line))}
         query={lines}
         rowKey={(line) => line.id}
         page={page}
@@ -44,7 +65,6 @@ export default function AuditPage() {
       {row && (
         <AuditDetails
           line={row}
-          names={names}
           opened={dialog === 'details'}
           onClose={close}
           onFilter={(filter) => setFilters({ ...noFilter, ...filter })}

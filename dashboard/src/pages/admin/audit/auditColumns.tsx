@@ -2,22 +2,19 @@ import { ActionIcon, Text, Tooltip } from '@mantine/core';
 import { IconInfoCircle } from '@tabler/icons-react';
 import type { AuditLine } from '../../../api/adminAudit';
 import type { Column } from '../../../shared/DataTable';
-import { RelativeTime } from '../../../shared/RelativeTime';
+import { When } from '../../../shared/When';
 import { texts } from '../../../texts';
 import { actionName, actorName, detailsOf, subjectName } from './auditText';
 
 const words = texts.adminAudit;
 
-export function auditColumns(
-  names: ReadonlyMap<number, string> | undefined,
-  onDetails: (line: AuditLine) => void,
-): Column<AuditLine>[] {
+export function auditColumns(onDetails: (line: AuditLine) => void): Column<AuditLine>[] {
   return [
     {
       key: 'time',
       header: words.columns.time,
       width: 150,
-      cell: (line) => <RelativeTime seconds={line.at} />,
+      cell: (line) => <When seconds={line.at} />,
     },
     { key: 'actor', header: words.columns.actor, cell: actorName },
     {
@@ -37,7 +34,7 @@ export function auditColumns(
         </>
       ),
     },
-    { key: 'subject', header: words.columns.subject, cell: (line) => subjectName(line, names) },
+    { key: 'subject', header: words.columns.subject, cell: subjectName },
     { key: 'ip', header: words.columns.ip, cell: (line) => line.ip },
     {
       key: 'details',

@@ -1,24 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { actionName, actorName, detailsOf, subjectName } from './auditText';
 
-const names = new Map([
-  [1, 'root'],
-  [7, 'ana'],
-]);
-
 describe('subjectName', () => {
-  const line = { subject_kind: 'token', subject_id: 12, user_id: 7, actor_id: 1 };
+  const line = {
+    subject_kind: 'token',
+    subject_id: 12,
+    subject_name: 'Website',
+    user_id: 7,
+    user_name: 'ana',
+    actor_id: 1,
+  };
 
   it.each([
-    [line, 'Key 12 (ana)'],
-    [{ ...line, actor_id: 7 }, 'Key 12'],
-    [{ ...line, user_id: 99 }, 'Key 12 (User 99)'],
-    [{ ...line, subject_kind: 'user', subject_id: 7 }, 'ana'],
-    [{ ...line, subject_kind: 'gateway', subject_id: 2, user_id: null }, 'Gateway 2'],
+    [line, 'Key “Website” (ana)'],
+    [{ ...line, actor_id: 7 }, 'Key “Website”'],
+    [{ ...line, subject_name: null }, 'Key 12 (ana)'],
+    [{ ...line, user_id: 99, user_name: null }, 'Key “Website” (User 99)'],
+    [{ ...line, subject_kind: 'user', subject_id: 7, subject_name: 'ana' }, 'ana'],
+    [{ ...line, subject_kind: 'user', subject_id: 7, subject_name: null }, 'User 7'],
+    [{ ...line, subject_kind: 'gateway', subject_id: 2, subject_name: null, user_id: null }, 'Gateway 2'],
     [{ ...line, subject_kind: 'user', subject_id: null, user_id: null }, 'Unknown username'],
-    [{ ...line, subject_kind: 'robot', user_id: null }, 'robot 12'],
+    [{ ...line, subject_kind: 'robot', subject_name: null, user_id: null }, 'robot 12'],
   ])('%o', (of, name) => {
-    expect(subjectName(of, names)).toBe(name);
+    expect(subjectName(of)).toBe(name);
   });
 });
 

@@ -3,9 +3,6 @@ import { formatList } from '../../../format/list';
 import { formatUsdExact } from '../../../format/money';
 import { roleName } from '../../../format/role';
 import { texts } from '../../../texts';
-import { usernameOf } from '../shared/usernameOf';
-
-type Names = ReadonlyMap<number, string> | undefined;
 
 export interface Detail {
   label: string;
@@ -29,18 +26,25 @@ export function actorName(line: Pick<AuditLine, 'actor_name' | 'ip'>): string {
   return line.actor_name || (line.ip ? words.notSignedIn : words.operator);
 }
 
-/** For example "Key 7 (ana)", "ana" or "Gateway 2". The owner is left out if the owner did the action. */
-export function subjectName(
-  line: Pick<AuditLine, 'subject_kind' | 'subject_id' | 'user_id' | 'actor_id'>,
-  names: Names,
-): string {
-  const { subject_kind, subject_id, user_id, actor_id } = line;
+type Subject = Pick<AuditLine, 'subject_kind' | 'subject_id' | 'subject_name' | 'actor_id'> &
+  Partial<Pick<AuditLine, 'user_id' | 'user_name'>>;
+
+/** For example "Key “Website” (ana)", "ana" or "Gateway 2". The owner is left out if the owner did the action. */
+export function subjectName({ subject_kind, subject_id, subject_name, ...line }: Subject): string {
   if (subject_id == null) return words.unknownAccount;
-  if (subject_kind === 'user') return usernameOf(subject_id, names);
-  const subject = words.numbered(labelOf(words.kinds, subject_kind), subject_id);
-  return user_id == null || user_id === actor_id
-    ? subject
-    : words.ownedBy(subject, usernameOf(user_id, names));
+  if (subject_kind === 'user') return subject_name ?? texts.adminLists.userNumber(subject_id);
+  const kind = labelOf(words.kinds, subject_kind);
+  const subject = subject_name ? words.named(kind, subject_name) : words.numbered(kind, subject_id);
+  const owner = ownerName(line);
+  return owner === undefined || line.user_id === line.actor_id ? subject : words.ownedBy(subject, owner);
+}
+
+/** The username of the account that the resource belongs to, or "User 7". */
+export function ownerName({
+  user_id,
+  user_name,
+}: Pick<Subject, 'user_id' | 'user_name'>): string | undefined {
+  return user_id == null ? undefined : (user_name ?? texts.adminLists.userNumber(user_id));
 }
 
 /** The details of an entry as labels and values. */

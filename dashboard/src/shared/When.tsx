@@ -1,0 +1,17 @@
+import { Text } from '@mantine/core';
+import { formatDateTime } from '../format/time';
+import { RelativeTime } from './RelativeTime';
+
+/** A relative time, with date and time below it. */
+export function When({ seconds, never }: { seconds: number | null | undefined; never?: string }) {
+  return (
+    <>
+      <RelativeTime seconds={seconds} never={never} />
+      {Boolean(seconds && seconds > 0) && (
+        <Text size="xs" c="dimmed">
+          {formatDateTime(seconds ?? 0)}
+        </Text>
+      )}
+    </>
+  );
+}

@@ -19,27 +19,13 @@ export function useUsers(keyword: string, page: number) {
   });
 }
 
-const DIRECTORY_PAGE = 100;
-const DIRECTORY_PAGES = 10;
-
-/**
- * Usernames by ID. The API has no call for a single account, so this loads the newest 1000. Other accounts are shown by
- * their ID.
- */
-export function useUsernames() {
+/** One account. Sends nothing without an ID. */
+export function useAccount(id: number | undefined) {
   return useQuery({
-    queryKey: [...usersKey, 'names'],
-    queryFn: async ({ signal }) => {
-      const names = new Map<number, string>();
-      for (let page = 0; page < DIRECTORY_PAGES; page++) {
-        const query = { p: String(page), size: String(DIRECTORY_PAGE) };
-        const { items } = await call(api.GET('/api/admin/users', { params: { query }, signal }));
-        for (const user of items) names.set(user.id, user.username);
-        if (items.length < DIRECTORY_PAGE) break;
-      }
-      return names;
-    },
-    staleTime: 60_000,
+    queryKey: [...usersKey, 'one', id],
+    queryFn: ({ signal }) =>
+      call(api.GET('/api/admin/users/{id}', { params: { path: { id: id ?? 0 } }, signal })),
+    enabled: id !== undefined,
   });
 }
 

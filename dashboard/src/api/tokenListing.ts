@@ -33,3 +33,7 @@ export function listingQuery({ status, sorting }: TokenListing) {
 export function listingBody({ status, sorting }: TokenListing) {
   return { status, ...sortings[sorting] };
 }
+
+export function readStatus(text: string | null): number | undefined {
+  return text !== null && /^[1-4]$/.test(text) ? Number(text) : undefined;
+}

@@ -1,15 +1,12 @@
 import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import { DEFAULT_SORTING, readSorting, type Sorting } from '../../api/tokenListing';
+import { DEFAULT_SORTING, readSorting, readStatus, type TokenListing } from '../../api/tokenListing';
 import { mayBeSecret } from '../../shared/mayBeSecret';
 
 /** What the page shows. Kept in the URL for reloads and the back button. */
-export interface KeysView {
+export interface KeysView extends TokenListing {
   /** Not in the URL if it may be a key. */
   q: string;
-  /** 1 to 4. Absent means all. */
-  status: number | undefined;
-  sorting: Sorting;
   /** Starts at 0. */
   page: number;
 }
@@ -22,7 +19,7 @@ export function useKeysView(): [KeysView, ChangeView] {
   const [secret, setSecret] = useState('');
   const view: KeysView = {
     q: secret || (params.get('q') ?? ''),
-    status: count(params.get('status')) || undefined,
+    status: readStatus(params.get('status')),
     sorting: readSorting(params.get('sort')),
     page: Math.max(0, count(params.get('page')) - 1),
   };

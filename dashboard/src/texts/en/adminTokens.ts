@@ -2,6 +2,14 @@ export const adminTokens = {
   title: 'All keys',
   description: 'Every user’s keys. Only owners can see the secrets.',
   search: 'Search by name',
+  searchBy: {
+    label: 'Search by',
+    name: 'Name',
+    key: 'Key',
+    searchKey: 'Whole key, masked key, or its ends',
+    keyHint: 'Enter at least the first or last 4 characters.',
+  },
+  truncated: 'There are more than 10,000 keys. The filter and order apply to the newest 10,000.',
   owner: 'Owner',
   allOwners: 'All owners',
   columns: {

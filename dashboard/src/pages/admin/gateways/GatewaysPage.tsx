@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconServer2 } from '@tabler/icons-react';
 import { type RefObject, useRef } from 'react';
 import { type Credential, type Gateway, useGateways } from '../../../api/adminGateways';
-import { useUsernames } from '../../../api/adminUsers';
+import { useAccount } from '../../../api/adminUsers';
 import { type Column, DataTable } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
 import { FailureState } from '../../../shared/FailureState';
@@ -11,7 +11,6 @@ import { PageHeader } from '../../../shared/PageHeader';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { useRowDialog } from '../../../shared/useRowDialog';
 import { texts } from '../../../texts';
-import { usernameOf } from '../shared/usernameOf';
 import { CreateGatewayDialog } from './CreateGatewayDialog';
 import { CredentialList } from './CredentialList';
 import { NewCredentialButton } from './NewCredentialButton';
@@ -22,7 +21,6 @@ const words = texts.adminGateways;
 
 export default function GatewaysPage() {
   const gateways = useGateways();
-  const usernames = useUsernames();
   const [creating, { open: create, close: endCreating }] = useDisclosure();
   const { dialog, row, open, close } = useRowDialog<'revoke', Gateway>();
   const credentialDialog = useRowDialog<'revoke', { gateway: Gateway; credential: Credential }>();
@@ -52,7 +50,7 @@ export default function GatewaysPage() {
     {
       key: 'createdBy',
       header: words.columns.createdBy,
-      cell: ({ created_by }) => (created_by ? usernameOf(created_by, usernames.data) : words.byOperator),
+      cell: ({ created_by }) => (created_by ? <Username id={created_by} /> : words.byOperator),
     },
     {
       key: 'credentials',
@@ -124,4 +122,8 @@ export default function GatewaysPage() {
       )}
     </>
   );
+}
+
+function Username({ id }: { id: number }) {
+  return useAccount(id).data?.username ?? texts.adminLists.userNumber(id);
 }

@@ -1,10 +1,9 @@
 import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import { useUsernames, useUsers } from '../../../api/adminUsers';
+import { useAccount, useUsers } from '../../../api/adminUsers';
 import { texts } from '../../../texts';
 import { isKeyword } from './keyword';
-import { usernameOf } from './usernameOf';
 
 interface Props extends Pick<SelectProps, 'label' | 'placeholder' | 'w' | 'flex' | 'aria-label'> {
   /** The ID of a user, or empty. */
@@ -16,9 +15,9 @@ const DEBOUNCE_MS = 400;
 
 /** Selects an account. The server searches, so the number of accounts does not matter. */
 export function UserSelect({ value, onChange, ...props }: Props) {
-  const names = useUsernames();
+  const account = useAccount(/^\d{1,15}$/.test(value) ? Number(value) : undefined);
   const [typed, setTyped] = useState('');
-  const selected = value && usernameOf(Number(value), names.data);
+  const selected = value && (account.data?.username ?? texts.adminLists.userNumber(Number(value)));
   const [keyword] = useDebouncedValue(typed, DEBOUNCE_MS);
   const users = useUsers(keyword !== selected && isKeyword(keyword) ? keyword : '', 0);
   const found = users.data?.items ?? [];

@@ -1,10 +1,9 @@
-import { useSwitchAnyToken } from '../../../api/adminTokens';
-import type { Token } from '../../../api/tokens';
+import { type OwnedToken, useSwitchAnyToken } from '../../../api/adminTokens';
 import { notifyFailure } from '../../../shared/notify';
 import { TokenSwitch } from '../../../shared/TokenSwitch';
 import { texts } from '../../../texts';
 
-export function AdminTokenSwitch({ token }: { token: Token }) {
+export function AdminTokenSwitch({ token }: { token: OwnedToken }) {
   const switchToken = useSwitchAnyToken();
   return (
     <TokenSwitch

@@ -1,64 +1,62 @@
 import { ActionIcon, Anchor, Group, Text, Tooltip } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { Link } from 'wouter';
+import type { OwnedToken } from '../../../api/adminTokens';
 import type { Token } from '../../../api/tokens';
 import type { Column } from '../../../shared/DataTable';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { quotaColumn, statusColumn } from '../../../shared/tokenColumns';
 import { texts } from '../../../texts';
 import { listHref } from '../shared/listQuery';
-import { usernameOf } from '../shared/usernameOf';
 import { AdminTokenSwitch } from './AdminTokenSwitch';
 
 const words = texts.adminTokens;
 
-export function tokenColumns(usernames: ReadonlyMap<number, string> | undefined): Column<Token>[] {
-  return [
-    {
-      key: 'name',
-      header: words.columns.name,
-      place: 'title',
-      cell: (token) => (
-        <>
-          <Text fw={600} size="sm">
-            {token.name}
-          </Text>
-          <Text ff="monospace" fz={12} c="dimmed">
-            {token.masked_key}
-          </Text>
-        </>
-      ),
-    },
-    {
-      key: 'owner',
-      header: words.columns.owner,
-      cell: (token) => <Owner name={usernameOf(token.user_id, usernames)} id={token.user_id} />,
-    },
-    statusColumn(words.columns.status),
-    quotaColumn(words.columns.quota),
-    {
-      key: 'expires',
-      header: words.columns.expires,
-      cell: (token) => <RelativeTime seconds={token.expired_time} />,
-    },
-    {
-      key: 'last used',
-      header: words.columns.lastUsed,
-      cell: (token) => <LastUsed token={token} />,
-    },
-    {
-      key: 'actions',
-      place: 'actions',
-      align: 'right',
-      cell: (token) => (
-        <Group gap="xs" wrap="nowrap" justify="flex-end">
-          <AuditLink token={token} />
-          <AdminTokenSwitch token={token} />
-        </Group>
-      ),
-    },
-  ];
-}
+export const tokenColumns: Column<OwnedToken>[] = [
+  {
+    key: 'name',
+    header: words.columns.name,
+    place: 'title',
+    cell: (token) => (
+      <>
+        <Text fw={600} size="sm">
+          {token.name}
+        </Text>
+        <Text ff="monospace" fz={12} c="dimmed">
+          {token.masked_key}
+        </Text>
+      </>
+    ),
+  },
+  {
+    key: 'owner',
+    header: words.columns.owner,
+    cell: (token) => <Owner name={token.username} id={token.user_id} />,
+  },
+  statusColumn(words.columns.status),
+  quotaColumn(words.columns.quota),
+  {
+    key: 'expires',
+    header: words.columns.expires,
+    cell: (token) => <RelativeTime seconds={token.expired_time} />,
+  },
+  {
+    key: 'last used',
+    header: words.columns.lastUsed,
+    cell: (token) => <LastUsed token={token} />,
+  },
+  {
+    key: 'actions',
+    place: 'actions',
+    align: 'right',
+    cell: (token) => (
+      <Group gap="xs" wrap="nowrap" justify="flex-end">
+        <AuditLink token={token} />
+        <AdminTokenSwitch token={token} />
+      </Group>
+    ),
+  },
+];
 
 function Owner({ id, name }: { id: number; name: string }) {
   return (

@@ -5,8 +5,10 @@ import { AboutSection } from './AboutSection';
 import { AccountSection } from './AccountSection';
 import { AppearanceSection } from './AppearanceSection';
 import { AccessTokensSection } from './access-tokens/AccessTokensSection';
+import { ActivitySection } from './activity/ActivitySection';
 import { PasswordSection } from './PasswordSection';
 import classes from './ProfilePage.module.css';
+import { SessionsSection } from './sessions/SessionsSection';
 
 export default function ProfilePage() {
   return (
@@ -23,6 +25,8 @@ export default function ProfilePage() {
         </Stack>
       </div>
       <AccessTokensSection />
+      <SessionsSection />
+      <ActivitySection />
     </>
   );
 }

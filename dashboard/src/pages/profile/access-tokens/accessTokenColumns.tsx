@@ -21,6 +21,11 @@ export function accessTokenColumns(onRevoke: (token: AccessToken) => void): Colu
       ),
     },
     { key: 'created', header: words.created, cell: (token) => <RelativeTime seconds={token.created_time} /> },
+    {
+      key: 'lastUsed',
+      header: words.lastUsed,
+      cell: (token) => <RelativeTime seconds={token.last_used_time} never={words.notYet} />,
+    },
     { key: 'expires', header: words.expires, cell: (token) => <Expiry seconds={token.expires_at} /> },
     {
       key: 'actions',

@@ -165,3 +165,75 @@ test('on a phone, notifications cover neither the bar of selected keys nor the b
   }
   await visible(toast);
 });
+
+test('with more than 100 keys, the server filters, sorts and searches', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada', { max_tokens: 200 });
+  const api = await signedIn(site, ada);
+  for (let key = 1; key <= 102; key += 1) await newKey(api, `Key ${String(key).padStart(3, '0')}`);
+  const { id } = await newKey(api, 'Alpha');
+  await done(api.PUT('/api/token/', { params: { query: { status_only: '1' } }, body: { id, status: 2 } }));
+  const page = await visit({ as: ada });
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  const alpha = page.getByRole('link', { name: 'Alpha', exact: true });
+  const rows = keysOf(page).getByRole('row');
+
+  await visible(page.getByText('Disabled').first());
+  await page.getByRole('link', { name: /^Disabled/ }).click();
+  await visible(alpha);
+  await expect.poll(() => rows.count()).toBe(2);
+  expect(page.url()).toBe(`${site}/keys?status=2`);
+  await page.reload();
+  await visible(alpha);
+  await expect.poll(() => rows.count()).toBe(2);
+
+  await page.getByRole('combobox', { name: 'Status' }).click();
+  await page.getByRole('option', { name: 'All statuses' }).click();
+  await visible(page.getByText('1–25 of 103'));
+  await page.getByRole('combobox', { name: 'Order' }).click();
+  await page.getByRole('option', { name: 'By name' }).click();
+  await expect.poll(() => rows.nth(1).getByRole('link').innerText()).toBe('Alpha');
+  expect(page.url()).toBe(`${site}/keys?sort=name`);
+
+  requests.length = 0;
+  const search = page.getByRole('searchbox', { name: 'Search by name or key' });
+  await search.pressSequentially('Key 09', { delay: 700 });
+  await expect.poll(() => rows.count()).toBe(11);
+  await search.press('9');
+  await expect.poll(() => rows.count()).toBe(2);
+  // Typing on after a search that found few keys sends no other.
+  const searches = requests.filter((request) => request === 'POST /api/token/search').length;
+  expect(searches).toBeLessThan(6);
+
+  requests.length = 0;
+  await page.goto(`/keys/${id}`);
+  await visible(page.getByRole('heading', { name: 'Alpha' }));
+  expect(requests).toContain(`GET /api/token/${id}/details`);
+  expect(requests).not.toContain('GET /api/token/');
+});
+
+test('a pasted key is found, and is never in an address', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  const { key } = await newKey(api, 'Leaked');
+  await newKey(api, 'Other');
+  const page = await visit({ as: ada });
+  const addresses: string[] = [];
+  page.on('request', (request) => addresses.push(request.url()));
+  page.on('framenavigated', (frame) => addresses.push(frame.url()));
+  await page.goto('/keys');
+  await visible(page.getByRole('link', { name: 'Other' }));
+  const search = page.getByRole('searchbox', { name: 'Search by name or key' });
+  for (const text of [key, key.slice(0, 30), key.replace('sk-', '')]) {
+    await search.fill(text);
+    await hidden(page.getByRole('link', { name: 'Other' }));
+    await visible(page.getByRole('link', { name: 'Leaked' }));
+    expect(page.url()).toBe(`${site}/keys`);
+    await search.fill('');
+    await visible(page.getByRole('link', { name: 'Other' }));
+  }
+  expect(addresses.filter((address) => address.includes(key.slice(3, 15)))).toEqual([]);
+  // A link from an older version.
+  await page.goto(`/keys?q=${key}`);
+  await expect.poll(() => page.url()).toBe(`${site}/keys`);
+});

@@ -82,7 +82,8 @@ test('a key is edited, disabled, enabled and deleted', async ({ visit, root, sit
   await row.getByRole('button', { name: 'Actions for Prototype' }).click();
   await page.getByRole('menuitem', { name: 'Edit' }).click();
   const form = page.getByRole('dialog', { name: 'Edit “Prototype”' });
-  await form.getByLabel('Quota').fill('20.000002');
+  await form.getByText('Set', { exact: true }).click();
+  await form.getByRole('textbox', { name: 'Quota', exact: true }).fill('20.000002');
   await form.getByLabel('Allowed IP addresses').fill('192.0.2.0/24');
   const note = form.getByRole('textbox', { name: 'Note' });
   await note.fill('A control character: \u0007');
@@ -113,6 +114,44 @@ test('a key is edited, disabled, enabled and deleted', async ({ visit, root, sit
   await visible(question.getByText('Prototype'));
   await question.getByRole('button', { name: 'Delete key' }).click();
   await visible(page.getByText('Deleted 1 key.'), page.getByText('No keys yet'));
+});
+
+test('quota is added to a key that is charged while its form is open', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  const { id, key } = await newKey(api, 'Live');
+  const gateway = await asGateway(site, root);
+  const left = async () =>
+    (await done(api.GET('/api/token/{id}/details', { params: { path: { id } } }))).remain_quota;
+  const page = await visit({ as: ada, expected: [/^409 PUT \/api\/token\/$/] });
+  await page.goto(`/keys/${id}`);
+  const form = page.getByRole('dialog', { name: 'Edit “Live”' });
+  const amount = form.getByLabel('Amount (USD)');
+  const save = form.getByRole('button', { name: 'Save changes' });
+
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await amount.fill('5');
+  await visible(form.getByText('$10.00 left now, $15.00 after saving.'));
+  expect(await violations(form)).toEqual([]);
+  await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 1_000_000 } }));
+  await save.click();
+  await hidden(form);
+  expect(await left()).toBe(6_500_000);
+  await visible(page.getByText('$13.00 left'));
+
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await form.getByText('Take', { exact: true }).click();
+  await amount.fill('13.01');
+  await save.click();
+  await visible(form.getByText('The key has less than that left.'));
+  await amount.fill('13');
+  await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 500_000 } }));
+  await save.click();
+  await expect.poll(() => amount.getAttribute('aria-invalid')).toBe('true');
+  await amount.fill('12');
+  await save.click();
+  await hidden(form);
+  expect(await left()).toBe(0);
 });
 
 test('a key limited to no model is not saved', async ({ visit, root }) => {
@@ -264,7 +303,7 @@ test('too many searches show a countdown', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   await newKey(api, 'Website');
-  const page = await visit({ as: ada, expected: [/^429 GET \/api\/token\/search/] });
+  const page = await visit({ as: ada, expected: [/^429 POST \/api\/token\/search/] });
   await page.goto('/keys');
   await visible(page.getByRole('link', { name: 'Website' }));
   for (let search = 0; search < 10; search += 1) {

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { createUser } from '../harness/accounts';
+import { violations } from '../harness/accessibility';
+import { createUser, newKey, signedIn } from '../harness/accounts';
 import { test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
@@ -71,6 +72,40 @@ test('an access token is shown once, works, and stops working when revoked', asy
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await visible(page.getByText('Revoked “Deploy script”.'), page.getByText('No access tokens'));
   expect(await statusWith(token)).toBe(401);
+});
+
+test('own sessions are listed and end one by one, and own activity is listed', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const bea = await createUser(root, 'bea');
+  await newKey(await signedIn(site, bea), 'Website');
+  const elsewhere = await visit({ as: bea, expected: [/^401 /] });
+  const page = await visit({ as: bea });
+  await page.goto('/profile');
+  const sessions = page.getByRole('table', { name: 'Sessions' });
+  await visible(sessions.getByText('This session'));
+  await expect.poll(() => sessions.getByRole('row').count()).toBe(4);
+
+  await sessions
+    .getByRole('button', { name: /^Sign out/ })
+    .first()
+    .click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+  await expect.poll(() => sessions.getByRole('row').count()).toBe(3);
+  await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere else' }).click();
+  await visible(page.getByText('1 session signed out.'));
+  await expect.poll(() => sessions.getByRole('row').count()).toBe(2);
+  await elsewhere.getByRole('link', { name: 'Profile' }).click();
+  await visible(elsewhere.getByRole('heading', { name: 'Sign in again' }));
+
+  const activity = page.getByRole('table', { name: 'Activity' });
+  await page.reload();
+  await visible(activity.getByRole('row', { name: 'Created a key' }).getByText('Key “Website”'));
+  await visible(activity.getByRole('row', { name: 'Signed in' }).first().getByText('You'));
+  expect(await violations(page.locator('main'))).toEqual([]);
 });
 
 test('after signing out, the back button shows no data', async ({ visit, root }) => {

@@ -26,6 +26,8 @@ export const adminAudit: Texts['adminAudit'] = {
     anyone: '任何人',
     any: '全部',
     idError: '请输入数字。',
+    from: '开始日期',
+    to: '结束日期',
   },
   actions: {
     'token.created': '创建令牌',
@@ -59,6 +61,9 @@ export const adminAudit: Texts['adminAudit'] = {
     gateway: '网关',
     token_api_request: '申请',
   },
+  named: (kind: string, name: string) => `${kind}“${name}”`,
+  exportCsv: '导出 CSV',
+  exportHint: '符合筛选条件的记录，最多 10,000 条',
   numbered: (kind: string, id: number) => `${kind} ${id}`,
   ownedBy: (subject: string, owner: string) => `${subject}（${owner}）`,
   details: {

@@ -2,7 +2,7 @@ import { Button, Group, Paper, Text, Title } from '@mantine/core';
 import { IconDevices, IconLogout } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import { type Session, useEndOtherSessions, useEndSession, useSessions } from '../../../api/sessions';
-import { formatInteger } from '../../../format/money';
+import { formatInteger } from '../../../format/locale';
 import { ConfirmDialog } from '../../../shared/ConfirmDialog';
 import { DataTable } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';

@@ -138,6 +138,10 @@ impl FromRequestParts<Arc<AppState>> for KeyHolder {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &Arc<AppState>) -> Result<Self, ApiError> {
+        if parts.uri.query().is_some_and(|query| query.contains("sk-")) {
+            let message = "send the API key as `Authorization: Bearer sk-…`, not in the address: addresses are logged";
+            return Err(ApiError::new(ErrorCode::InvalidKey, message));
+        }
         let value = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let text = bare(value.unwrap_or_default());
         if text.is_empty() {

@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use tower::ServiceExt;
 use tower_http::services::{ServeDir, ServeFile};
 
+use super::envelope::OpenAiFailure;
 use super::state::AppState;
 
 /// Allows nothing from other hosts, and nothing inline except styles, which the component library sets.
@@ -30,7 +31,7 @@ const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\
 pub async fn serve(State(app): State<Arc<AppState>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
-    if !is_reading || path == "/api" || path.starts_with("/api/") {
+    if !is_reading || path == "/api" || path.starts_with("/api/") || OpenAiFailure::is_used_at(&path) {
         return not_found();
     }
     let is_page = path == "/" || (accepts_html(request.headers()) && !path.starts_with(HASHED));

@@ -1,7 +1,7 @@
 //! The envelopes of answers (spec §4, §4.8, §7.1). Only this file knows `success` and `code`.
 
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, header};
+use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -78,6 +78,24 @@ pub struct Failure<'a> {
     exceeded: ExceededBody,
 }
 
+/// A failure in the shape of the OpenAI API, for the paths that its clients call.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OpenAiFailure<'a> {
+    /// What went wrong.
+    error: OpenAiError<'a>,
+}
+
+/// What went wrong, in the shape of the OpenAI API.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OpenAiError<'a> {
+    /// One sentence that says what to do.
+    message: &'a str,
+    /// The kind of error, by its status.
+    r#type: &'static str,
+    /// The stable code, for programs.
+    code: ErrorCode,
+}
+
 impl<T> Envelope<T> {
     /// Wraps `data`.
     #[must_use]
@@ -126,6 +144,36 @@ impl<'a> Failure<'a> {
     }
 }
 
+impl<'a> OpenAiFailure<'a> {
+    /// The same failure in this shape.
+    #[must_use]
+    pub fn of(failure: &'a ApiError) -> Self {
+        let kind = match failure.status {
+            StatusCode::UNAUTHORIZED => "authentication_error",
+            StatusCode::FORBIDDEN => "permission_error",
+            StatusCode::TOO_MANY_REQUESTS => "rate_limit_error",
+            status if status.is_server_error() => "server_error",
+            _ => "invalid_request_error",
+        };
+        Self { error: OpenAiError { message: &failure.message, r#type: kind, code: failure.code } }
+    }
+
+    /// Returns true if failures at `path` have this shape.
+    #[must_use]
+    pub fn is_used_at(path: &str) -> bool {
+        ["/v1", "/dashboard/billing"]
+            .iter()
+            .filter_map(|root| path.strip_prefix(root))
+            .any(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+impl IntoResponse for OpenAiFailure<'_> {
+    fn into_response(self) -> Response {
+        json(&self)
+    }
+}
+
 impl<T: Serialize> IntoResponse for Envelope<T> {
     fn into_response(self) -> Response {
         json(&self)
@@ -159,6 +207,15 @@ impl<T: Serialize> IntoResponse for KeyEnvelope<T> {
 impl IntoResponse for Failure<'_> {
     fn into_response(self) -> Response {
         json(&self)
+    }
+}
+
+/// A body without an envelope, as other APIs answer.
+pub struct Plain<T>(pub T);
+
+impl<T: Serialize> IntoResponse for Plain<T> {
+    fn into_response(self) -> Response {
+        json(&self.0)
     }
 }
 

@@ -23,8 +23,10 @@ use crate::domain::username::{UsernameConflict, UsernameInvalid};
 use crate::service::access_tokens::AccessTokensError;
 use crate::service::audit::AuditError;
 use crate::service::authenticator::AuthError;
+use crate::service::charge_history::ChargeHistoryError;
 use crate::service::enablement::EnablementError;
 use crate::service::gateways::GatewaysError;
+use crate::service::key_holders::KeyHolderError;
 use crate::service::keys::KeysError;
 use crate::service::ledger::LedgerError;
 use crate::service::rate_limiter::RateLimited;
@@ -126,12 +128,31 @@ impl From<UsageError> for ApiError {
     fn from(error: UsageError) -> Self {
         let message = error.to_string();
         match error {
-            UsageError::WrongKey => Self::new(ErrorCode::InvalidKey, message),
-            UsageError::OwnerDisabled => Self::new(ErrorCode::UserDisabled, message),
+            UsageError::Key(error) => error.into(),
             UsageError::NotFound => Self::new(ErrorCode::NotFound, message),
             UsageError::Range(_) => Self::new(ErrorCode::InvalidRange, message),
-            UsageError::RateLimited(limited) => limited.into(),
             UsageError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<ChargeHistoryError> for ApiError {
+    fn from(error: ChargeHistoryError) -> Self {
+        match error {
+            ChargeHistoryError::RateLimited(limited) => limited.into(),
+            ChargeHistoryError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<KeyHolderError> for ApiError {
+    fn from(error: KeyHolderError) -> Self {
+        let message = error.to_string();
+        match error {
+            KeyHolderError::WrongKey => Self::new(ErrorCode::InvalidKey, message),
+            KeyHolderError::OwnerDisabled => Self::new(ErrorCode::UserDisabled, message),
+            KeyHolderError::RateLimited(limited) => limited.into(),
+            KeyHolderError::Storage(storage) => storage.into(),
         }
     }
 }

@@ -28,6 +28,8 @@ pub struct StatusBody {
     version: &'static str,
     /// Quota units per US dollar.
     quota_per_unit: i64,
+    /// Always `USD`: other servers of this API family can show quota in other units.
+    quota_display_type: &'static str,
     /// Whether users may register themselves.
     registration: bool,
     /// `by_request` if an account must be enabled for the token API, else `enabled`.
@@ -47,6 +49,7 @@ pub async fn status(State(app): State<Arc<AppState>>) -> Envelope<StatusBody> {
         system_name: "keymeter",
         version: env!("CARGO_PKG_VERSION"),
         quota_per_unit: policy::QUOTA_PER_USD,
+        quota_display_type: "USD",
         registration: rules.registration_open,
         token_api: if rules.token_api_open { "enabled" } else { "by_request" },
         contact: rules.contact.clone(),

@@ -16,8 +16,8 @@ use super::ledger::{charge, forward_auth, reservations, verify};
 use super::openapi::refusals;
 use super::state::AppState;
 use super::{
-    access_tokens, activity, api_error, audit, auth, dashboard, enablement, gateways, health, keys, middleware,
-    overview, sessions, sign_in, tokens, usage, usage_reports, users,
+    access_tokens, activity, api_error, audit, auth, billing, charge_history, dashboard, enablement, gateways, health,
+    keys, middleware, models, overview, sessions, sign_in, tokens, usage, usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -41,12 +41,24 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(sign_in::register))
         .routes(routes!(sign_in::sign_out, sign_in::sign_out_by_post));
 
-    let key_holder = OpenApiRouter::new().routes(routes!(usage::by_key)).routes(routes!(usage::daily_by_key));
+    let key_holder = OpenApiRouter::new()
+        .routes(routes!(usage::by_key))
+        .routes(routes!(usage::daily_by_key))
+        .routes(routes!(billing::subscription))
+        .routes(routes!(billing::usage))
+        .routes(routes!(billing::credit_grants))
+        .routes(routes!(billing::without_v1::subscription))
+        .routes(routes!(billing::without_v1::usage))
+        .routes(routes!(billing::without_v1::credit_grants))
+        .routes(routes!(models::list))
+        .routes(routes!(charge_history::by_key));
 
     let signed_in = OpenApiRouter::new()
         .routes(routes!(users::show_own, users::edit_own))
         .routes(routes!(overview::show))
         .routes(routes!(usage_reports::show_own))
+        .routes(routes!(charge_history::list))
+        .routes(routes!(charge_history::spend))
         .routes(routes!(access_tokens::mint))
         .routes(routes!(access_tokens::list, access_tokens::create))
         .routes(routes!(access_tokens::revoke))

@@ -8,9 +8,11 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use crate::domain::time::Clock;
+use crate::domain::usage::UnlimitedLimit;
 use crate::service::access_tokens::AccessTokens;
 use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
+use crate::service::charge_history::ChargeHistory;
 use crate::service::enablement::Enablement;
 use crate::service::gateways::Gateways;
 use crate::service::keys::Keys;
@@ -33,6 +35,7 @@ pub struct AppState {
     pub keys: Keys,
     pub usage: Usage,
     pub usage_reports: UsageReports,
+    pub charge_history: ChargeHistory,
     pub overviews: Overviews,
     pub users: Users,
     pub sign_in: SignIn,
@@ -61,6 +64,7 @@ pub struct AppState {
     pub max_clock_skew: i64,
     pub errors_as_200: bool,
     pub masked_list_key: bool,
+    pub unlimited_limit: UnlimitedLimit,
     pub models: Vec<String>,
     /// Directory of the built dashboard.
     pub dashboard: Option<PathBuf>,

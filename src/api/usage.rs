@@ -20,6 +20,7 @@ use crate::domain::calendar::Moment;
 use crate::domain::id::TokenId;
 use crate::domain::money::Usd;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage};
+use crate::service::rate_limiter::RateLimiter;
 
 /// Dollars as an exact JSON number with at most six decimal places.
 #[derive(Debug, ToSchema)]
@@ -168,7 +169,7 @@ pub async fn by_key(
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
 ) -> Result<NoStore<KeyEnvelope<KeyUsageBody>>, ApiError> {
-    let usage = app.usage.by_key(&key, ip).await?;
+    let usage = app.usage.by_key(&key, ip, RateLimiter::may_ask_usage).await?;
     Ok(NoStore(KeyEnvelope::of(KeyUsageBody::new(&usage, &app.ledger.now()))))
 }
 

@@ -17,10 +17,12 @@ use crate::domain::time::Clock;
 use crate::service::access_tokens::AccessTokens;
 use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
+use crate::service::charge_history::ChargeHistory;
 use crate::service::enablement::Enablement;
 use crate::service::gateways::Gateways;
 use crate::service::invalidator::Invalidator;
 use crate::service::key_cache::KeyCache;
+use crate::service::key_holders::KeyHolders;
 use crate::service::keys::Keys;
 use crate::service::ledger::{Lanes, Ledger, LedgerRules};
 use crate::service::overview::Overviews;
@@ -65,10 +67,12 @@ impl App {
             search: config.limits.search_per_minute,
             login: config.limits.login_per_minute,
             usage: config.limits.usage_per_minute,
+            drop_in: config.limits.drop_in_per_minute,
             wrong_keys: config.limits.wrong_keys_per_minute,
             register: config.limits.register_per_minute,
         };
         let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
+        let key_holders = Arc::new(KeyHolders::new(vault.clone(), Arc::clone(&rate_limiter)));
         let passwords = Passwords::new(rng.clone());
         let authenticator = Arc::new(Authenticator::new(db.clone(), Arc::clone(&clock), vault.clone()));
         let balances = Arc::new(RecentBalances::new());
@@ -109,13 +113,8 @@ impl App {
                 token_rules,
             ),
             keys: Keys::new(db.clone(), vault.clone(), Arc::clone(&clock)),
-            usage: Usage::new(
-                db.clone(),
-                vault.clone(),
-                Arc::clone(&clock),
-                Arc::clone(&rate_limiter),
-                config.usage.time_zone,
-            ),
+            usage: Usage::new(db.clone(), Arc::clone(&clock), Arc::clone(&key_holders), config.usage.time_zone),
+            charge_history: ChargeHistory::new(db.clone(), Arc::clone(&clock), key_holders, Arc::clone(&rate_limiter)),
             usage_reports: UsageReports::new(db.clone(), Arc::clone(&clock), config.usage.time_zone),
             overviews: Overviews::new(db.clone(), Arc::clone(&clock), config.usage.time_zone),
             users: Users::new(
@@ -166,6 +165,7 @@ impl App {
             request_timeout: Duration::from_secs(config.server.request_timeout_seconds),
             max_clock_skew: i64::from(config.server.max_clock_skew_seconds),
             errors_as_200: config.http.errors_as_200,
+            unlimited_limit: config.compat.unlimited_limit,
             masked_list_key: config.compat.list_key == ListKey::Masked,
             models: config.models.names.clone(),
             dashboard: find_dashboard(&config.dashboard.dir),

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::domain::cell::CellLabel;
 use crate::domain::ip_allowlist::network;
+use crate::domain::usage::UnlimitedLimit;
 use crate::telemetry::{LogFormat, MetricsAccess};
 
 #[derive(Debug, Deserialize)]
@@ -135,6 +136,7 @@ pub struct Limits {
     pub search_per_minute: u32,
     pub login_per_minute: u32,
     pub usage_per_minute: u32,
+    pub drop_in_per_minute: u32,
     pub wrong_keys_per_minute: u32,
     pub register_per_minute: u32,
 }
@@ -160,6 +162,7 @@ pub struct Ledger {
 #[serde(deny_unknown_fields)]
 pub struct Compat {
     pub list_key: ListKey,
+    pub unlimited_limit: UnlimitedLimit,
 }
 
 /// `compat.list_key`

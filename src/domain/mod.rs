@@ -8,6 +8,7 @@ pub mod audit;
 pub mod calendar;
 pub mod caller;
 pub mod cell;
+pub mod charge_history;
 pub mod date_range;
 pub mod enablement;
 pub mod gateway;

@@ -21,6 +21,9 @@ impl Quota {
     /// The least amount that is not nothing.
     pub const LEAST: Self = Self(1);
 
+    /// What stands for an unlimited amount in the billing calls.
+    pub const UNLIMITED_SENTINEL: Self = Self(policy::UNLIMITED_SENTINEL);
+
     /// The largest amount that can be counted.
     pub const MAX: Self = Self(i64::MAX);
 
@@ -74,6 +77,15 @@ impl Quota {
         }
     }
 
+    /// The difference; zero if it would be negative.
+    #[must_use]
+    pub const fn saturating_sub(self, less: Self) -> Self {
+        match self.checked_sub(less) {
+            Some(rest) => rest,
+            None => Self::ZERO,
+        }
+    }
+
     /// The same amount in dollars, exactly.
     #[must_use]
     pub fn usd(self) -> Usd {
@@ -87,6 +99,18 @@ pub struct Usd {
     micros: i128,
 }
 
+impl Usd {
+    /// The same amount in cents, exactly.
+    #[must_use]
+    pub const fn cents(self) -> Cents {
+        Cents(self)
+    }
+}
+
+/// Cents. Its `Display` is an exact decimal of at most four places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cents(Usd);
+
 impl std::ops::Add for Usd {
     type Output = Self;
 
@@ -98,13 +122,25 @@ impl std::ops::Add for Usd {
 
 impl std::fmt::Display for Usd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (whole, part) = (self.micros / 1_000_000, self.micros % 1_000_000);
-        if part == 0 {
-            return write!(f, "{whole}");
-        }
-        let places = format!("{part:06}");
-        write!(f, "{whole}.{}", places.trim_end_matches('0'))
+        write_decimal(f, self.micros, 6)
     }
+}
+
+impl std::fmt::Display for Cents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write_decimal(f, self.0.micros, 4)
+    }
+}
+
+/// Writes `micros` with the point before its last `places` digits, without zeros at the end.
+fn write_decimal(f: &mut std::fmt::Formatter<'_>, micros: i128, places: u8) -> std::fmt::Result {
+    let unit = 10_i128.pow(places.into());
+    let (whole, part) = (micros / unit, micros % unit);
+    if part == 0 {
+        return write!(f, "{whole}");
+    }
+    let digits = format!("{part:0width$}", width = usize::from(places));
+    write!(f, "{whole}.{}", digits.trim_end_matches('0'))
 }
 
 #[cfg(test)]
@@ -123,6 +159,22 @@ mod tests {
         assert_eq!(shown(617_283), "1.234566");
         assert_eq!(shown(policy::MAX_QUOTA), "1000000000");
         assert_eq!(shown(i64::MAX), "18446744073709.551614");
+    }
+
+    #[test]
+    fn cents_are_exact_decimals() {
+        let shown = |units| Quota(units).usd().cents().to_string();
+        let table = [(0, "0"), (1, "0.0002"), (5_000, "1"), (617_283, "123.4566"), (500_000, "100"), (52_500, "10.5")];
+        for (units, cents) in table {
+            assert_eq!(shown(units), cents);
+        }
+        assert_eq!(shown(i64::MAX), "1844674407370955.1614");
+    }
+
+    #[test]
+    fn a_saturating_difference_is_never_negative() {
+        assert_eq!(Quota(5).saturating_sub(Quota(3)), Quota(2));
+        assert_eq!(Quota(3).saturating_sub(Quota(5)), Quota::ZERO);
     }
 
     #[test]

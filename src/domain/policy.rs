@@ -68,6 +68,16 @@ pub const MAX_BATCH: usize = 1_000;
 /// Keys revealed by one call. Each is a line in the audit log.
 pub const MAX_KEY_BATCH: usize = 100;
 
+/// Charges that one answer lists for the holder of a key: what other APIs of this family return.
+pub const MAX_CHARGES_OF_KEY: i64 = 1_000;
+
+/// How far back the pages of a user's charges reach. Older ones are found by a shorter range.
+pub const MAX_LISTED_CHARGES: i64 = 10_000;
+
+/// What a key of unlimited quota may spend, as the billing calls show it with `compat.unlimited_limit = "sentinel"`: 100
+/// million dollars, the number that other APIs of this family send.
+pub const UNLIMITED_SENTINEL: i64 = 100_000_000 * QUOTA_PER_USD;
+
 /// Days from the first to the last day of a daily usage answer (spec §8).
 pub const MAX_USAGE_DAYS: i64 = 7;
 

@@ -17,6 +17,12 @@ pub const DAY: i64 = 86_400;
 pub struct UnixTime(i64);
 
 impl UnixTime {
+    /// Before every other time.
+    pub const FIRST: Self = Self(i64::MIN);
+
+    /// After every other time.
+    pub const LAST: Self = Self(i64::MAX);
+
     #[must_use]
     pub const fn new(seconds: i64) -> Self {
         Self(seconds)

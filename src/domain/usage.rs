@@ -117,7 +117,27 @@ pub struct KeyUsage {
     pub owner_status: UserStatus,
 }
 
+/// What the billing calls show as the limit of a key of unlimited quota (`compat.unlimited_limit`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnlimitedLimit {
+    /// What is left in the owner's wallet, and what the key has used.
+    Wallet,
+    /// [`policy::UNLIMITED_SENTINEL`].
+    Sentinel,
+}
+
 impl KeyUsage {
+    /// What the key can still spend, as the billing calls show it.
+    #[must_use]
+    pub const fn available(&self, unlimited: UnlimitedLimit) -> Quota {
+        match (self.budget.is_unlimited(), unlimited) {
+            (false, _) => self.budget.remain(),
+            (true, UnlimitedLimit::Wallet) => self.wallet,
+            (true, UnlimitedLimit::Sentinel) => Quota::UNLIMITED_SENTINEL.saturating_sub(self.used_quota),
+        }
+    }
+
     /// What its period limits admit at a moment.
     #[must_use]
     pub fn period_usage(&self, at: &Moment) -> PeriodUsage {

@@ -7,16 +7,14 @@ use std::time::Duration;
 use chrono_tz::Tz;
 use moka::sync::Cache;
 
-use super::rate_limiter::{RateLimited, RateLimiter};
-use super::vault::Vault;
+use super::key_holders::{KeyHolderError, KeyHolders, Limit};
+use super::rate_limiter::RateLimiter;
 use crate::domain::caller::Caller;
 use crate::domain::id::TokenId;
-use crate::domain::key::{ApiKey, Digest};
 use crate::domain::policy;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::Token;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage, RangeInvalid, UsageRange};
-use crate::domain::user::UserStatus;
 use crate::storage::{Conn, Db, StorageError, keys, tokens, usage};
 
 /// Entries in each cache, each below 1 KiB.
@@ -24,18 +22,13 @@ const CACHE_ENTRIES: u64 = 20_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum UsageError {
-    /// No live token has this key.
-    #[error("this API key is not valid")]
-    WrongKey,
-    #[error("the account of this API key is disabled")]
-    OwnerDisabled,
+    #[error(transparent)]
+    Key(#[from] KeyHolderError),
     /// Absent, deleted, or another user's: the caller cannot tell which.
     #[error("there is no such token")]
     NotFound,
     #[error(transparent)]
     Range(#[from] RangeInvalid),
-    #[error(transparent)]
-    RateLimited(#[from] RateLimited),
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
@@ -43,14 +36,10 @@ pub enum UsageError {
 #[derive(Debug)]
 pub struct Usage {
     db: Db,
-    vault: Vault,
     clock: Arc<dyn Clock>,
-    rate_limiter: Arc<RateLimiter>,
+    key_holders: Arc<KeyHolders>,
     zone: Tz,
     daily: Cache<(TokenId, UsageRange), CachedDays>,
-    /// Keys that were valid lately. They skip the limit on wrong keys, so that guesses from the same address do not lock
-    /// them out.
-    valid_keys: Cache<Digest, ()>,
 }
 
 /// The time of reading, and the days.
@@ -59,23 +48,23 @@ type CachedDays = (UnixTime, Arc<[DayUsage]>);
 impl Usage {
     /// `zone` is the time zone of days.
     #[must_use]
-    pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>, rate_limiter: Arc<RateLimiter>, zone: Tz) -> Self {
+    pub fn new(db: Db, clock: Arc<dyn Clock>, key_holders: Arc<KeyHolders>, zone: Tz) -> Self {
         let kept = Duration::from_secs(policy::DAILY_USAGE_CACHE_SECONDS.unsigned_abs());
         let daily = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_live(kept).build();
-        let valid_keys = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_idle(kept).build();
-        Self { db, vault, clock, rate_limiter, zone, daily, valid_keys }
+        Self { db, clock, key_holders, zone, daily }
     }
 
-    /// The usage of the token with this key (spec §4.8). Disabled, expired and exhausted tokens are answered too.
+    /// The usage of the token with this key (spec §4.8), counted against `limit`. Disabled, expired and exhausted tokens
+    /// are answered too.
     ///
     /// # Errors
     /// No live token has this key (counted against `ip`); its owner is disabled; too many requests.
-    pub async fn by_key(&self, key: &str, ip: Option<IpAddr>) -> Result<KeyUsage, UsageError> {
-        let digest = self.admit_key(key, ip)?;
+    pub async fn by_key(&self, key: &str, ip: Option<IpAddr>, limit: Limit) -> Result<KeyUsage, KeyHolderError> {
+        let digest = self.key_holders.admit(key, ip, limit)?;
         let mut conn = self.db.acquire().await?;
         let found = usage::find_by_key(&mut conn, &digest).await?;
-        let found = self.check_found(&digest, found, ip)?;
-        owner_enabled(found.owner_status)?;
+        let found = self.key_holders.check_found(&digest, found, ip)?;
+        self.key_holders.check_owner(found.owner_status)?;
         Ok(found)
     }
 
@@ -108,34 +97,13 @@ impl Usage {
         start: Option<&str>,
         end: Option<&str>,
     ) -> Result<(DailyUsage, i64), UsageError> {
-        let digest = self.admit_key(key, ip)?;
+        let digest = self.key_holders.admit(key, ip, RateLimiter::may_ask_usage)?;
         let range = self.range(start, end)?;
         let mut conn = self.db.acquire().await?;
         let mut found = keys::list_with_owners(&mut conn, std::slice::from_ref(&digest)).await?;
-        let (_, token, wallet, _) = self.check_found(&digest, found.pop(), ip)?;
-        owner_enabled(wallet.status)?;
+        let (_, token, wallet, _) = self.key_holders.check_found(&digest, found.pop(), ip)?;
+        self.key_holders.check_owner(wallet.status)?;
         Ok(self.days(&mut conn, token, range).await?)
-    }
-
-    fn admit_key(&self, key: &str, ip: Option<IpAddr>) -> Result<Digest, UsageError> {
-        let key = ApiKey::parse(key).map_err(|_| wrong_key(self.rate_limiter.malformed_key(ip)))?;
-        let digest = self.vault.digest(&key);
-        // Checked before the query, so that guesses beyond the limit cost no query.
-        if !self.valid_keys.contains_key(&digest) {
-            self.rate_limiter.may_try_key(ip)?;
-        }
-        self.rate_limiter.may_ask_usage(&digest)?;
-        Ok(digest)
-    }
-
-    /// Remembers valid keys, and counts wrong ones against `ip`.
-    fn check_found<T>(&self, digest: &Digest, found: Option<T>, ip: Option<IpAddr>) -> Result<T, UsageError> {
-        if found.is_some() {
-            self.valid_keys.insert(digest.clone(), ());
-        } else {
-            self.valid_keys.invalidate(digest);
-        }
-        found.ok_or_else(|| wrong_key(self.rate_limiter.wrong_key(ip)))
     }
 
     fn range(&self, start: Option<&str>, end: Option<&str>) -> Result<UsageRange, RangeInvalid> {
@@ -154,17 +122,5 @@ impl Usage {
         };
         let usage = DailyUsage { token_id: id, token_name: token.name, range, daily: range.fill(&days) };
         Ok((usage, now.since(read_at)))
-    }
-}
-
-/// The error for a wrong key, after it was counted.
-fn wrong_key(counted: Result<(), RateLimited>) -> UsageError {
-    counted.map_or_else(UsageError::RateLimited, |()| UsageError::WrongKey)
-}
-
-const fn owner_enabled(status: UserStatus) -> Result<(), UsageError> {
-    match status {
-        UserStatus::Enabled => Ok(()),
-        UserStatus::Disabled => Err(UsageError::OwnerDisabled),
     }
 }

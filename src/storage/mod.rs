@@ -8,6 +8,7 @@
 
 pub mod access_tokens;
 pub mod audit;
+pub mod charge_history;
 mod columns;
 pub mod consistency;
 #[cfg(feature = "embedded")]

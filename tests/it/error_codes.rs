@@ -11,7 +11,7 @@ const PAGE: &str = "docs/errors.md";
 const INTRO: &str = "\
 # Errors
 
-Every failure has this body, on every path:
+Every failure has this body:
 
 ```json
 {\"success\": false, \"message\": \"one sentence that says what to do\", \"error\": \"stable_code\"}
@@ -19,7 +19,8 @@ Every failure has this body, on every path:
 
 `GET /api/usage/token/` and `GET /api/usage/token/daily` add `\"code\": false`. Decide by `error`, which never changes;
 show `message` to people, which may change. The header `X-Error-Code` repeats `error`, for proxies. `X-Request-Id` names
-the request in the log of the server.
+the request in the log of the server. Below `/v1` and `/dashboard/billing`, the same code and sentence have the shape of the
+OpenAI API: `{\"error\": {\"message\", \"type\", \"code\"}}`.
 
 | Status | Meaning | Retry? |
 |---|---|---|

@@ -22,7 +22,7 @@ const DAY: i64 = 24 * HOUR;
 
 fn jobs(app: &TestApp, retention_days: u32) -> Jobs {
     let clock: Arc<dyn Clock> = app.clock.clone();
-    let limits = Limits { search: 0, login: 0, usage: 0, wrong_keys: 0, register: 0 };
+    let limits = Limits { search: 0, login: 0, usage: 0, drop_in: 0, wrong_keys: 0, register: 0 };
     let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
     Jobs::new(Db::new(app.pool.clone()), clock, rate_limiter, JobRules { retention_days, max_clock_skew: 30 })
 }

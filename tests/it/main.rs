@@ -31,6 +31,7 @@ mod data_dir;
 mod demo;
 mod disabled_by;
 mod doctor;
+mod drop_in;
 mod embedded;
 mod enablement;
 mod error_codes;

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
 use crate::api::api_error::ApiError;
-use crate::api::envelope::Failure;
+use crate::api::envelope::{Failure, OpenAiFailure};
 use crate::api::error_code::ErrorCode;
 use crate::api::state::AppState;
 
@@ -28,7 +28,8 @@ pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, n
     }
     let (mut parts, _) = answer.into_parts();
     parts.status = refusal.status;
-    if app.errors_as_200 && is_business(refusal.status) {
+    let is_openai = OpenAiFailure::is_used_at(&path);
+    if app.errors_as_200 && is_business(refusal.status) && !is_openai {
         parts.status = StatusCode::OK;
     }
     parts.headers.remove(header::CONTENT_LENGTH);
@@ -40,7 +41,11 @@ pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, n
     if refusal.status == StatusCode::UNAUTHORIZED {
         parts.headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
-    let rendered = Failure::on(&path, &refusal).into_response();
+    let rendered = if is_openai {
+        OpenAiFailure::of(&refusal).into_response()
+    } else {
+        Failure::on(&path, &refusal).into_response()
+    };
     parts.headers.extend(rendered.headers().clone());
     parts.extensions.insert(refusal);
     Response::from_parts(parts, rendered.into_body())

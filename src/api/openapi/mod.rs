@@ -5,12 +5,12 @@ pub(super) mod refusals;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 
-use super::envelope::Failure;
+use super::envelope::{Failure, OpenAiError, OpenAiFailure};
 use super::error_code::ErrorCode;
 use super::router::routes;
 
 const DESCRIPTION: &str = "API keys with quotas. Every path works with and without a slash at its end. Every answer has \
-    the header `X-Request-Id`. A failure is a `Failure`; each operation lists its error codes by status, and \
+    the header `X-Request-Id`. A failure is a `Failure`, below `/v1` and `/dashboard/billing` an `OpenAiFailure`; each operation lists its error codes by status, and \
     docs/errors.md explains them. With the setting `http.errors_as_200`, failures of 400, 404 and 409 have status 200.";
 
 /// The OpenAPI document of the whole API. The paths of its two collections end in `/`, as in the specification.
@@ -26,6 +26,8 @@ pub fn openapi() -> OpenApi {
     let components = document.components.take().unwrap_or_default();
     let components = ComponentsBuilder::from(components)
         .schema_from::<Failure<'_>>()
+        .schema_from::<OpenAiFailure<'_>>()
+        .schema_from::<OpenAiError<'_>>()
         .schema_from::<ErrorCode>()
         .security_scheme("api_key", bearer)
         .security_scheme("gateway", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))

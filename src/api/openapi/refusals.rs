@@ -13,6 +13,7 @@ use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{ContentBuilder, Object, Paths, Ref, RefOr, Response, ResponseBuilder};
 
+use crate::api::envelope::OpenAiFailure;
 use crate::api::error_code::ErrorCode::{self, *};
 
 /// The codes of one operation: a method, its path, and the codes beyond those that follow from the document.
@@ -36,6 +37,7 @@ const TOKEN_FIELDS: [ErrorCode; 8] = [
     InvalidIps,
 ];
 const ENABLE: [ErrorCode; 4] = [SwitchedOffByAdministrator, SwitchedOffByRoot, TokenExpired, TokenExhausted];
+const KEY_HOLDER: [ErrorCode; 3] = [InvalidKey, UserDisabled, RateLimited];
 /// The refusals of a key, in the order in which they are looked for.
 const KEY: [ErrorCode; 13] = [
     InvalidKey,
@@ -76,7 +78,17 @@ const OWN: &[Own] = &[
             SignInBusy,
         ],
     ),
-    ("GET", "/api/usage/token", &[InvalidKey, UserDisabled, RateLimited]),
+    ("GET", "/api/usage/token", &KEY_HOLDER),
+    ("GET", "/v1/dashboard/billing/subscription", &KEY_HOLDER),
+    ("GET", "/v1/dashboard/billing/usage", &KEY_HOLDER),
+    ("GET", "/v1/dashboard/billing/credit_grants", &KEY_HOLDER),
+    ("GET", "/dashboard/billing/subscription", &KEY_HOLDER),
+    ("GET", "/dashboard/billing/usage", &KEY_HOLDER),
+    ("GET", "/dashboard/billing/credit_grants", &KEY_HOLDER),
+    ("GET", "/v1/models", &KEY_HOLDER),
+    ("GET", "/api/log/token", &KEY_HOLDER),
+    ("GET", "/api/log/self", &[RateLimited]),
+    ("GET", "/api/log/self/stat", &[RateLimited]),
     ("GET", "/api/usage/token/daily", &[InvalidKey, UserDisabled, RateLimited, InvalidRange, NotFound]),
     (
         "PUT",
@@ -219,7 +231,7 @@ pub fn declare(paths: &mut Paths, right: Option<&str>) {
         for (method, operation) in operations {
             let Some(operation) = operation else { continue };
             for (status, codes) in codes_of(&method, path, operation, right) {
-                let response = RefOr::T(response(status, &codes));
+                let response = RefOr::T(response(path, status, &codes));
                 operation.responses.responses.insert(status.as_str().to_owned(), response);
             }
         }
@@ -289,12 +301,17 @@ fn as_value(parameter: &RefOr<Parameter>) -> Option<&Parameter> {
     }
 }
 
-/// The failure schema, with `error` narrowed to these codes.
-fn response(status: StatusCode, codes: &BTreeSet<ErrorCode>) -> Response {
+/// The failure schema of `path`, narrowed to these codes.
+fn response(path: &str, status: StatusCode, codes: &BTreeSet<ErrorCode>) -> Response {
     let names: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
-    let error = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names.clone()));
+    let code = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names.clone()));
+    let (name, error) = if OpenAiFailure::is_used_at(path) {
+        ("OpenAiFailure", ObjectBuilder::new().property("code", code))
+    } else {
+        ("Failure", code)
+    };
     let narrowed = ObjectBuilder::new().property("error", error);
-    let schema = AllOfBuilder::new().item(Ref::from_schema_name("Failure")).item(narrowed);
+    let schema = AllOfBuilder::new().item(Ref::from_schema_name(name)).item(narrowed);
     let description = format!("`{}`", names.join("`, `"));
     let content = ContentBuilder::new().schema(Some(schema)).build();
     let response = ResponseBuilder::new().description(description).content("application/json", content);

@@ -29,6 +29,8 @@ pub struct Limits {
     pub login: u32,
     /// Usage queries by one key.
     pub usage: u32,
+    /// Calls of one key, and of one user, to the drop-in endpoints.
+    pub drop_in: u32,
     /// Wrong keys from one address.
     pub wrong_keys: u32,
     /// Registrations from one address.
@@ -49,6 +51,8 @@ pub struct RateLimiter {
     login_account: Bucket<String>,
     login_address: Bucket<Option<IpAddr>>,
     usage: Bucket<Digest>,
+    drop_in: Bucket<Digest>,
+    charges: Bucket<UserId>,
     malformed_keys: Bucket<Option<IpAddr>>,
     wrong_keys: Bucket<Option<IpAddr>>,
     register: Bucket<Option<IpAddr>>,
@@ -63,6 +67,8 @@ impl RateLimiter {
             login_account: Bucket::new(limits.login, clock),
             login_address: Bucket::new(limits.login.saturating_mul(3), clock),
             usage: Bucket::new(limits.usage, clock),
+            drop_in: Bucket::new(limits.drop_in, clock),
+            charges: Bucket::new(limits.drop_in, clock),
             malformed_keys: Bucket::new(limits.wrong_keys, clock),
             wrong_keys: Bucket::new(limits.wrong_keys, clock),
             register: Bucket::new(limits.register, clock),
@@ -92,6 +98,22 @@ impl RateLimiter {
     /// The limit is reached.
     pub fn may_ask_usage(&self, key: &Digest) -> Result<(), RateLimited> {
         self.usage.take(key)
+    }
+
+    /// Counts a call by a key to the endpoints of other APIs of this family.
+    ///
+    /// # Errors
+    /// The limit is reached.
+    pub fn may_call_drop_in(&self, key: &Digest) -> Result<(), RateLimited> {
+        self.drop_in.take(key)
+    }
+
+    /// Counts a question of a user for single charges.
+    ///
+    /// # Errors
+    /// The limit is reached.
+    pub fn may_read_charges(&self, user: UserId) -> Result<(), RateLimited> {
+        self.charges.take(&user)
     }
 
     /// Counts a text that is not a key. It was refused without the database, so it does not count as a wrong key.
@@ -132,6 +154,8 @@ impl RateLimiter {
         self.login_account.tidy();
         self.login_address.tidy();
         self.usage.tidy();
+        self.drop_in.tidy();
+        self.charges.tidy();
         self.malformed_keys.tidy();
         self.wrong_keys.tidy();
         self.register.tidy();
@@ -231,7 +255,7 @@ mod tests {
 
     fn new_limiter(search: u32) -> (RateLimiter, Arc<ManualClock>) {
         let clock = Arc::new(ManualClock::at(UnixTime::new(1_000_000)));
-        let limits = Limits { search, login: 2, usage: 60, wrong_keys: 20, register: 0 };
+        let limits = Limits { search, login: 2, usage: 60, drop_in: 60, wrong_keys: 20, register: 0 };
         (RateLimiter::new(limits, &(clock.clone() as Arc<dyn Clock>)), clock)
     }
 

@@ -38,6 +38,19 @@ impl Answer {
         assert!(body["message"].as_str().is_some_and(|message| !message.is_empty()), "{body}");
     }
 
+    /// Asserts a failure in the shape of the OpenAI API.
+    #[track_caller]
+    pub fn is_openai_failure(&self, status: u16, kind: &str, code: &str, message: &str) {
+        let error = json!({ "message": message, "type": kind, "code": code });
+        assert_eq!((self.status.as_u16(), self.json()), (status, json!({ "error": error })));
+        assert_eq!(self.header("x-error-code"), Some(code));
+    }
+
+    /// The code of a failure, in either of its shapes.
+    pub fn error_code(&self) -> Option<&str> {
+        self.header("x-error-code")
+    }
+
     /// Asserts a failure with exactly this message.
     #[track_caller]
     pub fn refuses_saying(&self, status: u16, error: &str, message: &str) {

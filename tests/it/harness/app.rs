@@ -139,7 +139,7 @@ impl TestApp {
 
 /// The service over this database, without rate limits. `seed` is that of its random numbers.
 fn assemble(pool: &PgPool, clock: &Arc<ManualClock>, settings: &[(&str, &str)], seed: u64) -> App {
-    let unlimited = ["SEARCH", "LOGIN", "USAGE", "WRONG_KEYS", "REGISTER"]
+    let unlimited = ["SEARCH", "LOGIN", "USAGE", "DROP_IN", "WRONG_KEYS", "REGISTER"]
         .map(|limit| (format!("KEYMETER_LIMITS__{limit}_PER_MINUTE"), "0".to_owned()));
     // The test sets the clock, which therefore differs from the database's clock.
     let skew = ("KEYMETER_SERVER__MAX_CLOCK_SKEW_SECONDS".to_owned(), u32::MAX.to_string());

@@ -50,8 +50,10 @@ pub fn assert_declared(method: &Method, path: &str, status: StatusCode, headers:
 /// The codes that a response of the document lists.
 fn codes(response: &Value) -> Vec<&str> {
     let parts = response["content"]["application/json"]["schema"]["allOf"].as_array();
-    let listed = parts.into_iter().flatten().filter_map(|part| part["properties"]["error"]["enum"].as_array());
-    listed.flatten().filter_map(Value::as_str).collect()
+    let errors = parts.into_iter().flatten().map(|part| &part["properties"]["error"]);
+    // The second shape is that of the OpenAI API.
+    let listed = errors.flat_map(|error| [&error["enum"], &error["properties"]["code"]["enum"]]);
+    listed.filter_map(Value::as_array).flatten().filter_map(Value::as_str).collect()
 }
 
 fn operation(method: &Method, path: &str) -> Option<&'static Value> {

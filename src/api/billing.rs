@@ -1,0 +1,164 @@
+//! The billing calls of the OpenAI API, with which clients of this API family show what a key can still spend.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::api_error::ApiError;
+use super::auth::KeyHolder;
+use super::envelope::{NoStore, Plain};
+use super::extract::ClientIp;
+use super::state::AppState;
+use super::usage::Dollars;
+use crate::domain::money::{Cents, Usd};
+use crate::domain::usage::KeyUsage;
+use crate::service::rate_limiter::RateLimiter;
+
+/// What a key may spend altogether.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SubscriptionBody {
+    /// Always `billing_subscription`.
+    object: &'static str,
+    /// Always true.
+    has_payment_method: bool,
+    /// Remaining + used, USD.
+    soft_limit_usd: Dollars,
+    /// Remaining + used, USD.
+    hard_limit_usd: Dollars,
+    /// Remaining + used, USD.
+    system_hard_limit_usd: Dollars,
+    /// When the key expires, as a Unix timestamp; 0 means never.
+    access_until: i64,
+}
+
+/// What a key has spent.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct BilledUsageBody {
+    /// Always `list`.
+    object: &'static str,
+    /// Cents that were ever charged to the key.
+    total_usage: CentsBody,
+}
+
+/// What a key was granted, has spent and can still spend.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CreditGrantsBody {
+    /// Always `credit_summary`.
+    object: &'static str,
+    /// Remaining + used, USD.
+    total_granted: Dollars,
+    /// Used, USD.
+    total_used: Dollars,
+    /// Remaining, USD.
+    total_available: Dollars,
+}
+
+/// Cents as an exact JSON number with at most four decimal places.
+#[derive(Debug, ToSchema)]
+#[schema(value_type = f64)]
+struct CentsBody(Cents);
+
+impl Serialize for CentsBody {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RawValue::from_string(self.0.to_string()).map_err(serde::ser::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// The limit of this API key. One of unlimited quota shows what is left in its owner's wallet
+/// (`compat.unlimited_limit`).
+#[utoipa::path(get, path = "/v1/dashboard/billing/subscription", tag = "drop-in",
+    responses((status = 200, body = SubscriptionBody)))]
+pub async fn subscription(
+    State(app): State<Arc<AppState>>,
+    ClientIp(ip): ClientIp,
+    KeyHolder(key): KeyHolder,
+) -> Result<NoStore<Plain<SubscriptionBody>>, ApiError> {
+    let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
+    let limit = || Dollars::from(granted(&usage, &app));
+    Ok(NoStore(Plain(SubscriptionBody {
+        object: "billing_subscription",
+        has_payment_method: true,
+        soft_limit_usd: limit(),
+        hard_limit_usd: limit(),
+        system_hard_limit_usd: limit(),
+        access_until: usage.lifetime.expires_at(),
+    })))
+}
+
+/// What was ever charged to this API key. The dates that clients send are ignored: they subtract the number from the
+/// limit.
+#[utoipa::path(get, path = "/v1/dashboard/billing/usage", operation_id = "billed_usage", tag = "drop-in",
+    responses((status = 200, body = BilledUsageBody)))]
+pub async fn usage(
+    State(app): State<Arc<AppState>>,
+    ClientIp(ip): ClientIp,
+    KeyHolder(key): KeyHolder,
+) -> Result<NoStore<Plain<BilledUsageBody>>, ApiError> {
+    let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
+    Ok(NoStore(Plain(BilledUsageBody { object: "list", total_usage: CentsBody(usage.used_quota.usd().cents()) })))
+}
+
+/// What this API key was granted, has spent and can still spend.
+#[utoipa::path(get, path = "/v1/dashboard/billing/credit_grants", tag = "drop-in",
+    responses((status = 200, body = CreditGrantsBody)))]
+pub async fn credit_grants(
+    State(app): State<Arc<AppState>>,
+    ClientIp(ip): ClientIp,
+    KeyHolder(key): KeyHolder,
+) -> Result<NoStore<Plain<CreditGrantsBody>>, ApiError> {
+    let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
+    Ok(NoStore(Plain(CreditGrantsBody {
+        object: "credit_summary",
+        total_granted: Dollars::from(granted(&usage, &app)),
+        total_used: Dollars::from(usage.used_quota.usd()),
+        total_available: Dollars::from(usage.available(app.unlimited_limit).usd()),
+    })))
+}
+
+fn granted(usage: &KeyUsage, app: &AppState) -> Usd {
+    usage.available(app.unlimited_limit).usd() + usage.used_quota.usd()
+}
+
+/// The calls again under the path without `/v1`, which some clients use.
+pub mod without_v1 {
+    use super::{
+        ApiError, AppState, Arc, BilledUsageBody, ClientIp, CreditGrantsBody, KeyHolder, NoStore, Plain, State,
+        SubscriptionBody,
+    };
+
+    /// The same as `/v1/dashboard/billing/subscription`.
+    #[utoipa::path(get, path = "/dashboard/billing/subscription", operation_id = "subscription_without_v1",
+        tag = "drop-in", responses((status = 200, body = SubscriptionBody)))]
+    pub async fn subscription(
+        app: State<Arc<AppState>>,
+        ip: ClientIp,
+        key: KeyHolder,
+    ) -> Result<NoStore<Plain<SubscriptionBody>>, ApiError> {
+        super::subscription(app, ip, key).await
+    }
+
+    /// The same as `/v1/dashboard/billing/usage`.
+    #[utoipa::path(get, path = "/dashboard/billing/usage", operation_id = "billed_usage_without_v1", tag = "drop-in",
+        responses((status = 200, body = BilledUsageBody)))]
+    pub async fn usage(
+        app: State<Arc<AppState>>,
+        ip: ClientIp,
+        key: KeyHolder,
+    ) -> Result<NoStore<Plain<BilledUsageBody>>, ApiError> {
+        super::usage(app, ip, key).await
+    }
+
+    /// The same as `/v1/dashboard/billing/credit_grants`.
+    #[utoipa::path(get, path = "/dashboard/billing/credit_grants", operation_id = "credit_grants_without_v1",
+        tag = "drop-in", responses((status = 200, body = CreditGrantsBody)))]
+    pub async fn credit_grants(
+        app: State<Arc<AppState>>,
+        ip: ClientIp,
+        key: KeyHolder,
+    ) -> Result<NoStore<Plain<CreditGrantsBody>>, ApiError> {
+        super::credit_grants(app, ip, key).await
+    }
+}

@@ -1,0 +1,54 @@
+//! The models of a key, in the shape of the OpenAI API.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::api_error::ApiError;
+use super::auth::KeyHolder;
+use super::envelope::{NoStore, Plain};
+use super::extract::ClientIp;
+use super::state::AppState;
+use crate::service::rate_limiter::RateLimiter;
+
+/// A list of models.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ModelsBody {
+    /// Always `list`.
+    object: &'static str,
+    /// The models.
+    data: Vec<ModelBody>,
+}
+
+/// A model.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ModelBody {
+    /// The name that requests send.
+    id: String,
+    /// Always `model`.
+    object: &'static str,
+    /// Always 0: when a model was made is not known here.
+    created: i64,
+    /// Always `keymeter`.
+    owned_by: &'static str,
+}
+
+/// The models that this API key may use: its own list, or, if it has none, those of the setting `models.names`.
+#[utoipa::path(get, path = "/v1/models", operation_id = "models_of_key", tag = "drop-in",
+    responses((status = 200, body = ModelsBody)))]
+pub async fn list(
+    State(app): State<Arc<AppState>>,
+    ClientIp(ip): ClientIp,
+    KeyHolder(key): KeyHolder,
+) -> Result<NoStore<Plain<ModelsBody>>, ApiError> {
+    let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
+    let names: Vec<String> = if usage.model_limits_enabled {
+        usage.model_limits.names().map(str::to_owned).collect()
+    } else {
+        app.models.clone()
+    };
+    let model = |id| ModelBody { id, object: "model", created: 0, owned_by: "keymeter" };
+    Ok(NoStore(Plain(ModelsBody { object: "list", data: names.into_iter().map(model).collect() })))
+}

@@ -1,0 +1,99 @@
+//! Single charges, read by the holder of a key and by the owner of tokens.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use super::key_holders::{KeyHolderError, KeyHolders};
+use super::rate_limiter::{RateLimited, RateLimiter};
+use crate::domain::caller::Caller;
+use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
+use crate::domain::page::{Page, PageRequest};
+use crate::domain::policy;
+use crate::domain::time::Clock;
+use crate::storage::{Db, StorageError, charge_history, keys, users};
+
+#[derive(Debug, thiserror::Error)]
+pub enum ChargeHistoryError {
+    #[error(transparent)]
+    RateLimited(#[from] RateLimited),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+#[derive(Debug)]
+pub struct ChargeHistory {
+    db: Db,
+    clock: Arc<dyn Clock>,
+    key_holders: Arc<KeyHolders>,
+    rate_limiter: Arc<RateLimiter>,
+}
+
+impl ChargeHistory {
+    #[must_use]
+    pub const fn new(
+        db: Db,
+        clock: Arc<dyn Clock>,
+        key_holders: Arc<KeyHolders>,
+        rate_limiter: Arc<RateLimiter>,
+    ) -> Self {
+        Self { db, clock, key_holders, rate_limiter }
+    }
+
+    /// The newest charges of the token with this key, at most 1,000, and the name of its owner. Disabled, expired and
+    /// exhausted tokens are answered too.
+    ///
+    /// # Errors
+    /// No live token has this key (counted against `ip`); its owner is disabled; too many requests.
+    pub async fn by_key(&self, key: &str, ip: Option<IpAddr>) -> Result<(String, Vec<PastCharge>), KeyHolderError> {
+        let digest = self.key_holders.admit(key, ip, RateLimiter::may_call_drop_in)?;
+        let mut conn = self.db.acquire().await?;
+        let mut found = keys::list_with_owners(&mut conn, std::slice::from_ref(&digest)).await?;
+        let (_, token, wallet, _) = self.key_holders.check_found(&digest, found.pop(), ip)?;
+        self.key_holders.check_owner(wallet.status)?;
+        let charges = charge_history::list_of_token(&mut conn, &token, policy::MAX_CHARGES_OF_KEY).await?;
+        let owner = users::find(&mut conn, token.user_id).await?;
+        Ok((owner.map_or_else(String::new, |owner| owner.username.as_str().to_owned()), charges))
+    }
+
+    /// A page of the charges of the caller's tokens, deleted tokens included. It reaches the newest 10,000.
+    ///
+    /// # Errors
+    /// Too many requests.
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        filter: &ChargeFilter,
+        page: PageRequest,
+    ) -> Result<Page<PastCharge>, ChargeHistoryError> {
+        self.rate_limiter.may_read_charges(caller.user.id)?;
+        let mut conn = self.db.acquire().await?;
+        let bound = policy::MAX_LISTED_CHARGES;
+        let mut charges = Vec::new();
+        if page.offset() < bound {
+            charges = charge_history::list_of_user(&mut conn, caller.user.id, filter, page).await?;
+        }
+        let total = match page.total_if_last(charges.len()) {
+            Some(total) => total,
+            None => charge_history::count_of_user(&mut conn, caller.user.id, filter, bound).await?,
+        };
+        Ok(page.holding(charges, total))
+    }
+
+    /// What the caller's tokens spent. Without a range it is everything the account ever spent.
+    ///
+    /// # Errors
+    /// Too many requests.
+    pub async fn spend(&self, caller: &Caller, filter: Option<&ChargeFilter>) -> Result<Spend, ChargeHistoryError> {
+        let user = caller.user.id;
+        self.rate_limiter.may_read_charges(user)?;
+        let mut conn = self.db.acquire().await?;
+        let now = self.clock.now();
+        let minute = ChargeFilter { from: now.plus(-59), to: now, token_name: None, model: None };
+        let (_, requests_per_minute, tokens_per_minute) = charge_history::sum_of_user(&mut conn, user, &minute).await?;
+        let quota = match filter {
+            Some(filter) => charge_history::sum_of_user(&mut conn, user, filter).await?.0,
+            None => users::find(&mut conn, user).await?.map_or(caller.user.used_quota, |user| user.used_quota),
+        };
+        Ok(Spend { quota, requests_per_minute, tokens_per_minute })
+    }
+}

@@ -1,0 +1,93 @@
+//! Admits those who call with an API key alone: usage by key (spec §4.8), and the calls of other APIs of this family.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use moka::sync::Cache;
+
+use super::rate_limiter::{RateLimited, RateLimiter};
+use super::vault::Vault;
+use crate::domain::key::{ApiKey, Digest};
+use crate::domain::policy;
+use crate::domain::user::UserStatus;
+use crate::storage::StorageError;
+
+/// Remembered keys, each below 1 KiB.
+const CACHE_ENTRIES: u64 = 20_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum KeyHolderError {
+    /// No live token has this key.
+    #[error("this API key is not valid")]
+    WrongKey,
+    #[error("the account of this API key is disabled")]
+    OwnerDisabled,
+    #[error(transparent)]
+    RateLimited(#[from] RateLimited),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// The limit that a call counts against.
+pub type Limit = fn(&RateLimiter, &Digest) -> Result<(), RateLimited>;
+
+#[derive(Debug)]
+pub struct KeyHolders {
+    vault: Vault,
+    rate_limiter: Arc<RateLimiter>,
+    /// Keys that were valid lately. They skip the limit on wrong keys, so that guesses from the same address do not lock
+    /// them out.
+    valid_keys: Cache<Digest, ()>,
+}
+
+impl KeyHolders {
+    #[must_use]
+    pub fn new(vault: Vault, rate_limiter: Arc<RateLimiter>) -> Self {
+        let kept = Duration::from_secs(policy::DAILY_USAGE_CACHE_SECONDS.unsigned_abs());
+        let valid_keys = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_idle(kept).build();
+        Self { vault, rate_limiter, valid_keys }
+    }
+
+    /// The digest of `key`, before it is looked up.
+    ///
+    /// # Errors
+    /// It is not a key (counted against `ip`); too many wrong keys from `ip`; `limit` is reached.
+    pub fn admit(&self, key: &str, ip: Option<IpAddr>, limit: Limit) -> Result<Digest, KeyHolderError> {
+        let key = ApiKey::parse(key).map_err(|_| wrong_key(self.rate_limiter.malformed_key(ip)))?;
+        let digest = self.vault.digest(&key);
+        // Checked before the query, so that guesses beyond the limit cost no query.
+        if !self.valid_keys.contains_key(&digest) {
+            self.rate_limiter.may_try_key(ip)?;
+        }
+        limit(&self.rate_limiter, &digest)?;
+        Ok(digest)
+    }
+
+    /// Remembers valid keys, and counts wrong ones against `ip`.
+    ///
+    /// # Errors
+    /// Nothing was found.
+    pub fn check_found<T>(&self, digest: &Digest, found: Option<T>, ip: Option<IpAddr>) -> Result<T, KeyHolderError> {
+        if found.is_some() {
+            self.valid_keys.insert(digest.clone(), ());
+        } else {
+            self.valid_keys.invalidate(digest);
+        }
+        found.ok_or_else(|| wrong_key(self.rate_limiter.wrong_key(ip)))
+    }
+
+    /// # Errors
+    /// The owner of the key is disabled.
+    pub const fn check_owner(&self, status: UserStatus) -> Result<(), KeyHolderError> {
+        match status {
+            UserStatus::Enabled => Ok(()),
+            UserStatus::Disabled => Err(KeyHolderError::OwnerDisabled),
+        }
+    }
+}
+
+/// The error for a wrong key, after it was counted.
+fn wrong_key(counted: Result<(), RateLimited>) -> KeyHolderError {
+    counted.map_or_else(KeyHolderError::RateLimited, |()| KeyHolderError::WrongKey)
+}

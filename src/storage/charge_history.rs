@@ -1,0 +1,113 @@
+//! Single charges in the table `charges`, newest first. Those of a user are read token by token, because `charges` has no
+//! index of users: each index costs every charge.
+
+use super::{Conn, StorageError};
+use crate::domain::charge_history::{ChargeFilter, PastCharge};
+use crate::domain::id::{TokenId, UserId};
+use crate::domain::money::Quota;
+use crate::domain::page::PageRequest;
+use crate::domain::time::UnixTime;
+use crate::domain::token::Token;
+
+/// The newest charges of a token.
+pub async fn list_of_token(conn: &mut Conn, token: &Token, limit: i64) -> Result<Vec<PastCharge>, StorageError> {
+    let rows = sqlx::query!(
+        "select id, at, model, quota, prompt_tokens, completion_tokens \
+         from charges where token_id = $1 order by at desc, id desc limit $2",
+        token.id as TokenId,
+        limit
+    )
+    .fetch_all(conn)
+    .await?;
+    let charges = rows.into_iter().map(|row| PastCharge {
+        id: row.id,
+        at: row.at,
+        token_id: token.id,
+        token_name: token.name.clone(),
+        group: token.group.clone(),
+        model: row.model,
+        quota: row.quota,
+        prompt_tokens: row.prompt_tokens,
+        completion_tokens: row.completion_tokens,
+    });
+    Ok(charges.collect())
+}
+
+/// A page of the charges of all tokens of a user, deleted tokens included.
+pub async fn list_of_user(
+    conn: &mut Conn,
+    owner: UserId,
+    filter: &ChargeFilter,
+    page: PageRequest,
+) -> Result<Vec<PastCharge>, StorageError> {
+    let rows = sqlx::query_as!(
+        PastCharge,
+        r#"select c.id, c.at, t.id as token_id, t.name as token_name, t.group_name as "group",
+           c.model, c.quota, c.prompt_tokens, c.completion_tokens
+           from tokens t cross join lateral (
+               select * from charges
+               where token_id = t.id and at between $2 and $3 and ($4::text is null or model = $4)
+               order by at desc, id desc limit $6::bigint + $7::bigint) c
+           where t.user_id = $1 and ($5::text is null or t.name = $5)
+           order by c.at desc, c.id desc limit $7 offset $6"#,
+        owner as UserId,
+        filter.from as UnixTime,
+        filter.to as UnixTime,
+        filter.model.as_deref(),
+        filter.token_name.as_deref(),
+        page.offset(),
+        page.size()
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows)
+}
+
+/// The number of charges that [`list_of_user`] can return, counted no further than `bound`.
+pub async fn count_of_user(
+    conn: &mut Conn,
+    owner: UserId,
+    filter: &ChargeFilter,
+    bound: i64,
+) -> Result<i64, StorageError> {
+    let count = sqlx::query_scalar!(
+        r#"select count(*) as "count!" from (
+               select 1 from tokens t cross join lateral (
+                   select 1 from charges
+                   where token_id = t.id and at between $2 and $3 and ($4::text is null or model = $4) limit $6) c
+               where t.user_id = $1 and ($5::text is null or t.name = $5) limit $6) counted"#,
+        owner as UserId,
+        filter.from as UnixTime,
+        filter.to as UnixTime,
+        filter.model.as_deref(),
+        filter.token_name.as_deref(),
+        bound
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(count)
+}
+
+/// The sum of the charges of all tokens of a user that pass the filter, their number, and their input and output tokens.
+pub async fn sum_of_user(
+    conn: &mut Conn,
+    owner: UserId,
+    filter: &ChargeFilter,
+) -> Result<(Quota, i64, i64), StorageError> {
+    let row = sqlx::query!(
+        r#"select least(coalesce(sum(c.quota), 0), 9223372036854775807)::bigint as "quota!: Quota", count(*) as "requests!",
+           least(coalesce(sum(c.prompt_tokens::numeric + c.completion_tokens), 0), 9223372036854775807)::bigint as "tokens!"
+           from tokens t cross join lateral (
+               select quota, prompt_tokens, completion_tokens from charges
+               where token_id = t.id and at between $2 and $3 and ($4::text is null or model = $4) offset 0) c
+           where t.user_id = $1 and ($5::text is null or t.name = $5)"#,
+        owner as UserId,
+        filter.from as UnixTime,
+        filter.to as UnixTime,
+        filter.model.as_deref(),
+        filter.token_name.as_deref()
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok((row.quota, row.requests, row.tokens))
+}

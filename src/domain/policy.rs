@@ -43,6 +43,9 @@ pub const MAX_KEY_CANDIDATES: i64 = 1_000;
 /// with every charge, so an index by them would make every charge write more, and without one every token would be read.
 pub const MAX_LISTED_TOKENS: i64 = 10_000;
 
+/// Accounts among which a list of accounts orders: the newest ones, for the same reason.
+pub const MAX_LISTED_USERS: i64 = 10_000;
+
 /// Characters of a token's `note`.
 pub const MAX_NOTE_CHARS: usize = 500;
 

@@ -6,6 +6,7 @@ use super::id::UserId;
 use super::money::Quota;
 use super::period_limits::{PeriodCounters, PeriodLimits, PeriodUsage};
 use super::time::UnixTime;
+use super::token_listing::Order;
 use super::username::Username;
 
 /// An account.
@@ -197,12 +198,43 @@ impl UserStatus {
     }
 }
 
-/// Which accounts to list. What is `None` matches every account.
+/// Which accounts to list, and in which order. What is `None` matches every account.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UserFilter {
     pub status: Option<UserStatus>,
     pub group: Option<String>,
     pub role: Option<Role>,
+    pub sort: UserSort,
+    pub order: Order,
+}
+
+/// What accounts are ordered by. Accounts that are equal in it are ordered by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UserSort {
+    #[default]
+    Id,
+    /// In one case, by code point.
+    Username,
+    /// The wallet.
+    Quota,
+    UsedQuota,
+}
+
+impl UserSort {
+    /// The name in the API and in the SQL of lists.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::Username => "username",
+            Self::Quota => "quota",
+            Self::UsedQuota => "used_quota",
+        }
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        [Self::Id, Self::Username, Self::Quota, Self::UsedQuota].into_iter().find(|sort| sort.as_str() == name)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -214,6 +246,10 @@ pub enum UserFilterInvalid {
     Group(String),
     #[error("`role` must be 1 (user), 10 (administrator) or 100 (root)")]
     Role,
+    #[error("`sort` must be `id`, `username`, `quota` or `used_quota`")]
+    Sort,
+    #[error("`order` must be `asc` or `desc`")]
+    Order,
 }
 
 impl UserFilter {
@@ -225,9 +261,12 @@ impl UserFilter {
         status: Option<&str>,
         group: Option<&str>,
         role: Option<&str>,
+        sort: Option<&str>,
+        order: Option<&str>,
         groups: &Groups,
     ) -> Result<Self, UserFilterInvalid> {
-        let [status, group, role] = [status, group, role].map(|text| text.filter(|text| !text.is_empty()));
+        let [status, group, role, sort, order] =
+            [status, group, role, sort, order].map(|text| text.filter(|text| !text.is_empty()));
         let read_status =
             |code: &str| code.parse().ok().and_then(UserStatus::from_code).ok_or(UserFilterInvalid::Status);
         let read_role = |code: &str| code.parse().ok().and_then(Role::from_code).ok_or(UserFilterInvalid::Role);
@@ -239,7 +278,21 @@ impl UserFilter {
             status: status.map(read_status).transpose()?,
             group: group.map(read_group).transpose()?,
             role: role.map(read_role).transpose()?,
+            sort: sort
+                .map(|name| UserSort::parse(name).ok_or(UserFilterInvalid::Sort))
+                .transpose()?
+                .unwrap_or_default(),
+            order: order
+                .map(|name| Order::parse(name).map_err(|_| UserFilterInvalid::Order))
+                .transpose()?
+                .unwrap_or_default(),
         })
+    }
+
+    /// Returns true if the newest account comes first.
+    #[must_use]
+    pub fn is_newest_first(&self) -> bool {
+        (self.sort, self.order) == (UserSort::Id, Order::Descending)
     }
 }
 

@@ -7,7 +7,9 @@ use super::{Conn, StorageError};
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
+use crate::domain::policy;
 use crate::domain::time::UnixTime;
+use crate::domain::token_listing::Order;
 use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
 use crate::domain::username::Username;
 
@@ -125,6 +127,47 @@ pub async fn list(
             .fetch_one(conn)
             .await?
         }
+    };
+    Ok(page.holding(rows.into_iter().map(|row| user_of!(row)).collect(), total))
+}
+
+/// Like [`list`], in the order of `filter`, among the [`policy::MAX_LISTED_USERS`] newest live accounts.
+pub async fn list_sorted(
+    conn: &mut Conn,
+    pattern: &str,
+    filter: &UserFilter,
+    page: PageRequest,
+) -> Result<Page<User>, StorageError> {
+    let rows = select_users!(
+        r#", count(*) over () as "total!"
+           from (select * from users where deleted_time is null order by id desc limit $9) users
+           where (username_folded like $1 escape '\' or lower(username) like $1 escape '\'
+                  or lower(display_name) like $1 escape '\' or lower(email) like $1 escape '\')
+           and ($4::smallint is null or status = $4) and ($5::text is null or group_name = $5)
+           and ($6::smallint is null or role = $6)
+           order by
+               case when $7::text = 'username' and not $8::boolean then username_folded collate "C" end,
+               case when $7 = 'username' and $8 then username_folded collate "C" end desc,
+               case when $8 then -1 else 1 end * case $7 when 'quota' then quota when 'used_quota' then used_quota end,
+               case when $8 then -id else id end
+           limit $2 offset $3"#,
+        pattern,
+        page.size(),
+        page.offset(),
+        filter.status as Option<UserStatus>,
+        filter.group.as_deref(),
+        filter.role as Option<Role>,
+        filter.sort.as_str(),
+        filter.order == Order::Descending,
+        policy::MAX_LISTED_USERS
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let total = match rows.first() {
+        Some(row) => row.total,
+        None if page.offset() == 0 => 0,
+        // Past the last page, the first row has the total.
+        None => Box::pin(list_sorted(conn, pattern, filter, PageRequest::first_item())).await?.total,
     };
     Ok(page.holding(rows.into_iter().map(|row| user_of!(row)).collect(), total))
 }

@@ -144,8 +144,32 @@ async fn no_secret_is_in_the_log_the_metrics_or_the_database(pool: PgPool) {
         format!("/api/admin/tokens?user_id={key}"),
         format!("/api/admin/audit?action={key}"),
         "/api/admin/audit?size=100".to_owned(),
+        "/api/admin/audit?format=csv".to_owned(),
+        format!("/api/token/{id}/details"),
+        format!("/api/token/?sort={key}"),
+        format!("/api/token/?group={key}"),
+        format!("/api/admin/tokens/{id}"),
+        format!("/api/admin/users?status={key}"),
+        "/api/user/sessions".to_owned(),
+        "/api/user/activity?size=100".to_owned(),
+        format!("/api/user/activity?from={key}"),
+        format!("/api/usage?group_by={key}"),
+        "/api/usage?group_by=token&format=csv".to_owned(),
     ] {
         secrets.check_later(by_token.get(&path).await);
+    }
+    // A key in a body.
+    for path in ["/api/token/search", "/api/admin/tokens/search"] {
+        for body in [
+            json!({ "token": key }),
+            json!({ "token": part }),
+            json!({ "token": key[..30] }),
+            json!({ "token": key, "p": key }),
+            json!({ "token": key, "group": key }),
+            json!({ "token": [key] }),
+        ] {
+            secrets.check_later(by_token.post(path, body).await);
+        }
     }
     secrets
         .check_later(by_token.put("/api/token/", json!({ "id": id, "remain_quota": key })).await)

@@ -143,11 +143,27 @@ async fn accounts_are_filtered_by_status_group_and_role(pool: PgPool) {
         assert_eq!(names(query).await, (expected.iter().map(|name| json!(name)).collect(), total), "{query}");
     }
     assert_eq!(names("role=1&size=1").await, (vec![json!("ben")], 2));
+    app.fills(&ana, 9).await;
+    sqlx::query("update users set used_quota = 5 where username = 'carla'").execute(&app.pool).await.unwrap();
+    let orders: [(&str, [&str; 4]); 5] = [
+        ("sort=id&order=asc", ["root", "carla", "ana", "ben"]),
+        ("sort=username&order=asc", ["ana", "ben", "carla", "root"]),
+        ("sort=username", ["root", "carla", "ben", "ana"]),
+        ("sort=quota&order=asc", ["root", "carla", "ben", "ana"]),
+        ("sort=used_quota&order=desc", ["carla", "ben", "ana", "root"]),
+    ];
+    for (query, expected) in orders {
+        assert_eq!(names(query).await, (expected.map(Value::from).to_vec(), 4), "{query}");
+    }
+    assert_eq!(names("sort=quota&role=1&keyword=an").await, (vec![json!("ana")], 1));
+    assert_eq!(names("sort=quota&p=2&size=3").await, (vec![], 4));
     for (query, message) in [
         ("status=3", "`status` must be 1 (enabled) or 2 (disabled)"),
         ("status=on", "`status` must be 1 (enabled) or 2 (disabled)"),
         ("group=gold", "`group` must be one of: default"),
         ("role=2", "`role` must be 1 (user), 10 (administrator) or 100 (root)"),
+        ("sort=email", "`sort` must be `id`, `username`, `quota` or `used_quota`"),
+        ("order=up", "`order` must be `asc` or `desc`"),
     ] {
         admin.get(&format!("{USERS}?{query}")).await.refuses_saying(400, "invalid_filter", message);
     }

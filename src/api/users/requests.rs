@@ -171,12 +171,17 @@ pub struct UserFilterQuery {
     group: Option<String>,
     /// Only accounts with this role: 1 user, 10 administrator, 100 root.
     role: Option<String>,
+    /// `id` (default), `username`, `quota` (the wallet) or `used_quota`.
+    sort: Option<String>,
+    /// `asc`, or `desc` (default).
+    order: Option<String>,
 }
 
 impl UserFilterQuery {
     pub fn read(&self, groups: &Groups) -> Result<UserFilter, ApiError> {
-        let [status, group, role] = [&self.status, &self.group, &self.role].map(|text| text.as_deref());
-        Ok(UserFilter::parse(status, group, role, groups)?)
+        let [status, group, role, sort, order] =
+            [&self.status, &self.group, &self.role, &self.sort, &self.order].map(|text| text.as_deref());
+        Ok(UserFilter::parse(status, group, role, sort, order, groups)?)
     }
 }
 

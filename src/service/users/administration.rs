@@ -69,7 +69,8 @@ pub enum Grant {
 }
 
 impl Users {
-    /// Lists accounts whose name matches, or all.
+    /// Lists accounts whose name matches, or all. In another order than the newest first, only the
+    /// [`policy::MAX_LISTED_USERS`] newest.
     ///
     /// # Errors
     /// The database.
@@ -81,7 +82,11 @@ impl Users {
     ) -> Result<Page<User>, UsersError> {
         let like = name.map_or_else(|| "%".to_owned(), |name| name.like());
         let mut conn = self.db.acquire().await?;
-        Ok(users::list(&mut conn, &like, filter, page).await?)
+        if filter.is_newest_first() {
+            Ok(users::list(&mut conn, &like, filter, page).await?)
+        } else {
+            Ok(users::list_sorted(&mut conn, &like, filter, page).await?)
+        }
     }
 
     /// An account.

@@ -11,7 +11,7 @@ use crate::domain::policy;
 use crate::domain::time::{Clock, Day};
 use crate::domain::usage_report::{Dimension, Grouping, Report, ReportSpan};
 use crate::storage::usage_reports::Grouped;
-use crate::storage::{Conn, Db, StorageError, tokens, usage_reports, users};
+use crate::storage::{self, Conn, Db, StorageError, tokens, usage_reports, users};
 
 #[derive(Debug, thiserror::Error)]
 pub enum UsageReportsError {
@@ -25,7 +25,7 @@ pub enum UsageReportsError {
         max = policy::MAX_REPORT_ROWS
     )]
     TooManyRows,
-    #[error("these days have too much usage for one report; ask for fewer days, or for one user")]
+    #[error("these days have too much usage for one report; ask for fewer days, or for one token")]
     TooMuchUsage,
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -70,17 +70,19 @@ impl UsageReports {
         span: ReportSpan,
         grouping: Grouping,
     ) -> Result<Report, UsageReportsError> {
-        let mut conn = self.db.acquire().await?;
+        let mut tx = self.db.begin().await?;
         let grouped = match token {
-            None => usage_reports::list_of_user(&mut conn, caller.user.id, span, &grouping).await?,
+            None => usage_reports::list_of_user(&mut tx, caller.user.id, span, &grouping).await?,
             Some(token) => {
-                if tokens::find_owner_ever(&mut conn, token).await? != Some(caller.user.id) {
+                if tokens::find_owner_ever(&mut tx, token).await? != Some(caller.user.id) {
                     return Err(UsageReportsError::TokenNotFound);
                 }
-                usage_reports::list_of_token(&mut conn, token, span, &grouping).await?
+                usage_reports::list_of_token(&mut tx, token, span, &grouping).await?
             }
         };
-        report(&mut conn, grouped, span, grouping).await
+        let report = report(&mut tx, grouped, span, grouping).await?;
+        storage::commit(tx).await?;
+        Ok(report)
     }
 
     /// The usage of everyone, of one user or of one token, for administrators.
@@ -93,29 +95,25 @@ impl UsageReports {
         span: ReportSpan,
         grouping: Grouping,
     ) -> Result<Report, UsageReportsError> {
-        let mut conn = self.db.acquire().await?;
+        let mut tx = self.db.begin().await?;
         let grouped = match scope {
-            ReportScope::Everyone => {
-                let grouped = usage_reports::list_of_everyone(&mut conn, span, &grouping).await?;
-                if grouped.read > policy::MAX_REPORT_READ {
-                    return Err(UsageReportsError::TooMuchUsage);
-                }
-                grouped
-            }
+            ReportScope::Everyone => usage_reports::list_of_everyone(&mut tx, span, &grouping).await?,
             ReportScope::User(user) => {
-                if users::list_names(&mut conn, &[user]).await?.is_empty() {
+                if users::list_names(&mut tx, &[user]).await?.is_empty() {
                     return Err(UsageReportsError::UserNotFound);
                 }
-                usage_reports::list_of_user(&mut conn, user, span, &grouping).await?
+                usage_reports::list_of_user(&mut tx, user, span, &grouping).await?
             }
             ReportScope::Token(token) => {
-                if tokens::find_owner_ever(&mut conn, token).await?.is_none() {
+                if tokens::find_owner_ever(&mut tx, token).await?.is_none() {
                     return Err(UsageReportsError::TokenNotFound);
                 }
-                usage_reports::list_of_token(&mut conn, token, span, &grouping).await?
+                usage_reports::list_of_token(&mut tx, token, span, &grouping).await?
             }
         };
-        report(&mut conn, grouped, span, grouping).await
+        let report = report(&mut tx, grouped, span, grouping).await?;
+        storage::commit(tx).await?;
+        Ok(report)
     }
 }
 
@@ -126,6 +124,9 @@ async fn report(
     span: ReportSpan,
     grouping: Grouping,
 ) -> Result<Report, UsageReportsError> {
+    if grouped.read > policy::MAX_REPORT_READ {
+        return Err(UsageReportsError::TooMuchUsage);
+    }
     if i64::try_from(grouped.rows.len()).is_ok_and(|rows| rows > policy::MAX_REPORT_ROWS) {
         return Err(UsageReportsError::TooManyRows);
     }

@@ -36,7 +36,7 @@ macro_rules! grouped {
             policy::MAX_REPORT_ROWS + 1
             $(, $bind)*
         )
-        .fetch_all($conn)
+        .fetch_all(&mut *$conn)
         .await?;
         let read = rows.first().map_or(0, |row| row.read);
         let rows = rows.into_iter().map(|row| ReportRow {
@@ -54,16 +54,23 @@ macro_rules! grouped {
     }};
 }
 
-/// The usage of all tokens of a user, deleted ones included.
+/// The usage of all tokens of a user, deleted ones included. Must run in a transaction, for which it switches off sorting;
+/// reads one row more than [`policy::MAX_REPORT_READ`] at most.
 pub async fn list_of_user(
     conn: &mut Conn,
     user: UserId,
     span: ReportSpan,
     grouping: &Grouping,
 ) -> Result<Grouped, StorageError> {
-    let from =
-        grouped!(conn, span, grouping, "usage_daily where user_id = $7 and day between $1 and $2", user as UserId);
-    Ok(from)
+    group_by_hash(conn).await?;
+    Ok(grouped!(
+        conn,
+        span,
+        grouping,
+        "(select * from usage_daily where user_id = $7 and day between $1 and $2 limit $8) u",
+        user as UserId,
+        policy::MAX_REPORT_READ + 1
+    ))
 }
 
 /// The usage of one token.
@@ -73,13 +80,12 @@ pub async fn list_of_token(
     span: ReportSpan,
     grouping: &Grouping,
 ) -> Result<Grouped, StorageError> {
-    let from =
-        grouped!(conn, span, grouping, "usage_daily where token_id = $7 and day between $1 and $2", token as TokenId);
-    Ok(from)
+    Ok(grouped!(conn, span, grouping, "usage_daily where token_id = $7 and day between $1 and $2", token as TokenId))
 }
 
-/// The usage of everyone; reads one row more than [`policy::MAX_REPORT_READ`] at most.
+/// The usage of everyone, in the same way as that of a user.
 pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grouping) -> Result<Grouped, StorageError> {
+    group_by_hash(conn).await?;
     Ok(grouped!(
         conn,
         span,
@@ -87,4 +93,10 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
         "(select * from usage_daily where day between $1 and $2 limit $7) u",
         policy::MAX_REPORT_READ + 1
     ))
+}
+
+/// Without statistics, PostgreSQL would sort all rows on the disk before it groups them.
+async fn group_by_hash(conn: &mut Conn) -> Result<(), StorageError> {
+    sqlx::query!(r#"select set_config('enable_sort', 'off', true) as "set!""#).fetch_one(conn).await?;
+    Ok(())
 }

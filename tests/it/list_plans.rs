@@ -90,7 +90,7 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     let grouping = Grouping::parse(None).unwrap();
     usage_reports::list_of_user(&mut conn, UserId::new(ana.id), span, &grouping).await.unwrap();
     let arguments = |scope: &str| format!("'2026-01-01', '2026-01-31', true, false, false, 50001, {scope}");
-    let own = plan(&mut conn, "usage_daily where user_id = $7", &arguments("1")).await;
+    let own = plan(&mut conn, "usage_daily where user_id = $7", &arguments("1, 2000001")).await;
     assert_uses(&own, "usage_daily_by_user");
     usage_reports::list_of_token(&mut conn, TokenId::new(1), span, &grouping).await.unwrap();
     let of_token = plan(&mut conn, "usage_daily where token_id = $7", &arguments("1")).await;

@@ -35,6 +35,7 @@ export async function allPages(site: string): Promise<UserPages[]> {
         ['keys', '/keys'],
         ['key', `/keys/${key?.id}`],
         ['no-such-key', '/keys/999999'],
+        ['usage', '/usage?range=30d'],
         ['profile', '/profile'],
         ['not-found', '/nothing/here'],
         ['not-allowed', '/admin/users'],

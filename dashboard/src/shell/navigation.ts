@@ -1,4 +1,5 @@
 import {
+  IconChartBar,
   IconHistory,
   IconInbox,
   IconKey,
@@ -23,6 +24,7 @@ export interface NavigationEntry {
 export const userNavigation: NavigationEntry[] = [
   { href: '/', label: texts.overview.title, icon: IconLayoutDashboard },
   { href: '/keys', label: texts.keys.title, icon: IconKey },
+  { href: '/usage', label: texts.usage.title, icon: IconChartBar },
   { href: '/profile', label: texts.profile.title, icon: IconUser },
 ];
 

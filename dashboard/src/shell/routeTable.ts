@@ -23,6 +23,7 @@ export const appRoutes: AppRoute[] = [
   { path: '/', needsTokenApi: true, page: lazy(() => import('../pages/overview/OverviewPage')) },
   { path: '/keys', needsTokenApi: true, page: lazy(() => import('../pages/keys/KeysPage')) },
   { path: '/keys/:id', needsTokenApi: true, page: lazy(() => import('../pages/key/KeyPage')) },
+  { path: '/usage', needsTokenApi: true, page: lazy(() => import('../pages/usage/UsagePage')) },
   { path: '/profile', page: lazy(() => import('../pages/profile/ProfilePage')) },
   { path: '/enablement', page: lazy(() => import('../pages/enablement/EnablementPage')) },
   { path: '/admin/users', administrator: true, page: lazy(() => import('../pages/admin/users/UsersPage')) },

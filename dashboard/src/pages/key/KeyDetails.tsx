@@ -68,7 +68,7 @@ export function KeyDetails({ id }: { id: number }) {
         <LockedAlert token={token} />
         <AccountLimitAlert />
         <KeyFacts token={token} actions={actions} />
-        <UsageSection tokenId={id} />
+        <UsageSection token={token} />
       </Stack>
       {dialogs}
     </>

@@ -14,6 +14,7 @@ import { overview } from './overview';
 import { profile } from './profile';
 import { shell } from './shell';
 import { signIn } from './signIn';
+import { usage } from './usage';
 
 export const en = {
   common,
@@ -24,6 +25,7 @@ export const en = {
   keys,
   key,
   limits,
+  usage,
   profile,
   enablement,
   adminLists,

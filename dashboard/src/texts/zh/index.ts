@@ -31,6 +31,7 @@ import { overview } from './overview';
 import { profile } from './profile';
 import { shell } from './shell';
 import { signIn } from './signIn';
+import { usage } from './usage';
 
 export const zh: Texts = {
   common,
@@ -41,6 +42,7 @@ export const zh: Texts = {
   keys,
   key,
   limits,
+  usage,
   profile,
   enablement,
   adminLists,

@@ -1,35 +1,48 @@
 import { Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import { useState } from 'react';
-import { type DayRange, useDailyUsage } from '../../../api/dailyUsage';
 import { useStatus } from '../../../api/status';
+import type { Token } from '../../../api/tokens';
+import { daysOf, type Report, useUsageReport } from '../../../api/usageReports';
 import { FailureState } from '../../../shared/FailureState';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { SpendChart } from '../../../shared/SpendChart';
+import { RangeFields } from '../../../shared/usage/RangeFields';
+import { todayIn } from '../../../shared/usage/range';
+import { UsageTable } from '../../../shared/usage/UsageTable';
+import { useRange } from '../../../shared/usage/useRange';
 import { texts } from '../../../texts';
 import { usageCsv, usageFileName } from './csv';
 import { download } from './download';
-import { RangeFields } from './RangeFields';
-import { namedRange, todayIn } from './range';
 import classes from './UsageSection.module.css';
-import { UsageTable } from './UsageTable';
 
 const words = texts.key.usage;
 
 /** Loads the time zone of the server first, because usage days depend on it. */
-export function UsageSection({ tokenId }: { tokenId: number }) {
+export function UsageSection({ token }: { token: Token }) {
   const { data: status } = useStatus();
   return (
     <Paper component="section" p="lg">
-      {status ? <Usage tokenId={tokenId} timeZone={status.time_zone} /> : <Skeleton h={420} />}
+      {status ? <Usage token={token} timeZone={status.time_zone} /> : <Skeleton h={420} />}
     </Paper>
   );
 }
 
-function Usage({ tokenId, timeZone }: { tokenId: number; timeZone: string }) {
+function Usage({ token, timeZone }: { token: Token; timeZone: string }) {
   const today = todayIn(timeZone, new Date());
-  const [range, setRange] = useState<DayRange>(() => namedRange('week', today));
-  const { data: usage, error, refetch, isPlaceholderData } = useDailyUsage(tokenId, range);
+  const { state, range, setState } = useRange(today);
+  const report = useUsageReport({ range, groupBy: 'day', tokenId: token.id });
+  const { data, error, refetch, isPlaceholderData } = report;
+
+  function exportCsv(shown: Report) {
+    const usage = {
+      token_id: token.id,
+      token_name: token.name,
+      start_date: shown.from,
+      end_date: shown.to,
+      daily: daysOf(shown),
+    };
+    download(usageFileName(usage), usageCsv(usage));
+  }
 
   return (
     <>
@@ -39,21 +52,22 @@ function Usage({ tokenId, timeZone }: { tokenId: number; timeZone: string }) {
           variant="default"
           size="xs"
           leftSection={<IconDownload size={16} />}
-          disabled={!usage || isPlaceholderData}
-          onClick={() => usage && download(usageFileName(usage), usageCsv(usage))}
+          disabled={!data || isPlaceholderData}
+          onClick={() => data && exportCsv(data)}
         >
           {words.export}
         </Button>
       </Group>
-      <RangeFields today={today} onRange={setRange} />
-      {usage ? (
+      <RangeFields today={today} state={state} onChange={setState} />
+      {data ? (
         <Stack gap="lg" mt="lg" className={classes.figures} data-old={isPlaceholderData || undefined}>
           <div className={classes.chart}>
-            <SpendChart daily={usage.daily} today={today} />
+            <SpendChart daily={daysOf(data)} today={today} />
           </div>
-          <UsageTable daily={usage.daily} />
+          <UsageTable daily={daysOf(data)} />
           <Text size="sm" c="dimmed">
-            {words.asOf} <RelativeTime seconds={usage.asOf} /> · {words.zone(timeZone)}
+            {words.asOf} <RelativeTime seconds={Math.floor(report.dataUpdatedAt / 1000)} /> ·{' '}
+            {words.zone(timeZone)}
           </Text>
         </Stack>
       ) : error ? (

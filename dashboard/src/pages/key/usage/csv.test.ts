@@ -8,7 +8,7 @@ function day(date: string, usd: number): DayUsage {
 }
 
 function usage(token_name: string, daily: DayUsage[] = []): DailyUsage {
-  return { token_id: 7, token_name, start_date: '2026-03-01', end_date: '2026-03-02', daily, asOf: 0 };
+  return { token_id: 7, token_name, start_date: '2026-03-01', end_date: '2026-03-02', daily };
 }
 
 describe('csv', () => {

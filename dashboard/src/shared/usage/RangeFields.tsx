@@ -1,51 +1,36 @@
-import { Group, SegmentedControl, Stack, TextInput } from '@mantine/core';
-import { useState } from 'react';
-import type { DayRange } from '../../../api/dailyUsage';
-import { texts } from '../../../texts';
+import { Group, Select, Stack, TextInput } from '@mantine/core';
+import type { DayRange } from '../../api/dailyUsage';
+import { texts } from '../../texts';
 import classes from './RangeFields.module.css';
-import { namedRange, type RangeChoice, rangeProblem } from './range';
+import { namedRange, type RangeChoice, type RangeState, rangeChoices, rangeProblem } from './range';
 
 interface Props {
   today: string;
-  /** Called only with valid ranges. */
-  onRange: (range: DayRange) => void;
+  state: RangeState;
+  onChange: (state: RangeState) => void;
 }
 
 const words = texts.key.usage;
+const choices = rangeChoices.map((value) => ({ value, label: words.ranges[value] }));
 
-const choices: { value: RangeChoice; label: string }[] = [
-  { value: 'today', label: words.today },
-  { value: 'week', label: words.week },
-  { value: 'custom', label: words.custom },
-];
-
-export function RangeFields({ today, onRange }: Props) {
-  const [choice, setChoice] = useState<RangeChoice>('week');
-  const [typed, setTyped] = useState<DayRange>(() => namedRange('week', today));
+export function RangeFields({ today, state: { choice, typed }, onChange }: Props) {
   const error = rangeProblem(typed);
 
   function choose(next: RangeChoice) {
-    setChoice(next);
     // A custom range starts with the current dates.
-    if (next === 'custom') return;
-    setTyped(namedRange(next, today));
-    onRange(namedRange(next, today));
+    onChange({ choice: next, typed: next === 'custom' ? typed : namedRange(next, today) });
   }
 
-  function type(changes: Partial<DayRange>) {
-    const range = { ...typed, ...changes };
-    setTyped(range);
-    if (rangeProblem(range) === undefined) onRange(range);
-  }
-
+  const type = (changes: Partial<DayRange>) => onChange({ choice, typed: { ...typed, ...changes } });
   return (
     <Stack align="flex-start" gap="sm">
-      <SegmentedControl<RangeChoice>
+      <Select<RangeChoice>
         aria-label={words.range}
         className={classes.choice}
         data={choices}
+        allowDeselect={false}
         value={choice}
-        onChange={choose}
+        onChange={(next) => next && choose(next)}
       />
       {choice === 'custom' && (
         <Group align="flex-start" gap="sm" wrap="nowrap" className={classes.dates}>

@@ -1,12 +1,12 @@
 import { Table } from '@mantine/core';
-import type { DayUsage } from '../../../api/dailyUsage';
-import { formatDate } from '../../../format/calendar';
-import { formatInteger } from '../../../format/locale';
-import { formatRows } from '../../../format/money';
-import { type Totals, totalsOf, unitsOf } from '../../../format/usage';
-import { Money } from '../../../shared/Money';
-import { useScrollRegion } from '../../../shared/useScrollRegion';
-import { texts } from '../../../texts';
+import type { DayUsage } from '../../api/dailyUsage';
+import { formatDate } from '../../format/calendar';
+import { formatInteger } from '../../format/locale';
+import { formatRows } from '../../format/money';
+import { type Totals, totalsOf, unitsOf } from '../../format/usage';
+import { texts } from '../../texts';
+import { Money } from '../Money';
+import { useScrollRegion } from '../useScrollRegion';
 import classes from './UsageTable.module.css';
 
 const words = texts.key.usage;
@@ -15,7 +15,7 @@ export function UsageTable({ daily }: { daily: DayUsage[] }) {
   const scrollRegion = useScrollRegion(words.table);
   const { rows, total } = formatRows(daily.map(({ usd }) => unitsOf(usd)));
   return (
-    <div {...scrollRegion}>
+    <div {...scrollRegion} style={{ ...scrollRegion.style, maxHeight: '30rem' }}>
       <Table aria-label={words.table} verticalSpacing={8} className={classes.table}>
         <Table.Thead>
           <Table.Tr>

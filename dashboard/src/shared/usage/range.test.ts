@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { namedRange, plusDays, rangeProblem, readRange, todayIn, withRange } from './range';
+
+describe('days', () => {
+  it.each([
+    ['UTC', '2026-03-01'],
+    ['Asia/Tokyo', '2026-03-01'],
+    ['America/New_York', '2026-02-28'],
+  ])('in %s today is %s', (zone, day) => {
+    expect(todayIn(zone, new Date('2026-03-01T01:30:00Z'))).toBe(day);
+  });
+
+  it('cross months and years', () => {
+    expect(plusDays('2026-01-01', -1)).toBe('2025-12-31');
+    expect(plusDays('2028-02-28', 1)).toBe('2028-02-29');
+  });
+});
+
+describe('ranges', () => {
+  it('have names', () => {
+    expect(namedRange('today', '2026-03-01')).toEqual({ start: '2026-03-01', end: '2026-03-01' });
+    expect(namedRange('7d', '2026-03-01')).toEqual({ start: '2026-02-23', end: '2026-03-01' });
+    expect(namedRange('90d', '2026-03-31')).toEqual({ start: '2026-01-01', end: '2026-03-31' });
+    expect(namedRange('month', '2026-03-31')).toEqual({ start: '2026-03-01', end: '2026-03-31' });
+  });
+
+  it.each([
+    ['2026-03-01', '2026-03-01', undefined],
+    ['2026-01-01', '2027-01-01', undefined],
+    ['2026-01-01', '2027-01-02', 'too_long'],
+    ['2026-03-02', '2026-03-01', 'backwards'],
+    ['', '2026-03-01', 'incomplete'],
+  ])('from %j to %j: %s', (start, end, error) => {
+    expect(rangeProblem({ start, end })).toBe(error);
+  });
+
+  it.each([
+    ['', '7d', '2026-02-23', '2026-03-01'],
+    ['range=nonsense', '7d', '2026-02-23', '2026-03-01'],
+    ['range=30d', '30d', '2026-01-31', '2026-03-01'],
+    ['range=custom&from=2026-01-05&to=2026-01-09', 'custom', '2026-01-05', '2026-01-09'],
+    ['range=custom', 'custom', '', ''],
+  ])('are read from "%s" and written', (query, choice, start, end) => {
+    const range = readRange(new URLSearchParams(query), '2026-03-01');
+    expect(range).toEqual({ choice, typed: { start, end } });
+    const written = withRange(new URLSearchParams('q=a&from=x'), range);
+    expect(readRange(written, '2026-03-01')).toEqual(range);
+    expect(written.get('q')).toBe('a');
+  });
+});

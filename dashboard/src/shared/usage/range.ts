@@ -1,0 +1,76 @@
+import type { DayRange } from '../../api/dailyUsage';
+
+/** Days of a report at most (specification, section 13.6). */
+const MAX_DAYS = 366;
+
+const DAY_MS = 86_400_000;
+
+export const rangeChoices = ['today', '7d', '30d', '90d', 'month', 'custom'] as const;
+export type RangeChoice = (typeof rangeChoices)[number];
+
+export const DEFAULT_RANGE = '7d';
+
+/** A range as the URL has it. Dates are typed, so they may be incomplete. */
+export interface RangeState {
+  choice: RangeChoice;
+  typed: DayRange;
+}
+
+export type RangeProblem = 'incomplete' | 'backwards' | 'too_long';
+
+/** Today in the time zone of the server. */
+export function todayIn(timeZone: string, now: Date): string {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  }).formatToParts(now);
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((each) => each.type === type)?.value;
+  return `${part('year')}-${part('month')}-${part('day')}`;
+}
+
+export function plusDays(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** The last days including today, or the days of this month. */
+export function namedRange(choice: Exclude<RangeChoice, 'custom'>, today: string): DayRange {
+  switch (choice) {
+    case 'today':
+      return { start: today, end: today };
+    case 'month':
+      return { start: `${today.slice(0, 7)}-01`, end: today };
+    default:
+      return { start: plusDays(today, 1 - Number.parseInt(choice, 10)), end: today };
+  }
+}
+
+/** Reads `range`, `from` and `to` of a query string. */
+export function readRange(params: URLSearchParams, today: string): RangeState {
+  const choice = rangeChoices.find((each) => each === params.get('range')) ?? DEFAULT_RANGE;
+  const typed =
+    choice === 'custom'
+      ? { start: params.get('from') ?? '', end: params.get('to') ?? '' }
+      : namedRange(choice, today);
+  return { choice, typed };
+}
+
+/** The query string with this range. */
+export function withRange(params: URLSearchParams, { choice, typed }: RangeState): URLSearchParams {
+  const next = new URLSearchParams(params);
+  for (const name of ['range', 'from', 'to']) next.delete(name);
+  if (choice !== DEFAULT_RANGE) next.set('range', choice);
+  if (choice === 'custom') {
+    next.set('from', typed.start);
+    next.set('to', typed.end);
+  }
+  return next;
+}
+
+export function rangeProblem({ start, end }: DayRange): RangeProblem | undefined {
+  const days = (Date.parse(end) - Date.parse(start)) / DAY_MS;
+  if (Number.isNaN(days)) return 'incomplete';
+  if (days < 0) return 'backwards';
+  return days >= MAX_DAYS ? 'too_long' : undefined;
+}

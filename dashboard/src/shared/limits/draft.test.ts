@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { texts } from '../../texts';
 import {
   changedLimits,
   emptyPeriods,
@@ -10,6 +11,9 @@ import {
   rateError,
   rateLimitsOf,
 } from './draft';
+
+const { errors } = texts.limits;
+const { usdErrors } = texts.common;
 
 const periodLimits = { day: 2_500_000, week: -1, month: 0 };
 const rateLimits = { requests_per_minute: 60, tokens_per_minute: -1, concurrency: 0 };
@@ -60,10 +64,10 @@ describe('errors', () => {
     ['', undefined],
     ['0', undefined],
     ['1000000000', undefined],
-    ['five', 'Enter an amount like 12.50, with a decimal point.'],
-    ['-1', 'Enter an amount like 12.50, with a decimal point.'],
-    ['0.000001', 'Enter a multiple of $0.000002.'],
-    ['1000000000.01', 'Enter at most $1,000,000,000.00.'],
+    ['five', usdErrors.not_an_amount],
+    ['-1', usdErrors.not_an_amount],
+    ['0.000001', usdErrors.finer_than_a_unit],
+    ['1000000000.01', errors.large('$1,000,000,000.00')],
   ])('of "%s" dollars: %s', (typed, error) => {
     expect(periodError(typed)).toBe(error);
   });
@@ -72,9 +76,9 @@ describe('errors', () => {
     ['', undefined],
     ['0', undefined],
     ['1,000,000,000', undefined],
-    ['1000000001', 'Enter at most 1,000,000,000.'],
-    ['-1', 'Enter a whole number, or leave empty for no limit.'],
-    ['1.5', 'Enter a whole number, or leave empty for no limit.'],
+    ['1000000001', errors.large('1,000,000,000')],
+    ['-1', errors.notANumber],
+    ['1.5', errors.notANumber],
   ])('of the rate "%s": %s', (typed, error) => {
     expect(rateError(typed)).toBe(error);
   });

@@ -96,7 +96,7 @@ test('own sessions are listed and end one by one, and own activity is listed', a
   await expect.poll(() => sessions.getByRole('row').count()).toBe(3);
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere else' }).click();
-  await visible(page.getByText('1 session signed out.'));
+  await visible(page.getByText('Signed out 1 session.'));
   await expect.poll(() => sessions.getByRole('row').count()).toBe(2);
   await elsewhere.getByRole('link', { name: 'Profile' }).click();
   await visible(elsewhere.getByRole('heading', { name: 'Sign in again' }));

@@ -1,3 +1,5 @@
+import { plural } from './plural';
+
 export const profile = {
   title: 'Profile',
   description: 'Your account, password and access tokens.',
@@ -52,8 +54,7 @@ export const profile = {
     endOthers: 'Sign out everywhere else',
     endOthersTitle: 'Sign out everywhere else?',
     endOthersHint: 'You stay signed in here. Access tokens keep working.',
-    endedOthers: (count: string) =>
-      count === '1' ? '1 session signed out.' : `${count} sessions signed out.`,
+    endedOthers: (count: number) => `Signed out ${plural(count, 'session', 'sessions')}.`,
     empty: 'No sessions',
   },
   activity: {

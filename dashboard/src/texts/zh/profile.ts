@@ -1,3 +1,4 @@
+import { formatInteger } from '../../format/locale';
 import type { Texts } from '..';
 
 export const profile: Texts['profile'] = {
@@ -54,14 +55,14 @@ export const profile: Texts['profile'] = {
     endOthers: '退出其他所有会话',
     endOthersTitle: '退出其他所有会话？',
     endOthersHint: '此处仍保持登录。访问令牌不受影响。',
-    endedOthers: (count: string) => `已退出 ${count} 个会话。`,
+    endedOthers: (count: number) => `已退出 ${formatInteger(count)} 个会话。`,
     empty: '暂无会话',
   },
   activity: {
-    title: '动态',
-    hint: '你的账号和令牌发生的事情，最新的排在最前。',
+    title: '活动记录',
+    hint: '对你的账号和令牌的操作，最新的排在最前。',
     you: '你',
-    empty: '暂无动态',
+    empty: '暂无记录',
   },
   accessTokens: {
     title: '访问令牌',

@@ -2,7 +2,6 @@ import { Button, Group, Paper, Text, Title } from '@mantine/core';
 import { IconDevices, IconLogout } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import { type Session, useEndOtherSessions, useEndSession, useSessions } from '../../../api/sessions';
-import { formatInteger } from '../../../format/locale';
 import { ConfirmDialog } from '../../../shared/ConfirmDialog';
 import { DataTable } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
@@ -76,7 +75,7 @@ export function SessionsSection() {
         actionLabel={words.endOthers}
         mutation={endOthers}
         variables={undefined}
-        successMessage={(count) => words.endedOthers(formatInteger(count))}
+        successMessage={(count) => words.endedOthers(count)}
         focusAfterSuccess={heading}
         onClose={() => setEndingOthers(false)}
       >

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use zeroize::Zeroizing;
 
 use super::master_key::MASTER_KEY_FILE;
@@ -40,10 +41,12 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system())?;
     let generated_password =
         app.state.users.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
+    // Caught before it is announced that the server runs: whoever reads that may stop it.
+    let stop = StopSignals::catch();
     print_start(&listener, &config, &database, app.state.dashboard.is_some(), generated_password.as_ref());
     let background = app.background(&database, &config);
     let limits = connections::Limits::new(&config.server, config.database.connections);
-    connections::serve(listener, app.state, app.router, limits, stop_signal()).await;
+    connections::serve(listener, app.state, app.router, limits, stop.received()).await;
     for task in background {
         task.abort();
     }
@@ -158,23 +161,32 @@ fn print_start(
     }
 }
 
-/// Resolves on SIGTERM or Ctrl-C.
-async fn stop_signal() {
-    let interrupt = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
+/// SIGTERM and SIGINT (Ctrl-C), which are caught as soon as this exists; until then they end the process at once.
+struct StopSignals {
+    terminate: Option<Signal>,
+    interrupt: Option<Signal>,
+}
+
+impl StopSignals {
+    fn catch() -> Self {
+        let caught = |kind| signal(kind).inspect_err(|error| tracing::warn!(%error, "cannot catch a signal")).ok();
+        Self { terminate: caught(SignalKind::terminate()), interrupt: caught(SignalKind::interrupt()) }
+    }
+
+    /// Resolves when one of them arrives.
+    async fn received(mut self) {
+        tokio::select! {
+            () = receive(self.terminate.as_mut()) => {}
+            () = receive(self.interrupt.as_mut()) => {}
         }
-    };
-    let terminate = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            Err(_) => std::future::pending::<()>().await,
+    }
+}
+
+async fn receive(signal: Option<&mut Signal>) {
+    match signal {
+        Some(signal) => {
+            signal.recv().await;
         }
-    };
-    tokio::select! {
-        () = interrupt => {}
-        () = terminate => {}
+        None => std::future::pending().await,
     }
 }

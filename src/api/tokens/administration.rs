@@ -12,7 +12,7 @@ use super::searches::{ListingQuery, OwnerQuery, SearchBody};
 use crate::api::api_error::ApiError;
 use crate::api::auth::Admin;
 use crate::api::envelope::Envelope;
-use crate::api::extract::{Id, Json, OptionalJson, Query};
+use crate::api::extract::{Id, Json, Query};
 use crate::api::page::{KeywordQuery, PageBody, PageQuery};
 use crate::api::state::AppState;
 use crate::domain::calendar::Moment;
@@ -76,7 +76,7 @@ pub async fn search(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Query(owner): Query<OwnerQuery>,
-    OptionalJson(body): OptionalJson<SearchBody>,
+    Json(body): Json<SearchBody>,
 ) -> Result<Envelope<OwnedTokensBody>, ApiError> {
     let (search, listing, page) = body.read_anyones(owner.read()?, app.tokens.groups())?;
     let found = app.tokens.search_everyones(&admin, search, &listing, page).await?;

@@ -18,7 +18,7 @@ use self::searches::{ListingQuery, SearchBody, SearchQuery};
 use super::api_error::ApiError;
 use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore, OptionalEnvelope};
-use super::extract::{Id, Json, OptionalJson, Query};
+use super::extract::{Id, Json, Query};
 use super::page::{PageBody, PageQuery};
 use super::state::AppState;
 use crate::domain::id::TokenId;
@@ -61,7 +61,7 @@ pub async fn search(
 pub async fn search_by_post(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
-    OptionalJson(body): OptionalJson<SearchBody>,
+    Json(body): Json<SearchBody>,
 ) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
     let (search, listing, page) = body.read(app.tokens.groups())?;
     let page = app.tokens.search(&caller, search, &listing, page).await?;

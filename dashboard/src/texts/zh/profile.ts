@@ -47,7 +47,7 @@ export const profile: Texts['profile'] = {
     lastSeen: '最近活动',
     unknown: '未知',
     current: '当前会话',
-    end: '退出登录',
+    end: '退出',
     endOne: (device: string) => `退出 ${device}`,
     endTitle: (device: string) => `退出 ${device}？`,
     endHint: '使用此会话的人需要重新登录。',

@@ -121,6 +121,12 @@ mod tests {
     }
 
     #[test]
+    fn periods_have_their_names_of_the_api() {
+        assert_eq!(Period::ALL.map(Period::as_str), ["day", "week", "month"]);
+        assert_eq!(Period::ALL.map(|period| period.to_string()), ["day", "week", "month"]);
+    }
+
+    #[test]
     fn periods_begin_and_end_with_the_calendar() {
         let monday = calendar(Tz::UTC, Weekday::Mon);
         let sunday = calendar(Tz::UTC, Weekday::Sun);

@@ -175,3 +175,36 @@ impl PeriodUsage {
         exceeded.max_by_key(|exceeded| exceeded.resets_at).map_or(Ok(()), Err)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use chrono::Weekday;
+    use chrono_tz::Tz;
+
+    use super::*;
+    use crate::domain::time::Micros;
+
+    fn quota(units: i64) -> Quota {
+        Quota::grant(units).unwrap()
+    }
+
+    #[test]
+    fn what_remains_is_the_limit_without_what_was_used_and_what_is_held() {
+        let at = Moment::new(Micros::new(1_700_000_000_000_000), Calendar { zone: Tz::UTC, week_starts: Weekday::Mon });
+        let counters =
+            PeriodCounters { day: at.today, day_used: quota(10), week_used: quota(20), month_used: quota(30) };
+        let remaining = |day, week, month, held| {
+            let limits = PeriodLimits { day, week, month };
+            let usage = PeriodUsage::new(limits, counters, quota(held), at.today, &at);
+            (
+                Period::ALL.map(|period| usage.remaining(period).map(Quota::get)),
+                usage.remaining_in_all().map(Quota::get),
+            )
+        };
+        assert_eq!(remaining(None, None, None, 5), ([None; 3], None));
+        let (day, week, month) = (Some(quota(15)), Some(quota(100)), Some(quota(42)));
+        assert_eq!(remaining(day, week, month, 0), ([Some(5), Some(80), Some(12)], Some(5)));
+        assert_eq!(remaining(None, week, month, 4), ([None, Some(76), Some(8)], Some(8)));
+        assert_eq!(remaining(day, None, None, 6), ([Some(0), None, None], Some(0)));
+    }
+}

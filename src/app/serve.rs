@@ -41,7 +41,7 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system())?;
     let generated_password =
         app.state.users.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
-    // Caught before it is announced that the server runs: whoever reads that may stop it.
+    // Before the start line is printed: a script that reads it may stop the server at once.
     let stop = StopSignals::catch();
     print_start(&listener, &config, &database, app.state.dashboard.is_some(), generated_password.as_ref());
     let background = app.background(&database, &config);

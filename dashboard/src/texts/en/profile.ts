@@ -49,7 +49,7 @@ export const profile = {
     end: 'Sign out',
     endOne: (device: string) => `Sign out ${device}`,
     endTitle: (device: string) => `Sign out ${device}?`,
-    endHint: 'Whoever uses this session must sign in again.',
+    endHint: 'Anyone using this session must sign in again.',
     ended: (device: string) => `Signed out ${device}.`,
     endOthers: 'Sign out everywhere else',
     endOthersTitle: 'Sign out everywhere else?',

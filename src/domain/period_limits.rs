@@ -137,7 +137,7 @@ impl PeriodUsage {
     #[must_use]
     pub fn remaining(&self, period: Period) -> Option<Quota> {
         let counted = self.used(period).checked_add(self.held).unwrap_or(Quota::MAX);
-        self.limit(period).map(|limit| limit.checked_sub(counted).unwrap_or_default())
+        self.limit(period).map(|limit| limit.saturating_sub(counted))
     }
 
     /// When the period ends.

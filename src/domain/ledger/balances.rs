@@ -168,13 +168,13 @@ impl Balances {
         if reservation.state == ReservationState::Open {
             self.end_hold(&reservation);
         }
-        self.give_back(&reservation, held.checked_sub(kept).unwrap_or_default());
-        let missing = actual.checked_sub(kept).unwrap_or_default();
+        self.give_back(&reservation, held.saturating_sub(kept));
+        let missing = actual.saturating_sub(kept);
         let extra = self.take_up_to(&reservation, missing);
         let settlement = Settlement {
             requested: actual,
             charged: kept.checked_add(extra).unwrap_or(kept),
-            shortfall: missing.checked_sub(extra).unwrap_or_default(),
+            shortfall: missing.saturating_sub(extra),
             was_expired: reservation.state == ReservationState::Expired,
         };
         self.set_state(id, ReservationState::Settled(settlement));
@@ -294,7 +294,7 @@ impl Balances {
             return Quota::ZERO;
         };
         if let Budget::Limited { remain } = &mut token.budget {
-            *remain = remain.checked_sub(extra).unwrap_or_default();
+            *remain = remain.saturating_sub(extra);
         }
         token.used_quota = token_used;
         (wallet.quota, wallet.used_quota) = (wallet_left, wallet_used);
@@ -304,11 +304,11 @@ impl Balances {
     /// An open reservation holds nothing any more. Its quota stays used until it is given back.
     fn end_hold(&mut self, reservation: &Reservation) {
         if let Some(LockedToken { token, .. }) = self.tokens.get_mut(&reservation.token_id) {
-            token.held = token.held.checked_sub(reservation.held).unwrap_or_default();
+            token.held = token.held.saturating_sub(reservation.held);
             token.rate_counters.open_reservations = (token.rate_counters.open_reservations - 1).max(0);
         }
         if let Some(wallet) = self.wallets.get_mut(&reservation.user_id) {
-            wallet.held = wallet.held.checked_sub(reservation.held).unwrap_or_default();
+            wallet.held = wallet.held.saturating_sub(reservation.held);
         }
     }
 
@@ -316,7 +316,7 @@ impl Balances {
     fn give_back(&mut self, reservation: &Reservation, quota: Quota) {
         if let Some(locked) = self.tokens.get_mut(&reservation.token_id) {
             let token = &mut locked.token;
-            token.used_quota = token.used_quota.checked_sub(quota).unwrap_or_default();
+            token.used_quota = token.used_quota.saturating_sub(quota);
             if reservation.from_remain {
                 let remain = token.budget.remain().checked_add(quota).unwrap_or(token.budget.remain());
                 token.budget = Budget::new(remain, token.budget.is_unlimited());
@@ -324,7 +324,7 @@ impl Balances {
         }
         if let Some(wallet) = self.wallets.get_mut(&reservation.user_id) {
             wallet.quota = wallet.quota.checked_add(quota).unwrap_or(wallet.quota);
-            wallet.used_quota = wallet.used_quota.checked_sub(quota).unwrap_or_default();
+            wallet.used_quota = wallet.used_quota.saturating_sub(quota);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Days, weeks and months of `usage.time_zone`, and the moment at which something is decided.
 
-use chrono::{Datelike as _, NaiveDate, NaiveDateTime, TimeDelta, TimeZone as _, Weekday};
+use chrono::{Datelike as _, NaiveDateTime, TimeDelta, TimeZone as _, Weekday};
 use chrono_tz::Tz;
 
 use super::time::{Day, Micros, UnixTime};
@@ -67,21 +67,16 @@ impl Calendar {
     /// When the period that `day` belongs to ends.
     #[must_use]
     pub fn end(self, period: Period, day: Day) -> UnixTime {
-        self.first_moment(self.next_first_day(period, day).date())
-    }
-
-    /// When a day begins.
-    #[must_use]
-    pub fn start(self, day: Day) -> UnixTime {
-        self.first_moment(day.date())
+        self.start(self.next_first_day(period, day))
     }
 
     /// The first second of a day. Where daylight saving skips midnight, the day begins later; where a zone skipped a whole
     /// day, it begins with the next one.
-    fn first_moment(self, date: NaiveDate) -> UnixTime {
+    #[must_use]
+    pub fn start(self, day: Day) -> UnixTime {
         const STEP_MINUTES: i64 = 15;
         const MOST_STEPS: i64 = 26 * 60 / STEP_MINUTES;
-        let midnight = NaiveDateTime::from(date);
+        let midnight = NaiveDateTime::from(day.date());
         let at = |step| self.zone.from_local_datetime(&(midnight + TimeDelta::minutes(step * STEP_MINUTES))).earliest();
         let first = (0..=MOST_STEPS).find_map(at).map_or_else(|| midnight.and_utc().timestamp(), |at| at.timestamp());
         UnixTime::new(first)

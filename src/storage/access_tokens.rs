@@ -1,10 +1,10 @@
 //! The table `access_tokens`. It holds digests only, so a dump of it gives no access.
 
+use super::columns::record_last_use;
 use super::{Conn, StorageError};
 use crate::domain::access_token::AccessToken;
 use crate::domain::id::{AccessTokenId, UserId};
 use crate::domain::key::Digest;
-use crate::domain::policy;
 use crate::domain::time::UnixTime;
 
 /// The owner of an access token, its expiry, and its recorded last use.
@@ -26,20 +26,9 @@ pub async fn find(conn: &mut Conn, digest: &Digest) -> Result<Option<Found>, Sto
     Ok(row.map(|row| Found { owner: row.user_id, expires_at: row.expires_at, last_used_time: row.last_used_time }))
 }
 
-/// Records the use of an access token, unless one was recorded in the last minute. A request waits for this, so it waits
-/// neither for a locked row nor for the disk.
+/// Records the use of an access token, unless one was recorded in the last minute.
 pub async fn update_last_used(conn: &mut Conn, digest: &Digest, now: UnixTime) -> Result<(), StorageError> {
-    sqlx::query!(
-        "update access_tokens set last_used_time = $2 where id = (select id from access_tokens \
-         where digest = $1 and (last_used_time is null or last_used_time <= $3) for update skip locked) \
-         and set_config('synchronous_commit', 'off', true) = 'off'",
-        digest as &Digest,
-        now as UnixTime,
-        now.plus(-policy::LAST_USED_SECONDS) as UnixTime
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
+    record_last_use!(conn, digest, now, "access_tokens", "id", "last_used_time")
 }
 
 /// Lists the access tokens of a user, newest first.

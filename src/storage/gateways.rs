@@ -1,10 +1,10 @@
 //! The tables `gateways` and `gateway_credentials`. They hold digests of the credentials only.
 
+use super::columns::record_last_use;
 use super::{Conn, StorageError};
 use crate::domain::gateway::{Gateway, GatewayCredential};
 use crate::domain::id::{GatewayCredentialId, GatewayId, UserId};
 use crate::domain::key::Digest;
-use crate::domain::policy;
 use crate::domain::secrets::GatewaySecret;
 use crate::domain::time::UnixTime;
 
@@ -20,20 +20,9 @@ pub async fn find_by_credential(
     Ok(row.map(|row| (row.gateway_id, row.last_used_time)))
 }
 
-/// Records the use of a credential, unless one was recorded in the last minute. A gateway waits for this, so it waits
-/// neither for a locked row nor for the disk.
+/// Records the use of a credential, unless one was recorded in the last minute.
 pub async fn update_last_used(conn: &mut Conn, digest: &Digest, now: UnixTime) -> Result<(), StorageError> {
-    sqlx::query!(
-        "update gateway_credentials set last_used_time = $2 where id = (select id from gateway_credentials \
-         where digest = $1 and (last_used_time is null or last_used_time <= $3) for update skip locked) \
-         and set_config('synchronous_commit', 'off', true) = 'off'",
-        digest as &Digest,
-        now as UnixTime,
-        now.plus(-policy::LAST_USED_SECONDS) as UnixTime
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
+    record_last_use!(conn, digest, now, "gateway_credentials", "id", "last_used_time")
 }
 
 /// Lists the gateways, newest first.

@@ -11,6 +11,7 @@ use tower_sessions::cookie::time::{Duration, OffsetDateTime};
 use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::{self, SessionStore};
 
+use super::columns::record_last_use;
 use super::{Conn, Db, StorageError};
 use crate::domain::id::{SessionId, UserId};
 use crate::domain::key::{Digest, DigestKey};
@@ -175,20 +176,9 @@ pub async fn list(
     Ok(sessions)
 }
 
-/// Records the use of a session, unless one was recorded in the last minute. A request waits for this, so it waits
-/// neither for a locked row nor for the disk.
+/// Records the use of a session, unless one was recorded in the last minute.
 pub async fn update_last_seen(conn: &mut Conn, digest: &Digest, now: UnixTime) -> Result<(), StorageError> {
-    sqlx::query!(
-        "update sessions set last_seen_time = $2 where digest = (select digest from sessions \
-         where digest = $1 and (last_seen_time is null or last_seen_time <= $3) for update skip locked) \
-         and set_config('synchronous_commit', 'off', true) = 'off'",
-        digest as &Digest,
-        now as UnixTime,
-        now.plus(-policy::LAST_USED_SECONDS) as UnixTime
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
+    record_last_use!(conn, digest, now, "sessions", "digest", "last_seen_time")
 }
 
 /// Deletes a session of this user. Returns true if it existed.

@@ -10,7 +10,7 @@ use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::policy;
 use crate::domain::time::Clock;
-use crate::storage::{Db, StorageError, charge_history, keys, users};
+use crate::storage::{Db, StorageError, charge_history, users};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ChargeHistoryError {
@@ -47,9 +47,7 @@ impl ChargeHistory {
     pub async fn by_key(&self, key: &str, ip: Option<IpAddr>) -> Result<(String, Vec<PastCharge>), KeyHolderError> {
         let digest = self.key_holders.admit(key, ip, RateLimiter::may_call_drop_in)?;
         let mut conn = self.db.acquire().await?;
-        let mut found = keys::list_with_owners(&mut conn, std::slice::from_ref(&digest)).await?;
-        let (_, token, wallet, _) = self.key_holders.check_found(&digest, found.pop(), ip)?;
-        self.key_holders.check_owner(wallet.status)?;
+        let token = self.key_holders.find_token(&mut conn, &digest, ip).await?;
         let charges = charge_history::list_of_token(&mut conn, &token, policy::MAX_CHARGES_OF_KEY).await?;
         let owner = users::find(&mut conn, token.user_id).await?;
         Ok((owner.map_or_else(String::new, |owner| owner.username.as_str().to_owned()), charges))

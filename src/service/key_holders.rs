@@ -10,8 +10,9 @@ use super::rate_limiter::{RateLimited, RateLimiter};
 use super::vault::Vault;
 use crate::domain::key::{ApiKey, Digest};
 use crate::domain::policy;
+use crate::domain::token::Token;
 use crate::domain::user::UserStatus;
-use crate::storage::StorageError;
+use crate::storage::{Conn, StorageError, keys};
 
 /// Remembered keys, each below 1 KiB.
 const CACHE_ENTRIES: u64 = 20_000;
@@ -64,24 +65,41 @@ impl KeyHolders {
         Ok(digest)
     }
 
-    /// Remembers valid keys, and counts wrong ones against `ip`.
+    /// The live token with an admitted key.
     ///
     /// # Errors
-    /// Nothing was found.
-    pub fn check_found<T>(&self, digest: &Digest, found: Option<T>, ip: Option<IpAddr>) -> Result<T, KeyHolderError> {
+    /// As [`KeyHolders::check_found`]; the database.
+    pub async fn find_token(
+        &self,
+        conn: &mut Conn,
+        digest: &Digest,
+        ip: Option<IpAddr>,
+    ) -> Result<Token, KeyHolderError> {
+        let mut found = keys::list_with_owners(conn, std::slice::from_ref(digest)).await?;
+        let (_, token, ..) = self.check_found(digest, found.pop(), ip, |(_, _, wallet, _)| wallet.status)?;
+        Ok(token)
+    }
+
+    /// What was found by an admitted key. Remembers valid keys, and counts wrong ones against `ip`. `status` is that of
+    /// the owner.
+    ///
+    /// # Errors
+    /// Nothing was found; the owner is disabled.
+    pub fn check_found<T>(
+        &self,
+        digest: &Digest,
+        found: Option<T>,
+        ip: Option<IpAddr>,
+        status: impl FnOnce(&T) -> UserStatus,
+    ) -> Result<T, KeyHolderError> {
         if found.is_some() {
             self.valid_keys.insert(digest.clone(), ());
         } else {
             self.valid_keys.invalidate(digest);
         }
-        found.ok_or_else(|| wrong_key(self.rate_limiter.wrong_key(ip)))
-    }
-
-    /// # Errors
-    /// The owner of the key is disabled.
-    pub const fn check_owner(&self, status: UserStatus) -> Result<(), KeyHolderError> {
-        match status {
-            UserStatus::Enabled => Ok(()),
+        let found = found.ok_or_else(|| wrong_key(self.rate_limiter.wrong_key(ip)))?;
+        match status(&found) {
+            UserStatus::Enabled => Ok(found),
             UserStatus::Disabled => Err(KeyHolderError::OwnerDisabled),
         }
     }

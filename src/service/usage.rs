@@ -15,7 +15,7 @@ use crate::domain::policy;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::Token;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage, RangeInvalid, UsageRange};
-use crate::storage::{Conn, Db, StorageError, keys, tokens, usage};
+use crate::storage::{Conn, Db, StorageError, tokens, usage};
 
 /// Entries in each cache, each below 1 KiB.
 const CACHE_ENTRIES: u64 = 20_000;
@@ -63,9 +63,7 @@ impl Usage {
         let digest = self.key_holders.admit(key, ip, limit)?;
         let mut conn = self.db.acquire().await?;
         let found = usage::find_by_key(&mut conn, &digest).await?;
-        let found = self.key_holders.check_found(&digest, found, ip)?;
-        self.key_holders.check_owner(found.owner_status)?;
-        Ok(found)
+        self.key_holders.check_found(&digest, found, ip, |usage| usage.owner_status)
     }
 
     /// Daily usage of one of the caller's tokens (spec §4.9), and the age of the numbers in seconds. They are cached for 10
@@ -100,9 +98,7 @@ impl Usage {
         let digest = self.key_holders.admit(key, ip, RateLimiter::may_ask_usage)?;
         let range = self.range(start, end)?;
         let mut conn = self.db.acquire().await?;
-        let mut found = keys::list_with_owners(&mut conn, std::slice::from_ref(&digest)).await?;
-        let (_, token, wallet, _) = self.key_holders.check_found(&digest, found.pop(), ip)?;
-        self.key_holders.check_owner(wallet.status)?;
+        let token = self.key_holders.find_token(&mut conn, &digest, ip).await?;
         Ok(self.days(&mut conn, token, range).await?)
     }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::api_error::ApiError;
@@ -12,7 +11,7 @@ use super::auth::KeyHolder;
 use super::envelope::{NoStore, Plain};
 use super::extract::ClientIp;
 use super::state::AppState;
-use super::usage::Dollars;
+use super::usage::{Dollars, serialize_decimal};
 use crate::domain::money::{Cents, Usd};
 use crate::domain::usage::KeyUsage;
 use crate::service::rate_limiter::RateLimiter;
@@ -63,7 +62,7 @@ struct CentsBody(Cents);
 
 impl Serialize for CentsBody {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawValue::from_string(self.0.to_string()).map_err(serde::ser::Error::custom)?.serialize(serializer)
+        serialize_decimal(&self.0, serializer)
     }
 }
 

@@ -35,8 +35,13 @@ impl From<Usd> for Dollars {
 
 impl Serialize for Dollars {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawValue::from_string(self.0.to_string()).map_err(serde::ser::Error::custom)?.serialize(serializer)
+        serialize_decimal(&self.0, serializer)
     }
+}
+
+/// An amount as a JSON number with exactly the digits of its `Display`.
+pub fn serialize_decimal<S: Serializer>(amount: &impl std::fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {
+    RawValue::from_string(amount.to_string()).map_err(serde::ser::Error::custom)?.serialize(serializer)
 }
 
 /// The Token usage object (spec §2.3), and the same amounts in quota units.

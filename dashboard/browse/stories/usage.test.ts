@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, signedIn } from '../harness/accounts';
+import { isUncovered } from '../harness/covering';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
 import { horizontalOverflow } from '../harness/scrolling';
@@ -57,4 +58,37 @@ test('usage over chosen days, with a ranking of the keys, is in the address', as
   const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
   expect(lines[0]).toContain('token_name');
   expect(lines).toHaveLength(3);
+});
+
+test('an amount is the same everywhere, and the newest day and the total of a table stay in view', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ada = await createUser(root, 'ada');
+  const path = { id: ada.id };
+  await done(
+    root.PATCH('/api/admin/users/{id}', { params: { path }, body: { period_limits: { month: 25_000_000 } } }),
+  );
+  const { id, key } = await newKey(await signedIn(site, ada), 'Website');
+  const gateway = await asGateway(site, root);
+  await waitPastMidnight();
+  // $0.0152, which is $0.01 if it is cut and $0.02 if it is rounded.
+  await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 7_600 } }));
+
+  const page = await visit({ as: ada });
+  await visible(page.getByText('$0.02 spent in total'), page.getByText('$0.02 of $50.00 this month'));
+  await page.goto(`/keys/${id}?range=90d`);
+  await visible(page.getByText('$0.02 used'), page.getByText('$9.98 left'));
+  const table = page.getByRole('region', { name: 'Usage by day' });
+  const total = table.getByRole('row', { name: 'Total' });
+  await visible(total.getByText('$0.02'));
+  await visible(table.getByRole('row').nth(1).getByText('$0.02'));
+  await visible(page.getByRole('img', { name: /Highest: \$0\.02 on / }));
+
+  await table.scrollIntoViewIfNeeded();
+  expect(await isUncovered(total.getByText('$0.02'))).toBe(true);
+  await table.evaluate((element) => element.scrollTo(0, element.scrollHeight / 2));
+  expect(await isUncovered(total.getByText('$0.02'))).toBe(true);
+  expect(await isUncovered(table.getByRole('columnheader', { name: 'Requests' }))).toBe(true);
 });

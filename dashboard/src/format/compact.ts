@@ -1,5 +1,5 @@
 import { locale } from './locale';
-import { formatSpent, formatUsd, UNITS_PER_USD, usd } from './money';
+import { formatUsd, UNITS_PER_USD, usd } from './money';
 
 const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
 const compactUsd = new Intl.NumberFormat(locale, {
@@ -23,13 +23,13 @@ export function formatCompact(value: number): string {
 /** For example "$12.42", "$1.2K" or "<$0.01": short enough for a chart bar. */
 export function formatUsdCompact(units: number): string {
   if (units > 0 && units < CENT) return `<${formatUsd(CENT)}`;
-  return units < LARGE - CENT / 2 ? formatSpent(units) : compactUsd.format(units / UNITS_PER_USD);
+  return units < LARGE - CENT / 2 ? formatUsd(units) : compactUsd.format(units / UNITS_PER_USD);
 }
 
 /** At most six characters, for narrow chart bars: "<1¢", "$0.42", "$12", "$1.2K". */
 export function formatUsdShort(units: number): string {
   if (units > 0 && units < CENT) return '<1¢';
-  if (units < TEN - CENT / 2) return formatSpent(units);
+  if (units < TEN - CENT / 2) return formatUsd(units);
   return units < LARGE - UNITS_PER_USD / 2
     ? wholeUsd.format(units / UNITS_PER_USD)
     : compactUsd.format(units / UNITS_PER_USD);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatRows, formatSpent, formatUsd, formatUsdExact, parseUsd, usdInput } from './money';
+import { formatRows, formatUsd, formatUsdExact, parseUsd, roundParts, usdInput } from './money';
 
 describe('parseUsd', () => {
   it.each([
@@ -50,8 +50,10 @@ describe('formatUsd', () => {
     [1, '$0.000002'],
     [4_999, '$0.009998'],
     [5_000, '$0.01'],
-    [749_999, '$1.49'],
-    [-749_999, '-$1.49'],
+    [7_499, '$0.01'],
+    [7_500, '$0.02'],
+    [749_999, '$1.50'],
+    [-749_999, '-$1.50'],
     [500_000_000, '$1,000.00'],
   ])('%d units', (units, words) => {
     expect(formatUsd(units)).toBe(words);
@@ -59,19 +61,6 @@ describe('formatUsd', () => {
 
   it('has an exact variant', () => {
     expect(formatUsdExact(499_999_999_999_999)).toBe('$999,999,999.999998');
-  });
-});
-
-describe('formatSpent', () => {
-  it.each([
-    [0, '$0.00'],
-    [4_999, '$0.009998'],
-    [7_499, '$0.01'],
-    [7_500, '$0.02'],
-    [749_999, '$1.50'],
-    [-749_999, '-$1.50'],
-  ])('%d units', (units, words) => {
-    expect(formatSpent(units)).toBe(words);
   });
 });
 
@@ -93,5 +82,21 @@ describe('formatRows', () => {
       const { rows, total } = formatRows([first, first * 3 + 1, first * 7 + 2, 0]);
       expect(rows.map(cents).reduce((sum, each) => sum + each, 0)).toBe(cents(total));
     }
+  });
+
+  it('rounds the first row like an amount on its own', () => {
+    for (let first = 5_000; first < 25_000; first += 111) {
+      expect(formatRows([first, 7_400, 7_400]).rows[0]).toBe(formatUsd(first));
+    }
+  });
+});
+
+describe('roundParts', () => {
+  it('keeps parts within a cent of their amounts', () => {
+    const units = [7_400, 12_345, 5_001, 999_999];
+    const { parts, total } = roundParts(units);
+    expect(parts.reduce((sum, each) => sum + each, 0)).toBe(total);
+    for (const [index, part] of parts.entries())
+      expect(Math.abs(part - (units[index] ?? 0))).toBeLessThan(5_000);
   });
 });

@@ -59,33 +59,33 @@ export function formatUsdExact(units: number): string {
   return format(exact, units);
 }
 
-/** What is left or granted, in whole cents, never rounded up. Amounts below one cent are exact. */
+/** An amount rounded to whole cents. Amounts below one cent are exact. */
 export function formatUsd(units: number): string {
-  if (Math.abs(units) < CENT) return formatUsdExact(units);
-  return format(cents, Math.trunc(units / CENT) * CENT);
-}
-
-/** What was spent, rounded to whole cents. Amounts below one cent are exact. */
-export function formatSpent(units: number): string {
   return Math.abs(units) < CENT ? formatUsdExact(units) : format(cents, units);
 }
 
 /**
- * Spent amounts of the rows of a table, rounded so that they add up to the total. A row differs by less than one
- * rounding step from its amount. The step is a cent, or smaller if a row is.
+ * The parts of a total, rounded so that they add up to it. A part differs by less than one rounding step from its amount,
+ * and the first one is rounded like an amount on its own. The step is a cent, or smaller if a part is.
  */
-export function formatRows(units: number[]): { rows: string[]; total: string } {
+export function roundParts(units: number[]): { parts: number[]; total: number; places: number } {
   const least = Math.min(...units.filter((each) => each > 0));
   const places = [CENT_PLACES, 4].find((each) => least >= UNITS_PER_USD / 10 ** each) ?? PLACES;
   const step = UNITS_PER_USD / 10 ** places;
-  const formatter = usdFormat(places);
-  // The integer sums are rounded, and each row is the difference of two of them.
+  // The integer sums are rounded, and each part is the difference of two of them.
   const rounded = (sum: number) => (step > 1 ? Math.round(sum / step) * step : sum);
   let sum = 0;
-  const rows = units.map((each) => {
+  const parts = units.map((each) => {
     const before = rounded(sum);
     sum += each;
-    return format(formatter, rounded(sum) - before);
+    return rounded(sum) - before;
   });
-  return { rows, total: format(formatter, rounded(sum)) };
+  return { parts, total: rounded(sum), places };
+}
+
+/** The rows of a table and their total, rounded by `roundParts`. */
+export function formatRows(units: number[]): { rows: string[]; total: string } {
+  const { parts, total, places } = roundParts(units);
+  const formatter = usdFormat(places);
+  return { rows: parts.map((each) => format(formatter, each)), total: format(formatter, total) };
 }

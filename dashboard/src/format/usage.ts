@@ -1,5 +1,5 @@
 import type { DayUsage } from '../api/dailyUsage';
-import { UNITS_PER_USD } from './money';
+import { roundParts, UNITS_PER_USD } from './money';
 
 /** Quota units of a dollar amount of the API. Amounts are whole units, so rounding removes float errors. */
 export function unitsOf(usd: number): number {
@@ -24,4 +24,16 @@ export function totalsOf(daily: DayUsage[]): Totals {
     }),
     { units: 0, requests: 0, promptTokens: 0, completionTokens: 0 },
   );
+}
+
+export function newestFirst(daily: DayUsage[]): DayUsage[] {
+  return [...daily].reverse();
+}
+
+/**
+ * The spend of each day in units, rounded so that the days add up to their total. It is rounded from the newest day on,
+ * like the rows of tables, so that charts show the amounts of tables, and today has the same amount in every range.
+ */
+export function roundDays(daily: DayUsage[]): number[] {
+  return roundParts(newestFirst(daily).map(({ usd }) => unitsOf(usd))).parts.reverse();
 }

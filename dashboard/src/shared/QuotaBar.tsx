@@ -1,6 +1,6 @@
 import { Group, Progress, Text, Tooltip } from '@mantine/core';
 import { formatInteger } from '../format/locale';
-import { formatSpent, formatUsd } from '../format/money';
+import { formatRows, formatUsd } from '../format/money';
 import { texts } from '../texts';
 
 interface Props {
@@ -22,7 +22,7 @@ export function QuotaBar({ used, remain, unlimited }: Props) {
             {words.unlimited}
           </Text>
           <Text size="sm" c="dimmed">
-            {words.used(formatSpent(used))}
+            {words.used(formatUsd(used))}
           </Text>
         </Group>
       </Tooltip>
@@ -30,15 +30,16 @@ export function QuotaBar({ used, remain, unlimited }: Props) {
   }
   const granted = used + remain;
   const percent = granted > 0 ? Math.min(100, Math.floor((used / granted) * 100)) : 0;
+  const [shownUsed = '', shownLeft = ''] = formatRows([used, remain]).rows;
   return (
     <Tooltip label={words.units(formatInteger(used), formatInteger(remain))}>
       <div className="tabular">
         <Group gap="xs" justify="space-between" mb={6}>
           <Text size="sm" fw={500}>
-            {words.left(formatUsd(remain))}
+            {words.left(shownLeft)}
           </Text>
           <Text size="sm" c="dimmed">
-            {words.used(formatSpent(used))}
+            {words.used(shownUsed)}
           </Text>
         </Group>
         <Progress.Root size={6}>

@@ -3,8 +3,8 @@ import type { CSSProperties } from 'react';
 import type { DayUsage } from '../api/dailyUsage';
 import { formatDate } from '../format/calendar';
 import { formatCompact } from '../format/compact';
-import { formatSpent, formatUsdExact } from '../format/money';
-import { unitsOf } from '../format/usage';
+import { formatUsd, formatUsdExact } from '../format/money';
+import { roundDays, unitsOf } from '../format/usage';
 import { texts } from '../texts';
 import { barLabels } from './chartLabels';
 import classes from './SpendChart.module.css';
@@ -20,10 +20,15 @@ interface Props {
 
 /** A bar chart drawn with CSS. Pages that use it also show the figures as a table. */
 export function SpendChart({ daily, today }: Props) {
-  const days = daily.map((day) => ({ ...day, units: unitsOf(day.usd) }));
-  const most = days.reduce((top, day) => (day.units > top.units ? day : top), { date: '', units: 0 });
+  const rounded = roundDays(daily);
+  const days = daily.map((day, index) => ({ ...day, units: unitsOf(day.usd), shown: rounded[index] ?? 0 }));
+  const most = days.reduce((top, day) => (day.units > top.units ? day : top), {
+    date: '',
+    units: 0,
+    shown: 0,
+  });
   const summary =
-    most.units > 0 ? words.summary(formatSpent(most.units), formatDate(most.date)) : words.nothing;
+    most.units > 0 ? words.summary(formatUsd(most.shown), formatDate(most.date)) : words.nothing;
   const { ref, width } = useWidth();
   const labels = barLabels(days.length, (width ?? 0) / days.length, today);
   return (
@@ -34,7 +39,7 @@ export function SpendChart({ daily, today }: Props) {
             <div className={classes.track}>
               {labels.value && (
                 <span className={classes.value} data-none={day.units === 0 || undefined}>
-                  {labels.value(day.units)}
+                  {labels.value(day.shown)}
                 </span>
               )}
               <div className={classes.bar} style={share(day.units, most.units)} />

@@ -4,7 +4,7 @@ import { formatDate } from '../../format/calendar';
 import { formatCompact } from '../../format/compact';
 import { formatInteger } from '../../format/locale';
 import { formatRows } from '../../format/money';
-import { unitsOf } from '../../format/usage';
+import { newestFirst, unitsOf } from '../../format/usage';
 import { Money } from '../../shared/Money';
 import { useScrollRegion } from '../../shared/useScrollRegion';
 import { texts } from '../../texts';
@@ -14,7 +14,8 @@ const { title, columns } = texts.overview.spend;
 
 export function SpendTable({ daily }: { daily: DayUsage[] }) {
   const scrollRegion = useScrollRegion(title);
-  const { rows } = formatRows(daily.map(({ usd }) => unitsOf(usd)));
+  const days = newestFirst(daily);
+  const { rows } = formatRows(days.map(({ usd }) => unitsOf(usd)));
   return (
     <div {...scrollRegion}>
       <Table aria-label={title} fz="sm" verticalSpacing={5} horizontalSpacing={6} className="tabular">
@@ -35,7 +36,7 @@ export function SpendTable({ daily }: { daily: DayUsage[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {daily.map((day, index) => (
+          {days.map((day, index) => (
             <Table.Tr key={day.date}>
               <Table.Th scope="row" fw={500} className={classes.day}>
                 {formatDate(day.date)}

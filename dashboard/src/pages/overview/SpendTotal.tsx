@@ -8,7 +8,7 @@ const words = texts.overview;
 
 export function SpendTotal({ title, totals }: { title: string; totals: Totals | undefined }) {
   return (
-    <StatCard title={title} value={totals && <Money units={totals.units} spent />}>
+    <StatCard title={title} value={totals && <Money units={totals.units} />}>
       {totals && (
         <>
           <div>{words.requests(totals.requests)}</div>

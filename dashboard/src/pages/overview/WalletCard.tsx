@@ -1,7 +1,7 @@
 import { Box, Text } from '@mantine/core';
 import { useUser } from '../../api/session';
 import { formatInteger } from '../../format/locale';
-import { formatSpent } from '../../format/money';
+import { formatUsd } from '../../format/money';
 import { PeriodBars } from '../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../shared/limits/periodBar';
 import { Money } from '../../shared/Money';
@@ -17,7 +17,7 @@ export function WalletCard() {
     <StatCard title={words.title} value={<Money units={quota} />} className={classes.wallet}>
       <div>{texts.common.units(formatInteger(quota))}</div>
       {quota > 0 ? (
-        <div>{words.spent(formatSpent(used_quota))}</div>
+        <div>{words.spent(formatUsd(used_quota))}</div>
       ) : (
         <Text inherit c="var(--km-warn)">
           {words.empty}

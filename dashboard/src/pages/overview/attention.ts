@@ -1,5 +1,5 @@
 import type { Attention } from '../../api/overview';
-import { formatUsd } from '../../format/money';
+import { formatRows } from '../../format/money';
 import { formatRelative } from '../../format/time';
 import type { Tone } from '../../shared/ToneBadge';
 import { texts } from '../../texts';
@@ -14,7 +14,8 @@ interface Explanation {
 export function explain({ reason, token }: Attention, now: number): Explanation {
   const { expires_soon, nearly_spent, exhausted, expired, other } = texts.overview.attention.reasons;
   const when = formatRelative(token.expired_time, now);
-  const granted = formatUsd(token.used_quota + token.remain_quota);
+  // Rounded like in lists.
+  const { rows, total: granted } = formatRows([token.used_quota, token.remain_quota]);
   switch (reason) {
     case 'expires_soon':
       return { tone: 'warn', word: expires_soon.word, sentence: expires_soon.sentence(when) };
@@ -22,7 +23,7 @@ export function explain({ reason, token }: Attention, now: number): Explanation 
       return {
         tone: 'warn',
         word: nearly_spent.word,
-        sentence: nearly_spent.sentence(formatUsd(token.remain_quota), granted),
+        sentence: nearly_spent.sentence(rows[1] ?? '', granted),
       };
     case 'exhausted':
       return { tone: 'bad', word: exhausted.word, sentence: exhausted.sentence(granted) };

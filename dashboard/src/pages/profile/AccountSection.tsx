@@ -17,7 +17,7 @@ export function AccountSection() {
     [words.role, roleName(user.role)],
     [words.group, user.group],
     [words.wallet, <Money key="wallet" units={user.quota} />],
-    [words.spent, <Money key="spent" units={user.used_quota} spent />],
+    [words.spent, <Money key="spent" units={user.used_quota} />],
     [words.requests, formatInteger(user.request_count)],
     [words.created, formatDay(user.created_time)],
   ];

@@ -3,7 +3,7 @@ import type { DayUsage } from '../../api/dailyUsage';
 import { formatDate } from '../../format/calendar';
 import { formatInteger } from '../../format/locale';
 import { formatRows } from '../../format/money';
-import { type Totals, totalsOf, unitsOf } from '../../format/usage';
+import { newestFirst, type Totals, totalsOf, unitsOf } from '../../format/usage';
 import { texts } from '../../texts';
 import { Money } from '../Money';
 import { useScrollRegion } from '../useScrollRegion';
@@ -11,11 +11,13 @@ import classes from './UsageTable.module.css';
 
 const words = texts.key.usage;
 
+/** The newest day comes first, because people look for it. The total stays in view when the days scroll. */
 export function UsageTable({ daily }: { daily: DayUsage[] }) {
   const scrollRegion = useScrollRegion(words.table);
-  const { rows, total } = formatRows(daily.map(({ usd }) => unitsOf(usd)));
+  const days = newestFirst(daily);
+  const { rows, total } = formatRows(days.map(({ usd }) => unitsOf(usd)));
   return (
-    <div {...scrollRegion} style={{ ...scrollRegion.style, maxHeight: '30rem' }}>
+    <div {...scrollRegion} style={{ ...scrollRegion.style, maxHeight: '30rem' }} className={classes.region}>
       <Table aria-label={words.table} verticalSpacing={8} className={classes.table}>
         <Table.Thead>
           <Table.Tr>
@@ -35,7 +37,7 @@ export function UsageTable({ daily }: { daily: DayUsage[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {daily.map((day, index) => (
+          {days.map((day, index) => (
             <Figures key={day.date} name={formatDate(day.date)} figures={totalsOf([day])} usd={rows[index]} />
           ))}
         </Table.Tbody>

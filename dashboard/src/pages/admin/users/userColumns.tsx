@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import type { User } from '../../../api/session';
 import { formatInteger } from '../../../format/locale';
-import { formatSpent } from '../../../format/money';
+import { formatUsd } from '../../../format/money';
 import { roleName } from '../../../format/role';
 import type { Column } from '../../../shared/DataTable';
 import { PeriodBar } from '../../../shared/limits/PeriodBar';
@@ -42,7 +42,7 @@ export function userColumns(onOpen: (dialog: UserDialog, user: User) => void): C
           <div className={classes.line}>
             <Money units={user.quota} />
             <Text size="xs" c="dimmed" className="tabular">
-              {texts.common.quota.used(formatSpent(user.used_quota))}
+              {texts.common.quota.used(formatUsd(user.used_quota))}
             </Text>
           </div>
           <AccountLimits user={user} />

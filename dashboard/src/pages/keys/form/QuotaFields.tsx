@@ -1,7 +1,7 @@
 import { SegmentedControl, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useUser } from '../../../api/session';
 import { formatInteger } from '../../../format/locale';
-import { formatSpent, formatUsd, formatUsdExact, parseUsd } from '../../../format/money';
+import { formatUsd, formatUsdExact, parseUsd } from '../../../format/money';
 import { texts } from '../../../texts';
 import { type Draft, type QuotaMode, quotaDraft } from './draft';
 import type { FieldsProps } from './FieldsProps';
@@ -56,7 +56,7 @@ export function QuotaFields({ draft, errors, onChange, usedBefore, exists }: Pro
           )}
           {after !== undefined && after > wallet && (
             <Text size="sm" c="var(--km-warn)" role="status">
-              {words.moreThanWallet(formatUsd(wallet))}
+              {words.moreThanWallet(formatUsdExact(wallet))}
             </Text>
           )}
         </>
@@ -90,5 +90,5 @@ function inUnits(typed: string, usedBefore: number): string {
     'units' in parsed
       ? words.quotaUnits(formatUsdExact(parsed.units), formatInteger(parsed.units))
       : words.quotaHint;
-  return usedBefore > 0 ? `${units} · ${words.quotaUsed(formatSpent(usedBefore))}` : units;
+  return usedBefore > 0 ? `${units} · ${words.quotaUsed(formatUsd(usedBefore))}` : units;
 }

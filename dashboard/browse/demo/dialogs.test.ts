@@ -15,7 +15,8 @@ const LOOKS = [
 ] as const;
 
 for (const { texts, ...look } of LOOKS) {
-  const { keys, profile, shell, common, adminUsers, adminRequests, adminGateways, adminAudit } = texts;
+  const { keys, profile, reference, shell, common, adminUsers, adminRequests, adminGateways, adminAudit } =
+    texts;
   const name = `${look.colorScheme}, ${look.locale}`;
 
   test(`the dialogs about keys and access tokens are accessible: ${name}`, async ({ visit }) => {
@@ -41,6 +42,10 @@ for (const { texts, ...look } of LOOKS) {
     await check(page, profile.accessTokens.createTitle);
     await page.getByRole('button', { name: shell.account('Ana Silva') }).click();
     expect(await violations(page.getByRole('menu'))).toEqual([]);
+
+    await open(page, '/reference?operation=end_other_sessions');
+    await page.getByRole('button', { name: reference.tryIt.send }).click();
+    await check(page, reference.tryIt.confirmTitle);
   });
 
   test(`the administration dialogs are accessible: ${name}`, async ({ visit }) => {

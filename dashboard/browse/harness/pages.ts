@@ -37,6 +37,8 @@ export async function allPages(site: string): Promise<UserPages[]> {
         ['no-such-key', '/keys/999999'],
         ['usage', '/usage?range=30d'],
         ['profile', '/profile'],
+        ['reference', '/reference'],
+        ['reference-operation', '/reference?operation=create'],
         ['not-found', '/nothing/here'],
         ['not-allowed', '/admin/users'],
       ],

@@ -10,9 +10,11 @@ interface Props {
   onChange: (value: string) => void;
   /** Shown below the input. */
   hint?: ReactNode;
+  /** Takes the whole width also on wide screens. */
+  fullWidth?: boolean;
 }
 
-export function SearchInput({ label, value, onChange, hint }: Props) {
+export function SearchInput({ label, value, onChange, hint, fullWidth = false }: Props) {
   return (
     <TextInput
       type="search"
@@ -20,7 +22,7 @@ export function SearchInput({ label, value, onChange, hint }: Props) {
       placeholder={label}
       description={hint}
       inputWrapperOrder={['input', 'description']}
-      w={{ base: '100%', sm: 300 }}
+      w={fullWidth ? '100%' : { base: '100%', sm: 300 }}
       leftSection={<IconSearch size={18} stroke={1.6} />}
       rightSection={
         value && <CloseButton size="sm" aria-label={texts.common.clearSearch} onClick={() => onChange('')} />

@@ -1,4 +1,5 @@
 import {
+  IconApi,
   IconChartBar,
   IconHistory,
   IconInbox,
@@ -26,6 +27,7 @@ export const userNavigation: NavigationEntry[] = [
   { href: '/keys', label: texts.keys.title, icon: IconKey },
   { href: '/usage', label: texts.usage.title, icon: IconChartBar },
   { href: '/profile', label: texts.profile.title, icon: IconUser },
+  { href: '/reference', label: texts.reference.title, icon: IconApi },
 ];
 
 export const administratorNavigation: NavigationEntry[] = [

@@ -25,6 +25,7 @@ export const appRoutes: AppRoute[] = [
   { path: '/keys/:id', needsTokenApi: true, page: lazy(() => import('../pages/key/KeyPage')) },
   { path: '/usage', needsTokenApi: true, page: lazy(() => import('../pages/usage/UsagePage')) },
   { path: '/profile', page: lazy(() => import('../pages/profile/ProfilePage')) },
+  { path: '/reference', page: lazy(() => import('../pages/reference/ReferencePage')) },
   { path: '/enablement', page: lazy(() => import('../pages/enablement/EnablementPage')) },
   { path: '/admin/users', administrator: true, page: lazy(() => import('../pages/admin/users/UsersPage')) },
   {

@@ -28,7 +28,7 @@ function placeholders(text: Text): string[] {
 }
 
 /** Words that are the same in Chinese. */
-const NAME = /\b(API|CIDR|CSV|GATEWAY|ID|IP|Keymeter|LLM|Language|Token)\b/g;
+const NAME = /\b(API|Authorization|CIDR|CSV|GATEWAY|ID|IP|JSON|Keymeter|LLM|Language|OpenAPI|Token)\b/g;
 const ERROR_CODE = /\b[a-z]+(_[a-z]+)+\b/g;
 /** Addresses, in no language. */
 const EXAMPLES = ['keys.form.ipsExample'];

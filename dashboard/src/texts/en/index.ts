@@ -12,6 +12,7 @@ import { keys } from './keys';
 import { limits } from './limits';
 import { overview } from './overview';
 import { profile } from './profile';
+import { reference } from './reference';
 import { shell } from './shell';
 import { signIn } from './signIn';
 import { usage } from './usage';
@@ -27,6 +28,7 @@ export const en = {
   limits,
   usage,
   profile,
+  reference,
   enablement,
   adminLists,
   adminUsers,

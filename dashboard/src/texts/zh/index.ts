@@ -29,6 +29,7 @@ import { keys } from './keys';
 import { limits } from './limits';
 import { overview } from './overview';
 import { profile } from './profile';
+import { reference } from './reference';
 import { shell } from './shell';
 import { signIn } from './signIn';
 import { usage } from './usage';
@@ -44,6 +45,7 @@ export const zh: Texts = {
   limits,
   usage,
   profile,
+  reference,
   enablement,
   adminLists,
   adminUsers,

@@ -15,8 +15,9 @@ const LOOKS = [
 ] as const;
 
 for (const { texts, ...look } of LOOKS) {
-  const { keys, profile, reference, shell, common, adminUsers, adminRequests, adminGateways, adminAudit } =
-    texts;
+  const { commands, keys, profile, reference, shell, common } = texts;
+  const { adminUsers, adminRequests, adminGateways, adminAudit } = texts;
+  texts;
   const name = `${look.colorScheme}, ${look.locale}`;
 
   test(`the dialogs about keys and access tokens are accessible: ${name}`, async ({ visit }) => {
@@ -42,6 +43,11 @@ for (const { texts, ...look } of LOOKS) {
     await check(page, profile.accessTokens.createTitle);
     await page.getByRole('button', { name: shell.account('Ana Silva') }).click();
     expect(await violations(page.getByRole('menu'))).toEqual([]);
+    await page.getByRole('menuitem', { name: commands.shortcuts.title }).click();
+    await check(page, commands.shortcuts.title);
+    await page.getByRole('button', { name: commands.search, exact: true }).click();
+    await visible(page.getByRole('option', { name: keys.create }));
+    await check(page, commands.title);
 
     await open(page, '/reference?operation=end_other_sessions');
     await page.getByRole('button', { name: reference.tryIt.send }).click();

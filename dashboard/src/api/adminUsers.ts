@@ -19,6 +19,17 @@ export function useUsers(keyword: string, page: number) {
   });
 }
 
+/** The first users with the keyword. Sends nothing without one. */
+export function useUserSearch(keyword: string | undefined) {
+  return useQuery({
+    queryKey: [...usersKey, 'list', keyword, 0],
+    queryFn: ({ signal }) =>
+      call(api.GET('/api/admin/users', { params: { query: { keyword, ...pageParams(0) } }, signal })),
+    enabled: keyword !== undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
 /** One account. Sends nothing without an ID. */
 export function useAccount(id: number | undefined) {
   return useQuery({

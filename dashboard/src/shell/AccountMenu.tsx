@@ -1,5 +1,6 @@
 import { Avatar, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
-import { IconLogout, IconUser } from '@tabler/icons-react';
+import { IconKeyboard, IconLogout, IconUser } from '@tabler/icons-react';
+import { useRef } from 'react';
 import { Link } from 'wouter';
 import { useSignOut, useUser } from '../api/session';
 import { roleName } from '../format/role';
@@ -8,14 +9,22 @@ import { texts } from '../texts';
 import classes from './AccountMenu.module.css';
 import { LanguageItems } from './LanguageMenu';
 
-export function AccountMenu() {
+export function AccountMenu({ onShortcuts }: { onShortcuts: () => void }) {
   const user = useUser();
   const signOut = useSignOut();
+  const target = useRef<HTMLButtonElement>(null);
+
+  /** Focuses the menu button first: the closing dialog returns the focus to it. */
+  function showShortcuts() {
+    target.current?.focus();
+    onShortcuts();
+  }
+
   const name = user.display_name || user.username;
   return (
     <Menu position="bottom-end" width={220} withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
-        <UnstyledButton className={classes.button}>
+        <UnstyledButton ref={target} className={classes.button}>
           <Avatar name={name} color="petrol" variant="filled" size={34} aria-hidden />
           <VisuallyHidden>{texts.shell.account(name)}</VisuallyHidden>
         </UnstyledButton>
@@ -35,6 +44,13 @@ export function AccountMenu() {
         <Menu.Divider />
         <Menu.Item component={Link} href="/profile" leftSection={<IconUser size={18} stroke={1.6} />}>
           {texts.shell.profile}
+        </Menu.Item>
+        <Menu.Item
+          visibleFrom="sm"
+          leftSection={<IconKeyboard size={18} stroke={1.6} />}
+          onClick={showShortcuts}
+        >
+          {texts.commands.shortcuts.title}
         </Menu.Item>
         <Menu.Item
           leftSection={<IconLogout size={18} stroke={1.6} />}

@@ -7,6 +7,9 @@ import { AccountMenu } from './AccountMenu';
 import classes from './AppLayout.module.css';
 import { Brand } from './Brand';
 import { ColorSchemeMenu } from './ColorSchemeMenu';
+import { CommandDialogs } from './commands/CommandDialogs';
+import { SearchButton } from './commands/SearchButton';
+import { useCommands } from './commands/useCommands';
 import { Navigation } from './Navigation';
 
 const MAIN = 'main';
@@ -15,6 +18,7 @@ export function AppLayout({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure();
   const { skipToContent, openNavigation, closeNavigation, navigation } = texts.shell;
   useResetOnNavigation();
+  const commands = useCommands();
   return (
     <AppShell
       header={{ height: 60 }}
@@ -36,8 +40,9 @@ export function AppLayout({ children }: { children: ReactNode }) {
           />
           <Brand />
           <Group ml="auto" gap="xs" wrap="nowrap">
+            <SearchButton onClick={() => commands.open('palette')} />
             <ColorSchemeMenu />
-            <AccountMenu />
+            <AccountMenu onShortcuts={() => commands.open('help')} />
           </Group>
         </Group>
       </AppShell.Header>
@@ -54,6 +59,7 @@ export function AppLayout({ children }: { children: ReactNode }) {
           {children}
         </Container>
       </AppShell.Main>
+      <CommandDialogs commands={commands} />
     </AppShell>
   );
 }

@@ -4,6 +4,7 @@ import { adminLists } from './adminLists';
 import { adminRequests } from './adminRequests';
 import { adminTokens } from './adminTokens';
 import { adminUsers } from './adminUsers';
+import { commands } from './commands';
 import { common } from './common';
 import { enablement } from './enablement';
 import { errors } from './errors';
@@ -21,6 +22,7 @@ export const en = {
   common,
   errors,
   shell,
+  commands,
   signIn,
   overview,
   keys,

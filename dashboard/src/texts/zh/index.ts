@@ -21,6 +21,7 @@ import { adminLists } from './adminLists';
 import { adminRequests } from './adminRequests';
 import { adminTokens } from './adminTokens';
 import { adminUsers } from './adminUsers';
+import { commands } from './commands';
 import { common } from './common';
 import { enablement } from './enablement';
 import { errors } from './errors';
@@ -38,6 +39,7 @@ export const zh: Texts = {
   common,
   errors,
   shell,
+  commands,
   signIn,
   overview,
   keys,

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import type { User } from '../../api/session';
+import { moved, pagesAndActions, userItem } from './items';
+
+const user = { role: 1, token_api_enabled: true };
+const administrator = { role: 10, token_api_enabled: true };
+
+function labels(who: Pick<User, 'role' | 'token_api_enabled'>, query: string): string[] {
+  return pagesAndActions(who, query).flatMap(({ items }) => items.map(({ label }) => label));
+}
+
+describe('pages and actions', () => {
+  it('are all there without a query', () => {
+    expect(labels(user, '')).toEqual(expect.arrayContaining(['Overview', 'Keys', 'Profile', 'Create key']));
+    expect(labels(user, '')).not.toContain('Users');
+    expect(labels(administrator, '')).toEqual(expect.arrayContaining(['Keys', 'Users', 'Audit log']));
+  });
+
+  it('are found by every word of the query', () => {
+    expect(labels(administrator, 'LOG audit')).toEqual(['Audit log']);
+    expect(labels(user, 'audit')).toEqual([]);
+    expect(labels(user, 'create')).toEqual(['Create key']);
+  });
+
+  it('have names that begin with the query first', () => {
+    expect(labels(administrator, 'keys')[0]).toBe('Keys');
+  });
+
+  it('do not offer a key to users without API access', () => {
+    expect(labels({ ...user, token_api_enabled: false }, 'create')).toEqual([]);
+  });
+});
+
+describe('a user', () => {
+  it('is a path with the encoded username', () => {
+    const item = userItem({ id: 7, username: 'a&b c', display_name: 'Ann' } as User);
+    expect(item).toMatchObject({
+      label: 'a&b c',
+      hint: 'Ann',
+      target: { path: '/admin/users?keyword=a%26b+c' },
+    });
+  });
+});
+
+describe('moved', () => {
+  it.each([
+    [0, 3, 'ArrowDown', 1],
+    [2, 3, 'ArrowDown', 0],
+    [0, 3, 'ArrowUp', 2],
+    [1, 3, 'Enter', undefined],
+    [0, 0, 'ArrowDown', undefined],
+  ])('from %d of %d with %s', (index, count, key, expected) => {
+    expect(moved(index, count, key)).toBe(expected);
+  });
+});

@@ -1,0 +1,80 @@
+import { IconKey, IconKeyboard, IconPlus, IconUser } from '@tabler/icons-react';
+import type { ComponentType } from 'react';
+import { isAdministrator, type User } from '../../api/session';
+import type { Token } from '../../api/tokens';
+import { texts } from '../../texts';
+import { administratorNavigation, userNavigation } from '../navigation';
+
+const words = texts.commands;
+
+/** An entry of the palette. */
+export interface Item {
+  id: string;
+  label: string;
+  /** Small text behind the label. */
+  hint?: string;
+  icon: ComponentType<{ size?: number; stroke?: number }>;
+  /** The path that it opens, or the command that it runs. */
+  target: { path: string } | { command: 'help' };
+}
+
+export interface Group {
+  label: string;
+  items: Item[];
+}
+
+/** The pages and actions of this user, by their names. */
+export function pagesAndActions(user: Pick<User, 'role' | 'token_api_enabled'>, query: string): Group[] {
+  const entries = isAdministrator(user) ? [...userNavigation, ...administratorNavigation] : userNavigation;
+  const pages = entries.map(
+    ({ href, label, icon }): Item => ({ id: href, label, icon, target: { path: href } }),
+  );
+  const create: Item = {
+    id: 'create',
+    label: texts.keys.create,
+    icon: IconPlus,
+    target: { path: '/keys?create' },
+  };
+  const help: Item = {
+    id: 'help',
+    label: words.shortcuts.title,
+    icon: IconKeyboard,
+    target: { command: 'help' },
+  };
+  const actions = user.token_api_enabled ? [create, help] : [help];
+  return [
+    { label: words.pages, items: named(pages, query) },
+    { label: words.actions, items: named(actions, query) },
+  ];
+}
+
+/** Items with every word of the query in their name, those that begin with the query first. */
+function named(items: Item[], query: string): Item[] {
+  const parts = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const begins = ({ label }: Item) => Number(label.toLowerCase().startsWith(parts[0] ?? ''));
+  return items
+    .filter(({ label }) => parts.every((part) => label.toLowerCase().includes(part)))
+    .sort((one, other) => begins(other) - begins(one));
+}
+
+export function keyItem({ id, name, masked_key }: Token): Item {
+  return { id: `key-${id}`, label: name, hint: masked_key, icon: IconKey, target: { path: `/keys/${id}` } };
+}
+
+export function userItem({ id, username, display_name }: User): Item {
+  const path = `/admin/users?${new URLSearchParams({ keyword: username })}`;
+  return { id: `user-${id}`, label: username, hint: display_name, icon: IconUser, target: { path } };
+}
+
+/** The index after a key press. The list is a ring. */
+export function moved(index: number, count: number, key: string): number | undefined {
+  if (count === 0) return undefined;
+  switch (key) {
+    case 'ArrowDown':
+      return (index + 1) % count;
+    case 'ArrowUp':
+      return (index - 1 + count) % count;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,23 @@
+export const commands = {
+  search: 'Search',
+  title: 'Search pages, keys and actions',
+  placeholder: 'Go to a page or key…',
+  placeholderAdministrator: 'Go to a page, key or user…',
+  results: 'Results',
+  pages: 'Pages',
+  actions: 'Actions',
+  keys: 'Your keys',
+  users: 'Users',
+  searching: 'Searching…',
+  nothing: 'Nothing found. Try another word.',
+  shortcuts: {
+    title: 'Keyboard shortcuts',
+    palette: 'Go to a page, key or action',
+    search: 'Search this page',
+    create: 'Create a key',
+    help: 'Show these shortcuts',
+    close: 'Close a dialog',
+    singleKeys: 'Use shortcuts of a single key',
+    singleKeysHint: 'Turn this off if you dictate text. They never act while you type in a field.',
+  },
+};

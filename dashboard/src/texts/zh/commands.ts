@@ -1,0 +1,25 @@
+import type { Texts } from '..';
+
+export const commands: Texts['commands'] = {
+  search: '搜索',
+  title: '搜索页面、令牌和操作',
+  placeholder: '前往页面或令牌…',
+  placeholderAdministrator: '前往页面、令牌或用户…',
+  results: '结果',
+  pages: '页面',
+  actions: '操作',
+  keys: '你的令牌',
+  users: '用户',
+  searching: '正在搜索…',
+  nothing: '没有找到。请换个词试试。',
+  shortcuts: {
+    title: '键盘快捷键',
+    palette: '前往页面、令牌或操作',
+    search: '在此页搜索',
+    create: '创建令牌',
+    help: '显示快捷键',
+    close: '关闭对话框',
+    singleKeys: '启用单键快捷键',
+    singleKeysHint: '如果你用语音输入文字，请关闭。在输入框中输入时，快捷键不会触发。',
+  },
+};

@@ -17,7 +17,6 @@ const LOOKS = [
 for (const { texts, ...look } of LOOKS) {
   const { commands, keys, profile, reference, shell, common } = texts;
   const { adminUsers, adminRequests, adminGateways, adminAudit } = texts;
-  texts;
   const name = `${look.colorScheme}, ${look.locale}`;
 
   test(`the dialogs about keys and access tokens are accessible: ${name}`, async ({ visit }) => {

@@ -48,6 +48,7 @@ export async function allPages(site: string): Promise<UserPages[]> {
       who: 'root',
       as: ROOT,
       pages: [
+        ['overview-administrator', '/'],
         ['admin-users', '/admin/users'],
         ['admin-requests', '/admin/requests'],
         ['admin-requests-all', '/admin/requests?state=all'],

@@ -13,11 +13,14 @@ interface Props {
   hint?: string;
   /** Shown below the secret, such as an example. */
   children?: ReactNode;
+  /** The secret was copied. */
+  onCopy?: () => void;
   onClose: () => void;
 }
 
 /** Shows a new secret. Only its button closes the dialog, so that a stray click does not lose the secret. */
-export function SecretDialog({ title, secret, hint = texts.common.secret.once, children, onClose }: Props) {
+export function SecretDialog(props: Props) {
+  const { title, secret, hint = texts.common.secret.once, children, onCopy, onClose } = props;
   const { copied, copy } = useCopy();
   return (
     <Modal
@@ -36,7 +39,10 @@ export function SecretDialog({ title, secret, hint = texts.common.secret.once, c
         <Button
           data-autofocus
           leftSection={copied ? <IconCheck size={18} /> : <IconCopy size={18} />}
-          onClick={() => secret && copy(secret)}
+          onClick={() => {
+            if (secret) copy(secret);
+            onCopy?.();
+          }}
         >
           {copied ? texts.common.copied : texts.common.copy}
         </Button>

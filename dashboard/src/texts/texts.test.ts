@@ -28,7 +28,8 @@ function placeholders(text: Text): string[] {
 }
 
 /** Words that are the same in Chinese. */
-const NAME = /\b(API|Authorization|CIDR|CSV|GATEWAY|ID|IP|JSON|Keymeter|LLM|Language|OpenAPI|Token)\b/g;
+const NAME =
+  /\b(API|Authorization|CIDR|CSV|GATEWAY|ID|IP|JSON|Keymeter|LLM|Language|Node\.js|OpenAPI|Python|Token|curl|groups|models\.names)\b/g;
 const ERROR_CODE = /\b[a-z]+(_[a-z]+)+\b/g;
 /** Addresses, in no language. */
 const EXAMPLES = ['keys.form.ipsExample'];

@@ -5,6 +5,8 @@ import { useOverview } from '../../api/overview';
 import { useStatus } from '../../api/status';
 import { totalsOf } from '../../format/usage';
 import { FailureState } from '../../shared/FailureState';
+import { AdministratorChecklist } from '../../shared/onboarding/AdministratorChecklist';
+import { UserChecklist, useShowsUserChecklist } from '../../shared/onboarding/UserChecklist';
 import { PageHeader } from '../../shared/PageHeader';
 import { texts } from '../../texts';
 import { AttentionCard } from './AttentionCard';
@@ -23,6 +25,7 @@ export default function OverviewPage() {
   const today = overview && totalsOf(overview.daily.filter(({ date }) => date === overview.end_date));
   // Days of usage begin at midnight of the server, which may not be that of the browser.
   const zone = useStatus().data?.time_zone;
+  const showsChecklist = useShowsUserChecklist();
   const isFirstRun = overview?.tokens.total === 0 && week?.requests === 0;
 
   if (error && !overview) {
@@ -54,9 +57,17 @@ export default function OverviewPage() {
         }
       />
       <div className={classes.grid} data-first-run={isFirstRun || undefined}>
+        <AdministratorChecklist className={classes.all} />
+        {showsChecklist && !isFirstRun && overview && (
+          <UserChecklist keys={overview.tokens.total} className={classes.all} />
+        )}
         <WalletCard />
         {isFirstRun ? (
-          <FirstRun />
+          showsChecklist ? (
+            <UserChecklist keys={0} className={classes.two} />
+          ) : (
+            <FirstRun />
+          )
         ) : (
           <>
             <SpendTotal title={zone ? words.todayIn(zone) : words.today} totals={today} />

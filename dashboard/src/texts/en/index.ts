@@ -11,6 +11,7 @@ import { errors } from './errors';
 import { key } from './key';
 import { keys } from './keys';
 import { limits } from './limits';
+import { onboarding } from './onboarding';
 import { overview } from './overview';
 import { profile } from './profile';
 import { reference } from './reference';
@@ -24,6 +25,7 @@ export const en = {
   shell,
   commands,
   signIn,
+  onboarding,
   overview,
   keys,
   key,

@@ -28,6 +28,7 @@ import { errors } from './errors';
 import { key } from './key';
 import { keys } from './keys';
 import { limits } from './limits';
+import { onboarding } from './onboarding';
 import { overview } from './overview';
 import { profile } from './profile';
 import { reference } from './reference';
@@ -41,6 +42,7 @@ export const zh: Texts = {
   shell,
   commands,
   signIn,
+  onboarding,
   overview,
   keys,
   key,

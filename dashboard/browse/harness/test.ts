@@ -6,7 +6,7 @@ import { watchForErrors } from './browserErrors';
 import { launchChromium } from './chromium';
 import type { Fonts } from './fonts';
 
-interface VisitOptions {
+export interface VisitOptions {
   /** The signed-in user. Absent for nobody. */
   as?: Account;
   phone?: boolean;

@@ -3,12 +3,16 @@ import type { Plugin, Rolldown } from 'vite';
 
 const source = (file: string) => resolve(import.meta.dirname, 'src', file);
 
+const ADMIN = source('pages/admin/');
+
 /**
  * Sorts modules into few files, so that a page needs few requests: what `main.tsx` needs before it knows the language,
- * the texts of each language, the app with what several pages share, and each page.
+ * the texts of each language, the app with what several pages share, what only pages of administrators share, and each
+ * page.
  */
 export function chunks() {
   const app = new Set<string>();
+  const admin = new Set<string>();
 
   const plugin: Plugin = {
     name: 'chunks',
@@ -17,18 +21,21 @@ export function chunks() {
       const early = ['main.tsx', 'texts/en/index.ts', 'texts/zh/index.ts'];
       const first = new Set(early.flatMap((file) => [...closure(source(file), importsOf)]));
       const shared = closure(source('App.tsx'), importsOf);
-      const seen = new Set<string>();
+      const entriesOf = new Map<string, string[]>();
       // Pages, and dialogs that are loaded when they open.
       const lazy = [...this.getModuleIds()].flatMap(
         (id) => this.getModuleInfo(id)?.dynamicallyImportedIds ?? [],
       );
       for (const entry of new Set(lazy)) {
-        for (const id of closure(entry, importsOf)) {
-          if (seen.has(id)) shared.add(id);
-          seen.add(id);
-        }
+        for (const id of closure(entry, importsOf)) entriesOf.set(id, [...(entriesOf.get(id) ?? []), entry]);
+      }
+      for (const [id, entries] of entriesOf) {
+        if (entries.length < 2 || shared.has(id)) continue;
+        if (entries.every((entry) => entry.startsWith(ADMIN))) admin.add(id);
+        else shared.add(id);
       }
       for (const id of shared) if (!first.has(id)) app.add(id);
+      for (const id of first) admin.delete(id);
     },
     transformIndexHtml: {
       order: 'post',
@@ -44,7 +51,10 @@ export function chunks() {
       },
     },
   };
-  const groups: Rolldown.CodeSplittingGroup[] = [{ name: 'app', test: (id) => app.has(id) }];
+  const groups: Rolldown.CodeSplittingGroup[] = [
+    { name: 'app', test: (id) => app.has(id) },
+    { name: 'admin', test: (id) => admin.has(id) },
+  ];
   return { plugin, groups };
 }
 

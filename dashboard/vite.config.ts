@@ -10,7 +10,10 @@ export default defineConfig(({ mode }) => {
     plugins: [react(), plugin],
     server: {
       // Keeps the Host header, because the server refuses writes from another origin.
-      proxy: { '/api': { target: KEYMETER_URL, changeOrigin: false } },
+      proxy: {
+        '/api': { target: KEYMETER_URL, changeOrigin: false },
+        '/readyz': { target: KEYMETER_URL, changeOrigin: false },
+      },
     },
     build: {
       assetsDir: 'assets',

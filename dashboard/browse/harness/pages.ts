@@ -19,6 +19,7 @@ export async function allPages(site: string): Promise<UserPages[]> {
   const query = { keyword: 'Production chat' };
   const found = await done(ana.GET('/api/token/search', { params: { query } }));
   const [key] = found.items;
+  const owner = await done(ana.GET('/api/user/self'));
   return [
     {
       who: 'nobody',
@@ -49,16 +50,25 @@ export async function allPages(site: string): Promise<UserPages[]> {
       as: ROOT,
       pages: [
         ['overview-administrator', '/'],
+        ['admin-home', '/admin'],
         ['admin-users', '/admin/users'],
+        ['admin-user', `/admin/users/${owner.id}`],
+        ['admin-no-such-user', '/admin/users/999999'],
         ['admin-requests', '/admin/requests'],
         ['admin-requests-all', '/admin/requests?state=all'],
         ['admin-tokens', '/admin/tokens'],
+        ['admin-token', `/admin/tokens/${key?.id}`],
+        ['admin-no-such-token', '/admin/tokens/999999'],
+        ['admin-usage', '/admin/usage?range=30d'],
         ['admin-gateways', '/admin/gateways'],
         ['admin-audit', '/admin/audit'],
       ],
     },
   ];
 }
+
+/** The responses to the pages of a missing key and a missing user. */
+export const missing = [/^404 GET \/api\/token\/999999/, /^404 GET \/api\/admin\/(users|tokens)\/999999/];
 
 /** Opens a page and waits until it has loaded. */
 export async function open(page: Page, path: string) {

@@ -113,7 +113,7 @@ test('an administrator finds a user, and a pasted key is in no address', async (
   await visible(palette(page).getByText('Nothing found'));
   await palette(page).getByRole('combobox').fill(lou.username);
   await palette(page).getByRole('option', { name: lou.username }).click();
-  await visible(page.getByRole('row', { name: lou.username }));
+  await visible(page.getByRole('heading', { level: 1, name: lou.username }));
   expect(addresses.some((address) => address.includes(lou.username))).toBe(true);
   expect(addresses.filter((address) => address.includes(key.slice(3)))).toEqual([]);
 });

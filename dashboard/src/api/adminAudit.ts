@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, call } from './client';
-import { pageParams } from './page';
+import { PAGE_SIZE } from './page';
 import type { components } from './schema';
 
 export type AuditLine = components['schemas']['AuditBody'];
@@ -17,11 +17,16 @@ export const auditFilterNames = [
 /** Days are those of the server. */
 export type AuditFilter = Record<(typeof auditFilterNames)[number], string>;
 
-export function useAuditLog(filter: AuditFilter, page: number) {
+export const auditKey = ['admin', 'audit'] as const;
+
+/** Entries that match the filter, newest first. */
+export function useAuditLog(filter: Partial<AuditFilter>, page: number, size = PAGE_SIZE) {
   return useQuery({
-    queryKey: ['admin', 'audit', filter, page],
-    queryFn: ({ signal }) =>
-      call(api.GET('/api/admin/audit', { params: { query: { ...filter, ...pageParams(page) } }, signal })),
+    queryKey: [...auditKey, filter, page, size],
+    queryFn: ({ signal }) => {
+      const query = { ...filter, p: String(page), size: String(size) };
+      return call(api.GET('/api/admin/audit', { params: { query }, signal }));
+    },
     placeholderData: keepPreviousData,
     // Actions on other pages add entries.
     staleTime: 0,

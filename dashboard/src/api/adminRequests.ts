@@ -1,5 +1,7 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { grantQuota } from './adminUsers';
 import { api, call } from './client';
+import { ApiError } from './error';
 import { pageParams } from './page';
 import type { components } from './schema';
 
@@ -40,16 +42,42 @@ export function usePendingRequestCount() {
   });
 }
 
-export function useDecideRequest() {
+export interface Answer {
+  request: Pick<ApiRequest, 'id' | 'user_id'>;
+  decision: Decision;
+  /** Shown to the user. */
+  note: string;
+  /** Quota units to add to the wallet of the user after an approval, or 0. */
+  topUp: number;
+}
+
+export interface Answered {
+  /** The request is answered, but adding to the wallet failed. */
+  topUpError?: Error;
+}
+
+/** Answers the request, and then adds to the wallet. Fails only if the request was not answered. */
+export async function answerRequest({ request, decision, note, topUp }: Answer): Promise<Answered> {
+  const answer = { params: { path: { id: request.id } }, body: { decision, note } };
+  await call(api.POST('/api/admin/token_api_requests/{id}', answer));
+  if (decision !== 'approve' || topUp === 0) return {};
+  try {
+    await grantQuota(request.user_id, { delta: topUp });
+    return {};
+  } catch (error) {
+    return { topUpError: error as Error };
+  }
+}
+
+/** Returns true if the server refused, so that nothing changed. After other failures it may have done its work. */
+export function isRefusal(error: Error): boolean {
+  return error instanceof ApiError && error.status >= 400 && error.status < 500;
+}
+
+export function useAnswerRequest() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ id, decision, note }: { id: number; decision: Decision; note: string }) =>
-      call(
-        api.POST('/api/admin/token_api_requests/{id}', {
-          params: { path: { id } },
-          body: { decision, note },
-        }),
-      ),
+    mutationFn: answerRequest,
     // Also after a failure: another administrator may have answered the request.
     onSettled: () => {
       client.invalidateQueries({ queryKey: ['admin'] });

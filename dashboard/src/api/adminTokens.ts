@@ -5,6 +5,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { auditKey } from './adminAudit';
 import { api, call } from './client';
 import { ApiError } from './error';
 import { PAGE_SIZE, type Page, pageParams } from './page';
@@ -12,6 +13,8 @@ import type { components } from './schema';
 import { listingBody, listingQuery, type TokenListing } from './tokenListing';
 
 const tokensKey = ['admin', 'tokens'] as const;
+const listKey = [...tokensKey, 'list'] as const;
+const oneKey = (id: number) => [...tokensKey, 'one', id] as const;
 const ENABLED = 1;
 const DISABLED = 2;
 
@@ -32,7 +35,7 @@ const SEARCH_RETRIES = 2;
 /** The tokens of all users, or of one user. A key is sent in the body, because addresses are written to logs. */
 export function useAllTokens({ keyword, key, userId, listing }: AnyTokenSearch, page: number) {
   return useQuery({
-    queryKey: [...tokensKey, keyword, key, userId, listing, page],
+    queryKey: [...listKey, keyword, key, userId, listing, page],
     queryFn: ({ signal }) => {
       if (key === '') {
         const query = { keyword, user_id: userId, ...listingQuery(listing), ...pageParams(page) };
@@ -46,6 +49,23 @@ export function useAllTokens({ keyword, key, userId, listing }: AnyTokenSearch, 
     retry: (failures, error) =>
       failures < SEARCH_RETRIES && error instanceof ApiError && (error.isTransient || error.status === 429),
   });
+}
+
+/** One token of any user, without its key. */
+export function useAnyToken(id: number) {
+  const client = useQueryClient();
+  return useQuery({
+    queryKey: oneKey(id),
+    queryFn: ({ signal }) => call(api.GET('/api/admin/tokens/{id}', { params: { path: { id } }, signal })),
+    placeholderData: listedToken(client, id),
+  });
+}
+
+function listedToken(client: QueryClient, id: number): OwnedToken | undefined {
+  return client
+    .getQueriesData<Page<OwnedToken>>({ queryKey: listKey })
+    .flatMap(([, page]) => page?.items ?? [])
+    .find((token) => token.id === id);
 }
 
 /** Optimistic: shows the new status immediately, and the old one again if the server refuses. */
@@ -70,13 +90,15 @@ export function useSwitchAnyToken() {
       // While another switch is pending, a reload would show its old status.
       if (client.isMutating({ mutationKey: tokensKey }) > 1) return;
       client.invalidateQueries({ queryKey: tokensKey });
+      client.invalidateQueries({ queryKey: auditKey });
     },
   });
 }
 
 function updateToken(client: QueryClient, token: OwnedToken) {
+  client.setQueryData<OwnedToken>(oneKey(token.id), (known) => known && token);
   client.setQueriesData<Page<OwnedToken>>(
-    { queryKey: tokensKey },
+    { queryKey: listKey },
     (page) => page && { ...page, items: page.items.map((other) => (other.id === token.id ? token : other)) },
   );
 }

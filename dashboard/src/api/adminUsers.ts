@@ -1,4 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { auditKey } from './adminAudit';
 import { api, call } from './client';
 import { pageParams } from './page';
 import type { components } from './schema';
@@ -10,11 +11,35 @@ export type Grant = components['schemas']['GrantBody'];
 
 const usersKey = ['admin', 'users'] as const;
 
-export function useUsers(keyword: string, page: number) {
+const sortings = {
+  newest: { sort: 'id', order: 'desc' },
+  name: { sort: 'username', order: 'asc' },
+  lowest_wallet: { sort: 'quota', order: 'asc' },
+  most_spent: { sort: 'used_quota', order: 'desc' },
+};
+
+export type UserSorting = keyof typeof sortings;
+
+export const userSortings = Object.keys(sortings) as UserSorting[];
+
+export function readUserSorting(text: string | null): UserSorting {
+  return userSortings.find((name) => name === text) ?? 'newest';
+}
+
+interface UserListing {
+  keyword: string;
+  /** 1 enabled, 2 disabled, or empty. */
+  status?: string;
+  sorting?: UserSorting;
+}
+
+export function useUsers({ keyword, status = '', sorting = 'newest' }: UserListing, page: number) {
   return useQuery({
-    queryKey: [...usersKey, 'list', keyword, page],
-    queryFn: ({ signal }) =>
-      call(api.GET('/api/admin/users', { params: { query: { keyword, ...pageParams(page) } }, signal })),
+    queryKey: [...usersKey, 'list', keyword, status, sorting, page],
+    queryFn: ({ signal }) => {
+      const query = { keyword, status, ...sortings[sorting], ...pageParams(page) };
+      return call(api.GET('/api/admin/users', { params: { query }, signal }));
+    },
     placeholderData: keepPreviousData,
   });
 }
@@ -22,11 +47,26 @@ export function useUsers(keyword: string, page: number) {
 /** The first users with the keyword. Sends nothing without one. */
 export function useUserSearch(keyword: string | undefined) {
   return useQuery({
-    queryKey: [...usersKey, 'list', keyword, 0],
+    queryKey: [...usersKey, 'list', 'search', keyword],
     queryFn: ({ signal }) =>
       call(api.GET('/api/admin/users', { params: { query: { keyword, ...pageParams(0) } }, signal })),
     enabled: keyword !== undefined,
     placeholderData: keepPreviousData,
+  });
+}
+
+/** The maximum page size of the API. */
+const MAX_SIZE = '100';
+
+/** Enabled accounts, those with the smallest wallets first. */
+export function useSmallestWallets() {
+  return useQuery({
+    queryKey: [...usersKey, 'list', 'smallest wallets'],
+    queryFn: ({ signal }) => {
+      const query = { status: '1', size: MAX_SIZE, ...sortings.lowest_wallet };
+      return call(api.GET('/api/admin/users', { params: { query }, signal }));
+    },
+    select: (page) => page.items,
   });
 }
 
@@ -44,6 +84,7 @@ function useRefresh() {
   const client = useQueryClient();
   return (user?: User) => {
     client.invalidateQueries({ queryKey: usersKey });
+    client.invalidateQueries({ queryKey: auditKey });
     const own = client.getQueryData<User>(sessionKey);
     if (user && user.id === own?.id) client.invalidateQueries({ queryKey: sessionKey });
   };
@@ -66,19 +107,29 @@ export function useEditUser() {
   });
 }
 
+export function grantQuota(id: number, grant: Grant): Promise<User> {
+  return call(api.POST('/api/admin/users/{id}/quota', { params: { path: { id } }, body: grant }));
+}
+
 export function useGrantQuota() {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: ({ id, grant }: { id: number; grant: Grant }) =>
-      call(api.POST('/api/admin/users/{id}/quota', { params: { path: { id } }, body: grant })),
+    mutationFn: ({ id, grant }: { id: number; grant: Grant }) => grantQuota(id, grant),
     onSuccess: (user) => refresh(user),
+    // The server may have changed the wallet before the connection was lost.
+    onError: () => refresh(),
   });
 }
 
 export function useDeleteUser() {
-  const refresh = useRefresh();
+  const client = useQueryClient();
   return useMutation({
     mutationFn: (id: number) => call(api.DELETE('/api/admin/users/{id}', { params: { path: { id } } })),
-    onSuccess: () => refresh(),
+    onSuccess: () => {
+      client.invalidateQueries({ queryKey: [...usersKey, 'list'] });
+      // The page of the user closes. Loading it again would fail.
+      client.invalidateQueries({ queryKey: usersKey, refetchType: 'none' });
+      client.invalidateQueries({ queryKey: auditKey, refetchType: 'none' });
+    },
   });
 }

@@ -7,24 +7,43 @@ import { tokensKey } from './tokenCache';
 export type Report = components['schemas']['ReportBody'];
 export type ReportRow = components['schemas']['ReportRowBody'];
 
+/** Whose tokens: those of the signed-in user, or those of everyone, for administrators. */
+export type UsageScope = 'own' | 'everyone';
+
 interface Options {
-  range: DayRange;
-  groupBy: 'day' | 'token';
+  scope?: UsageScope;
+  /** Absent for the last 30 days of the server. */
+  range?: DayRange;
+  groupBy: 'day' | 'token' | 'user' | 'user,token';
   /** Absent for all tokens, also deleted ones. */
   tokenId?: number;
+  /** Absent for all users. Only for the scope `everyone`. */
+  userId?: number;
 }
 
-function queryOf({ range, groupBy, tokenId }: Options) {
-  return { from: range.start, to: range.end, group_by: groupBy, token_id: tokenId?.toString() };
+function queryOf({ range, groupBy, tokenId, userId }: Options) {
+  return {
+    from: range?.start,
+    to: range?.end,
+    group_by: groupBy,
+    token_id: tokenId?.toString(),
+    user_id: userId?.toString(),
+  };
 }
 
-/** The usage of the signed-in user, by day, or by token with the highest spend first. */
-export function useUsageReport(options: Options) {
+/** Usage by day, or by user or token with the highest spend first. */
+export function useUsageReport({ scope = 'own', ...options }: Options) {
   const query = queryOf(options);
   return useQuery({
-    queryKey: [...tokensKey, 'report', query],
-    queryFn: ({ signal }): Promise<Report> =>
-      call(api.GET('/api/usage', { params: { query }, signal })) as Promise<Report>,
+    queryKey: scope === 'own' ? [...tokensKey, 'report', query] : ['admin', 'usage', query],
+    queryFn: ({ signal }): Promise<Report> => {
+      const { user_id, ...own } = query;
+      const answer =
+        scope === 'own'
+          ? call(api.GET('/api/usage', { params: { query: own }, signal }))
+          : call(api.GET('/api/admin/usage', { params: { query }, signal }));
+      return answer as Promise<Report>;
+    },
     placeholderData: keepPreviousData,
   });
 }
@@ -36,4 +55,11 @@ export function daysOf({ rows }: Report): DayUsage[] {
 /** The address of the usage by day and token as CSV. */
 export function usageCsvHref({ start, end }: DayRange): string {
   return `/api/usage?${new URLSearchParams({ from: start, to: end, group_by: 'day,token', format: 'csv' })}`;
+}
+
+/** The address of the usage of everyone, or of one user, by day, user and token as CSV. */
+export function allUsageCsvHref({ start, end }: DayRange, userId: number | undefined): string {
+  const params = new URLSearchParams({ from: start, to: end, group_by: 'day,user,token', format: 'csv' });
+  if (userId !== undefined) params.set('user_id', String(userId));
+  return `/api/admin/usage?${params}`;
 }

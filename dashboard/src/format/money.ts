@@ -59,6 +59,17 @@ export function formatUsdExact(units: number): string {
   return format(exact, units);
 }
 
+const change = new Intl.NumberFormat(locale, {
+  ...usd,
+  maximumFractionDigits: PLACES,
+  signDisplay: 'exceptZero',
+});
+
+/** An exact difference with its sign: "+$1.50". */
+export function formatChange(units: number): string {
+  return format(change, units);
+}
+
 /** An amount rounded to whole cents. Amounts below one cent are exact. */
 export function formatUsd(units: number): string {
   return Math.abs(units) < CENT ? formatUsdExact(units) : format(cents, units);

@@ -6,7 +6,7 @@ import { formatCompact } from '../format/compact';
 import { formatUsd, formatUsdExact } from '../format/money';
 import { roundDays, unitsOf } from '../format/usage';
 import { texts } from '../texts';
-import { barLabels } from './chartLabels';
+import { barLabels, WEEKDAYS_UP_TO } from './chartLabels';
 import classes from './SpendChart.module.css';
 import { useWidth } from './useWidth';
 
@@ -32,7 +32,13 @@ export function SpendChart({ daily, today }: Props) {
   const { ref, width } = useWidth();
   const labels = barLabels(days.length, (width ?? 0) / days.length, today);
   return (
-    <div ref={ref} role="img" aria-label={summary} className={classes.chart}>
+    <div
+      ref={ref}
+      role="img"
+      aria-label={summary}
+      className={classes.chart}
+      data-dates={days.length > WEEKDAYS_UP_TO || undefined}
+    >
       {days.map((day, index) => (
         <Tooltip key={day.date} label={<Figures day={day} />}>
           <div className={classes.day} data-today={day.date === today || undefined}>

@@ -6,7 +6,9 @@ import { texts } from '../texts';
 const WIDE = 58;
 const NARROW = 42;
 const DATE = 62;
-const WEEKDAYS_UP_TO = 10;
+
+/** Charts with more days have dates as labels. */
+export const WEEKDAYS_UP_TO = 10;
 
 export interface BarLabels {
   /** Absent if there is no room. */

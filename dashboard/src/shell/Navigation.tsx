@@ -24,8 +24,8 @@ export function Navigation({ onNavigate }: { onNavigate: () => void }) {
 
 function Entries({ entries, onNavigate }: { entries: NavigationEntry[]; onNavigate: () => void }) {
   const [path] = useLocation();
-  return entries.map(({ href, label, icon: Icon, badge: EndBadge }) => {
-    const active = href === '/' ? path === '/' : path === href || path.startsWith(`${href}/`);
+  return entries.map(({ href, exact, label, icon: Icon, badge: EndBadge }) => {
+    const active = path === href || (!exact && path.startsWith(`${href}/`));
     return (
       <NavLink
         key={href}

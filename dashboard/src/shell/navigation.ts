@@ -1,5 +1,6 @@
 import {
   IconApi,
+  IconChartAreaLine,
   IconChartBar,
   IconHistory,
   IconInbox,
@@ -7,6 +8,7 @@ import {
   IconLayoutDashboard,
   IconListSearch,
   IconServer2,
+  IconShieldCog,
   IconUser,
   IconUsers,
 } from '@tabler/icons-react';
@@ -17,13 +19,15 @@ import { PendingRequestsBadge } from './PendingRequestsBadge';
 export interface NavigationEntry {
   href: string;
   label: string;
+  /** Pages below the path belong to other entries. */
+  exact?: boolean;
   icon: ComponentType<{ size?: number; stroke?: number }>;
   /** Shown at the end of the entry. */
   badge?: ComponentType;
 }
 
 export const userNavigation: NavigationEntry[] = [
-  { href: '/', label: texts.overview.title, icon: IconLayoutDashboard },
+  { href: '/', exact: true, label: texts.overview.title, icon: IconLayoutDashboard },
   { href: '/keys', label: texts.keys.title, icon: IconKey },
   { href: '/usage', label: texts.usage.title, icon: IconChartBar },
   { href: '/profile', label: texts.profile.title, icon: IconUser },
@@ -31,9 +35,11 @@ export const userNavigation: NavigationEntry[] = [
 ];
 
 export const administratorNavigation: NavigationEntry[] = [
+  { href: '/admin', exact: true, label: texts.adminHome.title, icon: IconShieldCog },
   { href: '/admin/users', label: texts.adminUsers.title, icon: IconUsers },
   { href: '/admin/requests', label: texts.adminRequests.title, icon: IconInbox, badge: PendingRequestsBadge },
   { href: '/admin/tokens', label: texts.adminTokens.title, icon: IconListSearch },
+  { href: '/admin/usage', label: texts.adminUsage.title, icon: IconChartAreaLine },
   { href: '/admin/gateways', label: texts.adminGateways.title, icon: IconServer2 },
   { href: '/admin/audit', label: texts.adminAudit.title, icon: IconHistory },
 ];

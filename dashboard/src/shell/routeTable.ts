@@ -27,7 +27,14 @@ export const appRoutes: AppRoute[] = [
   { path: '/profile', page: lazy(() => import('../pages/profile/ProfilePage')) },
   { path: '/reference', page: lazy(() => import('../pages/reference/ReferencePage')) },
   { path: '/enablement', page: lazy(() => import('../pages/enablement/EnablementPage')) },
+  { path: '/admin', administrator: true, page: lazy(() => import('../pages/admin/home/HomePage')) },
+  {
+    path: '/admin/usage',
+    administrator: true,
+    page: lazy(() => import('../pages/admin/usage/AllUsagePage')),
+  },
   { path: '/admin/users', administrator: true, page: lazy(() => import('../pages/admin/users/UsersPage')) },
+  { path: '/admin/users/:id', administrator: true, page: lazy(() => import('../pages/admin/user/UserPage')) },
   {
     path: '/admin/requests',
     administrator: true,
@@ -37,6 +44,11 @@ export const appRoutes: AppRoute[] = [
     path: '/admin/tokens',
     administrator: true,
     page: lazy(() => import('../pages/admin/tokens/TokensPage')),
+  },
+  {
+    path: '/admin/tokens/:id',
+    administrator: true,
+    page: lazy(() => import('../pages/admin/token/TokenPage')),
   },
   {
     path: '/admin/gateways',

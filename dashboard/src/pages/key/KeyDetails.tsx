@@ -14,6 +14,7 @@ import { AccountLimitAlert } from './AccountLimitAlert';
 import { KeyFacts } from './KeyFacts';
 import { KeyNotFound } from './KeyNotFound';
 import { LockedAlert } from './LockedAlert';
+import { MaskedKey } from './MaskedKey';
 import { UsageSection } from './usage/UsageSection';
 
 const words = texts.key;
@@ -67,7 +68,7 @@ export function KeyDetails({ id }: { id: number }) {
       <Stack gap="md">
         <LockedAlert token={token} />
         <AccountLimitAlert />
-        <KeyFacts token={token} actions={actions} />
+        <KeyFacts token={token} maskedKey={<MaskedKey token={token} actions={actions} />} />
         <UsageSection token={token} />
       </Stack>
       {dialogs}

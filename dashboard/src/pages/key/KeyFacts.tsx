@@ -5,36 +5,48 @@ import type { Token } from '../../api/tokens';
 import { formatList } from '../../format/list';
 import { formatInteger } from '../../format/locale';
 import { formatDateTime } from '../../format/time';
+import { Fact, Facts } from '../../shared/Facts';
 import { PeriodBars } from '../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../shared/limits/periodBar';
 import { QuotaBar } from '../../shared/QuotaBar';
 import { RelativeTime } from '../../shared/RelativeTime';
 import { useScrollRegion } from '../../shared/useScrollRegion';
 import { texts } from '../../texts';
-import type { KeyActions } from '../keys/actions/useKeyActions';
 import { AUTO } from '../keys/form/draft';
 import { groupName } from '../keys/groupName';
 import classes from './KeyFacts.module.css';
-import { MaskedKey } from './MaskedKey';
 
 const words = texts.key.facts;
 
-export function KeyFacts({ token, actions }: { token: Token; actions: KeyActions }) {
+interface Props {
+  token: Token;
+  /** The masked key, and what can be done with it. */
+  maskedKey: ReactNode;
+  /** On pages for others than the owner. */
+  owner?: ReactNode;
+}
+
+export function KeyFacts({ token, maskedKey, owner }: Props) {
   const used = token.used_quota > 0;
   return (
     <Paper component="section" p="lg">
       <Title order={2} mb="md">
         {words.title}
       </Title>
-      <dl className={classes.facts}>
-        <Fact name={words.key} span={classes.whole}>
-          <MaskedKey token={token} actions={actions} />
+      <Facts>
+        <Fact name={words.key} span={owner ? 'half' : 'whole'}>
+          {maskedKey}
         </Fact>
-        <Fact name={words.quota} span={classes.half}>
+        {owner && (
+          <Fact name={words.owner} span="half">
+            {owner}
+          </Fact>
+        )}
+        <Fact name={words.quota} span="half">
           <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
         </Fact>
         {limitedPeriods(token.period_usage).length > 0 && (
-          <Fact name={words.limits} span={classes.half}>
+          <Fact name={words.limits} span="half">
             <PeriodBars usage={token.period_usage} of="key" />
           </Fact>
         )}
@@ -48,7 +60,7 @@ export function KeyFacts({ token, actions }: { token: Token; actions: KeyActions
           <When seconds={token.created_time} never="" />
         </Fact>
         <Fact name={words.group}>
-          {groupName(token.group)}
+          {owner && token.group === '' ? words.ownersGroup : groupName(token.group)}
           {token.group === AUTO && (
             <Text size="sm" c="dimmed">
               {token.cross_group_retry ? words.retry : words.noRetry}
@@ -65,21 +77,12 @@ export function KeyFacts({ token, actions }: { token: Token; actions: KeyActions
         </Fact>
         <RateFact limits={token.rate_limits} />
         {token.note !== '' && (
-          <Fact name={words.note} span={classes.whole}>
+          <Fact name={words.note} span="whole">
             <Lines label={words.note} text={token.note} />
           </Fact>
         )}
-      </dl>
+      </Facts>
     </Paper>
-  );
-}
-
-function Fact({ name, span, children }: { name: string; span?: string; children: ReactNode }) {
-  return (
-    <div className={span}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 
@@ -87,7 +90,7 @@ function RateFact({ limits }: { limits: RateLimits }) {
   const limited = rates.filter((rate) => limits[rate] !== NO_LIMIT);
   if (limited.length === 0) return null;
   return (
-    <Fact name={words.rateLimits} span={classes.half}>
+    <Fact name={words.rateLimits} span="half">
       {limited.map((rate) => (
         <div key={rate}>{texts.limits.rateFacts[rate](formatInteger(limits[rate]))}</div>
       ))}

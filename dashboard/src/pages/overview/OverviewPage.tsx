@@ -8,13 +8,13 @@ import { FailureState } from '../../shared/FailureState';
 import { AdministratorChecklist } from '../../shared/onboarding/AdministratorChecklist';
 import { UserChecklist, useShowsUserChecklist } from '../../shared/onboarding/UserChecklist';
 import { PageHeader } from '../../shared/PageHeader';
+import { SpendTotal } from '../../shared/SpendTotal';
 import { texts } from '../../texts';
 import { AttentionCard } from './AttentionCard';
 import { FirstRun } from './FirstRun';
 import { KeysCard } from './KeysCard';
 import classes from './OverviewPage.module.css';
 import { SpendCard } from './SpendCard';
-import { SpendTotal } from './SpendTotal';
 import { WalletCard } from './WalletCard';
 
 const words = texts.overview;

@@ -5,9 +5,9 @@ import { formatUsd } from '../../format/money';
 import { PeriodBars } from '../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../shared/limits/periodBar';
 import { Money } from '../../shared/Money';
+import { StatCard } from '../../shared/StatCard';
 import { texts } from '../../texts';
 import classes from './OverviewPage.module.css';
-import { StatCard } from './StatCard';
 
 const words = texts.overview.wallet;
 

@@ -1,17 +1,15 @@
-import { Button, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
+import { Anchor, Skeleton, Stack } from '@mantine/core';
+import { Link } from 'wouter';
 import { useStatus } from '../../api/status';
-import { daysOf, usageCsvHref, useUsageReport } from '../../api/usageReports';
-import { FailureState } from '../../shared/FailureState';
+import { usageCsvHref, useUsageReport } from '../../api/usageReports';
 import { PageHeader } from '../../shared/PageHeader';
-import { SpendChart } from '../../shared/SpendChart';
+import { CsvButton } from '../../shared/usage/CsvButton';
 import { RangeFields } from '../../shared/usage/RangeFields';
+import { Ranking } from '../../shared/usage/Ranking';
 import { todayIn } from '../../shared/usage/range';
-import { UsageTable } from '../../shared/usage/UsageTable';
+import { SpendByDay } from '../../shared/usage/SpendByDay';
 import { useRange } from '../../shared/usage/useRange';
 import { texts } from '../../texts';
-import { Ranking } from './Ranking';
-import classes from './UsagePage.module.css';
 
 const words = texts.usage;
 
@@ -32,58 +30,26 @@ function Usage({ timeZone }: { timeZone: string }) {
   const { state, range, setState } = useRange(today);
   const byDay = useUsageReport({ range, groupBy: 'day' });
   const byToken = useUsageReport({ range, groupBy: 'token' });
-  const days = byDay.data && daysOf(byDay.data);
   return (
     <>
       <PageHeader
         title={words.title}
         description={words.description}
-        actions={
-          <Button
-            component="a"
-            href={usageCsvHref(range)}
-            download
-            variant="default"
-            leftSection={<IconDownload size={18} stroke={1.6} />}
-          >
-            {texts.key.usage.export}
-          </Button>
-        }
+        actions={<CsvButton href={usageCsvHref(range)} />}
       />
       <Stack gap="md">
         <RangeFields today={today} state={state} onChange={setState} />
-        <Paper component="section" p="lg">
-          <Title order={2} mb="md">
-            {words.byDay}
-          </Title>
-          {days ? (
-            <Stack gap="lg">
-              <div className={classes.chart}>
-                <SpendChart daily={days} today={today} />
-              </div>
-              <UsageTable daily={days} />
-              <Text size="sm" c="dimmed">
-                {texts.key.usage.zone(timeZone)}
-              </Text>
-            </Stack>
-          ) : byDay.error ? (
-            <FailureState error={byDay.error} onRetry={byDay.refetch} />
-          ) : (
-            <Skeleton h={420} />
+        <SpendByDay report={byDay} today={today} timeZone={timeZone} />
+        <Ranking
+          title={words.ranking}
+          header={words.key}
+          report={byToken}
+          name={({ token_id, token_name }) => (
+            <Anchor component={Link} href={`/keys/${token_id}`} size="sm" fw={600}>
+              {token_name}
+            </Anchor>
           )}
-        </Paper>
-        <section>
-          <Title order={2} mb="md">
-            {words.ranking}
-          </Title>
-          {byToken.error && !byToken.data ? (
-            <Paper>
-              <FailureState error={byToken.error} onRetry={byToken.refetch} />
-            </Paper>
-          ) : (
-            <Ranking report={byToken.data} />
-          )}
-        </section>
+        />
       </Stack>
     </>
   );

@@ -26,7 +26,7 @@ function Steps({ userId, className }: { userId: number; className?: string }) {
   const gateways = useGateways().data;
   const groups = useGroups().data;
   const models = useModels().data;
-  const users = useUsers('', 0).data;
+  const users = useUsers({ keyword: '' }, 0).data;
   if (!gateways || !groups || !models || !users) return null;
 
   const steps = administratorSteps({ gateways, groups: Object.keys(groups), models, users: users.total });

@@ -32,12 +32,12 @@ describe('pages and actions', () => {
 });
 
 describe('a user', () => {
-  it('is a path with the encoded username', () => {
-    const item = userItem({ id: 7, username: 'a&b c', display_name: 'Ann' } as User);
+  it('opens its page', () => {
+    const item = userItem({ id: 7, username: 'ann', display_name: 'Ann' } as User);
     expect(item).toMatchObject({
-      label: 'a&b c',
+      label: 'ann',
       hint: 'Ann',
-      target: { path: '/admin/users?keyword=a%26b+c' },
+      target: { path: '/admin/users/7' },
     });
   });
 });

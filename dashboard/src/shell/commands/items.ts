@@ -62,7 +62,7 @@ export function keyItem({ id, name, masked_key }: Token): Item {
 }
 
 export function userItem({ id, username, display_name }: User): Item {
-  const path = `/admin/users?${new URLSearchParams({ keyword: username })}`;
+  const path = `/admin/users/${id}`;
   return { id: `user-${id}`, label: username, hint: display_name, icon: IconUser, target: { path } };
 }
 

@@ -4,6 +4,7 @@ export const adminLists = {
   noUsers: 'No matching users',
   clearSelection: 'Clear selection',
   userNumber: (id: number) => `User ${id}`,
+  keyNumber: (id: number) => `Key ${id}`,
   pageOutOfRange: { title: 'This page is empty', first: 'Go to the first page' },
   noMatches: { title: 'Nothing found', hint: 'Try other filters, or clear them.', clear: 'Clear filters' },
 };

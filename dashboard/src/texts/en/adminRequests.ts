@@ -23,5 +23,20 @@ export const adminRequests = {
     noteHint: 'Optional. They will see it.',
     approved: (username: string) => `Approved ${username}’s request.`,
     refused: (username: string) => `Refused ${username}’s request.`,
+    approvedTitle: (username: string) => `Approved ${username}’s request`,
+    amount: 'Add to their wallet (USD)',
+    amountHint: 'Optional.',
+    holds: (usd: string) => `Optional. The wallet holds ${usd}.`,
+    approveAndTopUp: 'Approve and top up',
+    done: (username: string, usd: string) => `Approved ${username}’s request and added ${usd} to the wallet.`,
+  },
+  topUpFailure: {
+    refused: (usd: string) => `The request is approved, but ${usd} was not added to the wallet.`,
+    unknown: (usd: string) =>
+      `The request is approved, but it’s not clear whether ${usd} was added to the wallet. Compare the balances first.`,
+    before: (usd: string) => `The wallet held ${usd} before.`,
+    now: (usd: string) => `It holds ${usd} now.`,
+    retry: (usd: string) => `Add ${usd} again`,
+    notNow: 'Not now',
   },
 };

@@ -22,7 +22,6 @@ export const adminTokens = {
   },
   neverUsed: 'never',
   switch: (name: string) => `${name} enabled`,
-  filterByOwner: (owner: string) => `Show only ${owner}’s keys`,
   audit: (name: string) => `Audit log for ${name}`,
   empty: { title: 'No keys yet', hint: 'Keys appear here once users create them.' },
 };

@@ -10,8 +10,12 @@ export const adminUsers = {
     tokenApi: 'API access',
     group: 'Group',
     wallet: 'Wallet',
-    limit: 'Key limit',
     created: 'Created',
+  },
+  allStates: 'All states',
+  sort: {
+    label: 'Order',
+    by: { newest: 'Newest first', name: 'By name', lowest_wallet: 'Lowest wallet', most_spent: 'Most spent' },
   },
   enabled: 'Enabled',
   disabled: 'Disabled',

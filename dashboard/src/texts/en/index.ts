@@ -1,8 +1,12 @@
 import { adminAudit } from './adminAudit';
 import { adminGateways } from './adminGateways';
+import { adminHome } from './adminHome';
+import { adminKey } from './adminKey';
 import { adminLists } from './adminLists';
 import { adminRequests } from './adminRequests';
 import { adminTokens } from './adminTokens';
+import { adminUsage } from './adminUsage';
+import { adminUser } from './adminUser';
 import { adminUsers } from './adminUsers';
 import { commands } from './commands';
 import { common } from './common';
@@ -34,10 +38,14 @@ export const en = {
   profile,
   reference,
   enablement,
+  adminHome,
   adminLists,
   adminUsers,
+  adminUser,
   adminRequests,
   adminTokens,
+  adminKey,
+  adminUsage,
   adminGateways,
   adminAudit,
 };

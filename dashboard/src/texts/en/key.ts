@@ -16,6 +16,7 @@ export const key = {
   facts: {
     title: 'About this key',
     key: 'Key',
+    owner: 'Owner',
     quota: 'Quota',
     limits: 'Limits',
     rateLimits: 'Rate limits',
@@ -28,6 +29,7 @@ export const key = {
     ips: 'Allowed IP addresses',
     everywhere: 'Any address',
     group: 'Group',
+    ownersGroup: 'The owner’s group',
     retry: 'Retries in other groups',
     noRetry: 'Doesn’t retry in other groups',
     note: 'Note',

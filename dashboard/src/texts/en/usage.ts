@@ -10,5 +10,7 @@ export const usage = {
   key: 'Key',
   share: 'Share',
   percent: (percent: string) => `${percent}% of the spend`,
+  hiddenRanks: (shown: string, hidden: string) =>
+    `The ${shown} with the highest spend. The export also has the other ${hidden}.`,
   empty: { title: 'No usage', hint: 'No key was used on these days.' },
 };

@@ -24,7 +24,6 @@ export const adminTokens: Texts['adminTokens'] = {
   },
   neverUsed: '从未使用',
   switch: (name: string) => `启用 ${name}`,
-  filterByOwner: (owner: string) => `只看 ${owner} 的令牌`,
   audit: (name: string) => `${name} 的审计日志`,
   empty: { title: '暂无令牌', hint: '用户创建令牌后会显示在这里。' },
 };

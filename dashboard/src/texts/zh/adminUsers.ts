@@ -12,8 +12,12 @@ export const adminUsers: Texts['adminUsers'] = {
     tokenApi: 'API 权限',
     group: '分组',
     wallet: '钱包',
-    limit: '令牌上限',
     created: '创建时间',
+  },
+  allStates: '全部状态',
+  sort: {
+    label: '排序',
+    by: { newest: '最新优先', name: '按名称', lowest_wallet: '余额最少', most_spent: '消费最多' },
   },
   enabled: '已启用',
   disabled: '已禁用',

@@ -17,9 +17,13 @@
 import type { Texts } from '..';
 import { adminAudit } from './adminAudit';
 import { adminGateways } from './adminGateways';
+import { adminHome } from './adminHome';
+import { adminKey } from './adminKey';
 import { adminLists } from './adminLists';
 import { adminRequests } from './adminRequests';
 import { adminTokens } from './adminTokens';
+import { adminUsage } from './adminUsage';
+import { adminUser } from './adminUser';
 import { adminUsers } from './adminUsers';
 import { commands } from './commands';
 import { common } from './common';
@@ -51,10 +55,14 @@ export const zh: Texts = {
   profile,
   reference,
   enablement,
+  adminHome,
   adminLists,
   adminUsers,
+  adminUser,
   adminRequests,
   adminTokens,
+  adminKey,
+  adminUsage,
   adminGateways,
   adminAudit,
 };

@@ -17,6 +17,7 @@ export const key: Texts['key'] = {
   facts: {
     title: '令牌信息',
     key: '密钥',
+    owner: '所有者',
     quota: '额度',
     limits: '限额',
     rateLimits: '速率限制',
@@ -29,6 +30,7 @@ export const key: Texts['key'] = {
     ips: 'IP 白名单',
     everywhere: '任意地址',
     group: '分组',
+    ownersGroup: '跟随所有者的分组',
     retry: '跨分组重试',
     noRetry: '不跨分组重试',
     note: '备注',

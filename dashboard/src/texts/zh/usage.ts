@@ -12,5 +12,7 @@ export const usage: Texts['usage'] = {
   key: '令牌',
   share: '占比',
   percent: (percent: string) => `占消费的 ${percent}%`,
+  hiddenRanks: (shown: string, hidden: string) =>
+    `这里是消费最高的 ${shown} 项，其余 ${hidden} 项见导出文件。`,
   empty: { title: '暂无用量', hint: '这些天没有使用任何令牌。' },
 };

@@ -6,6 +6,7 @@ import { CopyButton } from '../../../shared/CopyButton';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { texts } from '../../../texts';
 import classes from './AuditDetails.module.css';
+import { ActorLink, SubjectLink } from './auditLinks';
 import { actionName, actorName, detailsOf, ownerName, subjectName } from './auditText';
 
 const words = texts.adminAudit;
@@ -35,8 +36,12 @@ export function AuditDetails({ line, opened, onClose, onFilter }: Props) {
           <Detail label={words.columns.time}>
             {formatDateTime(at)} · <RelativeTime seconds={at} />
           </Detail>
-          <Detail label={words.columns.actor}>{actor}</Detail>
-          <Detail label={words.columns.subject}>{subject}</Detail>
+          <Detail label={words.columns.actor}>
+            <ActorLink line={line} />
+          </Detail>
+          <Detail label={words.columns.subject}>
+            <SubjectLink line={line} />
+          </Detail>
           {user_id != null && subject_kind !== 'user' && (
             <Detail label={words.dialog.owner}>{ownerName(line)}</Detail>
           )}

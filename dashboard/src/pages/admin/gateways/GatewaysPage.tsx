@@ -11,6 +11,7 @@ import { PageHeader } from '../../../shared/PageHeader';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { useRowDialog } from '../../../shared/useRowDialog';
 import { texts } from '../../../texts';
+import { UserLink } from '../shared/links';
 import { CreateGatewayDialog } from './CreateGatewayDialog';
 import { CredentialList } from './CredentialList';
 import { NewCredentialButton } from './NewCredentialButton';
@@ -125,5 +126,5 @@ export default function GatewaysPage() {
 }
 
 function Username({ id }: { id: number }) {
-  return useAccount(id).data?.username ?? texts.adminLists.userNumber(id);
+  return <UserLink id={id} name={useAccount(id).data?.username} />;
 }

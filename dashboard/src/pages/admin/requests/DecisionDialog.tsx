@@ -1,12 +1,17 @@
-import { Modal, Text, Textarea } from '@mantine/core';
+import { Modal, Text, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { type ApiRequest, type Decision, useDecideRequest } from '../../../api/adminRequests';
+import { type ApiRequest, type Decision, useAnswerRequest } from '../../../api/adminRequests';
+import { useAccount } from '../../../api/adminUsers';
+import { formatUsdExact } from '../../../format/money';
 import { notifySuccess } from '../../../shared/notify';
 import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
 import { DialogForm } from '../shared/DialogForm';
+import { type FailedTopUp, TopUpFailure } from './TopUpFailure';
+import { topUpOf } from './topUp';
 
 const words = texts.adminRequests.dialog;
+const errors = { ...texts.common.usdErrors, ...texts.adminUsers.walletDialog.errors };
 const MAX_NOTE = 2000;
 
 interface Props {
@@ -16,32 +21,60 @@ interface Props {
   onClose: () => void;
 }
 
+/** Answers a request. An approval can also add to the wallet. */
 export function DecisionDialog({ decision, request, onClose }: Props) {
   const shown = useLastDefined(decision) ?? 'approve';
-  const title = shown === 'approve' ? words.approveTitle : words.refuseTitle;
+  const [failed, setFailed] = useState<FailedTopUp>();
+  const title = failed ? words.approvedTitle : shown === 'approve' ? words.approveTitle : words.refuseTitle;
+
+  function close() {
+    onClose();
+    setFailed(undefined);
+  }
+
   return (
     <Modal
       opened={decision !== undefined}
-      onClose={onClose}
+      onClose={close}
       title={title(request.username)}
       closeOnClickOutside={false}
     >
-      <DecisionForm decision={shown} request={request} onClose={onClose} />
+      {failed ? (
+        <TopUpFailure request={request} failed={failed} onClose={close} />
+      ) : (
+        <DecisionForm decision={shown} request={request} onClose={close} onTopUpFailed={setFailed} />
+      )}
     </Modal>
   );
 }
 
-function DecisionForm({ decision, request, onClose }: Props & { decision: Decision }) {
-  const decide = useDecideRequest();
+interface FormProps extends Props {
+  decision: Decision;
+  onTopUpFailed: (failed: FailedTopUp) => void;
+}
+
+function DecisionForm({ decision, request, onClose, onTopUpFailed }: FormProps) {
+  const answer = useAnswerRequest();
+  const wallet = useAccount(request.user_id).data?.quota;
   const [note, setNote] = useState('');
+  const [amount, setAmount] = useState('');
   const approves = decision === 'approve';
+  const topUp = approves ? topUpOf(amount, wallet ?? 0) : { units: 0 };
+  const { done, approved, refused } = words;
 
   function send() {
-    decide.mutate(
-      { id: request.id, decision, note },
+    if ('error' in topUp) return;
+    const { units } = topUp;
+    answer.mutate(
+      { request, decision, note, topUp: units },
       {
-        onSuccess: () => {
-          notifySuccess((approves ? words.approved : words.refused)(request.username));
+        onSuccess: ({ topUpError }) => {
+          if (topUpError) {
+            onTopUpFailed({ units, before: wallet, error: topUpError });
+            return;
+          }
+          const message = units > 0 ? done(request.username, formatUsdExact(units)) : undefined;
+          notifySuccess(message ?? (approves ? approved : refused)(request.username));
           onClose();
         },
       },
@@ -50,18 +83,31 @@ function DecisionForm({ decision, request, onClose }: Props & { decision: Decisi
 
   return (
     <DialogForm
-      submitLabel={approves ? texts.adminRequests.approve : texts.adminRequests.refuse}
+      submitLabel={submitLabel()}
       dangerous={!approves}
-      pending={decide.isPending}
-      failure={decide.error}
+      pending={answer.isPending}
+      failure={answer.error}
       onSubmit={send}
       onCancel={onClose}
     >
       <Text>{approves ? words.approveHint : words.refuseHint}</Text>
+      {approves && (
+        <TextInput
+          label={words.amount}
+          description={wallet === undefined ? words.amountHint : words.holds(formatUsdExact(wallet))}
+          inputMode="decimal"
+          leftSection="$"
+          autoComplete="off"
+          data-autofocus
+          error={'error' in topUp && errors[topUp.error]}
+          value={amount}
+          onChange={(event) => setAmount(event.currentTarget.value)}
+        />
+      )}
       <Textarea
         label={words.note}
         description={words.noteHint}
-        data-autofocus
+        data-autofocus={!approves || undefined}
         autosize
         minRows={2}
         maxRows={8}
@@ -71,4 +117,9 @@ function DecisionForm({ decision, request, onClose }: Props & { decision: Decisi
       />
     </DialogForm>
   );
+
+  function submitLabel() {
+    if (!approves) return texts.adminRequests.refuse;
+    return 'units' in topUp && topUp.units > 0 ? words.approveAndTopUp : texts.adminRequests.approve;
+  }
 }

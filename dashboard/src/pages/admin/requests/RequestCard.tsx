@@ -1,10 +1,9 @@
-import { Anchor, Button, Group, Paper, Stack, Text } from '@mantine/core';
-import { Link } from 'wouter';
+import { Button, Group, Paper, Stack, Text } from '@mantine/core';
 import type { ApiRequest, Decision } from '../../../api/adminRequests';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { type Tone, ToneBadge } from '../../../shared/ToneBadge';
 import { texts } from '../../../texts';
-import { listHref } from '../shared/listQuery';
+import { UserLink } from '../shared/links';
 import classes from './RequestsPage.module.css';
 import { stateFilterOf } from './requestState';
 
@@ -17,15 +16,13 @@ interface Props {
 }
 
 export function RequestCard({ request, onDecide }: Props) {
-  const { username, state, reason, note, created_time, decided_time } = request;
+  const { user_id, username, state, reason, note, created_time, decided_time } = request;
   return (
     <Paper component="li" p="lg">
       <Stack gap="sm">
         <Group justify="space-between" align="flex-start" wrap="nowrap">
           <div>
-            <Anchor component={Link} href={listHref('/admin/users', { keyword: username })} fw={600}>
-              {username}
-            </Anchor>
+            <UserLink id={user_id} name={username} fw={600} size="md" />
             <Text size="sm" c="dimmed">
               {words.requested} <RelativeTime seconds={created_time} />
               {decided_time != null && (

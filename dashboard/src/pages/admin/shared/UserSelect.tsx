@@ -19,7 +19,7 @@ export function UserSelect({ value, onChange, ...props }: Props) {
   const [typed, setTyped] = useState('');
   const selected = value && (account.data?.username ?? texts.adminLists.userNumber(Number(value)));
   const [keyword] = useDebouncedValue(typed, DEBOUNCE_MS);
-  const users = useUsers(keyword !== selected && isKeyword(keyword) ? keyword : '', 0);
+  const users = useUsers({ keyword: keyword !== selected && isKeyword(keyword) ? keyword : '' }, 0);
   const found = users.data?.items ?? [];
   const options = found.map((user) => ({ value: String(user.id), label: user.username }));
   if (selected && !options.some((option) => option.value === value)) {

@@ -7,6 +7,7 @@ import { EmptyState } from '../../../shared/EmptyState';
 import { ListingFields } from '../../../shared/ListingFields';
 import { PageHeader } from '../../../shared/PageHeader';
 import { texts } from '../../../texts';
+import { tokenHref } from '../shared/links';
 import { NoMatches } from '../shared/NoMatches';
 import { PagedTable } from '../shared/PagedTable';
 import { UserSelect } from '../shared/UserSelect';
@@ -68,6 +69,7 @@ export default function TokensPage() {
         columns={tokenColumns}
         query={tokens}
         rowKey={(token) => token.id}
+        rowHref={(token) => tokenHref(token.id)}
         page={page}
         onPage={setPage}
         empty={isFiltered ? <NoMatches onClear={clear} /> : <EmptyState icon={IconKey} {...words.empty} />}

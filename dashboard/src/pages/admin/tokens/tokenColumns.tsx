@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Group, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Group, Text, Tooltip } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { OwnedToken } from '../../../api/adminTokens';
@@ -7,6 +7,7 @@ import type { Column } from '../../../shared/DataTable';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { quotaColumn, statusColumn } from '../../../shared/tokenColumns';
 import { texts } from '../../../texts';
+import { TokenLink, UserLink } from '../shared/links';
 import { listHref } from '../shared/listQuery';
 import { AdminTokenSwitch } from './AdminTokenSwitch';
 
@@ -19,9 +20,7 @@ export const tokenColumns: Column<OwnedToken>[] = [
     place: 'title',
     cell: (token) => (
       <>
-        <Text fw={600} size="sm">
-          {token.name}
-        </Text>
+        <TokenLink id={token.id} name={token.name} fw={600} />
         <Text ff="monospace" fz={12} c="dimmed">
           {token.masked_key}
         </Text>
@@ -31,7 +30,7 @@ export const tokenColumns: Column<OwnedToken>[] = [
   {
     key: 'owner',
     header: words.columns.owner,
-    cell: (token) => <Owner name={token.username} id={token.user_id} />,
+    cell: (token) => <UserLink id={token.user_id} name={token.username} />,
   },
   statusColumn(words.columns.status),
   quotaColumn(words.columns.quota),
@@ -57,16 +56,6 @@ export const tokenColumns: Column<OwnedToken>[] = [
     ),
   },
 ];
-
-function Owner({ id, name }: { id: number; name: string }) {
-  return (
-    <Tooltip label={words.filterByOwner(name)}>
-      <Anchor component={Link} href={listHref('/admin/tokens', { user_id: id })} inherit>
-        {name}
-      </Anchor>
-    </Tooltip>
-  );
-}
 
 /** Before the first charge, `accessed_time` is the time of creation. */
 function LastUsed({ token }: { token: Token }) {

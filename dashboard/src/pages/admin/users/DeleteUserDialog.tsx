@@ -8,10 +8,11 @@ import type { UserDialogProps } from './UserDialogs';
 const words = texts.adminUsers.deleteDialog;
 
 interface Props extends UserDialogProps {
-  focusAfterDelete: RefObject<HTMLElement | null>;
+  focusAfterDelete?: RefObject<HTMLElement | null>;
+  onDeleted?: () => void;
 }
 
-export function DeleteUserDialog({ user, opened, focusAfterDelete, onClose }: Props) {
+export function DeleteUserDialog({ user, opened, focusAfterDelete, onDeleted, onClose }: Props) {
   return (
     <ConfirmDialog
       opened={opened}
@@ -20,6 +21,7 @@ export function DeleteUserDialog({ user, opened, focusAfterDelete, onClose }: Pr
       mutation={useDeleteUser()}
       variables={user.id}
       successMessage={() => words.done(user.username)}
+      onSuccess={onDeleted}
       focusAfterSuccess={focusAfterDelete}
       onClose={onClose}
     >

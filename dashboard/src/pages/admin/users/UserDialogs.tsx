@@ -17,12 +17,13 @@ export interface UserDialogProps {
 interface Props {
   dialog: UserDialog | undefined;
   user: User;
-  focusAfterDelete: RefObject<HTMLElement | null>;
+  focusAfterDelete?: RefObject<HTMLElement | null>;
+  onDeleted?: () => void;
   onClose: () => void;
 }
 
 /** The dialogs of one account. At most one is open. */
-export function UserDialogs({ dialog, user, focusAfterDelete, onClose }: Props) {
+export function UserDialogs({ dialog, user, focusAfterDelete, onDeleted, onClose }: Props) {
   const propsOf = (name: UserDialog) => ({ user, opened: dialog === name, onClose });
   return (
     <>
@@ -30,7 +31,7 @@ export function UserDialogs({ dialog, user, focusAfterDelete, onClose }: Props) 
       <WalletDialog {...propsOf('wallet')} />
       <PasswordDialog {...propsOf('password')} />
       <DisableUserDialog {...propsOf('disable')} />
-      <DeleteUserDialog {...propsOf('delete')} focusAfterDelete={focusAfterDelete} />
+      <DeleteUserDialog {...propsOf('delete')} focusAfterDelete={focusAfterDelete} onDeleted={onDeleted} />
     </>
   );
 }

@@ -1,14 +1,15 @@
-import { Button, Group } from '@mantine/core';
+import { Button, Group, Select } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconUsers } from '@tabler/icons-react';
 import { type RefObject, useRef } from 'react';
-import { useUsers } from '../../../api/adminUsers';
+import { readUserSorting, userSortings, useUsers } from '../../../api/adminUsers';
 import type { User } from '../../../api/session';
 import { EmptyState } from '../../../shared/EmptyState';
 import { PageHeader } from '../../../shared/PageHeader';
 import { useRowDialog } from '../../../shared/useRowDialog';
 import { texts } from '../../../texts';
 import { KeywordSearch } from '../shared/KeywordSearch';
+import { userHref } from '../shared/links';
 import { NoMatches } from '../shared/NoMatches';
 import { PagedTable } from '../shared/PagedTable';
 import { useListQuery } from '../shared/useListQuery';
@@ -17,10 +18,19 @@ import { type UserDialog, UserDialogs } from './UserDialogs';
 import { userColumns } from './userColumns';
 
 const words = texts.adminUsers;
+const states = [
+  { value: '', label: words.allStates },
+  { value: '1', label: words.enabled },
+  { value: '2', label: words.disabled },
+];
+const orders = userSortings.map((value) => ({ value, label: words.sort.by[value] }));
 
 export default function UsersPage() {
-  const { filters, page, setFilters, setPage } = useListQuery(['keyword']);
-  const users = useUsers(filters.keyword, page);
+  const { filters, page, setFilters, setPage } = useListQuery(['keyword', 'status', 'sort']);
+  const { keyword } = filters;
+  const status = states.find(({ value }) => value === filters.status)?.value ?? '';
+  const sorting = readUserSorting(filters.sort);
+  const users = useUsers({ keyword, status, sorting }, page);
   const [creating, { open: create, close: endCreating }] = useDisclosure();
   const { dialog, row, open, close } = useRowDialog<UserDialog, User>();
 
@@ -38,11 +48,27 @@ export default function UsersPage() {
         description={words.description}
         actions={createButton(createButtonRef)}
       />
-      <Group mb="md">
+      <Group mb="md" gap="sm" align="flex-start">
         <KeywordSearch
           label={words.search}
-          keyword={filters.keyword}
-          onSearch={(keyword) => setFilters({ keyword })}
+          keyword={keyword}
+          onSearch={(typed) => setFilters({ keyword: typed })}
+        />
+        <Select
+          aria-label={words.columns.status}
+          w={{ base: '100%', sm: 170 }}
+          data={states}
+          allowDeselect={false}
+          value={status}
+          onChange={(selected) => setFilters({ status: selected ?? '' })}
+        />
+        <Select
+          aria-label={words.sort.label}
+          w={{ base: '100%', sm: 190 }}
+          data={orders}
+          allowDeselect={false}
+          value={sorting}
+          onChange={(selected) => setFilters({ sort: selected === 'newest' ? '' : (selected ?? '') })}
         />
       </Group>
       <PagedTable
@@ -50,11 +76,12 @@ export default function UsersPage() {
         columns={userColumns(open)}
         query={users}
         rowKey={(user) => user.id}
+        rowHref={(user) => userHref(user.id)}
         page={page}
         onPage={setPage}
         empty={
-          filters.keyword ? (
-            <NoMatches onClear={() => setFilters({ keyword: '' })} />
+          keyword || status ? (
+            <NoMatches onClear={() => setFilters({ keyword: '', status: '' })} />
           ) : (
             <EmptyState icon={IconUsers} {...words.empty} action={createButton()} />
           )

@@ -1,6 +1,5 @@
 import { Stack, Text } from '@mantine/core';
 import type { User } from '../../../api/session';
-import { formatInteger } from '../../../format/locale';
 import { formatUsd } from '../../../format/money';
 import { roleName } from '../../../format/role';
 import type { Column } from '../../../shared/DataTable';
@@ -10,6 +9,7 @@ import { Money } from '../../../shared/Money';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { ToneBadge } from '../../../shared/ToneBadge';
 import { texts } from '../../../texts';
+import { UserLink } from '../shared/links';
 import { ENABLED } from './status';
 import type { UserDialog } from './UserDialogs';
 import { UserMenu } from './UserMenu';
@@ -50,12 +50,6 @@ export function userColumns(onOpen: (dialog: UserDialog, user: User) => void): C
       ),
     },
     {
-      key: 'limit',
-      header: words.columns.limit,
-      align: 'right',
-      cell: ({ max_tokens }) => (max_tokens == null ? words.defaultLimit : formatInteger(max_tokens)),
-    },
-    {
       key: 'created',
       header: words.columns.created,
       cell: (user) => <RelativeTime seconds={user.created_time} className={classes.line} />,
@@ -84,9 +78,7 @@ function AccountLimits({ user: { period_usage } }: { user: User }) {
 function Names({ user }: { user: User }) {
   return (
     <Stack gap={0} miw={130}>
-      <Text fw={600} size="sm">
-        {user.username}
-      </Text>
+      <UserLink id={user.id} name={user.username} fw={600} />
       {user.display_name && user.display_name !== user.username && (
         <Text size="xs" c="dimmed">
           {user.display_name}
@@ -96,7 +88,7 @@ function Names({ user }: { user: User }) {
   );
 }
 
-function AccountStatus({ user }: { user: User }) {
+export function AccountStatus({ user }: { user: User }) {
   if (user.status === ENABLED) return <ToneBadge tone="ok">{words.enabled}</ToneBadge>;
   return (
     <>

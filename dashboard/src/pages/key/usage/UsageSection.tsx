@@ -2,7 +2,7 @@ import { Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/cor
 import { IconDownload } from '@tabler/icons-react';
 import { useStatus } from '../../../api/status';
 import type { Token } from '../../../api/tokens';
-import { daysOf, type Report, useUsageReport } from '../../../api/usageReports';
+import { daysOf, type Report, type UsageScope, useUsageReport } from '../../../api/usageReports';
 import { FailureState } from '../../../shared/FailureState';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { SpendChart } from '../../../shared/SpendChart';
@@ -17,20 +17,26 @@ import classes from './UsageSection.module.css';
 
 const words = texts.key.usage;
 
+interface Props {
+  token: Token;
+  /** `everyone` for the token of another user. */
+  scope?: UsageScope;
+}
+
 /** Loads the time zone of the server first, because usage days depend on it. */
-export function UsageSection({ token }: { token: Token }) {
+export function UsageSection({ token, scope }: Props) {
   const { data: status } = useStatus();
   return (
     <Paper component="section" p="lg">
-      {status ? <Usage token={token} timeZone={status.time_zone} /> : <Skeleton h={420} />}
+      {status ? <Usage token={token} scope={scope} timeZone={status.time_zone} /> : <Skeleton h={420} />}
     </Paper>
   );
 }
 
-function Usage({ token, timeZone }: { token: Token; timeZone: string }) {
+function Usage({ token, scope, timeZone }: Props & { timeZone: string }) {
   const today = todayIn(timeZone, new Date());
   const { state, range, setState } = useRange(today);
-  const report = useUsageReport({ range, groupBy: 'day', tokenId: token.id });
+  const report = useUsageReport({ scope, range, groupBy: 'day', tokenId: token.id });
   const { data, error, refetch, isPlaceholderData } = report;
 
   function exportCsv(shown: Report) {

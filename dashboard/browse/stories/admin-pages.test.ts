@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+import { violations } from '../harness/accessibility';
+import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
+import { asGateway } from '../harness/gateway';
+import { waitPastMidnight } from '../harness/midnight';
+import { test } from '../harness/test';
+import { hidden, visible } from '../harness/visibility';
+
+test('the page of a user has the wallet with its history, keys, spend and activity', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ines = await createUser(root, 'ines');
+  const { key } = await newKey(await signedIn(site, ines), 'Crawler');
+  await waitPastMidnight();
+  await done((await asGateway(site, root)).POST('/api/gateway/charge', { body: { key, quota: 750_000 } }));
+  const page = await visit({ as: ROOT });
+  await page.goto(`/admin/users?keyword=${ines.username}`);
+  await page.getByRole('link', { name: ines.username }).click();
+  await visible(page.getByRole('heading', { level: 1, name: ines.username }));
+  await visible(page.getByText('$98.50'), page.getByText('1 request', { exact: true }));
+  await visible(
+    page.getByRole('table', { name: 'Recent activity' }).getByRole('row', { name: 'Created a key' }).first(),
+  );
+
+  await page.getByRole('button', { name: 'Change wallet' }).click();
+  const dialog = page.getByRole('dialog', { name: `${ines.username}’s wallet` });
+  await dialog.getByLabel('Amount (USD)').fill('1.50');
+  await dialog.getByRole('button', { name: 'Change wallet' }).click();
+  await hidden(dialog);
+  const change = page
+    .getByRole('table', { name: 'Changes to the wallet' })
+    .getByRole('row', { name: 'root' });
+  await visible(change.getByText('+$1.50'), change.getByText('$98.50'), change.getByText('$100.00'));
+  expect(await violations(page.locator('main'))).toEqual([]);
+
+  const keys = page.getByRole('table', { name: 'Keys' });
+  await visible(keys.getByText('$1.50 used'));
+  await keys.getByRole('link', { name: 'Crawler', exact: true }).click();
+  await visible(page.getByRole('heading', { level: 1, name: 'Crawler' }));
+  await page.getByRole('link', { name: ines.username }).click();
+  await page.getByRole('button', { name: `Actions for ${ines.username}` }).click();
+  await page.getByRole('menuitem', { name: 'Delete…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await visible(page.getByRole('heading', { level: 1, name: 'Users' }));
+  expect(page.url()).toBe(`${site}/admin/users`);
+});
+
+test('administrators disable a key on its page, which shows its history and never the key', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ines = await createUser(root, 'ines');
+  const { id, masked_key } = await newKey(await signedIn(site, ines), 'Crawler', { group: '' });
+  const page = await visit({ as: ROOT });
+  await page.goto(`/admin/tokens?user_id=${ines.id}`);
+  await page.getByRole('link', { name: 'Crawler', exact: true }).click();
+  expect(page.url()).toBe(`${site}/admin/tokens/${id}`);
+  await visible(page.getByText(masked_key), page.getByText('The owner’s group'));
+  await hidden(page.getByRole('button', { name: 'Show key' }));
+  await page.getByRole('switch', { name: 'Enabled' }).click();
+  const history = page.getByRole('table', { name: 'History' });
+  await visible(
+    page.getByText('Disabled', { exact: true }),
+    history.getByRole('row', { name: 'Disabled a key' }),
+  );
+  expect(await violations(page.locator('main'))).toEqual([]);
+  await page.getByRole('switch', { name: 'Enabled' }).click();
+  await visible(history.getByRole('row', { name: 'Enabled a key' }));
+
+  await page.getByRole('link', { name: 'Audit log' }).last().click();
+  const entry = page.getByRole('row', { name: 'Disabled a key' });
+  await visible(entry);
+  await entry.getByRole('link', { name: 'Crawler' }).click();
+  await visible(page.getByRole('heading', { level: 1, name: 'Crawler' }));
+});
+
+test('what does not exist has a page that leads to the audit log', async ({ visit }) => {
+  const page = await visit({ as: ROOT, expected: [/^404 GET \/api\/admin\/(users|tokens)\/99/] });
+  await page.goto('/admin/users/99999');
+  await visible(page.getByText('User not found'));
+  await page.getByRole('link', { name: 'Open the audit log' }).click();
+  await visible(page.getByRole('heading', { level: 1, name: 'Audit log' }));
+  expect(page.url()).toContain('/admin/audit?user_id=99999');
+  await page.goto('/admin/tokens/99999');
+  await visible(page.getByText('Key not found'));
+  await page.goto('/admin/tokens/x');
+  await visible(page.getByText('Key not found'));
+});
+
+test('the usage of everyone has rankings of users and keys, a filter by user, and an export', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ines = await createUser(root, 'ines', { quota: 900_000_000 });
+  const { key } = await newKey(await signedIn(site, ines), 'Crawler', { remain_quota: 900_000_000 });
+  await waitPastMidnight();
+  const gateway = await asGateway(site, root);
+  await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 800_000_000 } }));
+  const page = await visit({ as: ROOT });
+  await page.getByRole('link', { name: 'Usage by everyone' }).click();
+  const users = page.getByRole('table', { name: 'Users by spend' });
+  const keys = page.getByRole('table', { name: 'Keys by spend' });
+  await visible(
+    users.getByRole('link', { name: ines.username }),
+    keys.getByRole('row', { name: ines.username }).getByRole('link', { name: 'Crawler' }),
+  );
+  expect(await violations(page.locator('main'))).toEqual([]);
+
+  await page.getByRole('combobox', { name: 'User' }).fill(ines.username);
+  await page.getByRole('option', { name: ines.username }).click();
+  await hidden(users);
+  await visible(page.getByRole('row', { name: 'Total' }).getByText('$1,600.00'));
+  await expect.poll(() => keys.getByRole('row').count()).toBe(2);
+  expect(page.url()).toBe(`${site}/admin/usage?user_id=${ines.id}`);
+
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Export CSV' }).click();
+  const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
+  expect(lines[0]).toContain('username');
+  expect(lines).toHaveLength(2);
+});

@@ -1,0 +1,67 @@
+import { Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { useSmallestWallets } from '../../../api/adminUsers';
+import { useUsageReport } from '../../../api/usageReports';
+import { Money } from '../../../shared/Money';
+import { ToneBadge } from '../../../shared/ToneBadge';
+import { texts } from '../../../texts';
+import { userHref } from '../shared/links';
+import { Block, NoRows } from './Block';
+import classes from './HomePage.module.css';
+import { isEmpty, type LowWallet, lowWallets } from './lowWallets';
+
+const words = texts.adminHome.wallets;
+const ROWS = 5;
+
+/** Users who cannot spend, or soon cannot. Only the smallest wallets are loaded. */
+export function LowWallets() {
+  const users = useSmallestWallets();
+  const spend = useUsageReport({ scope: 'everyone', groupBy: 'user' });
+
+  function retry() {
+    users.refetch();
+    spend.refetch();
+  }
+
+  return (
+    <Block
+      title={words.title}
+      href="/admin/users?sort=lowest_wallet"
+      linkLabel={words.all}
+      data={users.data && spend.data && lowWallets(users.data, spend.data.rows)}
+      error={users.error ?? spend.error}
+      onRetry={retry}
+      className={classes.half}
+    >
+      {(wallets) =>
+        wallets.length === 0 ? (
+          <NoRows>{words.empty}</NoRows>
+        ) : (
+          <ul className={classes.rows}>
+            {wallets.slice(0, ROWS).map((wallet) => (
+              <WalletRow key={wallet.user.id} {...wallet} />
+            ))}
+          </ul>
+        )
+      }
+    </Block>
+  );
+}
+
+function WalletRow({ user, days }: LowWallet) {
+  const empty = isEmpty(user);
+  return (
+    <li>
+      <Link href={userHref(user.id)} className={classes.row}>
+        <div className={classes.words}>
+          <div className={classes.name}>{user.username}</div>
+          <Text size="sm" c="dimmed">
+            {empty ? words.stopped : words.lasts(days)}
+          </Text>
+        </div>
+        <Money units={user.quota} fw={600} />
+        <ToneBadge tone={empty ? 'bad' : 'warn'}>{empty ? words.badges.empty : words.badges.low}</ToneBadge>
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,71 @@
+import { Paper, Skeleton, Stack, Text } from '@mantine/core';
+import { useAnyToken, useSwitchAnyToken } from '../../../api/adminTokens';
+import { ApiError } from '../../../api/error';
+import { FailureState } from '../../../shared/FailureState';
+import { notifyFailure } from '../../../shared/notify';
+import { PageHeader } from '../../../shared/PageHeader';
+import { StatusBadge } from '../../../shared/StatusBadge';
+import { TokenSwitch } from '../../../shared/TokenSwitch';
+import { texts } from '../../../texts';
+import { KeyFacts } from '../../key/KeyFacts';
+import { LockedAlert } from '../../key/LockedAlert';
+import { UsageSection } from '../../key/usage/UsageSection';
+import { AuditSection } from '../audit/AuditSection';
+import { subjectColumns } from '../audit/auditColumns';
+import { UserLink } from '../shared/links';
+import { TokenNotFound } from './TokenNotFound';
+
+const words = texts.adminKey;
+const back = { href: '/admin/tokens', label: words.back };
+
+export function TokenDetails({ id }: { id: number }) {
+  const { data: token, error, refetch } = useAnyToken(id);
+  const switchToken = useSwitchAnyToken();
+
+  if (error instanceof ApiError && error.status === 404) return <TokenNotFound id={id} />;
+  if (!token) {
+    return (
+      <>
+        <PageHeader title={texts.key.title} back={back} />
+        {error ? (
+          <Paper>
+            <FailureState error={error} onRetry={refetch} />
+          </Paper>
+        ) : (
+          <Skeleton h={320} radius="lg" />
+        )}
+      </>
+    );
+  }
+  return (
+    <>
+      <PageHeader
+        title={token.name}
+        badge={<StatusBadge status={token.status} />}
+        back={back}
+        actions={
+          <TokenSwitch
+            label={texts.key.enabled}
+            labelPosition="left"
+            token={token}
+            onSwitch={(on) => switchToken.mutate({ token, on }, { onError: notifyFailure })}
+          />
+        }
+      />
+      <Stack gap="lg">
+        <LockedAlert token={token} />
+        <KeyFacts
+          token={token}
+          maskedKey={<Text ff="monospace">{token.masked_key}</Text>}
+          owner={<UserLink id={token.user_id} name={token.username} inherit />}
+        />
+        <UsageSection token={token} scope="everyone" />
+        <AuditSection
+          words={words.history}
+          filter={{ subject_kind: 'token', subject_id: String(id) }}
+          columns={subjectColumns}
+        />
+      </Stack>
+    </>
+  );
+}

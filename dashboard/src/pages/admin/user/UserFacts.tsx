@@ -1,0 +1,55 @@
+import { Paper, Text, Title } from '@mantine/core';
+import type { User } from '../../../api/session';
+import { formatInteger } from '../../../format/locale';
+import { formatUsd } from '../../../format/money';
+import { roleName } from '../../../format/role';
+import { formatDateTime } from '../../../format/time';
+import { Fact, Facts } from '../../../shared/Facts';
+import { PeriodBars } from '../../../shared/limits/PeriodBars';
+import { limitedPeriods } from '../../../shared/limits/periodBar';
+import { Money } from '../../../shared/Money';
+import { RelativeTime } from '../../../shared/RelativeTime';
+import { texts } from '../../../texts';
+
+const words = texts.adminUser;
+
+/** Who the user is, and what the account has and may do. */
+export function UserFacts({ user }: { user: User }) {
+  const { facts, wallet } = words;
+  return (
+    <Paper component="section" p="lg">
+      <Title order={2} mb="md">
+        {facts.title}
+      </Title>
+      <Facts>
+        <Fact name={wallet.title}>
+          <Money units={user.quota} fw={600} c={user.quota > 0 ? undefined : 'var(--km-bad)'} />
+          <Text size="sm" c="dimmed">
+            {wallet.spent(formatUsd(user.used_quota))}
+          </Text>
+        </Fact>
+        <Fact name={facts.requests}>
+          <span className="tabular">{formatInteger(user.request_count)}</span>
+        </Fact>
+        <Fact name={facts.access}>{user.token_api_enabled ? texts.adminUsers.yes : texts.adminUsers.no}</Fact>
+        <Fact name={facts.role}>{roleName(user.role)}</Fact>
+        <Fact name={facts.group}>{user.group}</Fact>
+        <Fact name={facts.limit}>
+          {user.max_tokens == null ? texts.adminUsers.defaultLimit : formatInteger(user.max_tokens)}
+        </Fact>
+        <Fact name={facts.email}>{user.email || facts.none}</Fact>
+        <Fact name={facts.created}>
+          <RelativeTime seconds={user.created_time} />
+          <Text size="sm" c="dimmed">
+            {formatDateTime(user.created_time)}
+          </Text>
+        </Fact>
+        {limitedPeriods(user.period_usage).length > 0 && (
+          <Fact name={facts.limits} span="half">
+            <PeriodBars usage={user.period_usage} of="account" />
+          </Fact>
+        )}
+      </Facts>
+    </Paper>
+  );
+}

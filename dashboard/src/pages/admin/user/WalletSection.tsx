@@ -1,0 +1,76 @@
+import { Paper, Text } from '@mantine/core';
+import { IconWallet } from '@tabler/icons-react';
+import { useAuditLog } from '../../../api/adminAudit';
+import { formatChange, formatUsdExact } from '../../../format/money';
+import { type Column, DataTable } from '../../../shared/DataTable';
+import { EmptyState } from '../../../shared/EmptyState';
+import { FailureState } from '../../../shared/FailureState';
+import { When } from '../../../shared/When';
+import { texts } from '../../../texts';
+import { ActorLink } from '../audit/auditLinks';
+import { listHref } from '../shared/listQuery';
+import { SectionHeader } from '../shared/SectionHeader';
+import { differenceOf, type WalletChange, walletChanges } from './walletChanges';
+
+const words = texts.adminUser.wallet;
+const LINES = 5;
+
+/** Who added to the wallet or took from it. What keys spend is not among it. */
+export function WalletSection({ userId }: { userId: number }) {
+  const filter = { subject_kind: 'user', subject_id: String(userId), action: 'user.quota_granted' };
+  const { data, error, refetch } = useAuditLog(filter, 0, LINES);
+  return (
+    <section>
+      <SectionHeader
+        title={words.history}
+        href={listHref('/admin/audit', filter)}
+        label={texts.adminUser.activity.all}
+      />
+      {error && !data ? (
+        <Paper>
+          <FailureState error={error} onRetry={refetch} />
+        </Paper>
+      ) : (
+        <DataTable
+          label={words.history}
+          columns={columns}
+          rows={data && walletChanges(data.items)}
+          rowKey={({ line }) => line.id}
+          empty={<EmptyState icon={IconWallet} {...words.empty} />}
+        />
+      )}
+    </section>
+  );
+}
+
+const columns: Column<WalletChange>[] = [
+  { key: 'time', header: words.columns.time, width: 150, cell: ({ line }) => <When seconds={line.at} /> },
+  { key: 'by', header: words.columns.by, cell: ({ line }) => <ActorLink line={line} /> },
+  {
+    key: 'change',
+    header: words.columns.change,
+    place: 'title',
+    align: 'right',
+    cell: (change) => (
+      <Text span fw={600} size="sm" className="tabular">
+        {amount(differenceOf(change), formatChange)}
+      </Text>
+    ),
+  },
+  {
+    key: 'before',
+    header: words.columns.before,
+    align: 'right',
+    cell: ({ before }) => <span className="tabular">{amount(before, formatUsdExact)}</span>,
+  },
+  {
+    key: 'after',
+    header: words.columns.after,
+    align: 'right',
+    cell: ({ after }) => <span className="tabular">{amount(after, formatUsdExact)}</span>,
+  },
+];
+
+function amount(units: number | undefined, format: (units: number) => string): string {
+  return units === undefined ? '–' : format(units);
+}

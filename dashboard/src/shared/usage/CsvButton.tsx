@@ -1,0 +1,18 @@
+import { Button } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { texts } from '../../texts';
+
+/** Downloads a report as CSV. */
+export function CsvButton({ href }: { href: string }) {
+  return (
+    <Button
+      component="a"
+      href={href}
+      download
+      variant="default"
+      leftSection={<IconDownload size={18} stroke={1.6} />}
+    >
+      {texts.key.usage.export}
+    </Button>
+  );
+}

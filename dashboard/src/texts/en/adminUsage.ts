@@ -1,0 +1,8 @@
+export const adminUsage = {
+  title: 'Usage by everyone',
+  description: 'What all keys of all users spend, deleted ones included.',
+  user: 'User',
+  allUsers: 'All users',
+  users: 'Users by spend',
+  keys: 'Keys by spend',
+};

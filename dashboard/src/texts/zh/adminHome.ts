@@ -1,0 +1,45 @@
+import type { Texts } from '..';
+
+export const adminHome: Texts['adminHome'] = {
+  title: '管理概览',
+  description: '所有人的消费，以及需要你处理的事项。',
+  today: (zone: string) => `今日消费（${zone}）`,
+  week: '最近 7 天消费',
+  month: '最近 30 天消费',
+  spend: { title: '按日消费', all: '全部用量' },
+  users: { title: '30 天消费最高的用户', all: '全部用量', empty: '最近 30 天没有人消费。' },
+  keys: { title: '30 天消费最高的令牌', all: '全部用量', empty: '最近 30 天没有使用任何令牌。' },
+  share: (percent: string) => `占消费的 ${percent}%`,
+  wallets: {
+    title: '余额不足的钱包',
+    all: '全部钱包',
+    empty: '所有在消费的用户，余额都足够未来 7 天使用。',
+    badges: { empty: '已用完', low: '偏低' },
+    stopped: '充值之前，令牌无法使用。',
+    lasts: (days: number) =>
+      days < 1 ? '按目前速度，不到一天就会用完。' : `按目前速度，大约可用 ${days} 天。`,
+  },
+  requests: {
+    title: '待处理的申请',
+    all: '全部申请',
+    empty: '没有人在等待 API 权限。',
+    more: (count: number) => `还有 ${count} 个申请待处理。`,
+    answer: (username: string) => `批准 ${username} 的申请`,
+    refuse: (username: string) => `拒绝 ${username} 的申请`,
+  },
+  gateways: {
+    title: '网关',
+    all: '全部网关',
+    empty: '暂无网关。网关负责校验令牌并扣费。',
+    seen: '上次连接',
+    never: '从未使用',
+    more: (count: number) => `还有 ${count} 个网关`,
+  },
+  health: {
+    title: '服务器',
+    ready: '正常',
+    notReady: '未就绪',
+    readyHint: '数据库可用，时钟一致。',
+    version: '版本',
+  },
+};

@@ -1,0 +1,10 @@
+import type { Texts } from '..';
+
+export const adminUsage: Texts['adminUsage'] = {
+  title: '全部用量',
+  description: '所有用户的全部令牌的消费，包括已删除的令牌。',
+  user: '用户',
+  allUsers: '全部用户',
+  users: '用户消费排名',
+  keys: '令牌消费排名',
+};

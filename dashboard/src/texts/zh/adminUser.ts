@@ -1,0 +1,48 @@
+import type { Texts } from '..';
+
+export const adminUser: Texts['adminUser'] = {
+  title: '用户',
+  back: '用户',
+  notFound: {
+    title: '找不到用户',
+    hint: '此用户不存在，可能已被删除。审计日志仍保留其记录。',
+    toUsers: '查看全部用户',
+    toAudit: '打开审计日志',
+  },
+  changeWallet: '调整钱包',
+  facts: {
+    title: '用户信息',
+    role: '角色',
+    group: '分组',
+    access: 'API 权限',
+    limit: '令牌上限',
+    limits: '限额',
+    created: '创建时间',
+    email: '邮箱',
+    displayName: '显示名称',
+    none: '无',
+    requests: '请求数',
+  },
+  wallet: {
+    title: '钱包',
+    spent: (usd: string) => `累计消费 ${usd}`,
+    history: '钱包调整记录',
+    columns: { change: '变动', before: '调整前', after: '调整后', by: '操作者', time: '时间' },
+    empty: { title: '暂无调整', hint: '管理员增加或扣减的金额会显示在这里。' },
+  },
+  spend: {
+    title: '最近 30 天消费',
+    all: '全部用量',
+    requests: (count: number) => `${count} 次请求`,
+  },
+  keys: {
+    title: '令牌',
+    all: (count: number) => `全部 ${count} 个令牌`,
+    empty: { title: '没有令牌', hint: '此用户尚未创建令牌。' },
+  },
+  activity: {
+    title: '最近活动',
+    all: '审计日志',
+    empty: { title: '暂无活动', hint: '此用户尚未进行任何操作。' },
+  },
+};

@@ -51,12 +51,12 @@ for (const { screens, ...look } of LOOKS) {
 test('the checks find what is cut off and covered', async ({ visit }) => {
   const page = await visit();
   await page.setContent(`
-    <div style="width: 60px; overflow: hidden"><button style="width: 200px">Clipped</button></div>
+    <div style="width: 60px; overflow: hidden"><button style="width: 80px">Clipped</button></div>
     <p style="width: 60px; overflow: hidden; white-space: nowrap">A text that is too long</p>
     <p style="width: 60px; overflow: hidden; white-space: nowrap; text-overflow: ellipsis">A text with an ellipsis</p>
     <button style="position: absolute; left: calc(100% - 40px); width: 90px">Outside</button>
     <div style="position: relative"><button>Covered</button><div style="position: absolute; inset: 0"></div></div>
-    <div style="width: 90px; overflow: auto"><button style="width: 200px">Scrolled</button></div>`);
+    <div style="width: 90px; overflow: auto"><button style="margin-left: 200px">Scrolled</button></div>`);
   expect(await cutOff(page)).toEqual([
     'control: Clipped',
     'control: Outside',

@@ -135,6 +135,11 @@ bench: ## Measure the service over HTTP on a PostgreSQL with fsync on (BENCH_ARG
 bench-growth: ## Measure the service on small and on large tables (BENCH_ARGS)
 	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- --growth $(BENCH_ARGS)
 
+.PHONY: bench-dashboard
+bench-dashboard: ## Measure how soon the dashboard is usable on a slow processor and network (needs Chromium)
+	$(BUILD_AS_TESTED)
+	$(WITH_POSTGRES) scripts/dashboard.sh speed
+
 .PHONY: soak
 soak: ## Load three servers for ten minutes while causing faults, then check the ledger (SOAK_ARGS; docs/soak.md)
 	$(WITH_POSTGRES) cargo bench --locked --bench soak -- $(SOAK_ARGS)

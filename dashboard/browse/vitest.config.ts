@@ -19,6 +19,7 @@ export default defineConfig({
         },
       },
       { test: { ...common, name: 'demo', include: ['demo/*.test.ts'], globalSetup: 'server/demo.ts' } },
+      { test: { ...common, name: 'speed', include: ['speed/*.ts'], globalSetup: 'server/demo.ts' } },
       { test: { ...common, name: 'picture', include: ['picture/*.ts'], globalSetup: 'server/demo.ts' } },
     ],
   },

@@ -10,6 +10,8 @@ import { colorSchemeManager } from './theme/colorScheme';
 import { cssVariablesResolver } from './theme/cssVariables';
 import { theme } from './theme/theme';
 
+export { preload } from './shell/preload';
+
 export function App() {
   return (
     <StrictMode>

@@ -9,7 +9,8 @@ import { loadTexts } from './texts';
 async function start(root: HTMLElement) {
   document.documentElement.lang = locale;
   await loadTexts();
-  const { App } = await import('./App');
+  const { App, preload } = await import('./App');
+  preload(window.location.pathname);
   createRoot(root).render(<App />);
 }
 

@@ -1,9 +1,9 @@
-import { type ComponentType, lazy } from 'react';
 import SignInPage from '../pages/sign-in/SignInPage';
+import { lazyPage, type Page } from './lazyPage';
 
 interface RouteEntry {
   path: string;
-  page: ComponentType;
+  page: Page;
 }
 
 /** A page inside the app layout, for signed-in users. */
@@ -16,44 +16,56 @@ export interface AppRoute extends RouteEntry {
 export const publicRoutes: RouteEntry[] = [
   // In the first file, because its visitors have nothing in their cache.
   { path: '/sign-in', page: SignInPage },
-  { path: '/register', page: lazy(() => import('../pages/sign-in/RegisterPage')) },
+  { path: '/register', page: lazyPage(() => import('../pages/sign-in/RegisterPage')) },
 ];
 
 export const appRoutes: AppRoute[] = [
-  { path: '/', needsTokenApi: true, page: lazy(() => import('../pages/overview/OverviewPage')) },
-  { path: '/keys', needsTokenApi: true, page: lazy(() => import('../pages/keys/KeysPage')) },
-  { path: '/keys/:id', needsTokenApi: true, page: lazy(() => import('../pages/key/KeyPage')) },
-  { path: '/usage', needsTokenApi: true, page: lazy(() => import('../pages/usage/UsagePage')) },
-  { path: '/profile', page: lazy(() => import('../pages/profile/ProfilePage')) },
-  { path: '/reference', page: lazy(() => import('../pages/reference/ReferencePage')) },
-  { path: '/enablement', page: lazy(() => import('../pages/enablement/EnablementPage')) },
-  { path: '/admin', administrator: true, page: lazy(() => import('../pages/admin/home/HomePage')) },
+  { path: '/', needsTokenApi: true, page: lazyPage(() => import('../pages/overview/OverviewPage')) },
+  { path: '/keys', needsTokenApi: true, page: lazyPage(() => import('../pages/keys/KeysPage')) },
+  { path: '/keys/:id', needsTokenApi: true, page: lazyPage(() => import('../pages/key/KeyPage')) },
+  { path: '/usage', needsTokenApi: true, page: lazyPage(() => import('../pages/usage/UsagePage')) },
+  { path: '/profile', page: lazyPage(() => import('../pages/profile/ProfilePage')) },
+  { path: '/reference', page: lazyPage(() => import('../pages/reference/ReferencePage')) },
+  { path: '/enablement', page: lazyPage(() => import('../pages/enablement/EnablementPage')) },
+  { path: '/admin', administrator: true, page: lazyPage(() => import('../pages/admin/home/HomePage')) },
   {
     path: '/admin/usage',
     administrator: true,
-    page: lazy(() => import('../pages/admin/usage/AllUsagePage')),
+    page: lazyPage(() => import('../pages/admin/usage/AllUsagePage')),
   },
-  { path: '/admin/users', administrator: true, page: lazy(() => import('../pages/admin/users/UsersPage')) },
-  { path: '/admin/users/:id', administrator: true, page: lazy(() => import('../pages/admin/user/UserPage')) },
+  {
+    path: '/admin/users',
+    administrator: true,
+    page: lazyPage(() => import('../pages/admin/users/UsersPage')),
+  },
+  {
+    path: '/admin/users/:id',
+    administrator: true,
+    page: lazyPage(() => import('../pages/admin/user/UserPage')),
+  },
   {
     path: '/admin/requests',
     administrator: true,
-    page: lazy(() => import('../pages/admin/requests/RequestsPage')),
+    page: lazyPage(() => import('../pages/admin/requests/RequestsPage')),
   },
   {
     path: '/admin/tokens',
     administrator: true,
-    page: lazy(() => import('../pages/admin/tokens/TokensPage')),
+    page: lazyPage(() => import('../pages/admin/tokens/TokensPage')),
   },
   {
     path: '/admin/tokens/:id',
     administrator: true,
-    page: lazy(() => import('../pages/admin/token/TokenPage')),
+    page: lazyPage(() => import('../pages/admin/token/TokenPage')),
   },
   {
     path: '/admin/gateways',
     administrator: true,
-    page: lazy(() => import('../pages/admin/gateways/GatewaysPage')),
+    page: lazyPage(() => import('../pages/admin/gateways/GatewaysPage')),
   },
-  { path: '/admin/audit', administrator: true, page: lazy(() => import('../pages/admin/audit/AuditPage')) },
+  {
+    path: '/admin/audit',
+    administrator: true,
+    page: lazyPage(() => import('../pages/admin/audit/AuditPage')),
+  },
 ];

@@ -77,8 +77,9 @@ pub async fn count_negative_balances(conn: &mut Conn) -> Result<i64, StorageErro
     Ok(count)
 }
 
-/// L3: tokens with ids in `from..to` whose `used_quota` is not the sum of their charges and their open reservations. The
-/// charges are those of `usage_daily`, which is never deleted; L5 ties it to the charges that are still kept.
+/// L3: tokens with ids in `from..to` whose `used_quota` is not the sum of `opening_used`, their charges and their open
+/// reservations. The charges are those of `usage_daily`, which is never deleted; L5 ties it to the charges that are
+/// still kept.
 pub async fn list_token_violations(
     conn: &mut Conn,
     from: i64,
@@ -86,7 +87,7 @@ pub async fn list_token_violations(
 ) -> Result<Vec<Violation<TokenId>>, StorageError> {
     let rows = sqlx::query!(
         r#"select t.id, t.used_quota as "recorded!: i64",
-             (coalesce(charged.quota, 0) + coalesce(held.quota, 0))::bigint as "sum!"
+             (t.opening_used + coalesce(charged.quota, 0) + coalesce(held.quota, 0))::bigint as "sum!"
            from tokens t
            left join (select token_id, user_id, sum(quota) as quota from usage_daily
                       where token_id >= $1 and token_id < $2 group by token_id, user_id) charged
@@ -94,7 +95,8 @@ pub async fn list_token_violations(
            left join (select token_id, user_id, sum(held) as quota from reservations
                       where state = 'open' and token_id >= $1 and token_id < $2 group by token_id, user_id) held
              on held.token_id = t.id and held.user_id = t.user_id
-           where t.id >= $1 and t.id < $2 and t.used_quota <> coalesce(charged.quota, 0) + coalesce(held.quota, 0)"#,
+           where t.id >= $1 and t.id < $2
+             and t.used_quota <> t.opening_used + coalesce(charged.quota, 0) + coalesce(held.quota, 0)"#,
         from,
         to
     )
@@ -103,19 +105,19 @@ pub async fn list_token_violations(
     Ok(rows.into_iter().map(|row| Violation { id: row.id, recorded: row.recorded, sum: row.sum }).collect())
 }
 
-/// L3: users with ids in `from..to` whose wallet's `used_quota` is not the sum of that of all their tokens. Deleted
-/// tokens count too.
+/// L3: users with ids in `from..to` whose wallet's `used_quota` is not the sum of `opening_used` and of what all their
+/// tokens used beyond theirs. Deleted tokens count too.
 pub async fn list_wallet_violations(
     conn: &mut Conn,
     from: i64,
     to: i64,
 ) -> Result<Vec<Violation<UserId>>, StorageError> {
     let rows = sqlx::query!(
-        r#"select u.id, u.used_quota as "recorded!: i64", coalesce(used.quota, 0)::bigint as "sum!"
+        r#"select u.id, u.used_quota as "recorded!: i64", (u.opening_used + coalesce(used.quota, 0))::bigint as "sum!"
            from users u
-           left join (select user_id, sum(used_quota) as quota from tokens
+           left join (select user_id, sum(used_quota - opening_used) as quota from tokens
                       where user_id >= $1 and user_id < $2 group by user_id) used on used.user_id = u.id
-           where u.id >= $1 and u.id < $2 and u.used_quota <> coalesce(used.quota, 0)"#,
+           where u.id >= $1 and u.id < $2 and u.used_quota <> u.opening_used + coalesce(used.quota, 0)"#,
         from,
         to
     )

@@ -1,4 +1,5 @@
-//! Usage of tokens: the table `usage_daily`, by day and model, and the totals for a key.
+//! Usage of tokens by day: `usage_reported`, which is the table `usage_daily` and what was used before an import. And the
+//! totals for a key.
 
 use super::columns::{period_counters, period_limits};
 use super::{Conn, StorageError};
@@ -46,10 +47,10 @@ pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<KeyU
 pub async fn list(conn: &mut Conn, token: TokenId, range: UsageRange) -> Result<Vec<DayUsage>, StorageError> {
     let rows = sqlx::query_as!(
         DayUsage,
-        r#"select day as "day: Day", sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
+        r#"select day as "day!: Day", sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
            least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
            least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!"
-           from usage_daily where token_id = $1 and day between $2 and $3 group by day order by day"#,
+           from usage_reported where token_id = $1 and day between $2 and $3 group by day order by day"#,
         token as TokenId,
         range.first() as Day,
         range.last() as Day
@@ -63,11 +64,10 @@ pub async fn list(conn: &mut Conn, token: TokenId, range: UsageRange) -> Result<
 pub async fn list_of_user(conn: &mut Conn, owner: UserId, range: UsageRange) -> Result<Vec<DayUsage>, StorageError> {
     let rows = sqlx::query_as!(
         DayUsage,
-        r#"select d.day as "day: Day", sum(d.quota)::bigint as "quota!: Quota",
+        r#"select d.day as "day!: Day", sum(d.quota)::bigint as "quota!: Quota",
            sum(d.requests)::bigint as "requests!", least(sum(d.prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
            least(sum(d.completion_tokens), 9223372036854775807)::bigint as "completion_tokens!"
-           from tokens t join usage_daily d on d.token_id = t.id
-           where t.user_id = $1 and d.day between $2 and $3 group by d.day order by d.day"#,
+           from usage_reported d where d.user_id = $1 and d.day between $2 and $3 group by d.day order by d.day"#,
         owner as UserId,
         range.first() as Day,
         range.last() as Day

@@ -1,4 +1,4 @@
-//! Reports over the table `usage_daily`, grouped.
+//! Reports over `usage_reported`: the table `usage_daily`, and what was used before an import. Grouped.
 
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
@@ -67,7 +67,7 @@ pub async fn list_of_user(
         conn,
         span,
         grouping,
-        "(select * from usage_daily where user_id = $7 and day between $1 and $2 limit $8) u",
+        "(select * from usage_reported where user_id = $7 and day between $1 and $2 limit $8) u",
         user as UserId,
         policy::MAX_REPORT_READ + 1
     ))
@@ -80,7 +80,7 @@ pub async fn list_of_token(
     span: ReportSpan,
     grouping: &Grouping,
 ) -> Result<Grouped, StorageError> {
-    Ok(grouped!(conn, span, grouping, "usage_daily where token_id = $7 and day between $1 and $2", token as TokenId))
+    Ok(grouped!(conn, span, grouping, "usage_reported where token_id = $7 and day between $1 and $2", token as TokenId))
 }
 
 /// The usage of everyone, in the same way as that of a user.
@@ -90,7 +90,7 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
         conn,
         span,
         grouping,
-        "(select * from usage_daily where day between $1 and $2 limit $7) u",
+        "(select * from usage_reported where day between $1 and $2 limit $7) u",
         policy::MAX_REPORT_READ + 1
     ))
 }

@@ -5,7 +5,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// One valid row of every table, each with the id 1.
-const ROWS: [&str; 9] = [
+const ROWS: [&str; 11] = [
     "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
@@ -25,13 +25,16 @@ const ROWS: [&str; 9] = [
     "insert into gateways (id, name, created_time, created_by) overriding system value values (1, 'edge', 1, 1)",
     "insert into gateway_credentials (id, gateway_id, digest, hint, created_time, created_by) \
      overriding system value values (1, 1, decode(repeat('01', 32), 'hex'), 'wxyz', 1, 1)",
+    "insert into usage_imported (token_id, user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
+     values (1, 1, '2026-03-09', 'o1', 0, 0, 0, 0)",
+    "insert into imports (source, kind, foreign_id, local_id, at) values ('new-api', 'token', 1, 1, 1)",
 ];
 
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 59] = [
+const BREAKS: [Break; 65] = [
     ("installation_pkey", &[ROWS[0]]),
     (
         "installation_one_row",
@@ -82,6 +85,7 @@ const BREAKS: [Break; 59] = [
         "users_period_used_not_negative",
         &["update users set day_used = -1", "update users set week_used = -1", "update users set month_used = -1"],
     ),
+    ("users_opening_used_not_negative", &["update users set opening_used = -1"]),
     ("sessions_pkey", &[ROWS[2]]),
     ("sessions_user_fk", &["update sessions set data = '{\"user_id\": 2}'"]),
     (
@@ -163,6 +167,7 @@ const BREAKS: [Break; 59] = [
     ),
     ("tokens_open_reservations_not_negative", &["update tokens set open_reservations = -1"]),
     ("tokens_retry_only_in_auto", &["update tokens set cross_group_retry = true"]),
+    ("tokens_opening_used_not_negative", &["update tokens set opening_used = -1"]),
     ("usage_daily_pkey", &[ROWS[6]]),
     (
         "usage_daily_not_negative",
@@ -190,6 +195,18 @@ const BREAKS: [Break; 59] = [
     ("gateway_credentials_digest_length", &["update gateway_credentials set digest = '\\x01'"]),
     ("gateway_credentials_hint_length", &["update gateway_credentials set hint = '12345'"]),
     ("audit_log_pkey", &[AUDIT_ROW]),
+    ("usage_imported_pkey", &[ROWS[9]]),
+    (
+        "usage_imported_not_negative",
+        &[
+            "update usage_imported set quota = -1",
+            "update usage_imported set requests = -1",
+            "update usage_imported set prompt_tokens = -1",
+            "update usage_imported set completion_tokens = -1",
+        ],
+    ),
+    ("imports_pkey", &[ROWS[10]]),
+    ("imports_kind_known", &["update imports set kind = 'channel'"]),
 ];
 
 /// Inserts one row into every table; generated ids begin at 1000.
@@ -224,6 +241,8 @@ async fn every_constraint_outside_the_ledger_is_tested(pool: PgPool) {
         "gateways",
         "gateway_credentials",
         "audit_log",
+        "usage_imported",
+        "imports",
     ];
     assert_all_tested(&pool, &tables, &BREAKS).await;
 }

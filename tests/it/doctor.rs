@@ -41,6 +41,29 @@ async fn a_correct_ledger_is_reported_as_correct(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l3_counts_what_was_used_before_an_import(pool: PgPool) {
+    let id = ledger(&pool).await;
+    // The account had used more than its tokens that are still there.
+    let opening = [
+        "update tokens set opening_used = 40, used_quota = used_quota + 40",
+        "update users set opening_used = 1000, \
+         used_quota = used_quota + 1000 where username = 'ana'",
+    ];
+    for sql in opening {
+        sqlx::query(sql).execute(&pool).await.unwrap();
+    }
+    let (is_correct, report) = doctor(&pool);
+    assert!(is_correct, "{report}");
+    crate::harness::ledger_invariants::assert_ledger_invariants(&pool).await;
+    sqlx::query("update tokens set opening_used = 41").execute(&pool).await.unwrap();
+    let (is_correct, report) = doctor(&pool);
+    let token = format!("L3: token {id} has used 190, but its charges and open reservations are 191");
+    let wallet = "L3: the wallet of user 2 has used 1180, but its tokens have used 1178";
+    assert!(!is_correct && report.contains(&token) && report.contains(wallet), "{report}");
+    assert_eq!(crate::harness::ledger_invariants::violations(&pool).await.unwrap().len(), 1);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn each_row_that_violates_an_invariant_is_named(pool: PgPool) {
     let id = ledger(&pool).await;
     let table = [

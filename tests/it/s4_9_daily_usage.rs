@@ -231,3 +231,42 @@ async fn a_key_reads_its_own_daily_usage_in_the_same_shape(pool: PgPool) {
     assert_eq!(refused.json()["code"], json!(false));
     app.holder_of("sk-nonsense").get("/api/usage/token/daily").await.refuses(401, "invalid_key");
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn usage_from_before_an_import_is_added_to_the_days_of_its_token(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let (id, other) = (ana.creates(json!({ "name": "one" })).await, ana.creates(json!({ "name": "two" })).await);
+    record(&app, id, "2026-03-09", "o1", [500_000, 1, 10, 20]).await;
+    for (token, day, model, quota) in [
+        (id, "2026-03-08", "o1", 250_000),
+        (id, "2026-03-09", "o1", 250_000),
+        (other, "2026-03-09", "o1", 1),
+        (0, "2026-03-09", "o2", 2),
+    ] {
+        sqlx::query(
+            "insert into usage_imported (token_id, user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
+             values ($1, $2, $3::text::date, $4, $5, 2, 3, 4)",
+        )
+        .bind(token)
+        .bind(ana.id)
+        .bind(day)
+        .bind(model)
+        .bind(quota)
+        .execute(&app.pool)
+        .await
+        .unwrap();
+    }
+    let days = usage(&ana, id, "start_date=2026-03-08&end_date=2026-03-09").await["daily"].clone();
+    assert_eq!(
+        days,
+        json!([
+            { "date": "2026-03-08", "usd": 0.5, "requests": 2, "prompt_tokens": 3, "completion_tokens": 4 },
+            { "date": "2026-03-09", "usd": 1.5, "requests": 3, "prompt_tokens": 13, "completion_tokens": 24 },
+        ])
+    );
+    // The overview has the usage of all tokens, also of those that were not imported.
+    let overview = ana.get("/api/user/self/overview").await.ok();
+    let day = overview["daily"].as_array().unwrap().iter().find(|day| day["date"] == "2026-03-09").unwrap().clone();
+    assert_eq!((day["usd"].as_f64(), day["requests"].as_i64()), (Some(1.500_006), Some(7)));
+}

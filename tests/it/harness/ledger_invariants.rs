@@ -10,20 +10,23 @@ const VIOLATIONS: [(&str, &str); 9] = [
          union all select 'wallet', id from users where quota < 0 or used_quota < 0",
     ),
     (
-        "L3: `used_quota` of a token is not the sum of its charges and open reservations",
-        "select t.id, t.used_quota, c.sum, r.sum from tokens t \
+        "L3: `used_quota` of a token is not the sum of its opening, its charges and open reservations",
+        "select t.id, t.used_quota, t.opening_used, c.sum, r.sum from tokens t \
          left join (select token_id, sum(quota) from charges group by 1) c on c.token_id = t.id \
          left join (select token_id, sum(held) from reservations where state = 'open' group by 1) \
            r on r.token_id = t.id \
-         where t.used_quota <> coalesce(c.sum, 0) + coalesce(r.sum, 0)",
+         where t.used_quota <> t.opening_used + coalesce(c.sum, 0) + coalesce(r.sum, 0)",
     ),
     (
-        "L3: `used_quota` of a wallet is not the sum of its charges and open reservations",
-        "select u.id, u.used_quota, u.request_count, c.sum, c.count, r.sum from users u \
+        "L3: `used_quota` of a wallet is not the sum of its opening, its charges and open reservations",
+        "select u.id, u.used_quota, u.opening_used, u.request_count, c.sum, c.count, r.sum from users u \
          left join (select user_id, sum(quota), count(*) from charges group by 1) c on c.user_id = u.id \
          left join (select user_id, sum(held) from reservations where state = 'open' group by 1) \
            r on r.user_id = u.id \
-         where u.used_quota <> coalesce(c.sum, 0) + coalesce(r.sum, 0) or u.request_count <> coalesce(c.count, 0)",
+         where u.used_quota <> u.opening_used + coalesce(c.sum, 0) + coalesce(r.sum, 0) \
+           or u.request_count < coalesce(c.count, 0) \
+           or (u.request_count > coalesce(c.count, 0) \
+             and not exists (select from imports i where i.kind = 'user' and i.local_id = u.id))",
     ),
     (
         "L5: a day's sum is not the sum of its charges",

@@ -19,6 +19,7 @@ use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
 use crate::service::charge_history::ChargeHistory;
 use crate::service::enablement::Enablement;
+use crate::service::foreign_keys::{ForeignKeys, KeyReader};
 use crate::service::gateways::Gateways;
 use crate::service::invalidator::Invalidator;
 use crate::service::key_cache::KeyCache;
@@ -48,6 +49,7 @@ pub struct App {
     pub router: Router,
     pub(super) rate_limiter: Arc<RateLimiter>,
     pub(super) invalidator: Invalidator,
+    pub foreign_keys: Arc<ForeignKeys>,
     #[cfg(feature = "embedded")]
     pub(super) vault: Vault,
 }
@@ -72,7 +74,11 @@ impl App {
             register: config.limits.register_per_minute,
         };
         let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
-        let key_holders = Arc::new(KeyHolders::new(vault.clone(), Arc::clone(&rate_limiter)));
+        let foreign_keys = Arc::new(ForeignKeys::new(db.clone()));
+        let counted = Arc::clone(&foreign_keys);
+        telemetry::caches::register_foreign_keys(&mut registry, move || counted.len() as u64);
+        let key_reader = KeyReader::new(vault.clone(), Arc::clone(&foreign_keys));
+        let key_holders = Arc::new(KeyHolders::new(key_reader.clone(), Arc::clone(&rate_limiter)));
         let passwords = Passwords::new(rng.clone());
         let authenticator = Arc::new(Authenticator::new(db.clone(), Arc::clone(&clock), vault.clone()));
         let balances = Arc::new(RecentBalances::new());
@@ -80,6 +86,7 @@ impl App {
         let invalidator = Invalidator::new(
             Arc::clone(&authenticator),
             Arc::clone(&key_cache),
+            Arc::clone(&foreign_keys),
             InvalidationMetrics::register(&mut registry),
         );
         let calendar = Calendar { zone: config.usage.time_zone, week_starts: config.usage.week_starts };
@@ -92,7 +99,7 @@ impl App {
         let lanes = Lanes::start(&db, &clock, &rng, &balances, &ledger_rules, &mut registry);
         let ledger = Ledger::new(
             db.clone(),
-            vault.clone(),
+            key_reader,
             key_cache,
             lanes,
             Arc::clone(&clock),
@@ -179,6 +186,7 @@ impl App {
             router,
             rate_limiter,
             invalidator,
+            foreign_keys,
             #[cfg(feature = "embedded")]
             vault,
         })

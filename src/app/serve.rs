@@ -41,6 +41,7 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system())?;
     let generated_password =
         app.state.users.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
+    app.foreign_keys.load().await?;
     // Before the start line is printed: a script that reads it may stop the server at once.
     let stop = StopSignals::catch();
     print_start(&listener, &config, &database, app.state.dashboard.is_some(), generated_password.as_ref());
@@ -64,7 +65,8 @@ impl App {
         let jobs = Jobs::new(db.clone(), Arc::clone(&clock), Arc::clone(&self.rate_limiter), rules);
         let ledger = Arc::downgrade(&self.state.ledger);
         let expire = expire_reservations(db.clone(), clock, rules.max_clock_skew, move || ledger.upgrade());
-        let mut tasks = vec![tokio::spawn(jobs.run()), tokio::spawn(expire)];
+        let load_foreign_keys = Arc::clone(&self.foreign_keys).run_loader();
+        let mut tasks = vec![tokio::spawn(jobs.run()), tokio::spawn(expire), tokio::spawn(load_foreign_keys)];
         if !database.is_embedded() {
             tasks.push(tokio::spawn(self.invalidator.clone().listen(db)));
         }

@@ -14,6 +14,10 @@ const CHECKSUM_CHARS: usize = 6;
 /// Characters at each end of a key that lists show.
 pub const HINT_CHARS: usize = 4;
 const KEY_CHARS: usize = RANDOM_CHARS + CELL_CHARS + CHECKSUM_CHARS;
+
+/// Characters of a key that another service issued.
+const FOREIGN_KEY_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
+
 pub(super) const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// An API key (spec §2.1, §8): `sk-` and 48 letters and digits, of which 40 are random, two are the label of the
@@ -56,6 +60,20 @@ impl ApiKey {
             return Err(KeyMalformed);
         }
         Ok(Self(key))
+    }
+
+    /// Reads a key of another service as callers send it: 16 to 128 letters, digits and `_`, and `sk-` as in
+    /// [`ApiKey::parse`]. It has no checksum.
+    ///
+    /// # Errors
+    /// Any other text.
+    pub fn parse_foreign(text: &str) -> Result<Self, KeyMalformed> {
+        let bare = without_prefixes(text.trim());
+        let is_valid = bare.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !is_valid || !FOREIGN_KEY_CHARS.contains(&bare.len()) {
+            return Err(KeyMalformed);
+        }
+        Ok(Self(Zeroizing::new(format!("{PREFIX}{bare}"))))
     }
 
     /// A decrypted key from the vault; its checksum is not checked again.
@@ -140,6 +158,12 @@ impl Digest {
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
+
+    /// Its first 8 bytes as a number. Digests are uniformly distributed, so this distinguishes nearly all.
+    #[must_use]
+    pub fn prefix(&self) -> u64 {
+        self.0.first_chunk().copied().map_or(0, u64::from_be_bytes)
+    }
 }
 
 impl std::fmt::Debug for Digest {
@@ -221,6 +245,25 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_foreign_key_has_16_to_128_letters_digits_and_underscores() {
+        let bare = |text: &str| ApiKey::parse_foreign(text).map(|key| key.expose().to_owned());
+        for good in ["0123456789abcdef", "A_b".repeat(16).as_str(), "x".repeat(128).as_str(), "_".repeat(48).as_str()] {
+            assert_eq!(bare(&format!(" sk-sk-{good}\n")), Ok(format!("sk-{good}")));
+            assert_eq!(bare(good), Ok(format!("sk-{good}")));
+        }
+        for bad in ["", "sk-", "0123456789abcde", "x".repeat(129).as_str(), "0123456789abcde-", "0123456789abcdeé"] {
+            assert_eq!(bare(bad), Err(KeyMalformed), "{bad}");
+        }
+        assert_eq!(ApiKey::parse_foreign(key(1).expose()), Ok(key(1)), "a key of ours has one text");
+    }
+
+    #[test]
+    fn the_prefix_of_a_digest_is_its_first_8_bytes() {
+        let digest = DigestKey::new(Zeroizing::new([1; 32])).digest("x");
+        assert_eq!(digest.prefix().to_be_bytes(), digest.as_bytes()[..8]);
+    }
+
     proptest! {
         #[test]
         fn every_key_has_the_shape_of_the_spec(seed: u64) {
@@ -248,7 +291,7 @@ mod tests {
 
         #[test]
         fn any_text_is_parsed_without_a_panic(text: String) {
-            let _ = ApiKey::parse(&text);
+            let _ = (ApiKey::parse(&text), ApiKey::parse_foreign(&text));
         }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::authenticator::Authenticator;
+use super::foreign_keys::ForeignKeys;
 use super::key_cache::KeyCache;
 use crate::domain::id::UserId;
 use crate::storage::notifications::{self, Change, Listener, Notification};
@@ -26,6 +27,7 @@ const MAX_TIMED: usize = 64;
 pub struct Invalidator {
     authenticator: Arc<Authenticator>,
     key_cache: Arc<KeyCache>,
+    foreign_keys: Arc<ForeignKeys>,
     metrics: InvalidationMetrics,
     /// Changes of this server whose own notification has not arrived yet, and when they were committed.
     in_flight: Arc<Mutex<Vec<(Change, Instant)>>>,
@@ -34,8 +36,13 @@ pub struct Invalidator {
 impl Invalidator {
     /// An invalidator of these caches.
     #[must_use]
-    pub fn new(authenticator: Arc<Authenticator>, key_cache: Arc<KeyCache>, metrics: InvalidationMetrics) -> Self {
-        Self { authenticator, key_cache, metrics, in_flight: Arc::default() }
+    pub fn new(
+        authenticator: Arc<Authenticator>,
+        key_cache: Arc<KeyCache>,
+        foreign_keys: Arc<ForeignKeys>,
+        metrics: InvalidationMetrics,
+    ) -> Self {
+        Self { authenticator, key_cache, foreign_keys, metrics, in_flight: Arc::default() }
     }
 
     /// Commits a change of the account, the tokens or the access tokens of `user`, on this server and on all others.
@@ -126,6 +133,7 @@ impl Invalidator {
         match change {
             Change::User(user) => self.key_cache.forget(user),
             Change::GatewayCredentials => {}
+            Change::ForeignKeys => self.foreign_keys.request_load(),
         }
     }
 
@@ -133,5 +141,6 @@ impl Invalidator {
         self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.authenticator.forget();
         self.key_cache.forget_all();
+        self.foreign_keys.request_load();
     }
 }

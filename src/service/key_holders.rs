@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use moka::sync::Cache;
 
+use super::foreign_keys::KeyReader;
 use super::rate_limiter::{RateLimited, RateLimiter};
-use super::vault::Vault;
-use crate::domain::key::{ApiKey, Digest};
+use crate::domain::key::Digest;
 use crate::domain::policy;
 use crate::domain::token::Token;
 use crate::domain::user::UserStatus;
@@ -35,7 +35,7 @@ pub type Limit = fn(&RateLimiter, &Digest) -> Result<(), RateLimited>;
 
 #[derive(Debug)]
 pub struct KeyHolders {
-    vault: Vault,
+    key_reader: KeyReader,
     rate_limiter: Arc<RateLimiter>,
     /// Keys that were valid lately. They skip the limit on wrong keys, so that guesses from the same address do not lock
     /// them out.
@@ -44,10 +44,10 @@ pub struct KeyHolders {
 
 impl KeyHolders {
     #[must_use]
-    pub fn new(vault: Vault, rate_limiter: Arc<RateLimiter>) -> Self {
+    pub fn new(key_reader: KeyReader, rate_limiter: Arc<RateLimiter>) -> Self {
         let kept = Duration::from_secs(policy::DAILY_USAGE_CACHE_SECONDS.unsigned_abs());
         let valid_keys = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_idle(kept).build();
-        Self { vault, rate_limiter, valid_keys }
+        Self { key_reader, rate_limiter, valid_keys }
     }
 
     /// The digest of `key`, before it is looked up.
@@ -55,8 +55,7 @@ impl KeyHolders {
     /// # Errors
     /// It is not a key (counted against `ip`); too many wrong keys from `ip`; `limit` is reached.
     pub fn admit(&self, key: &str, ip: Option<IpAddr>, limit: Limit) -> Result<Digest, KeyHolderError> {
-        let key = ApiKey::parse(key).map_err(|_| wrong_key(self.rate_limiter.malformed_key(ip)))?;
-        let digest = self.vault.digest(&key);
+        let digest = self.key_reader.digest(key).map_err(|_| wrong_key(self.rate_limiter.malformed_key(ip)))?;
         // Checked before the query, so that guesses beyond the limit cost no query.
         if !self.valid_keys.contains_key(&digest) {
             self.rate_limiter.may_try_key(ip)?;

@@ -7,6 +7,7 @@ pub mod audit_writer;
 pub mod authenticator;
 pub mod charge_history;
 pub mod enablement;
+pub mod foreign_keys;
 pub mod gateways;
 pub mod invalidator;
 pub mod jobs;

@@ -188,3 +188,14 @@ pub async fn list_sealed_keys_after(
     .await?;
     Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
 }
+
+/// The digests of the next 10,000 live foreign keys after an id, ascending.
+pub async fn list_foreign_after(conn: &mut Conn, after: TokenId) -> Result<Vec<(TokenId, Digest)>, StorageError> {
+    let rows = sqlx::query!(
+        "select id, key_digest from tokens where key_foreign and deleted_time is null and id > $1 order by id limit 10000",
+        after as TokenId
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.key_digest)).collect())
+}

@@ -11,6 +11,9 @@ const CHANNEL: &str = "keymeter_changes";
 /// The payload of [`Change::GatewayCredentials`]. The payload of [`Change::User`] is the user's id.
 const GATEWAY_CREDENTIALS: &str = "gateway_credentials";
 
+/// The payload of [`Change::ForeignKeys`].
+const FOREIGN_KEYS: &str = "foreign_keys";
+
 /// A committed change of state that servers cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
@@ -18,6 +21,8 @@ pub enum Change {
     User(UserId),
     /// Credentials of gateways.
     GatewayCredentials,
+    /// Foreign keys were imported.
+    ForeignKeys,
 }
 
 impl Change {
@@ -25,14 +30,16 @@ impl Change {
         match self {
             Self::User(id) => id.to_string(),
             Self::GatewayCredentials => GATEWAY_CREDENTIALS.to_owned(),
+            Self::ForeignKeys => FOREIGN_KEYS.to_owned(),
         }
     }
 
     fn parse(payload: &str) -> Option<Self> {
-        if payload == GATEWAY_CREDENTIALS {
-            return Some(Self::GatewayCredentials);
+        match payload {
+            GATEWAY_CREDENTIALS => Some(Self::GatewayCredentials),
+            FOREIGN_KEYS => Some(Self::ForeignKeys),
+            id => id.parse().ok().map(|id| Self::User(UserId::new(id))),
         }
-        payload.parse().ok().map(|id| Self::User(UserId::new(id)))
     }
 }
 
@@ -77,7 +84,7 @@ mod tests {
 
     #[test]
     fn every_change_survives_its_payload() {
-        for change in [Change::User(UserId::new(7)), Change::GatewayCredentials] {
+        for change in [Change::User(UserId::new(7)), Change::GatewayCredentials, Change::ForeignKeys] {
             assert_eq!(Change::parse(&change.payload()), Some(change));
         }
         assert_eq!(Change::parse("something newer"), None);

@@ -57,10 +57,21 @@ impl KeyCacheMetrics {
 
 /// Shows how many keys are cached, read when the metrics are read.
 pub fn register_entries(registry: &mut Registry, entries: impl Fn() -> u64 + Send + Sync + 'static) {
-    registry.register_collector(Box::new(Entries(Box::new(entries))));
+    let entries = Box::new(entries);
+    registry.register_collector(Box::new(Entries { name: "key_cache_entries", help: "Cached keys", entries }));
 }
 
-struct Entries(Box<dyn Fn() -> u64 + Send + Sync>);
+/// Shows how many imported keys without a checksum are admitted, read when the metrics are read.
+pub fn register_foreign_keys(registry: &mut Registry, entries: impl Fn() -> u64 + Send + Sync + 'static) {
+    let help = "Imported keys without a checksum that this server admits";
+    registry.register_collector(Box::new(Entries { name: "foreign_keys", help, entries: Box::new(entries) }));
+}
+
+struct Entries {
+    name: &'static str,
+    help: &'static str,
+    entries: Box<dyn Fn() -> u64 + Send + Sync>,
+}
 
 impl std::fmt::Debug for Entries {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -70,8 +81,8 @@ impl std::fmt::Debug for Entries {
 
 impl Collector for Entries {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let entries = i64::try_from((self.0)()).unwrap_or(i64::MAX);
-        let family = encoder.encode_descriptor("key_cache_entries", "Cached keys", None, MetricType::Gauge)?;
+        let entries = i64::try_from((self.entries)()).unwrap_or(i64::MAX);
+        let family = encoder.encode_descriptor(self.name, self.help, None, MetricType::Gauge)?;
         ConstGauge::new(entries).encode(family)
     }
 }

@@ -35,6 +35,7 @@ mod drop_in;
 mod embedded;
 mod enablement;
 mod error_codes;
+mod foreign_keys;
 mod forward_auth;
 mod gateway;
 mod gateway_auth;

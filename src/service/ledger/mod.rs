@@ -33,12 +33,12 @@ pub use verify::Verification;
 use self::forward_auth::ForwardAuthRates;
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::group::Groups;
-use crate::domain::key::{ApiKey, Digest};
+use crate::domain::key::Digest;
 use crate::domain::ledger::Refusal;
 use crate::domain::time::Clock;
+use crate::service::foreign_keys::KeyReader;
 use crate::service::key_cache::{CachedKey, KeyCache};
 use crate::service::rng::Rng;
-use crate::service::vault::Vault;
 use crate::storage::{Db, StorageError};
 
 /// Why the ledger did nothing.
@@ -62,7 +62,7 @@ pub enum LedgerError {
 #[derive(Debug)]
 pub struct Ledger {
     db: Db,
-    vault: Vault,
+    key_reader: KeyReader,
     key_cache: Arc<KeyCache>,
     lanes: Lanes,
     clock: Arc<dyn Clock>,
@@ -78,7 +78,7 @@ impl Ledger {
     #[expect(clippy::too_many_arguments, reason = "the parts of the service, put together in one place")]
     pub fn new(
         db: Db,
-        vault: Vault,
+        key_reader: KeyReader,
         key_cache: Arc<KeyCache>,
         lanes: Lanes,
         clock: Arc<dyn Clock>,
@@ -86,7 +86,7 @@ impl Ledger {
         groups: Groups,
         calendar: Calendar,
     ) -> Self {
-        Self { db, vault, key_cache, lanes, clock, rng, groups, calendar, forward_auth: ForwardAuthRates::new() }
+        Self { db, key_reader, key_cache, lanes, clock, rng, groups, calendar, forward_auth: ForwardAuthRates::new() }
     }
 
     /// The present moment.
@@ -95,9 +95,9 @@ impl Ledger {
         Moment::new(self.clock.micros(), self.calendar)
     }
 
-    /// The digest that finds a key. The checksum refuses most texts that are not keys, without a look-up.
+    /// The digest that finds a key. Most texts that are not keys are refused without a look-up.
     fn digest(&self, key: &str) -> Result<Digest, Refusal> {
-        ApiKey::parse(key).map(|key| self.vault.digest(&key)).map_err(|_| Refusal::InvalidKey)
+        self.key_reader.digest(key).map_err(|_| Refusal::InvalidKey)
     }
 
     /// The live token of a key, however long ago it was read: everything that can change is checked under the locks.

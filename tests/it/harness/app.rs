@@ -8,6 +8,7 @@ use keymeter::api::state::AppState;
 use keymeter::app::{App, Opened};
 use keymeter::config::Config;
 use keymeter::domain::time::{Clock, ManualClock, UnixTime};
+use keymeter::service::foreign_keys::ForeignKeys;
 use keymeter::service::jobs::expire_overdue;
 use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
@@ -23,6 +24,7 @@ pub struct TestApp {
     pub router: Router,
     pub clock: Arc<ManualClock>,
     pub pool: PgPool,
+    pub foreign_keys: Arc<ForeignKeys>,
 }
 
 impl TestApp {
@@ -36,7 +38,7 @@ impl TestApp {
         let clock = Arc::new(ManualClock::at(UnixTime::new(START)));
         let app = assemble(&pool, &clock, settings, 1);
         app.state.users.ensure_root(Some(&ROOT_PASSWORD.into())).await.unwrap();
-        Self { router: app.router, clock, pool }
+        Self { router: app.router, clock, pool, foreign_keys: app.foreign_keys }
     }
 
     /// Another server on the same database, with the same clock and other random numbers.
@@ -48,7 +50,7 @@ impl TestApp {
     pub fn server_ahead(&self, ahead: i64) -> Self {
         let clock = Arc::new(ManualClock::at(self.clock.now().plus(ahead)));
         let app = assemble(&self.pool, &clock, &[], 3 + ahead.unsigned_abs());
-        Self { router: app.router, clock, pool: self.pool.clone() }
+        Self { router: app.router, clock, pool: self.pool.clone(), foreign_keys: app.foreign_keys }
     }
 
     /// Runs the job that ends overdue reservations once, on another server of the same database.

@@ -55,6 +55,23 @@ impl TypedPassword {
     }
 }
 
+/// Cost factors of bcrypt that are accepted. Each step doubles the time: 14 takes about a second.
+const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=14;
+
+/// Returns true for a bcrypt hash of a bearable cost. Such hashes come from imports; the first sign-in replaces them.
+#[must_use]
+pub fn is_bcrypt(hash: &str) -> bool {
+    let rest = ["$2a$", "$2b$", "$2y$"].iter().find_map(|version| hash.strip_prefix(version));
+    let Some((cost, salt_and_hash)) = rest.and_then(|rest| rest.split_once('$')) else {
+        return false;
+    };
+    let is_base64 = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/'));
+    cost.len() == 2
+        && cost.parse().is_ok_and(|cost| BCRYPT_COSTS.contains(&cost))
+        && salt_and_hash.len() == 53
+        && is_base64(salt_and_hash)
+}
+
 /// A random password that people can type: 24 letters and digits, 142 bits.
 #[must_use]
 pub fn random_password(rng: &mut (impl CryptoRng + ?Sized)) -> Zeroizing<String> {
@@ -73,6 +90,22 @@ mod tests {
         assert!(NewPassword::parse("1234567").is_err());
         assert!(NewPassword::parse(&"ü".repeat(128)).is_ok());
         assert!(NewPassword::parse(&"ü".repeat(129)).is_err());
+    }
+
+    #[test]
+    fn a_bcrypt_hash_has_a_version_a_cost_from_4_to_14_and_53_characters() {
+        let with =
+            |start: &str| format!("{start}{}", "./09azAZ".repeat(7)).chars().take(start.len() + 53).collect::<String>();
+        for good in ["$2a$10$", "$2b$04$", "$2y$14$"] {
+            assert!(is_bcrypt(&with(good)), "{good}");
+        }
+        for bad in ["$2a$03$", "$2a$15$", "$2a$31$", "$2x$10$", "$2a$+9$", "$2a$010$", "2a$10$", "$argon2id$v=19$", ""]
+        {
+            assert!(!is_bcrypt(&with(bad)), "{bad}");
+        }
+        assert!(!is_bcrypt(&format!("{}x", with("$2a$10$"))));
+        assert!(!is_bcrypt(with("$2a$10$").trim_end_matches(|_| true)));
+        assert!(!is_bcrypt(&with("$2a$10$").replace('.', "=")));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Password hashing: argon2id with 19 MiB, 2 passes and 1 lane, on blocking threads. A few hashes run at a time, and a
-//! bounded number of requests waits.
+//! bounded number of requests waits. Imported accounts have bcrypt hashes until they sign in.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use zeroize::Zeroizing;
 
 use super::rng::Rng;
-use crate::domain::password::{NewPassword, TypedPassword};
+use crate::domain::password::{NewPassword, TypedPassword, is_bcrypt};
 use crate::domain::policy;
 
 /// Maximum number of concurrent hashes. Each uses 19 MiB and one core.
@@ -36,11 +36,19 @@ pub struct Passwords {
 /// A place in the queue.
 pub struct QueuePermit(OwnedSemaphorePermit);
 
+/// The result of checking a password that was typed to sign in.
+pub enum PasswordCheck {
+    Wrong,
+    Right,
+    /// It is right, and this hash is to be stored instead of the bcrypt hash.
+    RightWithOldHash(String),
+}
+
 impl Passwords {
     /// Computes one hash, for unknown users.
     #[must_use]
     pub fn new(rng: Rng) -> Self {
-        let dummy_hash = hash(b"no user has this password", &salt(&rng));
+        let dummy_hash = hash_password(b"no user has this password", &salt(&rng));
         let queue = Arc::new(Semaphore::new(CONCURRENT_HASHES + policy::PASSWORDS_WAITING));
         Self { rng, running: Arc::new(Semaphore::new(CONCURRENT_HASHES)), queue, dummy_hash: dummy_hash.into() }
     }
@@ -61,21 +69,39 @@ impl Passwords {
         let permit = self.queue()?;
         let salt = salt(&self.rng);
         let password = Zeroizing::new(password.expose().to_owned());
-        Ok(self.run(permit, move || hash(password.as_bytes(), &salt)).await)
+        Ok(self.run(permit, move || hash_password(password.as_bytes(), &salt)).await)
     }
 
     /// Returns true if `hash` is the hash of `password`. Without a hash, or if the password is too long, it returns false
     /// after the same time.
     pub async fn verify(&self, permit: QueuePermit, hash: Option<String>, password: &TypedPassword) -> bool {
-        let can_match = hash.is_some() && password.expose().is_some();
-        let hash = hash.unwrap_or_else(|| self.dummy_hash.to_string());
+        let known = hash.filter(|hash| !hash.is_empty());
+        let can_match = known.is_some() && password.expose().is_some();
+        let hash = known.unwrap_or_else(|| self.dummy_hash.to_string());
         let password = Zeroizing::new(password.expose().unwrap_or_default().to_owned());
-        let matches = self
-            .run(permit, move || {
-                PasswordHash::new(&hash).is_ok_and(|hash| hasher().verify_password(password.as_bytes(), &hash).is_ok())
-            })
-            .await;
-        can_match && matches
+        can_match & self.run(permit, move || matches(&hash, password.as_bytes())).await
+    }
+
+    /// Like [`Passwords::verify`]. If the password matches a bcrypt hash, it returns the argon2id hash to store instead.
+    pub async fn verify_and_rehash(
+        &self,
+        permit: QueuePermit,
+        hash: Option<String>,
+        password: &TypedPassword,
+    ) -> PasswordCheck {
+        let (Some(bcrypt_hash), Some(typed)) = (hash.as_ref().filter(|hash| is_bcrypt(hash)), password.expose()) else {
+            let matches = self.verify(permit, hash, password).await;
+            return if matches { PasswordCheck::Right } else { PasswordCheck::Wrong };
+        };
+        let (bcrypt_hash, password) = (bcrypt_hash.clone(), Zeroizing::new(typed.to_owned()));
+        let salt = salt(&self.rng);
+        self.run(permit, move || {
+            if !matches(&bcrypt_hash, password.as_bytes()) {
+                return PasswordCheck::Wrong;
+            }
+            PasswordCheck::RightWithOldHash(hash_password(password.as_bytes(), &salt))
+        })
+        .await
     }
 
     #[expect(clippy::expect_used, reason = "the semaphore is never closed and hashing does not panic")]
@@ -102,8 +128,16 @@ fn salt(rng: &Rng) -> [u8; 16] {
     salt
 }
 
+/// Returns true if `hash`, of argon2id or bcrypt, is that of the password.
+fn matches(hash: &str, password: &[u8]) -> bool {
+    if is_bcrypt(hash) {
+        return bcrypt::verify(password, hash).unwrap_or(false);
+    }
+    PasswordHash::new(hash).is_ok_and(|hash| hasher().verify_password(password, &hash).is_ok())
+}
+
 #[expect(clippy::expect_used, reason = "these parameters are valid, and so is every salt of 16 bytes")]
-fn hash(password: &[u8], salt: &[u8]) -> String {
+fn hash_password(password: &[u8], salt: &[u8]) -> String {
     hasher().hash_password_with_salt(password, salt).expect("valid").to_string()
 }
 
@@ -130,8 +164,32 @@ mod tests {
         assert!(!matches(Some(&hash), "correct horse ").await);
         assert!(!matches(None, "no user has this password").await);
         assert!(!matches(Some("damaged"), "x").await);
-        let empty = super::hash(b"", &[7; 16]);
+        assert!(!matches(Some(""), "no user has this password").await);
+        let empty = super::hash_password(b"", &[7; 16]);
         assert!(!matches(Some(&empty), &"x".repeat(129)).await, "a password that is too long matches nothing");
+    }
+
+    /// The hash of `correct horse`, made with crypt(3).
+    const BCRYPT: &str = "$2a$10$abcdefghijklmnopqrstuu23JPZtHcGhwXSF41f93o/7vBdDut3Xu";
+
+    #[tokio::test]
+    async fn a_bcrypt_hash_is_verified_and_replaced() {
+        let passwords = Passwords::new(Rng::seeded(1));
+        let check = async |hash: &str, typed: &str| {
+            let permit = passwords.queue().unwrap();
+            passwords.verify_and_rehash(permit, Some(hash.to_owned()), &TypedPassword::new(typed)).await
+        };
+        let PasswordCheck::RightWithOldHash(new) = check(BCRYPT, "correct horse").await else {
+            panic!("the password is right and its hash is old");
+        };
+        assert!(new.starts_with("$argon2id$"));
+        assert!(matches!(check(&new, "correct horse").await, PasswordCheck::Right));
+        assert!(matches!(check(&new, "correct horse ").await, PasswordCheck::Wrong));
+        assert!(matches!(check(BCRYPT, "correct horse ").await, PasswordCheck::Wrong));
+        assert!(matches!(check(BCRYPT, &"x".repeat(129)).await, PasswordCheck::Wrong));
+        assert!(matches!(check(&BCRYPT.replace("$10$", "$31$"), "correct horse").await, PasswordCheck::Wrong));
+        let permit = passwords.queue().unwrap();
+        assert!(passwords.verify(permit, Some(BCRYPT.to_owned()), &TypedPassword::new("correct horse")).await);
     }
 
     #[tokio::test]

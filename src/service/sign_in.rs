@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::passwords::{Passwords, PasswordsBusy};
+use super::passwords::{PasswordCheck, Passwords, PasswordsBusy};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::users::AccountRules;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
@@ -93,7 +93,8 @@ impl SignIn {
             }
         };
         let (user, hash) = found.unzip();
-        let fits = self.passwords.verify(permit, hash.clone(), password).await;
+        let check = self.passwords.verify_and_rehash(permit, hash.clone(), password).await;
+        let fits = !matches!(check, PasswordCheck::Wrong);
         let (actor, action) = match &user {
             Some(user) if fits => (Actor::User(user, origin), Action::SignedIn),
             Some(_) | None => (Actor::Anonymous(origin), Action::SignInFailed),
@@ -106,9 +107,37 @@ impl SignIn {
         let (Some(user), Some(hash), true) = (user, hash, fits) else {
             return Err(SignInError::WrongCredentials);
         };
-        match user.status {
-            UserStatus::Disabled => Err(SignInError::Disabled),
-            UserStatus::Enabled => Ok((user, SignInProof(hash))),
+        match (user.status, check) {
+            (UserStatus::Disabled, _) => Err(SignInError::Disabled),
+            (UserStatus::Enabled, PasswordCheck::RightWithOldHash(new)) => {
+                let current = self.replace_hash(user.id, hash, new, password).await?;
+                Ok((user, SignInProof(current)))
+            }
+            (UserStatus::Enabled, PasswordCheck::Right | PasswordCheck::Wrong) => Ok((user, SignInProof(hash))),
+        }
+    }
+
+    /// Stores a new hash of the same password, and returns the hash that is stored then. Of two sign-ins at once, one
+    /// stores its hash, and the other checks its password against that.
+    async fn replace_hash(
+        &self,
+        id: UserId,
+        old: String,
+        new: String,
+        password: &TypedPassword,
+    ) -> Result<String, SignInError> {
+        let stored = {
+            let mut conn = self.db.acquire().await?;
+            if users::replace_password_hash(&mut conn, id, &old, &new).await? {
+                return Ok(new);
+            }
+            users::find_password_hash(&mut conn, id).await?
+        };
+        let permit = self.passwords.queue()?;
+        if self.passwords.verify(permit, stored.clone(), password).await {
+            stored.ok_or(SignInError::WrongCredentials)
+        } else {
+            Err(SignInError::WrongCredentials)
         }
     }
 

@@ -248,6 +248,19 @@ pub async fn update_password_hash(conn: &mut Conn, id: UserId, hash: &str) -> Re
     Ok(())
 }
 
+/// Replaces the hash `old` of a password by another one of the same password. Returns false if `old` is not stored.
+pub async fn replace_password_hash(conn: &mut Conn, id: UserId, old: &str, new: &str) -> Result<bool, StorageError> {
+    let done = sqlx::query!(
+        "update users set password_hash = $3 where id = $1 and password_hash = $2 and deleted_time is null",
+        id as UserId,
+        old,
+        new
+    )
+    .execute(conn)
+    .await?;
+    Ok(done.rows_affected() > 0)
+}
+
 /// Deletes the account softly, which frees its name.
 pub async fn delete(conn: &mut Conn, id: UserId, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(

@@ -11,6 +11,7 @@ use http::{HeaderValue, Method, Request};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::harness::gateway::switches;
 use crate::harness::{Answer, Caller, ROOT_PASSWORD, TestApp};
 
 const LOGIN: &str = "/api/user/login";
@@ -208,5 +209,59 @@ async fn the_public_url_is_this_site_behind_a_proxy_that_changes_host(pool: PgPo
                 answer.refuses(403, "cross_site_request");
             }
         }
+    }
+}
+
+/// The hash of `correct horse` in an imported account, made with crypt(3).
+const BCRYPT: &str = "$2a$10$abcdefghijklmnopqrstuu23JPZtHcGhwXSF41f93o/7vBdDut3Xu";
+
+async fn set_password_hash(app: &TestApp, user: &Caller, hash: &str) {
+    let update = "update users set password_hash = $2 where id = $1";
+    sqlx::query(update).bind(user.id).bind(hash).execute(&app.pool).await.unwrap();
+}
+
+async fn password_hash(app: &TestApp, user: &Caller) -> String {
+    let select = "select password_hash from users where id = $1";
+    sqlx::query_scalar(select).bind(user.id).fetch_one(&app.pool).await.unwrap()
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn the_first_sign_in_of_an_imported_account_replaces_its_bcrypt_hash(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.user("ana").await;
+    set_password_hash(&app, &ana, BCRYPT).await;
+    let sign_in = async |password: &str| try_to_sign_in(&app, "ana", password, "192.0.2.1").await;
+    let wrong = "the username or the password is wrong";
+    sign_in("correct horse ").await.refuses_saying(401, "wrong_credentials", wrong);
+    assert_eq!(password_hash(&app, &ana).await, BCRYPT, "a wrong password replaces nothing");
+    app.signs_in("ana", "correct horse").await.get("/api/user/self").await.ok();
+    let replaced = password_hash(&app, &ana).await;
+    assert!(replaced.starts_with("$argon2id$"), "{replaced}");
+    sign_in("correct horse").await.ok();
+    assert_eq!(password_hash(&app, &ana).await, replaced);
+    sign_in("correct horse ").await.refuses_saying(401, "wrong_credentials", wrong);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn imported_people_who_sign_in_at_once_are_all_signed_in(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.user("ana").await;
+    set_password_hash(&app, &ana, BCRYPT).await;
+    for answer in join_all((0..6).map(|_| try_to_sign_in(&app, "ana", "correct horse", "192.0.2.1"))).await {
+        answer.ok();
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_disabled_imported_account_keeps_its_hash_and_an_account_without_a_password_cannot_sign_in(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.user("ana").await;
+    set_password_hash(&app, &ana, BCRYPT).await;
+    switches(&app, &ana, 2).await;
+    try_to_sign_in(&app, "ana", "correct horse", "192.0.2.1").await.refuses(403, "user_disabled");
+    assert_eq!(password_hash(&app, &ana).await, BCRYPT);
+    set_password_hash(&app, &ana, "").await;
+    for password in ["", "correct horse", "no user has this password"] {
+        try_to_sign_in(&app, "ana", password, "192.0.2.1").await.refuses(401, "wrong_credentials");
     }
 }

@@ -11,6 +11,7 @@ pub mod config;
 pub mod demo;
 pub mod doctor;
 pub mod domain;
+pub mod import;
 pub mod service;
 pub mod storage;
 pub mod telemetry;

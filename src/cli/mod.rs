@@ -1,10 +1,11 @@
 //! The command line: one file a command. `serve`, `doctor`, `openapi` and `settings` call other modules directly.
 //!
-//! The embedded database accepts one process at a time, so stop the service before you run `user`, `gateway` or
-//! `migrate` on it.
+//! The embedded database accepts one process at a time, so stop the service before you run `user`, `gateway`,
+//! `import` or `migrate` on it.
 
 mod gateway;
 mod health;
+mod import;
 mod migrate;
 mod user;
 
@@ -47,6 +48,9 @@ enum Command {
     /// Manage gateways and their credentials.
     #[command(subcommand)]
     Gateway(gateway::GatewayCommand),
+    /// Move accounts and keys here from another service.
+    #[command(subcommand)]
+    Import(import::ImportCommand),
     /// Print the OpenAPI document.
     Openapi,
     /// Check the installation, report what is wrong and how to fix it.
@@ -86,6 +90,7 @@ fn execute(cli: Cli) -> Result<ExitCode, String> {
         | Command::Migrate
         | Command::User(_)
         | Command::Gateway(_)
+        | Command::Import(_)
         | Command::Doctor
         | Command::Health => {}
     }
@@ -98,6 +103,7 @@ fn execute(cli: Cli) -> Result<ExitCode, String> {
             Command::Migrate => migrate::run(&config).await?,
             Command::User(command) => user::run(&config, command).await?,
             Command::Gateway(command) => gateway::run(&config, command).await?,
+            Command::Import(command) => return import::run(&config, command).await,
             Command::Doctor => return Ok(doctor::examine(&config).await),
             Command::Health => health::run(&config.server.listen).await?,
             Command::Openapi | Command::Settings => {}

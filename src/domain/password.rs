@@ -67,6 +67,7 @@ pub fn is_bcrypt(hash: &str) -> bool {
     };
     let is_base64 = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/'));
     cost.len() == 2
+        && cost.bytes().all(|byte| byte.is_ascii_digit())
         && cost.parse().is_ok_and(|cost| BCRYPT_COSTS.contains(&cost))
         && salt_and_hash.len() == 53
         && is_base64(salt_and_hash)

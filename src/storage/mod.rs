@@ -16,6 +16,7 @@ pub mod embedded;
 pub mod enablement;
 mod errors;
 pub mod gateways;
+pub mod imports;
 pub mod installation;
 pub mod keys;
 pub mod ledger;

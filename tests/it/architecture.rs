@@ -14,7 +14,7 @@ struct Layer {
     banned_crates: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 6] = [
+const LAYERS: [Layer; 7] = [
     Layer {
         name: "domain",
         may_use: &[],
@@ -34,6 +34,12 @@ const LAYERS: [Layer; 6] = [
         name: "api",
         may_use: &["domain", "service", "storage", "telemetry"],
         banned_crates: &["argon2", "clap", "moka", "sqlx", "toml"],
+    },
+    // Reads the database of another service, so it may use sqlx. What it writes here is in `storage/imports.rs`.
+    Layer {
+        name: "import",
+        may_use: &["domain", "service", "storage", "telemetry"],
+        banned_crates: &["argon2", "axum", "bcrypt", "clap", "http", "moka", "tower", "utoipa"],
     },
     Layer { name: "config", may_use: &["domain", "telemetry"], banned_crates: &["axum", "sqlx", "tokio"] },
     Layer { name: "telemetry", may_use: &[], banned_crates: &["axum", "sqlx", "tokio"] },
@@ -79,6 +85,28 @@ fn api_uses_no_queries_of_storage() {
             if let ["crate", "storage", item, ..] = segments[..]
                 && !API_MAY_USE_OF_STORAGE.contains(&item)
             {
+                wrong.push(format!("{}: {}", file.display(), path.join("::")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What a row of the other service becomes is decided without a database.
+#[test]
+fn the_rules_of_an_import_use_only_domain() {
+    let mut wrong = Vec::new();
+    for (file, paths) in paths_of("import") {
+        let rule =
+            ["rules.rs", "names.rs", "findings.rs", "days.rs", "rows.rs"].iter().any(|name| file.ends_with(name));
+        for path in paths.into_iter().filter(|_| rule) {
+            let segments: Vec<&str> = path.iter().map(String::as_str).collect();
+            let allowed = match segments[..] {
+                ["crate", used, ..] => ["domain", "import"].contains(&used),
+                [used, ..] => !["sqlx", "tokio", "futures_util"].contains(&used),
+                [] => true,
+            };
+            if !allowed {
                 wrong.push(format!("{}: {}", file.display(), path.join("::")));
             }
         }

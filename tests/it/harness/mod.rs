@@ -15,6 +15,8 @@ pub mod document;
 pub mod gateway;
 pub mod ledger_invariants;
 pub mod limits;
+pub mod mariadb;
+pub mod other_service;
 pub mod process;
 pub mod proxy;
 pub mod raw;

@@ -54,13 +54,17 @@ pub fn nginx(program: PathBuf, dir: &Path, config: &str) -> Command {
     command
 }
 
-/// The path of the program; `None`, and a skipped test, if it is not installed. Where `CI` is set it must be installed.
-#[expect(clippy::print_stderr, reason = "a skipped test must be reported")]
+/// The path of a proxy; see [`installed_program`].
 pub fn installed(kind: Kind) -> Option<PathBuf> {
-    let name = match kind {
+    installed_program(match kind {
         Kind::Nginx => "nginx",
         Kind::Caddy => "caddy",
-    };
+    })
+}
+
+/// The path of the program; `None`, and a skipped test, if it is not installed. Where `CI` is set it must be installed.
+#[expect(clippy::print_stderr, reason = "a skipped test must be reported")]
+pub fn installed_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found =
         std::env::split_paths(&path).chain(["/usr/sbin".into()]).map(|dir| dir.join(name)).find(|p| p.is_file());

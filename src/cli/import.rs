@@ -1,0 +1,154 @@
+//! `keymeter import …`
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+
+use super::print_line;
+use crate::app::{self, Database, Opened};
+use crate::config::Config;
+use crate::domain::group::Groups;
+use crate::domain::time::SystemClock;
+use crate::import::{self, Destination, HistoryDays, ImportOptions, Location, LocationInvalid};
+use crate::service::rng::Rng;
+
+/// The exit code of an import that wrote nothing because something has to be changed first.
+const BLOCKED: u8 = 2;
+
+/// The longest name of an installation.
+const MAX_NAME_CHARS: usize = 50;
+
+#[derive(Debug, Subcommand)]
+pub enum ImportCommand {
+    /// Import accounts, keys, balances and history from new-api or one-api. Run it again to add what is missing.
+    #[command(name = "new-api", visible_alias = "one-api")]
+    NewApi(NewApi),
+}
+
+#[derive(Debug, Args)]
+pub struct NewApi {
+    /// The database: a SQLite file, a mysql:// or postgres:// URL, or the SQL_DSN of the other service. `-` reads it from
+    /// standard input, so that no password is in the list of processes.
+    #[arg(value_parser = source)]
+    source: SourceText,
+    /// The database that has the table `logs`, if LOG_SQL_DSN names another one.
+    #[arg(long, value_name = "SOURCE", value_parser = source)]
+    logs: Option<SourceText>,
+    /// A name for the other installation. Another run with the same name adds what is missing.
+    #[arg(long = "source", value_name = "NAME", default_value = "new-api", value_parser = name)]
+    name: String,
+    /// Say what would be imported, and write nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Write the report as JSON to this file too.
+    #[arg(long, value_name = "FILE.json")]
+    report: Option<PathBuf>,
+    /// Days of history to import, or `all`, or `none`.
+    #[arg(long, value_name = "DAYS", default_value = "90", value_parser = history)]
+    history: HistoryDays,
+    /// Switch on keys that the other service refuses although neither their expiry nor their quota is the reason.
+    #[arg(long)]
+    revive: bool,
+    /// Give accounts and keys new ids. Needed if there are accounts here already.
+    #[arg(long)]
+    new_ids: bool,
+}
+
+/// A text that may contain a password.
+#[derive(Clone)]
+struct SourceText(String);
+
+impl std::fmt::Debug for SourceText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SourceText(…)")
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "clap expects a result")]
+fn source(text: &str) -> Result<SourceText, String> {
+    Ok(SourceText(text.to_owned()))
+}
+
+fn name(text: &str) -> Result<String, String> {
+    let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    if text.is_empty() || text.len() > MAX_NAME_CHARS || !is_plain {
+        return Err(format!("use 1 to {MAX_NAME_CHARS} letters, digits, `-`, `_` and `.`"));
+    }
+    Ok(text.to_owned())
+}
+
+fn history(text: &str) -> Result<HistoryDays, String> {
+    match text {
+        "all" => Ok(HistoryDays::All),
+        "none" | "0" => Ok(HistoryDays::None),
+        days => days.parse().map(HistoryDays::Last).map_err(|_| "use a number of days, `all` or `none`".to_owned()),
+    }
+}
+
+impl SourceText {
+    fn location(&self) -> Result<Location, String> {
+        let read = |text: &str| Location::parse(text).map_err(|error: LocationInvalid| error.to_string());
+        if self.0 != "-" {
+            return read(&self.0);
+        }
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).map_err(|error| format!("cannot read standard input: {error}"))?;
+        read(&line)
+    }
+}
+
+pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, String> {
+    let ImportCommand::NewApi(command) = command;
+    let options = ImportOptions {
+        source: command.source.location()?,
+        logs: command.logs.as_ref().map(SourceText::location).transpose()?,
+        name: command.name,
+        dry_run: command.dry_run,
+        history: command.history,
+        revive: command.revive,
+        new_ids: command.new_ids,
+    };
+    // Before the import, so that it does not run for nothing.
+    let file = match &command.report {
+        Some(path) => {
+            let made = File::create(path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+            Some((path, made))
+        }
+        None => None,
+    };
+    print_line(
+        "Stop the other service before you import: it keeps balances in memory and in Redis that its database does not \
+         have yet.\n",
+    );
+    let database = Database::start(config).map_err(|error| error.to_string())?;
+    let outcome = async {
+        let Opened { db, vault } = app::open(config, &database).await.map_err(|error| error.to_string())?;
+        let here = Destination {
+            db: db.clone(),
+            vault,
+            clock: Arc::new(SystemClock),
+            rng: Rng::system(),
+            groups: Groups::new(config.groups.clone()),
+            initial_group: config.accounts.initial_group.clone(),
+            zone: config.usage.time_zone,
+            cell: config.cell.label,
+            max_clock_skew: i64::from(config.server.max_clock_skew_seconds),
+        };
+        let report = import::import(&options, &here).await.map_err(|error| error.to_string());
+        db.close().await;
+        report
+    };
+    let outcome = outcome.await;
+    database.stop().await;
+    let report = outcome?;
+    print_line(report.text().trim_end());
+    if let Some((path, mut file)) = file {
+        let json = report.json().map_err(|error| error.to_string())?;
+        file.write_all(json.as_bytes()).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    }
+    Ok(if report.is_blocked() { ExitCode::from(BLOCKED) } else { ExitCode::SUCCESS })
+}

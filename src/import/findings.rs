@@ -1,0 +1,157 @@
+//! What an import changes or leaves out, and why. Each kind has a stable name for the JSON report and a sentence for
+//! people.
+
+/// One kind of oddity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Finding {
+    // Accounts
+    UsernameChanged,
+    UsernameTaken,
+    RootReplaced,
+    NoPassword,
+    EmailDropped,
+    RoleUnknown,
+    UserStatusUnknown,
+    WalletDebt,
+    WalletCapped,
+    UserUsedCapped,
+    UserIdTaken,
+    AccessTokenSkipped,
+    // Tokens
+    KeyInvalid,
+    KeyTaken,
+    SwitchedOff,
+    Revived,
+    ExpiredFromTheStart,
+    TokenDebt,
+    TokenCapped,
+    TokenUsedCapped,
+    TokenNameChanged,
+    ModelsDropped,
+    IpsDropped,
+    NoIpLeft,
+    GroupNotOpen,
+    TokenIdTaken,
+    // History
+    UsageBelowZero,
+    // Left out
+    UserDeleted,
+    UserGone,
+    TokenDeleted,
+    TokenOrphaned,
+    UsageOrphaned,
+    LinkedIdentity,
+    AffiliateQuota,
+}
+
+impl Finding {
+    /// The name in the JSON report.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::UsernameChanged => "username_changed",
+            Self::UsernameTaken => "username_taken",
+            Self::RootReplaced => "root_replaced",
+            Self::NoPassword => "no_password",
+            Self::EmailDropped => "email_dropped",
+            Self::RoleUnknown => "role_unknown",
+            Self::UserStatusUnknown => "user_status_unknown",
+            Self::WalletDebt => "wallet_debt",
+            Self::WalletCapped => "wallet_capped",
+            Self::UserUsedCapped => "user_used_capped",
+            Self::UserIdTaken => "user_id_taken",
+            Self::AccessTokenSkipped => "access_token_skipped",
+            Self::KeyInvalid => "key_invalid",
+            Self::KeyTaken => "key_taken",
+            Self::SwitchedOff => "switched_off",
+            Self::Revived => "revived",
+            Self::ExpiredFromTheStart => "expired_from_the_start",
+            Self::TokenDebt => "token_debt",
+            Self::TokenCapped => "token_capped",
+            Self::TokenUsedCapped => "token_used_capped",
+            Self::TokenNameChanged => "token_name_changed",
+            Self::ModelsDropped => "models_dropped",
+            Self::IpsDropped => "ips_dropped",
+            Self::NoIpLeft => "no_ip_left",
+            Self::GroupNotOpen => "group_not_open",
+            Self::TokenIdTaken => "token_id_taken",
+            Self::UsageBelowZero => "usage_below_zero",
+            Self::UserDeleted => "user_deleted",
+            Self::UserGone => "user_gone",
+            Self::TokenDeleted => "token_deleted",
+            Self::TokenOrphaned => "token_orphaned",
+            Self::UsageOrphaned => "usage_orphaned",
+            Self::LinkedIdentity => "linked_identity",
+            Self::AffiliateQuota => "affiliate_quota",
+        }
+    }
+
+    /// The line of the report for people.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::UsernameChanged => {
+                "usernames with characters that are not allowed here were changed; tell these people"
+            }
+            Self::UsernameTaken => {
+                "usernames that another account has got the account's id as a suffix; tell these people"
+            }
+            Self::RootReplaced => "the untouched root account became this account, with its name and its password",
+            Self::NoPassword => "accounts have no password that can be checked; set one with `keymeter user password`",
+            Self::EmailDropped => "e-mail addresses that are none were dropped",
+            Self::RoleUnknown => "accounts have an unknown role and became users",
+            Self::UserStatusUnknown => "accounts have an unknown status and were disabled",
+            Self::WalletDebt => "wallets were below zero and became 0",
+            Self::WalletCapped => "wallets were above the maximum and became the maximum",
+            Self::UserUsedCapped => "used quotas of accounts were outside the range and were limited to it",
+            Self::UserIdTaken => "accounts got another id, because theirs is taken; their clients send the new one",
+            Self::AccessTokenSkipped => "access tokens were left out, because they are too short or taken",
+            Self::KeyInvalid => "keys were left out: they are not 16 to 128 letters, digits and `_`",
+            Self::KeyTaken => "keys were left out: they exist here or twice there",
+            Self::SwitchedOff => {
+                "keys were switched off: the other service refuses them, and neither expiry nor quota is the reason"
+            }
+            Self::Revived => "keys that the other service refuses without a reason were switched on (--revive)",
+            Self::ExpiredFromTheStart => "keys with an expiry time of 0 or below are expired, as they are there",
+            Self::TokenDebt => "remaining quotas were below zero and became 0",
+            Self::TokenCapped => "remaining quotas were above the maximum and became the maximum",
+            Self::TokenUsedCapped => "used quotas of keys were outside the range and were limited to it",
+            Self::TokenNameChanged => "names of keys were empty, too long or had hidden characters, and were changed",
+            Self::ModelsDropped => "lists of models had entries that are not allowed here, which were dropped",
+            Self::IpsDropped => "lists of addresses had entries that are none, which were dropped",
+            Self::NoIpLeft => "keys were switched off, because no entry of their list of addresses is valid",
+            Self::GroupNotOpen => "keys have a group that is not open to their owner; open it, or they are refused",
+            Self::TokenIdTaken => "keys got another id, because theirs is taken",
+            Self::UsageBelowZero => "days with more refunds than consumption count as 0",
+            Self::UserDeleted => "accounts are deleted there and were left out",
+            Self::UserGone => "accounts were deleted here after an earlier import; nothing was added to them",
+            Self::TokenDeleted => "keys are deleted there and were left out",
+            Self::TokenOrphaned => "keys of accounts that are not moved were left out",
+            Self::UsageOrphaned => "days of usage belong to no key that was moved; they count for the account only",
+            Self::LinkedIdentity => "accounts have links to other identity providers, which were left out",
+            Self::AffiliateQuota => "accounts have affiliate quota, which was left out",
+        }
+    }
+}
+
+/// A finding about one row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub finding: Finding,
+    /// What exactly, such as a dropped entry. Never a secret.
+    pub detail: String,
+    /// Quota units, for findings about amounts.
+    pub amount: i64,
+}
+
+impl Found {
+    #[must_use]
+    pub fn new(finding: Finding, detail: impl Into<String>) -> Self {
+        Self { finding, detail: detail.into(), amount: 0 }
+    }
+
+    #[must_use]
+    pub fn amount(finding: Finding, amount: i64) -> Self {
+        Self { finding, detail: String::new(), amount }
+    }
+}

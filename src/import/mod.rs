@@ -1,0 +1,233 @@
+//! `keymeter import new-api`: moves accounts, keys, balances and history from new-api and one-api (docs/moving-in.md).
+//!
+//! The other database is read in one read-only snapshot, in two passes. The first decides about every row and writes
+//! nothing: what cannot be read, and every blocker, shows before anything is written. The second writes: one transaction
+//! for each account with its tokens and its history, and with rows in `imports` that another run finds. So an import can be
+//! killed anywhere and run again: it adds what is missing, and never touches what is there.
+//!
+//! `rules.rs` and `names.rs` decide what a row becomes, `schema.rs` knows the tables there, `storage/imports.rs` those here.
+
+mod days;
+mod findings;
+mod location;
+mod names;
+mod plan;
+mod report;
+mod rows;
+mod rules;
+mod schema;
+mod source;
+mod target;
+mod walk;
+
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+use indicatif::{ProgressBar, ProgressStyle};
+
+pub use self::location::{Location, LocationInvalid};
+use self::plan::Planner;
+pub use self::report::Report;
+use self::report::{Blocker, GroupOptions};
+use self::schema::{LogSchema, NOT_MOVED, Schema};
+use self::source::{Source, SourceError};
+use self::target::Target;
+use self::walk::{History, Walk};
+use crate::domain::cell::CellLabel;
+use crate::domain::group::Groups;
+use crate::domain::policy;
+use crate::domain::time::{Clock, DAY};
+use crate::service::rng::Rng;
+use crate::service::vault::Vault;
+use crate::storage::{self, Db, StorageError};
+
+/// How much history is imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistoryDays {
+    Last(u32),
+    All,
+    None,
+}
+
+/// What to import, and how.
+pub struct ImportOptions {
+    pub source: Location,
+    /// The database with the table `logs`, if it is another one.
+    pub logs: Option<Location>,
+    /// The name of the other installation.
+    pub name: String,
+    pub dry_run: bool,
+    pub history: HistoryDays,
+    pub revive: bool,
+    pub new_ids: bool,
+}
+
+/// This installation.
+pub struct Destination {
+    pub db: Db,
+    pub vault: Vault,
+    pub clock: Arc<dyn Clock>,
+    pub rng: Rng,
+    pub groups: Groups,
+    /// The group of accounts without one.
+    pub initial_group: String,
+    pub zone: Tz,
+    pub cell: CellLabel,
+    pub max_clock_skew: i64,
+}
+
+/// Why an import failed. Each is one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    #[error("the database of Keymeter: {0}")]
+    Storage(#[from] StorageError),
+    #[error("{0}; {1} accounts and {2} keys are imported, and the same command adds what is missing")]
+    Interrupted(Box<ImportError>, i64, i64),
+    #[error("{0} has no table `logs`; name the database that has it with --logs, or use --history none")]
+    NoLogs(String),
+    #[error("the clock of {0} differs from that of this machine by {1} seconds; set the clocks and run this again")]
+    ClockDiffers(String, i64),
+    #[error("no name is free for the account {0} ({1:?}); rename it there and run this again")]
+    NoName(i64, String),
+}
+
+/// Reads the other database and imports it, or says what an import would do. The report has blockers if nothing was
+/// written because of them.
+///
+/// # Errors
+/// See [`ImportError`].
+pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Report, ImportError> {
+    let mut source = Source::open(&options.source).await?;
+    let schema = Schema::read(&mut source).await?;
+    let mut logs = match &options.logs {
+        Some(location) => Some(Source::open(location).await?),
+        None => None,
+    };
+    check_clocks(&mut source, &schema, here).await?;
+    let mut report = Report::new(source.label.clone(), schema.service.as_str(), options.name.clone(), options.dry_run);
+    let history = history(options, here, &mut source, logs.as_mut(), &mut report).await?;
+    let groups = describe_source(&mut source, &schema, &mut report).await?;
+    let target = Target::examine(here, options, &mut report).await?;
+
+    let walk = Walk::prepare(&mut source, &schema).await?;
+    let mut planner = Planner::new(here, options, &target);
+    let read_history = history.as_ref().filter(|_| options.dry_run);
+    let bar = progress_bar("reading", walk.accounts());
+    walk.run(&mut source, logs.as_mut(), read_history, &mut planner, &target, &mut report, &bar, None).await?;
+    report.block_missing_groups(&groups);
+    if options.dry_run || report.is_blocked() {
+        return Ok(report);
+    }
+
+    let mut written = Report::new(source.label.clone(), schema.service.as_str(), options.name.clone(), options.dry_run);
+    std::mem::swap(&mut written.notes, &mut report.notes);
+    std::mem::swap(&mut written.not_moved, &mut report.not_moved);
+    let max_ids = (source.number(schema.max_id("users")).await?, source.number(schema.max_id("tokens")).await?);
+    let mut writer = target.writer(max_ids).await?;
+    let mut planner = Planner::new(here, options, &target);
+    let bar = progress_bar("importing", walk.accounts());
+    let walked = walk
+        .run(&mut source, logs.as_mut(), history.as_ref(), &mut planner, &target, &mut written, &bar, Some(&mut writer))
+        .await;
+    // The servers learn of the keys that were written, also if it ends here.
+    match (walked, writer.finish().await) {
+        (Ok(()), Ok(())) => Ok(written),
+        (Err(error), _) | (Ok(()), Err(error)) => {
+            Err(ImportError::Interrupted(Box::new(error), writer.accounts, writer.keys))
+        }
+    }
+}
+
+/// Which part of the logs to read.
+async fn history(
+    options: &ImportOptions,
+    here: &Destination,
+    source: &mut Source,
+    logs: Option<&mut Source>,
+    report: &mut Report,
+) -> Result<Option<History>, ImportError> {
+    let now = here.clock.now();
+    let since = match options.history {
+        HistoryDays::None => return Ok(None),
+        HistoryDays::All => 0,
+        HistoryDays::Last(days) => now.get().saturating_sub(i64::from(days).saturating_mul(DAY)).max(0),
+    };
+    let is_separate = logs.is_some();
+    let logs = logs.unwrap_or(source);
+    match LogSchema::read(logs).await? {
+        Some(schema) => Ok(Some(History::new(schema, since, here.zone, now))),
+        None if is_separate => Err(ImportError::NoLogs(logs.label.clone())),
+        None => {
+            let note = "there is no table `logs`, so no history is imported; --logs names another database that has it";
+            report.notes.push(note.to_owned());
+            Ok(None)
+        }
+    }
+}
+
+/// Reads the options of the other service, and counts what is not moved.
+async fn describe_source(
+    source: &mut Source,
+    schema: &Schema,
+    report: &mut Report,
+) -> Result<GroupOptions, ImportError> {
+    for (table, what) in NOT_MOVED {
+        if !source.columns(table).await?.is_empty() {
+            let count = source.number(schema.count(table)).await?;
+            report.not_moved.insert(what, count);
+        }
+    }
+    let columns = source.columns("options").await?;
+    if !columns.contains("key") || !columns.contains("value") {
+        return Ok(GroupOptions::default());
+    }
+    let mut values = Vec::new();
+    for name in ["GroupRatio", "UserUsableGroups", "QuotaPerUnit"] {
+        let rows = source.fetch(schema.option(name)).await?;
+        values.push(rows.into_iter().next().and_then(|row| row.into_iter().next().flatten()).unwrap_or_default());
+    }
+    let per_dollar = values[2].trim().split('.').next().unwrap_or_default();
+    if !per_dollar.is_empty() && per_dollar != policy::QUOTA_PER_USD.to_string() {
+        report.notes.push(format!(
+            "1 USD is {per_dollar} quota units there and {} here; quota units are moved as they are",
+            policy::QUOTA_PER_USD
+        ));
+    }
+    Ok(GroupOptions::new(&values[0], &values[1]))
+}
+
+/// Refuses clocks that differ: they decide which keys have expired.
+async fn check_clocks(source: &mut Source, schema: &Schema, here: &Destination) -> Result<(), ImportError> {
+    let here_now = here.clock.now();
+    let of_database = storage::now(&mut *here.db.acquire().await?).await?;
+    let refuse = |whose: String, seconds: i64| {
+        let seconds = seconds.saturating_sub(here_now.get()).abs();
+        if seconds > here.max_clock_skew { Err(ImportError::ClockDiffers(whose, seconds)) } else { Ok(()) }
+    };
+    refuse("the database of Keymeter".to_owned(), of_database.get())?;
+    match schema.clock() {
+        Some(sql) => {
+            let there = source.number(sql.to_owned()).await?;
+            refuse(source.label.clone(), there)
+        }
+        None => Ok(()),
+    }
+}
+
+/// A progress bar on standard error, if that is a terminal.
+fn progress_bar(what: &'static str, accounts: u64) -> ProgressBar {
+    let bar = ProgressBar::new(accounts).with_prefix(what);
+    match ProgressStyle::with_template("{prefix} [{bar:40}] {pos} of {len} accounts, {eta}") {
+        Ok(style) => bar.with_style(style.progress_chars("#>.")),
+        Err(_) => bar,
+    }
+}
+
+impl Report {
+    /// Adds a blocker without settings.
+    fn block(&mut self, code: &'static str, message: impl Into<String>) {
+        self.blockers.push(Blocker { code, message: message.into(), settings: String::new() });
+    }
+}

@@ -1,0 +1,308 @@
+//! What the tables of the other service look like: it differs between new-api and one-api, and between their versions. The
+//! catalogue decides which columns are read; missing ones get a default.
+
+use std::collections::BTreeSet;
+
+use super::days::DayOffsets;
+use super::source::{Dialect, Source, SourceError};
+
+/// Which service it is, by its columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Service {
+    NewApi,
+    OneApi,
+}
+
+impl Service {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NewApi => "new-api",
+            Self::OneApi => "one-api",
+        }
+    }
+}
+
+/// Columns without which a table is not that of these services.
+const REQUIRED_OF_USERS: [&str; 8] =
+    ["id", "username", "password", "role", "status", "quota", "used_quota", "request_count"];
+const REQUIRED_OF_TOKENS: [&str; 7] = ["id", "user_id", "key", "status", "name", "remain_quota", "unlimited_quota"];
+const REQUIRED_OF_LOGS: [&str; 4] = ["user_id", "created_at", "type", "quota"];
+
+/// Columns that link an account to an identity of another service.
+const IDENTITIES: [&str; 8] =
+    ["github_id", "discord_id", "oidc_id", "wechat_id", "telegram_id", "lark_id", "linux_do_id", "google_id"];
+
+/// Tables of what is not moved; the report counts their rows.
+pub const NOT_MOVED: [(&str, &str); 6] = [
+    ("two_fas", "two-factor secrets"),
+    ("passkey_credentials", "passkeys"),
+    ("user_oauth_bindings", "links to other identity providers"),
+    ("user_subscriptions", "subscriptions"),
+    ("redemptions", "redemption codes"),
+    ("channels", "channels"),
+];
+
+/// A table and the columns that exist.
+struct Table {
+    dialect: Dialect,
+    columns: BTreeSet<String>,
+}
+
+impl Table {
+    fn has(&self, column: &str) -> bool {
+        self.columns.contains(column)
+    }
+
+    fn name(&self, column: &str) -> String {
+        quoted(self.dialect, column)
+    }
+
+    /// A text, or an empty one if the column does not exist.
+    fn text(&self, column: &str) -> String {
+        if self.has(column) { as_text(self.dialect, &self.name(column)) } else { "''".to_owned() }
+    }
+
+    /// A whole number, or `default` if the column does not exist.
+    fn int(&self, column: &str, default: i64) -> String {
+        if self.has(column) { as_int(self.dialect, &self.name(column)) } else { format!("'{default}'") }
+    }
+
+    /// `1` if the condition holds.
+    fn condition(&self, condition: &str) -> String {
+        format!("case when {condition} then '1' else '' end")
+    }
+
+    fn is_deleted(&self) -> String {
+        if self.has("deleted_at") {
+            self.condition(&format!("{} is not null", self.name("deleted_at")))
+        } else {
+            "''".to_owned()
+        }
+    }
+}
+
+fn quoted(dialect: Dialect, name: &str) -> String {
+    match dialect {
+        Dialect::Sqlite | Dialect::Postgres => format!("\"{name}\""),
+        Dialect::MySql => format!("`{name}`"),
+    }
+}
+
+fn as_text(dialect: Dialect, expression: &str) -> String {
+    match dialect {
+        Dialect::Sqlite | Dialect::Postgres => format!("cast({expression} as text)"),
+        Dialect::MySql => format!("cast({expression} as char)"),
+    }
+}
+
+fn as_int(dialect: Dialect, expression: &str) -> String {
+    let kind = match dialect {
+        Dialect::Sqlite => "integer",
+        Dialect::MySql => "signed",
+        Dialect::Postgres => "bigint",
+    };
+    as_text(dialect, &format!("cast({expression} as {kind})"))
+}
+
+/// The tables `users` and `tokens`.
+pub struct Schema {
+    pub service: Service,
+    dialect: Dialect,
+    users: Table,
+    tokens: Table,
+}
+
+impl Schema {
+    /// Reads the catalogue.
+    ///
+    /// # Errors
+    /// A table or a column is missing: it is another service's database.
+    pub async fn read(source: &mut Source) -> Result<Self, SourceError> {
+        let users = table(source, "users", &REQUIRED_OF_USERS).await?;
+        let tokens = table(source, "tokens", &REQUIRED_OF_TOKENS).await?;
+        let is_one_api = !tokens.has("model_limits") && (tokens.has("models") || tokens.has("subnet"));
+        let service = if is_one_api { Service::OneApi } else { Service::NewApi };
+        Ok(Self { service, dialect: source.dialect, users, tokens })
+    }
+
+    /// The ids of all accounts, deleted ones included.
+    pub fn user_ids(&self) -> String {
+        format!("select {} from users", self.users.int("id", 0))
+    }
+
+    /// The number of tokens of each `user_id`.
+    pub fn token_counts(&self) -> String {
+        let (dialect, user) = (self.dialect, self.tokens.name("user_id"));
+        format!("select {}, {} from tokens group by {user}", as_int(dialect, &user), as_int(dialect, "count(*)"))
+    }
+
+    /// The largest id of a table.
+    pub fn max_id(&self, table: &str) -> String {
+        format!("select {} from {table}", as_int(self.dialect, "max(id)"))
+    }
+
+    /// The accounts with ids in a range, in the order of [`super::rows::ForeignUser`].
+    pub fn users(&self, from: i64, to: i64) -> String {
+        let users = &self.users;
+        let identities: Vec<String> = IDENTITIES
+            .iter()
+            .filter(|column| users.has(column))
+            .map(|column| format!("coalesce({}, '') <> ''", users.name(column)))
+            .collect();
+        let linked = if identities.is_empty() { "''".to_owned() } else { users.condition(&identities.join(" or ")) };
+        let columns = [
+            users.int("id", 0),
+            users.text("username"),
+            users.text("password"),
+            users.text("display_name"),
+            users.int("role", 1),
+            users.int("status", 1),
+            users.text("email"),
+            users.text("access_token"),
+            users.int("quota", 0),
+            users.int("used_quota", 0),
+            users.int("request_count", 0),
+            users.text("group"),
+            users.int("created_at", 0),
+            users.is_deleted(),
+            linked,
+            users.int("aff_quota", 0),
+        ];
+        let id = users.name("id");
+        // Qualified: the first column of the result has the same name in PostgreSQL, and is text.
+        format!("select {} from users where {id} between {from} and {to} order by users.{id}", columns.join(", "))
+    }
+
+    /// The tokens of accounts with ids in a range, in the order of [`super::rows::ForeignToken`].
+    pub fn tokens(&self, from: i64, to: i64) -> String {
+        let tokens = &self.tokens;
+        let (limits_enabled, limits) = if tokens.has("model_limits") {
+            (tokens.text("model_limits_enabled"), tokens.text("model_limits"))
+        } else if tokens.has("models") {
+            (tokens.condition("coalesce(models, '') <> ''"), tokens.text("models"))
+        } else {
+            ("''".to_owned(), "''".to_owned())
+        };
+        let allow_ips = if tokens.has("allow_ips") { tokens.text("allow_ips") } else { tokens.text("subnet") };
+        let columns = [
+            tokens.int("id", 0),
+            tokens.int("user_id", 0),
+            tokens.text("key"),
+            tokens.int("status", 1),
+            tokens.text("name"),
+            tokens.int("created_time", 0),
+            tokens.int("accessed_time", 0),
+            tokens.int("expired_time", -1),
+            tokens.int("remain_quota", 0),
+            tokens.text("unlimited_quota"),
+            tokens.int("used_quota", 0),
+            limits_enabled,
+            limits,
+            allow_ips,
+            tokens.text("group"),
+            tokens.text("cross_group_retry"),
+            tokens.is_deleted(),
+        ];
+        let (user, id) = (tokens.name("user_id"), tokens.name("id"));
+        format!(
+            "select {} from tokens where {user} between {from} and {to} order by tokens.{user}, tokens.{id}",
+            columns.join(", ")
+        )
+    }
+
+    /// A value of the table `options`.
+    pub fn option(&self, name: &str) -> String {
+        let dialect = self.dialect;
+        let (key, value) = (quoted(dialect, "key"), quoted(dialect, "value"));
+        format!("select {} from options where {key} = '{name}'", as_text(dialect, &value))
+    }
+
+    /// The number of rows of a table of [`NOT_MOVED`].
+    pub fn count(&self, table: &str) -> String {
+        format!("select {} from {table}", as_int(self.dialect, "count(*)"))
+    }
+
+    /// The time of the database; none for a file.
+    pub fn clock(&self) -> Option<&'static str> {
+        match self.dialect {
+            Dialect::Sqlite => None,
+            Dialect::MySql => Some("select cast(unix_timestamp() as char)"),
+            Dialect::Postgres => Some("select floor(extract(epoch from clock_timestamp()))::bigint::text"),
+        }
+    }
+}
+
+/// The table `logs`, which may be in another database.
+pub struct LogSchema(Table);
+
+impl LogSchema {
+    /// Reads the catalogue; `None` if there is no table `logs`.
+    ///
+    /// # Errors
+    /// A column is missing.
+    pub async fn read(source: &mut Source) -> Result<Option<Self>, SourceError> {
+        if source.columns("logs").await?.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Self(table(source, "logs", &REQUIRED_OF_LOGS).await?)))
+    }
+
+    /// The consumption of accounts with ids in a range since a second, summed by token, day and model, in the order of
+    /// [`super::rows::ForeignUsage`]. Type 2 is consumption, type 6 a refund.
+    pub fn usage(&self, from: i64, to: i64, since: i64, offsets: &DayOffsets) -> String {
+        let logs = &self.0;
+        let dialect = logs.dialect;
+        let int = |expression: &str| as_int(dialect, expression);
+        let (user, kind, at) = (logs.name("user_id"), logs.name("type"), logs.name("created_at"));
+        let or_zero = |column: &str| {
+            if logs.has(column) { format!("coalesce({}, 0)", logs.name(column)) } else { "0".to_owned() }
+        };
+        let or_empty = |column: &str| {
+            if logs.has(column) { format!("coalesce({}, '')", logs.name(column)) } else { "''".to_owned() }
+        };
+        let token = or_zero("token_id");
+        let name = format!("case when {token} = 0 then {} else '' end", or_empty("token_name"));
+        let day = offsets.day(&at, if dialect == Dialect::MySql { "div" } else { "/" });
+        let quota = or_zero("quota");
+        let columns = [
+            int("user_id"),
+            int("token"),
+            as_text(dialect, "token_name"),
+            int("day"),
+            as_text(dialect, "model"),
+            int("sum(quota)"),
+            int("sum(requests)"),
+            int("sum(prompt)"),
+            int("sum(completion)"),
+        ];
+        let rows = [
+            format!("{user} as user_id"),
+            format!("{token} as token"),
+            format!("{name} as token_name"),
+            format!("{day} as day"),
+            format!("{} as model", or_empty("model_name")),
+            format!("case when {kind} = 2 then {quota} else -{quota} end as quota"),
+            format!("case when {kind} = 2 then 1 else 0 end as requests"),
+            format!("case when {kind} = 2 then {} else 0 end as prompt", or_zero("prompt_tokens")),
+            format!("case when {kind} = 2 then {} else 0 end as completion", or_zero("completion_tokens")),
+        ];
+        format!(
+            "select {} from (select {} from logs where {kind} in (2, 6) and {user} between {from} and {to} \
+             and {at} >= {since}) as consumption group by user_id, token, token_name, day, model order by consumption.user_id",
+            columns.join(", "),
+            rows.join(", ")
+        )
+    }
+}
+
+async fn table(source: &mut Source, name: &'static str, required: &[&'static str]) -> Result<Table, SourceError> {
+    let columns = source.columns(name).await?;
+    if columns.is_empty() {
+        return Err(SourceError::NoTable(source.label.clone(), name));
+    }
+    if let Some(missing) = required.iter().find(|column| !columns.contains(**column)) {
+        return Err(SourceError::NoColumn(source.label.clone(), name, missing));
+    }
+    Ok(Table { dialect: source.dialect, columns })
+}

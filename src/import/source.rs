@@ -1,0 +1,189 @@
+//! A connection to the database of the other service, in one read-only snapshot. All values are read as text.
+
+use std::collections::BTreeSet;
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, MySqlConnection, PgConnection, Row, SqliteConnection};
+
+use super::location::Location;
+
+/// The values of a row; `None` is null.
+pub type TextRow = Vec<Option<String>>;
+
+/// Why the other database cannot be read. Each is one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    #[error("cannot open {0}: {1}")]
+    Connect(String, String),
+    #[error("{0} is not the database of new-api or one-api: it has no table `{1}`")]
+    NoTable(String, &'static str),
+    #[error("{0} is not the database of new-api or one-api: its table `{1}` has no column `{2}`")]
+    NoColumn(String, &'static str, &'static str),
+    #[error("{0} contains text that is not UTF-8; convert the database to UTF-8 (utf8mb4 in MySQL) and run this again")]
+    NotUtf8(String),
+    #[error("{0} cannot be read: {1}")]
+    Read(String, String),
+}
+
+/// The SQL that differs between databases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    Sqlite,
+    MySql,
+    Postgres,
+}
+
+/// An open database. The snapshot ends with the connection.
+pub struct Source {
+    connection: AnyConnection,
+    pub dialect: Dialect,
+    /// For messages.
+    pub label: String,
+}
+
+enum AnyConnection {
+    Sqlite(Box<SqliteConnection>),
+    MySql(Box<MySqlConnection>),
+    Postgres(Box<PgConnection>),
+}
+
+/// The rows of a statement as text.
+macro_rules! text_rows {
+    ($connection:expr, $sql:expr, $label:expr) => {{
+        let label = $label.to_owned();
+        #[expect(clippy::disallowed_methods, reason = "the other service's schema is known only when the program runs")]
+        let rows = sqlx::query(AssertSqlSafe($sql)).fetch($connection);
+        rows.map(move |row| {
+            let read = |error: sqlx::Error| SourceError::Read(label.clone(), one_line(&error));
+            let row = row.map_err(read)?;
+            let value = |at: usize| {
+                let bytes: Option<Vec<u8>> = row.try_get_unchecked(at).map_err(read)?;
+                bytes.map(String::from_utf8).transpose().map_err(|_| SourceError::NotUtf8(label.clone()))
+            };
+            (0..row.len()).map(value).collect::<Result<TextRow, SourceError>>()
+        })
+        .boxed()
+    }};
+}
+
+impl Source {
+    /// Connects and begins the snapshot.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or is none.
+    pub async fn open(location: &Location) -> Result<Self, SourceError> {
+        let label = location.describe();
+        let failed = |error: sqlx::Error| SourceError::Connect(label.clone(), one_line(&error));
+        let (connection, dialect) = match location {
+            Location::Sqlite(path) => {
+                let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).read_only(true);
+                let mut connection = options.disable_statement_logging().connect().await.map_err(failed)?;
+                // The first read takes the snapshot.
+                execute(&mut connection, "begin; select count(*) from sqlite_master").await.map_err(failed)?;
+                (AnyConnection::Sqlite(Box::new(connection)), Dialect::Sqlite)
+            }
+            Location::MySql(options) => {
+                let options = options.as_ref().clone().disable_statement_logging();
+                let mut connection = MySqlConnection::connect_with(&options).await.map_err(failed)?;
+                // Rows are read as slowly as they are written here.
+                for sql in [
+                    "set session net_write_timeout = 3600, wait_timeout = 86400",
+                    "set session transaction isolation level repeatable read",
+                    "start transaction with consistent snapshot, read only",
+                ] {
+                    execute(&mut connection, sql).await.map_err(failed)?;
+                }
+                (AnyConnection::MySql(Box::new(connection)), Dialect::MySql)
+            }
+            Location::Postgres(options) => {
+                let options = options.as_ref().clone().disable_statement_logging();
+                let mut connection = PgConnection::connect_with(&options).await.map_err(failed)?;
+                for sql in [
+                    "set statement_timeout = 0",
+                    "set idle_in_transaction_session_timeout = 0",
+                    "begin isolation level repeatable read read only",
+                ] {
+                    execute(&mut connection, sql).await.map_err(failed)?;
+                }
+                (AnyConnection::Postgres(Box::new(connection)), Dialect::Postgres)
+            }
+        };
+        Ok(Self { connection, dialect, label })
+    }
+
+    /// The rows of a statement, whose columns are all text, as they arrive.
+    pub fn stream(&mut self, sql: String) -> BoxStream<'_, Result<TextRow, SourceError>> {
+        match &mut self.connection {
+            AnyConnection::Sqlite(connection) => text_rows!(&mut **connection, sql, self.label),
+            AnyConnection::MySql(connection) => text_rows!(&mut **connection, sql, self.label),
+            AnyConnection::Postgres(connection) => text_rows!(&mut **connection, sql, self.label),
+        }
+    }
+
+    /// All rows of a statement.
+    ///
+    /// # Errors
+    /// The database failed, or the text is not UTF-8.
+    pub async fn fetch(&mut self, sql: String) -> Result<Vec<TextRow>, SourceError> {
+        let mut rows = self.stream(sql);
+        let mut all = Vec::new();
+        while let Some(row) = rows.next().await {
+            all.push(row?);
+        }
+        Ok(all)
+    }
+
+    /// The one number that a statement returns; 0 without a row.
+    ///
+    /// # Errors
+    /// As [`Source::fetch`].
+    pub async fn number(&mut self, sql: String) -> Result<i64, SourceError> {
+        let rows = self.fetch(sql).await?;
+        let value = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
+        Ok(value.and_then(|text| text.parse().ok()).unwrap_or(0))
+    }
+
+    /// The columns of a table by the database's catalogue; none if it does not exist. `table` is a name of ours.
+    ///
+    /// # Errors
+    /// As [`Source::fetch`].
+    pub async fn columns(&mut self, table: &str) -> Result<BTreeSet<String>, SourceError> {
+        let sql = match self.dialect {
+            Dialect::Sqlite => format!("select cast(name as text) from pragma_table_info('{table}')"),
+            Dialect::MySql => format!(
+                "select cast(column_name as char) from information_schema.columns \
+                 where table_schema = database() and table_name = '{table}'"
+            ),
+            Dialect::Postgres => format!(
+                "select column_name::text from information_schema.columns \
+                 where table_schema = any(current_schemas(false)) and table_name = '{table}'"
+            ),
+        };
+        let rows = self.fetch(sql).await?;
+        Ok(rows
+            .into_iter()
+            .filter_map(|row| row.into_iter().next().flatten())
+            .map(|name| name.to_lowercase())
+            .collect())
+    }
+}
+
+/// Runs statements without parameters and without rows that matter.
+async fn execute<'c, C>(connection: &'c mut C, sql: &'static str) -> Result<(), sqlx::Error>
+where
+    C: Connection,
+    &'c mut C: sqlx::Executor<'c, Database = C::Database>,
+{
+    sqlx::raw_sql(sql).execute(connection).await.map(drop)
+}
+
+/// An error of the driver as one line.
+fn one_line(error: &sqlx::Error) -> String {
+    let text = match error {
+        sqlx::Error::Database(error) => error.message().to_owned(),
+        sqlx::Error::Io(error) => error.to_string(),
+        other => other.to_string(),
+    };
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,302 @@
+//! This installation, as an import finds it, and the transactions that write to it.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use super::findings::{Finding, Found};
+use super::names::Names;
+use super::plan::{Account, Known, NewAccount, PlannedToken, PlannedUser};
+use super::report::{Report, Subject};
+use super::rows::{ForeignToken, ForeignUser};
+use super::rules::is_deleted;
+use super::{Destination, ImportError, ImportOptions};
+use crate::domain::audit::{Action, Actor, AuditEntry, Subject as AuditSubject};
+use crate::domain::id::UserId;
+use crate::domain::key::{ApiKey, Digest};
+use crate::domain::user::Role;
+use crate::domain::username::Username;
+use crate::storage::imports::{self, ImportKind, ImportedToken, ImportedUser};
+use crate::storage::notifications::{self, Change};
+use crate::storage::{self, StorageError, Tx, audit, sessions, users};
+
+/// Rows per statement.
+const BATCH: usize = 2_000;
+
+/// How often running servers are told that there are new keys, during a long import.
+const ANNOUNCEMENTS: Duration = Duration::from_secs(5);
+
+/// What is here before the import.
+pub struct Target<'a> {
+    here: &'a Destination,
+    /// The name of the other installation.
+    source: &'a str,
+    /// Accounts and tokens get the ids that they have there.
+    pub keeps_ids: bool,
+    /// The only account, never used; it becomes the other root account.
+    pub untouched_root: Option<(UserId, Username)>,
+    pub names: Names,
+}
+
+impl<'a> Target<'a> {
+    /// Reads which accounts there are, and decides whether ids are kept.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn examine(
+        here: &'a Destination,
+        options: &'a ImportOptions,
+        report: &mut Report,
+    ) -> Result<Self, ImportError> {
+        let mut conn = here.db.acquire().await?;
+        let accounts = imports::find_accounts(&mut conn, &options.name).await?;
+        let (mut names, mut untouched_root, mut after) = (Names::default(), None, UserId::new(0));
+        loop {
+            let page = imports::list_usernames_after(&mut conn, after).await?;
+            let Some((last, _)) = page.last() else {
+                break;
+            };
+            after = *last;
+            for (id, name) in page {
+                names.add(&name);
+                if accounts.untouched_root == Some(id) {
+                    untouched_root = Some((id, name));
+                }
+            }
+        }
+        let is_free = accounts.count == 0 || untouched_root.is_some();
+        let keeps_ids = if accounts.imported > 0 {
+            // As in the first run.
+            accounts.with_another_id.saturating_mul(2) <= accounts.imported
+        } else if options.new_ids {
+            false
+        } else {
+            let first = here.cell.first_identity();
+            if first != 1 {
+                let message = format!("ids of this cell begin at {first}, so ids cannot be kept; add --new-ids");
+                report.block("cell_ids", message);
+            } else if !is_free {
+                let count = accounts.count;
+                report.block(
+                    "accounts_exist",
+                    format!(
+                        "there are {count} accounts here already, so ids cannot be kept; add --new-ids, \
+                         and tell people who send `New-Api-User` their new ids"
+                    ),
+                );
+            }
+            true
+        };
+        Ok(Self { here, source: &options.name, keeps_ids, untouched_root, names })
+    }
+
+    /// What is here already of these accounts and tokens.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn find_known(
+        &self,
+        users: &[ForeignUser],
+        tokens: &HashMap<i64, Vec<ForeignToken>>,
+    ) -> Result<Known, ImportError> {
+        let user_ids: Vec<i64> = users.iter().filter(|user| !is_deleted(user)).map(|user| user.id).collect();
+        let live = || tokens.values().flatten().filter(|token| !token.is_deleted);
+        let token_ids: Vec<i64> = live().map(|token| token.id).collect();
+        let digests: Vec<Digest> = live()
+            .filter_map(|token| ApiKey::parse_foreign(&token.key).ok())
+            .map(|key| self.here.vault.digest(&key))
+            .collect();
+        let mut conn = self.here.db.acquire().await?;
+        let mut known = Known::default();
+        for ids in user_ids.chunks(BATCH) {
+            known.users.extend(imports::list_imported(&mut conn, self.source, ImportKind::User, ids).await?);
+            let tokens = imports::list_imported(&mut conn, self.source, ImportKind::AccessToken, ids).await?;
+            known.access_tokens.extend(tokens.into_iter().map(|(user, _)| user));
+            let history = imports::list_imported(&mut conn, self.source, ImportKind::History, ids).await?;
+            known.history.extend(history.into_iter().map(|(user, _)| user));
+            known.user_ids.extend(imports::list_user_ids(&mut conn, ids).await?);
+        }
+        for ids in token_ids.chunks(BATCH) {
+            known.tokens.extend(imports::list_imported(&mut conn, self.source, ImportKind::Token, ids).await?);
+            known.token_ids.extend(imports::list_token_ids(&mut conn, ids).await?);
+        }
+        for digests in digests.chunks(BATCH) {
+            known.keys.extend(imports::list_known_digests(&mut conn, digests).await?);
+        }
+        let local: Vec<i64> = known.users.values().copied().collect();
+        for ids in local.chunks(BATCH) {
+            known.gone.extend(imports::list_deleted_users(&mut conn, ids).await?);
+        }
+        Ok(known)
+    }
+
+    /// Begins to write.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn writer(&self, (max_user, max_token): (i64, i64)) -> Result<Writer<'a>, ImportError> {
+        if self.keeps_ids {
+            let mut conn = self.here.db.acquire().await?;
+            imports::raise_identities(&mut conn, max_user, max_token).await?;
+        }
+        Ok(Writer { here: self.here, source: self.source, announced: Instant::now(), accounts: 0, keys: 0 })
+    }
+}
+
+/// Writes accounts, each in one transaction.
+pub struct Writer<'a> {
+    here: &'a Destination,
+    source: &'a str,
+    announced: Instant,
+    /// Written so far.
+    pub accounts: i64,
+    pub keys: i64,
+}
+
+impl Writer<'_> {
+    /// Writes an account with its tokens and its history, or what is missing of it.
+    ///
+    /// # Errors
+    /// The database; nothing of this account was written.
+    pub async fn write(&mut self, planned: PlannedUser, report: &mut Report) -> Result<(), ImportError> {
+        let mut tx = self.here.db.begin().await?;
+        imports::relax_durability(&mut tx).await?;
+        let Some(user) = self.write_account(&mut tx, &planned).await? else {
+            report.add(Subject::User(planned.foreign_id), Found::new(Finding::UserGone, ""));
+            return Ok(());
+        };
+        let mut local = planned.known_tokens.clone();
+        for tokens in planned.tokens.chunks(BATCH) {
+            local.extend(self.write_tokens(&mut tx, user, tokens, report).await?);
+        }
+        let now = self.here.clock.now();
+        if let Some(digest) = &planned.access_token {
+            match imports::insert_access_token(&mut tx, user, digest, now).await? {
+                Some(id) => self.record(&mut tx, ImportKind::AccessToken, &[(planned.foreign_id, id)]).await?,
+                None => {
+                    report.access_tokens.imported -= 1;
+                    report.access_tokens.left_out += 1;
+                    report.add(Subject::User(planned.foreign_id), Found::new(Finding::AccessTokenSkipped, ""));
+                }
+            }
+        }
+        let usage = planned.usage_rows(&local, report);
+        for rows in usage.chunks(BATCH) {
+            imports::insert_usage(&mut tx, user, rows).await?;
+        }
+        if !usage.is_empty() {
+            self.record(&mut tx, ImportKind::History, &[(planned.foreign_id, user.get())]).await?;
+        }
+        if !matches!(planned.account, Account::New(_)) {
+            notifications::notify(&mut tx, Change::User(user)).await?;
+        }
+        if self.announced.elapsed() >= ANNOUNCEMENTS {
+            notifications::notify(&mut tx, Change::ForeignKeys).await?;
+            self.announced = Instant::now();
+        }
+        let written = local.len() - planned.known_tokens.len();
+        storage::commit(tx).await?;
+        self.accounts += i64::from(!matches!(planned.account, Account::Present(_)));
+        self.keys += i64::try_from(written).unwrap_or(i64::MAX);
+        Ok(())
+    }
+
+    /// Tells every server that there are new keys, and makes everything durable.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn finish(&self) -> Result<(), ImportError> {
+        let mut tx = self.here.db.begin().await?;
+        notifications::notify(&mut tx, Change::ForeignKeys).await?;
+        Ok(storage::commit(tx).await?)
+    }
+
+    /// Writes the account, or locks it if it is here; `None` if it was deleted here.
+    async fn write_account(&self, tx: &mut Tx, planned: &PlannedUser) -> Result<Option<UserId>, StorageError> {
+        let now = self.here.clock.now();
+        let user = match &planned.account {
+            Account::Present(id) => return Ok(users::lock(tx, *id).await?.map(|user| user.id)),
+            Account::New(account) => imports::insert_user(tx, &row(account)).await?,
+            Account::Root(id, account) => {
+                imports::replace_root(tx, *id, &row(account)).await?;
+                sessions::delete_all_of(tx, *id).await?;
+                *id
+            }
+        };
+        self.record(tx, ImportKind::User, &[(planned.foreign_id, user.get())]).await?;
+        let entry = AuditEntry::new(now, Actor::Operator, Action::AccountCreated, AuditSubject::user(user))
+            .with([("imported_from", self.source.to_owned())]);
+        audit::insert(tx, entry).await?;
+        Ok(Some(user))
+    }
+
+    /// Writes tokens, and returns the ids there and here of those that were written.
+    async fn write_tokens(
+        &self,
+        tx: &mut Tx,
+        owner: UserId,
+        tokens: &[PlannedToken],
+        report: &mut Report,
+    ) -> Result<Vec<(i64, i64)>, StorageError> {
+        let mut foreign_ids: HashMap<Digest, i64> = HashMap::new();
+        let rows: Vec<ImportedToken> = tokens
+            .iter()
+            .map(|token| {
+                let mapped = &token.mapped;
+                let key = self.here.rng.generate(|rng| self.here.vault.seal(&mapped.key, rng));
+                foreign_ids.insert(key.digest.clone(), token.foreign_id);
+                ImportedToken {
+                    id: token.id,
+                    key,
+                    key_foreign: mapped.key_foreign,
+                    name: mapped.name.clone(),
+                    switched_off_by: mapped.is_switched_off.then_some(Role::User),
+                    created_time: mapped.created_time,
+                    accessed_time: mapped.accessed_time,
+                    lifetime: mapped.lifetime,
+                    budget: mapped.budget,
+                    used_quota: mapped.used_quota,
+                    model_limits_enabled: mapped.model_limits_enabled,
+                    model_limits: mapped.model_limits.as_str().to_owned(),
+                    allow_ips: mapped.allow_ips.as_str().to_owned(),
+                    group: mapped.group.as_str().to_owned(),
+                    cross_group_retry: mapped.cross_group_retry,
+                }
+            })
+            .collect();
+        let inserted = imports::insert_tokens(tx, owner, &rows).await?;
+        let ids: Vec<(i64, i64)> =
+            inserted.into_iter().filter_map(|(id, digest)| Some((foreign_ids.remove(&digest)?, id.get()))).collect();
+        self.record(tx, ImportKind::Token, &ids).await?;
+        // Keys that were created here since the pass began.
+        for foreign_id in foreign_ids.into_values().collect::<HashSet<_>>() {
+            report.keys.imported -= 1;
+            report.keys.left_out += 1;
+            let subject = Subject::Token { id: foreign_id, user_id: owner.get() };
+            report.add(subject, Found::new(Finding::KeyTaken, ""));
+        }
+        Ok(ids)
+    }
+
+    async fn record(&self, tx: &mut Tx, kind: ImportKind, ids: &[(i64, i64)]) -> Result<(), StorageError> {
+        imports::insert_imports(tx, self.source, kind, ids, self.here.clock.now()).await
+    }
+}
+
+fn row(account: &NewAccount) -> ImportedUser<'_> {
+    let NewAccount { id, username, mapped } = account;
+    ImportedUser {
+        id: *id,
+        username,
+        display_name: &mapped.display_name,
+        email: &mapped.email,
+        password_hash: &mapped.password_hash,
+        role: mapped.role,
+        status: mapped.status,
+        disabled_by: mapped.disabled_by,
+        group: &mapped.group,
+        quota: mapped.quota,
+        used_quota: mapped.used_quota,
+        request_count: mapped.request_count,
+        created_time: mapped.created_time,
+    }
+}

@@ -6,6 +6,7 @@ use chrono::Weekday;
 use chrono_tz::Tz;
 use proptest::prelude::*;
 
+use super::properties::open_holds;
 use super::*;
 use crate::domain::calendar::{Calendar, Moment, Period};
 use crate::domain::limit_change::LimitChange;

@@ -1,0 +1,119 @@
+//! L1, L2, L3 and L7 over random sequences of operations.
+
+use super::*;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Charge { token: i64, units: i64 },
+    Reserve { token: i64, units: i64 },
+    Settle { by: GatewayId, nth: prop::sample::Index, units: i64 },
+    Release { by: GatewayId, nth: prop::sample::Index },
+    Expire { nth: prop::sample::Index, at: i64 },
+    Switch { token: i64, on: bool },
+    Delete { token: i64 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let units = || prop_oneof![0_i64..60, Just(0), Just(policy::MAX_QUOTA)];
+    let token = || 1_i64..=3;
+    let nth = any::<prop::sample::Index>;
+    let by = || prop_oneof![4 => Just(MAKER), 1 => Just(OTHER)];
+    prop::collection::vec(
+        prop_oneof![
+            6 => (token(), units()).prop_map(|(token, units)| Step::Charge { token, units }),
+            6 => (token(), units()).prop_map(|(token, units)| Step::Reserve { token, units }),
+            4 => (by(), nth(), units()).prop_map(|(by, nth, units)| Step::Settle { by, nth, units }),
+            2 => (by(), nth()).prop_map(|(by, nth)| Step::Release { by, nth }),
+            2 => (nth(), 900_i64..2_000).prop_map(|(nth, at)| Step::Expire { nth, at }),
+            1 => (token(), any::<bool>()).prop_map(|(token, on)| Step::Switch { token, on }),
+            1 => token().prop_map(|token| Step::Delete { token }),
+        ],
+        0..80,
+    )
+}
+
+proptest! {
+    /// Over two wallets, two limited tokens and an unlimited one.
+    #[test]
+    fn l1_l2_l3_l7_hold_after_every_step_of_any_sequence_of_operations(steps in steps()) {
+        let mut balances = Balances {
+            wallets: BTreeMap::from([(UserId::new(1), wallet(150)), (UserId::new(2), wallet(80))]),
+            tokens: BTreeMap::from([
+                locked(1, 1, Budget::new(quota(100), false)),
+                locked(2, 1, Budget::new(quota(7), true)),
+                locked(3, 2, Budget::new(quota(90), false)),
+            ]),
+            reservations: BTreeMap::new(),
+        };
+        let granted: BTreeMap<_, _> = balances.tokens.iter().map(|(id, a)| (*id, a.token.budget.remain())).collect();
+        let (mut charges, mut ended): (BTreeMap<TokenId, i64>, BTreeMap<ReservationId, ReservationState>) = Default::default();
+        for step in steps {
+            let ids: Vec<_> = balances.reservations.keys().copied().collect();
+            let pick = |nth: prop::sample::Index| if ids.is_empty() { RESERVATION } else { ids[nth.index(ids.len())] };
+            match step {
+                Step::Charge { token, units } => {
+                    let id = TokenId::new(token);
+                    if balances.charge(id, quota(units), Counts::default(), &RequestContext::default(), &now()).is_ok() {
+                        *charges.entry(id).or_default() += units;
+                    }
+                }
+                Step::Reserve { token, units } => {
+                    if let Ok(made) = balances.reserve(MAKER, TokenId::new(token), quota(units), &RequestContext::default(), SOON, &now()) {
+                        let next = i64::try_from(balances.reservations.len()).unwrap() + 1;
+                        balances.reservations.insert(ReservationId::new(next), made);
+                    }
+                }
+                Step::Settle { by, nth, units } => {
+                    if let Ok((settlement, Effect::Applied)) = balances.settle(by, pick(nth), quota(units), Counts::default(), &now()) {
+                        prop_assert_eq!(by, MAKER, "L7");
+                        let token = balances.reservations[&pick(nth)].token_id;
+                        *charges.entry(token).or_default() += settlement.charged.get();
+                        let sum = settlement.charged.checked_add(settlement.shortfall);
+                        prop_assert_eq!(sum, Some(settlement.requested));
+                    }
+                }
+                Step::Release { by, nth } => {
+                    let released = balances.release(by, pick(nth));
+                    prop_assert!(by == MAKER || released == Err(Refusal::NoReservation), "L7");
+                }
+                Step::Expire { nth, at } => drop(balances.expire(pick(nth), UnixTime::new(at))),
+                Step::Switch { token, on } => {
+                    balances.tokens.get_mut(&TokenId::new(token)).unwrap().token.switched_off_by = (!on).then_some(Role::User);
+                }
+                Step::Delete { token } => balances.tokens.get_mut(&TokenId::new(token)).unwrap().is_deleted = true,
+            }
+            for (id, locked) in &balances.tokens {
+                let token = &locked.token;
+                let open: i64 = open_holds(&balances, |r| r.token_id == *id);
+                let sum = charges.get(id).copied().unwrap_or_default() + open;
+                prop_assert_eq!(token.used_quota.get(), sum, "L3 of token {}", id);
+                prop_assert!(token.budget.remain().get() >= 0 && token.used_quota.get() >= 0, "L1");
+                match token.budget {
+                    Budget::Limited { remain } => {
+                        prop_assert_eq!(remain.checked_add(token.used_quota), Some(granted[id]), "L2");
+                    }
+                    Budget::Unlimited { shelved } => prop_assert_eq!(shelved, granted[id]),
+                }
+            }
+            for (id, wallet) in &balances.wallets {
+                let of_user = |token: &TokenId| balances.tokens[token].token.user_id == *id;
+                let charged: i64 = charges.iter().filter(|(token, _)| of_user(token)).map(|(_, sum)| sum).sum();
+                let sum = charged + open_holds(&balances, |r| r.user_id == *id);
+                prop_assert_eq!(wallet.used_quota.get(), sum, "L3 of wallet {}", id);
+                prop_assert!(wallet.quota.get() >= 0, "L1");
+                prop_assert_eq!(wallet.quota.get() + sum, if id.get() == 1 { 150 } else { 80 });
+            }
+            for (id, reservation) in &balances.reservations {
+                // An expired reservation can still be settled; every other end is final.
+                let before = ended.insert(*id, reservation.state);
+                let is_final = before.is_some_and(|state| !matches!(state, ReservationState::Open | ReservationState::Expired));
+                prop_assert!(!is_final || before == Some(reservation.state), "L7");
+            }
+        }
+    }
+}
+
+pub(super) fn open_holds(balances: &Balances, of: impl Fn(&Reservation) -> bool) -> i64 {
+    let open = balances.reservations.values().filter(|r| r.state == ReservationState::Open && of(r));
+    open.map(|r| r.held.get()).sum()
+}

@@ -130,6 +130,8 @@ pub fn router(app: Arc<AppState>, sessions: SessionTable, secure_cookies: bool) 
         .with_expiry(Expiry::OnInactivity(auth::session_lifetime()));
     let (routes, _) = routes().split_for_parts();
     let routes = routes
+        .layer(middleware::compression::layer())
+        // Its files are stored compressed.
         .fallback(dashboard::serve)
         .layer(axum_middleware::from_fn(middleware::headers::add_headers))
         .layer(sessions)

@@ -23,6 +23,7 @@ mod cells;
 mod charge_refusals;
 mod cli;
 mod client_address;
+mod compression;
 mod concurrency;
 mod connections;
 mod constraints;

@@ -1,5 +1,6 @@
 //! What every request passes, one file per concern. `router.rs` puts them in order.
 
+pub mod compression;
 pub mod errors;
 pub mod headers;
 pub mod observe;

@@ -59,3 +59,15 @@ create table imports (
 );
 
 create index imports_by_local on imports (kind, local_id);
+
+-- What each run of an import did, for administrators. A run that was killed leaves no row.
+create table import_runs (
+    id bigint generated always as identity primary key,
+    -- The name of the other installation.
+    source text not null,
+    at bigint not null,
+    -- False: it failed in the middle.
+    complete boolean not null,
+    -- As the command writes it, with fewer rows for each finding.
+    report jsonb not null
+);

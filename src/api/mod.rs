@@ -21,6 +21,7 @@ pub mod errors;
 pub mod extract;
 pub mod gateways;
 pub mod health;
+pub mod imports;
 pub mod keys;
 pub mod ledger;
 pub mod limits;

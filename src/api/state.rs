@@ -15,6 +15,7 @@ use crate::service::authenticator::Authenticator;
 use crate::service::charge_history::ChargeHistory;
 use crate::service::enablement::Enablement;
 use crate::service::gateways::Gateways;
+use crate::service::imports::Imports;
 use crate::service::keys::Keys;
 use crate::service::ledger::Ledger;
 use crate::service::overview::Overviews;
@@ -44,6 +45,7 @@ pub struct AppState {
     pub enablement: Enablement,
     pub gateways: Gateways,
     pub audit: Audit,
+    pub imports: Imports,
     pub account_rules: Arc<AccountRules>,
     pub ledger: Arc<Ledger>,
     pub authenticator: Arc<Authenticator>,

@@ -21,6 +21,7 @@ use crate::service::charge_history::ChargeHistory;
 use crate::service::enablement::Enablement;
 use crate::service::foreign_keys::{ForeignKeys, KeyReader};
 use crate::service::gateways::Gateways;
+use crate::service::imports::Imports;
 use crate::service::invalidator::Invalidator;
 use crate::service::key_cache::KeyCache;
 use crate::service::key_holders::KeyHolders;
@@ -156,6 +157,7 @@ impl App {
                 Arc::clone(&account_rules),
             ),
             gateways: Gateways::new(db.clone(), vault.clone(), rng.clone(), Arc::clone(&clock), invalidator.clone()),
+            imports: Imports::new(db.clone()),
             audit: Audit::new(db.clone()),
             account_rules,
             ledger: Arc::new(ledger),

@@ -14,6 +14,7 @@ pub mod enablement;
 pub mod gateway;
 pub mod group;
 pub mod id;
+pub mod import_run;
 pub mod ip_allowlist;
 pub mod key;
 pub mod ledger;

@@ -21,6 +21,8 @@ pub struct Token {
     /// The owner.
     pub user_id: UserId,
     pub key_hint: KeyHint,
+    /// An import brought the key from another service.
+    pub key_foreign: bool,
     /// The highest role that disabled it; `None` while it is enabled.
     pub switched_off_by: Option<Role>,
     pub name: TokenName,
@@ -361,6 +363,7 @@ pub(super) mod tests {
             id: TokenId::new(1),
             user_id: UserId::new(1),
             key_hint: ApiKey::generate(&mut StdRng::seed_from_u64(1), CellLabel::default()).hint(),
+            key_foreign: false,
             switched_off_by: None,
             name: TokenName::parse("a token").unwrap(),
             note: TokenNote::default(),

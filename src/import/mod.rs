@@ -89,6 +89,8 @@ pub enum ImportError {
     NoLogs(String),
     #[error("the clock of {0} differs from that of this machine by {1} seconds; set the clocks and run this again")]
     ClockDiffers(String, i64),
+    #[error("the report cannot be written: {0}")]
+    Report(serde_json::Error),
     #[error("no name is free for the account {0} ({1:?}); rename it there and run this again")]
     NoName(i64, String),
 }
@@ -132,11 +134,10 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
         .run(&mut source, logs.as_mut(), history.as_ref(), &mut planner, &target, &mut written, &bar, Some(&mut writer))
         .await;
     // The servers learn of the keys that were written, also if it ends here.
-    match (walked, writer.finish().await) {
-        (Ok(()), Ok(())) => Ok(written),
-        (Err(error), _) | (Ok(()), Err(error)) => {
-            Err(ImportError::Interrupted(Box::new(error), writer.accounts, writer.keys))
-        }
+    let finished = writer.finish(&written, walked.is_ok()).await;
+    match walked.and(finished) {
+        Ok(()) => Ok(written),
+        Err(error) => Err(ImportError::Interrupted(Box::new(error), writer.accounts, writer.keys)),
     }
 }
 

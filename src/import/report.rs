@@ -11,6 +11,9 @@ use crate::domain::money::Quota;
 /// Rows named in the JSON report for each finding; beyond that they are counted.
 const MAX_ROWS: usize = 10_000;
 
+/// Rows kept in the database for each finding.
+const MAX_STORED_ROWS: usize = 20;
+
 /// Rows named in the report for people.
 const MAX_EXAMPLES: usize = 5;
 
@@ -208,6 +211,22 @@ impl Report {
     /// Never, in practice.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// The report as JSON for administrators.
+    ///
+    /// # Errors
+    /// Never, in practice.
+    pub fn stored(&self) -> Result<serde_json::Value, serde_json::Error> {
+        // As text first: a sum above 64 bits has no value.
+        let mut report: serde_json::Value = serde_json::from_str(&self.json()?)?;
+        let findings = report.get_mut("findings").and_then(serde_json::Value::as_object_mut);
+        for finding in findings.into_iter().flat_map(serde_json::Map::values_mut) {
+            if let Some(rows) = finding.get_mut("rows").and_then(serde_json::Value::as_array_mut) {
+                rows.truncate(MAX_STORED_ROWS);
+            }
+        }
+        Ok(report)
     }
 
     /// The report for people.

@@ -200,12 +200,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Tells every server that there are new keys, and makes everything durable.
+    /// Records the run, tells every server that there are new keys, and makes everything durable.
     ///
     /// # Errors
     /// The database.
-    pub async fn finish(&self) -> Result<(), ImportError> {
+    pub async fn finish(&self, report: &Report, is_complete: bool) -> Result<(), ImportError> {
+        let report = report.stored().map_err(ImportError::Report)?;
         let mut tx = self.here.db.begin().await?;
+        imports::insert_run(&mut tx, self.source, self.here.clock.now(), is_complete, &report).await?;
         notifications::notify(&mut tx, Change::ForeignKeys).await?;
         Ok(storage::commit(tx).await?)
     }

@@ -9,6 +9,7 @@ pub mod charge_history;
 pub mod enablement;
 pub mod foreign_keys;
 pub mod gateways;
+pub mod imports;
 pub mod invalidator;
 pub mod jobs;
 pub mod key_cache;

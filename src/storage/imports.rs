@@ -4,6 +4,7 @@
 use super::keys::SealedKey;
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
+use crate::domain::import_run::ImportRun;
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::money::Quota;
 use crate::domain::time::{Day, Lifetime, UnixTime};
@@ -342,6 +343,42 @@ pub async fn insert_usage(conn: &mut Conn, owner: UserId, usage: &[ImportedUsage
     .execute(conn)
     .await?;
     Ok(())
+}
+
+/// Runs that [`list_runs`] returns.
+const MAX_RUNS: i64 = 10;
+
+/// Records what a run did. `report` is JSON.
+pub async fn insert_run(
+    conn: &mut Conn,
+    source: &str,
+    now: UnixTime,
+    is_complete: bool,
+    report: &serde_json::Value,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "insert into import_runs (source, at, complete, report) values ($1, $2, $3, $4)",
+        source,
+        now as UnixTime,
+        is_complete,
+        report
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// The latest runs, newest first.
+pub async fn list_runs(conn: &mut Conn) -> Result<Vec<ImportRun>, StorageError> {
+    let runs = sqlx::query_as!(
+        ImportRun,
+        r#"select id, source, at as "at: UnixTime", complete as is_complete, report::text as "report!"
+           from import_runs order by id desc limit $1"#,
+        MAX_RUNS
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(runs)
 }
 
 /// Records which rows were imported: pairs of the id there and the id here.

@@ -20,11 +20,12 @@ async fn make_foreign(pool: &PgPool, token: i64, key: &str) {
     let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
     let sealed = Rng::seeded(7).generate(|rng| vault.seal(&ApiKey::parse_foreign(key).unwrap(), rng));
     sqlx::query(
-        "update tokens set key_digest = $2, key_sealed = $3, key_hint = 'Zk3vKk9i', key_foreign = true where id = $1",
+        "update tokens set key_digest = $2, key_sealed = $3, key_hint = left($4, 4) || right($4, 4), key_foreign = true where id = $1",
     )
     .bind(token)
     .bind(sealed.digest.as_bytes())
     .bind(&sealed.sealed)
+    .bind(key)
     .execute(pool)
     .await
     .unwrap();
@@ -44,6 +45,7 @@ async fn every_call_that_takes_a_key_admits_a_foreign_one(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
     app.fills(&ana, PLENTY).await;
+    let admin = app.root().await;
     for key in [KEY.to_owned(), SHORT_KEY.to_owned(), "x_Y".repeat(42)] {
         let id = ana.creates(json!({ "name": "moved", "remain_quota": 1_000 })).await;
         make_foreign(&app.pool, id, &key).await;
@@ -63,6 +65,9 @@ async fn every_call_that_takes_a_key_admits_a_foreign_one(pool: PgPool) {
             let found = ana.page(&format!("/api/token/search?token={}", search.replace('%', "%25")), "id").await;
             assert_eq!(found, (vec![json!(id)], 1), "{search}");
         }
+        let whole = json!({ "token": key });
+        let owners = admin.post("/api/admin/tokens/search", whole).await.ok();
+        assert_eq!((&owners["items"][0]["id"], &owners["total"]), (&json!(id), &json!(1)));
         let shown = ana.post(&format!("/api/token/{id}/key"), json!({})).await.ok();
         assert_eq!(shown["key"], json!(format!("sk-{key}")));
     }

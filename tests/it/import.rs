@@ -227,7 +227,18 @@ async fn people_and_their_programs_go_on_as_before_on_servers_that_were_running(
     program.headers.insert("new-api-user", "2".parse().unwrap());
     let listed = program.get("/api/token/?size=100").await.ok();
     assert_eq!(listed["total"], json!(8));
+    let mut moved = listed["items"].as_array().unwrap().iter();
+    assert!(moved.all(|token| token["imported"] == json!(true)), "imported keys carry a mark");
     Client::signed_in(&server, "Ana", "correct horse").await;
+
+    // What the import did is told to administrators, and to nobody else.
+    let runs = root.get("/api/admin/imports").await.ok();
+    let (run, told) = (&runs[0], &runs[0]["report"]);
+    assert_eq!((runs.as_array().unwrap().len(), &run["name"], &run["complete"]), (1, &json!("new-api"), &json!(true)));
+    for part in ["accounts", "keys", "access_tokens", "sums", "findings", "not_moved", "notes", "source", "service"] {
+        assert_eq!(told[part], imported.report[part], "{part}");
+    }
+    program.get("/api/admin/imports").await.refuses(403, "not_an_administrator");
 
     // A gateway spends with the old keys; the holder of a key asks for its usage.
     let gateway = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();

@@ -21,6 +21,9 @@ pub struct TokenBody {
     pub key: String,
     /// The key with its middle hidden: `sk-ab12**********wxyz`.
     pub masked_key: String,
+    /// True for a key that an import brought from another service; absent for others.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub imported: bool,
     /// 1 enabled, 2 disabled, 3 expired, 4 quota exhausted.
     pub status: i16,
     /// `administrator` or `root`: the highest role that disabled the token; no lower role may enable it. Absent if the
@@ -72,6 +75,7 @@ impl TokenBody {
             user_id: token.user_id.get(),
             key,
             masked_key,
+            imported: token.key_foreign,
             status: token.status(at.now).code(),
             disabled_by: token.switched_off_by.and_then(Role::disabler),
             created_time: token.created_time.get(),

@@ -22,7 +22,7 @@ use crate::domain::user::Role;
 macro_rules! select_columns {
     ($lists:tt, [$($tail:tt)+] $(, $bind:expr)* $(,)?) => {
         sqlx::query!(
-            "select id, user_id, key_hint, switched_off_by, name, note, created_time, accessed_time, expires_at, \
+            "select id, user_id, key_hint, key_foreign, switched_off_by, name, note, created_time, accessed_time, expires_at, \
              remain_quota, unlimited_quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, \
              week_used, month_used, requests_per_minute, tokens_per_minute, concurrency, requests_tat, tokens_tat, \
              open_reservations, model_limits_enabled, " + $lists + ", group_name, cross_group_retry, version" + $($tail)+
@@ -48,6 +48,7 @@ macro_rules! token_of {
             id: $row.id,
             user_id: $row.user_id,
             key_hint: $row.key_hint,
+            key_foreign: $row.key_foreign,
             switched_off_by: $row.switched_off_by,
             name: $row.name,
             note: $row.note,

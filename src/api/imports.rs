@@ -1,0 +1,132 @@
+//! The runs of `keymeter import`, for administrators (docs/moving-in.md).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use utoipa::ToSchema;
+
+use super::api_error::ApiError;
+use super::auth::Admin;
+use super::envelope::Envelope;
+use super::state::AppState;
+
+/// A run of an import.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ImportRunBody {
+    /// Run ID.
+    id: i64,
+    /// The name of the other installation.
+    name: String,
+    /// Unix timestamp of its end.
+    at: i64,
+    /// False if it failed in the middle; the next run adds what is missing.
+    complete: bool,
+    report: ImportReportBody,
+}
+
+/// What an import did. Absent numbers are 0.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ImportReportBody {
+    /// The database that was read, without its credentials.
+    source: String,
+    /// `new-api` or `one-api`.
+    service: String,
+    accounts: ImportCountsBody,
+    keys: ImportCountsBody,
+    access_tokens: ImportCountsBody,
+    usage: ImportUsageBody,
+    sums: ImportSumsBody,
+    /// What was changed or left out, by kind.
+    findings: BTreeMap<String, ImportFindingBody>,
+    /// Rows that are not moved, by kind.
+    not_moved: BTreeMap<String, i64>,
+    /// Sentences about the whole run.
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ImportCountsBody {
+    /// Rows in the other database, without deleted ones.
+    found: i64,
+    /// Imported by this run.
+    imported: i64,
+    /// Imported by an earlier run.
+    present: i64,
+    /// Left out; the findings say why.
+    left_out: i64,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ImportUsageBody {
+    /// Accounts whose usage this run imported.
+    accounts: i64,
+    /// Accounts whose usage an earlier run imported.
+    present: i64,
+    /// Quota units.
+    quota: i64,
+    requests: i64,
+}
+
+/// Sums over the accounts and keys of this run. They differ by the amounts of the findings.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ImportSumsBody {
+    wallets: ImportSumBody,
+    wallets_used: ImportSumBody,
+    keys_remaining: ImportSumBody,
+    keys_used: ImportSumBody,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ImportSumBody {
+    /// Quota units in the other database.
+    #[schema(value_type = i64)]
+    source: Number,
+    /// Quota units here.
+    #[schema(value_type = i64)]
+    imported: Number,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ImportFindingBody {
+    /// A sentence for people.
+    meaning: String,
+    /// Rows concerned.
+    count: i64,
+    /// Quota units in all, for findings about amounts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, nullable = false)]
+    amount: Option<Number>,
+    /// Some of the rows.
+    rows: Vec<ImportRowBody>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ImportRowBody {
+    /// The id of the account in the other database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    user_id: Option<i64>,
+    /// The id of the token in the other database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    token_id: Option<i64>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    detail: String,
+}
+
+/// The latest imports from other services, newest first; at most 10.
+#[utoipa::path(get, path = "/api/admin/imports", operation_id = "list_imports", tag = "administration",
+    responses((status = 200, body = Envelope<Vec<ImportRunBody>>)))]
+pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<ImportRunBody>>, ApiError> {
+    let runs = app.imports.list().await?.into_iter().map(|run| {
+        let report = serde_json::from_str(&run.report).map_err(|error| {
+            tracing::error!(%error, id = run.id, "the report of an import cannot be read");
+            ApiError::internal()
+        })?;
+        Ok(ImportRunBody { id: run.id, name: run.source, at: run.at.get(), complete: run.is_complete, report })
+    });
+    Ok(Envelope::of(runs.collect::<Result<_, ApiError>>()?))
+}

@@ -39,11 +39,17 @@ struct Front {
 
 impl Front {
     async fn start(kind: Kind, pool: &PgPool) -> Option<Self> {
-        Self::with(kind, pool, str::to_owned).await
+        Self::with(kind, pool, str::to_owned, |config| config).await
     }
 
-    /// `present` returns the credential that the proxy sends, given the right one. `None` if the proxy is not installed.
-    async fn with(kind: Kind, pool: &PgPool, present: impl Fn(&str) -> String) -> Option<Self> {
+    /// `present` returns the credential that the proxy sends, given the right one; `change` changes the configuration of
+    /// nginx. `None` if the proxy is not installed.
+    async fn with(
+        kind: Kind,
+        pool: &PgPool,
+        present: impl Fn(&str) -> String,
+        change: impl Fn(String) -> String,
+    ) -> Option<Self> {
         let program = installed(kind)?;
         let dir = tempfile::tempdir().unwrap();
         let settings = [("DATABASE_URL", url(pool)), ("KEYMETER_SERVER__TRUSTED_PROXIES", "127.0.0.1/32".to_owned())];
@@ -62,7 +68,7 @@ impl Front {
         let listen = SocketAddr::from(([127, 0, 0, 1], free_port()));
         let presented = present(&credential);
         let command = match kind {
-            Kind::Nginx => nginx(program, dir.path(), listen, keymeter.address(), upstream, &presented),
+            Kind::Nginx => nginx(program, dir.path(), listen, keymeter.address(), upstream, &presented, change),
             Kind::Caddy => caddy(program, dir.path(), listen, keymeter.address(), upstream, &presented),
         };
         let proxy = Proxy::start(command, dir.path(), listen).await;
@@ -184,6 +190,7 @@ fn nginx(
     keymeter: &str,
     upstream: SocketAddr,
     credential: &str,
+    change: impl Fn(String) -> String,
 ) -> Command {
     let changes = [
         ("127.0.0.1:3000", keymeter.to_owned()),
@@ -193,7 +200,7 @@ fn nginx(
     let placeholder = [("PUT-THE-CREDENTIAL-HERE", credential.to_owned())];
     let include = adapted(&project_file("examples/nginx/gateway-credential.conf.example"), &placeholder);
     std::fs::write(dir.join("gateway-credential.conf"), include).unwrap();
-    proxy::nginx(program, dir, &adapted(&project_file("examples/nginx/nginx.conf"), &changes))
+    proxy::nginx(program, dir, &adapted(&change(project_file("examples/nginx/nginx.conf")), &changes))
 }
 
 /// The recipe of `docs/gateways.md` with other addresses.
@@ -258,7 +265,9 @@ async fn nginx_answers_every_refusal_with_its_own_status(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_refuses_every_request_with_a_wrong_gateway_credential(pool: PgPool) {
-    let Some(front) = Front::with(Kind::Nginx, &pool, |right| format!("{right}x")).await else { return };
+    let Some(front) = Front::with(Kind::Nginx, &pool, |right| format!("{right}x"), |config| config).await else {
+        return;
+    };
     let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
     let own = [("x-gateway-credential", front.credential.as_str())];
     for headers in [&[][..], &own] {
@@ -286,6 +295,51 @@ async fn nginx_refuses_every_request_while_keymeter_is_down(pool: PgPool) {
     assert_eq!(front.served(), 0);
 }
 
+/// The changes that `docs/moving-in.md` tells to make.
+fn beside_new_api(config: String) -> String {
+    let page = project_file("docs/moving-in.md");
+    let locations = page.split("```nginx\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let authorization = page.split("`location /`, replace `").nth(1).unwrap().split('`').collect::<Vec<_>>();
+    let (before, after) = (authorization[0], authorization[2]);
+    adapted(
+        &config,
+        &[(before, after.to_owned()), ("        location / {", format!("{locations}        location / {{"))],
+    )
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn beside_new_api_nginx_sends_what_keymeter_answers_to_it_and_the_rest_to_new_api(pool: PgPool) {
+    let front = Front::with(Kind::Nginx, &pool, str::to_owned, beside_new_api).await;
+    let Some(front) = front else { return };
+    let (id, key) = front.create_key(json!({ "name": "good", "remain_quota": 1_000_000, "allow_ips": CLIENT })).await;
+    let received = front.send(CLIENT, Some(&key), &[]).await.json();
+    assert_eq!(received["headers"]["authorization"], json!(["Bearer sk-the-one-key-of-new-api"]));
+    let get = async |path: &str, authorization: &str| {
+        let url = format!("{}{path}", front.base);
+        let answer = reqwest::Client::new().get(url).header("authorization", authorization).send().await.unwrap();
+        let (status, headers) = (answer.status(), answer.headers().clone());
+        Answer { status, headers, text: answer.text().await.unwrap() }
+    };
+    let bearer = format!("Bearer {key}");
+    for path in ["/v1/dashboard/billing/subscription", "/dashboard/billing/subscription/"] {
+        assert_eq!(get(path, &bearer).await.json()["hard_limit_usd"], json!(2.0), "{path}");
+    }
+    assert_eq!(get("/v1/dashboard/billing/usage?start_date=x", &bearer).await.json()["total_usage"], json!(0.0));
+    assert_eq!(get("/v1/models", &bearer).await.json()["object"], json!("list"));
+    assert_eq!(get("/api/log/token", &bearer).await.ok(), json!([]));
+    assert_eq!(get("/api/usage/token/", &bearer).await.ok()["total_available"], json!(1_000_000));
+    assert_eq!(get("/api/status", "").await.ok()["quota_display_type"], json!("USD"));
+    let minted = front.ana.get("/api/user/token").await.ok();
+    let listed = get("/api/token/?p=0", minted.as_str().unwrap()).await.ok();
+    assert_eq!(listed["items"][0]["id"], json!(id));
+    assert_eq!(front.served(), 1);
+    // A page of new-api, and its own calls, need a key like everything else.
+    for path in ["/", "/api/channel/", "/v1/chat/completions"] {
+        get(path, "").await.refuses(401, "invalid_key");
+    }
+    assert_eq!(front.served(), 1);
+}
+
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn caddy_passes_a_valid_key_with_the_token_headers(pool: PgPool) {
     let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
@@ -306,7 +360,9 @@ async fn caddy_forwards_every_refusal_unchanged(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn caddy_refuses_every_request_with_a_wrong_gateway_credential(pool: PgPool) {
-    let Some(front) = Front::with(Kind::Caddy, &pool, |right| format!("{right}x")).await else { return };
+    let Some(front) = Front::with(Kind::Caddy, &pool, |right| format!("{right}x"), |config| config).await else {
+        return;
+    };
     let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
     let own = [("x-gateway-credential", front.credential.as_str())];
     for headers in [&[][..], &own] {

@@ -140,6 +140,11 @@ bench-dashboard: ## Measure how soon the dashboard is usable on a slow processor
 	$(BUILD_AS_TESTED)
 	$(WITH_POSTGRES) scripts/dashboard.sh speed
 
+.PHONY: bench-import
+bench-import: ## Measure the import of 1,000,000 keys, and what imported keys cost (BENCH_ARGS; needs Python)
+	cargo build --release --locked
+	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) scripts/bench-import.py $(BENCH_ARGS)
+
 .PHONY: soak
 soak: ## Load three servers for ten minutes while causing faults, then check the ledger (SOAK_ARGS; docs/soak.md)
 	$(WITH_POSTGRES) cargo bench --locked --bench soak -- $(SOAK_ARGS)

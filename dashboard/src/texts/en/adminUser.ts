@@ -33,7 +33,6 @@ export const adminUser = {
   spend: {
     title: 'Spent in 30 days',
     all: 'All usage',
-    requests: (count: number) => plural(count, 'request', 'requests'),
   },
   keys: {
     title: 'Keys',

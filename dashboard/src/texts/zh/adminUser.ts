@@ -33,7 +33,6 @@ export const adminUser: Texts['adminUser'] = {
   spend: {
     title: '最近 30 天消费',
     all: '全部用量',
-    requests: (count: number) => `${count} 次请求`,
   },
   keys: {
     title: '令牌',

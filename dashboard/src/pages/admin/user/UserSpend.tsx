@@ -27,7 +27,7 @@ export function UserSpend({ userId }: { userId: number }) {
           <Group gap="xs" align="baseline" mb="md">
             <Money units={total.units} fw={650} fz="1.5rem" />
             <Text size="sm" c="dimmed">
-              {words.requests(total.requests)}
+              {texts.overview.requests(total.requests)}
             </Text>
           </Group>
           <div className={classes.chart}>

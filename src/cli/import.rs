@@ -31,11 +31,11 @@ pub enum ImportCommand {
 
 #[derive(Debug, Args)]
 pub struct NewApi {
-    /// The database: a SQLite file, a mysql:// or postgres:// URL, or the SQL_DSN of the other service. `-` reads it from
+    /// The database: a SQLite file, a `mysql://` or `postgres://` URL, or the `SQL_DSN` of the other service. `-` reads it from
     /// standard input, so that no password is in the list of processes.
     #[arg(value_parser = source)]
     source: SourceText,
-    /// The database that has the table `logs`, if LOG_SQL_DSN names another one.
+    /// The database that has the table `logs`, if `LOG_SQL_DSN` names another one.
     #[arg(long, value_name = "SOURCE", value_parser = source)]
     logs: Option<SourceText>,
     /// A name for the other installation. Another run with the same name adds what is missing.

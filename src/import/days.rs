@@ -49,11 +49,9 @@ impl DayOffsets {
         if self.later.is_empty() {
             return day(self.first);
         }
-        let mut sql = String::from("case");
-        for (from, offset) in self.later.iter().rev() {
-            sql.push_str(&format!(" when {column} >= {from} then {}", day(*offset)));
-        }
-        format!("{sql} else {} end", day(self.first))
+        let branch = |(from, offset): &(i64, i64)| format!("when {column} >= {from} then {}", day(*offset));
+        let branches: Vec<String> = self.later.iter().rev().map(branch).collect();
+        format!("case {} else {} end", branches.join(" "), day(self.first))
     }
 }
 

@@ -55,14 +55,11 @@ impl Names {
             let start: String = base.as_ref().map_or("user", Username::as_str).chars().take(most).collect();
             Username::typed(&format!("{start}{suffix}")).ok()
         };
-        let name = match base.as_ref().filter(|base| self.is_free(base)) {
-            Some(base) => Some(base.clone()),
-            None => {
-                let free = (1..100).filter_map(suffixed).find(|name| self.is_free(name));
-                found.extend(free.iter().map(|name| Found::new(Finding::UsernameTaken, changed(name))));
-                free
-            }
-        };
+        let name = base.as_ref().filter(|base| self.is_free(base)).cloned().or_else(|| {
+            let free = (1..100).filter_map(suffixed).find(|name| self.is_free(name));
+            found.extend(free.iter().map(|name| Found::new(Finding::UsernameTaken, changed(name))));
+            free
+        });
         if let Some(name) = &name {
             self.add(name);
         }

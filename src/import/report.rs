@@ -123,7 +123,6 @@ pub struct FindingReport {
     pub rows: Vec<Row>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_zero(amount: &i128) -> bool {
     *amount == 0
 }
@@ -345,10 +344,7 @@ impl GroupOptions {
     #[must_use]
     pub fn new(group_ratio: &str, usable_groups: &str) -> Self {
         let parse = |text: &str| serde_json::from_str::<BTreeMap<String, serde_json::Value>>(text).unwrap_or_default();
-        let texts = |value: serde_json::Value| match value {
-            serde_json::Value::String(text) => text,
-            other => other.to_string(),
-        };
+        let texts = |value: serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let map = |text: &str| parse(text).into_iter().map(|(name, value)| (name, texts(value))).collect();
         let (ratios, usable): (BTreeMap<String, String>, BTreeMap<String, String>) =
             (map(group_ratio), map(usable_groups));

@@ -31,6 +31,7 @@ pub struct ForeignUser {
 
 /// A row of `tokens`.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "the columns there")]
 pub struct ForeignToken {
     pub id: i64,
     pub user_id: i64,
@@ -152,7 +153,7 @@ impl ForeignToken {
 }
 
 impl ForeignUsage {
-    /// From a row with the columns of [`super::schema::Schema::usage`].
+    /// From a row with the columns of [`super::schema::LogSchema::usage`].
     pub fn new(row: TextRow) -> Self {
         let mut fields = Fields::new(row);
         Self {

@@ -43,6 +43,7 @@ pub struct MappedUser {
 
 /// A token as it is written here.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the columns here")]
 pub struct MappedToken {
     pub key: ApiKey,
     /// The key has no checksum of ours.
@@ -317,6 +318,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::type_complexity, reason = "a table")]
     fn a_status_that_expiry_and_quota_do_not_explain_switches_the_token_off() {
         use Finding::{Revived, SwitchedOff, TokenDebt};
         let (past, future) = (NOW.get(), NOW.get() + 1);
@@ -361,6 +363,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::type_complexity, reason = "a table")]
     fn balances_are_brought_into_range_and_the_rest_is_told() {
         use Finding::{TokenCapped, TokenDebt, TokenUsedCapped};
         let max = policy::MAX_QUOTA;

@@ -68,14 +68,9 @@ impl Table {
         if self.has(column) { as_int(self.dialect, &self.name(column)) } else { format!("'{default}'") }
     }
 
-    /// `1` if the condition holds.
-    fn condition(&self, condition: &str) -> String {
-        format!("case when {condition} then '1' else '' end")
-    }
-
     fn is_deleted(&self) -> String {
         if self.has("deleted_at") {
-            self.condition(&format!("{} is not null", self.name("deleted_at")))
+            condition(&format!("{} is not null", self.name("deleted_at")))
         } else {
             "''".to_owned()
         }
@@ -87,6 +82,11 @@ fn quoted(dialect: Dialect, name: &str) -> String {
         Dialect::Sqlite | Dialect::Postgres => format!("\"{name}\""),
         Dialect::MySql => format!("`{name}`"),
     }
+}
+
+/// `1` if the condition holds.
+fn condition(condition: &str) -> String {
+    format!("case when {condition} then '1' else '' end")
 }
 
 fn as_text(dialect: Dialect, expression: &str) -> String {
@@ -150,7 +150,7 @@ impl Schema {
             .filter(|column| users.has(column))
             .map(|column| format!("coalesce({}, '') <> ''", users.name(column)))
             .collect();
-        let linked = if identities.is_empty() { "''".to_owned() } else { users.condition(&identities.join(" or ")) };
+        let linked = if identities.is_empty() { "''".to_owned() } else { condition(&identities.join(" or ")) };
         let columns = [
             users.int("id", 0),
             users.text("username"),
@@ -180,7 +180,7 @@ impl Schema {
         let (limits_enabled, limits) = if tokens.has("model_limits") {
             (tokens.text("model_limits_enabled"), tokens.text("model_limits"))
         } else if tokens.has("models") {
-            (tokens.condition("coalesce(models, '') <> ''"), tokens.text("models"))
+            (condition("coalesce(models, '') <> ''"), tokens.text("models"))
         } else {
             ("''".to_owned(), "''".to_owned())
         };

@@ -180,6 +180,7 @@ where
 
 /// An error of the driver as one line.
 fn one_line(error: &sqlx::Error) -> String {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all others have one text")]
     let text = match error {
         sqlx::Error::Database(error) => error.message().to_owned(),
         sqlx::Error::Io(error) => error.to_string(),

@@ -170,13 +170,12 @@ impl Writer<'_> {
         }
         let now = self.here.clock.now();
         if let Some(digest) = &planned.access_token {
-            match imports::insert_access_token(&mut tx, user, digest, now).await? {
-                Some(id) => self.record(&mut tx, ImportKind::AccessToken, &[(planned.foreign_id, id)]).await?,
-                None => {
-                    report.access_tokens.imported -= 1;
-                    report.access_tokens.left_out += 1;
-                    report.add(Subject::User(planned.foreign_id), Found::new(Finding::AccessTokenSkipped, ""));
-                }
+            if let Some(id) = imports::insert_access_token(&mut tx, user, digest, now).await? {
+                self.record(&mut tx, ImportKind::AccessToken, &[(planned.foreign_id, id)]).await?;
+            } else {
+                report.access_tokens.imported -= 1;
+                report.access_tokens.left_out += 1;
+                report.add(Subject::User(planned.foreign_id), Found::new(Finding::AccessTokenSkipped, ""));
             }
         }
         let usage = planned.usage_rows(&local, report);

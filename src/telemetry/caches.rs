@@ -57,20 +57,23 @@ impl KeyCacheMetrics {
 
 /// Shows how many keys are cached, read when the metrics are read.
 pub fn register_entries(registry: &mut Registry, entries: impl Fn() -> u64 + Send + Sync + 'static) {
-    let entries = Box::new(entries);
-    registry.register_collector(Box::new(Entries { name: "key_cache_entries", help: "Cached keys", entries }));
+    registry.register_collector(Box::new(Entries {
+        name: "key_cache_entries",
+        help: "Cached keys",
+        count: Box::new(entries),
+    }));
 }
 
 /// Shows how many imported keys without a checksum are admitted, read when the metrics are read.
 pub fn register_foreign_keys(registry: &mut Registry, entries: impl Fn() -> u64 + Send + Sync + 'static) {
     let help = "Imported keys without a checksum that this server admits";
-    registry.register_collector(Box::new(Entries { name: "foreign_keys", help, entries: Box::new(entries) }));
+    registry.register_collector(Box::new(Entries { name: "foreign_keys", help, count: Box::new(entries) }));
 }
 
 struct Entries {
     name: &'static str,
     help: &'static str,
-    entries: Box<dyn Fn() -> u64 + Send + Sync>,
+    count: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
 impl std::fmt::Debug for Entries {
@@ -81,7 +84,7 @@ impl std::fmt::Debug for Entries {
 
 impl Collector for Entries {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let entries = i64::try_from((self.entries)()).unwrap_or(i64::MAX);
+        let entries = i64::try_from((self.count)()).unwrap_or(i64::MAX);
         let family = encoder.encode_descriptor(self.name, self.help, None, MetricType::Gauge)?;
         ConstGauge::new(entries).encode(family)
     }

@@ -14,5 +14,5 @@ pub fn layer() -> CompressionLayer<impl Predicate> {
 }
 
 fn may_be_stored(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
-    !headers.get(header::CACHE_CONTROL).is_some_and(|control| control == "no-store")
+    headers.get(header::CACHE_CONTROL).is_none_or(|control| control != "no-store")
 }

@@ -12,6 +12,7 @@ use crate::domain::user::Role;
 
 /// The Token object (spec §2.1), and `masked_key`.
 #[derive(Debug, Serialize, ToSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "as in the specification")]
 pub struct TokenBody {
     /// Token ID.
     pub id: i64,

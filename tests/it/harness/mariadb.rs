@@ -30,11 +30,10 @@ impl MariaDb {
         for name in ["mysql_system_tables.sql", "mysql_system_tables_data.sql"] {
             sql += &std::fs::read_to_string(scripts.join(name)).unwrap();
         }
-        sql += &format!(
-            "insert into global_priv values ('%', 'moving', json_object('access', 18446744073709551615, \
-             'plugin', 'mysql_native_password', 'authentication_string', password('{PASSWORD}')));\n\
-             create database source character set utf8mb4;\n"
-        );
+        let account = "insert into global_priv values ('%', 'moving', json_object('access', 18446744073709551615, \
+                       'plugin', 'mysql_native_password', 'authentication_string', password('PASSWORD')));\n\
+                       create database source character set utf8mb4;\n";
+        sql += &account.replace("PASSWORD", PASSWORD);
         let script = home.path().join("bootstrap.sql");
         std::fs::write(&script, sql).unwrap();
         let log = std::fs::File::create(home.path().join("log")).unwrap();

@@ -142,7 +142,7 @@ bench-dashboard: ## Measure how soon the dashboard is usable on a slow processor
 
 .PHONY: bench-import
 bench-import: ## Measure the import of 1,000,000 keys, and what imported keys cost (BENCH_ARGS; needs Python)
-	cargo build --release --locked
+	cargo build --release --locked --no-default-features
 	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) scripts/bench-import.py $(BENCH_ARGS)
 
 .PHONY: soak

@@ -98,7 +98,7 @@ impl Finding {
             }
             Self::RootReplaced => "the untouched root account became this account, with its name and its password",
             Self::NoPassword => "accounts have no password that can be checked; set one with `keymeter user password`",
-            Self::EmailDropped => "e-mail addresses that are none were dropped",
+            Self::EmailDropped => "invalid e-mail addresses were dropped",
             Self::RoleUnknown => "accounts have an unknown role and became users",
             Self::UserStatusUnknown => "accounts have an unknown status and were disabled",
             Self::WalletDebt => "wallets were below zero and became 0",
@@ -118,7 +118,7 @@ impl Finding {
             Self::TokenUsedCapped => "used quotas of keys were outside the range and were limited to it",
             Self::TokenNameChanged => "names of keys were empty, too long or had hidden characters, and were changed",
             Self::ModelsDropped => "lists of models had entries that are not allowed here, which were dropped",
-            Self::IpsDropped => "lists of addresses had entries that are none, which were dropped",
+            Self::IpsDropped => "lists of IP addresses had invalid entries, which were dropped",
             Self::NoIpLeft => "keys were switched off, because no entry of their list of addresses is valid",
             Self::GroupNotOpen => "keys have a group that is not open to their owner; open it, or they are refused",
             Self::TokenIdTaken => "keys got another id, because theirs is taken",
@@ -129,7 +129,7 @@ impl Finding {
             Self::TokenOrphaned => "keys of accounts that are not moved were left out",
             Self::UsageOrphaned => "days of usage belong to no key that was moved; they count for the account only",
             Self::LinkedIdentity => "accounts have links to other identity providers, which were left out",
-            Self::AffiliateQuota => "accounts have affiliate quota, which was left out",
+            Self::AffiliateQuota => "accounts have affiliate quota, which is not moved",
         }
     }
 }

@@ -4,8 +4,8 @@ import { en } from '../../src/texts/en';
 import { zh } from '../../src/texts/zh';
 import { violations } from '../harness/accessibility';
 import { ROOT } from '../harness/accounts';
-import { ANA, open } from '../harness/pages';
-import { enlargedScrolling } from '../harness/scrolling';
+import { ANA, BEN, open } from '../harness/pages';
+import { enlargedScrolling, horizontalOverflow } from '../harness/scrolling';
 import { test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
@@ -51,6 +51,25 @@ for (const { texts, ...look } of LOOKS) {
     await open(page, '/reference?operation=end_other_sessions');
     await page.getByRole('button', { name: reference.tryIt.send }).click();
     await check(page, reference.tryIt.confirmTitle);
+  });
+
+  test(`the dialog of a new key is accessible: ${name}`, async ({ visit }) => {
+    const page = await visit({ as: BEN, ...look });
+    await open(page, '/keys?create');
+    const form = page.getByRole('dialog', { name: keys.form.createTitle });
+    await form.getByLabel(keys.form.name).fill('Example');
+    await form.getByRole('textbox', { name: keys.form.quota, exact: true }).fill('1');
+    await form.getByRole('button', { name: keys.form.create }).click();
+    const dialog = page.getByRole('dialog', { name: keys.created.title });
+    await visible(dialog.getByRole('tab', { name: 'curl' }));
+    for (const width of [320, 390, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await violations(dialog), `${width} pixels`).toEqual([]);
+      await expect.poll(() => horizontalOverflow(page)).toBe(0);
+    }
+    const { unreachable } = await enlargedScrolling(page);
+    expect(unreachable).toEqual([]);
+    await dialog.getByRole('button', { name: common.secret.done }).click();
   });
 
   test(`the administration dialogs are accessible: ${name}`, async ({ visit }) => {

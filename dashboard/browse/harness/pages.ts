@@ -4,6 +4,7 @@ import { type Account, done, ROOT, signedIn } from './accounts';
 import { hidden, visible } from './visibility';
 
 export const ANA: Account = { username: 'ana', password: PASSWORD };
+export const BEN: Account = { username: 'ben', password: PASSWORD };
 const CLEO: Account = { username: 'cleo', password: PASSWORD };
 
 export interface UserPages {
@@ -11,6 +12,16 @@ export interface UserPages {
   as?: Account;
   /** Names, also used for files, and paths. */
   pages: [name: string, path: string][];
+}
+
+/** A user without keys, for the first steps. */
+async function newcomer(site: string): Promise<Account> {
+  const account = { username: 'nova', password: PASSWORD };
+  const root = await signedIn(site, ROOT);
+  const profile = { display_name: 'Nova Lind', token_api_enabled: true, quota: 5_000_000 };
+  // Refused if another test has created it.
+  await root.POST('/api/admin/users', { body: { ...account, ...profile } });
+  return account;
 }
 
 /** Every page of the dashboard, with the demo user for whom it shows most. */
@@ -44,6 +55,7 @@ export async function allPages(site: string): Promise<UserPages[]> {
         ['not-allowed', '/admin/users'],
       ],
     },
+    { who: 'nova', as: await newcomer(site), pages: [['overview-first', '/']] },
     { who: 'cleo', as: CLEO, pages: [['enablement', '/enablement']] },
     {
       who: 'root',

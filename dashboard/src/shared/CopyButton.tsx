@@ -3,12 +3,25 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { texts } from '../texts';
 import { useCopy } from './useCopy';
 
-/** An icon button that copies `value`. `label` is its accessible name. */
-export function CopyButton({ value, label = texts.common.copy }: { value: string; label?: string }) {
+interface Props {
+  value: string;
+  /** The accessible name. */
+  label?: string;
+  onCopy?: () => void;
+}
+
+/** An icon button that copies `value`. */
+export function CopyButton({ value, label = texts.common.copy, onCopy }: Props) {
   const { copied, copy } = useCopy();
   return (
     <Tooltip label={copied ? texts.common.copied : label}>
-      <ActionIcon aria-label={copied ? texts.common.copied : label} onClick={() => copy(value)}>
+      <ActionIcon
+        aria-label={copied ? texts.common.copied : label}
+        onClick={() => {
+          copy(value);
+          onCopy?.();
+        }}
+      >
         {copied ? <IconCheck size={18} color="var(--km-ok)" /> : <IconCopy size={18} stroke={1.6} />}
       </ActionIcon>
     </Tooltip>

@@ -1,11 +1,11 @@
-import { Button, Code, Modal, Stack, Text } from '@mantine/core';
+import { Button, Code, Modal, type ModalProps, Stack, Text } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { texts } from '../texts';
 import classes from './SecretDialog.module.css';
 import { useCopy } from './useCopy';
 
-interface Props {
+interface Props extends Pick<ModalProps, 'size'> {
   title: string;
   /** The dialog is open while this is defined. */
   secret: string | undefined;
@@ -20,11 +20,12 @@ interface Props {
 
 /** Shows a new secret. Only its button closes the dialog, so that a stray click does not lose the secret. */
 export function SecretDialog(props: Props) {
-  const { title, secret, hint = texts.common.secret.once, children, onCopy, onClose } = props;
+  const { title, secret, hint = texts.common.secret.once, children, size, onCopy, onClose } = props;
   const { copied, copy } = useCopy();
   return (
     <Modal
       title={title}
+      size={size}
       opened={secret !== undefined}
       onClose={onClose}
       closeOnClickOutside={false}

@@ -39,7 +39,7 @@ export function AppLayout({ children }: { children: ReactNode }) {
             aria-label={opened ? closeNavigation : openNavigation}
           />
           <Brand />
-          <Group ml="auto" gap="xs" wrap="nowrap">
+          <Group ml="auto" wrap="nowrap" className={classes.tools}>
             <SearchButton onClick={() => commands.open('palette')} />
             <ColorSchemeMenu />
             <AccountMenu onShortcuts={() => commands.open('help')} />

@@ -15,6 +15,7 @@ import { KeyFacts } from './KeyFacts';
 import { KeyNotFound } from './KeyNotFound';
 import { LockedAlert } from './LockedAlert';
 import { MaskedKey } from './MaskedKey';
+import { UseSection } from './UseSection';
 import { UsageSection } from './usage/UsageSection';
 
 const words = texts.key;
@@ -69,6 +70,7 @@ export function KeyDetails({ id }: { id: number }) {
         <LockedAlert token={token} />
         <AccountLimitAlert />
         <KeyFacts token={token} maskedKey={<MaskedKey token={token} actions={actions} />} />
+        <UseSection />
         <UsageSection token={token} />
       </Stack>
       {dialogs}

@@ -92,7 +92,7 @@ export default function KeysPage() {
       )}
       {dialogs}
       <KeyFormDrawer opened={creating} onCreated={setCreated} onClose={() => setCreating(false)} />
-      <NewKeyDialog newKey={created?.key} onClose={closeCreated} />
+      <NewKeyDialog created={created} onClose={closeCreated} />
     </>
   );
 }

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { readStored, writeStored } from '../storage';
 
 /** What a user did in this browser. */
 type Fact = 'key-copied' | 'user-steps-dismissed' | 'administrator-steps-dismissed';
@@ -13,22 +14,13 @@ function storageKey(fact: Fact, userId: number): string {
 
 export function isRemembered(fact: Fact, userId: number): boolean {
   const key = storageKey(fact, userId);
-  if (sinceLoad.has(key)) return true;
-  try {
-    return localStorage.getItem(key) !== null;
-  } catch {
-    return false;
-  }
+  return sinceLoad.has(key) || readStored(key) !== null;
 }
 
 export function remember(fact: Fact, userId: number) {
   const key = storageKey(fact, userId);
   sinceLoad.add(key);
-  try {
-    localStorage.setItem(key, '1');
-  } catch {
-    // The fact lasts until the page is closed.
-  }
+  writeStored(key, '1');
   for (const listener of listeners) listener();
 }
 

@@ -1,19 +1,11 @@
 import { useSyncExternalStore } from 'react';
+import { readStored, writeStored } from '../../shared/storage';
 
 const STORAGE_KEY = 'keymeter-single-keys';
 const OFF = 'off';
 
-let enabled = read();
+let enabled = readStored(STORAGE_KEY) !== OFF;
 const listeners = new Set<() => void>();
-
-function read(): boolean {
-  try {
-    return localStorage.getItem(STORAGE_KEY) !== OFF;
-  } catch {
-    // The browser blocks storage.
-    return true;
-  }
-}
 
 /** Whether shortcuts of a single key work. People who dictate can turn them off (WCAG 2.1.4). */
 export function areSingleKeysOn(): boolean {
@@ -22,12 +14,7 @@ export function areSingleKeysOn(): boolean {
 
 export function setSingleKeys(on: boolean) {
   enabled = on;
-  try {
-    if (on) localStorage.removeItem(STORAGE_KEY);
-    else localStorage.setItem(STORAGE_KEY, OFF);
-  } catch {
-    // The browser blocks storage, so the choice lasts until the page is closed.
-  }
+  writeStored(STORAGE_KEY, on ? null : OFF);
   for (const listener of listeners) listener();
 }
 

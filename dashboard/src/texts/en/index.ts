@@ -21,6 +21,7 @@ import { profile } from './profile';
 import { reference } from './reference';
 import { shell } from './shell';
 import { signIn } from './signIn';
+import { snippets } from './snippets';
 import { usage } from './usage';
 
 export const en = {
@@ -34,6 +35,7 @@ export const en = {
   keys,
   key,
   limits,
+  snippets,
   usage,
   profile,
   reference,

@@ -86,8 +86,6 @@ export const keys = {
   created: {
     title: 'Your new key',
     hint: 'Copy it into your program. You can reveal it again later; each time is recorded in the audit log.',
-    example: 'Check its quota',
-    copyExample: 'Copy example',
   },
   delete: {
     title: (keys: number) => (keys === 1 ? 'Delete this key?' : `Delete ${count(keys)}?`),

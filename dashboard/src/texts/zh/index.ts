@@ -38,6 +38,7 @@ import { profile } from './profile';
 import { reference } from './reference';
 import { shell } from './shell';
 import { signIn } from './signIn';
+import { snippets } from './snippets';
 import { usage } from './usage';
 
 export const zh: Texts = {
@@ -51,6 +52,7 @@ export const zh: Texts = {
   keys,
   key,
   limits,
+  snippets,
   usage,
   profile,
   reference,

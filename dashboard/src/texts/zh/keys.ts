@@ -85,8 +85,6 @@ export const keys: Texts['keys'] = {
   created: {
     title: '你的新令牌',
     hint: '请把密钥复制到程序中。以后可以再次查看，每次都会记入审计日志。',
-    example: '查询额度',
-    copyExample: '复制示例',
   },
   delete: {
     title: (keys: number) => (keys === 1 ? '删除此令牌？' : `删除 ${formatInteger(keys)} 个令牌？`),

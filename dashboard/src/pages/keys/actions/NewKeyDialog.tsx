@@ -1,23 +1,26 @@
 import { useUser } from '../../../api/session';
-import { CodeExample } from '../../../shared/CodeExample';
+import type { Token } from '../../../api/tokens';
 import { remember } from '../../../shared/onboarding/remembered';
 import { SecretDialog } from '../../../shared/SecretDialog';
+import { Snippets } from '../../../shared/snippets/Snippets';
 import { texts } from '../../../texts';
 
 const words = texts.keys.created;
 
-export function NewKeyDialog({ newKey, onClose }: { newKey: string | undefined; onClose: () => void }) {
+/** Shows the key of a new token, with a first call. */
+export function NewKeyDialog({ created, onClose }: { created: Token | undefined; onClose: () => void }) {
   const { id } = useUser();
-  const example = `curl ${window.location.origin}/api/usage/token/ \\\n  -H "Authorization: Bearer ${newKey}"`;
+  const markCopied = () => remember('key-copied', id);
   return (
     <SecretDialog
       title={words.title}
-      secret={newKey}
+      secret={created?.key}
       hint={words.hint}
-      onCopy={() => remember('key-copied', id)}
+      size="lg"
+      onCopy={markCopied}
       onClose={onClose}
     >
-      {newKey && <CodeExample title={words.example} code={example} copyLabel={words.copyExample} />}
+      {created && <Snippets secret={created.key} onCopyWithSecret={markCopied} />}
     </SecretDialog>
   );
 }

@@ -4,6 +4,7 @@ import { useLocation } from 'wouter';
 import { ApiError } from '../../api/error';
 import { useToken } from '../../api/tokens';
 import { FailureState } from '../../shared/FailureState';
+import { ImportedBadge } from '../../shared/ImportedBadge';
 import { PageHeader } from '../../shared/PageHeader';
 import { StatusBadge } from '../../shared/StatusBadge';
 import { TokenSwitch } from '../../shared/TokenSwitch';
@@ -45,7 +46,12 @@ export function KeyDetails({ id }: { id: number }) {
     <>
       <PageHeader
         title={token.name}
-        badge={<StatusBadge status={token.status} />}
+        badge={
+          <>
+            <StatusBadge status={token.status} />
+            <ImportedBadge token={token} />
+          </>
+        }
         back={back}
         actions={
           <>

@@ -3,6 +3,7 @@ import type { ChangeEvent } from 'react';
 import { Link } from 'wouter';
 import type { Token } from '../../api/tokens';
 import type { Column } from '../../shared/DataTable';
+import { ImportedBadge } from '../../shared/ImportedBadge';
 import { RelativeTime } from '../../shared/RelativeTime';
 import { TokenSwitch } from '../../shared/TokenSwitch';
 import { quotaColumn, statusColumn } from '../../shared/tokenColumns';
@@ -40,6 +41,7 @@ export function keyColumns(actions: KeyActions, selection: Selection): Column<To
             {token.name}
           </Anchor>
           <Text className={classes.masked}>{token.masked_key}</Text>
+          <ImportedBadge token={token} />
           {token.note !== '' && (
             <Text size="xs" c="dimmed" maw={280} lineClamp={1} className={classes.note}>
               {token.note}

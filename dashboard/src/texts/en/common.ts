@@ -20,6 +20,10 @@ export const common = {
   labelled: (label: string, value: string) => `${label}: ${value}`,
   units: (units: string) => `${units} units`,
   disabledBy: { administrator: 'Disabled by an administrator', root: 'Disabled by root' },
+  imported: {
+    label: 'Imported',
+    hint: 'Came from another service with an import; its key has no checksum',
+  },
   tokenStatus: { 1: 'Enabled', 2: 'Disabled', 3: 'Expired', 4: 'Used up', unknown: 'Unknown' },
   quota: {
     unlimited: 'Unlimited',

@@ -21,6 +21,7 @@ export const common: Texts['common'] = {
   labelled: (label: string, value: string) => `${label}：${value}`,
   units: (units: string) => `${units} 额度单位`,
   disabledBy: { administrator: '已被管理员禁用', root: '已被超级管理员禁用' },
+  imported: { label: '导入', hint: '随导入来自其他服务；密钥没有校验和' },
   tokenStatus: { 1: '已启用', 2: '已禁用', 3: '已过期', 4: '已耗尽', unknown: '未知' },
   quota: {
     unlimited: '无限额度',

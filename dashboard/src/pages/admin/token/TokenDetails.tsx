@@ -2,6 +2,7 @@ import { Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { useAnyToken, useSwitchAnyToken } from '../../../api/adminTokens';
 import { ApiError } from '../../../api/error';
 import { FailureState } from '../../../shared/FailureState';
+import { ImportedBadge } from '../../../shared/ImportedBadge';
 import { notifyFailure } from '../../../shared/notify';
 import { PageHeader } from '../../../shared/PageHeader';
 import { StatusBadge } from '../../../shared/StatusBadge';
@@ -41,7 +42,12 @@ export function TokenDetails({ id }: { id: number }) {
     <>
       <PageHeader
         title={token.name}
-        badge={<StatusBadge status={token.status} />}
+        badge={
+          <>
+            <StatusBadge status={token.status} />
+            <ImportedBadge token={token} />
+          </>
+        }
         back={back}
         actions={
           <TokenSwitch

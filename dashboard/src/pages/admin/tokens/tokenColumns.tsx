@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { OwnedToken } from '../../../api/adminTokens';
 import type { Token } from '../../../api/tokens';
 import type { Column } from '../../../shared/DataTable';
+import { ImportedBadge } from '../../../shared/ImportedBadge';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { quotaColumn, statusColumn } from '../../../shared/tokenColumns';
 import { texts } from '../../../texts';
@@ -24,6 +25,7 @@ export const tokenColumns: Column<OwnedToken>[] = [
         <Text ff="monospace" fz={12} c="dimmed">
           {token.masked_key}
         </Text>
+        <ImportedBadge token={token} />
       </>
     ),
   },

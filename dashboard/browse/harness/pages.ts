@@ -74,6 +74,7 @@ export async function allPages(site: string): Promise<UserPages[]> {
         ['admin-usage', '/admin/usage?range=30d'],
         ['admin-gateways', '/admin/gateways'],
         ['admin-audit', '/admin/audit'],
+        ['admin-imports', '/admin/imports'],
       ],
     },
   ];

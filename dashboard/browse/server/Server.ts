@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { createDatabase, type Database } from './database';
 
 const DASHBOARD = resolve(import.meta.dirname, '../..');
@@ -60,6 +61,16 @@ export class Server {
 
   /** Starts the server again with the same address and data. */
   async startAgain() {
+    await this.run();
+  }
+
+  /**
+   * Runs a command of the program on the data of the server, which stops meanwhile: the embedded database serves one
+   * process.
+   */
+  async command(...args: string[]) {
+    await this.end('SIGTERM');
+    await promisify(execFile)(BINARY, args, { env: this.environment() });
     await this.run();
   }
 

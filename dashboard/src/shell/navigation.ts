@@ -2,6 +2,7 @@ import {
   IconApi,
   IconChartAreaLine,
   IconChartBar,
+  IconDatabaseImport,
   IconHistory,
   IconInbox,
   IconKey,
@@ -42,4 +43,9 @@ export const administratorNavigation: NavigationEntry[] = [
   { href: '/admin/usage', label: texts.adminUsage.title, icon: IconChartAreaLine },
   { href: '/admin/gateways', label: texts.adminGateways.title, icon: IconServer2 },
   { href: '/admin/audit', label: texts.adminAudit.title, icon: IconHistory },
+];
+
+/** Pages of administrators that few need often. Other pages link to them, and the palette finds them. */
+export const rareAdministratorPages: NavigationEntry[] = [
+  { href: '/admin/imports', label: texts.adminImports.title, icon: IconDatabaseImport },
 ];

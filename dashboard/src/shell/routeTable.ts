@@ -64,6 +64,11 @@ export const appRoutes: AppRoute[] = [
     page: lazyPage(() => import('../pages/admin/gateways/GatewaysPage')),
   },
   {
+    path: '/admin/imports',
+    administrator: true,
+    page: lazyPage(() => import('../pages/admin/imports/ImportsPage')),
+  },
+  {
     path: '/admin/audit',
     administrator: true,
     page: lazyPage(() => import('../pages/admin/audit/AuditPage')),

@@ -18,6 +18,7 @@ describe('pages and actions', () => {
 
   it('are found by every word of the query', () => {
     expect(labels(administrator, 'LOG audit')).toEqual(['Audit log']);
+    expect(labels(administrator, 'import')).toEqual(['Imports']);
     expect(labels(user, 'audit')).toEqual([]);
     expect(labels(user, 'create')).toEqual(['Create key']);
   });

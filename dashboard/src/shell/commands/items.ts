@@ -3,7 +3,7 @@ import type { ComponentType } from 'react';
 import { isAdministrator, type User } from '../../api/session';
 import type { Token } from '../../api/tokens';
 import { texts } from '../../texts';
-import { administratorNavigation, userNavigation } from '../navigation';
+import { administratorNavigation, rareAdministratorPages, userNavigation } from '../navigation';
 
 const words = texts.commands;
 
@@ -25,7 +25,9 @@ export interface Group {
 
 /** The pages and actions of this user, by their names. */
 export function pagesAndActions(user: Pick<User, 'role' | 'token_api_enabled'>, query: string): Group[] {
-  const entries = isAdministrator(user) ? [...userNavigation, ...administratorNavigation] : userNavigation;
+  const entries = isAdministrator(user)
+    ? [...userNavigation, ...administratorNavigation, ...rareAdministratorPages]
+    : userNavigation;
   const pages = entries.map(
     ({ href, label, icon }): Item => ({ id: href, label, icon, target: { path: href } }),
   );

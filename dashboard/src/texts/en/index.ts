@@ -1,6 +1,7 @@
 import { adminAudit } from './adminAudit';
 import { adminGateways } from './adminGateways';
 import { adminHome } from './adminHome';
+import { adminImports } from './adminImports';
 import { adminKey } from './adminKey';
 import { adminLists } from './adminLists';
 import { adminRequests } from './adminRequests';
@@ -50,4 +51,5 @@ export const en = {
   adminUsage,
   adminGateways,
   adminAudit,
+  adminImports,
 };

@@ -18,6 +18,7 @@ import type { Texts } from '..';
 import { adminAudit } from './adminAudit';
 import { adminGateways } from './adminGateways';
 import { adminHome } from './adminHome';
+import { adminImports } from './adminImports';
 import { adminKey } from './adminKey';
 import { adminLists } from './adminLists';
 import { adminRequests } from './adminRequests';
@@ -67,4 +68,5 @@ export const zh: Texts = {
   adminUsage,
   adminGateways,
   adminAudit,
+  adminImports,
 };

@@ -1,4 +1,5 @@
-import { Group, Text } from '@mantine/core';
+import { Anchor, Group, Text } from '@mantine/core';
+import { Link } from 'wouter';
 import { useReadiness } from '../../../api/readiness';
 import { useStatus } from '../../../api/status';
 import { failureText } from '../../../format/failure';
@@ -27,6 +28,9 @@ export function ServerBlock() {
           <Text size="sm" c="dimmed" mt="xs">
             {problem ? failureText(problem) : words.readyHint}
           </Text>
+          <Anchor component={Link} href="/admin/imports" size="sm" display="inline-block" mt="sm">
+            {texts.adminImports.link}
+          </Anchor>
         </>
       )}
     </Block>

@@ -1,0 +1,85 @@
+import { Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { ImportReport } from '../../../api/adminImports';
+import { formatInteger } from '../../../format/locale';
+import { formatUsd } from '../../../format/money';
+import { sentence } from '../../../format/sentence';
+import { texts } from '../../../texts';
+import { CountsTable } from './CountsTable';
+import { FindingItem } from './FindingItem';
+import classes from './ImportsPage.module.css';
+import { findingsOf, notMovedOf, sumsOf } from './report';
+import { SumsTable } from './SumsTable';
+
+const words = texts.adminImports;
+
+/** What a run did. */
+export function ReportDetails({ report }: { report: ImportReport }) {
+  const { usage, notes } = report;
+  const sums = sumsOf(report);
+  const findings = findingsOf(report);
+  const notMoved = notMovedOf(report);
+  return (
+    <Stack gap="xl">
+      <div className={classes.tables}>
+        <Part title={words.counts.title}>
+          <CountsTable report={report} />
+          <Text size="sm" c="dimmed" mt="sm">
+            {words.usage(usage.requests, usage.accounts, formatUsd(usage.quota))}
+            {usage.present > 0 && ` ${words.usagePresent(usage.present)}`}
+          </Text>
+        </Part>
+        <Part title={words.sums.title}>
+          <SumsTable sums={sums} />
+          {sums.some(({ there, here }) => there !== here) && (
+            <Text size="sm" c="dimmed" mt="sm">
+              {words.sums.differ}
+            </Text>
+          )}
+        </Part>
+      </div>
+      <Part title={words.changed.title}>
+        <Text size="sm" c="dimmed" mb="xs">
+          {findings.length === 0 ? words.changed.none : words.changed.ids}
+        </Text>
+        <ul className={classes.findings}>
+          {findings.map((finding) => (
+            <FindingItem key={finding.code} finding={finding} />
+          ))}
+        </ul>
+      </Part>
+      {notMoved.length > 0 && (
+        <Part title={words.notMoved}>
+          <ul className={classes.findings}>
+            {notMoved.map(({ kind, name, count }) => (
+              <li key={kind} className={classes.finding}>
+                <span className={classes.count}>{formatInteger(count)}</span> <span>{name}</span>
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+      {notes.length > 0 && (
+        <Part title={words.notes}>
+          {notes.map((note) => (
+            // A sentence of the program, which speaks English.
+            <Text key={note} size="sm" lang="en">
+              {sentence(note)}
+            </Text>
+          ))}
+        </Part>
+      )}
+    </Stack>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div className={classes.part}>
+      <Title order={3} size="h4" mb="xs">
+        {title}
+      </Title>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+import type { ImportReport, ImportRow } from '../../../api/adminImports';
+import { formatList } from '../../../format/list';
+import { sentence } from '../../../format/sentence';
+import { texts } from '../../../texts';
+
+const words = texts.adminImports;
+
+/** What was changed or left out, for one reason. */
+export interface Finding {
+  code: string;
+  text: string;
+  count: number;
+  /** Quota units in all. */
+  amount?: number;
+  rows: FindingRow[];
+}
+
+export interface FindingRow {
+  /** The account or key, by its ID in the other service. Empty if it is about neither. */
+  subject: string;
+  /** Text of the server. */
+  detail: string;
+  /** Quota units, in place of the detail. */
+  units?: number;
+}
+
+/** The findings in the order of the texts: accounts, keys, usage, what was left out. Unknown ones are last. */
+export function findingsOf(report: ImportReport): Finding[] {
+  const known = Object.keys(words.findings);
+  const place = (code: string) => (known.includes(code) ? known.indexOf(code) : known.length);
+  return Object.entries(report.findings)
+    .sort(([one], [other]) => place(one) - place(other))
+    .map(([code, { meaning, count, amount, rows }]) => ({
+      code,
+      text: read(words.findings, code) ?? sentence(meaning),
+      count,
+      amount,
+      rows: rows.map((row) => findingRow(row, amount !== undefined)).filter(isTelling),
+    }));
+}
+
+/** In findings about amounts, the detail is a number of quota units. */
+function findingRow({ user_id, token_id, detail = '' }: ImportRow, isAboutAmounts: boolean): FindingRow {
+  const subject = subjectOf(user_id, token_id);
+  const isAmount = isAboutAmounts && /^-?\d+$/.test(detail);
+  return isAmount ? { subject, detail: '', units: Number(detail) } : { subject, detail };
+}
+
+function subjectOf(account: number | undefined, key: number | undefined): string {
+  if (account === undefined) return '';
+  return key === undefined ? words.accountNumber(account) : words.keyNumber(key, account);
+}
+
+function isTelling({ subject, detail, units }: FindingRow): boolean {
+  return subject !== '' || detail !== '' || units !== undefined;
+}
+
+/** What was not moved, with its number of rows. Kinds without rows are left out. */
+export function notMovedOf(report: ImportReport): { kind: string; name: string; count: number }[] {
+  return Object.entries(report.not_moved)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => ({
+      kind,
+      name: read(words.notMovedKinds, kind) ?? sentence(kind).slice(0, -1),
+      count,
+    }));
+}
+
+/** What a run imported, in one line: "7 accounts, 14 keys, 2 access tokens". */
+export function summaryOf({ accounts, keys, access_tokens }: ImportReport): string {
+  const { accounts: ofAccounts, keys: ofKeys, accessTokens } = words.summary;
+  return formatList([
+    ofAccounts(accounts.imported),
+    ofKeys(keys.imported),
+    accessTokens(access_tokens.imported),
+  ]);
+}
+
+const SUMS = ['wallets', 'wallets_used', 'keys_remaining', 'keys_used'] as const;
+
+export interface Sum {
+  name: (typeof SUMS)[number];
+  there: number;
+  here: number;
+}
+
+/** The sums in the other database and here, in quota units. */
+export function sumsOf({ sums }: ImportReport): Sum[] {
+  return SUMS.map((name) => ({ name, there: sums[name].source, here: sums[name].imported }));
+}
+
+/** A text by a code of the server. */
+function read(known: Record<string, string>, code: string): string | undefined {
+  return Object.hasOwn(known, code) ? known[code] : undefined;
+}

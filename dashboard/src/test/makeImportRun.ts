@@ -1,0 +1,57 @@
+import type { ImportRun } from '../api/adminImports';
+
+const counts = (found: number, imported: number, left_out: number) => ({
+  found,
+  imported,
+  present: 0,
+  left_out,
+});
+
+/** A run of an import for tests, with defaults. */
+export function makeImportRun({
+  report,
+  ...fields
+}: Partial<Omit<ImportRun, 'report'>> & { report?: Partial<ImportRun['report']> } = {}): ImportRun {
+  return {
+    id: 1,
+    name: 'new-api',
+    at: 1_800_000_000,
+    complete: true,
+    ...fields,
+    report: {
+      source: '/data/one-api.db',
+      service: 'new-api',
+      accounts: counts(7, 7, 0),
+      keys: counts(18, 14, 4),
+      access_tokens: counts(2, 2, 0),
+      usage: { accounts: 2, present: 0, quota: 151, requests: 5 },
+      sums: {
+        wallets: { source: 600_000_100_504_307, imported: 500_000_100_505_007 },
+        wallets_used: { source: 70_100, imported: 70_100 },
+        keys_remaining: { source: 599_999_999_996_280, imported: 500_000_000_001_580 },
+        keys_used: { source: 5_730, imported: 5_730 },
+      },
+      findings: {
+        key_taken: {
+          meaning: 'keys were left out: they exist here or twice there',
+          count: 1,
+          rows: [{ user_id: 3, token_id: 25 }],
+        },
+        wallet_debt: {
+          meaning: 'wallets were below zero and became 0',
+          count: 1,
+          amount: 700,
+          rows: [{ user_id: 5, detail: '700' }],
+        },
+        username_taken: {
+          meaning: "usernames that another account has got the account's id as a suffix; tell these people",
+          count: 1,
+          rows: [{ user_id: 4, detail: '"сосо" became "сосо-4"' }],
+        },
+      },
+      not_moved: { channels: 2, passkeys: 0, 'two-factor secrets': 1 },
+      notes: [],
+      ...report,
+    },
+  };
+}

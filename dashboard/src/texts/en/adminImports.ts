@@ -1,0 +1,112 @@
+import { formatInteger } from '../../format/locale';
+import { plural } from './plural';
+
+export const adminImports = {
+  title: 'Imports',
+  link: 'Imports from other services',
+  description: 'What was moved here from other services, newest first.',
+  empty: {
+    title: 'No imports yet',
+    hint: 'Accounts, keys, balances and history can be moved here from new-api or one-api. Every key in use keeps working.',
+    guide: 'docs/moving-in.md has all the steps.',
+  },
+  command: { title: 'Rehearse it on the server; this writes nothing', copy: 'Copy command' },
+  complete: 'Complete',
+  failed: 'Failed midway',
+  failedHint:
+    'This run failed midway. Run the same command again: it finds what is here already and adds the rest.',
+  show: 'Show report',
+  hide: 'Hide report',
+  toggleLabel: (action: string, name: string, time: string) => `${action}: ${name}, ${time}`,
+  summary: {
+    accounts: (count: number) => plural(count, 'account', 'accounts'),
+    keys: (count: number) => plural(count, 'key', 'keys'),
+    accessTokens: (count: number) => plural(count, 'access token', 'access tokens'),
+  },
+  facts: { service: 'Service', source: 'Source database', ended: 'Ended', summary: 'Imported' },
+  counts: {
+    title: 'Rows',
+    found: 'Found',
+    imported: 'Imported',
+    present: 'Here before',
+    leftOut: 'Left out',
+    rows: { accounts: 'Accounts', keys: 'Keys', access_tokens: 'Access tokens' },
+  },
+  usage: (requests: number, accounts: number, usd: string) =>
+    `History: ${plural(requests, 'request', 'requests')} of ${plural(accounts, 'account', 'accounts')}, ${usd} in all.`,
+  usagePresent: (accounts: number) =>
+    `The history of ${plural(accounts, 'account', 'accounts')} was here before.`,
+  sums: {
+    title: 'Sums in USD',
+    there: 'There',
+    here: 'Here',
+    rows: {
+      wallets: 'Wallets',
+      wallets_used: 'Wallets, used',
+      keys_remaining: 'Keys, remaining',
+      keys_used: 'Keys, used',
+    },
+    differ:
+      'Sums differ by debts, which became 0, and by what was above the maximum. The list below names them.',
+  },
+  changed: {
+    title: 'Changed or left out',
+    ids: 'Accounts and keys have their IDs of the other service.',
+    none: 'Nothing was changed or left out.',
+    rows: (shown: number, count: number) =>
+      shown < count ? `Show the first ${formatInteger(shown)} of ${formatInteger(count)}` : 'Show which',
+    inAll: 'in all',
+  },
+  accountNumber: (account: number) => `Account ${account}`,
+  keyNumber: (key: number, account: number) => `Key ${key} of account ${account}`,
+  findings: {
+    username_changed:
+      'Usernames had characters that aren’t allowed here, and were changed. Tell these people.',
+    username_taken:
+      'Usernames belonged to another account already, and got the account’s ID as a suffix. Tell these people.',
+    root_replaced: 'The unused root account became this account, with its name and password.',
+    no_password:
+      'Accounts have no password that works here. Set one with keymeter user password, or on the page of the user.',
+    email_dropped: 'Email addresses were not valid and were dropped.',
+    role_unknown: 'Accounts had an unknown role and became users.',
+    user_status_unknown: 'Accounts had an unknown status and were disabled.',
+    wallet_debt: 'Wallets were below zero and became 0.',
+    wallet_capped: 'Wallets were above the maximum and became the maximum.',
+    user_used_capped: 'What accounts had used was out of range and was limited to it.',
+    user_id_taken: 'Accounts got a new ID, because theirs is taken. Their programs must send the new one.',
+    access_token_skipped: 'Access tokens were left out, because they are too short or taken.',
+    key_invalid: 'Keys were left out, because they aren’t 16 to 128 letters, digits and underscores.',
+    key_taken: 'Keys were left out, because they exist here, or twice there.',
+    switched_off:
+      'Keys were disabled: the other service refuses them, and neither their expiry nor their quota is why.',
+    revived: 'Keys that the other service refuses without a reason were enabled (--revive).',
+    expired_from_the_start: 'Keys with an expiry of 0 or below are expired, as they are there.',
+    token_debt: 'The remaining quota of keys was below zero and became 0.',
+    token_capped: 'The remaining quota of keys was above the maximum and became the maximum.',
+    token_used_capped: 'What keys had used was out of range and was limited to it.',
+    token_name_changed: 'Names of keys were empty, too long or had hidden characters, and were changed.',
+    models_dropped: 'Lists of models had entries that aren’t allowed here, which were dropped.',
+    ips_dropped: 'Lists of IP addresses had entries that aren’t addresses, which were dropped.',
+    no_ip_left: 'Keys were disabled, because no entry of their list of IP addresses is valid.',
+    group_not_open: 'Keys have a group that isn’t open to their owner. Open it, or they are refused.',
+    token_id_taken: 'Keys got a new ID, because theirs is taken.',
+    usage_below_zero: 'Days with more refunds than spend count as 0.',
+    user_deleted: 'Accounts were left out, because they are deleted there.',
+    user_gone: 'Accounts were deleted here after an earlier import. Nothing was added to them.',
+    token_deleted: 'Keys were left out, because they are deleted there.',
+    token_orphaned: 'Keys were left out, because their account was not moved.',
+    usage_orphaned: 'Days of history belong to no key that was moved. They count for the account only.',
+    linked_identity: 'Accounts were linked to other identity providers. The links were left out.',
+    affiliate_quota: 'Accounts had affiliate quota, which was left out.',
+  },
+  notMoved: 'Not moved',
+  notMovedKinds: {
+    'two-factor secrets': 'Two-factor secrets',
+    passkeys: 'Passkeys',
+    'links to other identity providers': 'Links to other identity providers',
+    subscriptions: 'Subscriptions',
+    'redemption codes': 'Redemption codes',
+    channels: 'Channels',
+  },
+  notes: 'Notes',
+};

@@ -13,6 +13,9 @@ const zoomed = (zoom: number): Screen[] => [
   { width: 1440, height: 900, zoom },
 ];
 
+/** There are many pages. */
+const TIMEOUT_MS = 400_000;
+
 /** Each page is opened once and then resized, because loading takes longer. The last screen is checked in full. */
 const LOOKS: (VisitOptions & { screens: Screen[] })[] = [
   {
@@ -25,27 +28,31 @@ const LOOKS: (VisitOptions & { screens: Screen[] })[] = [
 ];
 
 for (const { screens, ...look } of LOOKS) {
-  test(`nothing is cut off or covered at any width and zoom: ${look.locale}`, async ({ visit, site }) => {
-    const found: string[] = [];
-    for (const { who, as, pages } of await allPages(site)) {
-      const page = await visit({ as, ...look, expected: missing });
-      for (const [name, path] of pages) {
-        const report = (where: string, problems: string[]) =>
-          found.push(...problems.map((problem) => `${name}, as ${who} sees it, ${where}: ${problem}`));
-        await open(page, path);
-        for (const screen of screens) {
-          await resize(page, screen);
-          const where = `${screen.width} pixels, zoom ${screen.zoom ?? 1}`;
-          const overflow = await horizontalOverflow(page);
-          report(where, overflow > 0 ? [`${overflow} pixels wider than the screen`] : []);
-          report(where, await cutOff(page));
+  test(
+    `nothing is cut off or covered at any width and zoom: ${look.locale}`,
+    async ({ visit, site }) => {
+      const found: string[] = [];
+      for (const { who, as, pages } of await allPages(site)) {
+        const page = await visit({ as, ...look, expected: missing });
+        for (const [name, path] of pages) {
+          const report = (where: string, problems: string[]) =>
+            found.push(...problems.map((problem) => `${name}, as ${who} sees it, ${where}: ${problem}`));
+          await open(page, path);
+          for (const screen of screens) {
+            await resize(page, screen);
+            const where = `${screen.width} pixels, zoom ${screen.zoom ?? 1}`;
+            const overflow = await horizontalOverflow(page);
+            report(where, overflow > 0 ? [`${overflow} pixels wider than the screen`] : []);
+            report(where, await cutOff(page));
+          }
+          report('enlarged, covered', await coveredControls(page));
+          report('enlarged', await violations(page.locator('html')));
         }
-        report('enlarged, covered', await coveredControls(page));
-        report('enlarged', await violations(page.locator('html')));
       }
-    }
-    expect(found).toEqual([]);
-  });
+      expect(found).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
 }
 
 test('the checks find what is cut off and covered', async ({ visit }) => {

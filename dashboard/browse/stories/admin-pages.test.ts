@@ -40,7 +40,7 @@ test('the page of a user has the wallet with its history, keys, spend and activi
   await visible(keys.getByText('$1.50 used'));
   await keys.getByRole('link', { name: 'Crawler', exact: true }).click();
   await visible(page.getByRole('heading', { level: 1, name: 'Crawler' }));
-  await page.getByRole('link', { name: ines.username }).click();
+  await page.getByRole('link', { name: ines.username }).first().click();
   await page.getByRole('button', { name: `Actions for ${ines.username}` }).click();
   await page.getByRole('menuitem', { name: 'Delete…' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -123,4 +123,23 @@ test('the usage of everyone has rankings of users and keys, a filter by user, an
   const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
   expect(lines[0]).toContain('username');
   expect(lines).toHaveLength(2);
+});
+
+test('the list of users has a filter and an order in its address', async ({ visit, root, site }) => {
+  const prefix = `jo${process.pid}`;
+  const poor = await createUser(root, `${prefix}-poor`, { quota: 1 });
+  const rich = await createUser(root, `${prefix}-rich`, { quota: 2 });
+  const off = await createUser(root, `${prefix}-off`, { quota: 0 });
+  const path = { params: { path: { id: off.id } }, body: { status: 2 } };
+  await done(root.PATCH('/api/admin/users/{id}', path));
+  const page = await visit({ as: ROOT });
+  await page.goto(`/admin/users?keyword=${prefix}`);
+  const names = () => page.getByRole('table', { name: 'Users' }).getByRole('link').allInnerTexts();
+  await page.getByRole('combobox', { name: 'Order' }).click();
+  await page.getByRole('option', { name: 'Lowest wallet' }).click();
+  await expect.poll(names).toEqual([off.username, poor.username, rich.username]);
+  await page.getByRole('combobox', { name: 'Status' }).click();
+  await page.getByRole('option', { name: 'Enabled' }).click();
+  await expect.poll(names).toEqual([poor.username, rich.username]);
+  expect(page.url()).toBe(`${site}/admin/users?keyword=${prefix}&sort=lowest_wallet&status=1`);
 });

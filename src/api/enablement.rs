@@ -77,6 +77,8 @@ pub struct ApiRequestBody {
     created_time: i64,
     /// Unix timestamp; null while it is pending.
     decided_time: Option<i64>,
+    /// The username of the administrator who decided; null while it is pending.
+    decided_by_name: Option<String>,
     /// The administrator's note to the user.
     note: String,
 }
@@ -91,6 +93,7 @@ impl From<EnablementRequest> for ApiRequestBody {
             state: request.state.as_str(),
             created_time: request.created_time.get(),
             decided_time: request.decided_time.map(UnixTime::get),
+            decided_by_name: request.decided_by_name,
             note: request.note,
         }
     }

@@ -49,7 +49,8 @@ pub struct TokenCountsBody {
 /// A token that needs attention.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AttentionBody {
-    /// `expires_soon` (within 7 days), `nearly_spent` (less than a tenth left), `exhausted` or `expired`.
+    /// `expires_soon` (within 7 days), `nearly_spent` (less than a tenth left), `exhausted`, `expired`, or
+    /// `exceeds_wallet` (more quota left than your wallet holds).
     reason: &'static str,
     /// The token, without its key.
     token: TokenBody,

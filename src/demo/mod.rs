@@ -266,7 +266,7 @@ async fn create_users(state: &AppState, root: &Caller, password: &SecretString) 
         };
         let user = state.users.create(Actor::from(root), new).await?;
         if enabled {
-            state.users.grant(root, user.id, Grant::To(dollars_of(dollars)?.get())).await?;
+            state.users.grant(root, user.id, Grant::To(dollars_of(dollars)?.get()), "Starting balance").await?;
         }
     }
     Ok(())

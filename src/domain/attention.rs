@@ -1,5 +1,6 @@
 //! Tokens that need their owner's attention, and why. The overview shows them.
 
+use super::money::Quota;
 use super::policy;
 use super::status::Status;
 use super::time::UnixTime;
@@ -14,6 +15,9 @@ pub enum Attention {
     NearlySpent,
     Exhausted,
     Expired,
+    /// Enabled, and more of its quota is left than its owner's wallet holds. An empty wallet is no reason: it stops all
+    /// tokens, whatever their quota.
+    ExceedsWallet,
 }
 
 impl Attention {
@@ -25,14 +29,15 @@ impl Attention {
             Self::NearlySpent => "nearly_spent",
             Self::Exhausted => "exhausted",
             Self::Expired => "expired",
+            Self::ExceedsWallet => "exceeds_wallet",
         }
     }
 }
 
 impl Token {
-    /// The most urgent reason why this token needs attention. A disabled token needs none.
+    /// The most urgent reason why this token needs attention. A disabled token needs none. `wallet` is that of its owner.
     #[must_use]
-    pub fn attention(&self, now: UnixTime) -> Option<Attention> {
+    pub fn attention(&self, now: UnixTime, wallet: Quota) -> Option<Attention> {
         match self.status(now) {
             Status::Expired => Some(Attention::Expired),
             Status::QuotaExhausted => Some(Attention::Exhausted),
@@ -40,6 +45,7 @@ impl Token {
                 Some(Attention::ExpiresSoon)
             }
             Status::Enabled if self.is_nearly_spent() => Some(Attention::NearlySpent),
+            Status::Enabled if self.exceeds(wallet) => Some(Attention::ExceedsWallet),
             Status::Enabled | Status::Disabled => None,
         }
     }
@@ -51,11 +57,17 @@ impl Token {
             Budget::Limited { remain } => remain.get().saturating_mul(9) < self.used_quota.get(),
         }
     }
+
+    fn exceeds(&self, wallet: Quota) -> bool {
+        match self.budget {
+            Budget::Unlimited { .. } => false,
+            Budget::Limited { remain } => wallet.get() > 0 && remain.get() > wallet.get(),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::money::Quota;
     use super::super::time::Lifetime;
     use super::super::token::tests::token;
     use super::super::user::Role;
@@ -63,9 +75,9 @@ mod tests {
 
     #[test]
     fn reasons_have_the_names_of_the_api() {
-        use Attention::{Exhausted, Expired, ExpiresSoon, NearlySpent};
-        let names = [ExpiresSoon, NearlySpent, Exhausted, Expired].map(Attention::as_str);
-        assert_eq!(names, ["expires_soon", "nearly_spent", "exhausted", "expired"]);
+        use Attention::{ExceedsWallet, Exhausted, Expired, ExpiresSoon, NearlySpent};
+        let names = [ExpiresSoon, NearlySpent, Exhausted, Expired, ExceedsWallet].map(Attention::as_str);
+        assert_eq!(names, ["expires_soon", "nearly_spent", "exhausted", "expired", "exceeds_wallet"]);
     }
 
     #[test]
@@ -93,8 +105,28 @@ mod tests {
         ];
         for (lifetime, budget, used, attention) in table {
             let token = Token { lifetime, budget, used_quota: quota(used), ..token() };
-            assert_eq!(token.attention(now), attention, "{lifetime:?} {budget:?} {used}");
-            assert_eq!(Token { switched_off_by: Some(Role::User), ..token }.attention(now), None);
+            assert_eq!(token.attention(now, quota(1_000)), attention, "{lifetime:?} {budget:?} {used}");
+            assert_eq!(Token { switched_off_by: Some(Role::User), ..token }.attention(now, quota(1)), None);
+        }
+    }
+
+    #[test]
+    fn more_quota_than_the_wallet_holds_is_a_reason_unless_the_wallet_is_empty() {
+        use Attention::{ExceedsWallet, NearlySpent};
+        let now = UnixTime::new(1_000);
+        let quota = |units: i64| Quota::grant(units).unwrap();
+        let limited = |remain: i64| Budget::Limited { remain: quota(remain) };
+        let unlimited = Budget::Unlimited { shelved: quota(100) };
+        let table = [
+            (limited(10), 0, 10, None),
+            (limited(11), 0, 10, Some(ExceedsWallet)),
+            (limited(11), 100, 10, Some(NearlySpent)),
+            (limited(11), 0, 0, None),
+            (unlimited, 0, 10, None),
+        ];
+        for (budget, used, wallet, attention) in table {
+            let token = Token { lifetime: Lifetime::Forever, budget, used_quota: quota(used), ..token() };
+            assert_eq!(token.attention(now, quota(wallet)), attention, "{budget:?} {used} {wallet}");
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct EnablementRequest {
     pub created_time: UnixTime,
     /// When it was decided.
     pub decided_time: Option<UnixTime>,
+    /// The username of the administrator who decided.
+    pub decided_by_name: Option<String>,
     /// The administrator's note to the user; may be empty.
     pub note: String,
 }

@@ -6,12 +6,13 @@ use chrono_tz::Tz;
 
 use crate::domain::attention::Attention;
 use crate::domain::id::UserId;
+use crate::domain::money::Quota;
 use crate::domain::policy;
 use crate::domain::status::Status;
 use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::Token;
 use crate::domain::usage::{DayUsage, UsageRange};
-use crate::storage::{Db, StorageError, tokens, usage};
+use crate::storage::{Db, StorageError, tokens, usage, users};
 
 #[derive(Debug)]
 pub struct Overviews {
@@ -59,6 +60,7 @@ impl Overviews {
         let mut conn = self.db.acquire().await?;
         let recorded = usage::list_of_user(&mut conn, user, range).await?;
         let tokens = tokens::list_newest(&mut conn, user, policy::MAX_OVERVIEW_TOKENS).await?;
+        let wallet = users::find(&mut conn, user).await?.map_or(Quota::ZERO, |user| user.quota);
         drop(conn);
         let mut counts = StatusCounts::default();
         for token in &tokens {
@@ -70,7 +72,7 @@ impl Overviews {
             }
         }
         let mut attention: Vec<(Attention, Token)> =
-            tokens.into_iter().filter_map(|token| Some((token.attention(now)?, token))).collect();
+            tokens.into_iter().filter_map(|token| Some((token.attention(now, wallet)?, token))).collect();
         attention.sort_by_key(|(reason, _)| *reason);
         let attention_total = attention.len();
         attention.truncate(policy::MAX_ATTENTION);

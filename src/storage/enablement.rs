@@ -12,7 +12,8 @@ macro_rules! select_requests {
         sqlx::query_as!(
             EnablementRequest,
             "select r.id, r.user_id, u.username as \"username: String\", r.reason, r.state, r.created_time, \
-             r.decided_time, r.note from enablement_requests r join users u on u.id = r.user_id " + $tail
+             r.decided_time, d.username as \"decided_by_name?: String\", r.note from enablement_requests r \
+             join users u on u.id = r.user_id left join users d on d.id = r.decided_by " + $tail
             $(, $bind)*
         )
     };

@@ -63,7 +63,7 @@ async fn every_action_of_an_administrator_is_logged(pool: PgPool) {
     root.post(&format!("{REQUESTS}/{}", request["id"]), json!({ "decision": "refuse" })).await.ok();
     let request = ana.post("/api/user/token_api_request", json!({ "reason": "x" })).await.ok();
     root.post(&format!("{REQUESTS}/{}", request["id"]), json!({ "decision": "approve" })).await.ok();
-    root.post(&format!("{}/quota", of(&ana)), json!({ "delta": 9 })).await.ok();
+    root.post(&format!("{}/quota", of(&ana)), json!({ "delta": 9, "note": " for May " })).await.ok();
     root.patch(&of(&ana), json!({ "status": 2 })).await.ok();
     let gateway = root.post(GATEWAYS, json!({ "name": "edge" })).await.ok()["id"].clone();
     root.delete(&format!("{GATEWAYS}/{gateway}")).await.ok();
@@ -83,7 +83,7 @@ async fn every_action_of_an_administrator_is_logged(pool: PgPool) {
     }
     assert_eq!(root.page(&format!("{AUDIT}?action=token_api.requested"), "actor_id").await.0, [ana.id, ana.id]);
     let granted = root.get(&format!("{AUDIT}?action=user.quota_granted")).await.ok()["items"][0]["details"].clone();
-    assert_eq!(granted, json!({ "from": "0", "to": "9" }));
+    assert_eq!(granted, json!({ "from": "0", "to": "9", "note": "for May" }));
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -18,7 +18,7 @@ async fn enablement_requests_are_listed_by_state_and_decided_once(pool: PgPool) 
     let oldest = admin.get(REQUESTS).await.ok()["items"][1].clone();
     let expected = json!({
         "id": oldest["id"], "user_id": ana.id, "username": "ana", "reason": "for ana", "state": "pending",
-        "created_time": START, "decided_time": null, "note": "",
+        "created_time": START, "decided_time": null, "decided_by_name": null, "note": "",
     });
     assert_eq!(oldest, expected);
     let path = format!("{REQUESTS}/{}", oldest["id"]);
@@ -29,6 +29,8 @@ async fn enablement_requests_are_listed_by_state_and_decided_once(pool: PgPool) 
     app.clock.advance(5);
     let decided = admin.post(&path, json!({ "decision": "approve" })).await.ok();
     assert_eq!((&decided["state"], &decided["decided_time"]), (&json!("approved"), &json!(START + 5)));
+    assert_eq!(decided["decided_by_name"], "carla");
+    assert_eq!(ana.get("/api/user/token_api_request").await.ok()["request"]["decided_by_name"], "carla");
     for (state, names) in [("pending", vec![json!("ben")]), ("approved", vec![json!("ana")]), ("refused", vec![])] {
         assert_eq!(admin.page(&format!("{REQUESTS}?state={state}"), "username").await.0, names);
     }

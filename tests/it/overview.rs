@@ -68,20 +68,29 @@ async fn tokens_that_need_attention_are_listed_in_order_of_urgency_and_all_are_c
     let soon = ana.creates(json!({ "name": "soon", "expired_time": START + 7 * DAY, "remain_quota": 5 })).await;
     let off = ana.creates(json!({ "name": "off", "expired_time": START - 1, "remain_quota": 5 })).await;
     ana.put("/api/token/?status_only=1", json!({ "id": off, "status": 2 })).await.ok();
+    // The charges left 9,809 in the wallet.
+    ana.creates(json!({ "name": "as much as the wallet", "remain_quota": 9_809 })).await;
+    let exceeding = ana.creates(json!({ "name": "more than the wallet", "remain_quota": 9_810 })).await;
     let shown = overview(&ana).await;
-    assert_eq!(shown["tokens"], json!({ "total": 6, "enabled": 3, "disabled": 1, "expired": 1, "exhausted": 1 }));
+    assert_eq!(shown["tokens"], json!({ "total": 8, "enabled": 5, "disabled": 1, "expired": 1, "exhausted": 1 }));
     let attention = shown["attention"].as_array().unwrap();
     let listed: Vec<_> =
         attention.iter().map(|one| (one["reason"].as_str().unwrap(), one["token"]["id"].clone())).collect();
-    let expected = [("expires_soon", soon), ("nearly_spent", nearly), ("exhausted", exhausted), ("expired", expired)];
+    let expected = [
+        ("expires_soon", soon),
+        ("nearly_spent", nearly),
+        ("exhausted", exhausted),
+        ("expired", expired),
+        ("exceeds_wallet", exceeding),
+    ];
     assert_eq!(listed, expected.map(|(reason, id)| (reason, json!(id))));
-    assert_eq!(shown["attention_total"], 4);
+    assert_eq!(shown["attention_total"], 5);
     assert!(attention.iter().all(|one| one["token"]["key"] == ""), "the overview shows no keys");
     for number in 0..21 {
         ana.creates(json!({ "name": format!("{number}"), "expired_time": START - 1, "remain_quota": 5 })).await;
     }
     let shown = overview(&ana).await;
-    assert_eq!((shown["attention"].as_array().unwrap().len(), &shown["attention_total"]), (20, &json!(25)));
+    assert_eq!((shown["attention"].as_array().unwrap().len(), &shown["attention_total"]), (20, &json!(26)));
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -394,6 +394,11 @@ async fn a_wallet_is_increased_or_set_within_its_range(pool: PgPool) {
         let answer = admin.post(&wallet, change).await;
         answer.refuses_saying(400, "invalid_quota", "send either `delta` or `set`, in quota units");
     }
+    for note in ["x".repeat(101), "two\nlines".to_owned()] {
+        let message = "`note` must have at most 100 characters, without control or invisible characters";
+        let answer = admin.post(&wallet, json!({ "delta": 1, "note": note })).await;
+        answer.refuses_saying(400, "invalid_text", message);
+    }
     assert_eq!(ana.get("/api/user/self").await.ok()["quota"], 1000);
     let absent = admin.post(&format!("{USERS}/999999/quota"), json!({ "set": 1 })).await;
     absent.refuses_saying(404, "not_found", "there is no such user");

@@ -86,6 +86,14 @@ test('a request is approved and its wallet topped up in one step', async ({ visi
   await hidden(page.getByRole('button', { name: `Approve ${hugo.username}’s request` }));
   const { quota, token_api_enabled } = await done(api.GET('/api/user/self'));
   expect({ quota, token_api_enabled }).toEqual({ quota: 5_750_000, token_api_enabled: true });
+
+  await page.goto(`/admin/users/${hugo.id}`);
+  const change = page
+    .getByRole('table', { name: 'Changes to the wallet' })
+    .getByRole('row', { name: 'root' });
+  await visible(change.getByText('Welcome.'));
+  await page.goto('/admin/requests?state=approved');
+  await visible(page.getByRole('listitem').filter({ hasText: hugo.username }).getByText('by root'));
 });
 
 test('if only the top-up fails, the dialog says so and tries only that again', async ({

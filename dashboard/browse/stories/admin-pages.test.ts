@@ -28,12 +28,14 @@ test('the page of a user has the wallet with its history, keys, spend and activi
   await page.getByRole('button', { name: 'Change wallet' }).click();
   const dialog = page.getByRole('dialog', { name: `${ines.username}’s wallet` });
   await dialog.getByLabel('Amount (USD)').fill('1.50');
+  await dialog.getByLabel('Note').fill('Refund for May');
   await dialog.getByRole('button', { name: 'Change wallet' }).click();
   await hidden(dialog);
   const change = page
     .getByRole('table', { name: 'Changes to the wallet' })
     .getByRole('row', { name: 'root' });
   await visible(change.getByText('+$1.50'), change.getByText('$98.50'), change.getByText('$100.00'));
+  await visible(change.getByText('Refund for May'));
   expect(await violations(page.locator('main'))).toEqual([]);
 
   const keys = page.getByRole('table', { name: 'Keys' });

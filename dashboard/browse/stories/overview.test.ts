@@ -13,6 +13,17 @@ test('an empty wallet needs attention', async ({ visit, root, site }) => {
   await hidden(page.getByText('Nothing needs attention'));
 });
 
+test('a key with more quota than the wallet holds needs attention', async ({ visit, root, site }) => {
+  const ida = await createUser(root, 'ida', { quota: 2_500_000 });
+  const api = await signedIn(site, ida);
+  await newKey(api, 'Website', { remain_quota: 2_500_000 });
+  await newKey(api, 'Archive', { remain_quota: 2_500_001 });
+  const page = await visit({ as: ida });
+  const archive = page.getByRole('link', { name: 'Archive' });
+  await visible(archive.getByText('Has $5.00 left, but your wallet holds less.'));
+  await hidden(page.getByRole('link', { name: 'Website' }));
+});
+
 test('the overview names the time zone of today', async ({ visit, root, site }) => {
   const ida = await createUser(root, 'ida');
   await newKey(await signedIn(site, ida), 'Website');

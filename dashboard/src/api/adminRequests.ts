@@ -47,6 +47,8 @@ export interface Answer {
   decision: Decision;
   /** Shown to the user. */
   note: string;
+  /** For the audit log of the wallet. */
+  topUpNote?: string;
   /** Quota units to add to the wallet of the user after an approval, or 0. */
   topUp: number;
 }
@@ -57,12 +59,18 @@ export interface Answered {
 }
 
 /** Answers the request, and then adds to the wallet. Fails only if the request was not answered. */
-export async function answerRequest({ request, decision, note, topUp }: Answer): Promise<Answered> {
+export async function answerRequest({
+  request,
+  decision,
+  note,
+  topUp,
+  topUpNote,
+}: Answer): Promise<Answered> {
   const answer = { params: { path: { id: request.id } }, body: { decision, note } };
   await call(api.POST('/api/admin/token_api_requests/{id}', answer));
   if (decision !== 'approve' || topUp === 0) return {};
   try {
-    await grantQuota(request.user_id, { delta: topUp });
+    await grantQuota(request.user_id, { delta: topUp, note: topUpNote });
     return {};
   } catch (error) {
     return { topUpError: error as Error };

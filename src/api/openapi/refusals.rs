@@ -162,7 +162,7 @@ const OWN: &[Own] = &[
         ],
     ),
     ("DELETE", "/api/admin/users/{id}", &[RoleTooLow, OwnAccount, NotFound]),
-    ("POST", "/api/admin/users/{id}/quota", &[InvalidQuota, RoleTooLow, NotFound]),
+    ("POST", "/api/admin/users/{id}/quota", &[InvalidQuota, InvalidText, RoleTooLow, NotFound]),
     ("GET", "/api/admin/token_api_requests", &[InvalidState]),
     (
         "POST",

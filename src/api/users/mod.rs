@@ -19,6 +19,7 @@ use super::page::{KeywordQuery, PageBody, PageQuery};
 use super::state::AppState;
 use crate::domain::audit::Actor;
 use crate::domain::id::UserId;
+use crate::domain::text;
 
 /// Your account.
 #[utoipa::path(get, path = "/api/user/self", operation_id = "show_self", tag = "accounts",
@@ -139,6 +140,7 @@ pub async fn grant(
     Id(id): Id,
     Json(body): Json<GrantBody>,
 ) -> Result<Envelope<UserBody>, ApiError> {
-    let user = app.users.grant(&admin, UserId::new(id), body.try_into()?).await?;
+    let note = text::label("note", body.note.as_deref().unwrap_or_default())?;
+    let user = app.users.grant(&admin, UserId::new(id), body.try_into()?, &note).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
 }

@@ -147,6 +147,8 @@ pub struct GrantBody {
     delta: Option<i64>,
     /// The new wallet, in quota units.
     set: Option<i64>,
+    /// Why, for the audit log; at most 100 characters.
+    pub note: Option<String>,
 }
 
 impl TryFrom<GrantBody> for Grant {

@@ -204,11 +204,12 @@ impl Users {
         Ok(())
     }
 
-    /// Changes a wallet. Root may change its own; administrators change those of users.
+    /// Changes a wallet. Root may change its own; administrators change those of users. The audit log has the note, if it
+    /// is not empty.
     ///
     /// # Errors
     /// An account that the administrator may not manage; a wallet outside its range; the database.
-    pub async fn grant(&self, admin: &Caller, id: UserId, grant: Grant) -> Result<User, UsersError> {
+    pub async fn grant(&self, admin: &Caller, id: UserId, grant: Grant, note: &str) -> Result<User, UsersError> {
         let mut tx = self.db.begin().await?;
         let mut user = lock_managed(&mut tx, admin, id).await?;
         let before = user.quota.get();
@@ -218,8 +219,12 @@ impl Users {
         };
         user.quota = after.and_then(|units| Quota::grant(units).ok()).ok_or(UsersError::WalletRange(before))?;
         users::update(&mut tx, &user).await?;
+        let mut details = Details::from([("from", before.to_string()), ("to", user.quota.get().to_string())]);
+        if !note.is_empty() {
+            details.insert("note", note.to_owned());
+        }
         let entry = AuditEntry::new(self.clock.now(), Actor::from(admin), Action::QuotaGranted, Subject::user(id))
-            .with([("from", before.to_string()), ("to", user.quota.get().to_string())]);
+            .with(details);
         audit::insert(&mut tx, entry).await?;
         self.invalidator.commit(tx, id).await?;
         Ok(user)

@@ -38,6 +38,7 @@ export function RequestCard({ request }: { request: EnablementRequest }) {
             <>
               {' · '}
               {words.answered} <RelativeTime seconds={request.decided_time} />
+              {request.decided_by_name && ` ${words.by(request.decided_by_name)}`}
             </>
           )}
         </Text>

@@ -12,7 +12,8 @@ interface Explanation {
 
 /** Explains why a key needs attention. */
 export function explain({ reason, token }: Attention, now: number): Explanation {
-  const { expires_soon, nearly_spent, exhausted, expired, other } = texts.overview.attention.reasons;
+  const { expires_soon, nearly_spent, exhausted, expired, exceeds_wallet, other } =
+    texts.overview.attention.reasons;
   const when = formatRelative(token.expired_time, now);
   // Rounded like in lists.
   const { rows, total: granted } = formatRows([token.used_quota, token.remain_quota]);
@@ -29,6 +30,8 @@ export function explain({ reason, token }: Attention, now: number): Explanation 
       return { tone: 'bad', word: exhausted.word, sentence: exhausted.sentence(granted) };
     case 'expired':
       return { tone: 'warn', word: expired.word, sentence: expired.sentence(when) };
+    case 'exceeds_wallet':
+      return { tone: 'warn', word: exceeds_wallet.word, sentence: exceeds_wallet.sentence(rows[1] ?? '') };
     default:
       return { tone: 'info', ...other };
   }

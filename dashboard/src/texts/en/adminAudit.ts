@@ -74,6 +74,7 @@ export const adminAudit = {
     group: 'Group',
     ownGroup: 'the owner’s group',
     name: 'Name',
+    note: 'Note',
     credential: 'Credential',
     enabled: 'Enabled',
     disabled: 'Disabled',

@@ -6,6 +6,7 @@ export const adminRequests = {
   states: { pending: 'Pending', approved: 'Approved', refused: 'Refused', all: 'All' },
   requested: 'Requested',
   answered: 'answered',
+  by: (username: string) => `by ${username}`,
   noReason: 'No reason given.',
   note: 'Answer',
   approve: 'Approve',

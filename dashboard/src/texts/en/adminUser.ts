@@ -27,7 +27,14 @@ export const adminUser = {
     title: 'Wallet',
     spent: (usd: string) => `${usd} spent in total`,
     history: 'Changes to the wallet',
-    columns: { change: 'Change', before: 'Before', after: 'After', by: 'Done by', time: 'Time' },
+    columns: {
+      change: 'Change',
+      before: 'Before',
+      after: 'After',
+      by: 'Done by',
+      time: 'Time',
+      note: 'Note',
+    },
     empty: { title: 'No changes', hint: 'Amounts that administrators add or take appear here.' },
   },
   spend: {

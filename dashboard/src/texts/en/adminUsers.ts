@@ -79,6 +79,8 @@ export const adminUsers = {
     modes: { add: 'Add', take: 'Take', set: 'Set' },
     mode: 'Change',
     amount: 'Amount (USD)',
+    note: 'Note',
+    noteHint: 'Optional. It is kept in the audit log, and the owner can see it.',
     before: 'Before',
     after: 'After',
     concurrentSpend: 'Anything spent in the meantime comes off as well.',

@@ -38,5 +38,6 @@ export const enablement = {
   note: 'The administrator’s answer',
   requested: 'Requested',
   answered: 'Answered',
+  by: (username: string) => `by ${username}`,
   contact: 'Questions? Contact',
 };

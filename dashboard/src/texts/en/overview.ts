@@ -43,6 +43,10 @@ export const overview = {
       },
       exhausted: { word: 'Used up', sentence: (granted: string) => `Its quota of ${granted} is used up.` },
       expired: { word: 'Expired', sentence: (when: string) => `Stopped working ${when}.` },
+      exceeds_wallet: {
+        word: 'Low wallet',
+        sentence: (left: string) => `Has ${left} left, but your wallet holds less.`,
+      },
       other: { word: 'Check', sentence: 'This key needs attention.' },
     },
     emptyWallet: {

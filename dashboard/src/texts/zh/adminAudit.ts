@@ -76,6 +76,7 @@ export const adminAudit: Texts['adminAudit'] = {
     group: '分组',
     ownGroup: '跟随所有者的分组',
     name: '名称',
+    note: '备注',
     credential: '凭证',
     enabled: '已启用',
     disabled: '已禁用',

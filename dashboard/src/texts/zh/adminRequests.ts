@@ -8,6 +8,7 @@ export const adminRequests: Texts['adminRequests'] = {
   states: { pending: '待处理', approved: '已批准', refused: '已拒绝', all: '全部' },
   requested: '申请于',
   answered: '处理于',
+  by: (username: string) => `处理人 ${username}`,
   noReason: '未填写理由。',
   note: '答复',
   approve: '批准',

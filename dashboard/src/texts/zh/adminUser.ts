@@ -27,7 +27,7 @@ export const adminUser: Texts['adminUser'] = {
     title: '钱包',
     spent: (usd: string) => `累计消费 ${usd}`,
     history: '钱包调整记录',
-    columns: { change: '变动', before: '调整前', after: '调整后', by: '操作者', time: '时间' },
+    columns: { change: '变动', before: '调整前', after: '调整后', by: '操作者', time: '时间', note: '备注' },
     empty: { title: '暂无调整', hint: '管理员增加或扣减的金额会显示在这里。' },
   },
   spend: {

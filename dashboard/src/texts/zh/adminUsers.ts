@@ -81,6 +81,8 @@ export const adminUsers: Texts['adminUsers'] = {
     modes: { add: '增加', take: '扣减', set: '设为' },
     mode: '调整方式',
     amount: '金额（美元）',
+    note: '备注',
+    noteHint: '可选。备注会记入审计日志，钱包所有者可以看到。',
     before: '调整前',
     after: '调整后',
     concurrentSpend: '提交前发生的消费也会一并扣除。',

@@ -40,5 +40,6 @@ export const enablement: Texts['enablement'] = {
   note: '管理员的答复',
   requested: '申请于',
   answered: '处理于',
+  by: (username: string) => `处理人 ${username}`,
   contact: '有疑问？请联系',
 };

@@ -44,6 +44,10 @@ export const overview: Texts['overview'] = {
       },
       exhausted: { word: '已耗尽', sentence: (granted: string) => `${granted} 额度已耗尽。` },
       expired: { word: '已过期', sentence: (when: string) => `已于${when}失效。` },
+      exceeds_wallet: {
+        word: '余额不足',
+        sentence: (left: string) => `剩余额度 ${left}，但钱包余额更少。`,
+      },
       other: { word: '请检查', sentence: '此令牌需要关注。' },
     },
     emptyWallet: {

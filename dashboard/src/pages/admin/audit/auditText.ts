@@ -60,8 +60,8 @@ export function detailsOf(details: AuditLine['details']): Detail[] {
   return list;
 }
 
-const { fields, role, status, remain_quota, group, name, credential } = words.details;
-const labels: Record<string, string> = { fields, role, status, remain_quota, group, name, credential };
+const { fields, role, status, remain_quota, group, name, note, credential } = words.details;
+const labels: Record<string, string> = { fields, role, status, remain_quota, group, name, note, credential };
 
 function readable(name: string, value: string): string {
   switch (name) {

@@ -7,6 +7,7 @@ import { notifySuccess } from '../../../shared/notify';
 import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
 import { DialogForm } from '../shared/DialogForm';
+import { walletNote } from '../users/wallet';
 import { type FailedTopUp, TopUpFailure } from './TopUpFailure';
 import { topUpOf } from './topUp';
 
@@ -66,11 +67,11 @@ function DecisionForm({ decision, request, onClose, onTopUpFailed }: FormProps) 
     if ('error' in topUp) return;
     const { units } = topUp;
     answer.mutate(
-      { request, decision, note, topUp: units },
+      { request, decision, note, topUp: units, topUpNote: walletNote(note) },
       {
         onSuccess: ({ topUpError }) => {
           if (topUpError) {
-            onTopUpFailed({ units, before: wallet, error: topUpError });
+            onTopUpFailed({ units, note: walletNote(note), before: wallet, error: topUpError });
             return;
           }
           const message = units > 0 ? done(request.username, formatUsdExact(units)) : undefined;

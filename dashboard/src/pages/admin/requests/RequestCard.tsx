@@ -16,7 +16,7 @@ interface Props {
 }
 
 export function RequestCard({ request, onDecide }: Props) {
-  const { user_id, username, state, reason, note, created_time, decided_time } = request;
+  const { user_id, username, state, reason, note, created_time, decided_time, decided_by_name } = request;
   return (
     <Paper component="li" p="lg">
       <Stack gap="sm">
@@ -29,6 +29,7 @@ export function RequestCard({ request, onDecide }: Props) {
                 <>
                   {' · '}
                   {words.answered} <RelativeTime seconds={decided_time} />
+                  {decided_by_name && ` ${words.by(decided_by_name)}`}
                 </>
               )}
             </Text>

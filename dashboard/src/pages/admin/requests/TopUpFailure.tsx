@@ -13,6 +13,8 @@ const words = texts.adminRequests.topUpFailure;
 export interface FailedTopUp {
   /** Quota units that should have been added. */
   units: number;
+  /** For the audit log. */
+  note: string | undefined;
   /** The wallet before. Absent if it was not loaded. */
   before: number | undefined;
   error: Error;
@@ -26,7 +28,7 @@ interface Props {
 
 /** The request is approved, but adding to the wallet failed. Offers to try only that again. */
 export function TopUpFailure({ request: { user_id, username }, failed, onClose }: Props) {
-  const { units, before } = failed;
+  const { units, note, before } = failed;
   const [error, setError] = useState(failed.error);
   const topUp = useGrantQuota();
   const account = useAccount(user_id);
@@ -34,7 +36,7 @@ export function TopUpFailure({ request: { user_id, username }, failed, onClose }
 
   function retry() {
     topUp.mutate(
-      { id: user_id, grant: { delta: units } },
+      { id: user_id, grant: { delta: units, note } },
       {
         onSuccess: ({ quota }) => {
           notifySuccess(texts.adminUsers.walletDialog.done(username, formatUsdExact(quota)));

@@ -69,6 +69,7 @@ const columns: Column<WalletChange>[] = [
     align: 'right',
     cell: ({ after }) => <span className="tabular">{amount(after, formatUsdExact)}</span>,
   },
+  { key: 'note', header: words.columns.note, cell: ({ note }) => note },
 ];
 
 function amount(units: number | undefined, format: (units: number) => string): string {

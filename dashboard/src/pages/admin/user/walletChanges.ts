@@ -5,11 +5,15 @@ export interface WalletChange {
   /** Quota units. Absent if the entry does not have them. */
   before?: number;
   after?: number;
+  note?: string;
 }
 
 /** The wallet before and after each entry of the audit log. */
 export function walletChanges(lines: AuditLine[]): WalletChange[] {
-  return lines.map((line) => ({ line, before: unitsOf(line.details.from), after: unitsOf(line.details.to) }));
+  return lines.map((line) => {
+    const { from, to, note } = line.details;
+    return { line, before: unitsOf(from), after: unitsOf(to), note };
+  });
 }
 
 function unitsOf(text: string | undefined): number | undefined {

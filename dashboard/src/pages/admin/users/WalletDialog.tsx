@@ -9,7 +9,7 @@ import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { DialogForm } from '../shared/DialogForm';
 import type { UserDialogProps } from './UserDialogs';
-import { type WalletMode, walletChange } from './wallet';
+import { MAX_WALLET_NOTE, type WalletMode, walletChange, walletNote } from './wallet';
 
 const words = texts.adminUsers.walletDialog;
 const errors = { ...texts.common.usdErrors, ...words.errors };
@@ -27,6 +27,7 @@ function WalletForm({ user, onClose }: { user: User; onClose: () => void }) {
   const grantQuota = useGrantQuota();
   const [mode, setMode] = useState<WalletMode>('add');
   const [amount, setAmount] = useState('');
+  const [note, setNote] = useState('');
   const [isSent, setSent] = useState(false);
   const change = walletChange(mode, user.quota, amount);
   const error = 'error' in change ? change.error : undefined;
@@ -36,7 +37,7 @@ function WalletForm({ user, onClose }: { user: User; onClose: () => void }) {
     setSent(true);
     if ('error' in change) return;
     grantQuota.mutate(
-      { id: user.id, grant: change.grant },
+      { id: user.id, grant: { ...change.grant, note: walletNote(note) } },
       {
         onSuccess: (changed) => {
           notifySuccess(words.done(user.username, formatUsdExact(changed.quota)));
@@ -70,6 +71,14 @@ function WalletForm({ user, onClose }: { user: User; onClose: () => void }) {
         error={isShown && errors[error]}
         value={amount}
         onChange={(event) => setAmount(event.currentTarget.value)}
+      />
+      <TextInput
+        label={words.note}
+        description={words.noteHint}
+        autoComplete="off"
+        maxLength={MAX_WALLET_NOTE}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
       />
       <Paper p="md" aria-live="polite">
         <Group wrap="nowrap" justify="space-between">

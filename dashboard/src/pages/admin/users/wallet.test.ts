@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { walletChange } from './wallet';
+import { MAX_WALLET_NOTE, walletChange, walletNote } from './wallet';
 
 describe('walletChange', () => {
   it.each([
@@ -24,5 +24,18 @@ describe('walletChange', () => {
     ['set', 0, '1000000000.000002', 'above_limit'],
   ] as const)('refuses %s to %d units: "%s"', (mode, held, typed, error) => {
     expect(walletChange(mode, held, typed)).toEqual({ error });
+  });
+});
+
+describe('the note of a change', () => {
+  it.each([
+    ['', undefined],
+    [' \n ', undefined],
+    [' For May,\nas agreed ', 'For May, as agreed'],
+    ['x'.repeat(100), 'x'.repeat(100)],
+    ['x'.repeat(101), `${'x'.repeat(99)}…`],
+  ])('%j is one line', (typed, note) => {
+    expect(walletNote(typed)).toBe(note);
+    expect([...(note ?? '')].length).toBeLessThanOrEqual(MAX_WALLET_NOTE);
   });
 });

@@ -5,6 +5,16 @@ export type WalletMode = 'add' | 'take' | 'set';
 export type WalletError = UsdError | 'below_zero' | 'above_limit' | 'nothing';
 export type WalletChange = { grant: Grant; balance: number } | { error: WalletError };
 
+/** Characters of a note in the audit log. */
+export const MAX_WALLET_NOTE = 100;
+
+/** A note of one line, short enough for the audit log, or `undefined` if it is empty. */
+export function walletNote(text: string): string | undefined {
+  const characters = [...text.trim().replaceAll(/\s+/g, ' ')];
+  if (characters.length <= MAX_WALLET_NOTE) return characters.join('') || undefined;
+  return `${characters.slice(0, MAX_WALLET_NOTE - 1).join('')}…`;
+}
+
 /** The request for a typed change of a wallet, and the resulting balance. */
 export function walletChange(mode: WalletMode, held: number, typed: string): WalletChange {
   const amount = parseUsd(typed);

@@ -46,7 +46,8 @@ for (const { screens, ...look } of LOOKS) {
             report(where, await cutOff(page));
           }
           report('enlarged, covered', await coveredControls(page));
-          report('enlarged', await violations(page.locator('html')));
+          // The other look is checked for accessibility without a zoom.
+          if (look.colorScheme === 'light') report('enlarged', await violations(page.locator('html')));
         }
       }
       expect(found).toEqual([]);

@@ -27,9 +27,10 @@ run: ## Start the service; builds the dashboard if Node.js is installed (ARGS: a
 	cargo run --release --locked -- serve $(ARGS)
 
 .PHONY: demo
-demo: ## Start the service with example data: accounts, keys, two weeks of charges (discarded at the next start)
+demo: ## Start the service with example data: accounts, keys, three months of charges (rm -rf target/demo: new data)
 	@scripts/dashboard.sh build-if-able
-	rm -rf target/demo
+	@# Without this file the last start did not complete the data.
+	@[ -e target/demo/demo-password ] || rm -rf target/demo
 	KEYMETER_DATA_DIR=target/demo cargo run --release --locked -- serve --demo $(ARGS)
 
 .PHONY: dashboard

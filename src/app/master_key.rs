@@ -55,7 +55,7 @@ pub(super) fn make_private(data_dir: &Path) -> std::io::Result<()> {
             );
         }
     }
-    for (name, private) in [(MASTER_KEY_FILE, 0o600), ("postgres", 0o700)] {
+    for (name, private) in [(MASTER_KEY_FILE, 0o600), (super::demo::PASSWORD_FILE, 0o600), ("postgres", 0o700)] {
         let path = data_dir.join(name);
         if mode(&path).is_ok_and(|mode| mode & 0o077 != 0) {
             close(&path, private)?;

@@ -4,6 +4,7 @@
 mod assembly;
 pub mod connections;
 mod database;
+mod demo;
 mod master_key;
 mod serve;
 
@@ -56,7 +57,10 @@ pub enum StartError {
     WrongCell { database: String, setting: CellLabel },
     #[error("cannot create the root account: {0}; set KEYMETER_ROOT__PASSWORD")]
     Root(UsersError),
-    #[error("this database is not empty, and --demo needs an empty one; set another KEYMETER_DATA_DIR or DATABASE_URL")]
+    #[error(
+        "this database is not empty, and --demo needs an empty one or its own data; set another KEYMETER_DATA_DIR or \
+         DATABASE_URL"
+    )]
     DemoNotEmpty,
     #[error("the demo data are incomplete: {0}; use another database")]
     Demo(#[from] DemoError),

@@ -1,34 +1,32 @@
 //! `keymeter serve`: start, run, drain, stop.
 
-use std::io::Write;
 #[cfg(feature = "embedded")]
 use std::path::Path;
 use std::sync::Arc;
 
-use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use zeroize::Zeroizing;
 
 use super::master_key::MASTER_KEY_FILE;
-use super::{App, Database, Opened, StartError, connections, open};
+use super::{App, Database, StartError, connections, demo, open};
 use crate::config::Config;
-use crate::demo;
 #[cfg(feature = "embedded")]
 use crate::doctor;
-use crate::domain::password::random_password;
-use crate::domain::time::{Clock, DAY, ManualClock, SystemClock};
+use crate::domain::time::SystemClock;
 use crate::service::jobs::{JobRules, Jobs, expire_reservations};
 use crate::service::rng::Rng;
 #[cfg(feature = "embedded")]
 use crate::storage::embedded;
-use crate::storage::{self, retention, users};
 
 /// Runs the service until SIGTERM or Ctrl-C.
 ///
 /// # Errors
 /// See [`StartError`]. After an error the start can be repeated.
-pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
+pub async fn serve(mut config: Config, with_demo: bool) -> Result<(), StartError> {
+    if with_demo {
+        demo::add_settings(&mut config);
+    }
     let listener = connections::listen(&config.server.listen)
         .await
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
@@ -36,7 +34,7 @@ pub async fn serve(config: Config, with_demo: bool) -> Result<(), StartError> {
     let opened = open(&config, &database).await?;
     let db = opened.db.clone();
     if with_demo {
-        fill_with_demo(&opened, &config).await?;
+        demo::fill(&opened, &config).await?;
     }
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system())?;
     let generated_password =
@@ -97,38 +95,6 @@ impl App {
             }
         }
     }
-}
-
-/// Fills an empty database with two weeks of demo data that end now.
-#[expect(clippy::print_stdout, reason = "shows progress to the operator")]
-async fn fill_with_demo(opened: &Opened, config: &Config) -> Result<(), StartError> {
-    let start = SystemClock.now().plus(-demo::DAYS * DAY);
-    {
-        let mut tx = opened.db.begin().await?;
-        if users::exist(&mut tx).await? {
-            return Err(StartError::DemoNotEmpty);
-        }
-        for day in retention::list_missing_partitions(&mut tx, start, start.plus(demo::DAYS * DAY)).await? {
-            retention::make_partition(&mut tx, day).await?;
-        }
-        storage::commit(tx).await?;
-    }
-    let password = config.root.password.clone();
-    let password = password.unwrap_or_else(|| Rng::system().generate(|rng| random_password(rng)).as_str().into());
-    let clock = Arc::new(ManualClock::at(start));
-    let opened = Opened { db: opened.db.clone(), vault: opened.vault.clone() };
-    let app = App::assemble(opened, config, Arc::<ManualClock>::clone(&clock), Rng::system())?;
-    app.state.users.ensure_root(Some(&password)).await.map_err(StartError::Root)?;
-    print!("Creating demo data, day by day:");
-    demo::fill(&app.state, &clock, &password, |day| {
-        print!(" {day}");
-        // A failed flush only delays the output.
-        let _ = std::io::stdout().flush();
-    })
-    .await?;
-    println!();
-    println!("Sign in as `ana`, or as the administrator `root`, with the password {}", password.expose_secret());
-    Ok(())
 }
 
 /// Prints where the service listens and where its data are. A generated password is printed here and nowhere else.

@@ -36,7 +36,8 @@ struct Cli {
 enum Command {
     /// Run the service. This is the default command.
     Serve {
-        /// Fill an empty database with demo data first: a few users, keys in every state and two weeks of charges.
+        /// Fill an empty database with demo data first: a few users, keys in every state and three months of charges. A
+        /// database with these data is used as it is.
         #[arg(long)]
         demo: bool,
     },

@@ -90,10 +90,10 @@ for (const { texts, ...look } of LOOKS) {
     await check(page, adminUsers.disableDialog.title('ben'));
 
     await open(page, '/admin/requests');
-    await page.getByRole('button', { name: adminRequests.approve, exact: true }).click();
+    await page.getByRole('button', { name: adminRequests.approve, exact: true }).first().click();
     await check(page, adminRequests.dialog.approveTitle('cleo'));
     await failTopUp(page);
-    await page.getByRole('button', { name: adminRequests.approve, exact: true }).click();
+    await page.getByRole('button', { name: adminRequests.approve, exact: true }).first().click();
     await page.getByLabel(adminRequests.dialog.amount).fill('10');
     await page.getByRole('button', { name: adminRequests.dialog.approveAndTopUp }).click();
     await check(page, adminRequests.dialog.approvedTitle('cleo'));

@@ -16,7 +16,7 @@ const ADDRESS = /listens on (http:\/\/\S+)/;
 export const PASSWORD = 'a-password-for-tests';
 
 interface Options {
-  /** Creates the demo accounts, keys and two weeks of charges. */
+  /** Creates the demo accounts, keys and three months of charges. */
   demo?: boolean;
   settings?: Record<string, string>;
 }

@@ -1,0 +1,101 @@
+//! `keymeter serve --demo`: fills an empty database, or goes on with the data that it made before.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use secrecy::{ExposeSecret, SecretString};
+use zeroize::Zeroizing;
+
+use super::master_key::make_private;
+use super::{App, Opened, StartError};
+use crate::config::Config;
+use crate::demo;
+use crate::domain::group::GroupInfo;
+use crate::domain::password::random_password;
+use crate::domain::time::{Clock, DAY, ManualClock, SystemClock};
+use crate::service::rng::Rng;
+use crate::storage::{self, retention, users};
+
+/// The password of all demo users, in the data directory. Written when the data are complete.
+pub(super) const PASSWORD_FILE: &str = "demo-password";
+
+/// Adds the groups and models of the demo to settings that name none.
+pub(super) fn add_settings(config: &mut Config) {
+    if config.groups.keys().eq(["default"]) {
+        for (name, description, ratio, open) in
+            [("batch", "Slower, at half the price", "0.5", true), ("partners", "Partners", "0.8", false)]
+        {
+            let info = GroupInfo { description: description.to_owned(), ratio: ratio.to_owned(), open };
+            config.groups.insert(name.to_owned(), info);
+        }
+    }
+    if config.models.names.is_empty() {
+        config.models.names = demo::MODELS.map(str::to_owned).to_vec();
+    }
+}
+
+/// Fills an empty database with three months of demo data that end now, unless they are there.
+#[expect(clippy::print_stdout, reason = "shows progress and the password to the operator")]
+pub(super) async fn fill(opened: &Opened, config: &Config) -> Result<(), StartError> {
+    let file = config.data_dir.join(PASSWORD_FILE);
+    let failed = |error| StartError::DataDir(file.clone(), error);
+    let password = if is_filled(opened).await? {
+        let Ok(password) = std::fs::read_to_string(&file) else {
+            return Err(StartError::DemoNotEmpty);
+        };
+        println!("Going on with the demo data of an earlier start");
+        Zeroizing::new(password)
+    } else {
+        let password =
+            config.root.password.as_ref().map(|password| Zeroizing::new(password.expose_secret().to_owned()));
+        let password = password.unwrap_or_else(|| Rng::system().generate(|rng| random_password(rng)));
+        make_data(opened, config, &password.as_str().into()).await?;
+        if !config.data_dir.exists() {
+            make_private(&config.data_dir).map_err(failed)?;
+        }
+        write_private(&file, &password).map_err(failed)?;
+        password
+    };
+    println!("Sign in as `ana`, or as the administrator `root`, with the password {}", password.trim_end());
+    Ok(())
+}
+
+async fn is_filled(opened: &Opened) -> Result<bool, StartError> {
+    let mut conn = opened.db.acquire().await?;
+    Ok(users::exist(&mut conn).await?)
+}
+
+#[expect(clippy::print_stdout, reason = "shows progress to the operator")]
+async fn make_data(opened: &Opened, config: &Config, password: &SecretString) -> Result<(), StartError> {
+    let start = SystemClock.now().plus(-demo::DAYS * DAY);
+    {
+        let mut tx = opened.db.begin().await?;
+        for day in retention::list_missing_partitions(&mut tx, start, start.plus(demo::DAYS * DAY)).await? {
+            retention::make_partition(&mut tx, day).await?;
+        }
+        storage::commit(tx).await?;
+    }
+    let clock = Arc::new(ManualClock::at(start));
+    let opened = Opened { db: opened.db.clone(), vault: opened.vault.clone() };
+    let app = App::assemble(opened, config, Arc::<ManualClock>::clone(&clock), Rng::system())?;
+    app.state.users.ensure_root(Some(password)).await.map_err(StartError::Root)?;
+    print!("Creating demo data, {} days:", demo::DAYS);
+    demo::fill(&app.state, &clock, password, |day| {
+        if day % 10 == 0 {
+            print!(" {day}");
+            // A failed flush only delays the output.
+            let _ = std::io::stdout().flush();
+        }
+    })
+    .await?;
+    println!();
+    Ok(())
+}
+
+/// Writes a file that only this user can read.
+fn write_private(file: &Path, text: &str) -> std::io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut out = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(file)?;
+    writeln!(out, "{text}")
+}

@@ -38,6 +38,8 @@ pub struct StatusBody {
     contact: String,
     /// Time zone of the days of daily usage.
     time_zone: String,
+    /// Base URL of the API that keys are for, at the gateway, without a slash at its end; may be empty.
+    api_base_url: String,
 }
 
 /// Name, version and what this server allows.
@@ -54,6 +56,7 @@ pub async fn status(State(app): State<Arc<AppState>>) -> Envelope<StatusBody> {
         token_api: if rules.token_api_open { "enabled" } else { "by_request" },
         contact: rules.contact.clone(),
         time_zone: app.time_zone.clone(),
+        api_base_url: app.api_base_url.clone(),
     })
 }
 

@@ -32,6 +32,7 @@ pub mod overview;
 pub mod page;
 pub mod router;
 pub mod sessions;
+pub mod settings;
 pub mod sign_in;
 pub mod state;
 pub mod tokens;

@@ -17,7 +17,7 @@ use super::openapi::refusals;
 use super::state::AppState;
 use super::{
     access_tokens, activity, api_error, audit, auth, billing, charge_history, dashboard, enablement, gateways, health,
-    imports, keys, middleware, models, overview, sessions, sign_in, tokens, usage, usage_reports, users,
+    imports, keys, middleware, models, overview, sessions, settings, sign_in, tokens, usage, usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -96,6 +96,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(gateways::revoke_credential))
         .routes(routes!(audit::list))
         .routes(routes!(imports::list))
+        .routes(routes!(settings::list))
         .routes(routes!(usage_reports::show));
 
     let gateway = OpenApiRouter::new()

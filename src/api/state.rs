@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
+use crate::domain::setting::Setting;
 use crate::domain::time::Clock;
 use crate::domain::usage::UnlimitedLimit;
 use crate::service::access_tokens::AccessTokens;
@@ -73,4 +74,8 @@ pub struct AppState {
     pub time_zone: String,
     /// `http.public_url`, the address that users type; may be empty.
     pub public_url: String,
+    /// `dashboard.api_base_url`; may be empty.
+    pub api_base_url: String,
+    /// For administrators.
+    pub settings: Vec<Setting>,
 }

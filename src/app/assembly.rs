@@ -180,6 +180,8 @@ impl App {
             dashboard: find_dashboard(&config.dashboard.dir),
             time_zone: config.usage.time_zone.to_string(),
             public_url: config.http.public_url.clone(),
+            api_base_url: config.dashboard.api_base_url.clone(),
+            settings: config.shown.clone(),
         });
         let sessions = SessionTable::new(db, clock, vault.digests().clone());
         let router = router::router(Arc::clone(&state), sessions, config.http.cookies_are_secure());

@@ -4,6 +4,7 @@
 //! the type of the default.
 
 mod sections;
+mod shown;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use toml::{Table, Value};
 pub use self::sections::*;
 
 use crate::domain::group::GroupInfo;
+use crate::domain::setting::Setting;
 
 /// Every setting, documented.
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
@@ -43,6 +45,9 @@ pub struct Config {
     pub log: Log,
     pub models: Models,
     pub groups: BTreeMap<String, GroupInfo>,
+    /// The settings that administrators see.
+    #[serde(skip)]
+    pub shown: Vec<Setting>,
 }
 
 /// Why the settings cannot be used. Each message is one line.
@@ -90,11 +95,13 @@ impl Config {
                 set(&mut settings, &path, value);
             }
         }
-        serde_path_to_error::deserialize(Value::Table(settings)).map_err(|error| {
+        let shown = shown::shown(&settings, &schema);
+        let config: Self = serde_path_to_error::deserialize(Value::Table(settings)).map_err(|error| {
             let path = error.path().to_string();
             let cause = error.into_inner().to_string();
             ConfigError::Value(path, cause.lines().next().unwrap_or_default().to_owned())
-        })
+        })?;
+        Ok(Self { shown, ..config })
     }
 }
 
@@ -228,6 +235,10 @@ mod tests {
             message(load_file("[server]\nport = 1")),
             "unknown setting server.port; config/default.toml lists all settings"
         );
+        for bad in ["llm.example.org", "ftp://llm.example.org", "https://", "https://llm.example.org/'"] {
+            let refused = message(load(&[("KEYMETER_DASHBOARD__API_BASE_URL", bad)]));
+            assert!(refused.contains("is not an address, such as \"https://llm.example.org/v1\""), "{refused}");
+        }
         assert!(message(load_file("[server\n")).contains("is not valid TOML: line 1"));
         assert!(message(load_file("server = 1")).contains("it is a section"));
         assert!(

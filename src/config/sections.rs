@@ -61,6 +61,8 @@ impl Http {
 #[serde(deny_unknown_fields)]
 pub struct Dashboard {
     pub dir: PathBuf,
+    #[serde(deserialize_with = "web_address")]
+    pub api_base_url: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -197,6 +199,21 @@ fn networks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<IpN
     let wrong = |text: &String| serde::de::Error::custom(format!("{text:?} is neither an address nor a network"));
     let texts = Vec::<String>::deserialize(deserializer)?;
     texts.iter().map(|text| network(text).ok_or_else(|| wrong(text))).collect()
+}
+
+/// Empty, or an address without a slash at its end. Quotes are refused, because the address becomes part of programs.
+fn web_address<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let address = text.trim_end_matches('/');
+    let is_web = |uri: &http::Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.query().is_none();
+    let is_valid = address.is_empty()
+        || (!address.contains(['\'', '"', '`', '\\', '$'])
+            && address.parse::<http::Uri>().is_ok_and(|uri| is_web(&uri)));
+    if is_valid {
+        Ok(address.to_owned())
+    } else {
+        Err(serde::de::Error::custom(format!("{text:?} is not an address, such as \"https://llm.example.org/v1\"")))
+    }
 }
 
 fn cell_label<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<CellLabel, D::Error> {

@@ -89,6 +89,11 @@ impl Groups {
             .map(|(name, info)| (name.as_str(), info))
     }
 
+    /// All groups, by name.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &GroupInfo)> {
+        self.0.iter().map(|(name, info)| (name.as_str(), info))
+    }
+
     /// Returns true if a group of this name is configured. Users may only be put into such groups.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {

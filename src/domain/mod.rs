@@ -29,6 +29,7 @@ pub mod rate_limits;
 pub mod search;
 pub mod secrets;
 pub mod session;
+pub mod setting;
 pub mod status;
 pub mod text;
 pub mod time;

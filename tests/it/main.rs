@@ -80,6 +80,7 @@ mod s4_9_daily_usage;
 mod s5_auth;
 mod s7_errors;
 mod sessions;
+mod settings;
 mod sign_in;
 mod token_listing;
 mod usage_reports;

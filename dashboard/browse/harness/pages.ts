@@ -75,6 +75,7 @@ export async function allPages(site: string): Promise<UserPages[]> {
         ['admin-gateways', '/admin/gateways'],
         ['admin-audit', '/admin/audit'],
         ['admin-imports', '/admin/imports'],
+        ['admin-settings', '/admin/settings'],
       ],
     },
   ];

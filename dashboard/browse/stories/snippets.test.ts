@@ -2,10 +2,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
-import { createUser } from '../harness/accounts';
+import { asRoot, createUser, newKey, ROOT, signedIn } from '../harness/accounts';
 import { horizontalOverflow } from '../harness/scrolling';
 import { test } from '../harness/test';
-import { visible } from '../harness/visibility';
+import { hidden, visible } from '../harness/visibility';
+import { Server } from '../server/Server';
 
 const run = promisify(execFile);
 const copied = 'navigator.clipboard.readText()';
@@ -50,4 +51,57 @@ test('the examples of a new key run, and those of its page have a placeholder', 
   expect(await violations(page.locator('main'))).toEqual([]);
   await page.setViewportSize({ width: 320, height: 700 });
   await expect.poll(() => horizontalOverflow(page)).toBe(0);
+});
+
+test('with the address of the gateway, the examples call a model that the key may use', async ({ visit }) => {
+  const server = await Server.start({
+    settings: {
+      KEYMETER_DASHBOARD__API_BASE_URL: 'https://llm.example.org/v1',
+      KEYMETER_MODELS__NAMES: 'medium',
+    },
+  });
+  try {
+    const lea = await createUser(await asRoot(server.url), 'lea');
+    const api = await signedIn(server.url, lea);
+    const any = await newKey(api, 'Any');
+    const limited = await newKey(api, 'Limited', { model_limits_enabled: true, model_limits: 'small,large' });
+    const page = await visit({ as: lea, site: server.url });
+    await page.goto(`/keys/${any.id}`);
+    await visible(page.getByText('Base URL'), page.getByText('https://llm.example.org/v1', { exact: true }));
+    await page.getByRole('button', { name: 'Copy base URL' }).click();
+    expect(await page.evaluate(copied)).toBe('https://llm.example.org/v1');
+    await visible(page.getByText('"model": "medium"'));
+    await page.getByRole('tab', { name: 'Python' }).click();
+    await visible(page.getByText('pip install openai'), page.getByText('model="medium"'));
+    await page.goto(`/keys/${limited.id}`);
+    await visible(page.getByText('model="small"'));
+    await hidden(page.getByText('Ask your administrator for its address.'));
+  } finally {
+    await server.stop();
+  }
+});
+
+test('an administrator sees what is set and where, and no secret', async ({ visit, root }) => {
+  const page = await visit({ as: ROOT });
+  await page.getByRole('link', { name: 'Settings' }).click();
+  const line = (name: string) => page.locator('dl > div').filter({ hasText: name });
+  // The setting of these tests.
+  const registration = line('accounts.registration');
+  await visible(
+    registration.getByText('KEYMETER_ACCOUNTS__REGISTRATION'),
+    registration.getByText('open', { exact: true }),
+    registration.getByText('Changed'),
+  );
+  await visible(
+    line('accounts.contact').getByText('Not set'),
+    line('root.password').getByText('Set', { exact: true }),
+  );
+  await visible(line('[groups.default]').getByText('Open to everyone'));
+  expect(await page.content()).not.toContain(ROOT.password);
+  expect(await violations(page.locator('main'))).toEqual([]);
+
+  const max = await createUser(root, 'max');
+  const other = await visit({ as: max });
+  await other.goto('/admin/settings');
+  await visible(other.getByRole('heading', { name: 'Administrators only' }));
 });

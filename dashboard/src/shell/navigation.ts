@@ -9,6 +9,7 @@ import {
   IconLayoutDashboard,
   IconListSearch,
   IconServer2,
+  IconSettings,
   IconShieldCog,
   IconUser,
   IconUsers,
@@ -43,6 +44,7 @@ export const administratorNavigation: NavigationEntry[] = [
   { href: '/admin/usage', label: texts.adminUsage.title, icon: IconChartAreaLine },
   { href: '/admin/gateways', label: texts.adminGateways.title, icon: IconServer2 },
   { href: '/admin/audit', label: texts.adminAudit.title, icon: IconHistory },
+  { href: '/admin/settings', label: texts.adminSettings.title, icon: IconSettings },
 ];
 
 /** Pages of administrators that few need often. Other pages link to them, and the palette finds them. */

@@ -73,4 +73,9 @@ export const appRoutes: AppRoute[] = [
     administrator: true,
     page: lazyPage(() => import('../pages/admin/audit/AuditPage')),
   },
+  {
+    path: '/admin/settings',
+    administrator: true,
+    page: lazyPage(() => import('../pages/admin/settings/SettingsPage')),
+  },
 ];

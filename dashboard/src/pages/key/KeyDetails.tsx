@@ -76,7 +76,7 @@ export function KeyDetails({ id }: { id: number }) {
         <LockedAlert token={token} />
         <AccountLimitAlert />
         <KeyFacts token={token} maskedKey={<MaskedKey token={token} actions={actions} />} />
-        <UseSection />
+        <UseSection token={token} />
         <UsageSection token={token} />
       </Stack>
       {dialogs}

@@ -11,6 +11,8 @@ const words = texts.onboarding.administrator;
 
 const actions = {
   gateway: { label: words.gatewayAction, href: '/admin/gateways' },
+  groups: { label: words.settingsAction, href: '/admin/settings' },
+  models: { label: words.settingsAction, href: '/admin/settings' },
   users: { label: words.usersAction, href: '/admin/users' },
 };
 

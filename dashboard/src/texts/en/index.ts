@@ -5,6 +5,7 @@ import { adminImports } from './adminImports';
 import { adminKey } from './adminKey';
 import { adminLists } from './adminLists';
 import { adminRequests } from './adminRequests';
+import { adminSettings } from './adminSettings';
 import { adminTokens } from './adminTokens';
 import { adminUsage } from './adminUsage';
 import { adminUser } from './adminUser';
@@ -52,4 +53,5 @@ export const en = {
   adminGateways,
   adminAudit,
   adminImports,
+  adminSettings,
 };

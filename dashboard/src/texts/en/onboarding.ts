@@ -23,6 +23,7 @@ export const onboarding = {
   },
   administrator: {
     title: 'Set up Keymeter',
+    settingsAction: 'Show the settings',
     gatewayAction: 'Add a gateway',
     usersAction: 'Add people',
     steps: {

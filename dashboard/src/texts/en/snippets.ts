@@ -1,10 +1,15 @@
 export const snippets = {
   title: 'Use this key',
+  baseUrl: 'Base URL',
+  copyBaseUrl: 'Copy base URL',
   languages: 'Language',
   languageNames: { curl: 'curl', python: 'Python', node: 'Node.js' },
   example: 'Example',
   copy: 'Copy example',
   replaceKey: (placeholder: string) => `Replace ${placeholder} with the key.`,
+  install: (command: string) => `Install the client first: ${command}`,
   checksKey: 'The example shows what the key has left. Your programs send their requests to your gateway.',
   askForGateway: 'Ask your administrator for its address.',
+  setGateway: 'To show its address here, set dashboard.api_base_url.',
+  toSettings: 'Settings',
 };

@@ -22,6 +22,7 @@ import { adminImports } from './adminImports';
 import { adminKey } from './adminKey';
 import { adminLists } from './adminLists';
 import { adminRequests } from './adminRequests';
+import { adminSettings } from './adminSettings';
 import { adminTokens } from './adminTokens';
 import { adminUsage } from './adminUsage';
 import { adminUser } from './adminUser';
@@ -69,4 +70,5 @@ export const zh: Texts = {
   adminGateways,
   adminAudit,
   adminImports,
+  adminSettings,
 };

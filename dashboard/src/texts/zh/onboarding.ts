@@ -25,6 +25,7 @@ export const onboarding: Texts['onboarding'] = {
   },
   administrator: {
     title: '设置 Keymeter',
+    settingsAction: '查看设置',
     gatewayAction: '添加网关',
     usersAction: '添加账号',
     steps: {

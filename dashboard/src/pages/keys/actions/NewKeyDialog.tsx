@@ -20,7 +20,7 @@ export function NewKeyDialog({ created, onClose }: { created: Token | undefined;
       onCopy={markCopied}
       onClose={onClose}
     >
-      {created && <Snippets secret={created.key} onCopyWithSecret={markCopied} />}
+      {created && <Snippets token={created} secret={created.key} onCopyWithSecret={markCopied} />}
     </SecretDialog>
   );
 }

@@ -1,0 +1,56 @@
+//! Settings that administrators see, and those that everyone sees (spec §10.1 and §10.6).
+
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::TestApp;
+
+const SETTINGS: &str = "/api/admin/settings";
+
+fn setting(answer: &Value, name: &str) -> Value {
+    let settings = answer["settings"].as_array().unwrap();
+    settings.iter().find(|setting| setting["name"] == name).unwrap_or_else(|| panic!("no {name}")).clone()
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn administrators_see_what_is_set_and_where(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__REGISTRATION", "open")]).await;
+    let shown = app.admin("carla").await.get(SETTINGS).await.ok();
+    let registration = json!({
+        "name": "accounts.registration", "variable": "KEYMETER_ACCOUNTS__REGISTRATION", "value": "open",
+        "is_secret": false, "is_set": true, "is_default": false,
+    });
+    assert_eq!(setting(&shown, "accounts.registration"), registration);
+    let contact = json!({
+        "name": "accounts.contact", "variable": "KEYMETER_ACCOUNTS__CONTACT", "value": "",
+        "is_secret": false, "is_set": false, "is_default": true,
+    });
+    assert_eq!(setting(&shown, "accounts.contact"), contact);
+    let groups = shown["groups"].as_array().unwrap();
+    assert!(groups.iter().any(|group| group["name"] == "default" && group["open"] == true), "{groups:?}");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn secrets_are_never_shown(pool: PgPool) {
+    let secret = "0123456789abcdef".repeat(4);
+    let app = TestApp::with(pool, &[("KEYMETER_SECRETS__MASTER_KEY", &secret)]).await;
+    let answer = app.root().await.get(SETTINGS).await;
+    assert!(!answer.text.contains(&secret));
+    let shown = setting(&answer.ok(), "secrets.master_key");
+    assert_eq!((&shown["value"], &shown["is_secret"], &shown["is_set"]), (&Value::Null, &json!(true), &json!(true)));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn others_see_no_settings(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    app.stranger().get(SETTINGS).await.refuses(401, "not_signed_in");
+    app.enabled_user("ana").await.get(SETTINGS).await.refuses(403, "not_an_administrator");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn everyone_sees_the_address_of_the_gateway(pool: PgPool) {
+    let app = TestApp::new(pool.clone()).await;
+    assert_eq!(app.stranger().get("/api/status").await.ok()["api_base_url"], "");
+    let app = TestApp::with(pool, &[("KEYMETER_DASHBOARD__API_BASE_URL", "https://llm.example.org/v1/")]).await;
+    assert_eq!(app.stranger().get("/api/status").await.ok()["api_base_url"], "https://llm.example.org/v1");
+}

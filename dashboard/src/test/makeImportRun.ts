@@ -15,7 +15,7 @@ export function makeImportRun({
   return {
     id: 1,
     name: 'new-api',
-    at: 1_800_000_000,
+    at: 1_700_000_000,
     complete: true,
     ...fields,
     report: {

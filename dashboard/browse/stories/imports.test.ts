@@ -30,6 +30,7 @@ test('administrators see what an import did, and everyone sees which keys are im
     second.getByText('Complete'),
     second.getByText(file),
     second.getByText('0 accounts, 0 keys, 0 access tokens'),
+    second.getByText('The history of 2 accounts was here before.'),
     second.getByRole('row', { name: 'Accounts 7 0 7 0' }),
     first.getByText('7 accounts, 14 keys, 2 access tokens'),
   );

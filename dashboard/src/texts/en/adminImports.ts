@@ -46,6 +46,7 @@ export const adminImports = {
       keys_remaining: 'Keys, remaining',
       keys_used: 'Keys, used',
     },
+    ofThisRun: 'Of the accounts and keys that this run imported.',
     differ:
       'Sums differ by debts, which became 0, and by what was above the maximum. The list below names them.',
   },

@@ -44,6 +44,7 @@ export const adminImports: Texts['adminImports'] = {
       keys_remaining: '令牌剩余',
       keys_used: '令牌已用',
     },
+    ofThisRun: '只包括这次导入的账号和令牌。',
     differ: '差额来自变为 0 的欠款和超出上限的金额，见下方列表。',
   },
   changed: {

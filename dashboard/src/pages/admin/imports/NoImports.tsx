@@ -14,7 +14,13 @@ export function NoImports() {
       <EmptyState
         icon={IconDatabaseImport}
         title={words.empty.title}
-        hint={`${words.empty.hint} ${words.empty.guide}`}
+        hint={
+          <>
+            {words.empty.hint}
+            <br />
+            {words.empty.guide}
+          </>
+        }
         action={
           <Box w="100%" ta="start">
             <CodeExample title={words.command.title} code={COMMAND} copyLabel={words.command.copy} />

@@ -24,18 +24,19 @@ export function ReportDetails({ report }: { report: ImportReport }) {
       <div className={classes.tables}>
         <Part title={words.counts.title}>
           <CountsTable report={report} />
-          <Text size="sm" c="dimmed" mt="sm">
-            {words.usage(usage.requests, usage.accounts, formatUsd(usage.quota))}
-            {usage.present > 0 && ` ${words.usagePresent(usage.present)}`}
+          <Text component="div" size="sm" c="dimmed" mt="sm">
+            {usage.accounts > 0 && (
+              <div>{words.usage(usage.requests, usage.accounts, formatUsd(usage.quota))}</div>
+            )}
+            {usage.present > 0 && <div>{words.usagePresent(usage.present)}</div>}
           </Text>
         </Part>
         <Part title={words.sums.title}>
           <SumsTable sums={sums} />
-          {sums.some(({ there, here }) => there !== here) && (
-            <Text size="sm" c="dimmed" mt="sm">
-              {words.sums.differ}
-            </Text>
-          )}
+          <Text component="div" size="sm" c="dimmed" mt="sm">
+            <div>{words.sums.ofThisRun}</div>
+            {sums.some(({ there, here }) => there !== here) && <div>{words.sums.differ}</div>}
+          </Text>
         </Part>
       </div>
       <Part title={words.changed.title}>

@@ -48,7 +48,7 @@ fn assert_uses(plan: &str, index: &str) {
 async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool) {
     let app = TestApp::new(pool.clone()).await;
     let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
-    for table in ["tokens", "usage_daily"] {
+    for table in ["tokens", "usage_daily", "usage_imported"] {
         let off = format!("alter table {table} set (autovacuum_enabled = off)");
         sqlx::query(AssertSqlSafe(off)).execute(&pool).await.unwrap();
     }
@@ -61,7 +61,10 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     let usage = "insert into usage_daily (token_id, user_id, day, model, quota, requests, prompt_tokens, \
                  completion_tokens) select n, $1, '2026-01-01'::date + n % 60, 'o1', 1, 1, 1, 1 \
                  from generate_series(1, 20000) n";
-    sqlx::query(usage).bind(ben.id).execute(&pool).await.unwrap();
+    for table in ["usage_daily", "usage_imported"] {
+        let sql = usage.replace("usage_daily", table);
+        sqlx::query(AssertSqlSafe(sql)).bind(ben.id).execute(&pool).await.unwrap();
+    }
 
     let mut conn = service_connection(&url(&pool)).await;
     let listing = TokenListing::default();
@@ -90,12 +93,15 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     let grouping = Grouping::parse(None).unwrap();
     usage_reports::list_of_user(&mut conn, UserId::new(ana.id), span, &grouping).await.unwrap();
     let arguments = |scope: &str| format!("'2026-01-01', '2026-01-31', true, false, false, 50001, {scope}");
-    let own = plan(&mut conn, "usage_daily where user_id = $7", &arguments("1, 2000001")).await;
+    let own = plan(&mut conn, "usage_reported where user_id = $7", &arguments("1, 2000001")).await;
     assert_uses(&own, "usage_daily_by_user");
+    assert_uses(&own, "usage_imported_pkey");
     usage_reports::list_of_token(&mut conn, TokenId::new(1), span, &grouping).await.unwrap();
-    let of_token = plan(&mut conn, "usage_daily where token_id = $7", &arguments("1")).await;
+    let of_token = plan(&mut conn, "usage_reported where token_id = $7", &arguments("1")).await;
     assert_uses(&of_token, "usage_daily_pkey");
+    assert_uses(&of_token, "usage_imported_by_token");
     usage_reports::list_of_everyone(&mut conn, span, &grouping).await.unwrap();
     let of_everyone = plan(&mut conn, "where day between $1 and $2 limit $7", &arguments("1000001")).await;
     assert_uses(&of_everyone, "usage_daily_by_day");
+    assert_uses(&of_everyone, "usage_imported_by_day");
 }

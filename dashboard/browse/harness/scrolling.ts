@@ -31,14 +31,19 @@ export function hiddenControls(list: Locator): Promise<string[]> {
   });
 }
 
-/** The elements that scroll when text has twice its size. */
+/** The elements that scroll when text has twice its size, once the page has had time to react to that. */
 export async function enlargedScrolling(page: Page): Promise<Scrolling> {
-  await page.evaluate(async () => {
-    document.documentElement.style.fontSize = '200%';
+  await page.evaluate(() => document.documentElement.style.setProperty('font-size', '200%'));
+  let found: Scrolling;
+  let tries = 0;
+  do {
     // The page detects overflow after layout.
-    for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
-  });
-  const found = await scrolling(page);
+    await page.evaluate(async () => {
+      for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+    });
+    found = await scrolling(page);
+    tries += 1;
+  } while (found.unreachable.length > 0 && tries < 20);
   await page.evaluate(() => document.documentElement.style.removeProperty('font-size'));
   return found;
 }

@@ -34,9 +34,7 @@ test('on a small screen, the keyboard scrolls overflowing content', async ({ vis
   await form.getByLabel('Name').fill('Another');
   await form.getByLabel('Quota').fill('1');
   await form.getByRole('button', { name: 'Create key' }).click();
-  const example = page
-    .getByRole('dialog', { name: 'Your new key' })
-    .getByRole('region', { name: 'Check its quota' });
+  const example = page.getByRole('dialog', { name: 'Your new key' }).getByRole('region', { name: 'Example' });
   await tabTo(page, example);
   await page.keyboard.press('ArrowRight');
   await expect.poll(() => example.evaluate((element) => element.scrollLeft)).toBeGreaterThan(0);

@@ -56,7 +56,7 @@ describe('exampleOf', () => {
   });
 
   it('has all members if none is required', () => {
-    expect(exampleOf(ref('GrantBody'), schemas)).toEqual({ delta: null, set: null });
+    expect(exampleOf(ref('GrantBody'), schemas)).toEqual({ delta: null, note: null, set: null });
   });
 
   it('exists for every body', () => {

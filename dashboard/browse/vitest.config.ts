@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const common = { root: import.meta.dirname, testTimeout: 120_000, hookTimeout: 60_000 };
+const common = { root: import.meta.dirname, testTimeout: 300_000, hookTimeout: 60_000 };
 
 /** Each project has its own server. */
 export default defineConfig({

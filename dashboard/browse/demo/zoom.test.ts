@@ -14,7 +14,7 @@ const zoomed = (zoom: number): Screen[] => [
 ];
 
 /** There are many pages. */
-const TIMEOUT_MS = 400_000;
+const TIMEOUT_MS = 600_000;
 
 /** Each page is opened once and then resized, because loading takes longer. The last screen is checked in full. */
 const LOOKS: (VisitOptions & { screens: Screen[] })[] = [

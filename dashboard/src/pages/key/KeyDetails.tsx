@@ -1,9 +1,9 @@
-import { Button, Paper, Skeleton, Stack } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useLocation } from 'wouter';
 import { ApiError } from '../../api/error';
 import { useToken } from '../../api/tokens';
-import { FailureState } from '../../shared/FailureState';
+import { DetailsPending } from '../../shared/DetailsPending';
 import { ImportedBadge } from '../../shared/ImportedBadge';
 import { PageHeader } from '../../shared/PageHeader';
 import { StatusBadge } from '../../shared/StatusBadge';
@@ -29,18 +29,7 @@ export function KeyDetails({ id }: { id: number }) {
 
   if (error instanceof ApiError && error.status === 404) return <KeyNotFound />;
   if (!token) {
-    return (
-      <>
-        <PageHeader title={words.title} back={back} />
-        {error ? (
-          <Paper>
-            <FailureState error={error} onRetry={refetch} />
-          </Paper>
-        ) : (
-          <Skeleton h={320} radius="lg" />
-        )}
-      </>
-    );
+    return <DetailsPending title={words.title} back={back} error={error} onRetry={refetch} />;
   }
   return (
     <>

@@ -1,7 +1,7 @@
-import { Paper, Skeleton, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useAnyToken, useSwitchAnyToken } from '../../../api/adminTokens';
 import { ApiError } from '../../../api/error';
-import { FailureState } from '../../../shared/FailureState';
+import { DetailsPending } from '../../../shared/DetailsPending';
 import { ImportedBadge } from '../../../shared/ImportedBadge';
 import { notifyFailure } from '../../../shared/notify';
 import { PageHeader } from '../../../shared/PageHeader';
@@ -25,18 +25,7 @@ export function TokenDetails({ id }: { id: number }) {
 
   if (error instanceof ApiError && error.status === 404) return <TokenNotFound id={id} />;
   if (!token) {
-    return (
-      <>
-        <PageHeader title={texts.key.title} back={back} />
-        {error ? (
-          <Paper>
-            <FailureState error={error} onRetry={refetch} />
-          </Paper>
-        ) : (
-          <Skeleton h={320} radius="lg" />
-        )}
-      </>
-    );
+    return <DetailsPending title={texts.key.title} back={back} error={error} onRetry={refetch} />;
   }
   return (
     <>

@@ -1,11 +1,11 @@
-import { Button, Paper, Skeleton, Stack } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { IconWallet } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useAccount } from '../../../api/adminUsers';
 import { ApiError } from '../../../api/error';
 import { useUser } from '../../../api/session';
-import { FailureState } from '../../../shared/FailureState';
+import { DetailsPending } from '../../../shared/DetailsPending';
 import { PageHeader } from '../../../shared/PageHeader';
 import { texts } from '../../../texts';
 import { AuditSection } from '../audit/AuditSection';
@@ -31,18 +31,7 @@ export function UserDetails({ id }: { id: number }) {
 
   if (error instanceof ApiError && error.status === 404) return <UserNotFound id={id} />;
   if (!user) {
-    return (
-      <>
-        <PageHeader title={words.title} back={back} />
-        {error ? (
-          <Paper>
-            <FailureState error={error} onRetry={refetch} />
-          </Paper>
-        ) : (
-          <Skeleton h={320} radius="lg" />
-        )}
-      </>
-    );
+    return <DetailsPending title={words.title} back={back} error={error} onRetry={refetch} />;
   }
   return (
     <>

@@ -1,4 +1,4 @@
-//! `keymeter serve --demo`: fills an empty database, or goes on with the data that it made before.
+//! `keymeter serve --demo`: fills an empty database, or uses the data that an earlier start made.
 
 use std::io::Write;
 use std::path::Path;

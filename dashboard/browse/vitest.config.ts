@@ -1,6 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-const common = { root: import.meta.dirname, testTimeout: 300_000, hookTimeout: 60_000 };
+const common = {
+  root: import.meta.dirname,
+  testTimeout: 300_000,
+  hookTimeout: 60_000,
+  // Vitest's default of one second is too short for a page that is loaded anew on a busy machine.
+  expect: { poll: { timeout: 15_000 } },
+};
 
 /** Each project has its own server. */
 export default defineConfig({

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { makeImportRun } from '../../src/test/makeImportRun';
+import { importDetails, importNotes, makeImportRun } from '../../src/test/makeImportRun';
 import { en } from '../../src/texts/en';
 import { zh } from '../../src/texts/zh';
 import { violations } from '../harness/accessibility';
@@ -16,7 +17,7 @@ const LOOKS = [
   { colorScheme: 'dark', locale: 'zh-CN', fonts: 'noto', texts: zh },
 ] as const;
 
-const row = { user_id: 1_234_567, token_id: 7_654_321, detail: '"Abc-def" became "Abc def"' };
+const row = { user_id: 1_234_567, token_id: 7_654_321 };
 const { report } = makeImportRun();
 
 /** Every finding, in a run that failed, and an import before it. */
@@ -24,15 +25,17 @@ function runs() {
   const codes = Object.keys(en.adminImports.findings);
   const amount = (code: string) => (/debt|capped/.test(code) ? { amount: 98_765_432_100 } : {});
   const findings = Object.fromEntries(
-    codes.map((code) => [code, { meaning: code, count: 1_234_567, ...amount(code), rows: [row, row] }]),
+    codes.map((code) => {
+      const rows = importDetails[code]?.map((detail) => ({ ...row, detail })) ?? [row];
+      return [code, { meaning: code, count: 1_234_567, ...amount(code), rows }];
+    }),
   );
-  const notes = ['1 USD is 1000000 quota units there and 500000 here; quota units are moved as they are'];
   const source = 'mysql://database.internal.example.org:3306/new-api';
   return [
     makeImportRun({
       id: 2,
       complete: false,
-      report: { findings: { ...report.findings, ...findings }, notes, source },
+      report: { findings: { ...report.findings, ...findings }, notes: importNotes, source },
     }),
     makeImportRun({ id: 1, name: 'a-name-of-fifty-characters-for-the-old-installation' }),
   ];
@@ -48,6 +51,7 @@ for (const { texts, ...look } of LOOKS) {
     await open(page, '/admin/imports');
     await page.getByRole('button', { name: texts.adminImports.show }).click();
     for (const summary of await page.locator('summary').all()) await summary.click();
+    if (look.locale === 'zh-CN') expect(await englishSentences(page)).toEqual([]);
     for (const width of [320, 390, 860, 1280, 1920]) {
       await page.setViewportSize({ width, height: 800 });
       await resize(page, { width, height: 800 });
@@ -63,4 +67,10 @@ for (const { texts, ...look } of LOOKS) {
       });
     }
   });
+}
+
+/** Texts of the page with three English words in a row, other than commands. */
+async function englishSentences(page: Page): Promise<string[]> {
+  const lines = (await page.locator('main').innerText()).split('\n');
+  return lines.filter((line) => /(?:\b[a-z]{2,}[ ,;]+){3}/i.test(line.replace('keymeter user password', '')));
 }

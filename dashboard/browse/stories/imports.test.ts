@@ -48,7 +48,7 @@ test('administrators see what an import did, and everyone sees which keys are im
   await visible(debts.getByText('Account 5: $0.0014'));
   const names = first.getByRole('listitem').filter({ hasText: 'got the account’s ID as a suffix' });
   await names.getByText('Show which').click();
-  await visible(names.getByText('Account 4: "сосо" became "сосо-4"'));
+  await visible(names.getByText('Account 4: “сосо” became “сосо-4”'));
   expect(await violations(page.locator('main'))).toEqual([]);
 
   await page.goto('/admin/tokens?keyword=somewhere');

@@ -55,3 +55,28 @@ export function makeImportRun({
     },
   };
 }
+
+/** Rows with every kind of detail that the program writes, by the code of the finding. */
+export const importDetails: Record<string, string[]> = {
+  username_changed: ['"Ana Lee" became "Ana_Lee"'],
+  username_taken: ['"сосо" became "сосо-4"'],
+  token_name_changed: ['"" became "token 25"', '"a\\u{200b}\\"b\\"" became "a\\"b\\""'],
+  role_unknown: ['7'],
+  user_status_unknown: ['9'],
+  switched_off: ['status 3'],
+  revived: ['status 4'],
+  expired_from_the_start: ['0', '-2'],
+  key_invalid: ['12 characters'],
+  models_dropped: ['1200 of 1300'],
+  ips_dropped: ['10.0.0.300 nowhere'],
+  no_ip_left: ['10.0.0.300'],
+  root_replaced: ['boss'],
+  email_dropped: ['ana@'],
+  group_not_open: ['vip'],
+  usage_orphaned: ['2026-03-10'],
+};
+
+export const importNotes = [
+  'there is no table `logs`, so no history is imported; --logs names another database that has it',
+  '1 USD is 1000000 quota units there and 500000 here; quota units are moved as they are',
+];

@@ -56,6 +56,7 @@ export const adminImports = {
     none: 'Nothing was changed or left out.',
     rows: (shown: number, count: number) =>
       shown < count ? `Show the first ${formatInteger(shown)} of ${formatInteger(count)}` : 'Show which',
+    row: (subject: string) => `${subject}: `,
     inAll: 'in all',
   },
   accountNumber: (account: number) => `Account ${account}`,
@@ -100,6 +101,14 @@ export const adminImports = {
     linked_identity: 'Accounts were linked to other identity providers. The links were left out.',
     affiliate_quota: 'Accounts had affiliate quota, which was left out.',
   },
+  details: {
+    became: (old: string, changed: string) => `“${old}” became “${changed}”`,
+    role: (role: string) => `role ${role}`,
+    status: (status: string) => `status ${status}`,
+    expiry: (seconds: string) => `expiry ${seconds}`,
+    characters: (count: number) => plural(count, 'character', 'characters'),
+    dropped: (dropped: string, all: string) => `${dropped} of ${all}`,
+  },
   notMoved: 'Not moved',
   notMovedKinds: {
     'two-factor secrets': 'Two-factor secrets',
@@ -109,5 +118,11 @@ export const adminImports = {
     'redemption codes': 'Redemption codes',
     channels: 'Channels',
   },
-  notes: 'Notes',
+  notesTitle: 'Notes',
+  notes: {
+    noHistory:
+      'There is no table “logs”, so no history was imported. --logs names another database that has it.',
+    unitsDiffer: (there: string, here: string) =>
+      `1 USD is ${there} quota units there and ${here} here. Quota units are moved as they are.`,
+  },
 };

@@ -53,6 +53,7 @@ export const adminImports: Texts['adminImports'] = {
     none: '没有改动，也没有遗漏。',
     rows: (shown: number, count: number) =>
       shown < count ? `查看前 ${formatInteger(shown)} 项，共 ${formatInteger(count)} 项` : '查看明细',
+    row: (subject: string) => `${subject}：`,
     inAll: '合计',
   },
   accountNumber: (account: number) => `账号 ${account}`,
@@ -93,6 +94,14 @@ export const adminImports: Texts['adminImports'] = {
     linked_identity: '账号关联了其他身份提供方，关联未导入。',
     affiliate_quota: '账号有邀请奖励额度，未导入。',
   },
+  details: {
+    became: (old: string, changed: string) => `“${old}”改为“${changed}”`,
+    role: (role: string) => `角色 ${role}`,
+    status: (status: string) => `状态 ${status}`,
+    expiry: (seconds: string) => `过期时间 ${seconds}`,
+    characters: (count: number) => `${formatInteger(count)} 个字符`,
+    dropped: (dropped: string, all: string) => `${all} 个中的 ${dropped} 个`,
+  },
   notMoved: '未迁移',
   notMovedKinds: {
     'two-factor secrets': '两步验证密钥',
@@ -102,5 +111,10 @@ export const adminImports: Texts['adminImports'] = {
     'redemption codes': '兑换码',
     channels: '渠道',
   },
-  notes: '备注',
+  notesTitle: '备注',
+  notes: {
+    noHistory: '原数据库没有表 logs，因此没有导入历史用量。可用 --logs 指定含有该表的数据库。',
+    unitsDiffer: (there: string, here: string) =>
+      `1 美元在原服务中等于 ${there} 个额度单位，在这里等于 ${here} 个。额度单位按原样迁移。`,
+  },
 };

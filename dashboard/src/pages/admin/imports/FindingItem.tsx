@@ -3,7 +3,7 @@ import { formatInteger } from '../../../format/locale';
 import { Money } from '../../../shared/Money';
 import { texts } from '../../../texts';
 import classes from './ImportsPage.module.css';
-import type { Finding } from './report';
+import type { Finding, FindingRow } from './report';
 
 const words = texts.adminImports.changed;
 
@@ -24,12 +24,10 @@ export function FindingItem({ finding: { text, count, amount, rows } }: { findin
           <details className={classes.rows}>
             <summary>{words.rows(rows.length, count)}</summary>
             <ul>
-              {rows.map(({ subject, detail, units }, index) => (
+              {rows.map((row, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: the rows never change
                 <li key={index}>
-                  {subject}
-                  {subject !== '' && (detail !== '' || units !== undefined) && ': '}
-                  {units === undefined ? detail : <Money units={units} />}
+                  <RowText row={row} />
                 </li>
               ))}
             </ul>
@@ -38,4 +36,16 @@ export function FindingItem({ finding: { text, count, amount, rows } }: { findin
       </div>
     </li>
   );
+}
+
+function RowText({ row: { subject, detail, units } }: { row: FindingRow }) {
+  if (subject === '') return units === undefined ? detail : <Money units={units} />;
+  if (units !== undefined)
+    return (
+      <>
+        {words.row(subject)}
+        <Money units={units} />
+      </>
+    );
+  return detail === '' ? subject : words.row(subject) + detail;
 }

@@ -3,13 +3,13 @@ import type { ReactNode } from 'react';
 import type { ImportReport } from '../../../api/adminImports';
 import { formatInteger } from '../../../format/locale';
 import { formatUsd } from '../../../format/money';
-import { sentence } from '../../../format/sentence';
 import { texts } from '../../../texts';
 import { CountsTable } from './CountsTable';
 import { FindingItem } from './FindingItem';
 import classes from './ImportsPage.module.css';
 import { findingsOf, notMovedOf, sumsOf } from './report';
 import { SumsTable } from './SumsTable';
+import { noteOf } from './translate';
 
 const words = texts.adminImports;
 
@@ -61,11 +61,10 @@ export function ReportDetails({ report }: { report: ImportReport }) {
         </Part>
       )}
       {notes.length > 0 && (
-        <Part title={words.notes}>
-          {notes.map((note) => (
-            // A sentence of the program, which speaks English.
-            <Text key={note} size="sm" lang="en">
-              {sentence(note)}
+        <Part title={words.notesTitle}>
+          {notes.map(noteOf).map(({ text, lang }) => (
+            <Text key={text} size="sm" lang={lang}>
+              {text}
             </Text>
           ))}
         </Part>

@@ -34,7 +34,7 @@ describe('the findings', () => {
 
   it('name accounts and keys by their IDs there, and amounts as quota units', () => {
     expect(findingsOf(report).map(({ rows }) => rows)).toEqual([
-      [{ subject: 'Account 4', detail: '"сосо" became "сосо-4"' }],
+      [{ subject: 'Account 4', detail: '“сосо” became “сосо-4”' }],
       [{ subject: 'Account 5', detail: '', units: 700 }],
       [{ subject: 'Key 25 of account 3', detail: '' }],
     ]);
@@ -42,7 +42,7 @@ describe('the findings', () => {
 
   it('have numbers as they are if they are not about amounts, and no empty rows', () => {
     const rows = [{ user_id: 8, detail: '9' }, {}, { detail: 'all of them' }];
-    const found = findingsOf(withFindings({ user_status_unknown: { meaning: '', count: 1, rows } }));
+    const found = findingsOf(withFindings({ usage_orphaned: { meaning: '', count: 1, rows } }));
     expect(found[0]?.rows).toEqual([
       { subject: 'Account 8', detail: '9' },
       { subject: '', detail: 'all of them' },

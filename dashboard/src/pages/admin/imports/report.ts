@@ -2,6 +2,7 @@ import type { ImportReport, ImportRow } from '../../../api/adminImports';
 import { formatList } from '../../../format/list';
 import { sentence } from '../../../format/sentence';
 import { texts } from '../../../texts';
+import { detailText } from './translate';
 
 const words = texts.adminImports;
 
@@ -18,7 +19,6 @@ export interface Finding {
 export interface FindingRow {
   /** The account or key, by its ID in the other service. Empty if it is about neither. */
   subject: string;
-  /** Text of the server. */
   detail: string;
   /** Quota units, in place of the detail. */
   units?: number;
@@ -35,15 +35,21 @@ export function findingsOf(report: ImportReport): Finding[] {
       text: read(words.findings, code) ?? sentence(meaning),
       count,
       amount,
-      rows: rows.map((row) => findingRow(row, amount !== undefined)).filter(isTelling),
+      rows: rows.map((row) => findingRow(code, row, amount !== undefined)).filter(isTelling),
     }));
 }
 
 /** In findings about amounts, the detail is a number of quota units. */
-function findingRow({ user_id, token_id, detail = '' }: ImportRow, isAboutAmounts: boolean): FindingRow {
+function findingRow(
+  code: string,
+  { user_id, token_id, detail = '' }: ImportRow,
+  isAboutAmounts: boolean,
+): FindingRow {
   const subject = subjectOf(user_id, token_id);
   const isAmount = isAboutAmounts && /^-?\d+$/.test(detail);
-  return isAmount ? { subject, detail: '', units: Number(detail) } : { subject, detail };
+  return isAmount
+    ? { subject, detail: '', units: Number(detail) }
+    : { subject, detail: detailText(code, detail) };
 }
 
 function subjectOf(account: number | undefined, key: number | undefined): string {

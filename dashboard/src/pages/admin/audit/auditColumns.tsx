@@ -1,11 +1,12 @@
-import { ActionIcon, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconInfoCircle } from '@tabler/icons-react';
 import type { AuditLine } from '../../../api/adminAudit';
 import type { Column } from '../../../shared/DataTable';
 import { When } from '../../../shared/When';
 import { texts } from '../../../texts';
+import { ActionCell } from './ActionCell';
 import { ActorLink, SubjectLink } from './auditLinks';
-import { actionName, detailsOf } from './auditText';
+import { actionName } from './auditText';
 
 const words = texts.adminAudit;
 
@@ -20,18 +21,7 @@ const action: Column<AuditLine> = {
   key: 'action',
   header: words.columns.action,
   place: 'title',
-  cell: (line) => (
-    <>
-      <Text fw={600} size="sm">
-        {actionName(line.action)}
-      </Text>
-      {detailsOf(line.details).map(({ label, value }) => (
-        <Text key={label} size="xs" c="dimmed">
-          {texts.common.labelled(label, value)}
-        </Text>
-      ))}
-    </>
-  ),
+  cell: (line) => <ActionCell {...line} />,
 };
 
 const actor: Column<AuditLine> = {

@@ -10,7 +10,8 @@ import { FailureState } from '../../../shared/FailureState';
 import { Pager } from '../../../shared/Pager';
 import { When } from '../../../shared/When';
 import { texts } from '../../../texts';
-import { actionName, actorName, detailsOf, subjectName } from '../../admin/audit/auditText';
+import { ActionCell } from '../../admin/audit/ActionCell';
+import { actorName, subjectName } from '../../admin/audit/auditText';
 
 const words = texts.profile.activity;
 
@@ -55,18 +56,7 @@ function activityColumns(ownId: number): Column<ActivityLine>[] {
       key: 'action',
       header: columns.action,
       place: 'title',
-      cell: (line) => (
-        <>
-          <Text fw={600} size="sm">
-            {actionName(line.action)}
-          </Text>
-          {detailsOf(line.details).map(({ label, value }) => (
-            <Text key={label} size="xs" c="dimmed">
-              {label}: {value}
-            </Text>
-          ))}
-        </>
-      ),
+      cell: (line) => <ActionCell {...line} />,
     },
     { key: 'subject', header: columns.subject, cell: subjectName },
     {

@@ -1,0 +1,20 @@
+import { Text } from '@mantine/core';
+import type { AuditLine } from '../../../api/adminAudit';
+import { texts } from '../../../texts';
+import { actionName, detailsOf } from './auditText';
+
+/** What was done, with its details. */
+export function ActionCell({ action, details }: Pick<AuditLine, 'action' | 'details'>) {
+  return (
+    <>
+      <Text fw={600} size="sm">
+        {actionName(action)}
+      </Text>
+      {detailsOf(details).map(({ label, value }) => (
+        <Text key={label} size="xs" c="dimmed">
+          {texts.common.labelled(label, value)}
+        </Text>
+      ))}
+    </>
+  );
+}

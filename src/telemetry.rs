@@ -6,6 +6,7 @@
 
 pub mod caches;
 pub mod ledger;
+pub mod refused_requests;
 pub mod requests;
 
 use std::io::IsTerminal;

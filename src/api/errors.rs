@@ -6,7 +6,7 @@ use super::api_error::ApiError;
 use super::error_code::ErrorCode;
 use crate::domain::date_range::DateRangeInvalid;
 use crate::domain::ip_allowlist::IpsInvalid;
-use crate::domain::ledger::Refusal;
+use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::domain::model_limits::ModelsInvalid;
 use crate::domain::money::QuotaInvalid;
 use crate::domain::page::PageInvalid;
@@ -168,26 +168,32 @@ impl From<AuthError> for ApiError {
     }
 }
 
+impl From<RefusalReason> for ErrorCode {
+    fn from(reason: RefusalReason) -> Self {
+        match reason {
+            RefusalReason::InvalidKey => Self::InvalidKey,
+            RefusalReason::TokenDisabled => Self::TokenDisabled,
+            RefusalReason::TokenExpired => Self::TokenExpired,
+            RefusalReason::UserDisabled => Self::UserDisabled,
+            RefusalReason::GroupNotAllowed => Self::GroupNotAllowed,
+            RefusalReason::ModelNotAllowed => Self::ModelNotAllowed,
+            RefusalReason::IpNotAllowed => Self::IpNotAllowed,
+            RefusalReason::TokenExhausted => Self::TokenExhausted,
+            RefusalReason::TokenQuotaInsufficient => Self::TokenQuotaInsufficient,
+            RefusalReason::UserQuotaInsufficient => Self::UserQuotaInsufficient,
+            RefusalReason::TokenPeriodExceeded => Self::TokenPeriodExceeded,
+            RefusalReason::UserPeriodExceeded => Self::UserPeriodExceeded,
+            RefusalReason::RateLimited => Self::RateLimited,
+            RefusalReason::TooManyConcurrent => Self::TooManyConcurrent,
+            RefusalReason::ReservationNotFound => Self::ReservationNotFound,
+            RefusalReason::ReservationEnded => Self::ReservationEnded,
+        }
+    }
+}
+
 impl From<Refusal> for ErrorCode {
     fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::InvalidKey => Self::InvalidKey,
-            Refusal::TokenDisabled => Self::TokenDisabled,
-            Refusal::TokenExpired => Self::TokenExpired,
-            Refusal::UserDisabled => Self::UserDisabled,
-            Refusal::GroupNotAllowed => Self::GroupNotAllowed,
-            Refusal::ModelNotAllowed => Self::ModelNotAllowed,
-            Refusal::IpNotAllowed => Self::IpNotAllowed,
-            Refusal::TokenExhausted => Self::TokenExhausted,
-            Refusal::TokenQuotaInsufficient => Self::TokenQuotaInsufficient,
-            Refusal::UserQuotaInsufficient => Self::UserQuotaInsufficient,
-            Refusal::TokenPeriodExceeded(_) => Self::TokenPeriodExceeded,
-            Refusal::UserPeriodExceeded(_) => Self::UserPeriodExceeded,
-            Refusal::RateExceeded(_) => Self::RateLimited,
-            Refusal::TooManyConcurrent => Self::TooManyConcurrent,
-            Refusal::NoReservation => Self::ReservationNotFound,
-            Refusal::ReservationEnded => Self::ReservationEnded,
-        }
+        refusal.reason().into()
     }
 }
 

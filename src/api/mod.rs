@@ -30,6 +30,7 @@ pub mod models;
 pub mod openapi;
 pub mod overview;
 pub mod page;
+pub mod refused_requests;
 pub mod router;
 pub mod sessions;
 pub mod settings;

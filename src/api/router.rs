@@ -17,7 +17,8 @@ use super::openapi::refusals;
 use super::state::AppState;
 use super::{
     access_tokens, activity, api_error, audit, auth, billing, charge_history, dashboard, enablement, gateways, health,
-    imports, keys, middleware, models, overview, sessions, settings, sign_in, tokens, usage, usage_reports, users,
+    imports, keys, middleware, models, overview, refused_requests, sessions, settings, sign_in, tokens, usage,
+    usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -57,6 +58,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(users::show_own, users::edit_own))
         .routes(routes!(overview::show))
         .routes(routes!(usage_reports::show_own))
+        .routes(routes!(refused_requests::list_own))
         .routes(routes!(charge_history::list))
         .routes(routes!(charge_history::spend))
         .routes(routes!(access_tokens::mint))
@@ -97,7 +99,8 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(audit::list))
         .routes(routes!(imports::list))
         .routes(routes!(settings::list))
-        .routes(routes!(usage_reports::show));
+        .routes(routes!(usage_reports::show))
+        .routes(routes!(refused_requests::list));
 
     let gateway = OpenApiRouter::new()
         .routes(routes!(verify::verify))

@@ -19,31 +19,37 @@ use crate::domain::time::Day;
 use crate::domain::usage_report::{Amounts, Dimension, Grouping, Report, ReportRow, ReportSpan};
 use crate::service::usage_reports::ReportScope;
 
-/// Which days, and how to group them.
+/// Which days, and which token.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct ReportQuery {
+pub struct SpanQuery {
     /// First day, YYYY-MM-DD. Default: 30 days until `to`. At most 366 days.
     from: Option<String>,
     /// Last day, YYYY-MM-DD, included. Default: today.
     to: Option<String>,
-    /// `day` (default) and `token`, and for administrators `user`; several are separated by commas. Without `day`, the
-    /// highest spend comes first.
-    group_by: Option<String>,
     /// Only this token.
     token_id: Option<String>,
-    /// `json` (default) or `csv`.
-    format: Option<String>,
 }
 
-impl ReportQuery {
-    fn span(&self, today: Day) -> Result<ReportSpan, ApiError> {
+impl SpanQuery {
+    pub(super) fn span(&self, today: Day) -> Result<ReportSpan, ApiError> {
         Ok(ReportSpan::resolve(self.from.as_deref(), self.to.as_deref(), today)?)
     }
 
-    fn token(&self) -> Result<Option<TokenId>, ApiError> {
+    pub(super) fn token(&self) -> Result<Option<TokenId>, ApiError> {
         Ok(query_number("token_id", self.token_id.as_deref())?.map(TokenId::new))
     }
+}
+
+/// How to group the usage.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ReportQuery {
+    /// `day` (default) and `token`, and for administrators `user`; several are separated by commas. Without `day`, the
+    /// highest spend comes first.
+    group_by: Option<String>,
+    /// `json` (default) or `csv`.
+    format: Option<String>,
 }
 
 /// Whose usage, for administrators.
@@ -52,6 +58,17 @@ impl ReportQuery {
 pub struct ReportUserQuery {
     /// Only the tokens of this user. Not together with `token_id`, which takes precedence.
     user_id: Option<String>,
+}
+
+impl ReportUserQuery {
+    pub(super) fn scope(&self, token: Option<TokenId>) -> Result<ReportScope, ApiError> {
+        let user = query_number("user_id", self.user_id.as_deref())?.map(UserId::new);
+        Ok(match (token, user) {
+            (Some(token), _) => ReportScope::Token(token),
+            (None, Some(user)) => ReportScope::User(user),
+            (None, None) => ReportScope::Everyone,
+        })
+    }
 }
 
 /// What was used.
@@ -184,38 +201,35 @@ fn answer(report: &Report, format: Format, app: &AppState) -> Response {
 }
 
 /// Usage of your tokens, deleted ones included, over at most 366 days.
-#[utoipa::path(get, path = "/api/usage", operation_id = "show_usage", tag = "usage", params(ReportQuery),
+#[utoipa::path(get, path = "/api/usage", operation_id = "show_usage", tag = "usage", params(SpanQuery, ReportQuery),
     responses((status = 200, content((Envelope<ReportBody> = "application/json"), (String = "text/csv")))))]
 pub async fn show_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
+    Query(days): Query<SpanQuery>,
     Query(query): Query<ReportQuery>,
 ) -> Result<Response, ApiError> {
     let format = Format::parse(query.format.as_deref())?;
-    let (span, grouping) = (query.span(app.usage_reports.today())?, Grouping::parse(query.group_by.as_deref())?);
-    let report = app.usage_reports.show_own(&caller, query.token()?, span, grouping).await?;
+    let (span, grouping) = (days.span(app.usage_reports.today())?, Grouping::parse(query.group_by.as_deref())?);
+    let report = app.usage_reports.show_own(&caller, days.token()?, span, grouping).await?;
     Ok(answer(&report, format, &app))
 }
 
 /// Usage of everyone, of one user or of one token, over at most 366 days.
 #[utoipa::path(get, path = "/api/admin/usage", operation_id = "show_everyones_usage", tag = "administration",
-    params(ReportQuery, ReportUserQuery),
+    params(SpanQuery, ReportQuery, ReportUserQuery),
     responses((status = 200, content((Envelope<ReportBody> = "application/json"), (String = "text/csv")))))]
 pub async fn show(
     State(app): State<Arc<AppState>>,
     _: Admin,
+    Query(days): Query<SpanQuery>,
     Query(query): Query<ReportQuery>,
     Query(user): Query<ReportUserQuery>,
 ) -> Result<Response, ApiError> {
     let format = Format::parse(query.format.as_deref())?;
-    let span = query.span(app.usage_reports.today())?;
+    let span = days.span(app.usage_reports.today())?;
     let grouping = Grouping::parse_everyones(query.group_by.as_deref())?;
-    let user = query_number("user_id", user.user_id.as_deref())?.map(UserId::new);
-    let scope = match (query.token()?, user) {
-        (Some(token), _) => ReportScope::Token(token),
-        (None, Some(user)) => ReportScope::User(user),
-        (None, None) => ReportScope::Everyone,
-    };
+    let scope = user.scope(days.token()?)?;
     let report = app.usage_reports.show(scope, span, grouping).await?;
     Ok(answer(&report, format, &app))
 }

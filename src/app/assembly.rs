@@ -31,6 +31,7 @@ use crate::service::overview::Overviews;
 use crate::service::passwords::Passwords;
 use crate::service::rate_limiter::{Limits, RateLimiter};
 use crate::service::recent_balances::RecentBalances;
+use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
 use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
@@ -51,6 +52,7 @@ pub struct App {
     pub(super) rate_limiter: Arc<RateLimiter>,
     pub(super) invalidator: Invalidator,
     pub foreign_keys: Arc<ForeignKeys>,
+    pub refused_requests: Arc<RefusedRequests>,
     #[cfg(feature = "embedded")]
     pub(super) vault: Vault,
 }
@@ -98,6 +100,7 @@ impl App {
             groups: groups.clone(),
         };
         let lanes = Lanes::start(&db, &clock, &rng, &balances, &ledger_rules, &mut registry);
+        let refused_requests = Arc::new(RefusedRequests::new(db.clone(), &mut registry));
         let ledger = Ledger::new(
             db.clone(),
             key_reader,
@@ -107,6 +110,7 @@ impl App {
             rng.clone(),
             groups.clone(),
             calendar,
+            Arc::clone(&refused_requests),
         );
         let token_rules =
             TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone(), cell: config.cell.label };
@@ -191,6 +195,7 @@ impl App {
             rate_limiter,
             invalidator,
             foreign_keys,
+            refused_requests,
             #[cfg(feature = "embedded")]
             vault,
         })

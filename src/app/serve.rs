@@ -44,10 +44,14 @@ pub async fn serve(mut config: Config, with_demo: bool) -> Result<(), StartError
     let stop = StopSignals::catch();
     print_start(&listener, &config, &database, app.state.dashboard.is_some(), generated_password.as_ref());
     let background = app.background(&database, &config);
+    let refused_requests = Arc::clone(&app.refused_requests);
     let limits = connections::Limits::new(&config.server, config.database.connections);
     connections::serve(listener, app.state, app.router, limits, stop.received()).await;
     for task in background {
         task.abort();
+    }
+    if let Err(error) = refused_requests.write().await {
+        tracing::warn!(%error, "the last counts of refused requests are lost");
     }
     db.close().await;
     database.stop().await;
@@ -64,7 +68,13 @@ impl App {
         let ledger = Arc::downgrade(&self.state.ledger);
         let expire = expire_reservations(db.clone(), clock, rules.max_clock_skew, move || ledger.upgrade());
         let load_foreign_keys = Arc::clone(&self.foreign_keys).run_loader();
-        let mut tasks = vec![tokio::spawn(jobs.run()), tokio::spawn(expire), tokio::spawn(load_foreign_keys)];
+        let write_refused = Arc::clone(&self.refused_requests).run();
+        let mut tasks = vec![
+            tokio::spawn(jobs.run()),
+            tokio::spawn(expire),
+            tokio::spawn(load_foreign_keys),
+            tokio::spawn(write_refused),
+        ];
         if !database.is_embedded() {
             tasks.push(tokio::spawn(self.invalidator.clone().listen(db)));
         }

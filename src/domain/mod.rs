@@ -26,6 +26,7 @@ pub mod password;
 pub mod period_limits;
 pub mod policy;
 pub mod rate_limits;
+pub mod refused_requests;
 pub mod search;
 pub mod secrets;
 pub mod session;

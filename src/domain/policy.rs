@@ -97,6 +97,16 @@ pub const MAX_REPORT_ROWS: i64 = 50_000;
 /// machine. A row is one token on one day with one model; a year of 1,000 tokens with 5 models has 1,830,000.
 pub const MAX_REPORT_READ: i64 = 2_000_000;
 
+/// Lines of a report of refused requests: the largest counts, which are those that somebody has to look at.
+pub const MAX_REFUSED_ROWS: i64 = 100;
+
+/// Counts of refused requests that wait to be written: about a megabyte. A count has a day, a token and a reason; what does
+/// not fit is not counted.
+pub const MAX_REFUSED_WAITING: usize = 10_000;
+
+/// Seconds between two writes of the counts of refused requests.
+pub const REFUSED_WRITE_SECONDS: u64 = 5;
+
 /// Seconds for which a daily usage answer is cached (spec §8).
 pub const DAILY_USAGE_CACHE_SECONDS: i64 = 600;
 

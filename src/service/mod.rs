@@ -20,6 +20,7 @@ pub mod overview;
 pub mod passwords;
 pub mod rate_limiter;
 pub mod recent_balances;
+pub mod refused_requests;
 pub mod rng;
 pub mod sessions;
 pub mod sign_in;

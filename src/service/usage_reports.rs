@@ -1,6 +1,6 @@
 //! Usage over longer ranges, grouped: a user's own, and everyone's for administrators (spec §13.6).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono_tz::Tz;
@@ -8,10 +8,11 @@ use chrono_tz::Tz;
 use crate::domain::caller::Caller;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::policy;
+use crate::domain::refused_requests::RefusedReport;
 use crate::domain::time::{Clock, Day};
 use crate::domain::usage_report::{Dimension, Grouping, Report, ReportSpan};
-use crate::storage::usage_reports::Grouped;
-use crate::storage::{self, Conn, Db, StorageError, tokens, usage_reports, users};
+use crate::storage::refused_requests::Counted;
+use crate::storage::{self, Conn, Db, StorageError, refused_requests, tokens, usage_reports, users};
 
 #[derive(Debug, thiserror::Error)]
 pub enum UsageReportsError {
@@ -62,7 +63,7 @@ impl UsageReports {
     /// The usage of the caller's tokens, or of one of them; deleted ones included.
     ///
     /// # Errors
-    /// The token is not the caller's; too many rows; the database.
+    /// The token is not the caller's; too many rows; too much usage to read; the database.
     pub async fn show_own(
         &self,
         caller: &Caller,
@@ -71,16 +72,8 @@ impl UsageReports {
         grouping: Grouping,
     ) -> Result<Report, UsageReportsError> {
         let mut tx = self.db.begin().await?;
-        let grouped = match token {
-            None => usage_reports::list_of_user(&mut tx, caller.user.id, span, &grouping).await?,
-            Some(token) => {
-                if tokens::find_owner_ever(&mut tx, token).await? != Some(caller.user.id) {
-                    return Err(UsageReportsError::TokenNotFound);
-                }
-                usage_reports::list_of_token(&mut tx, token, span, &grouping).await?
-            }
-        };
-        let report = report(&mut tx, grouped, span, grouping).await?;
+        let scope = own_scope(&mut tx, caller, token).await?;
+        let report = usage(&mut tx, scope, span, grouping).await?;
         storage::commit(tx).await?;
         Ok(report)
     }
@@ -96,34 +89,78 @@ impl UsageReports {
         grouping: Grouping,
     ) -> Result<Report, UsageReportsError> {
         let mut tx = self.db.begin().await?;
-        let grouped = match scope {
-            ReportScope::Everyone => usage_reports::list_of_everyone(&mut tx, span, &grouping).await?,
-            ReportScope::User(user) => {
-                if users::list_names(&mut tx, &[user]).await?.is_empty() {
-                    return Err(UsageReportsError::UserNotFound);
-                }
-                usage_reports::list_of_user(&mut tx, user, span, &grouping).await?
-            }
-            ReportScope::Token(token) => {
-                if tokens::find_owner_ever(&mut tx, token).await?.is_none() {
-                    return Err(UsageReportsError::TokenNotFound);
-                }
-                usage_reports::list_of_token(&mut tx, token, span, &grouping).await?
-            }
-        };
-        let report = report(&mut tx, grouped, span, grouping).await?;
+        require(&mut tx, scope).await?;
+        let report = usage(&mut tx, scope, span, grouping).await?;
+        storage::commit(tx).await?;
+        Ok(report)
+    }
+
+    /// The refused requests of the caller's tokens, or of one of them; deleted ones included.
+    ///
+    /// # Errors
+    /// The token is not the caller's; too much to read; the database.
+    pub async fn show_own_refused(
+        &self,
+        caller: &Caller,
+        token: Option<TokenId>,
+        span: ReportSpan,
+    ) -> Result<RefusedReport, UsageReportsError> {
+        let mut tx = self.db.begin().await?;
+        let scope = own_scope(&mut tx, caller, token).await?;
+        let report = refused(&mut tx, scope, span).await?;
+        storage::commit(tx).await?;
+        Ok(report)
+    }
+
+    /// The refused requests of everyone, of one user or of one token, for administrators.
+    ///
+    /// # Errors
+    /// There is no such user or token; too much to read; the database.
+    pub async fn show_refused(&self, scope: ReportScope, span: ReportSpan) -> Result<RefusedReport, UsageReportsError> {
+        let mut tx = self.db.begin().await?;
+        require(&mut tx, scope).await?;
+        let report = refused(&mut tx, scope, span).await?;
         storage::commit(tx).await?;
         Ok(report)
     }
 }
 
-/// Adds the total and the names.
-async fn report(
+/// What a user may see: everything of their own, or one token of theirs.
+async fn own_scope(conn: &mut Conn, caller: &Caller, token: Option<TokenId>) -> Result<ReportScope, UsageReportsError> {
+    match token {
+        None => Ok(ReportScope::User(caller.user.id)),
+        Some(token) if tokens::find_owner_ever(conn, token).await? == Some(caller.user.id) => {
+            Ok(ReportScope::Token(token))
+        }
+        Some(_) => Err(UsageReportsError::TokenNotFound),
+    }
+}
+
+/// The user or the token exists, or existed.
+async fn require(conn: &mut Conn, scope: ReportScope) -> Result<(), UsageReportsError> {
+    match scope {
+        ReportScope::User(user) if users::list_names(conn, &[user]).await?.is_empty() => {
+            Err(UsageReportsError::UserNotFound)
+        }
+        ReportScope::Token(token) if tokens::find_owner_ever(conn, token).await?.is_none() => {
+            Err(UsageReportsError::TokenNotFound)
+        }
+        ReportScope::Everyone | ReportScope::User(_) | ReportScope::Token(_) => Ok(()),
+    }
+}
+
+/// The usage of a scope, with the total and the names.
+async fn usage(
     conn: &mut Conn,
-    grouped: Grouped,
+    scope: ReportScope,
     span: ReportSpan,
     grouping: Grouping,
 ) -> Result<Report, UsageReportsError> {
+    let grouped = match scope {
+        ReportScope::Everyone => usage_reports::list_of_everyone(conn, span, &grouping).await?,
+        ReportScope::User(user) => usage_reports::list_of_user(conn, user, span, &grouping).await?,
+        ReportScope::Token(token) => usage_reports::list_of_token(conn, token, span, &grouping).await?,
+    };
     if grouped.read > policy::MAX_REPORT_READ {
         return Err(UsageReportsError::TooMuchUsage);
     }
@@ -132,12 +169,41 @@ async fn report(
     }
     let mut report = Report::new(span, grouping, grouped.rows);
     if report.grouping.has(Dimension::User) {
-        let ids: BTreeSet<UserId> = report.rows.iter().filter_map(|row| row.user_id).collect();
-        report.usernames = users::list_names(conn, &ids.into_iter().collect::<Vec<_>>()).await?;
+        report.usernames = usernames(conn, report.rows.iter().filter_map(|row| row.user_id)).await?;
     }
     if report.grouping.has(Dimension::Token) {
-        let ids: BTreeSet<TokenId> = report.rows.iter().filter_map(|row| row.token_id).collect();
-        report.token_names = tokens::list_names(conn, &ids.into_iter().collect::<Vec<_>>()).await?;
+        report.token_names = token_names(conn, report.rows.iter().filter_map(|row| row.token_id)).await?;
     }
     Ok(report)
+}
+
+/// The refused requests of a scope, with the names.
+async fn refused(conn: &mut Conn, scope: ReportScope, span: ReportSpan) -> Result<RefusedReport, UsageReportsError> {
+    let Counted { rows, total, read } = match scope {
+        ReportScope::Everyone => refused_requests::list_of_everyone(conn, span).await?,
+        ReportScope::User(user) => refused_requests::list_of_user(conn, user, span).await?,
+        ReportScope::Token(token) => refused_requests::list_of_token(conn, token, span).await?,
+    };
+    if read > policy::MAX_REPORT_READ {
+        return Err(UsageReportsError::TooMuchUsage);
+    }
+    let usernames = usernames(conn, rows.iter().map(|row| row.user_id)).await?;
+    let token_names = token_names(conn, rows.iter().map(|row| row.token_id)).await?;
+    Ok(RefusedReport { span, rows, total, usernames, token_names })
+}
+
+async fn usernames(
+    conn: &mut Conn,
+    ids: impl Iterator<Item = UserId>,
+) -> Result<BTreeMap<UserId, String>, StorageError> {
+    let ids: BTreeSet<UserId> = ids.collect();
+    users::list_names(conn, &ids.into_iter().collect::<Vec<_>>()).await
+}
+
+async fn token_names(
+    conn: &mut Conn,
+    ids: impl Iterator<Item = TokenId>,
+) -> Result<BTreeMap<TokenId, String>, StorageError> {
+    let ids: BTreeSet<TokenId> = ids.collect();
+    tokens::list_names(conn, &ids.into_iter().collect::<Vec<_>>()).await
 }

@@ -24,6 +24,7 @@ mod metrics;
 mod migrations;
 pub mod notifications;
 mod pool;
+pub mod refused_requests;
 pub mod reservations;
 pub mod retention;
 pub mod sessions;

@@ -96,7 +96,7 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
 }
 
 /// Without statistics, PostgreSQL would sort all rows on the disk before it groups them.
-async fn group_by_hash(conn: &mut Conn) -> Result<(), StorageError> {
+pub(super) async fn group_by_hash(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!(r#"select set_config('enable_sort', 'off', true) as "set!""#).fetch_one(conn).await?;
     Ok(())
 }

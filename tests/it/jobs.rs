@@ -268,3 +268,15 @@ async fn expired_access_tokens_are_deleted(pool: PgPool) {
         sqlx::query_scalar("select expires_at from access_tokens order by id").fetch_all(&app.pool).await.unwrap();
     assert_eq!(left, [Some(START + 1), None]);
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn counts_of_refused_requests_are_kept_as_long_as_charges(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let insert = "insert into refused_requests (user_id, day, token_id, reason, requests) \
+                  select 1, '2025-12-09'::date + n % 2, n, 'token_expired', 1 from generate_series(1, 12000) n";
+    sqlx::query(insert).execute(&app.pool).await.unwrap();
+    // 2026-03-10.
+    jobs(&app, 90).run_as_of(UnixTime::new(START)).await.unwrap();
+    assert_eq!(count(&app.pool, "refused_requests where day = '2025-12-09'").await, 0);
+    assert_eq!(count(&app.pool, "refused_requests where day = '2025-12-10'").await, 6_000);
+}

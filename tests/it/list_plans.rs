@@ -7,7 +7,7 @@ use keymeter::domain::time::{Day, UnixTime};
 use keymeter::domain::token_listing::TokenListing;
 use keymeter::domain::usage_report::{Grouping, ReportSpan};
 use keymeter::storage::tokens::Listed;
-use keymeter::storage::{keys, tokens, usage_reports};
+use keymeter::storage::{keys, refused_requests, tokens, usage_reports};
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgPool, Postgres};
 
@@ -48,7 +48,7 @@ fn assert_uses(plan: &str, index: &str) {
 async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool) {
     let app = TestApp::new(pool.clone()).await;
     let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
-    for table in ["tokens", "usage_daily", "usage_imported"] {
+    for table in ["tokens", "usage_daily", "usage_imported", "refused_requests"] {
         let off = format!("alter table {table} set (autovacuum_enabled = off)");
         sqlx::query(AssertSqlSafe(off)).execute(&pool).await.unwrap();
     }
@@ -65,6 +65,10 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
         let sql = usage.replace("usage_daily", table);
         sqlx::query(AssertSqlSafe(sql)).bind(ben.id).execute(&pool).await.unwrap();
     }
+
+    let refused = "insert into refused_requests (user_id, day, token_id, reason, requests) \
+                   select $1, '2026-01-01'::date + n % 60, n, 'token_expired', 1 from generate_series(1, 20000) n";
+    sqlx::query(refused).bind(ben.id).execute(&pool).await.unwrap();
 
     let mut conn = service_connection(&url(&pool)).await;
     let listing = TokenListing::default();
@@ -104,4 +108,15 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     let of_everyone = plan(&mut conn, "where day between $1 and $2 limit $7", &arguments("1000001")).await;
     assert_uses(&of_everyone, "usage_daily_by_day");
     assert_uses(&of_everyone, "usage_imported_by_day");
+
+    let arguments = |scope: &str| format!("'2026-01-01', '2026-01-31', 100, {scope}");
+    refused_requests::list_of_user(&mut conn, UserId::new(ana.id), span).await.unwrap();
+    let own = plan(&mut conn, "from refused_requests where user_id = $4", &arguments("1, 2000001")).await;
+    assert_uses(&own, "refused_requests_pkey");
+    refused_requests::list_of_token(&mut conn, TokenId::new(1), span).await.unwrap();
+    let of_token = plan(&mut conn, "from refused_requests where token_id = $4", &arguments("1")).await;
+    assert_uses(&of_token, "refused_requests_by_token");
+    refused_requests::list_of_everyone(&mut conn, span).await.unwrap();
+    let of_everyone = plan(&mut conn, "from refused_requests where day between", &arguments("2000001")).await;
+    assert_uses(&of_everyone, "refused_requests_by_day");
 }

@@ -63,6 +63,7 @@ mod migrations;
 mod names;
 mod outage;
 mod overview;
+mod refused_requests;
 mod registration;
 mod reservation_refusals;
 mod routes;

@@ -122,6 +122,8 @@ async fn operations_of_the_ledger_and_look_ups_of_keys_are_counted_exactly(pool:
     };
     assert_eq!((operations("charge", "ok"), operations("charge", "refused")), (2.0, 2.0));
     assert_eq!((operations("reserve", "ok"), operations("settle", "ok"), operations("release", "ok")), (2.0, 1.0, 1.0));
+    assert_eq!(grew(r#"keymeter_refused_requests_total{reason="token_quota_insufficient"}"#), 1.0);
+    assert_eq!(grew("keymeter_refused_requests_uncounted_total"), 0.0);
     // A charge of 30, and 70 of the 90 that the reservation cost: the token had no more.
     assert_eq!(grew("keymeter_ledger_quota_total"), 100.0);
     assert_eq!(grew("keymeter_ledger_shortfall_quota_total"), 20.0);
@@ -150,11 +152,12 @@ async fn operations_md_lists_every_metric_and_no_others(pool: PgPool) {
     let documented: BTreeSet<String> =
         table.lines().filter_map(|row| row.strip_prefix("| `")?.split('`').next()).map(str::to_owned).collect();
     let app = TestApp::new(pool).await;
-    // A metric with labels appears with its first sample: a charge and a refused call are one of each.
+    // A metric with labels appears with its first sample: a charge, a refused one and a refused call are one of each.
     let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1 })).await;
     app.fills(&ana, 1).await;
     gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await.ok();
+    gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await.refuses(402, "token_exhausted");
     app.stranger().get("/api/token/").await.refuses(401, "not_signed_in");
     let text = app.stranger().get("/metrics").await.text;
     let metrics: BTreeSet<String> = text

@@ -103,6 +103,8 @@ const OWN: &[Own] = &[
     ("GET", "/api/user/activity", &[InvalidRange]),
     ("GET", "/api/usage", &[InvalidRange, InvalidFilter, RangeTooLarge, NotFound]),
     ("GET", "/api/admin/usage", &[InvalidRange, InvalidFilter, RangeTooLarge, NotFound]),
+    ("GET", "/api/usage/refused_requests", &[InvalidRange, RangeTooLarge, NotFound]),
+    ("GET", "/api/admin/usage/refused_requests", &[InvalidRange, RangeTooLarge, NotFound]),
     ("GET", "/api/admin/audit", &[InvalidRange, InvalidFilter, RangeTooLarge]),
     (
         "POST",

@@ -27,5 +27,5 @@ mod tests;
 
 pub use admission::RequestContext;
 pub use balances::{Balances, ChargeOutcome, Counts, Effect, LockedToken, Wallet};
-pub use refusal::Refusal;
+pub use refusal::{Refusal, RefusalReason};
 pub use reservation::{Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement};

@@ -62,7 +62,77 @@ pub enum Refusal {
     ReservationEnded,
 }
 
+/// The reason of a refusal, without figures. Named like its error code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "snake_case")]
+pub enum RefusalReason {
+    InvalidKey,
+    TokenDisabled,
+    TokenExpired,
+    UserDisabled,
+    GroupNotAllowed,
+    ModelNotAllowed,
+    IpNotAllowed,
+    TokenExhausted,
+    TokenQuotaInsufficient,
+    UserQuotaInsufficient,
+    TokenPeriodExceeded,
+    UserPeriodExceeded,
+    RateLimited,
+    TooManyConcurrent,
+    ReservationNotFound,
+    ReservationEnded,
+}
+
+impl RefusalReason {
+    /// The name in the API, in metrics and in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidKey => "invalid_key",
+            Self::TokenDisabled => "token_disabled",
+            Self::TokenExpired => "token_expired",
+            Self::UserDisabled => "user_disabled",
+            Self::GroupNotAllowed => "group_not_allowed",
+            Self::ModelNotAllowed => "model_not_allowed",
+            Self::IpNotAllowed => "ip_not_allowed",
+            Self::TokenExhausted => "token_exhausted",
+            Self::TokenQuotaInsufficient => "token_quota_insufficient",
+            Self::UserQuotaInsufficient => "user_quota_insufficient",
+            Self::TokenPeriodExceeded => "token_period_exceeded",
+            Self::UserPeriodExceeded => "user_period_exceeded",
+            Self::RateLimited => "rate_limited",
+            Self::TooManyConcurrent => "too_many_concurrent",
+            Self::ReservationNotFound => "reservation_not_found",
+            Self::ReservationEnded => "reservation_ended",
+        }
+    }
+}
+
 impl Refusal {
+    /// Its reason, without figures.
+    #[must_use]
+    pub const fn reason(self) -> RefusalReason {
+        match self {
+            Self::InvalidKey => RefusalReason::InvalidKey,
+            Self::TokenDisabled => RefusalReason::TokenDisabled,
+            Self::TokenExpired => RefusalReason::TokenExpired,
+            Self::UserDisabled => RefusalReason::UserDisabled,
+            Self::GroupNotAllowed => RefusalReason::GroupNotAllowed,
+            Self::ModelNotAllowed => RefusalReason::ModelNotAllowed,
+            Self::IpNotAllowed => RefusalReason::IpNotAllowed,
+            Self::TokenExhausted => RefusalReason::TokenExhausted,
+            Self::TokenQuotaInsufficient => RefusalReason::TokenQuotaInsufficient,
+            Self::UserQuotaInsufficient => RefusalReason::UserQuotaInsufficient,
+            Self::TokenPeriodExceeded(_) => RefusalReason::TokenPeriodExceeded,
+            Self::UserPeriodExceeded(_) => RefusalReason::UserPeriodExceeded,
+            Self::RateExceeded(_) => RefusalReason::RateLimited,
+            Self::TooManyConcurrent => RefusalReason::TooManyConcurrent,
+            Self::NoReservation => RefusalReason::ReservationNotFound,
+            Self::ReservationEnded => RefusalReason::ReservationEnded,
+        }
+    }
+
     /// Seconds after which a retry can succeed, if time alone can help.
     #[must_use]
     pub const fn retry_after(self) -> Option<i64> {

@@ -9,6 +9,7 @@ mod charges;
 mod expire_reservations;
 mod idempotency_records;
 mod partitions;
+mod refused_requests;
 mod reservations;
 mod sessions;
 mod statistics;
@@ -25,7 +26,7 @@ use crate::domain::time::{Clock, DAY, UnixTime};
 use crate::storage::{self, Conn, Db, StorageError, retention};
 
 /// Every job that works on the tables, in this order.
-const JOBS: [Job; 8] = [
+const JOBS: [Job; 9] = [
     partitions::MAKE,
     partitions::DROP,
     charges::JOB,
@@ -33,6 +34,7 @@ const JOBS: [Job; 8] = [
     reservations::JOB,
     sessions::JOB,
     access_tokens::JOB,
+    refused_requests::JOB,
     statistics::JOB,
 ];
 

@@ -98,10 +98,14 @@ impl Ledger {
     fn queue(
         &self,
         prepared: Prepared,
-    ) -> Result<impl Future<Output = Result<Charged, LedgerError>> + use<>, LedgerError> {
+    ) -> Result<impl Future<Output = Result<Charged, LedgerError>> + use<'_>, LedgerError> {
         let Prepared { request_id, step } = prepared;
         let outcome = match step {
-            Step::Queue(charge) => Either::Left(self.lanes.queue(charge)?),
+            Step::Queue(charge) => {
+                let key = Arc::clone(&charge.key);
+                let outcome = self.lanes.queue(charge)?;
+                Either::Left(async move { outcome.await.inspect_err(|error| self.count_refusal(&key, error)) })
+            }
             Step::Answer(outcome) => Either::Right(ready(Ok(outcome))),
         };
         Ok(async move { Ok(Charged { outcome: outcome.await?, request_id }) })

@@ -47,11 +47,14 @@ impl Ledger {
         let Some(key) = &verification.key else {
             return Ok(());
         };
-        match key.token.rate_limits.requests_per_minute {
-            None => Ok(()),
-            Some(limit) => {
-                self.forward_auth.count(key.token.id, limit, self.clock.micros()).map_err(Refusal::RateExceeded)
-            }
-        }
+        let Some(limit) = key.token.rate_limits.requests_per_minute else {
+            return Ok(());
+        };
+        let at = self.now();
+        self.forward_auth.count(key.token.id, limit, at.micros).map_err(|exceeded| {
+            let refusal = Refusal::RateExceeded(exceeded);
+            self.refused.count(&key.token, refusal, &at);
+            refusal
+        })
     }
 }

@@ -38,6 +38,7 @@ use crate::domain::ledger::Refusal;
 use crate::domain::time::Clock;
 use crate::service::foreign_keys::KeyReader;
 use crate::service::key_cache::{CachedKey, KeyCache};
+use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
 use crate::storage::{Db, StorageError};
 
@@ -70,6 +71,7 @@ pub struct Ledger {
     groups: Groups,
     calendar: Calendar,
     forward_auth: ForwardAuthRates,
+    refused: Arc<RefusedRequests>,
 }
 
 impl Ledger {
@@ -85,8 +87,10 @@ impl Ledger {
         rng: Rng,
         groups: Groups,
         calendar: Calendar,
+        refused: Arc<RefusedRequests>,
     ) -> Self {
-        Self { db, key_reader, key_cache, lanes, clock, rng, groups, calendar, forward_auth: ForwardAuthRates::new() }
+        let forward_auth = ForwardAuthRates::new();
+        Self { db, key_reader, key_cache, lanes, clock, rng, groups, calendar, forward_auth, refused }
     }
 
     /// The present moment.
@@ -98,6 +102,13 @@ impl Ledger {
     /// The digest that finds a key. Most texts that are not keys are refused without a look-up.
     fn digest(&self, key: &str) -> Result<Digest, Refusal> {
         self.key_reader.digest(key).map_err(|_| Refusal::InvalidKey)
+    }
+
+    /// Counts the error of an operation, if it is a refusal.
+    fn count_refusal(&self, key: &CachedKey, error: &LedgerError) {
+        if let LedgerError::Refused(refusal) = error {
+            self.refused.count(&key.token, *refusal, &self.now());
+        }
     }
 
     /// The live token of a key, however long ago it was read: everything that can change is checked under the locks.

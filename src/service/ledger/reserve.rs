@@ -38,7 +38,8 @@ impl Ledger {
         let digest = self.digest(key)?;
         let key = self.find_key(&digest).await?.ok_or(Refusal::InvalidKey)?;
         let expires_at = self.clock.now().plus(seconds);
-        self.lanes.execute(Reserve { gateway, key, quota, context, expires_at }).await
+        let reserve = Reserve { gateway, key: Arc::clone(&key), quota, context, expires_at };
+        self.lanes.execute(reserve).await.inspect_err(|error| self.count_refusal(&key, error))
     }
 }
 

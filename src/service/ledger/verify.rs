@@ -56,7 +56,11 @@ impl Ledger {
         };
         let at = self.now();
         let usable = key.token.usable(&key.wallet, &at);
-        Ok(Verification { refusal: self.check(&key, context, quota, &at).err(), key: Some(key), usable })
+        let refusal = self.check(&key, context, quota, &at).err();
+        if let Some(refusal) = refusal {
+            self.refused.count(&key.token, refusal, &at);
+        }
+        Ok(Verification { refusal, key: Some(key), usable })
     }
 
     /// The rules of a charge, on balances that may be old.

@@ -10,6 +10,7 @@ use keymeter::config::Config;
 use keymeter::domain::time::{Clock, ManualClock, UnixTime};
 use keymeter::service::foreign_keys::ForeignKeys;
 use keymeter::service::jobs::expire_overdue;
+use keymeter::service::refused_requests::RefusedRequests;
 use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
 use keymeter::storage::Db;
@@ -25,6 +26,7 @@ pub struct TestApp {
     pub clock: Arc<ManualClock>,
     pub pool: PgPool,
     pub foreign_keys: Arc<ForeignKeys>,
+    pub refused_requests: Arc<RefusedRequests>,
 }
 
 impl TestApp {
@@ -38,7 +40,7 @@ impl TestApp {
         let clock = Arc::new(ManualClock::at(UnixTime::new(START)));
         let app = assemble(&pool, &clock, settings, 1);
         app.state.users.ensure_root(Some(&ROOT_PASSWORD.into())).await.unwrap();
-        Self { router: app.router, clock, pool, foreign_keys: app.foreign_keys }
+        Self { router: app.router, clock, pool, foreign_keys: app.foreign_keys, refused_requests: app.refused_requests }
     }
 
     /// Another server on the same database, with the same clock and other random numbers.
@@ -50,7 +52,13 @@ impl TestApp {
     pub fn server_ahead(&self, ahead: i64) -> Self {
         let clock = Arc::new(ManualClock::at(self.clock.now().plus(ahead)));
         let app = assemble(&self.pool, &clock, &[], 3 + ahead.unsigned_abs());
-        Self { router: app.router, clock, pool: self.pool.clone(), foreign_keys: app.foreign_keys }
+        Self {
+            router: app.router,
+            clock,
+            pool: self.pool.clone(),
+            foreign_keys: app.foreign_keys,
+            refused_requests: app.refused_requests,
+        }
     }
 
     /// Runs the job that ends overdue reservations once, on another server of the same database.

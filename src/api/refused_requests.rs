@@ -1,0 +1,96 @@
+//! Requests of gateways that were refused, by token and reason (spec §13.7).
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::api_error::ApiError;
+use super::auth::{Admin, SignedIn};
+use super::envelope::Envelope;
+use super::error_code::ErrorCode;
+use super::extract::Query;
+use super::state::AppState;
+use super::usage_reports::{ReportUserQuery, SpanQuery};
+use crate::domain::refused_requests::RefusedReport;
+
+/// The requests of a token that were refused for one reason.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RefusedRowBody {
+    /// The error code of the refusals.
+    reason: ErrorCode,
+    /// Token ID.
+    token_id: i64,
+    /// The present name of the token.
+    token_name: String,
+    /// The id of the token's owner.
+    user_id: i64,
+    /// The username of the owner.
+    username: String,
+    /// Number of refused requests.
+    requests: i64,
+}
+
+/// Refused requests of a range of days.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RefusedBody {
+    /// The first day, YYYY-MM-DD.
+    from: String,
+    /// The last day, YYYY-MM-DD.
+    to: String,
+    /// The time zone of the days.
+    time_zone: String,
+    /// Number of refused requests, also those without a row.
+    total: i64,
+    /// The largest numbers first; at most 100.
+    rows: Vec<RefusedRowBody>,
+}
+
+impl RefusedBody {
+    fn new(report: &RefusedReport, time_zone: String) -> Self {
+        let rows = report.rows.iter().map(|row| RefusedRowBody {
+            reason: row.reason.into(),
+            token_id: row.token_id.get(),
+            token_name: report.token_names.get(&row.token_id).cloned().unwrap_or_default(),
+            user_id: row.user_id.get(),
+            username: report.usernames.get(&row.user_id).cloned().unwrap_or_default(),
+            requests: row.requests,
+        });
+        Self {
+            rows: rows.collect(),
+            from: report.span.from.to_string(),
+            to: report.span.to.to_string(),
+            time_zone,
+            total: report.total,
+        }
+    }
+}
+
+/// Refused requests of your tokens, deleted ones included, by reason. Up to five seconds late.
+#[utoipa::path(get, path = "/api/usage/refused_requests", operation_id = "list_refused_requests", tag = "usage",
+    params(SpanQuery), responses((status = 200, body = Envelope<RefusedBody>)))]
+pub async fn list_own(
+    State(app): State<Arc<AppState>>,
+    SignedIn(caller): SignedIn,
+    Query(days): Query<SpanQuery>,
+) -> Result<Envelope<RefusedBody>, ApiError> {
+    let span = days.span(app.usage_reports.today())?;
+    let report = app.usage_reports.show_own_refused(&caller, days.token()?, span).await?;
+    Ok(Envelope::of(RefusedBody::new(&report, app.time_zone.clone())))
+}
+
+/// Refused requests of everyone, of one user or of one token, by reason. Up to five seconds late.
+#[utoipa::path(get, path = "/api/admin/usage/refused_requests", operation_id = "list_everyones_refused_requests",
+    tag = "administration", params(SpanQuery, ReportUserQuery),
+    responses((status = 200, body = Envelope<RefusedBody>)))]
+pub async fn list(
+    State(app): State<Arc<AppState>>,
+    _: Admin,
+    Query(days): Query<SpanQuery>,
+    Query(user): Query<ReportUserQuery>,
+) -> Result<Envelope<RefusedBody>, ApiError> {
+    let span = days.span(app.usage_reports.today())?;
+    let report = app.usage_reports.show_refused(user.scope(days.token()?)?, span).await?;
+    Ok(Envelope::of(RefusedBody::new(&report, app.time_zone.clone())))
+}

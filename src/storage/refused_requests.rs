@@ -1,0 +1,111 @@
+//! The table `refused_requests`.
+
+use super::retention::BATCH_ROWS;
+use super::usage_reports::group_by_hash;
+use super::{Conn, StorageError};
+use crate::domain::id::{TokenId, UserId};
+use crate::domain::ledger::RefusalReason;
+use crate::domain::policy;
+use crate::domain::refused_requests::{RefusedKind, RefusedRow};
+use crate::domain::time::Day;
+use crate::domain::usage_report::ReportSpan;
+
+/// The lines of a report, and the rows that were read for them.
+#[derive(Debug)]
+pub struct Counted {
+    /// The largest counts.
+    pub rows: Vec<RefusedRow>,
+    /// The sum of all counts.
+    pub total: i64,
+    pub read: i64,
+}
+
+/// Adds counts to those of the table. They must be in the order of their kinds, so that two servers do not wait for each
+/// other.
+pub async fn add(conn: &mut Conn, counts: &[(RefusedKind, i64)]) -> Result<(), StorageError> {
+    fn column<T>(counts: &[(RefusedKind, i64)], value: impl Fn(&RefusedKind) -> T) -> Vec<T> {
+        counts.iter().map(|(kind, _)| value(kind)).collect()
+    }
+    sqlx::query!(
+        "insert into refused_requests (user_id, day, token_id, reason, requests) \
+         select * from unnest($1::bigint[], $2::date[], $3::bigint[], $4::text[], $5::bigint[]) \
+         on conflict on constraint refused_requests_pkey \
+         do update set requests = refused_requests.requests + excluded.requests",
+        &column(counts, |kind| kind.user_id.get()),
+        &column(counts, |kind| kind.day.date()),
+        &column(counts, |kind| kind.token_id.get()),
+        &column(counts, |kind| kind.reason.as_str().to_owned()),
+        &counts.iter().map(|(_, requests)| *requests).collect::<Vec<_>>()
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Sums the counts of `$from`, whose parameters begin with `$4`.
+macro_rules! summed {
+    ($conn:expr, $span:expr, $from:tt $(, $bind:expr)* $(,)?) => {{
+        let rows = sqlx::query!(
+            r#"select user_id as "user_id!: UserId", token_id as "token_id!: TokenId", reason as "reason!: RefusalReason",
+               sum(requests)::bigint as "requests!", (sum(sum(requests)) over ())::bigint as "total!",
+               (sum(count(*)) over ())::bigint as "read!" from "# + $from + r#"
+               group by user_id, token_id, reason order by sum(requests) desc, token_id, reason limit $3"#,
+            $span.from as Day,
+            $span.to as Day,
+            policy::MAX_REFUSED_ROWS
+            $(, $bind)*
+        )
+        .fetch_all(&mut *$conn)
+        .await?;
+        let (total, read) = rows.first().map_or((0, 0), |row| (row.total, row.read));
+        let rows = rows.into_iter().map(|row| RefusedRow {
+            user_id: row.user_id,
+            token_id: row.token_id,
+            reason: row.reason,
+            requests: row.requests,
+        });
+        Counted { rows: rows.collect(), total, read }
+    }};
+}
+
+/// The refused requests of all tokens of a user, deleted ones included. Must run in a transaction, for which it switches
+/// off sorting; reads one row more than [`policy::MAX_REPORT_READ`] at most.
+pub async fn list_of_user(conn: &mut Conn, user: UserId, span: ReportSpan) -> Result<Counted, StorageError> {
+    group_by_hash(conn).await?;
+    Ok(summed!(
+        conn,
+        span,
+        "(select * from refused_requests where user_id = $4 and day between $1 and $2 limit $5) r",
+        user as UserId,
+        policy::MAX_REPORT_READ + 1
+    ))
+}
+
+/// The refused requests of one token.
+pub async fn list_of_token(conn: &mut Conn, token: TokenId, span: ReportSpan) -> Result<Counted, StorageError> {
+    Ok(summed!(conn, span, "refused_requests where token_id = $4 and day between $1 and $2", token as TokenId))
+}
+
+/// The refused requests of everyone, in the same way as those of a user.
+pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan) -> Result<Counted, StorageError> {
+    group_by_hash(conn).await?;
+    Ok(summed!(
+        conn,
+        span,
+        "(select * from refused_requests where day between $1 and $2 limit $4) r",
+        policy::MAX_REPORT_READ + 1
+    ))
+}
+
+/// Deletes counts of days before `day`, at most [`BATCH`](super::retention::BATCH). Returns how many.
+pub async fn delete_before(conn: &mut Conn, day: Day) -> Result<u64, StorageError> {
+    let done = sqlx::query!(
+        "delete from refused_requests where ctid = any(array( \
+         select ctid from refused_requests where day < $1 order by day limit $2))",
+        day as Day,
+        BATCH_ROWS
+    )
+    .execute(conn)
+    .await?;
+    Ok(done.rows_affected())
+}

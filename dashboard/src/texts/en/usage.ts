@@ -1,3 +1,5 @@
+import { plural } from './plural';
+
 export const usage = {
   title: 'Usage',
   description: 'What all your keys spend, deleted ones included.',
@@ -13,4 +15,27 @@ export const usage = {
   hiddenRanks: (shown: string, hidden: string) =>
     `The ${shown} with the highest spend. The export also has the other ${hidden}.`,
   empty: { title: 'No usage', hint: 'No key was used on these days.' },
+  refused: {
+    title: 'Refused requests',
+    description: 'Requests that a limit or a setting of a key refused, by reason.',
+    total: (count: number) =>
+      `${plural(count, 'request was', 'requests were')} refused by a limit or a setting of a key.`,
+    empty: 'No request was refused on these days.',
+    reason: 'Reason',
+    reasons: {
+      token_disabled: 'Key disabled',
+      token_expired: 'Key expired',
+      user_disabled: 'Account disabled',
+      group_not_allowed: 'Group no longer available',
+      model_not_allowed: 'Model not allowed',
+      ip_not_allowed: 'IP address not allowed',
+      token_exhausted: 'Quota of the key used up',
+      token_quota_insufficient: 'Not enough quota left on the key',
+      user_quota_insufficient: 'Not enough in the wallet',
+      token_period_exceeded: 'Daily, weekly or monthly limit of the key reached',
+      user_period_exceeded: 'Daily, weekly or monthly limit of the account reached',
+      rate_limited: 'Rate limit of the key reached',
+      too_many_concurrent: 'Too many requests at the same time',
+    },
+  },
 };

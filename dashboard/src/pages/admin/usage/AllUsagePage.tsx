@@ -1,11 +1,12 @@
 import { Group, Skeleton, Stack } from '@mantine/core';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../../../api/status';
-import { allUsageCsvHref, useUsageReport } from '../../../api/usageReports';
+import { allUsageCsvHref, type ReportRow, useUsageReport } from '../../../api/usageReports';
 import { PageHeader } from '../../../shared/PageHeader';
 import { CsvButton } from '../../../shared/usage/CsvButton';
 import { RangeFields } from '../../../shared/usage/RangeFields';
 import { Ranking } from '../../../shared/usage/Ranking';
+import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
 import { todayIn } from '../../../shared/usage/range';
 import { SpendByDay } from '../../../shared/usage/SpendByDay';
 import { useRange } from '../../../shared/usage/useRange';
@@ -29,6 +30,19 @@ export default function AllUsagePage() {
     <>
       <PageHeader title={words.title} description={words.description} />
       <Skeleton h={420} radius="lg" />
+    </>
+  );
+}
+
+type KeyOfUser = Pick<ReportRow, 'token_id' | 'token_name' | 'user_id' | 'username'>;
+
+function keyAndOwner({ token_id, token_name, user_id, username }: KeyOfUser) {
+  return (
+    <>
+      <TokenLink id={token_id} name={token_name} fw={600} {...target} />
+      <div>
+        <UserLink id={user_id} name={username} size="xs" {...target} />
+      </div>
     </>
   );
 }
@@ -71,19 +85,8 @@ function AllUsage({ timeZone }: { timeZone: string }) {
             name={({ user_id, username }) => <UserLink id={user_id} name={username} fw={600} />}
           />
         )}
-        <Ranking
-          title={words.keys}
-          header={texts.usage.key}
-          report={byToken}
-          name={({ token_id, token_name, user_id, username }) => (
-            <>
-              <TokenLink id={token_id} name={token_name} fw={600} {...target} />
-              <div>
-                <UserLink id={user_id} name={username} size="xs" {...target} />
-              </div>
-            </>
-          )}
-        />
+        <Ranking title={words.keys} header={texts.usage.key} report={byToken} name={keyAndOwner} />
+        <RefusedRequests scope="everyone" range={range} userId={userId} name={keyAndOwner} />
       </Stack>
     </>
   );

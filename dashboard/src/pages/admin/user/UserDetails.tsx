@@ -7,9 +7,11 @@ import { ApiError } from '../../../api/error';
 import { useUser } from '../../../api/session';
 import { DetailsPending } from '../../../shared/DetailsPending';
 import { PageHeader } from '../../../shared/PageHeader';
+import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
 import { texts } from '../../../texts';
 import { AuditSection } from '../audit/AuditSection';
 import { actorColumns } from '../audit/auditColumns';
+import { TokenLink } from '../shared/links';
 import { mayManage } from '../users/permissions';
 import { type UserDialog, UserDialogs } from '../users/UserDialogs';
 import { UserMenu } from '../users/UserMenu';
@@ -58,6 +60,11 @@ export function UserDetails({ id }: { id: number }) {
       <Stack gap="lg">
         <UserFacts user={user} />
         <UserSpend userId={id} />
+        <RefusedRequests
+          scope="everyone"
+          userId={id}
+          name={({ token_id, token_name }) => <TokenLink id={token_id} name={token_name} />}
+        />
         <UserKeys userId={id} />
         <WalletSection userId={id} />
         <AuditSection words={words.activity} filter={{ actor_id: String(id) }} columns={actorColumns} />

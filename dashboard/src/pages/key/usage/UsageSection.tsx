@@ -7,6 +7,7 @@ import { FailureState } from '../../../shared/FailureState';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { SpendChart } from '../../../shared/SpendChart';
 import { RangeFields } from '../../../shared/usage/RangeFields';
+import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
 import { todayIn } from '../../../shared/usage/range';
 import { UsageTable } from '../../../shared/usage/UsageTable';
 import { useRange } from '../../../shared/usage/useRange';
@@ -26,9 +27,10 @@ interface Props {
 /** Loads the time zone of the server first, because usage days depend on it. */
 export function UsageSection({ token, scope }: Props) {
   const { data: status } = useStatus();
+  if (status) return <Usage token={token} scope={scope} timeZone={status.time_zone} />;
   return (
     <Paper component="section" p="lg">
-      {status ? <Usage token={token} scope={scope} timeZone={status.time_zone} /> : <Skeleton h={420} />}
+      <Skeleton h={420} />
     </Paper>
   );
 }
@@ -52,35 +54,38 @@ function Usage({ token, scope, timeZone }: Props & { timeZone: string }) {
 
   return (
     <>
-      <Group justify="space-between" align="flex-start" mb="md">
-        <Title order={2}>{words.title}</Title>
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<IconDownload size={16} />}
-          disabled={!data || isPlaceholderData}
-          onClick={() => data && exportCsv(data)}
-        >
-          {words.export}
-        </Button>
-      </Group>
-      <RangeFields today={today} state={state} onChange={setState} />
-      {data ? (
-        <Stack gap="lg" mt="lg" className={classes.figures} data-old={isPlaceholderData || undefined}>
-          <div className={classes.chart}>
-            <SpendChart daily={daysOf(data)} today={today} />
-          </div>
-          <UsageTable daily={daysOf(data)} />
-          <Text size="sm" c="dimmed">
-            {words.asOf} <RelativeTime seconds={Math.floor(report.dataUpdatedAt / 1000)} /> ·{' '}
-            {words.zone(timeZone)}
-          </Text>
-        </Stack>
-      ) : error ? (
-        <FailureState error={error} onRetry={refetch} />
-      ) : (
-        <Skeleton h={420} mt="lg" />
-      )}
+      <Paper component="section" p="lg">
+        <Group justify="space-between" align="flex-start" mb="md">
+          <Title order={2}>{words.title}</Title>
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconDownload size={16} />}
+            disabled={!data || isPlaceholderData}
+            onClick={() => data && exportCsv(data)}
+          >
+            {words.export}
+          </Button>
+        </Group>
+        <RangeFields today={today} state={state} onChange={setState} />
+        {data ? (
+          <Stack gap="lg" mt="lg" className={classes.figures} data-old={isPlaceholderData || undefined}>
+            <div className={classes.chart}>
+              <SpendChart daily={daysOf(data)} today={today} />
+            </div>
+            <UsageTable daily={daysOf(data)} />
+            <Text size="sm" c="dimmed">
+              {words.asOf} <RelativeTime seconds={Math.floor(report.dataUpdatedAt / 1000)} /> ·{' '}
+              {words.zone(timeZone)}
+            </Text>
+          </Stack>
+        ) : error ? (
+          <FailureState error={error} onRetry={refetch} />
+        ) : (
+          <Skeleton h={420} mt="lg" />
+        )}
+      </Paper>
+      <RefusedRequests scope={scope} range={range} tokenId={token.id} />
     </>
   );
 }

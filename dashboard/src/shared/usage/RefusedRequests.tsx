@@ -1,0 +1,73 @@
+import { Paper, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { type RefusedOptions, type RefusedRow, useRefusedRequests } from '../../api/refusedRequests';
+import { formatInteger } from '../../format/locale';
+import { texts } from '../../texts';
+import { type Column, DataTable } from '../DataTable';
+import { FailureState } from '../FailureState';
+
+const words = texts.usage.refused;
+
+interface Props extends RefusedOptions {
+  /** The name of the key of a row, with a link. Absent for a single key. */
+  name?: (row: RefusedRow) => ReactNode;
+}
+
+/** Why requests were refused, the most frequent reason first. */
+export function RefusedRequests({ name, ...options }: Props) {
+  const { data, error, refetch } = useRefusedRequests(options);
+  return (
+    <section>
+      <Title order={2} mb={4}>
+        {words.title}
+      </Title>
+      <Text size="sm" c="dimmed" mb="md">
+        {data ? words.total(data.total) : words.description}
+      </Text>
+      {error && !data ? (
+        <Paper>
+          <FailureState error={error} onRetry={refetch} />
+        </Paper>
+      ) : (
+        <DataTable
+          label={words.title}
+          columns={
+            name
+              ? [reason, { key: 'key', header: texts.usage.key, cell: name }, requests]
+              : [reason, requests]
+          }
+          rows={data?.rows}
+          rowKey={({ token_id, reason }) => `${token_id} ${reason}`}
+          empty={
+            <Text p="lg" c="dimmed">
+              {words.empty}
+            </Text>
+          }
+        />
+      )}
+    </section>
+  );
+}
+
+const reason: Column<RefusedRow> = {
+  key: 'reason',
+  header: words.reason,
+  place: 'title',
+  cell: ({ reason }) => (
+    <Text span inherit fw={600}>
+      {reasonText(reason)}
+    </Text>
+  ),
+};
+
+const requests: Column<RefusedRow> = {
+  key: 'requests',
+  header: texts.usage.requests,
+  align: 'right',
+  cell: ({ requests }) => <span className="tabular">{formatInteger(requests)}</span>,
+};
+
+/** The text of a reason, or its code if it is newer than this dashboard. */
+function reasonText(reason: string): string {
+  return Object.hasOwn(words.reasons, reason) ? words.reasons[reason as keyof typeof words.reasons] : reason;
+}

@@ -89,6 +89,7 @@ async fn make_data(opened: &Opened, config: &Config, password: &SecretString) ->
         }
     })
     .await?;
+    app.refused_requests.write().await?;
     println!();
     Ok(())
 }

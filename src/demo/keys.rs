@@ -48,6 +48,11 @@ pub(super) struct DemoKey {
 }
 
 impl DemoKey {
+    /// Returns true if a customer uses it, with some models and from some addresses only.
+    pub(super) fn is_customer(&self) -> bool {
+        self.name.starts_with("Northwind")
+    }
+
     /// Returns true if the key is used in this hour of the demo.
     pub(super) const fn is_used_at(&self, hour: i64) -> bool {
         let last = match self.final_state {

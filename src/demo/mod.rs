@@ -112,6 +112,9 @@ pub async fn fill(
         apply_final_state(state, &people, &gateways, created).await?;
         limits::apply(state, created).await?;
     }
+    for created in &created {
+        go_on_using(state, created).await?;
+    }
     accounts::limit_accounts(state, &people).await?;
     state.authenticator.by_access_token(&access_token).await?;
     gateways.finish(state, &people.root).await?;
@@ -227,8 +230,26 @@ async fn apply_final_state(
     Ok(())
 }
 
+/// Clients go on sending requests with a key that can no longer be used, and one of them asks for a model that its key
+/// does not allow. All of these are refused.
+async fn go_on_using(state: &AppState, created: &CreatedKey) -> Result<(), DemoError> {
+    let (model, requests) = match created.key.final_state {
+        _ if created.key.is_customer() => ("claude-sonnet-4", 6),
+        FinalState::Disabled | FinalState::Locked | FinalState::Exhausted => {
+            (created.key.models[0].name, created.key.requests_per_day / 3)
+        }
+        FinalState::Expires(days) if days < 0 => (created.key.models[0].name, created.key.requests_per_day),
+        FinalState::Enabled | FinalState::NearlySpent | FinalState::Expires(_) => return Ok(()),
+    };
+    let context = RequestContext { model: Some(model.to_owned()), ..RequestContext::default() };
+    for _ in 0..requests {
+        state.ledger.verify(&created.text, &context, Some(Quota::LEAST)).await?;
+    }
+    Ok(())
+}
+
 fn new_token(key: &DemoKey, end: UnixTime) -> Result<NewToken, DemoError> {
-    let is_customer = key.name.starts_with("Northwind");
+    let is_customer = key.is_customer();
     let lifetime = match key.final_state {
         FinalState::Expires(days) => Lifetime::Until(end.plus(days * DAY - HOUR)),
         FinalState::Enabled

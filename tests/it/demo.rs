@@ -37,6 +37,11 @@ async fn a_demo_fills_an_empty_database_and_starts_again_on_it(pool: PgPool) {
     assert_eq!(reasons, BTreeSet::from(["expires_soon", "nearly_spent", "exhausted", "expired"]));
     let report = ana.get("/api/usage?group_by=day").await.ok();
     assert_eq!(report["rows"].as_array().unwrap().len(), 30, "{report}");
+    let refused = ana.get("/api/usage/refused_requests").await.ok();
+    let refused: BTreeSet<&str> =
+        refused["rows"].as_array().unwrap().iter().map(|row| row["reason"].as_str().unwrap()).collect();
+    let expected = ["model_not_allowed", "token_disabled", "token_exhausted", "token_expired"];
+    assert_eq!(refused, BTreeSet::from(expected));
     let root = Client::signed_in(&server, "root", ROOT_PASSWORD).await;
     assert_eq!(root.get("/api/admin/token_api_requests?state=pending").await.ok()["total"], 2, "requests that wait");
     let everyones = root.get("/api/admin/tokens?size=100").await.ok();

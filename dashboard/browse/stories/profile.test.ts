@@ -66,7 +66,12 @@ test('an access token is shown once, works, and stops working when revoked', asy
   await shown.getByRole('button', { name: 'Done' }).click();
   await hidden(shown);
   expect(await page.content()).not.toContain(token);
+  const row = page.getByRole('table', { name: 'Access tokens' }).getByRole('row', { name: 'Deploy script' });
+  await visible(row.getByText('never'));
   expect(await statusWith(token)).toBe(200);
+  await page.reload();
+  await visible(row);
+  await hidden(row.getByText('never'));
 
   await page.getByRole('button', { name: 'Revoke Deploy script' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();

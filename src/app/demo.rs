@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::demo;
 use crate::domain::group::GroupInfo;
 use crate::domain::password::random_password;
+use crate::domain::setting::SettingValue;
 use crate::domain::time::{Clock, DAY, ManualClock, SystemClock};
 use crate::service::rng::Rng;
 use crate::storage::{self, retention, users};
@@ -32,6 +33,10 @@ pub(super) fn add_settings(config: &mut Config) {
     }
     if config.models.names.is_empty() {
         config.models.names = demo::MODELS.map(str::to_owned).to_vec();
+        if let Some(models) = config.shown.iter_mut().find(|setting| setting.name == "models.names") {
+            models.value = SettingValue::List(config.models.names.clone());
+            models.is_default = false;
+        }
     }
 }
 

@@ -43,6 +43,9 @@ async fn a_demo_fills_an_empty_database_and_starts_again_on_it(pool: PgPool) {
     let expected = ["model_not_allowed", "token_disabled", "token_exhausted", "token_expired"];
     assert_eq!(refused, BTreeSet::from(expected));
     let root = Client::signed_in(&server, "root", ROOT_PASSWORD).await;
+    let shown = root.get("/api/admin/settings").await.ok()["settings"].clone();
+    let models = shown.as_array().unwrap().iter().find(|setting| setting["name"] == "models.names").unwrap();
+    assert_eq!((&models["value"][0], &models["is_default"]), (&"gpt-4o".into(), &false.into()));
     assert_eq!(root.get("/api/admin/token_api_requests?state=pending").await.ok()["total"], 2, "requests that wait");
     let everyones = root.get("/api/admin/tokens?size=100").await.ok();
     let members = |member: &str| {

@@ -195,6 +195,7 @@ mod tests {
         assert_eq!(MAX_LIST_BYTES, 16_384);
         assert_eq!(EXPIRES_SOON_SECONDS, 604_800);
         assert_eq!(IDEMPOTENCY_RECORD_SECONDS, 259_200);
+        assert_eq!(UNLIMITED_SENTINEL, 50_000_000_000_000);
         assert_eq!(i128::from(QUOTA_PER_USD) * MICRO_USD_PER_QUOTA, 1_000_000);
     }
 }

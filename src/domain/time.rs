@@ -331,6 +331,13 @@ mod tests {
     }
 
     #[test]
+    fn the_system_clock_counts_from_1970() {
+        let year_2026 = UnixTime(1_767_225_600);
+        assert!(SystemClock.now() >= year_2026);
+        assert!(SystemClock.micros() >= Micros(year_2026.get() * Micros::PER_SECOND));
+    }
+
+    #[test]
     fn a_manual_clock_moves_only_when_told_to() {
         let clock = ManualClock::at(UnixTime(100));
         clock.advance(5);

@@ -232,6 +232,34 @@ mod tests {
         assert_eq!(filled, [used(-2), DayUsage::none(today.plus_days(-1)), used(0)]);
     }
 
+    #[test]
+    fn a_key_of_unlimited_quota_can_spend_its_wallet_or_up_to_the_sentinel() {
+        let quota = |units| Quota::grant(units).unwrap();
+        let usage = |unlimited| KeyUsage {
+            name: TokenName::parse("a token").unwrap(),
+            budget: Budget::new(quota(7), unlimited),
+            used_quota: quota(5),
+            model_limits_enabled: false,
+            model_limits: ModelLimits::default(),
+            lifetime: Lifetime::Forever,
+            held: Quota::ZERO,
+            period_limits: PeriodLimits::default(),
+            period_counters: PeriodCounters::NONE,
+            rate_limits: RateLimits::default(),
+            wallet: quota(30),
+            owner_status: UserStatus::Enabled,
+        };
+        let table = [
+            (false, UnlimitedLimit::Wallet, 7),
+            (false, UnlimitedLimit::Sentinel, 7),
+            (true, UnlimitedLimit::Wallet, 30),
+            (true, UnlimitedLimit::Sentinel, policy::UNLIMITED_SENTINEL - 5),
+        ];
+        for (unlimited, limit, available) in table {
+            assert_eq!(usage(unlimited).available(limit).get(), available, "{unlimited} {limit:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn every_range_has_one_to_eight_days_without_gaps(start in 0_i64..4000, length in 0_i64..4000) {

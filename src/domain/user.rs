@@ -298,7 +298,10 @@ impl UserFilter {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::domain::group::GroupInfo;
 
     #[test]
     fn administrators_manage_users_and_root_manages_everyone() {
@@ -376,6 +379,56 @@ pub(super) mod tests {
         }
         for code in [-1, 0, 3, 99] {
             assert_eq!((Role::from_code(code), UserStatus::from_code(code)), (None, None));
+        }
+    }
+
+    fn groups() -> Groups {
+        let info = GroupInfo { description: String::new(), ratio: "1".into(), open: true };
+        Groups::new(BTreeMap::from([("default".to_owned(), info.clone()), ("vip".to_owned(), info)]))
+    }
+
+    /// The filter of `status`, `group`, `role`, `sort` and `order`.
+    fn filter(texts: [&str; 5]) -> Result<UserFilter, UserFilterInvalid> {
+        let [status, group, role, sort, order] = texts.map(Some);
+        UserFilter::parse(status, group, role, sort, order, &groups())
+    }
+
+    #[test]
+    fn omitted_and_empty_parameters_list_every_account_newest_first() {
+        let everyone = UserFilter::parse(None, None, None, None, None, &groups());
+        assert_eq!(everyone, Ok(UserFilter::default()));
+        assert_eq!(filter([""; 5]), everyone);
+        assert_eq!(filter(["", "", "", "id", "desc"]), everyone);
+        assert!(everyone.unwrap().is_newest_first());
+        for other in [["", "", "", "username", ""], ["", "", "", "", "asc"]] {
+            assert!(!filter(other).unwrap().is_newest_first(), "{other:?}");
+        }
+        assert!(filter(["1", "vip", "10", "", ""]).unwrap().is_newest_first());
+    }
+
+    #[test]
+    fn each_parameter_of_a_list_of_accounts_has_its_values() {
+        for (text, status) in [("1", UserStatus::Enabled), ("2", UserStatus::Disabled)] {
+            assert_eq!(filter([text, "", "", "", ""]).unwrap().status, Some(status));
+        }
+        assert_eq!(filter(["", "vip", "", "", ""]).unwrap().group.as_deref(), Some("vip"));
+        for (text, role) in [("1", Role::User), ("10", Role::Admin), ("100", Role::Root)] {
+            assert_eq!(filter(["", "", text, "", ""]).unwrap().role, Some(role));
+        }
+        for name in ["id", "username", "quota", "used_quota"] {
+            assert_eq!(filter(["", "", "", name, ""]).unwrap().sort.as_str(), name);
+        }
+        assert_eq!(filter(["", "", "", "", "asc"]).unwrap().order, Order::Ascending);
+        for (texts, refused) in [
+            (["3", "", "", "", ""], UserFilterInvalid::Status),
+            (["enabled", "", "", "", ""], UserFilterInvalid::Status),
+            (["", "gold", "", "", ""], UserFilterInvalid::Group("default, vip".into())),
+            (["", "", "2", "", ""], UserFilterInvalid::Role),
+            (["", "", "root", "", ""], UserFilterInvalid::Role),
+            (["", "", "", "role", ""], UserFilterInvalid::Sort),
+            (["", "", "", "", "up"], UserFilterInvalid::Order),
+        ] {
+            assert_eq!(filter(texts), Err(refused), "{texts:?}");
         }
     }
 

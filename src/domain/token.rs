@@ -343,7 +343,7 @@ impl Token {
 /// What is left after `add_quota`.
 fn added(remain: Quota, units: i64) -> Result<Quota, EditRefused> {
     match remain.changed_by(units) {
-        None if units < 0 => Err(EditRefused::Insufficient(remain.get())),
+        None if units.is_negative() => Err(EditRefused::Insufficient(remain.get())),
         Some(sum) if units <= 0 || sum.get() <= policy::MAX_QUOTA => Ok(sum),
         Some(_) | None => Err(EditRefused::TooMuch(remain.get())),
     }

@@ -189,6 +189,23 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_of_zero_model_tokens_counts_none() {
+        let counters = RateCounters { requests_tat: START, tokens_tat: START, open_reservations: 1 };
+        assert_eq!(tokens(0).count_tokens(counters, 5, START), counters);
+    }
+
+    #[test]
+    fn as_many_reservations_may_be_open_as_the_limit() {
+        let admits = |limit, open_reservations| {
+            let limits = RateLimits { concurrency: Some(limit), ..RateLimits::default() };
+            limits.admit_reservation(RateCounters { open_reservations, ..RateCounters::default() })
+        };
+        for (limit, open, admitted) in [(2, 0, true), (2, 1, true), (2, 2, false), (2, 3, false), (0, 0, false)] {
+            assert_eq!(admits(limit, open), admitted, "{open} of {limit}");
+        }
+    }
+
+    #[test]
     fn model_tokens_are_admitted_while_there_is_room_for_one_and_overshoot_by_what_is_in_flight() {
         let limits = tokens(600);
         let counters = limits.count_tokens(RateCounters::default(), 599, START);
@@ -224,6 +241,13 @@ mod tests {
         let ahead = START.plus(20 * Micros::PER_SECOND);
         let full = limits.admit(limits.admit(RateCounters::default(), ahead).unwrap(), ahead).unwrap();
         assert_eq!(limits.admit(full, START).unwrap_err().retry_after(), 50);
+    }
+
+    #[test]
+    fn a_server_may_be_ahead_by_a_minute_of_a_full_bucket() {
+        let latest = START.plus(2 * MINUTE);
+        assert_eq!(admit_request(1, latest, START), Err(120));
+        assert_eq!(admit_request(1, latest.plus(1), START), Ok(START.plus(MINUTE)));
     }
 
     #[test]

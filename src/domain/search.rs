@@ -330,6 +330,8 @@ mod tests {
             assert_eq!((ends.first_chars().as_deref(), ends.last_chars().as_deref()), (first, last), "{text}");
             assert_eq!(format!("{ends:?}"), "KeyEnds(…)");
         }
+        let is_either = |text| KeyEnds::parse(text).unwrap().unwrap().is_either();
+        assert_eq!(["ab12", "sk-ab12", "%wxyz", "ab12%wxyz"].map(is_either), [true, false, false, false]);
         assert_eq!(KeyEnds::parse(" "), Ok(None));
         for text in ["a", "abc", "sk-", "sk-abc", "%abc", "abc%xyz", "%abcd%", "abcd%e%", "a%b%cdef", "%"] {
             assert_eq!(KeyEnds::parse(text), Err(SearchInvalid::NotEnds), "{text}");

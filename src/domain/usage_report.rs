@@ -218,6 +218,7 @@ mod tests {
         }
         let all =
             |text| Grouping::parse_everyones(Some(text)).map(|grouping| grouping.dimensions().collect::<Vec<_>>());
+        assert_eq!(all(""), Ok(vec![Day]));
         assert_eq!(all("user"), Ok(vec![User]));
         assert_eq!(all("token"), Ok(vec![User, Token]));
         assert_eq!(all("day,user"), Ok(vec![Day, User]));

@@ -40,6 +40,16 @@ async fn retries(app: &TestApp, reason: &str) -> u64 {
     counted(app, &format!(r#"keymeter_ledger_retries_total{{reason="{reason}"}}"#)).await
 }
 
+async fn refused_as_busy(app: &TestApp) -> u64 {
+    counted(app, r#"keymeter_ledger_operations_total{operation="charge",outcome="busy"}"#).await
+}
+
+/// Connections to the same database that wait only 100 ms for a row.
+async fn impatient(pool: &PgPool) -> PgPool {
+    let options = pool.connect_options().as_ref().clone().options([("lock_timeout", "100ms")]);
+    PgPoolOptions::new().max_connections(8).connect_with(options).await.unwrap()
+}
+
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l4_a_batch_is_tried_again_after_errors_that_can_pass_but_not_for_ever(pool: PgPool) {
     const INTERNAL: Refusal = (500, "internal", "internal error; quote X-Request-Id to your operator");
@@ -109,8 +119,7 @@ async fn l4_a_batch_is_halved_only_after_an_error_that_may_be_of_one_row(pool: P
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l8_a_caller_that_leaves_gives_up_its_place_beside_a_held_wallet(pool: PgPool) {
-    let options = pool.connect_options().as_ref().clone().options([("lock_timeout", "100ms")]);
-    let impatient = PgPoolOptions::new().max_connections(8).connect_with(options).await.unwrap();
+    let impatient = impatient(&pool).await;
     let (app, ana, gateway) = app_with_wallet(impatient.clone(), 1_000).await;
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
     asks(&gateway, "charge", &json!({ "key": key, "quota": 1 })).await.ok();
@@ -129,10 +138,7 @@ async fn l8_a_caller_that_leaves_gives_up_its_place_beside_a_held_wallet(pool: P
     })
     .await;
     leaves.abort();
-    eventually("the one that left is counted as busy", async || {
-        counted(&app, r#"keymeter_ledger_operations_total{operation="charge",outcome="busy"}"#).await == 1
-    })
-    .await;
+    eventually("the one that left is counted as busy", async || refused_as_busy(&app).await == 1).await;
     assert!(!stays.is_finished(), "the other one, which came first, still waits");
     holder.rollback().await.unwrap();
     assert_eq!(stays.await.unwrap().ok()["charged"], 2);
@@ -141,11 +147,37 @@ async fn l8_a_caller_that_leaves_gives_up_its_place_beside_a_held_wallet(pool: P
     impatient.close().await;
 }
 
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l8_at_most_1024_operations_wait_beside_a_lane_for_held_wallets(pool: PgPool) {
+    let impatient = impatient(&pool).await;
+    let (app, ana, gateway) = app_with_wallet(impatient.clone(), 10_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 10_000 })).await;
+    asks(&gateway, "verify", &json!({ "key": key })).await.ok();
+
+    let mut holder = pool.begin().await.unwrap();
+    sqlx::query("select 1 from users where id = $1 for update").bind(ana.id).execute(&mut *holder).await.unwrap();
+    let calls = [700, 400].map(|charges| {
+        let body = json!({ "charges": vec![json!({ "key": key, "quota": 1 }); charges] });
+        let gateway = gateway.clone();
+        tokio::spawn(async move { asks(&gateway, "charges", &body).await.ok() })
+    });
+    eventually("76 of 1,100 are refused", async || refused_as_busy(&app).await == 76).await;
+    holder.rollback().await.unwrap();
+    let mut charged = 0;
+    for call in calls {
+        let answers = call.await.unwrap();
+        charged += answers.as_array().unwrap().iter().filter(|answer| answer["success"] == json!(true)).count();
+    }
+    assert_eq!((charged, refused_as_busy(&app).await), (1_024, 76));
+    assert_eq!(balances(&app, &ana, &key).await, [1_024, 8_976, 1_024, 8_976]);
+    assert_ledger_invariants(&impatient).await;
+    impatient.close().await;
+}
+
 /// Ten charges of one call, while the wallets of some of them are locked.
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l3_charges_of_free_wallets_are_committed_beside_charges_of_held_ones(pool: PgPool) {
-    let options = pool.connect_options().as_ref().clone().options([("lock_timeout", "100ms")]);
-    let impatient = PgPoolOptions::new().max_connections(8).connect_with(options).await.unwrap();
+    let impatient = impatient(&pool).await;
     let app = TestApp::with(impatient.clone(), &[("KEYMETER_LEDGER__LANES", "1")]).await;
     let gateway = app.gateway().await;
     let mut keys = Vec::new();

@@ -3,7 +3,7 @@
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::harness::gateway::{REUSED, TOKEN_SHORT, app_with_wallet, asks, balances, edits, refused};
+use crate::harness::gateway::{INVALID_KEY, REUSED, TOKEN_SHORT, app_with_wallet, asks, balances, edits, refused};
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l4_a_request_id_charges_once_and_belongs_to_one_request(pool: PgPool) {
@@ -48,10 +48,15 @@ async fn l4_a_request_id_charges_once_and_belongs_to_one_request(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l4_a_retry_gets_the_first_answer_even_after_the_token_was_deleted(pool: PgPool) {
-    let (_, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
     let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
-    let body = json!({ "key": key, "quota": 40, "request_id": "r1" });
-    let charged = asks(&gateway, "charge", &body).await.ok();
+    let charge = |quota: i64, request_id: &str| json!({ "key": key, "quota": quota, "request_id": request_id });
+    let charged = asks(&gateway, "charge", &charge(40, "r1")).await.ok();
     ana.delete(&format!("/api/token/{id}")).await.ok();
-    assert_eq!(asks(&gateway, "charge", &body).await.ok(), charged);
+    // The other server has never seen the token.
+    for gateway in [&gateway, &gateway.at(&app.server_ahead(0))] {
+        assert_eq!(asks(gateway, "charge", &charge(40, "r1")).await.ok(), charged);
+        refused(&asks(gateway, "charge", &charge(41, "r1")).await, REUSED);
+        refused(&asks(gateway, "charge", &charge(40, "r2")).await, INVALID_KEY);
+    }
 }

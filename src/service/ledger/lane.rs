@@ -58,10 +58,10 @@ impl Lane {
                     return;
                 }
             } else {
-                // A closed queue returns at once; the held ones are still tried until they are done.
-                let more = tokio::time::timeout(RETRY_HELD, incoming.recv_many(&mut batch, BATCH)).await;
-                if more == Ok(0) {
-                    tokio::time::sleep(RETRY_HELD).await;
+                // Nothing comes out of a closed queue; the held ones are still tried until they are done.
+                tokio::select! {
+                    1.. = incoming.recv_many(&mut batch, BATCH) => {}
+                    () = tokio::time::sleep(RETRY_HELD) => {}
                 }
             }
             // While some operations wait for a held wallet, the batch waits for no other: the rest goes on.

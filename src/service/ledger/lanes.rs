@@ -96,9 +96,3 @@ impl Lanes {
         Ok(async { outcome.await.unwrap_or_else(|_| Err(LedgerError::Storage(Arc::new(StorageError::GivenUp)))) })
     }
 }
-
-impl std::fmt::Debug for Queued {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Queued(…)")
-    }
-}

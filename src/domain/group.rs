@@ -167,6 +167,16 @@ mod tests {
     fn users_can_be_put_into_configured_groups_only() {
         assert_eq!(["default", "vip", "auto", ""].map(|name| groups().contains(name)), [true, true, false, false]);
         assert_eq!(groups().names(), "default, vip");
+        let all: Vec<_> = groups().all().map(|(name, info)| (name.to_owned(), info.ratio.clone())).collect();
+        assert_eq!(all, [("default".to_owned(), "1".to_owned()), ("vip".to_owned(), "0.5".to_owned())]);
+    }
+
+    #[test]
+    fn only_the_group_auto_retries_in_another_group() {
+        let allowed = |group: Group| [true, false].map(|requested| group.retry_allowed(requested));
+        assert_eq!(allowed(Group::Auto), [true, false]);
+        assert_eq!(allowed(Group::Own), [false, false]);
+        assert_eq!(allowed(Group::Named("vip".into())), [false, false]);
     }
 
     #[test]

@@ -154,3 +154,60 @@ impl Refusal {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::calendar::Period;
+    use crate::domain::money::Quota;
+    use crate::domain::time::UnixTime;
+
+    const EXCEEDED: PeriodExceeded = PeriodExceeded {
+        period: Period::Day,
+        limit: Quota::LEAST,
+        used: Quota::LEAST,
+        resets_at: UnixTime::new(1_700),
+        retry_after: 700,
+    };
+
+    #[test]
+    fn the_names_of_reasons_are_stable_because_clients_and_the_database_know_them() {
+        let table = [
+            (Refusal::InvalidKey, "invalid_key"),
+            (Refusal::TokenDisabled, "token_disabled"),
+            (Refusal::TokenExpired, "token_expired"),
+            (Refusal::UserDisabled, "user_disabled"),
+            (Refusal::GroupNotAllowed, "group_not_allowed"),
+            (Refusal::ModelNotAllowed, "model_not_allowed"),
+            (Refusal::IpNotAllowed, "ip_not_allowed"),
+            (Refusal::TokenExhausted, "token_exhausted"),
+            (Refusal::TokenQuotaInsufficient, "token_quota_insufficient"),
+            (Refusal::UserQuotaInsufficient, "user_quota_insufficient"),
+            (Refusal::TokenPeriodExceeded(EXCEEDED), "token_period_exceeded"),
+            (Refusal::UserPeriodExceeded(EXCEEDED), "user_period_exceeded"),
+            (Refusal::RateExceeded(RateExceeded::Tokens { limit: 5, retry_after: 9 }), "rate_limited"),
+            (Refusal::TooManyConcurrent, "too_many_concurrent"),
+            (Refusal::NoReservation, "reservation_not_found"),
+            (Refusal::ReservationEnded, "reservation_ended"),
+        ];
+        for (refusal, name) in table {
+            assert_eq!(refusal.reason().as_str(), name);
+        }
+    }
+
+    #[test]
+    fn only_limits_of_periods_rates_and_reservations_say_when_to_retry() {
+        let table = [
+            (Refusal::TokenPeriodExceeded(EXCEEDED), Some(700), Some(EXCEEDED)),
+            (Refusal::UserPeriodExceeded(EXCEEDED), Some(700), Some(EXCEEDED)),
+            (Refusal::RateExceeded(RateExceeded::Requests { limit: 5, retry_after: 9 }), Some(9), None),
+            (Refusal::TooManyConcurrent, Some(1), None),
+            (Refusal::TokenExhausted, None, None),
+            (Refusal::UserQuotaInsufficient, None, None),
+            (Refusal::ReservationEnded, None, None),
+        ];
+        for (refusal, retry_after, exceeded) in table {
+            assert_eq!((refusal.retry_after(), refusal.exceeded()), (retry_after, exceeded), "{refusal:?}");
+        }
+    }
+}

@@ -75,7 +75,8 @@ impl Calendar {
     #[must_use]
     pub fn start(self, day: Day) -> UnixTime {
         const STEP_MINUTES: i64 = 15;
-        const MOST_STEPS: i64 = 26 * 60 / STEP_MINUTES;
+        /// 26 hours.
+        const MOST_STEPS: i64 = 104;
         let midnight = NaiveDateTime::from(day.date());
         let at = |step| self.zone.from_local_datetime(&(midnight + TimeDelta::minutes(step * STEP_MINUTES))).earliest();
         let first = (0..=MOST_STEPS).find_map(at).map_or_else(|| midnight.and_utc().timestamp(), |at| at.timestamp());

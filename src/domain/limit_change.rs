@@ -20,3 +20,17 @@ impl<T> LimitChange<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_kept_removed_or_set() {
+        for before in [None, Some(5)] {
+            assert_eq!(LimitChange::Keep.apply(before), before);
+            assert_eq!(LimitChange::Remove.apply(before), None);
+            assert_eq!(LimitChange::Set(7).apply(before), Some(7));
+        }
+    }
+}

@@ -125,7 +125,7 @@ test('a page of usage, of a key and of everyone says why requests were refused',
       'Not enough quota left on the key\tBatch\t3',
       'Account disabled\tWebsite\t1',
     ]);
-  await visible(page.getByText('4 requests were refused by a limit or a setting of a key.'));
+  await visible(page.getByText('4 requests were refused by the limits and settings of keys and accounts.'));
   expect(await violations(page.locator('main'))).toEqual([]);
   await refused.getByRole('link', { name: 'Batch' }).click();
   await page.waitForURL(`${site}/keys/${limited.id}`);

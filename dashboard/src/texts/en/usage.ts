@@ -17,9 +17,9 @@ export const usage = {
   empty: { title: 'No usage', hint: 'No key was used on these days.' },
   refused: {
     title: 'Refused requests',
-    description: 'Requests that a limit or a setting of a key refused, by reason.',
+    description: 'Requests that the limits and settings of keys and accounts refused, by reason.',
     total: (count: number) =>
-      `${plural(count, 'request was', 'requests were')} refused by a limit or a setting of a key.`,
+      `${plural(count, 'request was', 'requests were')} refused by the limits and settings of keys and accounts.`,
     empty: 'No request was refused on these days.',
     reason: 'Reason',
     reasons: {

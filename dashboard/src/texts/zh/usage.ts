@@ -18,8 +18,8 @@ export const usage: Texts['usage'] = {
   empty: { title: '暂无用量', hint: '这些天没有使用任何令牌。' },
   refused: {
     title: '被拒绝的请求',
-    description: '因令牌的限制或设置而被拒绝的请求，按原因统计。',
-    total: (count: number) => `有 ${formatInteger(count)} 个请求因令牌的限制或设置而被拒绝。`,
+    description: '因令牌或账户的限制或设置而被拒绝的请求，按原因统计。',
+    total: (count: number) => `有 ${formatInteger(count)} 个请求因令牌或账户的限制或设置而被拒绝。`,
     empty: '这些天没有请求被拒绝。',
     reason: '原因',
     reasons: {

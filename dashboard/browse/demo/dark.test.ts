@@ -1,3 +1,4 @@
+import { DARK } from '../harness/looks';
 import { checkEveryPage } from './checkEveryPage';
 
-checkEveryPage({ colorScheme: 'dark', fonts: 'dejavu', locale: 'zh-CN' });
+checkEveryPage(DARK);

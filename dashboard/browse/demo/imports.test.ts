@@ -53,17 +53,17 @@ for (const { texts, ...look } of LOOKS) {
     for (const summary of await page.locator('summary').all()) await summary.click();
     if (look.locale === 'zh-CN') expect(await englishSentences(page)).toEqual([]);
     for (const width of [320, 390, 860, 1280, 1920]) {
-      await page.setViewportSize({ width, height: 800 });
       await resize(page, { width, height: 800 });
       expect.soft(await horizontalOverflow(page), `${width} pixels`).toBe(0);
-      expect.soft(await cutOff(page), `${width} pixels`).toEqual([]);
+      expect.soft(await cutOff(page.locator('html')), `${width} pixels`).toEqual([]);
       if (width !== 390 && width !== 1280) continue;
       expect.soft(await violations(page.locator('html')), `${width} pixels`).toEqual([]);
       const height = await page.evaluate(() => document.documentElement.scrollHeight);
-      await page.setViewportSize({ width, height });
+      await resize(page, { width, height });
       await page.screenshot({
         path: join(PICTURES, `admin-imports-runs-${look.colorScheme}-${width}.png`),
         animations: 'disabled',
+        fullPage: true,
       });
     }
   });

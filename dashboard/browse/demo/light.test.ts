@@ -1,3 +1,4 @@
+import { LIGHT } from '../harness/looks';
 import { checkEveryPage } from './checkEveryPage';
 
-checkEveryPage({ colorScheme: 'light', fonts: 'noto', locale: 'en-US' });
+checkEveryPage(LIGHT);

@@ -1,4 +1,5 @@
-import type { Page } from 'playwright-core';
+import { setTimeout } from 'node:timers/promises';
+import type { CDPSession, Locator, Page } from 'playwright-core';
 
 /** A size of the window, and how far its content is enlarged. */
 export interface Screen {
@@ -7,25 +8,56 @@ export interface Screen {
   zoom?: number;
 }
 
-/** Resizes the page. A zoom makes the window smaller in CSS pixels, and each of them larger, as in a browser. */
-export async function resize(page: Page, { width, height, zoom = 1 }: Screen) {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send('Emulation.setDeviceMetricsOverride', {
-    width: Math.round(width / zoom),
-    height: Math.round(height / zoom),
-    deviceScaleFactor: zoom,
-    mobile: false,
-  });
-  await devtools.detach();
-  // The page measures itself after layout.
-  await page.evaluate(async () => {
-    for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
-  });
+/** Phones, tablets, laptops and large screens. */
+export const WIDTHS = [320, 390, 768, 860, 1024, 1180, 1280, 1440, 1920];
+
+export const screensOf = (...widths: number[]): Screen[] => widths.map((width) => ({ width, height: 800 }));
+
+/** The smaller screen is last. */
+export const zoomed = (zoom: number): Screen[] => [
+  { width: 1440, height: 900, zoom },
+  { width: 1280, height: 800, zoom },
+];
+
+export function screenName({ width, zoom }: Screen): string {
+  return `${width} pixels, zoom ${zoom ?? 1}`;
 }
 
-/** Controls and texts that are cut off at the side, by the screen or by an element around them. */
-export function cutOff(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
+/** The size of a page is reset when its session ends. */
+const sessions = new WeakMap<Page, Promise<CDPSession>>();
+
+/** Resizes the page. A zoom makes the window smaller in CSS pixels, and each of them larger, as in a browser. */
+export async function resize(page: Page, { width, height, zoom = 1 }: Screen) {
+  const session = sessions.get(page) ?? page.context().newCDPSession(page);
+  sessions.set(page, session);
+  const size = { width: Math.round(width / zoom), height: Math.round(height / zoom) };
+  const metrics = { ...size, deviceScaleFactor: zoom, mobile: false };
+  await (await session).send('Emulation.setDeviceMetricsOverride', metrics);
+  // The page measures itself after layout.
+  const actual = await page.evaluate(async () => {
+    for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+    return { width: window.innerWidth, height: window.innerHeight };
+  });
+  if (actual.width !== size.width || actual.height !== size.height)
+    throw new Error(`the page has ${actual.width} × ${actual.height} pixels`);
+}
+
+const MAX_TRIES = 5;
+const PAUSE_MS = 100;
+
+/** What is found on a page, unless it is gone soon: parts of the page move for a moment after it is resized. */
+export async function lasting(find: () => Promise<string[]>): Promise<string[]> {
+  let found = await find();
+  for (let tries = 1; found.length > 0 && tries < MAX_TRIES; tries += 1) {
+    await setTimeout(PAUSE_MS);
+    found = await find();
+  }
+  return found;
+}
+
+/** Controls and texts in an element that are cut off, by the screen or by an element around them. */
+export function cutOff(scope: Locator): Promise<string[]> {
+  return scope.evaluate((scopeElement) => {
     const TOLERANCE = 1;
     const { clientWidth } = document.documentElement;
     const isSeen = (element: Element) => element.checkVisibility({ visibilityProperty: true });
@@ -33,32 +65,60 @@ export function cutOff(page: Page): Promise<string[]> {
       element.getAttribute('aria-label') ??
       (element.textContent?.trim().slice(0, 40) || element.outerHTML.slice(0, 80));
 
-    /** Where an element can be seen: the screen, or an element that clips. `undefined` if a part can be scrolled to. */
-    const windowOf = (element: Element): { left: number; right: number } | undefined => {
-      for (let around: Element | null = element; around; around = around.parentElement) {
-        const { overflowX, textOverflow, webkitLineClamp, position } = getComputedStyle(around);
-        if (overflowX === 'auto' || overflowX === 'scroll') return undefined;
-        const isShortened = textOverflow === 'ellipsis' || webkitLineClamp !== 'none';
-        const box = around.getBoundingClientRect();
-        if (overflowX !== 'visible' && around !== document.body && around !== document.documentElement)
-          return isShortened ? undefined : box;
-        if (position === 'fixed') break;
+    type Edges = Record<'left' | 'right' | 'top' | 'bottom', number>;
+    const screen: Edges = { left: 0, right: clientWidth, top: -Infinity, bottom: Infinity };
+    const known = new Map<Element, Edges>();
+
+    /** Where an element can be seen: the screen, or an element that clips. An edge is infinite if one can scroll there. */
+    const edgesOf = (element: Element): Edges => {
+      const before = known.get(element);
+      if (before) return before;
+      const edges = findEdges(element);
+      known.set(element, edges);
+      return edges;
+    };
+    const findEdges = (element: Element): Edges => {
+      if (element === document.body || element === document.documentElement) return screen;
+      const { overflowX, overflowY, textOverflow, webkitLineClamp, position } = getComputedStyle(element);
+      const scrolls = (overflow: string) => overflow === 'auto' || overflow === 'scroll';
+      // A dialog scrolls up and down only.
+      const isDialog = element.matches('[role="dialog"]');
+      const isShortened = textOverflow === 'ellipsis' || webkitLineClamp !== 'none';
+      const box = element.getBoundingClientRect();
+      const around = position === 'fixed' || !element.parentElement ? screen : edgesOf(element.parentElement);
+      const edges = { ...around };
+      if (overflowX !== 'visible') {
+        const isEndless = isShortened || (scrolls(overflowX) && !isDialog);
+        edges.left = isEndless ? -Infinity : Math.max(around.left, box.left);
+        edges.right = isEndless ? Infinity : Math.min(around.right, box.right);
       }
-      return { left: 0, right: clientWidth };
+      if (overflowY !== 'visible') {
+        const isEndless = isShortened || scrolls(overflowY);
+        edges.top = isEndless ? -Infinity : Math.max(around.top, box.top);
+        edges.bottom = isEndless ? Infinity : Math.min(around.bottom, box.bottom);
+      }
+      return edges;
     };
     const isCut = (box: DOMRect, element: Element) => {
-      if (box.width === 0) return false;
-      const visible = windowOf(element);
-      return visible && (box.left < visible.left - TOLERANCE || box.right > visible.right + TOLERANCE);
+      if (box.width === 0 || box.height === 0) return false;
+      const { left, right, top, bottom } = edgesOf(element);
+      // Boxes of text are higher than its letters.
+      const above = Math.max(TOLERANCE, box.height / 4);
+      return (
+        box.left < left - TOLERANCE ||
+        box.right > right + TOLERANCE ||
+        box.top < top - above ||
+        box.bottom > bottom + above
+      );
     };
 
-    const controls = [...document.querySelectorAll('a[href], button, input, textarea, summary')]
+    const controls = [...scopeElement.querySelectorAll('a[href], button, input, textarea, summary')]
       .filter((control) => isSeen(control) && control.parentElement)
       .filter((control) => isCut(control.getBoundingClientRect(), control.parentElement ?? control))
       .map((control) => `control: ${nameOf(control)}`);
 
     const texts = [];
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const walker = document.createTreeWalker(scopeElement, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const element = node.parentElement;
       if (!element || !node.textContent?.trim() || !isSeen(element)) continue;
@@ -77,10 +137,12 @@ export function cutOff(page: Page): Promise<string[]> {
   });
 }
 
-/** Controls that a click on their middle does not reach, after scrolling to them. */
-export function coveredControls(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    const controls = [...document.querySelectorAll('a[href], button, input, textarea, summary')];
+/** Controls in an element that a click on their middle does not reach, after scrolling to them. */
+export function coveredControls(scope: Locator): Promise<string[]> {
+  return scope.evaluate((scopeElement) => {
+    const controls = [
+      ...scopeElement.querySelectorAll('a[href], button, input, textarea, summary, [role="option"]'),
+    ];
     const isReachable = (control: Element) => {
       const input = control instanceof HTMLInputElement ? control : undefined;
       const box = () => [...control.getClientRects()].find(({ width, height }) => width > 1 && height > 1);

@@ -101,7 +101,11 @@ const overrides = createTheme({
         // Otherwise Mantine adds a second `banner` landmark.
         attributes: { header: { role: 'presentation' } },
       },
-      styles: { title: { fontSize: '1.125rem', fontWeight: 650 } },
+      // Names can be long and without a place to break the line.
+      styles: {
+        title: { fontSize: '1.125rem', fontWeight: 650, overflowWrap: 'anywhere' },
+        body: { overflowWrap: 'break-word' },
+      },
     }),
     Notification: Notification.extend({
       defaultProps: { withBorder: true, closeButtonProps: { 'aria-label': texts.common.close } },

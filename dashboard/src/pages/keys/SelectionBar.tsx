@@ -35,7 +35,7 @@ export function SelectionBar({ selection, actions }: { selection: Selection; act
           </Text>
         )}
       </Text>
-      <Group gap="xs" wrap="nowrap">
+      <Group gap="xs">
         <Button size="xs" variant="default" onClick={enable}>
           {words.enable}
         </Button>

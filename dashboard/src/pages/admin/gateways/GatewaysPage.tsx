@@ -2,11 +2,12 @@ import { Button, Group, Paper, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconServer2 } from '@tabler/icons-react';
 import { type RefObject, useRef } from 'react';
-import { type Credential, type Gateway, useGateways } from '../../../api/adminGateways';
+import { type Credential, type Gateway, useCreateCredential, useGateways } from '../../../api/adminGateways';
 import { useAccount } from '../../../api/adminUsers';
 import { type Column, DataTable } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
 import { FailureState } from '../../../shared/FailureState';
+import { notifyFailure } from '../../../shared/notify';
 import { PageHeader } from '../../../shared/PageHeader';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { useRowDialog } from '../../../shared/useRowDialog';
@@ -14,7 +15,7 @@ import { texts } from '../../../texts';
 import { UserLink } from '../shared/links';
 import { CreateGatewayDialog } from './CreateGatewayDialog';
 import { CredentialList } from './CredentialList';
-import { NewCredentialButton } from './NewCredentialButton';
+import { NewCredentialDialog } from './NewCredentialDialog';
 import { RevokeCredentialDialog } from './RevokeCredentialDialog';
 import { RevokeGatewayDialog } from './RevokeGatewayDialog';
 
@@ -25,7 +26,13 @@ export default function GatewaysPage() {
   const [creating, { open: create, close: endCreating }] = useDisclosure();
   const { dialog, row, open, close } = useRowDialog<'revoke', Gateway>();
   const credentialDialog = useRowDialog<'revoke', { gateway: Gateway; credential: Credential }>();
+  const newCredential = useCreateCredential();
   const createButtonRef = useRef<HTMLButtonElement>(null);
+
+  function createCredential(gateway: Gateway) {
+    // The button is not disabled while pending, because the dialog returns the focus to it.
+    if (!newCredential.isPending) newCredential.mutate(gateway.id, { onError: notifyFailure });
+  }
 
   const createButton = (ref?: RefObject<HTMLButtonElement | null>) => (
     <Button ref={ref} leftSection={<IconPlus size={18} />} onClick={create}>
@@ -69,7 +76,14 @@ export default function GatewaysPage() {
       align: 'right',
       cell: (gateway) => (
         <Group gap="xs" justify="flex-end">
-          <NewCredentialButton gateway={gateway} />
+          <Button
+            variant="default"
+            size="xs"
+            aria-label={words.credential.createLabel(gateway.name)}
+            onClick={() => createCredential(gateway)}
+          >
+            {words.credential.create}
+          </Button>
           <Button
             variant="default"
             size="xs"
@@ -103,6 +117,11 @@ export default function GatewaysPage() {
         />
       )}
       <CreateGatewayDialog opened={creating} onClose={endCreating} />
+      <NewCredentialDialog
+        gateway={gateways.data?.find(({ id }) => id === newCredential.variables)}
+        credential={newCredential.data?.credential ?? undefined}
+        onClose={newCredential.reset}
+      />
       {row && (
         <RevokeGatewayDialog
           key={row.id}

@@ -21,7 +21,7 @@ export function RequestCard({ request, onDecide }: Props) {
     <Paper component="li" p="lg">
       <Stack gap="sm">
         <Group justify="space-between" align="flex-start" wrap="nowrap">
-          <div>
+          <div className={classes.who}>
             <UserLink id={user_id} name={username} fw={600} size="md" />
             <Text size="sm" c="dimmed">
               {words.requested} <RelativeTime seconds={created_time} />

@@ -81,7 +81,8 @@ function WalletForm({ user, onClose }: { user: User; onClose: () => void }) {
         onChange={(event) => setNote(event.currentTarget.value)}
       />
       <Paper p="md" aria-live="polite">
-        <Group wrap="nowrap" justify="space-between">
+        {/* Large amounts need two lines on a narrow screen. */}
+        <Group gap="xs" justify="space-between">
           <Balance label={words.before} units={user.quota} />
           <IconArrowRight size={20} stroke={1.6} color="var(--mantine-color-dimmed)" />
           <Balance label={words.after} units={'balance' in change ? change.balance : undefined} strong />
@@ -102,7 +103,7 @@ function Balance({
   strong?: boolean;
 }) {
   return (
-    <Stack gap={2} flex={1} ta={strong ? 'right' : undefined} className="tabular">
+    <Stack gap={2} flex="1 1 auto" ta={strong ? 'right' : undefined} className="tabular">
       <Text size="sm" c="dimmed">
         {label}
       </Text>

@@ -1,0 +1,4 @@
+import { DARK } from '../harness/looks';
+import { checkEveryDialog } from './dialogs/checkEveryDialog';
+
+checkEveryDialog(DARK);

@@ -1,0 +1,4 @@
+import { LIGHT } from '../harness/looks';
+import { checkEveryDialog } from './dialogs/checkEveryDialog';
+
+checkEveryDialog(LIGHT);

@@ -1,0 +1,142 @@
+import type { Page } from 'playwright-core';
+import { ROOT } from '../../harness/accounts';
+import { open } from '../../harness/pages';
+import type { VisitOptions } from '../../harness/test';
+import { visible } from '../../harness/visibility';
+import { answer, LONG_NAME, replaceNames } from './answers';
+import type { DialogWalk } from './DialogWalk';
+
+type Visit = (options: VisitOptions) => Promise<Page>;
+
+const USERNAME = LONG_NAME.toLowerCase();
+const APPLICANT = `${USERNAME.slice(0, -1)}2`;
+const SECRET = 'Wm5'.repeat(20);
+
+async function visitAsRoot(walk: DialogWalk, visit: Visit): Promise<Page> {
+  const { texts: _, screens: __, ...look } = walk.look;
+  const expected = [/^409 POST \/api\/admin\/users\/\d+\/quota$/];
+  const page = await visit({ as: ROOT, expected, ...look });
+  await replaceNames(page, { ben: USERNAME, cleo: APPLICANT, 'llm-gateway': LONG_NAME });
+  return page;
+}
+
+/** The dialogs about users. */
+export async function walkUserDialogs(walk: DialogWalk, visit: Visit) {
+  const { adminUsers, common } = walk.look.texts;
+  const { createDialog, menu, password } = adminUsers;
+  const page = await visitAsRoot(walk, visit);
+  const done = { button: common.secret.done };
+
+  await open(page, '/admin/users');
+  await page.getByRole('button', { name: adminUsers.create }).click();
+  const form = page.getByRole('dialog', { name: createDialog.title });
+  await form.getByRole('button', { name: createDialog.submit }).click();
+  const create = 'pages/admin/users/CreateUserDialog.tsx';
+  await walk.dialog(page, create, createDialog.title);
+  await answer(page, 'POST', '**/api/admin/users', { id: 999_999, username: USERNAME });
+  await page.getByRole('button', { name: adminUsers.create }).click();
+  await form.getByLabel(adminUsers.fields.username).fill(USERNAME);
+  await form.getByRole('button', { name: password.generate }).click();
+  await form.getByRole('button', { name: createDialog.submit }).click();
+  await walk.dialog(page, create, createDialog.passwordOf(USERNAME), done);
+
+  await walk.menu(page, 'pages/admin/users/UserMenu.tsx', menu.label(USERNAME));
+  const choose = async (item: string) => {
+    if (!(await page.getByRole('menu').isVisible()))
+      await page.getByRole('button', { name: menu.label(USERNAME) }).click();
+    await page.getByRole('menuitem', { name: item, exact: true }).click();
+  };
+  await choose(menu.edit);
+  await walk.dialog(page, 'pages/admin/users/EditUserDialog.tsx', adminUsers.editDialog.title(USERNAME));
+  await choose(menu.wallet);
+  await page.getByRole('dialog').getByLabel(adminUsers.walletDialog.amount).fill('1234567.123456');
+  await walk.dialog(page, 'pages/admin/users/WalletDialog.tsx', adminUsers.walletDialog.title(USERNAME));
+  await choose(menu.disable);
+  await walk.dialog(
+    page,
+    'pages/admin/users/DisableUserDialog.tsx',
+    adminUsers.disableDialog.title(USERNAME),
+  );
+  await choose(menu.delete);
+  await walk.dialog(page, 'pages/admin/users/DeleteUserDialog.tsx', adminUsers.deleteDialog.title(USERNAME));
+  await choose(menu.password);
+  const set = page.getByRole('dialog', { name: adminUsers.passwordDialog.title(USERNAME) });
+  await set.getByRole('button', { name: adminUsers.passwordDialog.submit }).click();
+  const passwordDialog = 'pages/admin/users/PasswordDialog.tsx';
+  await walk.dialog(page, passwordDialog, adminUsers.passwordDialog.title(USERNAME));
+  await page.route('**/api/admin/users/*', async (route) => {
+    if (route.request().method() !== 'PATCH') return route.fallback();
+    await route.fulfill({ response: await route.fetch({ method: 'GET', postData: undefined }) });
+  });
+  await choose(menu.password);
+  await set.getByRole('button', { name: password.generate }).click();
+  await set.getByRole('button', { name: adminUsers.passwordDialog.submit }).click();
+  await walk.dialog(page, passwordDialog, createDialog.passwordOf(USERNAME), done);
+}
+
+/** The dialogs about requests, gateways and the audit log. */
+export async function walkAdministrationDialogs(walk: DialogWalk, visit: Visit) {
+  const { adminRequests, adminGateways, adminAudit, common } = walk.look.texts;
+  const page = await visitAsRoot(walk, visit);
+  const done = { button: common.secret.done };
+
+  await open(page, '/admin/requests');
+  const decision = 'pages/admin/requests/DecisionDialog.tsx';
+  const approve = page.getByRole('button', { name: adminRequests.approve, exact: true });
+  await approve.first().click();
+  await walk.dialog(page, decision, adminRequests.dialog.approveTitle(APPLICANT));
+  await page.getByRole('button', { name: adminRequests.refuse, exact: true }).first().click();
+  await walk.dialog(page, decision, adminRequests.dialog.refuseTitle(APPLICANT));
+  // The approval seems to work, but nothing is added to the wallet.
+  await answer(page, 'POST', '**/api/admin/token_api_requests/*', undefined);
+  const refusal = { success: false, message: 'the wallet is full', error: 'unknown' };
+  await answer(page, 'POST', '**/api/admin/users/*/quota', refusal, 409);
+  await approve.first().click();
+  await page.getByLabel(adminRequests.dialog.amount).fill('10');
+  await page.getByRole('button', { name: adminRequests.dialog.approveAndTopUp }).click();
+  await walk.dialog(page, decision, adminRequests.dialog.approvedTitle(APPLICANT));
+
+  await open(page, '/admin/gateways');
+  const { credential, dialog, revokeDialog } = adminGateways;
+  const createGateway = 'pages/admin/gateways/CreateGatewayDialog.tsx';
+  const form = page.getByRole('dialog', { name: dialog.title });
+  await page.getByRole('button', { name: adminGateways.create }).click();
+  await form.getByRole('button', { name: dialog.submit }).click();
+  await walk.dialog(page, createGateway, dialog.title);
+  const gateway = { id: 999_999, name: LONG_NAME, created_time: 1, credential: SECRET, credentials: [] };
+  await answer(page, 'POST', '**/api/admin/gateways', gateway);
+  await page.getByRole('button', { name: adminGateways.create }).click();
+  await form.getByLabel(dialog.name).fill(LONG_NAME);
+  await form.getByRole('button', { name: dialog.submit }).click();
+  await walk.dialog(page, createGateway, dialog.secretTitle(LONG_NAME), done);
+
+  const newCredential = { id: 999_999, hint: 'Wm5W', created_time: 1, credential: SECRET };
+  await answer(page, 'POST', '**/api/admin/gateways/*/credentials', newCredential);
+  await page.getByRole('button', { name: credential.createLabel(LONG_NAME) }).click();
+  const secretTitle = credential.secretTitle(LONG_NAME);
+  await walk.dialog(page, 'pages/admin/gateways/NewCredentialDialog.tsx', secretTitle, done);
+  await page
+    .getByRole('button', { name: credential.revokeLabel('', LONG_NAME).trim().split(' ').at(-1) })
+    .first()
+    .click();
+  const revokeCredential = 'pages/admin/gateways/RevokeCredentialDialog.tsx';
+  await walk.dialog(
+    page,
+    revokeCredential,
+    credential
+      .revokeTitle('')
+      .replace(/[?？]$/, '')
+      .trim(),
+  );
+  await page.getByRole('button', { name: adminGateways.revokeLabel(LONG_NAME), exact: true }).click();
+  await walk.dialog(page, 'pages/admin/gateways/RevokeGatewayDialog.tsx', revokeDialog.title(LONG_NAME));
+
+  await open(page, '/admin/audit');
+  await page
+    .getByRole('button', { name: adminAudit.showDetails('') })
+    .first()
+    .click();
+  const details = page.getByRole('dialog');
+  await visible(details);
+  await walk.check(details, 'pages/admin/audit/AuditDetails.tsx', adminAudit.title);
+}

@@ -1,0 +1,122 @@
+import type { Page } from 'playwright-core';
+import { ANA, BEN, open } from '../../harness/pages';
+import type { VisitOptions } from '../../harness/test';
+import { visible } from '../../harness/visibility';
+import { answer, LONG_NAME, replaceNames } from './answers';
+import type { DialogWalk } from './DialogWalk';
+
+type Visit = (options: VisitOptions) => Promise<Page>;
+
+/** The dialogs about keys. */
+export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
+  const { texts, screens: _, ...look } = walk.look;
+  const { keys, common } = texts;
+  const page = await visit({ as: ANA, ...look });
+  await replaceNames(page, { Prototype: LONG_NAME });
+
+  await open(page, '/keys');
+  await page.getByRole('button', { name: keys.create }).click();
+  const form = page.getByRole('dialog', { name: keys.form.createTitle });
+  await form.getByLabel(keys.form.limitModels).check();
+  await form.getByRole('button', { name: keys.form.create }).click();
+  await walk.dialog(page, 'pages/keys/form/KeyFormDrawer.tsx', keys.form.createTitle);
+
+  const menu = keys.menu.label(LONG_NAME);
+  await walk.menu(page, 'pages/keys/actions/KeyMenu.tsx', menu);
+  const choose = (item: string) => page.getByRole('menuitem', { name: item, exact: true }).click();
+  await choose(keys.menu.edit);
+  await walk.dialog(page, 'pages/keys/form/KeyFormDrawer.tsx', keys.form.editTitle(LONG_NAME));
+  await page.getByRole('button', { name: menu }).click();
+  await choose(keys.menu.delete);
+  await walk.dialog(page, 'pages/keys/actions/DeleteKeysDialog.tsx', keys.delete.title(1));
+  await page.getByRole('button', { name: menu }).click();
+  await choose(keys.menu.revealKey);
+  await walk.dialog(page, 'pages/keys/actions/RevealedKeyDialog.tsx', keys.revealed.title(LONG_NAME));
+
+  await page.getByRole('checkbox', { name: keys.select.page }).check();
+  const bar = page.getByRole('region', { name: keys.selection.label });
+  await walk.check(bar, 'pages/keys/SelectionBar.tsx', keys.selection.label);
+  const count = Number(/\d+/.exec(await bar.innerText())?.[0]);
+  await bar.getByRole('button', { name: keys.selection.disable }).click();
+  await walk.dialog(page, 'pages/keys/actions/DisableKeysDialog.tsx', keys.disable.title(count));
+  await bar.getByRole('button', { name: keys.selection.delete }).click();
+  await walk.dialog(page, 'pages/keys/actions/DeleteKeysDialog.tsx', keys.delete.title(count));
+
+  const own = await visit({ as: BEN, ...look });
+  await open(own, '/keys?create');
+  const created = own.getByRole('dialog', { name: keys.form.createTitle });
+  await created.getByLabel(keys.form.name).fill('Example');
+  await created.getByRole('textbox', { name: keys.form.quota, exact: true }).fill('1');
+  await created.getByRole('button', { name: keys.form.create }).click();
+  await visible(own.getByRole('dialog', { name: keys.created.title }).getByRole('tab', { name: 'curl' }));
+  const done = { button: common.secret.done };
+  await walk.dialog(own, 'pages/keys/actions/NewKeyDialog.tsx', keys.created.title, done);
+}
+
+/** The dialogs about the own account, and those of the frame around all pages. */
+export async function walkAccountDialogs(walk: DialogWalk, visit: Visit) {
+  const { texts, screens: _, ...look } = walk.look;
+  const { commands, keys, profile, reference, shell, signIn, common } = texts;
+  const { accessTokens, sessions } = profile;
+  const page = await visit({ as: ANA, ...look, expected: [/^401 /] });
+  await replaceNames(page, { 'Ana Silva': LONG_NAME, ana: LONG_NAME.toLowerCase(), Deployment: LONG_NAME });
+  const token = { id: 1, name: LONG_NAME, created_time: 1, expires_at: -1, token: `kma_${'Wm5'.repeat(16)}` };
+  await answer(page, 'POST', '**/api/user/access_tokens', token);
+  const otherDevice = { id: 'other', ip: '2001:db8:1234:5678:9abc:def0:1234:5678', current: false };
+  await page.route('**/api/user/sessions', async (route) => {
+    const { data } = await (await route.fetch()).json();
+    const others = data.map((session: object) => ({ ...session, ...otherDevice, user_agent: '' }));
+    await route.fulfill({ json: { success: true, message: '', data: [data[0], others[0]] } });
+  });
+
+  await open(page, '/profile');
+  await page.getByRole('button', { name: accessTokens.create }).click();
+  const createToken = 'pages/profile/access-tokens/CreateAccessTokenDialog.tsx';
+  await walk.dialog(page, createToken, accessTokens.createTitle);
+  await page.getByRole('button', { name: accessTokens.create }).click();
+  const form = page.getByRole('dialog', { name: accessTokens.createTitle });
+  await form.getByLabel(accessTokens.name).fill(LONG_NAME);
+  await form.getByRole('button', { name: accessTokens.create }).click();
+  await walk.dialog(page, createToken, accessTokens.secretTitle, { button: common.secret.done });
+  await page.getByRole('button', { name: accessTokens.revokeOne(LONG_NAME) }).click();
+  const revokeToken = 'pages/profile/access-tokens/RevokeAccessTokenDialog.tsx';
+  await walk.dialog(page, revokeToken, accessTokens.revokeTitle(LONG_NAME));
+
+  const sessionsSection = 'pages/profile/sessions/SessionsSection.tsx';
+  const device = sessions.unknownDevice;
+  await page.getByRole('button', { name: sessions.endOne(device) }).click();
+  await walk.dialog(page, sessionsSection, sessions.endTitle(device));
+  await page.getByRole('button', { name: sessions.endOthers }).click();
+  await walk.dialog(page, sessionsSection, sessions.endOthersTitle);
+
+  await walk.menu(page, 'shell/AccountMenu.tsx', shell.account(LONG_NAME));
+  await page.getByRole('menuitem', { name: commands.shortcuts.title }).click();
+  await walk.dialog(page, 'shell/commands/ShortcutsHelp.tsx', commands.shortcuts.title);
+  await walk.menu(page, 'shell/ColorSchemeMenu.tsx', shell.colorScheme.label);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: commands.search, exact: true }).click();
+  await visible(page.getByRole('option', { name: keys.create }));
+  await walk.dialog(page, 'shell/commands/Palette.tsx', commands.title);
+
+  const navigation = page.getByRole('navigation', { name: shell.navigation });
+  await walk.check(navigation, 'shell/AppLayout.tsx', shell.navigation, async () => {
+    if (!(await navigation.isVisible()))
+      await page.getByRole('button', { name: shell.openNavigation }).click();
+    await visible(navigation);
+  });
+
+  await open(page, '/reference?operation=end_other_sessions');
+  await page.getByRole('button', { name: reference.tryIt.send }).click();
+  await walk.dialog(page, 'pages/reference/TryIt.tsx', reference.tryIt.confirmTitle);
+
+  await open(page, '/keys');
+  await page.context().clearCookies();
+  await page.getByRole('switch').first().click();
+  const again = page.getByRole('dialog', { name: signIn.again.title });
+  await visible(again);
+  await walk.check(again, 'shell/SignInAgainDialog.tsx', signIn.again.title);
+
+  const nobody = await visit(look);
+  await open(nobody, '/sign-in');
+  await walk.menu(nobody, 'shell/LanguageMenu.tsx', shell.language.label);
+}

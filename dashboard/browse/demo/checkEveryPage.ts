@@ -44,7 +44,7 @@ export function checkEveryPage(look: Look) {
             report(where, await violations(page.locator('html')));
             await takePicture(page, screen, `${name}-${colorScheme}-${device}`);
           }
-          report('enlarged, covered', await coveredControls(page.locator('html')));
+          report('enlarged, covered', await lasting(() => coveredControls(page.locator('html'))));
         }
       }
       expect(found).toEqual([]);

@@ -6,7 +6,7 @@ import { en } from '../../src/texts/en';
 import { zh } from '../../src/texts/zh';
 import { violations } from '../harness/accessibility';
 import { ROOT } from '../harness/accounts';
-import { cutOff, resize } from '../harness/layout';
+import { cutOff, lasting, resize } from '../harness/layout';
 import { open } from '../harness/pages';
 import { horizontalOverflow } from '../harness/scrolling';
 import { test } from '../harness/test';
@@ -54,8 +54,8 @@ for (const { texts, ...look } of LOOKS) {
     if (look.locale === 'zh-CN') expect(await englishSentences(page)).toEqual([]);
     for (const width of [320, 390, 860, 1280, 1920]) {
       await resize(page, { width, height: 800 });
-      expect.soft(await horizontalOverflow(page), `${width} pixels`).toBe(0);
-      expect.soft(await cutOff(page.locator('html')), `${width} pixels`).toEqual([]);
+      await expect.poll(() => horizontalOverflow(page), { message: `${width} pixels` }).toBe(0);
+      expect.soft(await lasting(() => cutOff(page.locator('html'))), `${width} pixels`).toEqual([]);
       if (width !== 390 && width !== 1280) continue;
       expect.soft(await violations(page.locator('html')), `${width} pixels`).toEqual([]);
       const height = await page.evaluate(() => document.documentElement.scrollHeight);

@@ -42,7 +42,7 @@ export async function resize(page: Page, { width, height, zoom = 1 }: Screen) {
     throw new Error(`the page has ${actual.width} × ${actual.height} pixels`);
 }
 
-const MAX_TRIES = 5;
+const MAX_TRIES = 20;
 const PAUSE_MS = 100;
 
 /** What is found on a page, unless it is gone soon: parts of the page move for a moment after it is resized. */

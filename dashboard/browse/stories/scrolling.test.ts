@@ -1,15 +1,13 @@
 import { expect } from 'vitest';
 import { createUser, newKey, ROOT, signedIn } from '../harness/accounts';
 import { tabTo } from '../harness/keyboard';
+import { lasting, WIDTHS } from '../harness/layout';
 import { settled } from '../harness/pages';
 import { hiddenControls, horizontalOverflow } from '../harness/scrolling';
 import { test } from '../harness/test';
 import { visible } from '../harness/visibility';
 
 const MANY_ADDRESSES = Array.from({ length: 40 }, (_, index) => `192.0.2.${index}`).join('\n');
-
-/** Phones, tablets, laptops and large screens. */
-const WIDTHS = [320, 390, 768, 860, 1024, 1180, 1280, 1440, 1920];
 
 test('on a small screen, the keyboard scrolls overflowing content', async ({ visit, root, site }) => {
   const ida = await createUser(root, 'ida');
@@ -74,9 +72,10 @@ test('the controls of every row are in view on every screen', async ({ visit, ro
       await page.setViewportSize({ width, height: 800 });
       await page.evaluate(() => new Promise(requestAnimationFrame));
       await settled(page);
-      expect.soft(await hiddenControls(list), `${path} at ${width} pixels`).toEqual([]);
-      expect
-        .soft(await horizontalOverflow(page), `${path} at ${width} pixels is wider than the screen`)
+      const where = `${path} at ${width} pixels`;
+      expect.soft(await lasting(() => hiddenControls(list)), where).toEqual([]);
+      await expect
+        .poll(() => horizontalOverflow(page), { message: `${where} is wider than the screen` })
         .toBe(0);
     }
   }

@@ -38,7 +38,7 @@ test('usage over chosen days, with a ranking of the keys, is in the address', as
   expect(page.url()).toBe(`${site}/usage?range=90d`);
   expect(await violations(page.locator('main'))).toEqual([]);
   await page.setViewportSize({ width: 320, height: 700 });
-  expect(await horizontalOverflow(page)).toBe(0);
+  await expect.poll(() => horizontalOverflow(page)).toBe(0);
   await page.setViewportSize({ width: 1280, height: 800 });
 
   await page.getByRole('combobox', { name: 'Date range' }).click();

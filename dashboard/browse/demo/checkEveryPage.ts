@@ -2,7 +2,15 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
-import { coveredControls, cutOff, lasting, resize, type Screen, screenName } from '../harness/layout';
+import {
+  coveredControls,
+  cutOff,
+  lasting,
+  resize,
+  SCREENS,
+  type Screen,
+  screenName,
+} from '../harness/layout';
 import { type Look, lookName } from '../harness/looks';
 import { allPages, missing, open } from '../harness/pages';
 import { horizontalOverflow } from '../harness/scrolling';
@@ -16,9 +24,9 @@ const DEVICES: Record<number, string> = { 390: 'phone', 1280: 'desktop' };
 /** There are many pages. */
 const TIMEOUT_MS = 600_000;
 
-/** Opens every page once, resizes it to all screens of the look, and checks and photographs it. */
+/** Opens every page once, resizes it to all screens, and checks and photographs it. */
 export function checkEveryPage(look: Look) {
-  const { screens, colorScheme } = look;
+  const { colorScheme } = look;
   test(
     `every page has its own URL and title, is accessible and fits all screens: ${lookName(look)}`,
     async ({ visit, site }) => {
@@ -35,7 +43,7 @@ export function checkEveryPage(look: Look) {
           const title = await page.title();
           expect(title, name).toContain(heading);
           titles.set(heading, title);
-          for (const screen of screens) {
+          for (const screen of SCREENS) {
             await resize(page, screen);
             const where = screenName(screen);
             report(where, await lasting(() => misfits(page)));

@@ -11,12 +11,16 @@ export interface Screen {
 /** Phones, tablets, laptops and large screens. */
 export const WIDTHS = [320, 390, 768, 860, 1024, 1180, 1280, 1440, 1920];
 
-export const screensOf = (...widths: number[]): Screen[] => widths.map((width) => ({ width, height: 800 }));
-
-/** The smaller screen is last. */
-export const zoomed = (zoom: number): Screen[] => [
+const zoomed = (zoom: number): Screen[] => [
   { width: 1440, height: 900, zoom },
   { width: 1280, height: 800, zoom },
+];
+
+/** On which pages and dialogs are checked. The last one is the smallest enlarged one. */
+export const SCREENS: Screen[] = [
+  ...WIDTHS.map((width) => ({ width, height: 800 })),
+  ...zoomed(1.25),
+  ...zoomed(2),
 ];
 
 export function screenName({ width, zoom }: Screen): string {

@@ -1,6 +1,14 @@
 import type { Locator, Page } from 'playwright-core';
 import { violations } from '../../harness/accessibility';
-import { coveredControls, cutOff, lasting, resize, type Screen, screenName } from '../../harness/layout';
+import {
+  coveredControls,
+  cutOff,
+  lasting,
+  resize,
+  SCREENS,
+  type Screen,
+  screenName,
+} from '../../harness/layout';
 import type { Look } from '../../harness/looks';
 import { enlargedScrolling, horizontalOverflow } from '../../harness/scrolling';
 import { hidden, visible } from '../../harness/visibility';
@@ -20,18 +28,16 @@ interface CloseBy {
   button: string;
 }
 
-/** Checks open dialogs and menus: each is resized to all screens of a look while it is open. */
+/** Of two screens with the same zoom, only the smaller one, because a dialog is smaller than a page. */
+const DIALOG_SCREENS = SCREENS.filter(({ width, zoom }) => !zoom || width === DESKTOP.width);
+
+/** Checks open dialogs and menus: each is resized to all screens while it is open. */
 export class DialogWalk {
   readonly problems: string[] = [];
   /** The titles that were checked of each component. */
   private readonly checked = new Map<DialogComponent, Set<string>>();
 
-  /** Of two screens with the same zoom, only the smaller one, because a dialog is smaller than a page. */
-  private readonly screens: Screen[];
-
-  constructor(readonly look: Look) {
-    this.screens = look.screens.filter(({ width, zoom }) => !zoom || width === DESKTOP.width);
-  }
+  constructor(readonly look: Look) {}
 
   /** How many dialogs of this component were checked. */
   countOf(component: DialogComponent): number {
@@ -69,7 +75,7 @@ export class DialogWalk {
     this.checked.set(component, (this.checked.get(component) ?? new Set()).add(title));
     const page = thing.page();
     const screensOf = new Map<string, string[]>();
-    for (const screen of this.screens) {
+    for (const screen of DIALOG_SCREENS) {
       await resize(page, screen);
       await show();
       const marked = await mark(thing);

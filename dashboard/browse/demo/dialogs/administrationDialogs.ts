@@ -13,7 +13,7 @@ const APPLICANT = `${USERNAME.slice(0, -1)}2`;
 const SECRET = 'Wm5'.repeat(20);
 
 async function visitAsRoot(walk: DialogWalk, visit: Visit): Promise<Page> {
-  const { texts: _, screens: __, ...look } = walk.look;
+  const { texts: _, ...look } = walk.look;
   const expected = [/^409 POST \/api\/admin\/users\/\d+\/quota$/];
   const page = await visit({ as: ROOT, expected, ...look });
   await replaceNames(page, { ben: USERNAME, cleo: APPLICANT, 'llm-gateway': LONG_NAME });

@@ -16,7 +16,7 @@ const PARTS = {
   'of administrators': walkAdministrationDialogs,
 };
 
-/** Opens every dialog and menu once, resizes it to all screens of the look, and checks it. */
+/** Opens every dialog and menu once, resizes it to all screens, and checks it. */
 export function checkEveryDialog(look: Look) {
   const walk = new DialogWalk(look);
   for (const [about, walkPart] of Object.entries(PARTS)) {

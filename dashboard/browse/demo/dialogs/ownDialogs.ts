@@ -9,7 +9,7 @@ type Visit = (options: VisitOptions) => Promise<Page>;
 
 /** The dialogs about keys. */
 export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
-  const { texts, screens: _, ...look } = walk.look;
+  const { texts, ...look } = walk.look;
   const { keys, common } = texts;
   const page = await visit({ as: ANA, ...look });
   await replaceNames(page, { Prototype: LONG_NAME });
@@ -55,7 +55,7 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
 
 /** The dialogs about the own account, and those of the frame around all pages. */
 export async function walkAccountDialogs(walk: DialogWalk, visit: Visit) {
-  const { texts, screens: _, ...look } = walk.look;
+  const { texts, ...look } = walk.look;
   const { commands, keys, profile, reference, shell, signIn, common } = texts;
   const { accessTokens, sessions } = profile;
   const page = await visit({ as: ANA, ...look, expected: [/^401 /] });

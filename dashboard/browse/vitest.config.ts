@@ -4,7 +4,7 @@ const common = {
   root: import.meta.dirname,
   testTimeout: 300_000,
   hookTimeout: 60_000,
-  // Vitest's default of one second is too short for a page that is loaded anew on a busy machine.
+  // Vitest's default of one second is too short for a page that is reloaded on a busy machine.
   expect: { poll: { timeout: 15_000 } },
 };
 

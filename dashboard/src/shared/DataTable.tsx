@@ -32,7 +32,7 @@ export interface DataProps<Row> {
   rowHref?: (row: Row) => string;
 }
 
-interface Props<Row> extends DataProps<Row> {
+export interface TableProps<Row> extends DataProps<Row> {
   /** Shown if there are no rows. */
   empty: ReactNode;
   /** Shown above cards, which have no column headers. */
@@ -40,7 +40,7 @@ interface Props<Row> extends DataProps<Row> {
 }
 
 /** A table, or a list of cards where there is no room for a table. */
-export function DataTable<Row>({ empty, cardsHeader, ...props }: Props<Row>) {
+export function DataTable<Row>({ empty, cardsHeader, ...props }: TableProps<Row>) {
   const { ref, isNarrow } = useIsNarrow(TABLE_WIDTH);
   return <div ref={ref}>{content()}</div>;
 

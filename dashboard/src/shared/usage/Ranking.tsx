@@ -1,4 +1,4 @@
-import { Paper, Progress, Text, Title } from '@mantine/core';
+import { Progress, Text, Title } from '@mantine/core';
 import { IconChartBar } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -6,9 +6,9 @@ import type { Report } from '../../api/usageReports';
 import { formatCompact } from '../../format/compact';
 import { formatInteger } from '../../format/locale';
 import { texts } from '../../texts';
-import { type Column, DataTable } from '../DataTable';
+import type { Column } from '../DataTable';
 import { EmptyState } from '../EmptyState';
-import { FailureState } from '../FailureState';
+import { LoadedTable } from '../LoadedTable';
 import { Money } from '../Money';
 import { MAX_RANKS, type Ranked, ranked } from './ranked';
 
@@ -31,19 +31,15 @@ export function Ranking({ title, header, report: { data, error, refetch }, name 
       <Title order={2} mb="md">
         {title}
       </Title>
-      {error && !data ? (
-        <Paper>
-          <FailureState error={error} onRetry={refetch} />
-        </Paper>
-      ) : (
-        <DataTable
-          label={title}
-          columns={[rank, { key: 'name', header, place: 'title', cell: name }, ...figures]}
-          rows={data && ranked(data)}
-          rowKey={({ user_id, token_id }) => `${user_id} ${token_id}`}
-          empty={<EmptyState icon={IconChartBar} {...words.empty} />}
-        />
-      )}
+      <LoadedTable
+        error={error}
+        onRetry={refetch}
+        label={title}
+        columns={[rank, { key: 'name', header, place: 'title', cell: name }, ...figures]}
+        rows={data && ranked(data)}
+        rowKey={({ user_id, token_id }) => `${user_id} ${token_id}`}
+        empty={<EmptyState icon={IconChartBar} {...words.empty} />}
+      />
       {hidden > 0 && (
         <Text size="sm" c="dimmed" mt="sm">
           {words.hiddenRanks(formatInteger(MAX_RANKS), formatInteger(hidden))}

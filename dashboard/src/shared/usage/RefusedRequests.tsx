@@ -1,10 +1,10 @@
-import { Paper, Text, Title } from '@mantine/core';
+import { Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type RefusedOptions, type RefusedRow, useRefusedRequests } from '../../api/refusedRequests';
 import { formatInteger } from '../../format/locale';
 import { texts } from '../../texts';
-import { type Column, DataTable } from '../DataTable';
-import { FailureState } from '../FailureState';
+import type { Column } from '../DataTable';
+import { LoadedTable } from '../LoadedTable';
 
 const words = texts.usage.refused;
 
@@ -24,27 +24,21 @@ export function RefusedRequests({ name, ...options }: Props) {
       <Text size="sm" c="dimmed" mb="md">
         {data ? words.total(data.total) : words.description}
       </Text>
-      {error && !data ? (
-        <Paper>
-          <FailureState error={error} onRetry={refetch} />
-        </Paper>
-      ) : (
-        <DataTable
-          label={words.title}
-          columns={
-            name
-              ? [reason, { key: 'key', header: texts.usage.key, cell: name }, requests]
-              : [reason, requests]
-          }
-          rows={data?.rows}
-          rowKey={({ token_id, reason }) => `${token_id} ${reason}`}
-          empty={
-            <Text p="lg" c="dimmed">
-              {words.empty}
-            </Text>
-          }
-        />
-      )}
+      <LoadedTable
+        error={error}
+        onRetry={refetch}
+        label={words.title}
+        columns={
+          name ? [reason, { key: 'key', header: texts.usage.key, cell: name }, requests] : [reason, requests]
+        }
+        rows={data?.rows}
+        rowKey={({ token_id, reason }) => `${token_id} ${reason}`}
+        empty={
+          <Text p="lg" c="dimmed">
+            {words.empty}
+          </Text>
+        }
+      />
     </section>
   );
 }

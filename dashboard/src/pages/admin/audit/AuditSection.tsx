@@ -1,9 +1,8 @@
-import { Paper } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import { type AuditFilter, type AuditLine, useAuditLog } from '../../../api/adminAudit';
-import { type Column, DataTable } from '../../../shared/DataTable';
+import type { Column } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
-import { FailureState } from '../../../shared/FailureState';
+import { LoadedTable } from '../../../shared/LoadedTable';
 import { listHref } from '../shared/listQuery';
 import { SectionHeader } from '../shared/SectionHeader';
 
@@ -21,19 +20,15 @@ export function AuditSection({ words, filter, columns }: Props) {
   return (
     <section>
       <SectionHeader title={words.title} href={listHref('/admin/audit', filter)} label={words.all} />
-      {error && !data ? (
-        <Paper>
-          <FailureState error={error} onRetry={refetch} />
-        </Paper>
-      ) : (
-        <DataTable
-          label={words.title}
-          columns={columns}
-          rows={data?.items}
-          rowKey={(line) => line.id}
-          empty={<EmptyState icon={IconHistory} {...words.empty} />}
-        />
-      )}
+      <LoadedTable
+        error={error}
+        onRetry={refetch}
+        label={words.title}
+        columns={columns}
+        rows={data?.items}
+        rowKey={(line) => line.id}
+        empty={<EmptyState icon={IconHistory} {...words.empty} />}
+      />
     </section>
   );
 }

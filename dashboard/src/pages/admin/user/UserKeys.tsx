@@ -1,9 +1,7 @@
-import { Paper } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useAllTokens } from '../../../api/adminTokens';
-import { DataTable } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
-import { FailureState } from '../../../shared/FailureState';
+import { LoadedTable } from '../../../shared/LoadedTable';
 import { texts } from '../../../texts';
 import { tokenHref } from '../shared/links';
 import { listHref } from '../shared/listQuery';
@@ -30,20 +28,16 @@ export function UserKeys({ userId }: { userId: number }) {
         href={data?.total ? listHref('/admin/tokens', { user_id: userId }) : undefined}
         label={words.all(data?.total ?? 0)}
       />
-      {error && !data ? (
-        <Paper>
-          <FailureState error={error} onRetry={refetch} />
-        </Paper>
-      ) : (
-        <DataTable
-          label={words.title}
-          columns={columns}
-          rows={data?.items.slice(0, ROWS)}
-          rowKey={(token) => token.id}
-          rowHref={(token) => tokenHref(token.id)}
-          empty={<EmptyState icon={IconKey} {...words.empty} />}
-        />
-      )}
+      <LoadedTable
+        error={error}
+        onRetry={refetch}
+        label={words.title}
+        columns={columns}
+        rows={data?.items.slice(0, ROWS)}
+        rowKey={(token) => token.id}
+        rowHref={(token) => tokenHref(token.id)}
+        empty={<EmptyState icon={IconKey} {...words.empty} />}
+      />
     </section>
   );
 }

@@ -1,10 +1,10 @@
-import { Paper, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { IconWallet } from '@tabler/icons-react';
 import { useAuditLog } from '../../../api/adminAudit';
 import { formatChange, formatUsdExact } from '../../../format/money';
-import { type Column, DataTable } from '../../../shared/DataTable';
+import type { Column } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
-import { FailureState } from '../../../shared/FailureState';
+import { LoadedTable } from '../../../shared/LoadedTable';
 import { When } from '../../../shared/When';
 import { texts } from '../../../texts';
 import { ActorLink } from '../audit/auditLinks';
@@ -26,19 +26,15 @@ export function WalletSection({ userId }: { userId: number }) {
         href={listHref('/admin/audit', filter)}
         label={texts.adminUser.activity.all}
       />
-      {error && !data ? (
-        <Paper>
-          <FailureState error={error} onRetry={refetch} />
-        </Paper>
-      ) : (
-        <DataTable
-          label={words.history}
-          columns={columns}
-          rows={data && walletChanges(data.items)}
-          rowKey={({ line }) => line.id}
-          empty={<EmptyState icon={IconWallet} {...words.empty} />}
-        />
-      )}
+      <LoadedTable
+        error={error}
+        onRetry={refetch}
+        label={words.history}
+        columns={columns}
+        rows={data && walletChanges(data.items)}
+        rowKey={({ line }) => line.id}
+        empty={<EmptyState icon={IconWallet} {...words.empty} />}
+      />
     </section>
   );
 }

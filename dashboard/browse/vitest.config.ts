@@ -5,7 +5,7 @@ const common = {
   testTimeout: 300_000,
   hookTimeout: 60_000,
   // Vitest's default of one second is too short for a page that is reloaded on a busy machine.
-  expect: { poll: { timeout: 15_000 } },
+  expect: { poll: { timeout: 30_000 } },
 };
 
 /** Each project has its own server. */

@@ -53,6 +53,8 @@ test('the Content-Security-Policy allows only files of this site', async ({ site
 
 /** The transferred bytes of a page, without cache. */
 async function bytesOf(page: Page, path: string): Promise<number> {
+  // Ends what the page before still loads.
+  await page.goto('about:blank');
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Network.enable');
   await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });

@@ -31,7 +31,7 @@ interface Fixtures {
 
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 30_000;
 
 export const test = base.extend<Fixtures>({
   browserWith: [

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { createUser, newKey, ROOT, signedIn } from '../harness/accounts';
@@ -13,9 +13,7 @@ test('the palette opens pages, keys and actions by keyboard', async ({ visit, ro
   const page = await visit({ as: kim });
   await visible(page.getByRole('heading', { name: 'Overview' }));
 
-  await page.keyboard.press('Control+k');
-  const field = palette(page).getByRole('combobox');
-  await visible(field);
+  const field = await openPalette(page);
   expect(await violations(palette(page))).toEqual([]);
   await page.keyboard.type('usa');
   await expect.poll(() => selected(page)).toBe('Usage');
@@ -24,14 +22,14 @@ test('the palette opens pages, keys and actions by keyboard', async ({ visit, ro
   await hidden(palette(page));
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN');
 
-  await page.keyboard.press('Control+k');
+  await openPalette(page);
   await page.keyboard.type('EVAL');
   await visible(palette(page).getByRole('option', { name: 'Nightly evaluation' }));
   expect(await violations(palette(page))).toEqual([]);
   await page.keyboard.press('Enter');
   await expect.poll(() => page.url()).toBe(`${site}/keys/${id}`);
 
-  await page.keyboard.press('Control+k');
+  await openPalette(page);
   await page.keyboard.type('no such thing');
   await visible(palette(page).getByText('Nothing found'));
   await page.keyboard.press('Enter');
@@ -128,6 +126,16 @@ test('on a phone, the palette opens with an icon and closes with a button', asyn
   await dialog.getByRole('button', { name: '关闭' }).tap();
   await hidden(dialog);
 });
+
+/** Opens the palette, and waits until it takes what is typed. */
+async function openPalette(page: Page): Promise<Locator> {
+  // A palette that is still closing would take the keys.
+  await hidden(palette(page));
+  await page.keyboard.press('Control+k');
+  const field = palette(page).getByRole('combobox');
+  await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+  return field;
+}
 
 /** The label of the selected option. */
 async function selected(page: Page): Promise<string> {

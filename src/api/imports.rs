@@ -43,8 +43,8 @@ pub struct ImportReportBody {
     findings: BTreeMap<String, ImportFindingBody>,
     /// Rows that are not moved, by kind.
     not_moved: BTreeMap<String, i64>,
-    /// Sentences about the whole run.
-    notes: Vec<String>,
+    /// What concerns the whole run.
+    notes: Vec<ImportNoteBody>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -113,8 +113,54 @@ pub struct ImportRowBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     token_id: Option<i64>,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    detail: String,
+    /// What exactly was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    detail: Option<ImportDetailBody>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum ImportDetailBody {
+    /// A text there, and what it became here.
+    Changed { from: String, to: String },
+    /// A text there, such as a group, or the entries of a list that were dropped.
+    Text { text: String },
+    /// A role there.
+    Role { role: i64 },
+    /// A status there.
+    Status { status: i64 },
+    /// An expiry time there.
+    Expiry { expired_time: i64 },
+    /// The length of a key, in characters.
+    Length { length: i64 },
+    /// How many entries of a list were dropped.
+    Dropped { dropped: i64, of: i64 },
+    /// Quota units, on a day or in all.
+    Quota {
+        quota: i64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        day: Option<String>,
+    },
+    /// A day, such as `2026-03-10`.
+    Day { day: String },
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ImportNoteBody {
+    /// `no_logs` or `quota_units_differ`.
+    code: String,
+    /// A sentence for people.
+    message: String,
+    /// What the other service has, where a note compares the two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    there: Option<String>,
+    /// What this installation has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    here: Option<i64>,
 }
 
 /// The latest imports from other services, newest first; at most 10.

@@ -1,6 +1,10 @@
 //! What an import changes or leaves out, and why. Each kind has a stable name for the JSON report and a sentence for
 //! people.
 
+use std::fmt::{self, Display, Formatter};
+
+use serde::Serialize;
+
 /// One kind of oddity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Finding {
@@ -138,20 +142,88 @@ impl Finding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     pub finding: Finding,
-    /// What exactly, such as a dropped entry. Never a secret.
-    pub detail: String,
-    /// Quota units, for findings about amounts.
-    pub amount: i64,
+    pub detail: Option<Detail>,
+}
+
+/// What exactly was found. Never a secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Detail {
+    /// A text there, and what it became here.
+    Changed { from: String, to: String },
+    /// A text there, such as a group, or the entries of a list that were dropped.
+    Text { text: String },
+    /// A role there.
+    Role { role: i64 },
+    /// A status there.
+    Status { status: i64 },
+    /// An expiry time there.
+    Expiry { expired_time: i64 },
+    /// The length of a key, in characters.
+    Length { length: usize },
+    /// How many entries of a list were dropped.
+    Dropped { dropped: usize, of: usize },
+    /// Quota units, on a day or in all.
+    Quota {
+        quota: i64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        day: Option<String>,
+    },
+    /// A day, such as `2026-03-10`.
+    Day { day: String },
 }
 
 impl Found {
     #[must_use]
-    pub fn new(finding: Finding, detail: impl Into<String>) -> Self {
-        Self { finding, detail: detail.into(), amount: 0 }
+    pub const fn new(finding: Finding, detail: Detail) -> Self {
+        Self { finding, detail: Some(detail) }
     }
 
+    /// A finding about an amount, in quota units.
     #[must_use]
-    pub fn amount(finding: Finding, amount: i64) -> Self {
-        Self { finding, detail: String::new(), amount }
+    pub const fn quota(finding: Finding, quota: i64) -> Self {
+        Self::new(finding, Detail::Quota { quota, day: None })
+    }
+
+    /// Quota units, 0 for findings that are not about an amount.
+    #[must_use]
+    pub const fn amount(&self) -> i64 {
+        match self.detail {
+            Some(Detail::Quota { quota, .. }) => quota,
+            _ => 0,
+        }
+    }
+}
+
+impl From<Finding> for Found {
+    fn from(finding: Finding) -> Self {
+        Self { finding, detail: None }
+    }
+}
+
+impl Detail {
+    pub fn changed(from: &str, to: &str) -> Self {
+        Self::Changed { from: from.to_owned(), to: to.to_owned() }
+    }
+
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into() }
+    }
+}
+
+impl Display for Detail {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Changed { from, to } => write!(out, "{from:?} became {to:?}"),
+            Self::Text { text } => out.write_str(text),
+            Self::Role { role } => write!(out, "role {role}"),
+            Self::Status { status } => write!(out, "status {status}"),
+            Self::Expiry { expired_time } => write!(out, "expiry time {expired_time}"),
+            Self::Length { length } => write!(out, "{length} characters"),
+            Self::Dropped { dropped, of } => write!(out, "{dropped} of {of}"),
+            Self::Quota { quota, day: None } => write!(out, "{quota}"),
+            Self::Quota { quota, day: Some(day) } => write!(out, "{quota} on {day}"),
+            Self::Day { day } => out.write_str(day),
+        }
     }
 }

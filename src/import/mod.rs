@@ -28,7 +28,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub use self::location::{Location, LocationInvalid};
 use self::plan::Planner;
 pub use self::report::Report;
-use self::report::{Blocker, GroupOptions};
+use self::report::{Blocker, GroupOptions, Note};
 use self::schema::{LogSchema, NOT_MOVED, Schema};
 use self::source::{Source, SourceError};
 use self::target::Target;
@@ -161,8 +161,7 @@ async fn history(
         Some(schema) => Ok(Some(History::new(schema, since, here.zone, now))),
         None if is_separate => Err(ImportError::NoLogs(logs.label.clone())),
         None => {
-            let note = "there is no table `logs`, so no history is imported; --logs names another database that has it";
-            report.notes.push(note.to_owned());
+            report.notes.push(Note::no_logs());
             Ok(None)
         }
     }
@@ -191,10 +190,7 @@ async fn describe_source(
     }
     let per_dollar = values[2].trim().split('.').next().unwrap_or_default();
     if !per_dollar.is_empty() && per_dollar != policy::QUOTA_PER_USD.to_string() {
-        report.notes.push(format!(
-            "1 USD is {per_dollar} quota units there and {} here; quota units are moved as they are",
-            policy::QUOTA_PER_USD
-        ));
+        report.notes.push(Note::quota_units_differ(per_dollar, policy::QUOTA_PER_USD));
     }
     Ok(GroupOptions::new(&values[0], &values[1]))
 }

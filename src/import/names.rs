@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::findings::{Finding, Found};
+use super::findings::{Detail, Finding, Found};
 use crate::domain::policy;
 use crate::domain::text::hides_something;
 use crate::domain::username::Username;
@@ -44,7 +44,7 @@ impl Names {
     /// from then on.
     pub fn choose(&mut self, wanted: &str, id: i64) -> (Option<Username>, Vec<Found>) {
         let mut found = Vec::new();
-        let changed = |name: &Username| format!("{wanted:?} became {:?}", name.as_str());
+        let changed = |name: &Username| Detail::changed(wanted, name.as_str());
         let base = allowed(wanted, id);
         if let Some(base) = base.as_ref().filter(|base| base.as_str() != wanted) {
             found.push(Found::new(Finding::UsernameChanged, changed(base)));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::findings::{Finding, Found};
+use super::findings::{Detail, Finding, Found};
 use super::names::Names;
 use super::report::{Report, Subject};
 use super::rows::{ForeignToken, ForeignUsage, ForeignUser};
@@ -121,7 +121,7 @@ impl<'a> Planner<'a> {
                 report.accounts.found += 1;
                 report.accounts.left_out += 1;
             }
-            report.add(subject, Found::new(finding, ""));
+            report.add(subject, finding);
             leave_out(&tokens, report);
             return Ok(None);
         }
@@ -184,7 +184,7 @@ impl<'a> Planner<'a> {
         };
         if is_root {
             if mapped.role == Role::Root {
-                report.add(subject, Found::new(Finding::RootReplaced, username.as_str()));
+                report.add(subject, Found::new(Finding::RootReplaced, Detail::text(username.as_str())));
             } else {
                 report.block(
                     "root_id_differs",
@@ -214,7 +214,7 @@ impl<'a> Planner<'a> {
             return None;
         }
         if taken.contains(&foreign) || foreign <= 0 {
-            report.add(subject, Found::new(finding, ""));
+            report.add(subject, finding);
             return None;
         }
         Some(foreign)
@@ -242,7 +242,7 @@ impl<'a> Planner<'a> {
         for token in tokens {
             let subject = Subject::Token { id: token.id, user_id: token.user_id };
             if token.is_deleted {
-                report.add(subject, Found::new(Finding::TokenDeleted, ""));
+                report.add(subject, Finding::TokenDeleted);
                 continue;
             }
             report.keys.found += 1;
@@ -255,7 +255,7 @@ impl<'a> Planner<'a> {
                 let digest = self.here.vault.digest(&mapped.key);
                 let is_free = !known.keys.contains(&digest) && self.seen_keys.insert(digest.prefix());
                 if !is_free {
-                    found = vec![Found::new(Finding::KeyTaken, "")];
+                    found = vec![Finding::KeyTaken.into()];
                 }
                 is_free
             });
@@ -263,7 +263,7 @@ impl<'a> Planner<'a> {
                 if !self.here.groups.contains(group) {
                     report.needs_group(group, false);
                 } else if !self.here.groups.allow(owner_group, &Group::Named(group.clone())) {
-                    found.push(Found::new(Finding::GroupNotOpen, group.as_str()));
+                    found.push(Found::new(Finding::GroupNotOpen, Detail::text(group.as_str())));
                 }
             }
             for found in found {
@@ -289,7 +289,7 @@ fn leave_out(tokens: &[ForeignToken], report: &mut Report) {
         report.keys.found += 1;
         report.keys.left_out += 1;
         let subject = Subject::Token { id: token.id, user_id: token.user_id };
-        report.add(subject, Found::new(Finding::TokenOrphaned, ""));
+        report.add(subject, Finding::TokenOrphaned);
     }
 }
 
@@ -323,12 +323,14 @@ impl PlannedUser {
         for ((token, day, model), [quota, requests, prompt_tokens, completion_tokens]) in sums {
             let day = UnixTime::new(day.saturating_mul(DAY)).day_in(chrono_tz::Tz::UTC);
             if quota < 0 {
-                let found =
-                    Found { detail: day.to_string(), ..Found::amount(Finding::UsageBelowZero, quota.saturating_neg()) };
-                report.add(Subject::User(self.foreign_id), found);
+                let detail = Detail::Quota { quota: quota.saturating_neg(), day: Some(day.to_string()) };
+                report.add(Subject::User(self.foreign_id), Found::new(Finding::UsageBelowZero, detail));
             }
             if token == 0 {
-                report.add(Subject::User(self.foreign_id), Found::new(Finding::UsageOrphaned, day.to_string()));
+                report.add(
+                    Subject::User(self.foreign_id),
+                    Found::new(Finding::UsageOrphaned, Detail::Day { day: day.to_string() }),
+                );
             }
             let quota = Quota::grant(quota.clamp(0, policy::MAX_QUOTA)).unwrap_or_default();
             report.usage.quota = report.usage.quota.saturating_add(quota.get());

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::findings::{Finding, Found};
+use super::findings::{Detail, Finding, Found};
 use crate::domain::money::Quota;
 
 /// Rows named in the JSON report for each finding; beyond that they are counted.
@@ -49,7 +49,7 @@ pub struct Report {
     pub findings: BTreeMap<&'static str, FindingReport>,
     /// Rows of tables that are not moved.
     pub not_moved: BTreeMap<&'static str, i64>,
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     #[serde(skip)]
     kinds: BTreeMap<&'static str, Finding>,
     #[serde(skip)]
@@ -64,6 +64,33 @@ pub struct Blocker {
     /// Lines to add to the settings file.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub settings: String,
+}
+
+/// Something about the whole run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Note {
+    pub code: &'static str,
+    pub message: String,
+    /// What the other service has, where a note compares the two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub there: Option<String>,
+    /// What this installation has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub here: Option<i64>,
+}
+
+impl Note {
+    /// There are no logs to read the history from.
+    pub fn no_logs() -> Self {
+        let message = "there is no table `logs`, so no history is imported; --logs names another database that has it";
+        Self { code: "no_logs", message: message.to_owned(), there: None, here: None }
+    }
+
+    /// 1 USD is another number of quota units there.
+    pub fn quota_units_differ(there: &str, here: i64) -> Self {
+        let message = format!("1 USD is {there} quota units there and {here} here; quota units are moved as they are");
+        Self { code: "quota_units_differ", message, there: Some(there.to_owned()), here: Some(here) }
+    }
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
@@ -133,8 +160,8 @@ pub struct Row {
     pub user_id: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<i64>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
 }
 
 #[derive(Debug, Default)]
@@ -166,21 +193,21 @@ impl Report {
     }
 
     /// Adds what was found about a row.
-    pub fn add(&mut self, subject: Subject, found: Found) {
+    pub fn add(&mut self, subject: Subject, found: impl Into<Found>) {
+        let found = found.into();
         let name = found.finding.as_str();
         self.kinds.insert(name, found.finding);
         let entry = self.findings.entry(name).or_default();
         entry.meaning = found.finding.meaning();
         entry.count += 1;
-        entry.amount += i128::from(found.amount);
+        entry.amount += i128::from(found.amount());
         if entry.rows.len() < MAX_ROWS {
-            let detail = if found.amount == 0 { found.detail } else { found.amount.to_string() };
             let (user_id, token_id) = match subject {
                 Subject::User(id) => (Some(id), None),
                 Subject::Token { id, user_id } => (Some(user_id), Some(id)),
                 Subject::All => (None, None),
             };
-            entry.rows.push(Row { user_id, token_id, detail });
+            entry.rows.push(Row { user_id, token_id, detail: found.detail });
         }
     }
 
@@ -305,7 +332,7 @@ impl Report {
             }
         }
         for note in &self.notes {
-            writeln!(text, "\nNote: {note}")?;
+            writeln!(text, "\nNote: {}", note.message)?;
         }
         Ok(())
     }
@@ -318,8 +345,8 @@ impl Row {
             (Some(user), None) => format!("account {user}"),
             (None, _) => String::new(),
         };
-        let parts: Vec<&str> =
-            [subject.as_str(), self.detail.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
+        let detail = self.detail.as_ref().map(Detail::to_string).unwrap_or_default();
+        let parts: Vec<&str> = [subject.as_str(), &detail].into_iter().filter(|part| !part.is_empty()).collect();
         parts.join(": ")
     }
 }
@@ -400,9 +427,9 @@ mod tests {
     fn a_report_counts_findings_and_names_the_first_rows() {
         let mut report = Report::new("SQLite x".into(), "new-api", "new-api".into(), true);
         for id in 0..7 {
-            report.add(Subject::Token { id, user_id: 3 }, Found::amount(Finding::TokenDebt, 500_000));
+            report.add(Subject::Token { id, user_id: 3 }, Found::quota(Finding::TokenDebt, 500_000));
         }
-        report.add(Subject::User(4), Found::new(Finding::UsernameTaken, "\"ANA\" became \"ANA-4\""));
+        report.add(Subject::User(4), Found::new(Finding::UsernameTaken, Detail::changed("ANA", "ANA-4")));
         let text = report.text();
         let debts = "       7  remaining quotas were below zero and became 0\n          7.00 USD in all\n          key 0 of account 3: 500000\n";
         assert!(text.contains(debts) && text.contains("key 4 of account 3: 500000\n          …\n"), "{text}");
@@ -410,6 +437,9 @@ mod tests {
         let json: serde_json::Value = serde_json::from_str(&report.json().unwrap()).unwrap();
         let debts = &json["findings"]["token_debt"];
         assert_eq!((debts["count"].as_i64(), debts["amount"].as_i64()), (Some(7), Some(3_500_000)));
-        assert_eq!(debts["rows"][6], serde_json::json!({ "user_id": 3, "token_id": 6, "detail": "500000" }));
+        assert_eq!(
+            debts["rows"][6],
+            serde_json::json!({ "user_id": 3, "token_id": 6, "detail": { "quota": 500_000 } })
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use super::findings::{Finding, Found};
+use super::findings::Finding;
 use super::names::Names;
 use super::plan::{Account, Known, NewAccount, PlannedToken, PlannedUser};
 use super::report::{Report, Subject};
@@ -161,7 +161,7 @@ impl Writer<'_> {
         let mut tx = self.here.db.begin().await?;
         imports::relax_durability(&mut tx).await?;
         let Some(user) = self.write_account(&mut tx, &planned).await? else {
-            report.add(Subject::User(planned.foreign_id), Found::new(Finding::UserGone, ""));
+            report.add(Subject::User(planned.foreign_id), Finding::UserGone);
             return Ok(());
         };
         let mut local = planned.known_tokens.clone();
@@ -175,7 +175,7 @@ impl Writer<'_> {
             } else {
                 report.access_tokens.imported -= 1;
                 report.access_tokens.left_out += 1;
-                report.add(Subject::User(planned.foreign_id), Found::new(Finding::AccessTokenSkipped, ""));
+                report.add(Subject::User(planned.foreign_id), Finding::AccessTokenSkipped);
             }
         }
         let usage = planned.usage_rows(&local, report);
@@ -273,7 +273,7 @@ impl Writer<'_> {
             report.keys.imported -= 1;
             report.keys.left_out += 1;
             let subject = Subject::Token { id: foreign_id, user_id: owner.get() };
-            report.add(subject, Found::new(Finding::KeyTaken, ""));
+            report.add(subject, Finding::KeyTaken);
         }
         Ok(ids)
     }

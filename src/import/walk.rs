@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 
 use super::ImportError;
 use super::days::DayOffsets;
-use super::findings::{Finding, Found};
+use super::findings::Finding;
 use super::plan::Planner;
 use super::report::{Report, Subject};
 use super::rows::{ForeignToken, ForeignUsage, ForeignUser};
@@ -123,7 +123,7 @@ impl<'s> Walk<'s> {
                 report.keys.found += 1;
                 report.keys.left_out += 1;
                 let subject = Subject::Token { id: token.id, user_id: token.user_id };
-                report.add(subject, Found::new(Finding::TokenOrphaned, ""));
+                report.add(subject, Finding::TokenOrphaned);
             }
         }
         bar.finish_and_clear();

@@ -171,7 +171,7 @@ async fn a_database_without_logs_is_moved_without_history_and_says_so(pool: PgPo
     let imported = here.import(&sqlite(dir.path(), sql).await, &[]);
     assert_eq!(imported.code, Some(0), "{}", imported.stderr);
     let note = "there is no table `logs`, so no history is imported; --logs names another database that has it";
-    assert_eq!(imported.report["notes"], json!([note]));
+    assert_eq!(imported.report["notes"], json!([{ "code": "no_logs", "message": note }]));
 }
 
 #[sqlx::test(migrations = false)]

@@ -7,6 +7,8 @@ export type ImportReport = components['schemas']['ImportReportBody'];
 export type ImportCounts = components['schemas']['ImportCountsBody'];
 export type ImportFinding = components['schemas']['ImportFindingBody'];
 export type ImportRow = components['schemas']['ImportRowBody'];
+export type ImportDetail = components['schemas']['ImportDetailBody'];
+export type ImportNote = components['schemas']['ImportNoteBody'];
 
 /** The latest runs of `keymeter import`, newest first. */
 export function useImports() {

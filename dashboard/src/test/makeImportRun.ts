@@ -1,4 +1,4 @@
-import type { ImportRun } from '../api/adminImports';
+import type { ImportDetail, ImportNote, ImportRun } from '../api/adminImports';
 
 const counts = (found: number, imported: number, left_out: number) => ({
   found,
@@ -41,12 +41,12 @@ export function makeImportRun({
           meaning: 'wallets were below zero and became 0',
           count: 1,
           amount: 700,
-          rows: [{ user_id: 5, detail: '700' }],
+          rows: [{ user_id: 5, detail: { quota: 700 } }],
         },
         username_taken: {
           meaning: "usernames that another account has got the account's id as a suffix; tell these people",
           count: 1,
-          rows: [{ user_id: 4, detail: '"сосо" became "сосо-4"' }],
+          rows: [{ user_id: 4, detail: { from: 'сосо', to: 'сосо-4' } }],
         },
       },
       not_moved: { channels: 2, passkeys: 0, 'two-factor secrets': 1 },
@@ -56,27 +56,31 @@ export function makeImportRun({
   };
 }
 
-/** Rows with every kind of detail that the program writes, by the code of the finding. */
-export const importDetails: Record<string, string[]> = {
-  username_changed: ['"Ana Lee" became "Ana_Lee"'],
-  username_taken: ['"сосо" became "сосо-4"'],
-  token_name_changed: ['"" became "token 25"', '"a\\u{200b}\\"b\\"" became "a\\"b\\""'],
-  role_unknown: ['7'],
-  user_status_unknown: ['9'],
-  switched_off: ['status 3'],
-  revived: ['status 4'],
-  expired_from_the_start: ['0', '-2'],
-  key_invalid: ['12 characters'],
-  models_dropped: ['1200 of 1300'],
-  ips_dropped: ['10.0.0.300 nowhere'],
-  no_ip_left: ['10.0.0.300'],
-  root_replaced: ['boss'],
-  email_dropped: ['ana@'],
-  group_not_open: ['vip'],
-  usage_orphaned: ['2026-03-10'],
+/** Every kind of detail that the program writes, by the code of the finding. */
+export const importDetails: Record<string, ImportDetail[]> = {
+  username_changed: [{ from: 'Ana Lee', to: 'Ana_Lee' }],
+  username_taken: [{ from: 'сосо', to: 'сосо-4' }],
+  token_name_changed: [
+    { from: '', to: 'token 25' },
+    { from: 'a\u200b"b"', to: 'a"b"' },
+  ],
+  role_unknown: [{ role: 7 }],
+  user_status_unknown: [{ status: 9 }],
+  switched_off: [{ status: 3 }],
+  revived: [{ status: 4 }],
+  expired_from_the_start: [{ expired_time: 0 }, { expired_time: -2 }],
+  key_invalid: [{ length: 12 }],
+  models_dropped: [{ dropped: 1200, of: 1300 }],
+  ips_dropped: [{ text: '10.0.0.300 nowhere' }],
+  no_ip_left: [{ text: '10.0.0.300' }],
+  root_replaced: [{ text: 'boss' }],
+  email_dropped: [{ text: 'ana@' }],
+  group_not_open: [{ text: 'vip' }],
+  usage_below_zero: [{ quota: 900, day: '2026-03-10' }],
+  usage_orphaned: [{ day: '2026-03-10' }],
 };
 
-export const importNotes = [
-  'there is no table `logs`, so no history is imported; --logs names another database that has it',
-  '1 USD is 1000000 quota units there and 500000 here; quota units are moved as they are',
+export const importNotes: ImportNote[] = [
+  { code: 'no_logs', message: 'there is no table `logs`' },
+  { code: 'quota_units_differ', message: '1 USD is something else there', there: '1000000', here: 500_000 },
 ];

@@ -39,13 +39,13 @@ export function FindingItem({ finding: { text, count, amount, rows } }: { findin
 }
 
 function RowText({ row: { subject, detail, units } }: { row: FindingRow }) {
-  if (subject === '') return units === undefined ? detail : <Money units={units} />;
-  if (units !== undefined)
-    return (
-      <>
-        {words.row(subject)}
-        <Money units={units} />
-      </>
-    );
-  return detail === '' ? subject : words.row(subject) + detail;
+  const isAlone = units === undefined && detail === '';
+  return (
+    <>
+      {subject !== '' && (isAlone ? subject : words.row(subject))}
+      {units !== undefined && <Money units={units} />}
+      {units !== undefined && detail !== '' && ' · '}
+      {detail}
+    </>
+  );
 }

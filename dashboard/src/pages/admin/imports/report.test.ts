@@ -40,12 +40,12 @@ describe('the findings', () => {
     ]);
   });
 
-  it('have numbers as they are if they are not about amounts, and no empty rows', () => {
-    const rows = [{ user_id: 8, detail: '9' }, {}, { detail: 'all of them' }];
-    const found = findingsOf(withFindings({ usage_orphaned: { meaning: '', count: 1, rows } }));
+  it('have the day of an amount, and no empty rows', () => {
+    const rows = [{ user_id: 8, detail: { quota: 9, day: '2026-03-10' } }, {}, { detail: { text: 'vip' } }];
+    const found = findingsOf(withFindings({ usage_below_zero: { meaning: '', count: 1, rows } }));
     expect(found[0]?.rows).toEqual([
-      { subject: 'Account 8', detail: '9' },
-      { subject: '', detail: 'all of them' },
+      { subject: 'Account 8', detail: '2026-03-10', units: 9 },
+      { subject: '', detail: 'vip' },
     ]);
   });
 

@@ -20,7 +20,7 @@ export interface FindingRow {
   /** The account or key, by its ID in the other service. Empty if it is about neither. */
   subject: string;
   detail: string;
-  /** Quota units, in place of the detail. */
+  /** Quota units, before the detail. */
   units?: number;
 }
 
@@ -35,21 +35,15 @@ export function findingsOf(report: ImportReport): Finding[] {
       text: read(words.findings, code) ?? sentence(meaning),
       count,
       amount,
-      rows: rows.map((row) => findingRow(code, row, amount !== undefined)).filter(isTelling),
+      rows: rows.map(findingRow).filter(isTelling),
     }));
 }
 
-/** In findings about amounts, the detail is a number of quota units. */
-function findingRow(
-  code: string,
-  { user_id, token_id, detail = '' }: ImportRow,
-  isAboutAmounts: boolean,
-): FindingRow {
+function findingRow({ user_id, token_id, detail }: ImportRow): FindingRow {
   const subject = subjectOf(user_id, token_id);
-  const isAmount = isAboutAmounts && /^-?\d+$/.test(detail);
-  return isAmount
-    ? { subject, detail: '', units: Number(detail) }
-    : { subject, detail: detailText(code, detail) };
+  if (detail === undefined) return { subject, detail: '' };
+  const text = detailText(detail);
+  return 'quota' in detail ? { subject, detail: text, units: detail.quota } : { subject, detail: text };
 }
 
 function subjectOf(account: number | undefined, key: number | undefined): string {

@@ -31,7 +31,7 @@ pub use self::report::Report;
 use self::report::{Blocker, GroupOptions, Note};
 use self::schema::{LogSchema, NOT_MOVED, Schema};
 use self::source::{Source, SourceError};
-use self::target::Target;
+use self::target::{Target, Writes};
 use self::walk::{History, Walk};
 use crate::domain::cell::CellLabel;
 use crate::domain::group::Groups;
@@ -127,17 +127,19 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
     std::mem::swap(&mut written.notes, &mut report.notes);
     std::mem::swap(&mut written.not_moved, &mut report.not_moved);
     let max_ids = (source.number(schema.max_id("users")).await?, source.number(schema.max_id("tokens")).await?);
-    let mut writer = target.writer(max_ids).await?;
+    let writer = target.writer(max_ids).await?;
+    let mut writes = Writes::new(&writer);
     let mut planner = Planner::new(here, options, &target);
     let bar = progress_bar("importing", walk.accounts());
     let walked = walk
-        .run(&mut source, logs.as_mut(), history.as_ref(), &mut planner, &target, &mut written, &bar, Some(&mut writer))
+        .run(&mut source, logs.as_mut(), history.as_ref(), &mut planner, &target, &mut written, &bar, Some(&mut writes))
         .await;
+    let walked = walked.and(writes.finish(&mut written).await);
     // The servers learn of the keys that were written, also if it ends here.
     let finished = writer.finish(&written, walked.is_ok()).await;
     match walked.and(finished) {
         Ok(()) => Ok(written),
-        Err(error) => Err(ImportError::Interrupted(Box::new(error), writer.accounts, writer.keys)),
+        Err(error) => Err(ImportError::Interrupted(Box::new(error), writes.accounts, writes.keys)),
     }
 }
 

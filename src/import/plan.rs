@@ -50,6 +50,16 @@ pub struct PlannedUser {
     pub usage: Vec<ForeignUsage>,
 }
 
+/// Sums over the usage of an account, and what was found in it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct UsageTally {
+    pub quota: i64,
+    pub requests: i64,
+    /// In the other database.
+    pub source_quota: i64,
+    pub found: Vec<Found>,
+}
+
 pub enum Account {
     /// It was imported before.
     Present(UserId),
@@ -307,11 +317,12 @@ fn resolve_tokens(mut usage: Vec<ForeignUsage>, tokens: &[ForeignToken]) -> Vec<
 }
 
 impl PlannedUser {
-    /// The rows of usage, one per token, day and model, with the ids that the tokens have here. Counts them in the report.
-    pub fn usage_rows(&self, local: &HashMap<i64, i64>, report: &mut Report) -> Vec<ImportedUsage> {
+    /// The rows of usage, one per token, day and model, with the ids that the tokens have here.
+    pub fn usage_rows(&self, local: &HashMap<i64, i64>) -> (Vec<ImportedUsage>, UsageTally) {
+        let mut tally = UsageTally::default();
         let mut sums: BTreeMap<(i64, i64, &str), [i64; 4]> = BTreeMap::new();
         for row in &self.usage {
-            report.usage.source_quota = report.usage.source_quota.saturating_add(row.quota);
+            tally.source_quota = tally.source_quota.saturating_add(row.quota);
             let token = local.get(&row.token_id).copied().unwrap_or(0);
             let sum = sums.entry((token, row.day, row.model.as_str())).or_default();
             for (sum, value) in sum.iter_mut().zip([row.quota, row.requests, row.prompt_tokens, row.completion_tokens])
@@ -324,17 +335,14 @@ impl PlannedUser {
             let day = UnixTime::new(day.saturating_mul(DAY)).day_in(chrono_tz::Tz::UTC);
             if quota < 0 {
                 let detail = Detail::Quota { quota: quota.saturating_neg(), day: Some(day.to_string()) };
-                report.add(Subject::User(self.foreign_id), Found::new(Finding::UsageBelowZero, detail));
+                tally.found.push(Found::new(Finding::UsageBelowZero, detail));
             }
             if token == 0 {
-                report.add(
-                    Subject::User(self.foreign_id),
-                    Found::new(Finding::UsageOrphaned, Detail::Day { day: day.to_string() }),
-                );
+                tally.found.push(Found::new(Finding::UsageOrphaned, Detail::Day { day: day.to_string() }));
             }
             let quota = Quota::grant(quota.clamp(0, policy::MAX_QUOTA)).unwrap_or_default();
-            report.usage.quota = report.usage.quota.saturating_add(quota.get());
-            report.usage.requests = report.usage.requests.saturating_add(requests);
+            tally.quota = tally.quota.saturating_add(quota.get());
+            tally.requests = tally.requests.saturating_add(requests);
             rows.push(ImportedUsage {
                 token_id: (token != 0).then(|| TokenId::new(token)),
                 day,
@@ -345,14 +353,14 @@ impl PlannedUser {
                 completion_tokens: completion_tokens.max(0),
             });
         }
-        rows
+        (rows, tally)
     }
 
-    /// Counts the usage in the report, without writing it.
-    pub fn count_usage(&self, report: &mut Report) {
+    /// What the usage would be, without writing it.
+    pub fn usage_tally(&self) -> UsageTally {
         let planned = self.tokens.iter().map(|token| (token.foreign_id, token.foreign_id));
         let local = planned.chain(self.known_tokens.iter().map(|(foreign, local)| (*foreign, *local))).collect();
-        let _ = self.usage_rows(&local, report);
+        self.usage_rows(&local).1
     }
 }
 
@@ -385,7 +393,6 @@ mod tests {
 
     #[test]
     fn usage_is_summed_by_token_day_and_model_and_never_below_zero() {
-        let mut report = Report::new(String::new(), "new-api", String::new(), false);
         let planned = PlannedUser {
             foreign_id: 3,
             account: Account::Present(UserId::new(3)),
@@ -400,14 +407,23 @@ mod tests {
                 usage(9, "", 20_522, 2),
             ],
         };
-        let rows = planned.usage_rows(&[(1, 101)].into(), &mut report);
+        let (rows, tally) = planned.usage_rows(&[(1, 101)].into());
         let shown: Vec<_> = rows
             .iter()
             .map(|row| (row.token_id.map(TokenId::get), row.day.to_string(), row.quota.get(), row.requests))
             .collect();
         let day = |n| format!("2026-03-{n}");
         assert_eq!(shown, [(None, day(10), 3, 2), (Some(101), day(10), 15, 2), (Some(101), day(11), 0, 1)]);
-        assert_eq!((report.usage.source_quota, report.usage.quota, report.usage.requests), (11, 18, 5));
-        assert_eq!((report.findings["usage_below_zero"].amount, report.findings["usage_orphaned"].count), (7, 1));
+        let below_zero = Detail::Quota { quota: 7, day: Some(day(11)) };
+        let expected = UsageTally {
+            quota: 18,
+            requests: 5,
+            source_quota: 11,
+            found: vec![
+                Found::new(Finding::UsageOrphaned, Detail::Day { day: day(10) }),
+                Found::new(Finding::UsageBelowZero, below_zero),
+            ],
+        };
+        assert_eq!(tally, expected);
     }
 }

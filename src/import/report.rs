@@ -6,6 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::findings::{Detail, Finding, Found};
+use super::plan::UsageTally;
 use crate::domain::money::Quota;
 
 /// Rows named in the JSON report for each finding; beyond that they are counted.
@@ -209,6 +210,33 @@ impl Report {
             };
             entry.rows.push(Row { user_id, token_id, detail: found.detail });
         }
+    }
+
+    /// Adds the usage of an account.
+    pub fn add_usage(&mut self, user: i64, tally: UsageTally) {
+        let usage = &mut self.usage;
+        usage.quota = usage.quota.saturating_add(tally.quota);
+        usage.requests = usage.requests.saturating_add(tally.requests);
+        usage.source_quota = usage.source_quota.saturating_add(tally.source_quota);
+        for found in tally.found {
+            self.add(Subject::User(user), found);
+        }
+    }
+
+    /// Takes back what was planned and could not be written.
+    pub fn leave_out(&mut self, subject: Subject, finding: Finding) {
+        let counts = if finding == Finding::KeyTaken {
+            Some(&mut self.keys)
+        } else if finding == Finding::AccessTokenSkipped {
+            Some(&mut self.access_tokens)
+        } else {
+            None
+        };
+        if let Some(counts) = counts {
+            counts.imported -= 1;
+            counts.left_out += 1;
+        }
+        self.add(subject, finding);
     }
 
     /// An account or a key needs this group, which is not configured.

@@ -1,11 +1,16 @@
 //! This installation, as an import finds it, and the transactions that write to it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use futures_util::future::LocalBoxFuture;
+use futures_util::stream::FuturesUnordered;
 
 use super::findings::Finding;
 use super::names::Names;
-use super::plan::{Account, Known, NewAccount, PlannedToken, PlannedUser};
+use super::plan::{Account, Known, NewAccount, PlannedToken, PlannedUser, UsageTally};
 use super::report::{Report, Subject};
 use super::rows::{ForeignToken, ForeignUser};
 use super::rules::is_deleted;
@@ -21,6 +26,9 @@ use crate::storage::{self, StorageError, Tx, audit, sessions, users};
 
 /// Rows per statement.
 const BATCH: usize = 2_000;
+
+/// Accounts that are written at the same time. Each takes about ten round trips to the database.
+const CONCURRENT_WRITES: usize = 4;
 
 /// How often running servers are told that there are new keys, during a long import.
 const ANNOUNCEMENTS: Duration = Duration::from_secs(5);
@@ -138,7 +146,7 @@ impl<'a> Target<'a> {
             let mut conn = self.here.db.acquire().await?;
             imports::raise_identities(&mut conn, max_user, max_token).await?;
         }
-        Ok(Writer { here: self.here, source: self.source, announced: Instant::now(), accounts: 0, keys: 0 })
+        Ok(Writer { here: self.here, source: self.source, announced: Mutex::new(Instant::now()) })
     }
 }
 
@@ -146,10 +154,17 @@ impl<'a> Target<'a> {
 pub struct Writer<'a> {
     here: &'a Destination,
     source: &'a str,
-    announced: Instant,
-    /// Written so far.
-    pub accounts: i64,
-    pub keys: i64,
+    announced: Mutex<Instant>,
+}
+
+/// What was written of an account.
+#[derive(Debug, Default)]
+pub struct Written {
+    pub is_new_account: bool,
+    pub keys: usize,
+    pub usage: UsageTally,
+    /// What was planned and could not be written, because it exists here since the pass began.
+    pub left_out: Vec<(Subject, Finding)>,
 }
 
 impl Writer<'_> {
@@ -157,28 +172,28 @@ impl Writer<'_> {
     ///
     /// # Errors
     /// The database; nothing of this account was written.
-    pub async fn write(&mut self, planned: PlannedUser, report: &mut Report) -> Result<(), ImportError> {
+    pub async fn write(&self, planned: PlannedUser) -> Result<Written, ImportError> {
+        let mut written = Written::default();
+        let subject = Subject::User(planned.foreign_id);
         let mut tx = self.here.db.begin().await?;
         imports::relax_durability(&mut tx).await?;
         let Some(user) = self.write_account(&mut tx, &planned).await? else {
-            report.add(Subject::User(planned.foreign_id), Finding::UserGone);
-            return Ok(());
+            written.left_out.push((subject, Finding::UserGone));
+            return Ok(written);
         };
         let mut local = planned.known_tokens.clone();
         for tokens in planned.tokens.chunks(BATCH) {
-            local.extend(self.write_tokens(&mut tx, user, tokens, report).await?);
+            local.extend(self.write_tokens(&mut tx, user, tokens, &mut written).await?);
         }
         let now = self.here.clock.now();
         if let Some(digest) = &planned.access_token {
             if let Some(id) = imports::insert_access_token(&mut tx, user, digest, now).await? {
                 self.record(&mut tx, ImportKind::AccessToken, &[(planned.foreign_id, id)]).await?;
             } else {
-                report.access_tokens.imported -= 1;
-                report.access_tokens.left_out += 1;
-                report.add(Subject::User(planned.foreign_id), Finding::AccessTokenSkipped);
+                written.left_out.push((subject, Finding::AccessTokenSkipped));
             }
         }
-        let usage = planned.usage_rows(&local, report);
+        let (usage, tally) = planned.usage_rows(&local);
         for rows in usage.chunks(BATCH) {
             imports::insert_usage(&mut tx, user, rows).await?;
         }
@@ -188,15 +203,24 @@ impl Writer<'_> {
         if !matches!(planned.account, Account::New(_)) {
             notifications::notify(&mut tx, Change::User(user)).await?;
         }
-        if self.announced.elapsed() >= ANNOUNCEMENTS {
+        if self.is_announcement_due() {
             notifications::notify(&mut tx, Change::ForeignKeys).await?;
-            self.announced = Instant::now();
         }
-        let written = local.len() - planned.known_tokens.len();
         storage::commit(tx).await?;
-        self.accounts += i64::from(!matches!(planned.account, Account::Present(_)));
-        self.keys += i64::try_from(written).unwrap_or(i64::MAX);
-        Ok(())
+        written.is_new_account = !matches!(planned.account, Account::Present(_));
+        written.keys = local.len() - planned.known_tokens.len();
+        written.usage = tally;
+        Ok(written)
+    }
+
+    /// Returns true if running servers were not told of new keys for some time.
+    fn is_announcement_due(&self) -> bool {
+        let mut announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = announced.elapsed() >= ANNOUNCEMENTS;
+        if is_due {
+            *announced = Instant::now();
+        }
+        is_due
     }
 
     /// Records the run, tells every server that there are new keys, and makes everything durable.
@@ -236,7 +260,7 @@ impl Writer<'_> {
         tx: &mut Tx,
         owner: UserId,
         tokens: &[PlannedToken],
-        report: &mut Report,
+        written: &mut Written,
     ) -> Result<Vec<(i64, i64)>, StorageError> {
         let mut foreign_ids: HashMap<Digest, i64> = HashMap::new();
         let rows: Vec<ImportedToken> = tokens
@@ -268,18 +292,71 @@ impl Writer<'_> {
         let ids: Vec<(i64, i64)> =
             inserted.into_iter().filter_map(|(id, digest)| Some((foreign_ids.remove(&digest)?, id.get()))).collect();
         self.record(tx, ImportKind::Token, &ids).await?;
-        // Keys that were created here since the pass began.
-        for foreign_id in foreign_ids.into_values().collect::<HashSet<_>>() {
-            report.keys.imported -= 1;
-            report.keys.left_out += 1;
-            let subject = Subject::Token { id: foreign_id, user_id: owner.get() };
-            report.add(subject, Finding::KeyTaken);
-        }
+        let subject = |id| Subject::Token { id, user_id: owner.get() };
+        written.left_out.extend(foreign_ids.into_values().map(|id| (subject(id), Finding::KeyTaken)));
         Ok(ids)
     }
 
     async fn record(&self, tx: &mut Tx, kind: ImportKind, ids: &[(i64, i64)]) -> Result<(), StorageError> {
         imports::insert_imports(tx, self.source, kind, ids, self.here.clock.now()).await
+    }
+}
+
+/// Accounts that are being written at the same time.
+pub struct Writes<'w> {
+    writer: &'w Writer<'w>,
+    running: FuturesUnordered<LocalBoxFuture<'w, (i64, Result<Written, ImportError>)>>,
+    /// Written so far.
+    pub accounts: i64,
+    pub keys: i64,
+}
+
+impl<'w> Writes<'w> {
+    pub fn new(writer: &'w Writer<'w>) -> Self {
+        Self { writer, running: FuturesUnordered::new(), accounts: 0, keys: 0 }
+    }
+
+    /// Begins to write an account, when fewer than [`CONCURRENT_WRITES`] are being written.
+    ///
+    /// # Errors
+    /// The database, for an account that was being written.
+    pub async fn push(&mut self, planned: PlannedUser, report: &mut Report) -> Result<(), ImportError> {
+        while self.running.len() >= CONCURRENT_WRITES
+            && let Some(ended) = self.running.next().await
+        {
+            self.count(ended, report)?;
+        }
+        let writer = self.writer;
+        self.running.push(Box::pin(async move { (planned.foreign_id, writer.write(planned).await) }));
+        Ok(())
+    }
+
+    /// Waits for all accounts that are being written, also after an error.
+    ///
+    /// # Errors
+    /// The first error of the database.
+    pub async fn finish(&mut self, report: &mut Report) -> Result<(), ImportError> {
+        let mut result = Ok(());
+        while let Some(ended) = self.running.next().await {
+            let counted = self.count(ended, report);
+            result = result.and(counted);
+        }
+        result
+    }
+
+    fn count(
+        &mut self,
+        (user, written): (i64, Result<Written, ImportError>),
+        report: &mut Report,
+    ) -> Result<(), ImportError> {
+        let written = written?;
+        self.accounts += i64::from(written.is_new_account);
+        self.keys += i64::try_from(written.keys).unwrap_or(i64::MAX);
+        report.add_usage(user, written.usage);
+        for (subject, finding) in written.left_out {
+            report.leave_out(subject, finding);
+        }
+        Ok(())
     }
 }
 

@@ -16,7 +16,7 @@ use super::report::{Report, Subject};
 use super::rows::{ForeignToken, ForeignUsage, ForeignUser};
 use super::schema::{LogSchema, Schema};
 use super::source::{Source, SourceError, TextRow};
-use super::target::{Target, Writer};
+use super::target::{Target, Writes};
 use crate::domain::time::{DAY, UnixTime};
 
 /// Accounts and tokens that are read at once. Older versions have no index on `tokens.user_id`: each part reads the whole
@@ -71,7 +71,8 @@ impl<'s> Walk<'s> {
         self.accounts
     }
 
-    /// Visits every account. With a `writer` it writes them; without, it only reports.
+    /// Visits every account. With `writes` it writes them, and some may be unfinished after an error; without, it only
+    /// reports.
     ///
     /// # Errors
     /// One of the databases.
@@ -85,7 +86,7 @@ impl<'s> Walk<'s> {
         target: &Target<'_>,
         report: &mut Report,
         bar: &ProgressBar,
-        mut writer: Option<&mut Writer<'_>>,
+        mut writes: Option<&mut Writes<'_>>,
     ) -> Result<(), ImportError> {
         for (from, to) in self.parts.iter().copied() {
             let users: Vec<_> = source.fetch(self.schema.users(from, to)).await?;
@@ -114,9 +115,9 @@ impl<'s> Walk<'s> {
                 let Some(planned) = planner.plan(&user, own_tokens, own_usage, &known, report)? else {
                     continue;
                 };
-                match &mut writer {
-                    Some(writer) => writer.write(planned, report).await?,
-                    None => planned.count_usage(report),
+                match &mut writes {
+                    Some(writes) => writes.push(planned, report).await?,
+                    None => report.add_usage(user.id, planned.usage_tally()),
                 }
             }
             for token in tokens.into_values().flatten().filter(|token| !token.is_deleted) {
@@ -124,6 +125,10 @@ impl<'s> Walk<'s> {
                 report.keys.left_out += 1;
                 let subject = Subject::Token { id: token.id, user_id: token.user_id };
                 report.add(subject, Finding::TokenOrphaned);
+            }
+            // Reading the next part needs a connection, and the embedded database has one.
+            if let Some(writes) = &mut writes {
+                writes.finish(report).await?;
             }
         }
         bar.finish_and_clear();

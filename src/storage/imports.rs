@@ -88,8 +88,13 @@ pub async fn list_imported(
     kind: ImportKind,
     foreign_ids: &[i64],
 ) -> Result<Vec<(i64, i64)>, StorageError> {
+    // Looks each id up. With `= any`, PostgreSQL may read all rows of this kind instead.
     let rows = sqlx::query!(
-        "select foreign_id, local_id from imports where source = $1 and kind = $2 and foreign_id = any($3)",
+        r#"select found.foreign_id as "foreign_id!", found.local_id as "local_id!"
+           from unnest($3::bigint[]) as wanted (id) cross join lateral (
+             select foreign_id, local_id from imports
+             where source = $1 and kind = $2 and foreign_id = wanted.id offset 0
+           ) as found"#,
         source,
         kind.as_str(),
         foreign_ids

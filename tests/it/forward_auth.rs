@@ -1,5 +1,5 @@
 //! Forward-auth by real proxies in front of the real program: `examples/nginx/nginx.conf` and the Caddy recipe of
-//! `docs/gateways.md`, with other ports and paths.
+//! `docs/gateways.md`, with other ports and paths. `forward_auth_clients.rs` tests what different clients send and read.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
-use http::HeaderMap;
+use http::{HeaderMap, Method};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use tempfile::TempDir;
@@ -22,15 +22,15 @@ use crate::harness::{Answer, Client, Server};
 const TOKEN_HEADERS: [&str; 4] = ["x-token-id", "x-user-id", "x-token-group", "x-remain-quota"];
 
 /// A loopback address that is not a trusted proxy.
-const CLIENT: &str = "127.0.0.2";
+pub const CLIENT: &str = "127.0.0.2";
 
 /// A proxy in front of an upstream, and the Keymeter server that checks its requests.
-struct Front {
+pub struct Front {
     _proxy: Proxy,
-    base: String,
+    pub listen: SocketAddr,
     served: Arc<AtomicUsize>,
     keymeter: Server,
-    ana: Client,
+    pub ana: Client,
     root: Client,
     user: i64,
     credential: String,
@@ -38,13 +38,13 @@ struct Front {
 }
 
 impl Front {
-    async fn start(kind: Kind, pool: &PgPool) -> Option<Self> {
+    pub async fn start(kind: Kind, pool: &PgPool) -> Option<Self> {
         Self::with(kind, pool, str::to_owned, |config| config).await
     }
 
     /// `present` returns the credential that the proxy sends, given the right one; `change` changes the configuration of
     /// nginx. `None` if the proxy is not installed.
-    async fn with(
+    pub async fn with(
         kind: Kind,
         pool: &PgPool,
         present: impl Fn(&str) -> String,
@@ -72,32 +72,36 @@ impl Front {
             Kind::Caddy => caddy(program, dir.path(), listen, keymeter.address(), upstream, &presented),
         };
         let proxy = Proxy::start(command, dir.path(), listen).await;
-        let base = format!("http://{listen}");
-        Some(Self { _proxy: proxy, base, served, keymeter, ana, root, user, credential, _dir: dir })
+        Some(Self { _proxy: proxy, listen, served, keymeter, ana, root, user, credential, _dir: dir })
     }
 
     /// Sends a request through the proxy from this address, with this key and these headers.
-    async fn send(&self, from: &str, key: Option<&str>, headers: &[(&'static str, &str)]) -> Answer {
+    async fn send(&self, from: &str, key: Option<&str>, headers: &[(&str, &str)]) -> Answer {
+        let authorization = key.map(|key| format!("Bearer {key}"));
+        let authorization = authorization.as_deref().map(|value| ("authorization", value));
+        let headers: Vec<_> = headers.iter().copied().chain(authorization).collect();
+        self.request(from, Method::POST, "/chat?stream=1", &headers).await
+    }
+
+    /// Sends a request through the proxy from this address, with these headers.
+    pub async fn request(&self, from: &str, method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
         let from: IpAddr = from.parse().unwrap();
         let client = reqwest::Client::builder().local_address(from).build().unwrap();
-        let mut request = client.post(format!("{}/v1/chat?stream=1", self.base)).body("a question");
+        let mut request = client.request(method, format!("http://{}{path}", self.listen)).body("a question");
         for (name, value) in headers {
             request = request.header(*name, *value);
-        }
-        if let Some(key) = key {
-            request = request.header("authorization", format!("Bearer {key}"));
         }
         let answer = request.send().await.unwrap();
         let (status, headers) = (answer.status(), answer.headers().clone());
         Answer { status, headers, text: answer.text().await.unwrap() }
     }
 
-    async fn create_key(&self, token: Value) -> (i64, String) {
+    pub async fn create_key(&self, token: Value) -> (i64, String) {
         self.ana.creates(token).await.unwrap()
     }
 
     /// No key, and keys that are refused, each with the status and code of Keymeter.
-    async fn refused_keys(&self) -> Vec<(Option<String>, u16, &'static str)> {
+    pub async fn refused_keys(&self) -> Vec<(Option<String>, u16, &'static str)> {
         let (id, disabled) = self.create_key(json!({ "name": "off", "remain_quota": 5 })).await;
         self.ana.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await.ok();
         let (_, expired) =
@@ -125,12 +129,13 @@ impl Front {
     async fn disable_ana(&self) {
         let client = &self.root;
         client
-            .send(http::Method::PATCH, &format!("/api/admin/users/{}", self.user), json!({ "status": 2 }).to_string())
+            .send(Method::PATCH, &format!("/api/admin/users/{}", self.user), json!({ "status": 2 }).to_string())
             .await
             .ok();
     }
 
-    fn served(&self) -> usize {
+    /// How many requests reached the upstream.
+    pub fn served(&self) -> usize {
         self.served.load(Ordering::SeqCst)
     }
 
@@ -142,7 +147,7 @@ impl Front {
         let answer = self.send(CLIENT, Some(&key), &forged).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
         let received = answer.json();
-        assert_eq!((&received["request"], &received["body"]), (&json!("POST /v1/chat?stream=1"), &json!("a question")));
+        assert_eq!((&received["request"], &received["body"]), (&json!("POST /chat?stream=1"), &json!("a question")));
         let token_headers = TOKEN_HEADERS.map(|name| received["headers"][name].clone());
         assert_eq!(
             token_headers,
@@ -170,7 +175,7 @@ impl Front {
 
 /// An upstream that answers with what it received, and counts the requests.
 async fn upstream(served: Arc<AtomicUsize>) -> SocketAddr {
-    let echo = move |method: http::Method, uri: http::Uri, headers: HeaderMap, body: String| async move {
+    let echo = move |method: Method, uri: http::Uri, headers: HeaderMap, body: String| async move {
         served.fetch_add(1, Ordering::SeqCst);
         let values = |name| headers.get_all(name).iter().map(|value| value.to_str().unwrap()).collect::<Vec<_>>();
         let seen: serde_json::Map<_, _> = headers.keys().map(|name| (name.to_string(), json!(values(name)))).collect();
@@ -183,7 +188,7 @@ async fn upstream(served: Arc<AtomicUsize>) -> SocketAddr {
 }
 
 /// `examples/nginx/nginx.conf` with other ports.
-fn nginx(
+pub fn nginx(
     program: PathBuf,
     dir: &Path,
     listen: SocketAddr,
@@ -228,6 +233,25 @@ fn caddy(
     command
 }
 
+/// The type, code and message with which nginx answers this status.
+pub fn nginx_refusal(status: u16) -> (&'static str, &'static str, &'static str) {
+    match status {
+        401 => (
+            "authentication_error",
+            "invalid_key",
+            "send a valid API key as `Authorization: Bearer`, `x-api-key` or `x-goog-api-key`, not in the address",
+        ),
+        402 => ("invalid_request_error", "quota_insufficient", "this API key or its account has used up its quota"),
+        403 => ("permission_error", "not_allowed", "this API key is disabled, expired, or not for this address"),
+        429 => (
+            "rate_limit_error",
+            "token_period_exceeded",
+            "this API key or its account has reached a limit; retry after the seconds in `Retry-After`",
+        ),
+        _ => ("server_error", "unavailable", "API keys cannot be checked now; retry shortly"),
+    }
+}
+
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_passes_a_valid_key_with_the_token_headers(pool: PgPool) {
     let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
@@ -237,18 +261,9 @@ async fn nginx_passes_a_valid_key_with_the_token_headers(pool: PgPool) {
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_answers_every_refusal_with_its_own_status(pool: PgPool) {
     let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
-    let expected = |status| match status {
-        401 => ("invalid_key", "send a valid API key as `Authorization: Bearer`"),
-        402 => ("quota_insufficient", "this API key or its account has used up its quota"),
-        429 => (
-            "token_period_exceeded",
-            "this API key or its account has reached a limit; retry after the seconds in `Retry-After`",
-        ),
-        _ => ("not_allowed", "this API key is disabled, expired, or not for this address"),
-    };
     let (_, good) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
     for (key, status, code) in front.refused_keys().await {
-        let (error, message) = expected(status);
+        let (_, error, message) = nginx_refusal(status);
         let answer = front.send(CLIENT, key.as_deref(), &[]).await;
         answer.refuses_saying(status, error, message);
         assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -293,51 +308,6 @@ async fn nginx_refuses_every_request_while_keymeter_is_down(pool: PgPool) {
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     assert_eq!(front.served(), 0);
-}
-
-/// The changes that `docs/moving-in.md` tells to make.
-fn beside_new_api(config: String) -> String {
-    let page = project_file("docs/moving-in.md");
-    let locations = page.split("```nginx\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let authorization = page.split("`location /`, replace `").nth(1).unwrap().split('`').collect::<Vec<_>>();
-    let (before, after) = (authorization[0], authorization[2]);
-    adapted(
-        &config,
-        &[(before, after.to_owned()), ("        location / {", format!("{locations}        location / {{"))],
-    )
-}
-
-#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn beside_new_api_nginx_sends_what_keymeter_answers_to_it_and_the_rest_to_new_api(pool: PgPool) {
-    let front = Front::with(Kind::Nginx, &pool, str::to_owned, beside_new_api).await;
-    let Some(front) = front else { return };
-    let (id, key) = front.create_key(json!({ "name": "good", "remain_quota": 1_000_000, "allow_ips": CLIENT })).await;
-    let received = front.send(CLIENT, Some(&key), &[]).await.json();
-    assert_eq!(received["headers"]["authorization"], json!(["Bearer sk-the-one-key-of-new-api"]));
-    let get = async |path: &str, authorization: &str| {
-        let url = format!("{}{path}", front.base);
-        let answer = reqwest::Client::new().get(url).header("authorization", authorization).send().await.unwrap();
-        let (status, headers) = (answer.status(), answer.headers().clone());
-        Answer { status, headers, text: answer.text().await.unwrap() }
-    };
-    let bearer = format!("Bearer {key}");
-    for path in ["/v1/dashboard/billing/subscription", "/dashboard/billing/subscription/"] {
-        assert_eq!(get(path, &bearer).await.json()["hard_limit_usd"], json!(2), "{path}");
-    }
-    assert_eq!(get("/v1/dashboard/billing/usage?start_date=x", &bearer).await.json()["total_usage"], json!(0));
-    assert_eq!(get("/v1/models", &bearer).await.json()["object"], json!("list"));
-    assert_eq!(get("/api/log/token", &bearer).await.ok(), json!([]));
-    assert_eq!(get("/api/usage/token/", &bearer).await.ok()["total_available"], json!(1_000_000));
-    assert_eq!(get("/api/status", "").await.ok()["quota_display_type"], json!("USD"));
-    let minted = front.ana.get("/api/user/token").await.ok();
-    let listed = get("/api/token/?p=0", minted.as_str().unwrap()).await.ok();
-    assert_eq!(listed["items"][0]["id"], json!(id));
-    assert_eq!(front.served(), 1);
-    // A page of new-api, and its own calls, need a key like everything else.
-    for path in ["/", "/api/channel/", "/v1/chat/completions"] {
-        get(path, "").await.refuses(401, "invalid_key");
-    }
-    assert_eq!(front.served(), 1);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -164,6 +164,7 @@ fn layered(routes: Router, app: Arc<AppState>) -> Router {
         .layer(axum_middleware::from_fn_with_state(Arc::clone(&app), middleware::timeout::limit_time))
         .layer(CatchPanicLayer::custom(middleware::errors::catch_panic))
         .layer(axum_middleware::from_fn_with_state(Arc::clone(&app), middleware::errors::render_errors))
+        .layer(axum_middleware::from_fn(middleware::cors::allow_any_origin))
         .layer(axum_middleware::from_fn_with_state(app, middleware::observe::observe))
 }
 

@@ -28,6 +28,7 @@ mod compression;
 mod concurrency;
 mod connections;
 mod constraints;
+mod cors;
 mod dashboard;
 mod data_dir;
 mod demo;

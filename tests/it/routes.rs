@@ -32,11 +32,11 @@ const BARRED: [&str; 6] = [
     "user_mismatch",
 ];
 
-struct Operation {
-    method: Method,
-    path: String,
+pub struct Operation {
+    pub method: Method,
+    pub path: String,
     /// The scopes of its credentials; empty where anyone may call it.
-    rights: BTreeSet<String>,
+    pub rights: BTreeSet<String>,
     credentials: BTreeSet<String>,
 }
 
@@ -55,7 +55,7 @@ impl Operation {
     }
 }
 
-async fn operations(app: &TestApp) -> Vec<Operation> {
+pub async fn operations(app: &TestApp) -> Vec<Operation> {
     let document = app.stranger().get("/api/openapi.json").await.json();
     let mut found = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {

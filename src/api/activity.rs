@@ -90,6 +90,6 @@ pub async fn list(
         before,
         ..AuditFilter::default()
     };
-    let page = app.audit.list_own(&caller, filter, page.read()?).await?;
+    let page = app.audit.list_own(&caller, filter, page.read(app.first_page)?).await?;
     Ok(Envelope::of(page.map(ActivityBody::from).into()))
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::api_error::ApiError;
-use crate::domain::page::{Page, PageRequest};
+use crate::domain::page::{FirstPage, Page, PageRequest};
 use crate::domain::search::SearchPattern;
 
 /// The page to return.
@@ -29,12 +29,13 @@ impl PageQuery {
         Self { p, size, page_size, ps }
     }
 
-    /// The requested page. `size` takes precedence over `page_size` and `ps`.
-    pub fn read(&self) -> Result<PageRequest, ApiError> {
+    /// The requested page. `size` takes precedence over `page_size` and `ps`; `first` is the number of its first page.
+    pub fn read(&self, first: FirstPage) -> Result<PageRequest, ApiError> {
         let other = self.page_size.as_deref().or(self.ps.as_deref());
-        let page = match (&self.size, other) {
-            (None, Some(page_size)) => PageRequest::from_one(self.p.as_deref(), Some(page_size)),
-            (size, _) => PageRequest::from_zero(self.p.as_deref(), size.as_deref()),
+        let page = match (&self.size, other, first) {
+            (None, Some(page_size), _) => PageRequest::from_one(self.p.as_deref(), Some(page_size)),
+            (size, _, FirstPage::One) => PageRequest::from_one(self.p.as_deref(), size.as_deref()),
+            (size, _, FirstPage::Zero) => PageRequest::from_zero(self.p.as_deref(), size.as_deref()),
         };
         Ok(page?)
     }

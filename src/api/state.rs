@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
+use crate::domain::page::FirstPage;
 use crate::domain::setting::Setting;
 use crate::domain::time::Clock;
 use crate::domain::usage::UnlimitedLimit;
@@ -67,6 +68,7 @@ pub struct AppState {
     pub max_clock_skew: i64,
     pub errors_as_200: bool,
     pub masked_list_key: bool,
+    pub first_page: FirstPage,
     pub unlimited_limit: UnlimitedLimit,
     pub models: Vec<String>,
     /// Directory of the built dashboard.

@@ -180,6 +180,7 @@ impl App {
             errors_as_200: config.http.errors_as_200,
             unlimited_limit: config.compat.unlimited_limit,
             masked_list_key: config.compat.list_key == ListKey::Masked,
+            first_page: config.compat.first_page,
             models: config.models.names.clone(),
             dashboard: find_dashboard(&config.dashboard.dir),
             time_zone: config.usage.time_zone.to_string(),

@@ -231,6 +231,8 @@ mod tests {
             let refused = message(load_file(&format!("[server]\n{setting} = 0")));
             assert!(refused.starts_with(&format!("the setting server.{setting} cannot be used: ")), "{refused}");
         }
+        let refused = message(load(&[("KEYMETER_COMPAT__FIRST_PAGE", "2")]));
+        assert!(refused.starts_with("the setting compat.first_page cannot be used: it must be 0 or 1"), "{refused}");
         assert_eq!(
             message(load_file("[server]\nport = 1")),
             "unknown setting server.port; config/default.toml lists all settings"

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::domain::cell::CellLabel;
 use crate::domain::ip_allowlist::network;
+use crate::domain::page::FirstPage;
 use crate::domain::usage::UnlimitedLimit;
 use crate::telemetry::{LogFormat, MetricsAccess};
 
@@ -164,6 +165,7 @@ pub struct Ledger {
 #[serde(deny_unknown_fields)]
 pub struct Compat {
     pub list_key: ListKey,
+    pub first_page: FirstPage,
     pub unlimited_limit: UnlimitedLimit,
 }
 

@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::PREFIX;
 use crate::domain::setting::{Setting, SettingValue};
 
-const SHOWN: [&str; 22] = [
+const SHOWN: [&str; 24] = [
     "http.public_url",
     "dashboard.api_base_url",
     "accounts.registration",
@@ -24,6 +24,8 @@ const SHOWN: [&str; 22] = [
     "limits.drop_in_per_minute",
     "limits.wrong_keys_per_minute",
     "limits.register_per_minute",
+    "compat.list_key",
+    "compat.first_page",
     "compat.unlimited_limit",
     "server.trusted_proxies",
     "server.metrics",

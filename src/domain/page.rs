@@ -7,9 +7,29 @@ use super::policy;
 pub struct PageRequest {
     /// The page number as the caller counts.
     number: i64,
-    /// The number of the first page: 0 with `size`, 1 with `page_size` or `ps`.
+    /// The number of the first page: 0 or `compat.first_page` with `size`, 1 with `page_size` or `ps`.
     first: i64,
     size: i64,
+}
+
+/// The number of the first page of lists that are requested with `size` (`compat.first_page`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(try_from = "i64")]
+pub enum FirstPage {
+    Zero,
+    One,
+}
+
+impl TryFrom<i64> for FirstPage {
+    type Error = &'static str;
+
+    fn try_from(number: i64) -> Result<Self, Self::Error> {
+        match number {
+            0 => Ok(Self::Zero),
+            1 => Ok(Self::One),
+            _ => Err("it must be 0 or 1"),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -36,6 +36,25 @@ async fn pages_are_numbered_from_0_with_the_newest_token_first(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn pages_with_size_are_numbered_from_1_if_it_is_set(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_COMPAT__FIRST_PAGE", "1")]).await;
+    let ana = app.enabled_user("ana").await;
+    let (first, second) = (ana.creates(json!({ "name": "one" })).await, ana.creates(json!({ "name": "two" })).await);
+    for (query, page, id) in [
+        ("size=1", 1, second),
+        ("p=0&size=1", 1, second),
+        ("p=1&size=1", 1, second),
+        ("p=2&size=1", 2, first),
+        ("p=2&page_size=1", 2, first),
+    ] {
+        let data = ana.get(&format!("/api/token/?{query}")).await.ok();
+        assert_eq!((&data["page"], &data["items"][0]["id"]), (&json!(page), &json!(id)), "{query}");
+    }
+    let body = json!({ "keyword": "one", "p": 1, "size": 1 });
+    assert_eq!(ana.post("/api/token/search", body).await.ok()["items"][0]["id"], first);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn an_invalid_page_is_refused(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let ana = app.enabled_user("ana").await;

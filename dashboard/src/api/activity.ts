@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, call } from './client';
+import { pageParams } from './page';
 import type { components } from './schema';
 
 export type ActivityLine = components['schemas']['ActivityBody'];
@@ -11,7 +12,7 @@ export function useActivity(page: number) {
   return useQuery({
     queryKey: ['activity', page],
     queryFn: ({ signal }) => {
-      const query = { p: String(page), size: String(ACTIVITY_PAGE_SIZE) };
+      const query = pageParams(page, ACTIVITY_PAGE_SIZE);
       return call(api.GET('/api/user/activity', { params: { query }, signal }));
     },
     placeholderData: keepPreviousData,

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, call } from './client';
-import { PAGE_SIZE } from './page';
+import { PAGE_SIZE, pageParams } from './page';
 import type { components } from './schema';
 
 export type AuditLine = components['schemas']['AuditBody'];
@@ -24,7 +24,7 @@ export function useAuditLog(filter: Partial<AuditFilter>, page: number, size = P
   return useQuery({
     queryKey: [...auditKey, filter, page, size],
     queryFn: ({ signal }) => {
-      const query = { ...filter, p: String(page), size: String(size) };
+      const query = { ...filter, ...pageParams(page, size) };
       return call(api.GET('/api/admin/audit', { params: { query }, signal }));
     },
     placeholderData: keepPreviousData,

@@ -8,7 +8,7 @@ import {
 import { auditKey } from './adminAudit';
 import { api, call } from './client';
 import { ApiError } from './error';
-import { PAGE_SIZE, type Page, pageParams } from './page';
+import { type Page, pageBody, pageParams } from './page';
 import type { components } from './schema';
 import { listingBody, listingQuery, type TokenListing } from './tokenListing';
 
@@ -41,7 +41,7 @@ export function useAllTokens({ keyword, key, userId, listing }: AnyTokenSearch, 
         const query = { keyword, user_id: userId, ...listingQuery(listing), ...pageParams(page) };
         return call(api.GET('/api/admin/tokens', { params: { query }, signal }));
       }
-      const body = { token: key, ...listingBody(listing), p: page, size: PAGE_SIZE };
+      const body = { token: key, ...listingBody(listing), ...pageBody(page) };
       const query = { user_id: userId };
       return call(api.POST('/api/admin/tokens/search', { params: { query }, body, signal }));
     },

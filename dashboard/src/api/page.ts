@@ -6,7 +6,13 @@ export interface Page<Item> {
   total: number;
 }
 
-/** Query parameters for a page. Pages start at 0. */
-export function pageParams(page: number) {
-  return { p: String(page), size: String(PAGE_SIZE) };
+/** A page in the body of a request. Pages start at 0 here. With `page_size` the API counts from 1, whatever its settings. */
+export function pageBody(page: number, size = PAGE_SIZE) {
+  return { p: page + 1, page_size: size };
+}
+
+/** Query parameters for a page, which starts at 0. */
+export function pageParams(page: number, size = PAGE_SIZE) {
+  const { p, page_size } = pageBody(page, size);
+  return { p: String(p), page_size: String(page_size) };
 }

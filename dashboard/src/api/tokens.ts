@@ -1,6 +1,7 @@
 import { keepPreviousData, type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, call } from './client';
 import { ApiError } from './error';
+import { pageBody, pageParams } from './page';
 import type { components } from './schema';
 import { cachedToken, tokensKey } from './tokenCache';
 import { listingBody, listingQuery, type TokenListing } from './tokenListing';
@@ -22,7 +23,7 @@ export function useTokens(listing: TokenListing, page: number) {
   return useQuery({
     queryKey: [...tokensKey, 'list', listing, page],
     queryFn: ({ signal }) => {
-      const query = { ...listingQuery(listing), p: String(page), size: String(TOKENS_PER_REQUEST) };
+      const query = { ...listingQuery(listing), ...pageParams(page, TOKENS_PER_REQUEST) };
       return call(api.GET('/api/token/', { params: { query }, signal }));
     },
     placeholderData: keepPreviousData,
@@ -44,7 +45,7 @@ export function useTokenSearch(search: TokenSearch | undefined, listing: TokenLi
     queryKey: searchKeyOf(listing, search, page),
     queryFn: ({ signal }) => {
       const what = search?.by === 'key' ? { token: search.text } : { keyword: search?.text };
-      const body = { ...what, ...listingBody(listing), p: page, size: TOKENS_PER_REQUEST };
+      const body = { ...what, ...listingBody(listing), ...pageBody(page, TOKENS_PER_REQUEST) };
       return call(api.POST('/api/token/search', { body, signal }));
     },
     enabled: search !== undefined,

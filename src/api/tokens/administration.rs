@@ -65,7 +65,7 @@ pub async fn list(
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<OwnedTokensBody>, ApiError> {
     let (owner, name, listing) = (owner.read()?, query.read()?, listing.read(app.tokens.groups())?);
-    let found = app.tokens.list_everyones(owner, name, &listing, page.read()?).await?;
+    let found = app.tokens.list_everyones(owner, name, &listing, page.read(app.first_page)?).await?;
     Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
 }
 
@@ -78,7 +78,7 @@ pub async fn search(
     Query(owner): Query<OwnerQuery>,
     Json(body): Json<SearchBody>,
 ) -> Result<Envelope<OwnedTokensBody>, ApiError> {
-    let (search, listing, page) = body.read_anyones(owner.read()?, app.tokens.groups())?;
+    let (search, listing, page) = body.read_anyones(owner.read()?, app.tokens.groups(), app.first_page)?;
     let found = app.tokens.search_everyones(&admin, search, &listing, page).await?;
     Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
 }

@@ -34,7 +34,7 @@ pub async fn list(
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
     let listing = listing.read(app.tokens.groups())?;
-    let page = app.tokens.list(&caller, &listing, page.read()?).await?;
+    let page = app.tokens.list(&caller, &listing, page.read(app.first_page)?).await?;
     let at = app.ledger.now();
     Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))
 }
@@ -50,7 +50,7 @@ pub async fn search(
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
     let listing = listing.read(app.tokens.groups())?;
-    let page = app.tokens.search(&caller, query.read()?, &listing, page.read()?).await?;
+    let page = app.tokens.search(&caller, query.read()?, &listing, page.read(app.first_page)?).await?;
     let at = app.ledger.now();
     Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))
 }
@@ -63,7 +63,7 @@ pub async fn search_by_post(
     ApiUser(caller): ApiUser,
     Json(body): Json<SearchBody>,
 ) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
-    let (search, listing, page) = body.read(app.tokens.groups())?;
+    let (search, listing, page) = body.read(app.tokens.groups(), app.first_page)?;
     let page = app.tokens.search(&caller, search, &listing, page).await?;
     let at = app.ledger.now();
     Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))

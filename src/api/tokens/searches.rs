@@ -10,7 +10,7 @@ use crate::api::page::PageQuery;
 use crate::domain::group::Groups;
 use crate::domain::id::UserId;
 use crate::domain::key::ApiKey;
-use crate::domain::page::PageRequest;
+use crate::domain::page::{FirstPage, PageRequest};
 use crate::domain::search::{KeyEnds, SearchPattern};
 use crate::domain::token_listing::TokenListing;
 use crate::service::tokens::{AnyonesKey, AnyonesSearch, KeySearch, Search};
@@ -83,8 +83,8 @@ pub struct SearchBody {
 
 impl SearchBody {
     /// A search among the caller's own tokens.
-    pub fn read(self, groups: &Groups) -> Result<(Search, TokenListing, PageRequest), ApiError> {
-        let (listing, page) = (self.listing(groups)?, self.page()?);
+    pub fn read(self, groups: &Groups, first: FirstPage) -> Result<(Search, TokenListing, PageRequest), ApiError> {
+        let (listing, page) = (self.listing(groups)?, self.page(first)?);
         Ok((search(self.keyword.as_deref(), exposed(self.token.as_ref()))?, listing, page))
     }
 
@@ -93,8 +93,9 @@ impl SearchBody {
         self,
         owner: Option<UserId>,
         groups: &Groups,
+        first: FirstPage,
     ) -> Result<(AnyonesSearch, TokenListing, PageRequest), ApiError> {
-        let (listing, page) = (self.listing(groups)?, self.page()?);
+        let (listing, page) = (self.listing(groups)?, self.page(first)?);
         let key = exposed(self.token.as_ref());
         let search = AnyonesSearch {
             owner,
@@ -117,8 +118,8 @@ impl SearchBody {
         query.read(groups)
     }
 
-    fn page(&self) -> Result<PageRequest, ApiError> {
-        PageQuery::of([self.p, self.size, self.page_size, self.ps]).read()
+    fn page(&self, first: FirstPage) -> Result<PageRequest, ApiError> {
+        PageQuery::of([self.p, self.size, self.page_size, self.ps]).read(first)
     }
 }
 

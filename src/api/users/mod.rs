@@ -85,7 +85,7 @@ pub async fn list(
     Query(page): Query<PageQuery>,
 ) -> Result<Envelope<PageBody<UserBody>>, ApiError> {
     let filter = filter.read(app.tokens.groups())?;
-    let page = app.users.list(query.read()?, &filter, page.read()?).await?;
+    let page = app.users.list(query.read()?, &filter, page.read(app.first_page)?).await?;
     Ok(Envelope::of(page.map(|user| UserBody::new(user, &app)).into()))
 }
 

@@ -8,7 +8,7 @@ const words = texts.adminSettings;
 type SettingName = keyof typeof words.names;
 
 /** The sections of the page, in the order of the API's settings. */
-export const sections = ['gateway', 'accounts', 'usage', 'limits', 'server', 'secrets'] as const;
+export const sections = ['gateway', 'accounts', 'usage', 'limits', 'compat', 'server', 'secrets'] as const;
 export type Section = (typeof sections)[number];
 
 const sectionOf: Record<SettingName, Section> = {
@@ -24,7 +24,9 @@ const sectionOf: Record<SettingName, Section> = {
   'usage.time_zone': 'usage',
   'usage.week_starts': 'usage',
   'usage.retention_days': 'usage',
-  'compat.unlimited_limit': 'usage',
+  'compat.list_key': 'compat',
+  'compat.first_page': 'compat',
+  'compat.unlimited_limit': 'compat',
   'limits.search_per_minute': 'limits',
   'limits.login_per_minute': 'limits',
   'limits.usage_per_minute': 'limits',

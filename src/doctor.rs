@@ -13,6 +13,7 @@ use tokio::net::UnixListener;
 use crate::app::StartError;
 use crate::app::{self, Database};
 use crate::config::Config;
+use crate::output::print_line;
 use crate::service::vault::Vault;
 use crate::storage::consistency::{self, DayViolation, Violation};
 #[cfg(feature = "embedded")]
@@ -239,7 +240,6 @@ struct Report {
     kept: Option<String>,
 }
 
-#[expect(clippy::print_stdout, reason = "this is what the operator reads")]
 impl Report {
     const fn printed() -> Self {
         Self { wrong: 0, kept: None }
@@ -256,7 +256,7 @@ impl Report {
     fn line(&mut self, line: &str) {
         match &mut self.kept {
             Some(kept) => kept.extend([line, "\n"]),
-            None => println!("{line}"),
+            None => print_line(line),
         }
     }
 

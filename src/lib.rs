@@ -12,6 +12,7 @@ pub mod demo;
 pub mod doctor;
 pub mod domain;
 pub mod import;
+mod output;
 pub mod service;
 pub mod storage;
 pub mod telemetry;

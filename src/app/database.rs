@@ -65,6 +65,21 @@ impl Database {
         Err(StartError::NoDatabase)
     }
 
+    /// For messages: without user and password.
+    #[must_use]
+    pub fn describe(&self, config: &Config) -> String {
+        if self.is_embedded() {
+            return format!("the embedded database in {}", config.data_dir.display());
+        }
+        let connect = &self.options.connect;
+        format!(
+            "PostgreSQL {}:{}/{}",
+            connect.get_host(),
+            connect.get_port(),
+            connect.get_database().unwrap_or_else(|| connect.get_username())
+        )
+    }
+
     #[must_use]
     pub const fn is_embedded(&self) -> bool {
         #[cfg(feature = "embedded")]

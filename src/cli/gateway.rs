@@ -2,12 +2,13 @@
 
 use clap::Subcommand;
 
-use super::{print_line, with_app};
+use super::with_app;
 use crate::config::Config;
 use crate::domain::audit::Actor;
 use crate::domain::gateway::GatewayCredential;
 use crate::domain::id::{GatewayCredentialId, GatewayId};
 use crate::domain::text;
+use crate::output::print_line;
 use crate::service::gateways::Gateways;
 
 #[derive(Debug, Subcommand)]

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
-use super::print_line;
 use crate::app::{self, Database, Opened};
 use crate::config::Config;
 use crate::domain::group::Groups;
 use crate::domain::time::SystemClock;
 use crate::import::{self, Destination, HistoryDays, ImportOptions, Location, LocationInvalid};
+use crate::output::print_line;
 use crate::service::rng::Rng;
 
 /// The exit code of an import that wrote nothing because something has to be changed first.
@@ -41,7 +41,7 @@ pub struct NewApi {
     /// A name for the other installation. Another run with the same name adds what is missing.
     #[arg(long = "source", value_name = "NAME", default_value = "new-api", value_parser = name)]
     name: String,
-    /// Say what would be imported, and write nothing.
+    /// Say what would be imported, and import nothing.
     #[arg(long)]
     dry_run: bool,
     /// Write the report as JSON to this file too.
@@ -101,6 +101,14 @@ impl SourceText {
     }
 }
 
+/// Replaces the content of a file. What is not a file, such as a pipe, has none.
+fn write_anew(file: &mut File, text: &str) -> std::io::Result<()> {
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    file.write_all(text.as_bytes())
+}
+
 pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, String> {
     let ImportCommand::NewApi(command) = command;
     let options = ImportOptions {
@@ -115,8 +123,9 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, St
     // Before the import, so that it does not run for nothing.
     let file = match &command.report {
         Some(path) => {
-            let made = File::create(path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-            Some((path, made))
+            // The report of an earlier run stays until there is another one.
+            let opened = File::options().write(true).create(true).truncate(false).open(path);
+            Some((path, opened.map_err(|error| format!("cannot write {}: {error}", path.display()))?))
         }
         None => None,
     };
@@ -128,6 +137,7 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, St
     let outcome = async {
         let Opened { db, vault } = app::open(config, &database).await.map_err(|error| error.to_string())?;
         let here = Destination {
+            label: database.describe(config),
             db: db.clone(),
             vault,
             clock: Arc::new(SystemClock),
@@ -148,7 +158,7 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, St
     print_line(report.text().trim_end());
     if let Some((path, mut file)) = file {
         let json = report.json().map_err(|error| error.to_string())?;
-        file.write_all(json.as_bytes()).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        write_anew(&mut file, &json).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     Ok(if report.is_blocked() { ExitCode::from(BLOCKED) } else { ExitCode::SUCCESS })
 }

@@ -1,8 +1,8 @@
 //! `keymeter migrate`
 
-use super::print_line;
 use crate::app::Database;
 use crate::config::Config;
+use crate::output::print_line;
 use crate::storage;
 
 pub async fn run(config: &Config) -> Result<(), String> {

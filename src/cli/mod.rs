@@ -18,6 +18,7 @@ use clap::{Parser, Subcommand};
 use crate::app::{self, App, Database};
 use crate::config::Config;
 use crate::domain::time::SystemClock;
+use crate::output::{print_error, print_line};
 use crate::service::rng::Rng;
 use crate::{doctor, telemetry};
 
@@ -75,16 +76,15 @@ pub fn run() -> ExitCode {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "prints the requested document")]
 fn execute(cli: Cli) -> Result<ExitCode, String> {
     let command = cli.command.unwrap_or(Command::Serve { demo: false });
     match command {
         Command::Openapi => {
-            println!("{}", app::openapi_json());
+            print_line(&app::openapi_json());
             return Ok(ExitCode::SUCCESS);
         }
         Command::Settings => {
-            print!("{}", crate::config::DEFAULTS);
+            print_line(crate::config::DEFAULTS.trim_end());
             return Ok(ExitCode::SUCCESS);
         }
         Command::Serve { .. }
@@ -128,14 +128,4 @@ async fn with_app(config: &Config, command: impl AsyncFnOnce(&App) -> Result<(),
     let outcome = outcome.await;
     database.stop().await;
     outcome
-}
-
-#[expect(clippy::print_stdout, reason = "the output of a command")]
-fn print_line(line: &str) {
-    println!("{line}");
-}
-
-#[expect(clippy::print_stderr, reason = "errors of a command go to standard error")]
-fn print_error(message: &str) {
-    eprintln!("keymeter: {message}");
 }

@@ -5,13 +5,14 @@ use std::io::Read;
 use clap::{Subcommand, ValueEnum};
 use zeroize::Zeroizing;
 
-use super::{print_line, with_app};
+use super::with_app;
 use crate::app::App;
 use crate::config::Config;
 use crate::domain::audit::Actor;
 use crate::domain::password::{NewPassword, random_password};
 use crate::domain::user::Role;
 use crate::domain::username::Username;
+use crate::output::print_line;
 use crate::service::rng::Rng;
 use crate::service::users::NewAccount;
 

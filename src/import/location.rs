@@ -21,6 +21,10 @@ pub enum LocationInvalid {
         "there is no file {0}; SOURCE is a SQLite file, a mysql:// or postgres:// URL, or the SQL_DSN of the other service"
     )]
     NoFile(String),
+    #[error(
+        "SOURCE names no database; it is a SQLite file, a mysql:// or postgres:// URL, or the SQL_DSN of the other service"
+    )]
+    Unknown,
     #[error("the URL of SOURCE cannot be read; write it as {0}://user:password@host:port/database")]
     Url(&'static str),
     #[error("the DSN of SOURCE cannot be read; write it as user:password@tcp(host:3306)/database")]
@@ -34,12 +38,12 @@ impl Location {
     /// See [`LocationInvalid`].
     pub fn parse(text: &str) -> Result<Self, LocationInvalid> {
         let text = text.trim();
-        let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
-        match scheme {
-            "postgres" | "postgresql" => PgConnectOptions::from_str(text)
+        let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme).to_ascii_lowercase();
+        match scheme.as_str() {
+            "postgres" | "postgresql" => PgConnectOptions::from_str(&with_known_parameters(text))
                 .map(|options| Self::Postgres(Box::new(options)))
                 .map_err(|_| LocationInvalid::Url("postgres")),
-            "mysql" | "mariadb" => MySqlConnectOptions::from_str(text)
+            "mysql" | "mariadb" => MySqlConnectOptions::from_str(&with_known_parameters(text))
                 .map(|options| Self::MySql(Box::new(options)))
                 .map_err(|_| LocationInvalid::Url("mysql")),
             "clickhouse" | "tcp" | "http" | "https" => Err(LocationInvalid::ClickHouse),
@@ -54,19 +58,59 @@ impl Location {
         match self {
             Self::Sqlite(path) => format!("SQLite {}", path.display()),
             Self::MySql(options) => {
-                format!("MySQL {}/{}", options.get_host(), options.get_database().unwrap_or_default())
+                let database = options.get_database().unwrap_or_default();
+                match options.get_socket() {
+                    Some(socket) => format!("MySQL {}/{database}", socket.display()),
+                    None => format!("MySQL {}:{}/{database}", options.get_host(), options.get_port()),
+                }
             }
             Self::Postgres(options) => {
-                format!("PostgreSQL {}/{}", options.get_host(), options.get_database().unwrap_or_default())
+                let database = options.get_database().unwrap_or_default();
+                format!("PostgreSQL {}:{}/{database}", options.get_host(), options.get_port())
             }
         }
     }
 }
 
-/// A Go DSN has a protocol with an address in parentheses, or at least `@` before the database's name.
+/// Parameters of URLs that the drivers know. They log others, with their values, which may be secrets.
+const PARAMETERS: [&str; 14] = [
+    "sslmode",
+    "ssl-mode",
+    "sslrootcert",
+    "ssl-root-cert",
+    "sslca",
+    "ssl-ca",
+    "sslcert",
+    "ssl-cert",
+    "sslkey",
+    "ssl-key",
+    "host",
+    "socket",
+    "charset",
+    "options",
+];
+
+/// The URL without the parameters that its driver does not know. `search_path` is one of other drivers.
+fn with_known_parameters(url: &str) -> String {
+    let Some((address, parameters)) = url.split_once('?') else {
+        return url.to_owned();
+    };
+    let known = parameters.split('&').filter_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        match name {
+            "search_path" => Some(format!("options[search_path]={value}")),
+            _ if PARAMETERS.contains(&name) || name.starts_with("options[") => Some(parameter.to_owned()),
+            _ => None,
+        }
+    });
+    format!("{address}?{}", known.collect::<Vec<_>>().join("&"))
+}
+
+/// A Go DSN has credentials, or an address in parentheses, before the name of the database.
 fn is_dsn(text: &str) -> bool {
     let is_file = std::path::Path::new(text).exists();
-    !is_file && (text.contains("@tcp(") || text.contains("@unix(") || text.contains(")/") || text.contains("@/"))
+    let before = text.rsplit_once('/').map_or("", |(before, _)| before);
+    !is_file && !text.contains("://") && (before.contains('@') || before.ends_with(')'))
 }
 
 /// `user:password@tcp(host:port)/database?parameters`. The password may contain any character: the last `/` and the last
@@ -93,7 +137,7 @@ fn dsn(text: &str) -> Option<MySqlConnectOptions> {
     match (protocol, address) {
         ("unix", path) if !path.is_empty() => Some(options.socket(path)),
         ("tcp" | "", "") => Some(options.host("127.0.0.1")),
-        ("tcp", address) => {
+        ("tcp" | "", address) => {
             let (host, port) = match address.rsplit_once(':') {
                 Some((host, port)) if !host.ends_with(':') && (!host.contains(':') || host.ends_with(']')) => {
                     (host, port.parse().ok()?)
@@ -127,7 +171,15 @@ fn file(text: &str) -> Result<Location, LocationInvalid> {
         .map(PathBuf::from)
         .find(|path| path.is_file())
         .map(Location::Sqlite)
-        .ok_or_else(|| LocationInvalid::NoFile(without_parameters.to_owned()))
+        .ok_or_else(|| {
+            // A database that is written in another way may contain a password.
+            let may_be_secret = text.contains("://") || text.contains(['@', ' ']);
+            if may_be_secret {
+                LocationInvalid::Unknown
+            } else {
+                LocationInvalid::NoFile(without_parameters.to_owned())
+            }
+        })
 }
 
 #[cfg(test)]
@@ -141,15 +193,19 @@ mod tests {
     #[test]
     fn a_source_is_a_url_a_dsn_or_a_file() {
         let table = [
-            ("postgres://u:p@db.example:5433/oneapi?sslmode=disable", "PostgreSQL db.example/oneapi"),
-            ("postgresql://u@h/n", "PostgreSQL h/n"),
-            ("mysql://u:p@h:3307/newapi", "MySQL h/newapi"),
-            ("root:123456@tcp(localhost:3306)/oneapi", "MySQL localhost/oneapi"),
-            ("root:p@ss/w:rd)(@tcp(db:3306)/new-api?charset=utf8mb4&parseTime=True", "MySQL db/new-api"),
-            ("root@tcp(db)/a", "MySQL db/a"),
-            ("root:x@tcp([2001:db8::1]:3306)/a", "MySQL 2001:db8::1/a"),
-            ("root:x@tcp/a@tcp(:3306)/b", "MySQL 127.0.0.1/b"),
-            ("u:p@/only", "MySQL 127.0.0.1/only"),
+            ("postgres://u:p@db.example:5433/oneapi?sslmode=disable", "PostgreSQL db.example:5433/oneapi"),
+            ("postgresql://u@h/n", "PostgreSQL h:5432/n"),
+            ("mysql://u:p@h:3307/newapi", "MySQL h:3307/newapi"),
+            ("root:123456@tcp(localhost:3306)/oneapi", "MySQL localhost:3306/oneapi"),
+            ("root:p@ss/w:rd)(@tcp(db:3306)/new-api?charset=utf8mb4&parseTime=True", "MySQL db:3306/new-api"),
+            ("root@tcp(db)/a", "MySQL db:3306/a"),
+            ("root:x@tcp([2001:db8::1]:3306)/a", "MySQL 2001:db8::1:3306/a"),
+            ("root:x@tcp/a@tcp(:3306)/b", "MySQL 127.0.0.1:3306/b"),
+            ("u:p@/only", "MySQL 127.0.0.1:3306/only"),
+            ("u:p@(db:3307)/a", "MySQL db:3307/a"),
+            ("u:p@tcp/a", "MySQL 127.0.0.1:3306/a"),
+            ("Postgres://u:p@h/n", "PostgreSQL h:5432/n"),
+            ("u:p@unix(/run/mysqld.sock)/a", "MySQL /run/mysqld.sock/a"),
         ];
         for (text, expected) in table {
             assert_eq!(described(text).as_deref(), Ok(expected), "{text}");
@@ -186,6 +242,17 @@ mod tests {
         assert_eq!(described("postgres://u:secret@h:port/n"), Err(LocationInvalid::Url("postgres")));
         assert_eq!(described("mysql://u:secret@h:port/n"), Err(LocationInvalid::Url("mysql")));
         assert_eq!(described("clickhouse://h:9000/logs"), Err(LocationInvalid::ClickHouse));
+        assert_eq!(described("u:secret@h:3306/a"), Err(LocationInvalid::Dsn));
+        for text in ["mariadb+pymysql://u:secret@h/a", "host=h password=secret dbname=a", "secret@h", "u:secret@h"] {
+            assert_eq!(described(text), Err(LocationInvalid::Unknown), "{text}");
+        }
+    }
+
+    #[test]
+    fn parameters_that_no_driver_knows_are_left_out() {
+        let url = "postgres://u:p@h/n?sslmode=require&TimeZone=Asia/Shanghai&sslpassword=x&search_path=old";
+        assert_eq!(with_known_parameters(url), "postgres://u:p@h/n?sslmode=require&options[search_path]=old");
+        assert_eq!(with_known_parameters("mysql://h/n"), "mysql://h/n");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `keymeter import new-api`: moves accounts, keys, balances and history from new-api and one-api (docs/moving-in.md).
 //!
 //! The other database is read in one read-only snapshot, in two passes. The first decides about every row and writes
-//! nothing: what cannot be read, and every blocker, shows before anything is written. The second writes: one transaction
+//! nothing: accounts and tokens that cannot be read, and every blocker, show before anything is written. The second writes: one transaction
 //! for each account with its tokens and its history, and with rows in `imports` that another run finds. So an import can be
 //! killed anywhere and run again: it adds what is missing, and never touches what is there.
 //!
@@ -64,6 +64,8 @@ pub struct ImportOptions {
 
 /// This installation.
 pub struct Destination {
+    /// Its database, for messages: without user and password.
+    pub label: String,
     pub db: Db,
     pub vault: Vault,
     pub clock: Arc<dyn Clock>,
@@ -101,14 +103,18 @@ pub enum ImportError {
 /// # Errors
 /// See [`ImportError`].
 pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Report, ImportError> {
-    let mut source = Source::open(&options.source).await?;
+    let mut source = Source::open(&options.source, options.dry_run).await?;
     let schema = Schema::read(&mut source).await?;
     let mut logs = match &options.logs {
-        Some(location) => Some(Source::open(location).await?),
+        Some(location) => Some(Source::open(location, options.dry_run).await?),
         None => None,
     };
     check_clocks(&mut source, &schema, here).await?;
-    let mut report = Report::new(source.label.clone(), schema.service.as_str(), options.name.clone(), options.dry_run);
+    let new_report = || {
+        let (source, target, name) = (source.label.clone(), here.label.clone(), options.name.clone());
+        Report::new(source, target, schema.service.as_str(), name, options.dry_run)
+    };
+    let (mut report, mut written) = (new_report(), new_report());
     let history = history(options, here, &mut source, logs.as_mut(), &mut report).await?;
     let groups = describe_source(&mut source, &schema, &mut report).await?;
     let target = Target::examine(here, options, &mut report).await?;
@@ -123,7 +129,6 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
         return Ok(report);
     }
 
-    let mut written = Report::new(source.label.clone(), schema.service.as_str(), options.name.clone(), options.dry_run);
     std::mem::swap(&mut written.notes, &mut report.notes);
     std::mem::swap(&mut written.not_moved, &mut report.not_moved);
     let max_ids = (source.number(schema.max_id("users")).await?, source.number(schema.max_id("tokens")).await?);

@@ -284,7 +284,10 @@ impl<'a> Planner<'a> {
                 continue;
             };
             report.keys.imported += 1;
-            report.sums.keys_remaining.add(token.remain_quota, mapped.budget.remain());
+            // An unlimited token is charged below zero there; its remaining quota means nothing.
+            if !token.unlimited_quota {
+                report.sums.keys_remaining.add(token.remain_quota, mapped.budget.remain());
+            }
             report.sums.keys_used.add(token.used_quota, mapped.used_quota);
             let id = self.id(token.id, &known.token_ids, subject, Finding::TokenIdTaken, report).map(TokenId::new);
             planned.push(PlannedToken { foreign_id: token.id, id, mapped });

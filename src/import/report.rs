@@ -35,6 +35,8 @@ pub enum Subject {
 pub struct Report {
     /// The database that was read, without its credentials.
     pub source: String,
+    /// The database of this installation, without its credentials.
+    pub target: String,
     /// `new-api` or `one-api`.
     pub service: &'static str,
     /// The name of the other installation, under which another run finds what is there already.
@@ -173,9 +175,10 @@ struct GroupUse {
 
 impl Report {
     #[must_use]
-    pub fn new(source: String, service: &'static str, name: String, dry_run: bool) -> Self {
+    pub fn new(source: String, target: String, service: &'static str, name: String, dry_run: bool) -> Self {
         Self {
             source,
+            target,
             service,
             name,
             dry_run,
@@ -295,6 +298,7 @@ impl Report {
     fn write_text(&self, text: &mut String) -> std::fmt::Result {
         let did = if self.dry_run { "would be imported" } else { "imported" };
         writeln!(text, "Source: {} ({}), named `{}`", self.source, self.service, self.name)?;
+        writeln!(text, "Target: {}", self.target)?;
         if self.is_blocked() {
             writeln!(text, "\nBlocked; nothing was imported:")?;
             for blocker in &self.blockers {
@@ -307,7 +311,12 @@ impl Report {
                 .filter(|lines| !lines.is_empty())
                 .collect();
             if !settings.is_empty() {
-                writeln!(text, "\nAdd to the settings file, and adapt:\n\n{}", settings.join("\n"))?;
+                writeln!(
+                    text,
+                    "\nAdd to the settings file beside its other groups, and adapt. A file that names any group names all, \
+                     so repeat `default` if it is in use:\n\n{}",
+                    settings.join("\n")
+                )?;
             }
         } else {
             writeln!(text)?;
@@ -327,7 +336,7 @@ impl Report {
                 "history",
                 usd(quota.into())
             )?;
-            writeln!(text, "\nSums in USD           there                 here")?;
+            writeln!(text, "\nSums in USD of this run          there                 here")?;
             let sums = &self.sums;
             for (what, pair) in [
                 ("wallets", sums.wallets),
@@ -335,7 +344,7 @@ impl Report {
                 ("keys, remaining", sums.keys_remaining),
                 ("keys, used", sums.keys_used),
             ] {
-                writeln!(text, "{what:<16} {:>20} {:>20}", usd(pair.source), usd(pair.imported))?;
+                writeln!(text, "{what:<16} {:>21} {:>20}", usd(pair.source), usd(pair.imported))?;
             }
         }
         if !self.findings.is_empty() {
@@ -412,7 +421,8 @@ impl GroupOptions {
     pub fn settings(&self, name: &str) -> String {
         let is_bare =
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        // A JSON string is a basic string of TOML, which can be a key too.
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let key = if is_bare { name.to_owned() } else { quoted(name) };
         let description = self.usable.get(name).map_or(name, String::as_str);
         let ratio = self.ratios.get(name).map_or("1", String::as_str);
@@ -439,7 +449,7 @@ mod tests {
         assert_eq!(options.settings("a b"), "[groups.\"a b\"]\ndescription = \"a b\"\nratio = \"1\"\nopen = false\n");
         let none = GroupOptions::new("", "not JSON");
         assert_eq!(none.settings("vip"), "[groups.vip]\ndescription = \"vip\"\nratio = \"1\"\nopen = true\n");
-        for name in ["vip", "a b", "\"", "分组"] {
+        for name in ["vip", "a b", "\"", "it's \"q\"", "a\nb", "分组"] {
             assert!(toml::from_str::<toml::Table>(&options.settings(name)).is_ok(), "{name}");
         }
     }
@@ -453,7 +463,7 @@ mod tests {
 
     #[test]
     fn a_report_counts_findings_and_names_the_first_rows() {
-        let mut report = Report::new("SQLite x".into(), "new-api", "new-api".into(), true);
+        let mut report = Report::new("SQLite x".into(), "PostgreSQL y".into(), "new-api", "new-api".into(), true);
         for id in 0..7 {
             report.add(Subject::Token { id, user_id: 3 }, Found::quota(Finding::TokenDebt, 500_000));
         }

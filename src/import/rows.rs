@@ -91,13 +91,13 @@ impl Fields {
         if text.contains('\0') { text.replace('\0', "") } else { text.to_owned() }
     }
 
-    /// Null counts as `default`.
-    fn int(&mut self, default: i64) -> i64 {
-        self.0.next().flatten().and_then(|text| text.trim().parse().ok()).unwrap_or(default)
+    /// Null counts as 0, as it does for the other service. So a token without a status is not enabled.
+    fn int(&mut self) -> i64 {
+        self.0.next().flatten().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
     }
 
     fn flag(&mut self) -> bool {
-        matches!(self.text().as_str(), "1" | "t" | "true")
+        matches!(self.text().to_ascii_lowercase().as_str(), "1" | "t" | "true")
     }
 }
 
@@ -106,22 +106,22 @@ impl ForeignUser {
     pub fn new(row: TextRow) -> Self {
         let mut fields = Fields::new(row);
         Self {
-            id: fields.int(0),
+            id: fields.int(),
             username: fields.text(),
             password: fields.text(),
             display_name: fields.text(),
-            role: fields.int(1),
-            status: fields.int(1),
+            role: fields.int(),
+            status: fields.int(),
             email: fields.text(),
             access_token: fields.text(),
-            quota: fields.int(0),
-            used_quota: fields.int(0),
-            request_count: fields.int(0),
+            quota: fields.int(),
+            used_quota: fields.int(),
+            request_count: fields.int(),
             group: fields.text(),
-            created_time: fields.int(0),
+            created_time: fields.int(),
             is_deleted: fields.flag(),
             has_linked_identity: fields.flag(),
-            affiliate_quota: fields.int(0),
+            affiliate_quota: fields.int(),
         }
     }
 }
@@ -131,17 +131,17 @@ impl ForeignToken {
     pub fn new(row: TextRow) -> Self {
         let mut fields = Fields::new(row);
         Self {
-            id: fields.int(0),
-            user_id: fields.int(0),
+            id: fields.int(),
+            user_id: fields.int(),
             key: fields.text(),
-            status: fields.int(1),
+            status: fields.int(),
             name: fields.text(),
-            created_time: fields.int(0),
-            accessed_time: fields.int(0),
-            expired_time: fields.int(-1),
-            remain_quota: fields.int(0),
+            created_time: fields.int(),
+            accessed_time: fields.int(),
+            expired_time: fields.int(),
+            remain_quota: fields.int(),
             unlimited_quota: fields.flag(),
-            used_quota: fields.int(0),
+            used_quota: fields.int(),
             model_limits_enabled: fields.flag(),
             model_limits: fields.text(),
             allow_ips: fields.text(),
@@ -157,15 +157,15 @@ impl ForeignUsage {
     pub fn new(row: TextRow) -> Self {
         let mut fields = Fields::new(row);
         Self {
-            user_id: fields.int(0),
-            token_id: fields.int(0),
+            user_id: fields.int(),
+            token_id: fields.int(),
             token_name: fields.text(),
-            day: fields.int(0),
+            day: fields.int(),
             model: fields.text(),
-            quota: fields.int(0),
-            requests: fields.int(0),
-            prompt_tokens: fields.int(0),
-            completion_tokens: fields.int(0),
+            quota: fields.int(),
+            requests: fields.int(),
+            prompt_tokens: fields.int(),
+            completion_tokens: fields.int(),
         }
     }
 }

@@ -259,7 +259,9 @@ impl LogSchema {
             if logs.has(column) { format!("coalesce({}, 0)", logs.name(column)) } else { "0".to_owned() }
         };
         let or_empty = |column: &str| {
-            if logs.has(column) { format!("coalesce({}, '')", logs.name(column)) } else { "''".to_owned() }
+            let text = if logs.has(column) { format!("coalesce({}, '')", logs.name(column)) } else { "''".to_owned() };
+            // Otherwise MySQL sums names that differ in case only, and all emoji.
+            if dialect == Dialect::MySql { format!("convert({text} using utf8mb4) collate utf8mb4_bin") } else { text }
         };
         let token = or_zero("token_id");
         let name = format!("case when {token} = 0 then {} else '' end", or_empty("token_name"));

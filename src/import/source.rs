@@ -1,10 +1,12 @@
 //! A connection to the database of the other service, in one read-only snapshot. All values are read as text.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, MySqlConnection, PgConnection, Row, SqliteConnection};
+use tempfile::TempDir;
 
 use super::location::Location;
 
@@ -22,6 +24,10 @@ pub enum SourceError {
     NoColumn(String, &'static str, &'static str),
     #[error("{0} contains text that is not UTF-8; convert the database to UTF-8 (utf8mb4 in MySQL) and run this again")]
     NotUtf8(String),
+    #[error(
+        "cannot open {0}: {1}; copy it with its -wal and -journal files to a directory where this program may write, and name the copy"
+    )]
+    Journal(String, String),
     #[error("{0} cannot be read: {1}")]
     Read(String, String),
 }
@@ -34,12 +40,22 @@ pub enum Dialect {
     Postgres,
 }
 
+/// What happens to text that is not UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherText {
+    Refused,
+    /// For names in the logs, which decide nothing: each wrong byte becomes a replacement character.
+    Replaced,
+}
+
 /// An open database. The snapshot ends with the connection.
 pub struct Source {
     connection: AnyConnection,
     pub dialect: Dialect,
     /// For messages.
     pub label: String,
+    /// The copy that is read, in place of the file.
+    _copy: Option<TempDir>,
 }
 
 enum AnyConnection {
@@ -50,7 +66,7 @@ enum AnyConnection {
 
 /// The rows of a statement as text.
 macro_rules! text_rows {
-    ($connection:expr, $sql:expr, $label:expr) => {{
+    ($connection:expr, $sql:expr, $label:expr, $other:expr) => {{
         let label = $label.to_owned();
         #[expect(clippy::disallowed_methods, reason = "the other service's schema is known only when the program runs")]
         let rows = sqlx::query(AssertSqlSafe($sql)).fetch($connection);
@@ -59,7 +75,12 @@ macro_rules! text_rows {
             let row = row.map_err(read)?;
             let value = |at: usize| {
                 let bytes: Option<Vec<u8>> = row.try_get_unchecked(at).map_err(read)?;
-                bytes.map(String::from_utf8).transpose().map_err(|_| SourceError::NotUtf8(label.clone()))
+                match $other {
+                    OtherText::Refused => {
+                        bytes.map(String::from_utf8).transpose().map_err(|_| SourceError::NotUtf8(label.clone()))
+                    }
+                    OtherText::Replaced => Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())),
+                }
             };
             (0..row.len()).map(value).collect::<Result<TextRow, SourceError>>()
         })
@@ -68,17 +89,33 @@ macro_rules! text_rows {
 }
 
 impl Source {
-    /// Connects and begins the snapshot.
+    /// Connects and begins the snapshot. `is_live`: the other service still runs, so a SQLite file is copied first, because
+    /// nobody can write to one that has a snapshot.
     ///
     /// # Errors
     /// The database cannot be reached, or is none.
-    pub async fn open(location: &Location) -> Result<Self, SourceError> {
+    pub async fn open(location: &Location, is_live: bool) -> Result<Self, SourceError> {
         let label = location.describe();
         let failed = |error: sqlx::Error| SourceError::Connect(label.clone(), one_line(&error));
+        let mut copy = None;
         let (connection, dialect) = match location {
             Location::Sqlite(path) => {
-                let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).read_only(true);
-                let mut connection = options.disable_statement_logging().connect().await.map_err(failed)?;
+                let failed = |error: sqlx::Error| {
+                    let cause = one_line(&error);
+                    // What it says of a file with a journal that it would have to write to.
+                    if cause.contains("readonly database") || cause.contains("unable to open") {
+                        return SourceError::Journal(label.clone(), cause);
+                    }
+                    SourceError::Connect(label.clone(), cause)
+                };
+                let mut connection = open_file(path).await.map_err(failed)?;
+                if is_live {
+                    let dir = tempfile::tempdir().map_err(|error| failed(error.into()))?;
+                    let to = dir.path().join("copy.db");
+                    copy_file(&mut connection, &to).await.map_err(failed)?;
+                    connection = open_file(&to).await.map_err(failed)?;
+                    copy = Some(dir);
+                }
                 // The first read takes the snapshot.
                 execute(&mut connection, "begin; select count(*) from sqlite_master").await.map_err(failed)?;
                 (AnyConnection::Sqlite(Box::new(connection)), Dialect::Sqlite)
@@ -93,6 +130,10 @@ impl Source {
                     "start transaction with consistent snapshot, read only",
                 ] {
                     execute(&mut connection, sql).await.map_err(failed)?;
+                }
+                // The limits of MariaDB and of MySQL; each server knows one of them.
+                for sql in ["set session max_statement_time = 0", "set session max_execution_time = 0"] {
+                    let _ = execute(&mut connection, sql).await;
                 }
                 (AnyConnection::MySql(Box::new(connection)), Dialect::MySql)
             }
@@ -109,15 +150,15 @@ impl Source {
                 (AnyConnection::Postgres(Box::new(connection)), Dialect::Postgres)
             }
         };
-        Ok(Self { connection, dialect, label })
+        Ok(Self { connection, dialect, label, _copy: copy })
     }
 
     /// The rows of a statement, whose columns are all text, as they arrive.
-    pub fn stream(&mut self, sql: String) -> BoxStream<'_, Result<TextRow, SourceError>> {
+    pub fn stream(&mut self, sql: String, other: OtherText) -> BoxStream<'_, Result<TextRow, SourceError>> {
         match &mut self.connection {
-            AnyConnection::Sqlite(connection) => text_rows!(&mut **connection, sql, self.label),
-            AnyConnection::MySql(connection) => text_rows!(&mut **connection, sql, self.label),
-            AnyConnection::Postgres(connection) => text_rows!(&mut **connection, sql, self.label),
+            AnyConnection::Sqlite(connection) => text_rows!(&mut **connection, sql, self.label, other),
+            AnyConnection::MySql(connection) => text_rows!(&mut **connection, sql, self.label, other),
+            AnyConnection::Postgres(connection) => text_rows!(&mut **connection, sql, self.label, other),
         }
     }
 
@@ -126,7 +167,7 @@ impl Source {
     /// # Errors
     /// The database failed, or the text is not UTF-8.
     pub async fn fetch(&mut self, sql: String) -> Result<Vec<TextRow>, SourceError> {
-        let mut rows = self.stream(sql);
+        let mut rows = self.stream(sql, OtherText::Refused);
         let mut all = Vec::new();
         while let Some(row) = rows.next().await {
             all.push(row?);
@@ -169,6 +210,18 @@ impl Source {
     }
 }
 
+async fn open_file(path: &Path) -> Result<SqliteConnection, sqlx::Error> {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).read_only(true);
+    options.disable_statement_logging().connect().await
+}
+
+/// Copies an open database to a new file.
+async fn copy_file(connection: &mut SqliteConnection, to: &Path) -> Result<(), sqlx::Error> {
+    #[expect(clippy::disallowed_methods, reason = "there is no such statement in PostgreSQL")]
+    let copy = sqlx::query("vacuum into ?").bind(to.to_string_lossy().into_owned());
+    copy.execute(connection).await.map(drop)
+}
+
 /// Runs statements without parameters and without rows that matter.
 async fn execute<'c, C>(connection: &'c mut C, sql: &'static str) -> Result<(), sqlx::Error>
 where
@@ -187,4 +240,29 @@ fn one_line(error: &sqlx::Error) -> String {
         other => other.to_string(),
     };
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the file can be written to while it is open as a source.
+    async fn is_writable_meanwhile(is_live: bool) -> bool {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("one-api.db");
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+        let options = options.busy_timeout(std::time::Duration::ZERO);
+        let mut writer = options.connect().await.unwrap();
+        execute(&mut writer, "create table logs (quota integer); insert into logs values (7)").await.unwrap();
+        let mut source = Source::open(&Location::Sqlite(path), is_live).await.unwrap();
+        let written = execute(&mut writer, "insert into logs values (1)").await.is_ok();
+        assert_eq!(source.number("select cast(sum(quota) as text) from logs".into()).await.unwrap(), 7);
+        written
+    }
+
+    #[tokio::test]
+    async fn a_rehearsal_does_not_block_a_service_that_writes_to_its_file() {
+        assert!(is_writable_meanwhile(true).await);
+        assert!(!is_writable_meanwhile(false).await, "an import reads the file itself");
+    }
 }

@@ -232,6 +232,7 @@ impl Writer<'_> {
         let mut tx = self.here.db.begin().await?;
         imports::insert_run(&mut tx, self.source, self.here.clock.now(), is_complete, &report).await?;
         notifications::notify(&mut tx, Change::ForeignKeys).await?;
+        imports::analyze(&mut tx).await?;
         Ok(storage::commit(tx).await?)
     }
 

@@ -15,7 +15,7 @@ use super::plan::Planner;
 use super::report::{Report, Subject};
 use super::rows::{ForeignToken, ForeignUsage, ForeignUser};
 use super::schema::{LogSchema, Schema};
-use super::source::{Source, SourceError, TextRow};
+use super::source::{OtherText, Source, SourceError, TextRow};
 use super::target::{Target, Writes};
 use crate::domain::time::{DAY, UnixTime};
 
@@ -101,7 +101,7 @@ impl<'s> Walk<'s> {
                         Some(logs) => logs,
                         None => source,
                     };
-                    Some(UsageOfAccounts::new(database.stream(sql)))
+                    Some(UsageOfAccounts::new(database.stream(sql, OtherText::Replaced)))
                 }
                 None => None,
             };
@@ -120,7 +120,9 @@ impl<'s> Walk<'s> {
                     None => report.add_usage(user.id, planned.usage_tally()),
                 }
             }
-            for token in tokens.into_values().flatten().filter(|token| !token.is_deleted) {
+            let mut orphans: Vec<_> = tokens.into_values().flatten().filter(|token| !token.is_deleted).collect();
+            orphans.sort_unstable_by_key(|token| (token.user_id, token.id));
+            for token in orphans {
                 report.keys.found += 1;
                 report.keys.left_out += 1;
                 let subject = Subject::Token { id: token.id, user_id: token.user_id };

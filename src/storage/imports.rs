@@ -350,6 +350,13 @@ pub async fn insert_usage(conn: &mut Conn, owner: UserId, usage: &[ImportedUsage
     Ok(())
 }
 
+/// Analyses the tables that an import fills. Their statistics may be those of empty tables, and the embedded database
+/// analyses none by itself.
+pub async fn analyze(conn: &mut Conn) -> Result<(), StorageError> {
+    sqlx::query!("analyze users, tokens, usage_imported, imports").execute(conn).await?;
+    Ok(())
+}
+
 /// Runs that [`list_runs`] returns.
 const MAX_RUNS: i64 = 10;
 

@@ -144,6 +144,16 @@ fn a_port_in_use_is_refused_before_anything_is_created() {
     assert!(!dir.path().join("data").exists());
 }
 
+/// As in `keymeter openapi | head -1`.
+#[test]
+fn a_command_whose_output_nobody_reads_ends_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = keymeter(dir.path(), &[]).arg("openapi").stdout(writer).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(0), ""));
+}
+
 #[sqlx::test(migrations = false)]
 async fn a_data_directory_that_cannot_be_written_is_refused(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();

@@ -2,11 +2,13 @@
 //! go on as before (docs/moving-in.md).
 
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::{AssertSqlSafe, Connection, MySqlConnection, PgPool};
 
 use crate::harness::database::{contents, url};
 use crate::harness::ledger_invariants::assert_ledger_invariants;
-use crate::harness::other_service::{Here, fixture, new_api_mariadb, new_api_postgres, new_api_sqlite, sqlite};
+use crate::harness::other_service::{
+    Here, fixture, new_api_mariadb, new_api_postgres, new_api_sqlite, sqlite, with_now,
+};
 use crate::harness::{Client, MASTER_KEY, Server};
 
 const KEY: &str = "Zk3vQm9TtY2wRr8uNn5xHh1cGg6bFf0dEe4sAa7pLl3jKk9i";
@@ -46,7 +48,7 @@ async fn assert_new_api_was_moved(here: &Here<'_>, report: &Value) {
     let sums = json!({
         "wallets": { "source": 600_000_100_504_307_i64, "imported": max + 100_505_007 },
         "wallets_used": { "source": 70_100, "imported": 70_100 },
-        "keys_remaining": { "source": 600_000_000_000_000_i64 - 300 - 5_000 + 1_580, "imported": max + 1_580 },
+        "keys_remaining": { "source": 600_000_000_000_000_i64 - 300 + 1_580, "imported": max + 1_580 },
         "keys_used": { "source": 5_730, "imported": 5_730 },
     });
     assert_eq!(report["sums"], sums);
@@ -256,4 +258,48 @@ async fn people_and_their_programs_go_on_as_before_on_servers_that_were_running(
     assert_eq!(spent, 5 + 2);
     here.assert_doctor_finds_nothing();
     assert_ledger_invariants(&pool).await;
+}
+
+/// In Go, what is null is 0: neither enabled nor unexpired.
+#[sqlx::test(migrations = false)]
+async fn what_is_null_there_opens_nothing_here(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let here = Here { dir: dir.path(), pool: &pool };
+    let sql = fixture("new_api.sqlite.sql")
+        + "INSERT INTO users (id, username, password, role, status, quota) VALUES (1, 'root', '', 100, 1, 5), (2, 'ana', '', 1, NULL, 5);
+           INSERT INTO tokens (id, user_id, key, status, name, expired_time, remain_quota) VALUES
+             (1, 1, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', NULL, 'no status', -1, 5),
+             (2, 1, 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 1, 'no expiry', NULL, 5);";
+    let imported = here.import(&sqlite(dir.path(), sql).await, &[]);
+    assert_eq!(imported.code, Some(0), "{}", imported.stderr);
+    let tokens = rows(&pool, "select id, switched_off_by is null as is_on, expires_at from tokens order by id").await;
+    let expected = json!([
+        { "id": 1, "is_on": false, "expires_at": null },
+        { "id": 2, "is_on": true, "expires_at": 1 },
+    ]);
+    assert_eq!(tokens, expected);
+    assert_eq!(rows(&pool, "select id, status from users order by id").await[1]["status"], 2);
+}
+
+/// The collations of MySQL take these names for equal.
+#[sqlx::test(migrations = false)]
+async fn names_in_the_history_of_mariadb_stay_apart(pool: PgPool) {
+    let Some(server) = new_api_mariadb().await else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let here = Here { dir: dir.path(), pool: &pool };
+    let sql = with_now(
+        "insert into logs (user_id, created_at, type, model_name, quota, token_id) values
+         (3, NOW - 60, 2, 'GPT-4o', 1, 0), (3, NOW - 60, 2, 'gpt-4o', 2, 0),
+         (3, NOW - 60, 2, '\u{1f680}', 4, 0), (3, NOW - 60, 2, '\u{1f389}', 8, 0)",
+    );
+    let mut connection = MySqlConnection::connect(&server.url()).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
+    assert_eq!(here.import(&server.dsn(), &[]).code, Some(0));
+    let models = "select model, sum(quota) as quota from usage_imported where user_id = 3 and token_id = 0
+                  and quota in (1, 2, 4, 8) group by model order by quota";
+    let expected = json!([
+        { "model": "GPT-4o", "quota": 1 }, { "model": "gpt-4o", "quota": 2 },
+        { "model": "\u{1f680}", "quota": 4 }, { "model": "\u{1f389}", "quota": 8 },
+    ]);
+    assert_eq!(rows(&pool, models).await, expected);
 }

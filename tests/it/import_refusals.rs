@@ -28,7 +28,8 @@ async fn groups_that_are_not_configured_block_the_import_and_the_settings_to_add
     assert_eq!((code, stderr.as_str()), (Some(2), ""));
     let blocked = "Blocked; nothing was imported:\n  \
                    - the group `vip` is not configured here; 1 accounts and 1 keys need it: add it to the settings\n\n\
-                   Add to the settings file, and adapt:\n\n\
+                   Add to the settings file beside its other groups, and adapt. A file that names any group names all, \
+                   so repeat `default` if it is in use:\n\n\
                    [groups.vip]\ndescription = \"Paid\"\nratio = \"0.5\"\nopen = true\n";
     assert!(stdout.contains(blocked), "{stdout}");
     let written: i64 = sqlx::query_scalar("select (select count(*) from users) + (select count(*) from imports)")
@@ -127,11 +128,17 @@ async fn what_cannot_be_read_is_refused_in_one_sentence(pool: PgPool) {
                 "SQLite {latin} contains text that is not UTF-8; convert the database to UTF-8 (utf8mb4 in MySQL) and run this again"
             ),
         ),
-        (vec![format!("mysql://root:secret@127.0.0.1:{port}/x")], format!("cannot open MySQL 127.0.0.1/x: {refused}")),
-        (vec![format!("root:secret@tcp(127.0.0.1:{port})/x")], format!("cannot open MySQL 127.0.0.1/x: {refused}")),
+        (
+            vec![format!("mysql://root:secret@127.0.0.1:{port}/x")],
+            format!("cannot open MySQL 127.0.0.1:{port}/x: {refused}"),
+        ),
+        (
+            vec![format!("root:secret@tcp(127.0.0.1:{port})/x")],
+            format!("cannot open MySQL 127.0.0.1:{port}/x: {refused}"),
+        ),
         (
             vec![format!("postgres://root:secret@127.0.0.1:{port}/x")],
-            format!("cannot open PostgreSQL 127.0.0.1/x: {refused}"),
+            format!("cannot open PostgreSQL 127.0.0.1:{port}/x: {refused}"),
         ),
         (
             vec!["root:secret@tcp(db:port)/x".into()],
@@ -213,4 +220,21 @@ async fn options_that_make_no_sense_are_refused(pool: PgPool) {
         let (code, _, stderr) = import(dir.path(), &pool, &arguments);
         assert!(code == Some(2) && stderr.contains(expected), "{stderr}");
     }
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_report_of_an_earlier_run_stays_if_another_one_fails(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let source = new_api_sqlite(dir.path()).await;
+    let report = dir.path().join("report.json");
+    let import =
+        |source: &str| import(dir.path(), &pool, &[source, "--dry-run", "--report", report.to_str().unwrap()]).0;
+    assert_eq!(import(&source), Some(2));
+    let before = std::fs::read_to_string(&report).unwrap();
+    assert!(before.ends_with("}\n"));
+    assert_eq!(import("postgres://nobody@127.0.0.1:1/none"), Some(1));
+    assert_eq!(std::fs::read_to_string(&report).unwrap(), before);
+    std::fs::write(&report, format!("{before}{before}")).unwrap();
+    assert_eq!(import(&source), Some(2));
+    assert_eq!(std::fs::read_to_string(&report).unwrap(), before);
 }

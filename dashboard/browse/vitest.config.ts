@@ -4,6 +4,8 @@ const common = {
   root: import.meta.dirname,
   testTimeout: 300_000,
   hookTimeout: 60_000,
+  // A browser on a busy machine may be too slow once. The output names the tests that were repeated.
+  retry: process.env.CI ? 1 : 0,
   // Vitest's default of one second is too short for a page that is reloaded on a busy machine.
   expect: { poll: { timeout: 30_000 } },
 };

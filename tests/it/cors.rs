@@ -77,7 +77,7 @@ async fn a_page_can_read_answers_and_refusals(pool: PgPool) {
         let answer = from_a_page(caller, Method::GET, path, &[]).await;
         let exposed = answer.header("access-control-expose-headers");
         assert_eq!((answer.status.as_u16(), answer.header("access-control-allow-origin")), (status, Some("*")));
-        assert_eq!(exposed, Some("retry-after,x-request-id"));
+        assert_eq!(exposed, Some("retry-after,x-error-code,x-request-id"));
     }
 }
 

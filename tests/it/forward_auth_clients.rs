@@ -20,12 +20,13 @@ const OTHER_KEY_HEADERS: [&str; 5] =
 const SECOND: &str = "openai-insecure-api-key.sk-TheSecondKey";
 
 /// Addresses with a key, as new-api reads them.
-const KEYS_IN_ADDRESSES: [&str; 5] = [
+const KEYS_IN_ADDRESSES: [&str; 6] = [
     "/v1beta/models?key=sk-TheSecondKey",
     "/v1/models?a=b&KEY=sk-TheSecondKey",
     "/v1/models?%6bey=sk-TheSecondKey",
     "/v1/models?a=b&%6B%65%79=sk-TheSecondKey",
     "/v1/models?a#&k%65y=sk-TheSecondKey",
+    "/v1/models?%4b%45Y=sk-TheSecondKey",
 ];
 
 /// Sends these headers with exactly this path, which other clients would normalize.

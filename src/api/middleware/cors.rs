@@ -29,7 +29,11 @@ pub async fn allow_any_origin(request: Request, next: Next) -> Response {
         .allow_origin(Any)
         .allow_methods([Method::GET])
         .allow_headers(AllowHeaders::mirror_request())
-        .expose_headers([header::RETRY_AFTER, HeaderName::from_static("x-request-id")])
+        .expose_headers([
+            header::RETRY_AFTER,
+            HeaderName::from_static("x-error-code"),
+            HeaderName::from_static("x-request-id"),
+        ])
         .max_age(MAX_AGE);
     let inner = tower::service_fn(|request| {
         let next = next.clone();

@@ -2,13 +2,15 @@
 
 use std::io::{ErrorKind, Write};
 
-/// Prints a line to standard output. Nobody may read it any more, as in `keymeter doctor | head`.
+/// Prints a line to standard output. A closed pipe is no error, as in `keymeter doctor | head`. Any other error ends the
+/// program: the line may be a secret that is shown only once.
+#[expect(clippy::exit, reason = "the caller would have to pass the error on from everywhere")]
 pub fn print_line(line: &str) {
-    match writeln!(std::io::stdout(), "{line}") {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            print_error(&format!("cannot write to standard output: {error}"));
-        }
-        _ => {}
+    if let Err(error) = writeln!(std::io::stdout(), "{line}")
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        print_error(&format!("cannot write to standard output: {error}"));
+        std::process::exit(1);
     }
 }
 

@@ -153,14 +153,14 @@ pub struct ImportNoteBody {
     code: String,
     /// A sentence for people.
     message: String,
-    /// What the other service has, where a note compares the two.
+    /// The value of the other service, where a note compares the two.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    there: Option<String>,
-    /// What this installation has.
+    source_value: Option<String>,
+    /// The value of this installation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    here: Option<i64>,
+    target_value: Option<i64>,
 }
 
 /// The latest imports from other services, newest first; at most 10.

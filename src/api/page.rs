@@ -11,7 +11,7 @@ use crate::domain::search::SearchPattern;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
-    /// Page number from 0; from 1 together with `page_size` or `ps`.
+    /// Page number from 0, or from 1 with the setting `compat.first_page`; from 1 together with `page_size` or `ps`.
     p: Option<String>,
     /// Items per page: 10 by default, 100 at most.
     size: Option<String>,

@@ -19,6 +19,9 @@ use crate::service::rng::Rng;
 /// The exit code of an import that wrote nothing because something has to be changed first.
 const BLOCKED: u8 = 2;
 
+/// Accounts that are written at the same time. Each takes about ten round trips to the database.
+const MAX_CONCURRENT_WRITES: u32 = 4;
+
 /// The longest name of an installation.
 const MAX_NAME_CHARS: usize = 50;
 
@@ -101,7 +104,7 @@ impl SourceText {
     }
 }
 
-/// Replaces the content of a file. What is not a file, such as a pipe, has none.
+/// Replaces the content of a file. A pipe cannot be truncated.
 fn write_anew(file: &mut File, text: &str) -> std::io::Result<()> {
     if file.metadata()?.is_file() {
         file.set_len(0)?;
@@ -147,6 +150,7 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, St
             zone: config.usage.time_zone,
             cell: config.cell.label,
             max_clock_skew: i64::from(config.server.max_clock_skew_seconds),
+            concurrent_writes: database.options.connections.clamp(1, MAX_CONCURRENT_WRITES) as usize,
         };
         let report = import::import(&options, &here).await.map_err(|error| error.to_string());
         db.close().await;
@@ -155,10 +159,10 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, St
     let outcome = outcome.await;
     database.stop().await;
     let report = outcome?;
-    print_line(report.text().trim_end());
     if let Some((path, mut file)) = file {
         let json = report.json().map_err(|error| error.to_string())?;
         write_anew(&mut file, &json).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
+    print_line(report.text().trim_end());
     Ok(if report.is_blocked() { ExitCode::from(BLOCKED) } else { ExitCode::SUCCESS })
 }

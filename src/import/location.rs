@@ -73,7 +73,7 @@ impl Location {
 }
 
 /// Parameters of URLs that the drivers know. They log others, with their values, which may be secrets.
-const PARAMETERS: [&str; 14] = [
+const PARAMETERS: [&str; 24] = [
     "sslmode",
     "ssl-mode",
     "sslrootcert",
@@ -88,6 +88,16 @@ const PARAMETERS: [&str; 14] = [
     "socket",
     "charset",
     "options",
+    "hostaddr",
+    "port",
+    "dbname",
+    "user",
+    "password",
+    "application_name",
+    "statement-cache-capacity",
+    "collation",
+    "timezone",
+    "time-zone",
 ];
 
 /// The URL without the parameters that its driver does not know. `search_path` is one of other drivers.
@@ -253,6 +263,8 @@ mod tests {
         let url = "postgres://u:p@h/n?sslmode=require&TimeZone=Asia/Shanghai&sslpassword=x&search_path=old";
         assert_eq!(with_known_parameters(url), "postgres://u:p@h/n?sslmode=require&options[search_path]=old");
         assert_eq!(with_known_parameters("mysql://h/n"), "mysql://h/n");
+        let by_parameters = "postgres:///?host=/run/pg&port=5433&dbname=newapi&user=u";
+        assert_eq!(described(by_parameters).as_deref(), Ok("PostgreSQL localhost:5433/newapi"));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! `keymeter import new-api`: moves accounts, keys, balances and history from new-api and one-api (docs/moving-in.md).
 //!
 //! The other database is read in one read-only snapshot, in two passes. The first decides about every row and writes
-//! nothing: accounts and tokens that cannot be read, and every blocker, show before anything is written. The second writes: one transaction
-//! for each account with its tokens and its history, and with rows in `imports` that another run finds. So an import can be
-//! killed anywhere and run again: it adds what is missing, and never touches what is there.
+//! nothing: accounts and tokens that cannot be read, and every blocker, show before anything is written. The second writes:
+//! one transaction for each account with its tokens and its history, and with rows in `imports` that another run finds. So
+//! an import can be killed anywhere and run again: it adds what is missing, and never touches what is there.
 //!
 //! `rules.rs` and `names.rs` decide what a row becomes, `schema.rs` knows the tables there, `storage/imports.rs` those here.
 
@@ -31,7 +31,7 @@ pub use self::report::Report;
 use self::report::{Blocker, GroupOptions, Note};
 use self::schema::{LogSchema, NOT_MOVED, Schema};
 use self::source::{Source, SourceError};
-use self::target::{Target, Writes};
+use self::target::{Target, WriteBatch};
 use self::walk::{History, Walk};
 use crate::domain::cell::CellLabel;
 use crate::domain::group::Groups;
@@ -76,6 +76,8 @@ pub struct Destination {
     pub zone: Tz,
     pub cell: CellLabel,
     pub max_clock_skew: i64,
+    /// How many accounts are written at the same time, each over a connection of its own.
+    pub concurrent_writes: usize,
 }
 
 /// Why an import failed. Each is one sentence.
@@ -133,18 +135,18 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
     std::mem::swap(&mut written.not_moved, &mut report.not_moved);
     let max_ids = (source.number(schema.max_id("users")).await?, source.number(schema.max_id("tokens")).await?);
     let writer = target.writer(max_ids).await?;
-    let mut writes = Writes::new(&writer);
+    let mut batch = WriteBatch::new(&writer);
     let mut planner = Planner::new(here, options, &target);
     let bar = progress_bar("importing", walk.accounts());
     let walked = walk
-        .run(&mut source, logs.as_mut(), history.as_ref(), &mut planner, &target, &mut written, &bar, Some(&mut writes))
+        .run(&mut source, logs.as_mut(), history.as_ref(), &mut planner, &target, &mut written, &bar, Some(&mut batch))
         .await;
-    let walked = walked.and(writes.finish(&mut written).await);
+    let walked = walked.and(batch.write(&mut written).await);
     // The servers learn of the keys that were written, also if it ends here.
     let finished = writer.finish(&written, walked.is_ok()).await;
     match walked.and(finished) {
         Ok(()) => Ok(written),
-        Err(error) => Err(ImportError::Interrupted(Box::new(error), writes.accounts, writes.keys)),
+        Err(error) => Err(ImportError::Interrupted(Box::new(error), batch.accounts, batch.keys)),
     }
 }
 

@@ -320,6 +320,11 @@ fn resolve_tokens(mut usage: Vec<ForeignUsage>, tokens: &[ForeignToken]) -> Vec<
 }
 
 impl PlannedUser {
+    /// What findings about a token of the account are about.
+    pub const fn subject_of(&self, token: &PlannedToken) -> Subject {
+        Subject::Token { id: token.foreign_id, user_id: self.foreign_id }
+    }
+
     /// The rows of usage, one per token, day and model, with the ids that the tokens have here.
     pub fn usage_rows(&self, local: &HashMap<i64, i64>) -> (Vec<ImportedUsage>, UsageTally) {
         let mut tally = UsageTally::default();

@@ -74,25 +74,26 @@ pub struct Blocker {
 pub struct Note {
     pub code: &'static str,
     pub message: String,
-    /// What the other service has, where a note compares the two.
+    /// The value of the other service, where a note compares the two.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub there: Option<String>,
-    /// What this installation has.
+    pub source_value: Option<String>,
+    /// The value of this installation.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub here: Option<i64>,
+    pub target_value: Option<i64>,
 }
 
 impl Note {
     /// There are no logs to read the history from.
     pub fn no_logs() -> Self {
-        let message = "there is no table `logs`, so no history is imported; --logs names another database that has it";
-        Self { code: "no_logs", message: message.to_owned(), there: None, here: None }
+        let message = "there is no table `logs` that this account may read, so no history is imported; --logs names \
+                       another database that has it";
+        Self { code: "no_logs", message: message.to_owned(), source_value: None, target_value: None }
     }
 
     /// 1 USD is another number of quota units there.
     pub fn quota_units_differ(there: &str, here: i64) -> Self {
         let message = format!("1 USD is {there} quota units there and {here} here; quota units are moved as they are");
-        Self { code: "quota_units_differ", message, there: Some(there.to_owned()), here: Some(here) }
+        Self { code: "quota_units_differ", message, source_value: Some(there.to_owned()), target_value: Some(here) }
     }
 }
 
@@ -228,7 +229,7 @@ impl Report {
 
     /// Takes back what was planned and could not be written.
     pub fn leave_out(&mut self, subject: Subject, finding: Finding) {
-        let counts = if finding == Finding::KeyTaken {
+        let counts = if matches!(finding, Finding::KeyTaken | Finding::TokenOrphaned) {
             Some(&mut self.keys)
         } else if finding == Finding::AccessTokenSkipped {
             Some(&mut self.access_tokens)
@@ -252,7 +253,8 @@ impl Report {
     pub fn block_missing_groups(&mut self, options: &GroupOptions) {
         for (name, GroupUse { accounts, keys }) in std::mem::take(&mut self.groups) {
             let message = format!(
-                "the group `{name}` is not configured here; {accounts} accounts and {keys} keys need it: add it to the settings"
+                "the group `{name}` is not configured here; accounts that need it: {accounts}, keys: {keys}; add it to the \
+                 settings"
             );
             self.blockers.push(Blocker { code: "unknown_group", message, settings: options.settings(&name) });
         }

@@ -1,12 +1,13 @@
 //! A connection to the database of the other service, in one read-only snapshot. All values are read as text.
 
 use std::collections::BTreeSet;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, MySqlConnection, PgConnection, Row, SqliteConnection};
-use tempfile::TempDir;
 
 use super::location::Location;
 
@@ -28,6 +29,8 @@ pub enum SourceError {
         "cannot open {0}: {1}; copy it with its -wal and -journal files to a directory where this program may write, and name the copy"
     )]
     Journal(String, String),
+    #[error("cannot copy {0} to {1}: {2}; set TMPDIR to a directory that has space for it")]
+    Copy(String, String, String),
     #[error("{0} cannot be read: {1}")]
     Read(String, String),
 }
@@ -42,7 +45,7 @@ pub enum Dialect {
 
 /// What happens to text that is not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OtherText {
+pub enum InvalidUtf8 {
     Refused,
     /// For names in the logs, which decide nothing: each wrong byte becomes a replacement character.
     Replaced,
@@ -54,8 +57,6 @@ pub struct Source {
     pub dialect: Dialect,
     /// For messages.
     pub label: String,
-    /// The copy that is read, in place of the file.
-    _copy: Option<TempDir>,
 }
 
 enum AnyConnection {
@@ -76,10 +77,10 @@ macro_rules! text_rows {
             let value = |at: usize| {
                 let bytes: Option<Vec<u8>> = row.try_get_unchecked(at).map_err(read)?;
                 match $other {
-                    OtherText::Refused => {
+                    InvalidUtf8::Refused => {
                         bytes.map(String::from_utf8).transpose().map_err(|_| SourceError::NotUtf8(label.clone()))
                     }
-                    OtherText::Replaced => Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())),
+                    InvalidUtf8::Replaced => Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())),
                 }
             };
             (0..row.len()).map(value).collect::<Result<TextRow, SourceError>>()
@@ -89,15 +90,14 @@ macro_rules! text_rows {
 }
 
 impl Source {
-    /// Connects and begins the snapshot. `is_live`: the other service still runs, so a SQLite file is copied first, because
-    /// nobody can write to one that has a snapshot.
+    /// Connects and begins the snapshot. With `copy_file`, a SQLite file is copied first, because nobody can write to one that
+    /// has a snapshot.
     ///
     /// # Errors
     /// The database cannot be reached, or is none.
-    pub async fn open(location: &Location, is_live: bool) -> Result<Self, SourceError> {
+    pub async fn open(location: &Location, copy_file: bool) -> Result<Self, SourceError> {
         let label = location.describe();
         let failed = |error: sqlx::Error| SourceError::Connect(label.clone(), one_line(&error));
-        let mut copy = None;
         let (connection, dialect) = match location {
             Location::Sqlite(path) => {
                 let failed = |error: sqlx::Error| {
@@ -109,15 +109,13 @@ impl Source {
                     SourceError::Connect(label.clone(), cause)
                 };
                 let mut connection = open_file(path).await.map_err(failed)?;
-                if is_live {
-                    let dir = tempfile::tempdir().map_err(|error| failed(error.into()))?;
-                    let to = dir.path().join("copy.db");
-                    copy_file(&mut connection, &to).await.map_err(failed)?;
-                    connection = open_file(&to).await.map_err(failed)?;
-                    copy = Some(dir);
+                if copy_file {
+                    connection = open_copy(&mut connection).await.map_err(|error| {
+                        SourceError::Copy(label.clone(), std::env::temp_dir().display().to_string(), one_line(&error))
+                    })?;
+                } else {
+                    execute(&mut connection, SQLITE_SNAPSHOT).await.map_err(failed)?;
                 }
-                // The first read takes the snapshot.
-                execute(&mut connection, "begin; select count(*) from sqlite_master").await.map_err(failed)?;
                 (AnyConnection::Sqlite(Box::new(connection)), Dialect::Sqlite)
             }
             Location::MySql(options) => {
@@ -150,11 +148,11 @@ impl Source {
                 (AnyConnection::Postgres(Box::new(connection)), Dialect::Postgres)
             }
         };
-        Ok(Self { connection, dialect, label, _copy: copy })
+        Ok(Self { connection, dialect, label })
     }
 
     /// The rows of a statement, whose columns are all text, as they arrive.
-    pub fn stream(&mut self, sql: String, other: OtherText) -> BoxStream<'_, Result<TextRow, SourceError>> {
+    pub fn stream(&mut self, sql: String, other: InvalidUtf8) -> BoxStream<'_, Result<TextRow, SourceError>> {
         match &mut self.connection {
             AnyConnection::Sqlite(connection) => text_rows!(&mut **connection, sql, self.label, other),
             AnyConnection::MySql(connection) => text_rows!(&mut **connection, sql, self.label, other),
@@ -167,7 +165,7 @@ impl Source {
     /// # Errors
     /// The database failed, or the text is not UTF-8.
     pub async fn fetch(&mut self, sql: String) -> Result<Vec<TextRow>, SourceError> {
-        let mut rows = self.stream(sql, OtherText::Refused);
+        let mut rows = self.stream(sql, InvalidUtf8::Refused);
         let mut all = Vec::new();
         while let Some(row) = rows.next().await {
             all.push(row?);
@@ -215,11 +213,21 @@ async fn open_file(path: &Path) -> Result<SqliteConnection, sqlx::Error> {
     options.disable_statement_logging().connect().await
 }
 
-/// Copies an open database to a new file.
-async fn copy_file(connection: &mut SqliteConnection, to: &Path) -> Result<(), sqlx::Error> {
+/// The first read takes the snapshot.
+const SQLITE_SNAPSHOT: &str = "begin; select count(*) from sqlite_master";
+
+/// Copies an open database, and begins a snapshot of the copy. The copy contains keys, so only this process can read it: it
+/// is deleted here, and exists until the connection ends.
+async fn open_copy(connection: &mut SqliteConnection) -> Result<SqliteConnection, sqlx::Error> {
+    let dir = tempfile::Builder::new().permissions(Permissions::from_mode(0o700)).tempdir()?;
+    let path = dir.path().join("copy.db");
     #[expect(clippy::disallowed_methods, reason = "there is no such statement in PostgreSQL")]
-    let copy = sqlx::query("vacuum into ?").bind(to.to_string_lossy().into_owned());
-    copy.execute(connection).await.map(drop)
+    let copy = sqlx::query("vacuum into ?").bind(path.to_string_lossy().into_owned());
+    copy.execute(connection).await?;
+    let mut copy = open_file(&path).await?;
+    execute(&mut copy, SQLITE_SNAPSHOT).await?;
+    dir.close()?;
+    Ok(copy)
 }
 
 /// Runs statements without parameters and without rows that matter.
@@ -247,14 +255,14 @@ mod tests {
     use super::*;
 
     /// Whether the file can be written to while it is open as a source.
-    async fn is_writable_meanwhile(is_live: bool) -> bool {
+    async fn is_writable_meanwhile(copy_file: bool) -> bool {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("one-api.db");
         let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path).create_if_missing(true);
         let options = options.busy_timeout(std::time::Duration::ZERO);
         let mut writer = options.connect().await.unwrap();
         execute(&mut writer, "create table logs (quota integer); insert into logs values (7)").await.unwrap();
-        let mut source = Source::open(&Location::Sqlite(path), is_live).await.unwrap();
+        let mut source = Source::open(&Location::Sqlite(path), copy_file).await.unwrap();
         let written = execute(&mut writer, "insert into logs values (1)").await.is_ok();
         assert_eq!(source.number("select cast(sum(quota) as text) from logs".into()).await.unwrap(), 7);
         written

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt;
-use futures_util::future::LocalBoxFuture;
-use futures_util::stream::FuturesUnordered;
+use futures_util::future::join_all;
 
 use super::findings::Finding;
 use super::names::Names;
@@ -26,9 +24,6 @@ use crate::storage::{self, StorageError, Tx, audit, sessions, users};
 
 /// Rows per statement.
 const BATCH: usize = 2_000;
-
-/// Accounts that are written at the same time. Each takes about ten round trips to the database.
-const CONCURRENT_WRITES: usize = 4;
 
 /// How often running servers are told that there are new keys, during a long import.
 const ANNOUNCEMENTS: Duration = Duration::from_secs(5);
@@ -159,12 +154,12 @@ pub struct Writer<'a> {
 
 /// What was written of an account.
 #[derive(Debug, Default)]
-pub struct Written {
-    pub is_new_account: bool,
-    pub keys: usize,
-    pub usage: UsageTally,
-    /// What was planned and could not be written, because it exists here since the pass began.
-    pub left_out: Vec<(Subject, Finding)>,
+struct WrittenAccount {
+    is_new: bool,
+    keys: usize,
+    usage: UsageTally,
+    /// What was planned and could not be written, because of what changed here since the pass began.
+    left_out: Vec<(Subject, Finding)>,
 }
 
 impl Writer<'_> {
@@ -172,18 +167,20 @@ impl Writer<'_> {
     ///
     /// # Errors
     /// The database; nothing of this account was written.
-    pub async fn write(&self, planned: PlannedUser) -> Result<Written, ImportError> {
-        let mut written = Written::default();
+    async fn write(&self, planned: PlannedUser) -> Result<WrittenAccount, ImportError> {
+        let mut written = WrittenAccount::default();
         let subject = Subject::User(planned.foreign_id);
         let mut tx = self.here.db.begin().await?;
-        imports::relax_durability(&mut tx).await?;
+        imports::set_up_transaction(&mut tx).await?;
         let Some(user) = self.write_account(&mut tx, &planned).await? else {
             written.left_out.push((subject, Finding::UserGone));
+            let tokens = planned.tokens.iter().map(|token| (planned.subject_of(token), Finding::TokenOrphaned));
+            written.left_out.extend(tokens);
             return Ok(written);
         };
         let mut local = planned.known_tokens.clone();
         for tokens in planned.tokens.chunks(BATCH) {
-            local.extend(self.write_tokens(&mut tx, user, tokens, &mut written).await?);
+            local.extend(self.write_tokens(&mut tx, user, &planned, tokens, &mut written).await?);
         }
         let now = self.here.clock.now();
         if let Some(digest) = &planned.access_token {
@@ -207,7 +204,7 @@ impl Writer<'_> {
             notifications::notify(&mut tx, Change::ForeignKeys).await?;
         }
         storage::commit(tx).await?;
-        written.is_new_account = !matches!(planned.account, Account::Present(_));
+        written.is_new = !matches!(planned.account, Account::Present(_));
         written.keys = local.len() - planned.known_tokens.len();
         written.usage = tally;
         Ok(written)
@@ -232,8 +229,11 @@ impl Writer<'_> {
         let mut tx = self.here.db.begin().await?;
         imports::insert_run(&mut tx, self.source, self.here.clock.now(), is_complete, &report).await?;
         notifications::notify(&mut tx, Change::ForeignKeys).await?;
-        imports::analyze(&mut tx).await?;
-        Ok(storage::commit(tx).await?)
+        storage::commit(tx).await?;
+        if let Err(error) = imports::analyze(&mut *self.here.db.acquire().await?).await {
+            tracing::warn!(%error, "the tables could not be analysed; statements are slow until PostgreSQL does it");
+        }
+        Ok(())
     }
 
     /// Writes the account, or locks it if it is here; `None` if it was deleted here.
@@ -260,16 +260,17 @@ impl Writer<'_> {
         &self,
         tx: &mut Tx,
         owner: UserId,
+        planned: &PlannedUser,
         tokens: &[PlannedToken],
-        written: &mut Written,
+        written: &mut WrittenAccount,
     ) -> Result<Vec<(i64, i64)>, StorageError> {
-        let mut foreign_ids: HashMap<Digest, i64> = HashMap::new();
+        let mut by_digest: HashMap<Digest, &PlannedToken> = HashMap::new();
         let rows: Vec<ImportedToken> = tokens
             .iter()
             .map(|token| {
                 let mapped = &token.mapped;
                 let key = self.here.rng.generate(|rng| self.here.vault.seal(&mapped.key, rng));
-                foreign_ids.insert(key.digest.clone(), token.foreign_id);
+                by_digest.insert(key.digest.clone(), token);
                 ImportedToken {
                     id: token.id,
                     key,
@@ -290,11 +291,13 @@ impl Writer<'_> {
             })
             .collect();
         let inserted = imports::insert_tokens(tx, owner, &rows).await?;
-        let ids: Vec<(i64, i64)> =
-            inserted.into_iter().filter_map(|(id, digest)| Some((foreign_ids.remove(&digest)?, id.get()))).collect();
+        let ids: Vec<(i64, i64)> = inserted
+            .into_iter()
+            .filter_map(|(id, digest)| Some((by_digest.remove(&digest)?.foreign_id, id.get())))
+            .collect();
         self.record(tx, ImportKind::Token, &ids).await?;
-        let subject = |id| Subject::Token { id, user_id: owner.get() };
-        written.left_out.extend(foreign_ids.into_values().map(|id| (subject(id), Finding::KeyTaken)));
+        let taken = by_digest.into_values().map(|token| (planned.subject_of(token), Finding::KeyTaken));
+        written.left_out.extend(taken);
         Ok(ids)
     }
 
@@ -303,61 +306,50 @@ impl Writer<'_> {
     }
 }
 
-/// Accounts that are being written at the same time.
-pub struct Writes<'w> {
+/// Accounts that are written at the same time, each in its own transaction.
+pub struct WriteBatch<'w> {
     writer: &'w Writer<'w>,
-    running: FuturesUnordered<LocalBoxFuture<'w, (i64, Result<Written, ImportError>)>>,
+    planned: Vec<PlannedUser>,
     /// Written so far.
     pub accounts: i64,
     pub keys: i64,
 }
 
-impl<'w> Writes<'w> {
-    pub fn new(writer: &'w Writer<'w>) -> Self {
-        Self { writer, running: FuturesUnordered::new(), accounts: 0, keys: 0 }
+impl<'w> WriteBatch<'w> {
+    pub const fn new(writer: &'w Writer<'w>) -> Self {
+        Self { writer, planned: Vec::new(), accounts: 0, keys: 0 }
     }
 
-    /// Begins to write an account, when fewer than [`CONCURRENT_WRITES`] are being written.
+    /// Adds an account, and writes the batch if it is full.
     ///
     /// # Errors
-    /// The database, for an account that was being written.
-    pub async fn push(&mut self, planned: PlannedUser, report: &mut Report) -> Result<(), ImportError> {
-        while self.running.len() >= CONCURRENT_WRITES
-            && let Some(ended) = self.running.next().await
-        {
-            self.count(ended, report)?;
-        }
-        let writer = self.writer;
-        self.running.push(Box::pin(async move { (planned.foreign_id, writer.write(planned).await) }));
-        Ok(())
+    /// As [`WriteBatch::write`].
+    pub async fn add(&mut self, planned: PlannedUser, report: &mut Report) -> Result<(), ImportError> {
+        self.planned.push(planned);
+        if self.planned.len() >= self.writer.here.concurrent_writes { self.write(report).await } else { Ok(()) }
     }
 
-    /// Waits for all accounts that are being written, also after an error.
+    /// Writes all accounts of the batch, also after an error. No transaction is open afterwards.
     ///
     /// # Errors
     /// The first error of the database.
-    pub async fn finish(&mut self, report: &mut Report) -> Result<(), ImportError> {
+    pub async fn write(&mut self, report: &mut Report) -> Result<(), ImportError> {
+        let writes = self.planned.drain(..).map(async |planned| (planned.foreign_id, self.writer.write(planned).await));
         let mut result = Ok(());
-        while let Some(ended) = self.running.next().await {
-            let counted = self.count(ended, report);
-            result = result.and(counted);
+        for (user, written) in join_all(writes).await {
+            match written {
+                Ok(written) => {
+                    self.accounts += i64::from(written.is_new);
+                    self.keys += i64::try_from(written.keys).unwrap_or(i64::MAX);
+                    report.add_usage(user, written.usage);
+                    for (subject, finding) in written.left_out {
+                        report.leave_out(subject, finding);
+                    }
+                }
+                Err(error) => result = result.and(Err(error)),
+            }
         }
         result
-    }
-
-    fn count(
-        &mut self,
-        (user, written): (i64, Result<Written, ImportError>),
-        report: &mut Report,
-    ) -> Result<(), ImportError> {
-        let written = written?;
-        self.accounts += i64::from(written.is_new_account);
-        self.keys += i64::try_from(written.keys).unwrap_or(i64::MAX);
-        report.add_usage(user, written.usage);
-        for (subject, finding) in written.left_out {
-            report.leave_out(subject, finding);
-        }
-        Ok(())
     }
 }
 

@@ -15,8 +15,8 @@ use super::plan::Planner;
 use super::report::{Report, Subject};
 use super::rows::{ForeignToken, ForeignUsage, ForeignUser};
 use super::schema::{LogSchema, Schema};
-use super::source::{OtherText, Source, SourceError, TextRow};
-use super::target::{Target, Writes};
+use super::source::{InvalidUtf8, Source, SourceError, TextRow};
+use super::target::{Target, WriteBatch};
 use crate::domain::time::{DAY, UnixTime};
 
 /// Accounts and tokens that are read at once. Older versions have no index on `tokens.user_id`: each part reads the whole
@@ -71,8 +71,8 @@ impl<'s> Walk<'s> {
         self.accounts
     }
 
-    /// Visits every account. With `writes` it writes them, and some may be unfinished after an error; without, it only
-    /// reports.
+    /// Visits every account. With a `batch` it writes them; the last ones may be unwritten after an error. Without, it
+    /// only reports.
     ///
     /// # Errors
     /// One of the databases.
@@ -86,7 +86,7 @@ impl<'s> Walk<'s> {
         target: &Target<'_>,
         report: &mut Report,
         bar: &ProgressBar,
-        mut writes: Option<&mut Writes<'_>>,
+        mut batch: Option<&mut WriteBatch<'_>>,
     ) -> Result<(), ImportError> {
         for (from, to) in self.parts.iter().copied() {
             let users: Vec<_> = source.fetch(self.schema.users(from, to)).await?;
@@ -101,7 +101,7 @@ impl<'s> Walk<'s> {
                         Some(logs) => logs,
                         None => source,
                     };
-                    Some(UsageOfAccounts::new(database.stream(sql, OtherText::Replaced)))
+                    Some(UsageOfAccounts::new(database.stream(sql, InvalidUtf8::Replaced)))
                 }
                 None => None,
             };
@@ -115,8 +115,8 @@ impl<'s> Walk<'s> {
                 let Some(planned) = planner.plan(&user, own_tokens, own_usage, &known, report)? else {
                     continue;
                 };
-                match &mut writes {
-                    Some(writes) => writes.push(planned, report).await?,
+                match &mut batch {
+                    Some(batch) => batch.add(planned, report).await?,
                     None => report.add_usage(user.id, planned.usage_tally()),
                 }
             }
@@ -128,9 +128,8 @@ impl<'s> Walk<'s> {
                 let subject = Subject::Token { id: token.id, user_id: token.user_id };
                 report.add(subject, Finding::TokenOrphaned);
             }
-            // Reading the next part needs a connection, and the embedded database has one.
-            if let Some(writes) = &mut writes {
-                writes.finish(report).await?;
+            if let Some(batch) = &mut batch {
+                batch.write(report).await?;
             }
         }
         bar.finish_and_clear();

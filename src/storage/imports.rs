@@ -137,10 +137,15 @@ pub async fn raise_identities(conn: &mut Conn, max_user: i64, max_token: i64) ->
     Ok(())
 }
 
-/// Lets this transaction be answered before it is on disk. A later transaction that waits for the disk makes it durable too,
-/// and what a power cut loses, another run of the import adds again.
-pub async fn relax_durability(conn: &mut Conn) -> Result<(), StorageError> {
-    sqlx::query!(r#"select set_config('synchronous_commit', 'off', true) as "set""#).fetch_one(conn).await?;
+/// Lets this transaction be answered before it is on disk: a later transaction that waits for the disk makes it durable too,
+/// and what a power cut loses, another run of the import adds again. And lets it wait longer for another account, which
+/// has a name that looks alike and may be large.
+pub async fn set_up_transaction(conn: &mut Conn) -> Result<(), StorageError> {
+    sqlx::query!(
+        r#"select set_config('synchronous_commit', 'off', true) as "commit", set_config('lock_timeout', '1min', true) as "lock""#
+    )
+    .fetch_one(conn)
+    .await?;
     Ok(())
 }
 
@@ -350,8 +355,8 @@ pub async fn insert_usage(conn: &mut Conn, owner: UserId, usage: &[ImportedUsage
     Ok(())
 }
 
-/// Analyses the tables that an import fills. Their statistics may be those of empty tables, and the embedded database
-/// analyses none by itself.
+/// Analyses the tables that an import fills. The statements of the doctor join them as a whole and need their statistics,
+/// and the embedded database analyses none by itself.
 pub async fn analyze(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!("analyze users, tokens, usage_imported, imports").execute(conn).await?;
     Ok(())

@@ -27,7 +27,7 @@ async fn groups_that_are_not_configured_block_the_import_and_the_settings_to_add
     let (code, stdout, stderr) = import(dir.path(), &pool, &[&source]);
     assert_eq!((code, stderr.as_str()), (Some(2), ""));
     let blocked = "Blocked; nothing was imported:\n  \
-                   - the group `vip` is not configured here; 1 accounts and 1 keys need it: add it to the settings\n\n\
+                   - the group `vip` is not configured here; accounts that need it: 1, keys: 1; add it to the settings\n\n\
                    Add to the settings file beside its other groups, and adapt. A file that names any group names all, \
                    so repeat `default` if it is in use:\n\n\
                    [groups.vip]\ndescription = \"Paid\"\nratio = \"0.5\"\nopen = true\n";
@@ -177,7 +177,8 @@ async fn a_database_without_logs_is_moved_without_history_and_says_so(pool: PgPo
         + "INSERT INTO users (id, username, password, role, status) VALUES (1, 'root', '', 100, 1);";
     let imported = here.import(&sqlite(dir.path(), sql).await, &[]);
     assert_eq!(imported.code, Some(0), "{}", imported.stderr);
-    let note = "there is no table `logs`, so no history is imported; --logs names another database that has it";
+    let note = "there is no table `logs` that this account may read, so no history is imported; --logs names another \
+                database that has it";
     assert_eq!(imported.report["notes"], json!([{ "code": "no_logs", "message": note }]));
 }
 

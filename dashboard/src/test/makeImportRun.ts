@@ -82,5 +82,10 @@ export const importDetails: Record<string, ImportDetail[]> = {
 
 export const importNotes: ImportNote[] = [
   { code: 'no_logs', message: 'there is no table `logs`' },
-  { code: 'quota_units_differ', message: '1 USD is something else there', there: '1000000', here: 500_000 },
+  {
+    code: 'quota_units_differ',
+    message: '1 USD is something else there',
+    source_value: '1000000',
+    target_value: 500_000,
+  },
 ];

@@ -71,7 +71,7 @@ pub struct SearchBody {
     sort: Option<String>,
     /// `asc`, or `desc` (default).
     order: Option<String>,
-    /// Page number from 0; from 1 together with `page_size` or `ps`.
+    /// Page number from 0, or from 1 with the setting `compat.first_page`; from 1 together with `page_size` or `ps`.
     p: Option<i64>,
     /// Items per page: 10 by default, 100 at most.
     size: Option<i64>,

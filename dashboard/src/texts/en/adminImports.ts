@@ -121,7 +121,7 @@ export const adminImports = {
   notesTitle: 'Notes',
   notes: {
     noHistory:
-      'There is no table “logs”, so no history was imported. --logs names another database that has it.',
+      'There is no table “logs” that the account may read, so no history was imported. --logs names another database that has it.',
     unitsDiffer: (there: string, here: string) =>
       `1 USD is ${there} quota units there and ${here} here. Quota units are moved as they are.`,
   },

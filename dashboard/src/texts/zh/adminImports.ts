@@ -113,7 +113,7 @@ export const adminImports: Texts['adminImports'] = {
   },
   notesTitle: '备注',
   notes: {
-    noHistory: '原数据库没有表 logs，因此没有导入历史用量。可用 --logs 指定含有该表的数据库。',
+    noHistory: '原数据库没有该账号可读取的表 logs，因此没有导入历史用量。可用 --logs 指定含有该表的数据库。',
     unitsDiffer: (there: string, here: string) =>
       `1 美元在原服务中等于 ${there} 个额度单位，在这里等于 ${here} 个。额度单位按原样迁移。`,
   },

@@ -32,7 +32,7 @@ describe('the notes', () => {
   it('are sentences in the language of the page', () => {
     expect(importNotes.map(noteOf)).toEqual([
       {
-        text: 'There is no table “logs”, so no history was imported. --logs names another database that has it.',
+        text: 'There is no table “logs” that the account may read, so no history was imported. --logs names another database that has it.',
       },
       { text: '1 USD is 1,000,000 quota units there and 500,000 here. Quota units are moved as they are.' },
     ]);

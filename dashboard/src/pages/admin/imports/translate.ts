@@ -29,7 +29,12 @@ interface NoteText {
 }
 
 /** A note in the language of the page. */
-export function noteOf({ code, message, there = '', here = 0 }: ImportNote): NoteText {
+export function noteOf({
+  code,
+  message,
+  source_value: there = '',
+  target_value: here = 0,
+}: ImportNote): NoteText {
   switch (code) {
     case 'no_logs':
       return { text: notes.noHistory };

@@ -17,7 +17,7 @@ const MAX_AGE: Duration = Duration::from_hours(1);
 /// answers do not allow credentials.
 const PATHS: [&str; 5] = ["/v1", "/dashboard/billing", "/api/log/token", "/api/usage/token", "/api/status"];
 
-/// Adds the CORS headers to the answers for [`PATHS`], and answers their preflights.
+/// Adds the CORS headers to the answers for these paths, and answers their preflights.
 pub async fn allow_any_origin(request: Request, next: Next) -> Response {
     let is_preflight = request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     // The layer answers every OPTIONS, but one that is no preflight is an unknown method.

@@ -1,7 +1,7 @@
 //! This installation, as an import finds it, and the transactions that write to it.
 
+use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
@@ -141,7 +141,7 @@ impl<'a> Target<'a> {
             let mut conn = self.here.db.acquire().await?;
             imports::raise_identities(&mut conn, max_user, max_token).await?;
         }
-        Ok(Writer { here: self.here, source: self.source, announced: Mutex::new(Instant::now()) })
+        Ok(Writer { here: self.here, source: self.source, announced: Cell::new(Instant::now()) })
     }
 }
 
@@ -149,7 +149,7 @@ impl<'a> Target<'a> {
 pub struct Writer<'a> {
     here: &'a Destination,
     source: &'a str,
-    announced: Mutex<Instant>,
+    announced: Cell<Instant>,
 }
 
 /// What was written of an account.
@@ -212,10 +212,9 @@ impl Writer<'_> {
 
     /// Returns true if running servers were not told of new keys for some time.
     fn is_announcement_due(&self) -> bool {
-        let mut announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = announced.elapsed() >= ANNOUNCEMENTS;
+        let is_due = self.announced.get().elapsed() >= ANNOUNCEMENTS;
         if is_due {
-            *announced = Instant::now();
+            self.announced.set(Instant::now());
         }
         is_due
     }

@@ -135,17 +135,20 @@ async fn a_data_directory_with_a_long_path_works() {
 }
 
 /// The startup message of PostgreSQL's protocol.
+#[cfg(feature = "embedded")]
 fn startup() -> Vec<u8> {
     let parameters = b"user\0postgres\0database\0postgres\0\0";
     let length = u32::try_from(8 + parameters.len()).unwrap();
     [length.to_be_bytes().as_slice(), 196_608_u32.to_be_bytes().as_slice(), parameters].concat()
 }
 
+#[cfg(feature = "embedded")]
 fn query(sql: &str) -> Vec<u8> {
     let length = u32::try_from(5 + sql.len()).unwrap();
     [b"Q".as_slice(), length.to_be_bytes().as_slice(), sql.as_bytes(), b"\0"].concat()
 }
 
+#[cfg(feature = "embedded")]
 #[tokio::test(flavor = "multi_thread")]
 async fn the_database_survives_connections_that_are_cut_off() {
     use std::io::{Read, Write};

@@ -25,6 +25,9 @@ const PREFIX: &str = "KEYMETER_";
 /// Variables of the project's own tests, which are not settings.
 const TEST_PREFIX: &str = "KEYMETER_TEST_";
 
+/// Variables of programs that call Keymeter. They are often set for everything on a machine, so the service ignores them.
+const CLIENT_VARIABLES: [&str; 3] = ["KEYMETER_URL", "KEYMETER_CREDENTIAL", "KEYMETER_ACCESS_TOKEN"];
+
 /// All settings.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -132,7 +135,7 @@ fn from_environment(schema: &Table, name: &str, text: &str) -> Result<Option<(Ve
     let path: Vec<String> = match name {
         "DATABASE_URL" => vec!["database".into(), "url".into()],
         "KEYMETER_DATA_DIR" => vec!["data_dir".into()],
-        _ if name.starts_with(TEST_PREFIX) => return Ok(None),
+        _ if name.starts_with(TEST_PREFIX) || CLIENT_VARIABLES.contains(&name) => return Ok(None),
         _ => match name.strip_prefix(PREFIX) {
             Some(rest) => rest.split("__").map(str::to_lowercase).collect(),
             None => return Ok(None),
@@ -214,6 +217,21 @@ mod tests {
         assert_eq!(config.data_dir, Path::new("/var/lib/keymeter"));
         assert!(!format!("{config:?}").contains("12345678"));
         assert!(!format!("{config:?}").contains("somewhere"));
+    }
+
+    #[test]
+    fn variables_of_clients_are_ignored_and_others_like_them_are_not() {
+        let config = load(&[
+            ("KEYMETER_URL", "https://keys.example.org"),
+            ("KEYMETER_CREDENTIAL", "kmg_x"),
+            ("KEYMETER_ACCESS_TOKEN", "kma_x"),
+        ]);
+        assert!(!format!("{:?}", config.unwrap()).contains("kmg_x"));
+        for name in ["KEYMETER_URLS", "KEYMETER_CREDENTIAL_FILE", "KEYMETER_TOKEN"] {
+            let refused = load(&[(name, "x")]).map(drop).map_err(|error| error.to_string());
+            let unknown = format!("unknown setting {name}; config/default.toml lists all settings");
+            assert_eq!(refused, Err(unknown));
+        }
     }
 
     #[test]

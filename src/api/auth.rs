@@ -9,7 +9,7 @@ use tower_sessions::Session;
 
 use super::api_error::ApiError;
 use super::error_code::ErrorCode;
-use super::extract::origin;
+use super::extract::{Query, origin};
 use super::middleware::observe::set_user;
 use super::state::AppState;
 use crate::domain::caller::{Caller, Credential, Origin};
@@ -137,8 +137,8 @@ impl FromRequestParts<Arc<AppState>> for NotForeign {
 impl FromRequestParts<Arc<AppState>> for KeyHolder {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Arc<AppState>) -> Result<Self, ApiError> {
-        if parts.uri.query().is_some_and(|query| query.contains("sk-")) {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
+        if has_key_in_address(parts, app).await? {
             let message = "send the API key as `Authorization: Bearer sk-…`, not in the address: addresses are logged";
             return Err(ApiError::new(ErrorCode::InvalidKey, message));
         }
@@ -149,6 +149,19 @@ impl FromRequestParts<Arc<AppState>> for KeyHolder {
         }
         Ok(Self(text.to_owned()))
     }
+}
+
+/// Returns true if the value of a query parameter is an API key. A parameter without a value is judged by its name. Texts
+/// that only look like keys are not judged: `task-id=5` is a parameter of the client's own.
+async fn has_key_in_address(parts: &mut Parts, app: &Arc<AppState>) -> Result<bool, ApiError> {
+    if parts.uri.query().is_none_or(str::is_empty) {
+        return Ok(false);
+    }
+    let Query(parameters) = Query::<Vec<(String, String)>>::from_request_parts(parts, app).await?;
+    Ok(parameters.iter().any(|(name, value)| {
+        let judged = if value.is_empty() { name } else { value };
+        app.key_reader.digest(bare(judged)).is_ok()
+    }))
 }
 
 /// Starts a session with a new id, whatever cookie the request carries.

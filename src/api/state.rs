@@ -16,6 +16,7 @@ use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
 use crate::service::charge_history::ChargeHistory;
 use crate::service::enablement::Enablement;
+use crate::service::foreign_keys::KeyReader;
 use crate::service::gateways::Gateways;
 use crate::service::imports::Imports;
 use crate::service::keys::Keys;
@@ -36,6 +37,8 @@ use crate::telemetry::{Metrics, MetricsAccess};
 pub struct AppState {
     pub tokens: Tokens,
     pub keys: Keys,
+    /// Recognises API keys where none belongs.
+    pub key_reader: KeyReader,
     pub usage: Usage,
     pub usage_reports: UsageReports,
     pub charge_history: ChargeHistory,

@@ -103,7 +103,7 @@ impl App {
         let refused_requests = Arc::new(RefusedRequests::new(db.clone(), &mut registry));
         let ledger = Ledger::new(
             db.clone(),
-            key_reader,
+            key_reader.clone(),
             key_cache,
             lanes,
             Arc::clone(&clock),
@@ -125,6 +125,7 @@ impl App {
                 token_rules,
             ),
             keys: Keys::new(db.clone(), vault.clone(), Arc::clone(&clock)),
+            key_reader,
             usage: Usage::new(db.clone(), Arc::clone(&clock), Arc::clone(&key_holders), config.usage.time_zone),
             charge_history: ChargeHistory::new(db.clone(), Arc::clone(&clock), key_holders, Arc::clone(&rate_limiter)),
             usage_reports: UsageReports::new(db.clone(), Arc::clone(&clock), config.usage.time_zone),

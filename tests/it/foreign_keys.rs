@@ -74,6 +74,22 @@ async fn every_call_that_takes_a_key_admits_a_foreign_one(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_foreign_key_in_the_address_is_refused_and_texts_like_it_are_not(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let id = ana.creates(json!({ "name": "moved", "remain_quota": 1_000 })).await;
+    make_foreign(&app.pool, id, SHORT_KEY).await;
+    let holder = app.holder_of(SHORT_KEY);
+    app.foreign_keys.load().await.unwrap();
+    for path in ["?q=sk-0123456789abcdef", "?q=a1B2c3D4e5F6g7H9", "?task-id=5"] {
+        holder.get(&format!("/api/usage/token/{path}")).await.ok();
+    }
+    for path in ["?q=a1B2c3D4e5F6g7H8", "?q=sk-a1B2c3D4e5F6g7H8"] {
+        holder.get(&format!("/api/usage/token/{path}")).await.refuses(401, "invalid_key");
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_forged_key_costs_no_query(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);

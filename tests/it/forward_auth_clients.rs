@@ -93,7 +93,9 @@ async fn check_keys_in_addresses(front: &Front) {
         assert_eq!(get(front, &path.replace("sk-TheSecondKey", &key), &[]).await.status(), 401, "{path}");
     }
     assert_eq!(front.served(), 0);
-    assert_eq!(get(front, "/v1/models?monkey=1", &[("x-api-key", &key)]).await.status(), 200);
+    for path in ["/v1/models?monkey=1", "/v1/files?task-id=5&name=disk-1", "/v1/files?q=sk-nonsense"] {
+        assert_eq!(get(front, path, &[("x-api-key", &key)]).await.status(), 200, "{path}");
+    }
 }
 
 /// A preflight is answered without a key, and does not reach the upstream. Everything else needs a key.

@@ -113,3 +113,44 @@ async fn forward_auth_accepts_any_method_and_any_path_below_its_own(pool: PgPool
         }
     }
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn forward_auth_refuses_keys_in_the_address_and_no_other_text(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 5).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 10 })).await;
+    let (other, bare) = (ana.creates_with_key(json!({ "name": "two" })).await.1, &key[3..]);
+    let ask = async |path: &str| {
+        let mut request = app.holder_of(&key).request(Method::GET, &format!("/api/gateway/auth{path}"));
+        request.headers_mut().insert("x-gateway-credential", gateway.secret().parse().unwrap());
+        app.stranger().send(request).await
+    };
+    let typo = format!("{}{}", &key[..50], if key.ends_with('0') { '1' } else { '0' });
+    let passed = [
+        "?task-id=5".to_owned(),
+        "?name=disk-1".to_owned(),
+        "/v1/files/disk-1?after=task-9&q=sk-".to_owned(),
+        "?q=how+do+I+send+an+sk-key".to_owned(),
+        "?note=sk-nonsense".to_owned(),
+        "?%ff=%zz&&=&a".to_owned(),
+        format!("?id={typo}"),
+        format!("?id={}", &key[..50]),
+    ];
+    for path in passed {
+        let answer = ask(&path).await;
+        assert_eq!((answer.status.as_u16(), answer.header("x-remain-quota")), (200, Some("5")), "{path}");
+    }
+    let message = "send the API key as `Authorization: Bearer sk-…`, not in the address: addresses are logged";
+    let refused_paths = [
+        format!("?key={key}"),
+        format!("?task-id=5&token={bare}"),
+        format!("?key=sk-sk-{bare}"),
+        format!("/v1/models?a=b&k=%73k-{bare}&c=d"),
+        format!("?authorization=Bearer+{key}"),
+        format!("?x=%20{other}"),
+        format!("?{key}"),
+        format!("?{key}="),
+    ];
+    for path in refused_paths {
+        refused(&ask(&path).await, (401, "invalid_key", message));
+    }
+}

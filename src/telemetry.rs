@@ -2,7 +2,7 @@
 //!
 //! The request log is an interface: one line of target `keymeter::request` for every answer, with
 //! `method`, `route` (the pattern, never the path), `status`, `us` (microseconds), `request_id`, `ip` and, where
-//! known, `user_id` and the error code `error`. No line contains a key, a cookie, a password or a body.
+//! known, `user_id`, the error code `error` and the `cause` of a failure that is not the caller's. No line contains a key, a cookie, a password or a body.
 
 pub mod caches;
 pub mod ledger;

@@ -3,6 +3,9 @@
 //! An [`ApiError`] travels as an extension of the response; [`super::middleware::errors::render_errors`] writes its
 //! body, so that the failures of every layer have the same shape.
 
+use std::fmt::Display;
+use std::sync::Arc;
+
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
@@ -25,6 +28,8 @@ pub struct ApiError {
     pub retry_after: Option<u64>,
     /// The period limit that refused it.
     pub exceeded: Option<PeriodExceeded>,
+    /// What failed, for the line of the request in the log. Never answered.
+    pub cause: Option<Arc<str>>,
 }
 
 impl ApiError {
@@ -32,7 +37,7 @@ impl ApiError {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         let status = code.status();
         let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_AFTER_UNAVAILABLE);
-        Self { status, code, message: message.into(), retry_after, exceeded: None }
+        Self { status, code, message: message.into(), retry_after, exceeded: None, cause: None }
     }
 
     /// The same failure with another of the statuses of its code.
@@ -42,10 +47,16 @@ impl ApiError {
         Self { status, ..self }
     }
 
-    /// 500 with one fixed sentence; the log has the details under the request id.
+    /// The same failure with its cause for the log. It must not contain a secret.
     #[must_use]
-    pub fn internal() -> Self {
-        Self::new(ErrorCode::Internal, "internal error; quote X-Request-Id to your operator")
+    pub fn caused_by(self, cause: impl Display) -> Self {
+        Self { cause: Some(cause.to_string().into()), ..self }
+    }
+
+    /// 500 with one fixed sentence; the log has `cause` under the request id.
+    #[must_use]
+    pub fn internal(cause: impl Display) -> Self {
+        Self::new(ErrorCode::Internal, "internal error; quote X-Request-Id to your operator").caused_by(cause)
     }
 
     /// 503: the database does not answer.

@@ -175,7 +175,7 @@ fn csv_of(lines: Vec<AuditLine>) -> Result<Csv, ApiError> {
     let mut csv = Csv::new("audit.csv", &columns);
     let number = |number: Option<i64>| number.map_or_else(String::new, |number| number.to_string());
     for line in lines {
-        let details = serde_json::to_string(&line.details).map_err(|_| ApiError::internal())?;
+        let details = serde_json::to_string(&line.details).map_err(ApiError::internal)?;
         csv.push(&[
             line.id.to_string(),
             line.at.get().to_string(),

@@ -195,7 +195,7 @@ impl FromRequestParts<Arc<AppState>> for CurrentSession {
         if parts.headers.contains_key(header::AUTHORIZATION) {
             return Ok(Self(None));
         }
-        let session = Session::from_request_parts(parts, app).await.map_err(|_| ApiError::internal())?;
+        let session = Session::from_request_parts(parts, app).await.map_err(|(_, cause)| ApiError::internal(cause))?;
         Ok(Self(session.id().map(|id| app.sessions.digest(&id.to_string()))))
     }
 }
@@ -212,7 +212,7 @@ pub async fn end_session(session: &Session) -> Result<(), ApiError> {
 }
 
 async fn by_session(parts: &mut Parts, app: &Arc<AppState>) -> Result<Arc<User>, ApiError> {
-    let session = Session::from_request_parts(parts, app).await.map_err(|_| ApiError::internal())?;
+    let session = Session::from_request_parts(parts, app).await.map_err(|(_, cause)| ApiError::internal(cause))?;
     let id: Option<i64> = session.get(USER_ID).await.map_err(session_failed)?;
     let id = id.map(UserId::new).ok_or_else(ApiError::not_signed_in)?;
     refuse_cross_site(parts, app)?;
@@ -315,8 +315,7 @@ fn bare(value: &str) -> &str {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is the error of map_err")]
 fn session_failed(error: tower_sessions::session::Error) -> ApiError {
-    tracing::warn!(%error, "the session store failed; answered 503");
-    ApiError::database_unavailable()
+    ApiError::database_unavailable().caused_by(format_args!("the session store failed: {error}"))
 }
 
 /// How long the browser keeps the cookie.

@@ -51,15 +51,9 @@ impl From<&StorageError> for ApiError {
             StorageError::Unavailable(_)
             | StorageError::Contended(_)
             | StorageError::Locked(_)
-            | StorageError::GivenUp => {
-                tracing::warn!(%error, "answered 503");
-                Self::database_unavailable()
-            }
+            | StorageError::GivenUp => Self::database_unavailable().caused_by(error),
             StorageError::Busy => Self::new(ErrorCode::ServerBusy, "too many requests are waiting; retry shortly"),
-            StorageError::Constraint(_) | StorageError::Broken(_) => {
-                tracing::error!(%error, "answered 500");
-                Self::internal()
-            }
+            StorageError::Constraint(_) | StorageError::Broken(_) => Self::internal(error),
         }
     }
 }
@@ -119,8 +113,7 @@ impl From<KeysError> for ApiError {
 
 impl From<Unopenable> for ApiError {
     fn from(error: Unopenable) -> Self {
-        tracing::error!(%error, "answered 500; run `keymeter doctor`");
-        Self::internal()
+        Self::internal(format_args!("{error}; run `keymeter doctor`"))
     }
 }
 

@@ -169,8 +169,7 @@ pub struct ImportNoteBody {
 pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<ImportRunBody>>, ApiError> {
     let runs = app.imports.list().await?.into_iter().map(|run| {
         let report = serde_json::from_str(&run.report).map_err(|error| {
-            tracing::error!(%error, id = run.id, "the report of an import cannot be read");
-            ApiError::internal()
+            ApiError::internal(format_args!("the report of the import {} cannot be read: {error}", run.id))
         })?;
         Ok(ImportRunBody { id: run.id, name: run.source, at: run.at.get(), complete: run.is_complete, report })
     });

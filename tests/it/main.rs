@@ -68,6 +68,7 @@ mod outage;
 mod overview;
 mod refused_requests;
 mod registration;
+mod request_log;
 mod reservation_refusals;
 mod routes;
 mod s2_objects;

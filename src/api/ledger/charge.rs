@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -13,6 +14,7 @@ use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::Json;
 use crate::api::limits::ExceededBody;
+use crate::api::middleware::observe::PartialFailure;
 use crate::api::state::AppState;
 use crate::domain::ledger::ChargeOutcome;
 use crate::domain::policy;
@@ -143,7 +145,7 @@ pub async fn charges(
     State(app): State<Arc<AppState>>,
     Gateway(gateway): Gateway,
     Json(body): Json<ChargesBody>,
-) -> Result<Envelope<Vec<OutcomeBody>>, ApiError> {
+) -> Result<(Option<Extension<PartialFailure>>, Envelope<Vec<OutcomeBody>>), ApiError> {
     let charges = body.charges.unwrap_or_default();
     if charges.is_empty() || charges.len() > policy::MAX_CHARGES {
         let message = format!("`charges` must have 1 to {} entries", policy::MAX_CHARGES);
@@ -151,5 +153,7 @@ pub async fn charges(
     }
     let charges = charges.into_iter().map(ChargeBody::parse).collect();
     let outcomes = app.ledger.charge_each::<ApiError>(gateway, charges).await;
-    Ok(Envelope::of(outcomes.into_iter().map(OutcomeBody::from).collect()))
+    let cause = outcomes.iter().find_map(|outcome| outcome.as_ref().err()?.cause.clone());
+    let outcomes = Envelope::of(outcomes.into_iter().map(OutcomeBody::from).collect());
+    Ok((cause.map(|cause| Extension(PartialFailure(cause))), outcomes))
 }

@@ -55,8 +55,7 @@ pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, n
 #[expect(clippy::needless_pass_by_value, reason = "the signature that CatchPanicLayer requires")]
 pub fn catch_panic(panic: Box<dyn std::any::Any + Send + 'static>) -> Response {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    tracing::error!(panic = text.unwrap_or("of an unknown kind"), "a handler panicked; answered 500");
-    ApiError::internal().into_response()
+    ApiError::internal(format_args!("panic: {}", text.unwrap_or("of an unknown kind"))).into_response()
 }
 
 /// The failures of axum and tower-http, which have a status and no code.
@@ -67,7 +66,9 @@ fn of_framework(status: StatusCode) -> ApiError {
             ApiError::new(ErrorCode::MethodNotAllowed, "this path does not accept this method; see `Allow`")
         }
         StatusCode::PAYLOAD_TOO_LARGE => ApiError::body_too_large(),
-        status if status.is_server_error() => ApiError::internal(),
+        status if status.is_server_error() => {
+            ApiError::internal(format_args!("a library answered {} and has logged why", status.as_u16()))
+        }
         status => {
             let message = "the request cannot be processed as it is";
             ApiError { status, ..ApiError::new(ErrorCode::BadRequest, message) }

@@ -21,6 +21,10 @@ const NO_ROUTE: &str = "-";
 #[derive(Debug, Clone, Default)]
 struct RequestUser(Arc<OnceLock<UserId>>);
 
+/// What failed in a request that is answered 200, as an extension of its answer: a batch fails in parts.
+#[derive(Debug, Clone)]
+pub struct PartialFailure(pub Arc<str>);
+
 /// Records the signed-in user for the request log.
 pub fn set_user(parts: &Parts, user: UserId) {
     if let Some(cell) = parts.extensions.get::<RequestUser>() {
@@ -45,17 +49,30 @@ pub async fn observe(State(app): State<Arc<AppState>>, request: Request, next: N
     id.write(&mut answer);
     let route = answer.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| path.as_str());
     let status = answer.status().as_u16();
-    let error = answer.extensions().get::<ApiError>().map(|refusal| refusal.code.as_str());
+    let refusal = answer.extensions().get::<ApiError>();
+    let error = refusal.map(|refusal| refusal.code.as_str());
+    let partial = answer.extensions().get::<PartialFailure>().map(|failure| &failure.0);
+    let cause = refusal.and_then(|refusal| refusal.cause.as_ref()).or(partial).map(|cause| &**cause);
     let user_id = user.0.get().map(|user| user.get());
     let took = started.elapsed();
     app.http_metrics.answer(&method, route, status, took);
     if let Some(error) = error.filter(|_| status == 401) {
         app.http_metrics.auth_failure(error);
     }
-    tracing::info!(
-        target: "keymeter::request",
-        %method, route, status, us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), request_id = id.0,
-        ip = ip.map(tracing::field::display), user_id, error
-    );
+    // The level of an event is a constant.
+    macro_rules! write_line {
+        ($level:ident) => {
+            tracing::$level!(
+                target: "keymeter::request",
+                %method, route, status, us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), request_id = id.0,
+                ip = ip.map(tracing::field::display), user_id, error, cause
+            )
+        };
+    }
+    match cause {
+        Some(_) if status == 500 => write_line!(error),
+        Some(_) => write_line!(warn),
+        None => write_line!(info),
+    }
     answer
 }

@@ -1,0 +1,93 @@
+//! The line of a request in the log of the real program has the cause of a failure, under the id of the answer.
+
+use http::{HeaderValue, Method};
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::database::url;
+use crate::harness::{Answer, Client, Server};
+
+async fn execute(pool: &PgPool, statement: &'static str) {
+    sqlx::query(statement).execute(pool).await.unwrap();
+}
+
+/// The client with this id for its requests.
+fn with_id(client: &Client, id: &'static str) -> Client {
+    let mut client = client.clone();
+    client.headers.insert("x-request-id", HeaderValue::from_static(id));
+    client
+}
+
+/// The one line that the program wrote about the request with this id.
+fn line(server: &Server, answer: &Answer, id: &str) -> Value {
+    assert_eq!(answer.header("x-request-id"), Some(id));
+    let output = server.output();
+    let lines: Vec<&str> = output.lines().filter(|line| line.contains(id)).collect();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    serde_json::from_str(lines[0]).unwrap()
+}
+
+/// The level and the cause of a line.
+fn level_and_cause(line: &Value) -> (&str, &str) {
+    assert_eq!(line["target"], "keymeter::request");
+    (line["level"].as_str().unwrap(), line["cause"].as_str().unwrap_or_default())
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = [("DATABASE_URL", url(&pool)), ("KEYMETER_LOG__FORMAT", "json".to_owned())];
+    let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let server = Server::start(dir.path(), &settings).await;
+    let root = Client::root(&server).await;
+    let (id, key) = root.creates(json!({ "name": "one", "remain_quota": 100 })).await.unwrap();
+    root.post("/api/admin/users/1/quota", json!({ "set": 1_000 })).await;
+    let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+    let gateway = Client::with(&server, made["credential"].as_str().unwrap());
+
+    let fine = with_id(&root, "fine-1").get("/api/user/self").await;
+    fine.ok();
+    assert_eq!(level_and_cause(&line(&server, &fine, "fine-1")), ("INFO", ""));
+    let refused = with_id(&root, "refused-1").get("/api/token/99").await;
+    refused.refuses(404, "not_found");
+    assert_eq!(level_and_cause(&line(&server, &refused, "refused-1")), ("INFO", ""));
+
+    // A row that cannot be decrypted.
+    execute(&pool, "update tokens set key_sealed = set_byte(key_sealed, 40, 255 - get_byte(key_sealed, 40))").await;
+    let failed = with_id(&root, "undecryptable-1").get(&format!("/api/token/{id}")).await;
+    let message = "internal error; quote X-Request-Id to your operator";
+    failed.refuses_saying(500, "internal", message);
+    let written = line(&server, &failed, "undecryptable-1");
+    let cause = "a stored key cannot be decrypted; the row is damaged or was encrypted with another master key; \
+                 run `keymeter doctor`";
+    assert_eq!(level_and_cause(&written), ("ERROR", cause));
+    assert_eq!((&written["status"], &written["error"]), (&json!(500), &json!("internal")));
+
+    // A statement that fails, alone and in a part of a batch.
+    execute(&pool, "alter table audit_log rename to elsewhere").await;
+    let failed = with_id(&root, "no-table-1").get("/api/admin/audit").await;
+    failed.refuses_saying(500, "internal", message);
+    let no_table = r#"database error: error returned from database: relation "audit_log" does not exist"#;
+    let written = line(&server, &failed, "no-table-1");
+    let (level, cause) = level_and_cause(&written);
+    assert!(level == "ERROR" && cause.starts_with(no_table), "{level} {cause}");
+    assert!(!failed.text.contains("audit_log"), "{}", failed.text);
+
+    execute(&pool, "alter table charges rename to elsewhere_too").await;
+    let charges = json!({ "charges": [{ "key": "sk-nonsense", "quota": 1 }, { "key": key, "quota": 1 }] });
+    let failed = with_id(&gateway, "batch-1").post("/api/gateway/charges", charges).await;
+    assert_eq!((&failed.ok()[0]["error"], &failed.ok()[1]["error"]), (&json!("invalid_key"), &json!("internal")));
+    let written = line(&server, &failed, "batch-1");
+    let (level, cause) = level_and_cause(&written);
+    assert!(level == "WARN" && cause.contains(r#"relation "charges" does not exist"#), "{level} {cause}");
+
+    // A transaction that holds a row for too long.
+    let mut holder = pool.begin().await.unwrap();
+    sqlx::query("select 1 from users for update").execute(&mut *holder).await.unwrap();
+    let profile = json!({ "display_name": "Root" });
+    let failed = with_id(&root, "held-1").send(Method::PUT, "/api/user/self", profile.to_string()).await;
+    failed.refuses(503, "database_unavailable");
+    let written = line(&server, &failed, "held-1");
+    let (level, cause) = level_and_cause(&written);
+    assert!(level == "WARN" && cause.starts_with("another transaction holds a row: "), "{level} {cause}");
+}

@@ -13,12 +13,16 @@ use tokio::net::UnixListener;
 use crate::app::StartError;
 use crate::app::{self, Database};
 use crate::config::Config;
+use crate::domain::audit::{Action, AuditFilter};
+use crate::domain::calendar::{Calendar, Moment};
+use crate::domain::clock::{Clock, SystemClock};
 use crate::output::print_line;
+use crate::service::clock_repair;
 use crate::service::vault::Vault;
 use crate::storage::consistency::{self, DayViolation, Violation};
 #[cfg(feature = "embedded")]
 use crate::storage::embedded::{self, EmbeddedError};
-use crate::storage::{self, Db, StorageError, keys};
+use crate::storage::{self, Db, StorageError, audit, keys};
 
 /// Ids per statement.
 const STEP: usize = 50_000;
@@ -27,6 +31,9 @@ const STEP_IDS: i64 = 50_000;
 /// Time limit for the report of a running server.
 #[cfg(feature = "embedded")]
 const REPORT_TIMEOUT: std::time::Duration = std::time::Duration::from_mins(10);
+
+/// The newest repairs that are named.
+const SHOWN_REPAIRS: i64 = 20;
 
 /// The last line of a report without errors.
 const NO_ERRORS: &str = "no errors found";
@@ -122,8 +129,51 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     };
     report.good("master key", "matches the database");
     let db = Db::open(&database.options);
+    if let Err(error) = examine_clock(config, &db, report).await {
+        report.wrong("clock", &error.to_string());
+    }
     examine_contents(&db, &vault, &config.usage.time_zone.to_string(), report).await;
     db.close().await;
+}
+
+/// Compares this machine's clock with the database's, and names what was written while the latter was ahead.
+async fn examine_clock(config: &Config, db: &Db, report: &mut Report) -> Result<(), StorageError> {
+    let mut tx = db.begin().await?;
+    let micros = storage::read_clock(&mut tx).await?;
+    let ahead = SystemClock.now().since(micros.seconds());
+    if ahead.abs() <= i64::from(config.server.max_clock_skew_seconds) {
+        report.good("clock", "this machine and the database agree");
+    } else {
+        let how = if ahead > 0 { "ahead of" } else { "behind" };
+        let what = format!(
+            "this machine is {} s {how} the database; correct the clock that is wrong (NTP): a server whose clock differs \
+             deletes nothing for its age",
+            ahead.abs()
+        );
+        report.wrong("clock", &what);
+    }
+    let calendar = Calendar { zone: config.usage.time_zone, week_starts: config.usage.week_starts };
+    let users = clock_repair::list_ahead(&mut tx, &Moment::new(micros, calendar)).await?;
+    if !users.is_empty() {
+        let ids = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let what = format!(
+            "usage or reservations of the users {ids} are in the future: the database's clock was ahead; a running server \
+             brings them back within ten seconds"
+        );
+        report.wrong("clock", &what);
+    }
+    let filter = AuditFilter { action: Some(Action::FutureUsageMoved.as_str().to_owned()), ..AuditFilter::default() };
+    for line in audit::list(&mut tx, &filter, SHOWN_REPAIRS, 0).await? {
+        let (user, detail) =
+            (line.user_id.unwrap_or_default(), |name| line.details.get(name).map_or("", String::as_str));
+        let what = format!(
+            "the usage of the user {user} until {} was moved to {}: the database's clock was ahead",
+            detail("from"),
+            detail("to")
+        );
+        report.note("clock", &what);
+    }
+    Ok(())
 }
 
 /// Checks that every key can be decrypted and that the invariants of the ledger hold.

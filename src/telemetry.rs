@@ -5,6 +5,7 @@
 //! known, `user_id`, the error code `error` and the `cause` of a failure that is not the caller's. No line contains a key, a cookie, a password or a body.
 
 pub mod caches;
+pub mod clock;
 pub mod ledger;
 pub mod refused_requests;
 pub mod requests;

@@ -339,9 +339,6 @@ error_codes! {
     /// The database does not have the migrations of this version yet.
     NotMigrated = "not_migrated", [SERVICE_UNAVAILABLE],
         "Retry after `Retry-After`; the operator runs `keymeter migrate`.";
-    /// The clock of the server differs too much from the clock of the database.
-    ClockSkew = "clock_skew", [SERVICE_UNAVAILABLE],
-        "The operator corrects the clock.";
     /// The server is stopping.
     Stopping = "stopping", [SERVICE_UNAVAILABLE],
         "Use another server.";

@@ -74,8 +74,7 @@ pub async fn live() -> Done {
     Done::default()
 }
 
-/// Readiness: the database is reachable, migrated and writable, the clocks of server and database agree, and the server
-/// is not stopping.
+/// Readiness: the database is reachable, migrated and writable, and the server is not stopping.
 #[utoipa::path(get, path = "/readyz", tag = "operation", responses((status = 200, body = Done)))]
 pub async fn ready(State(app): State<Arc<AppState>>) -> Result<Done, ApiError> {
     if app.draining.load(Ordering::SeqCst) {
@@ -87,11 +86,6 @@ pub async fn ready(State(app): State<Arc<AppState>>) -> Result<Done, ApiError> {
     }
     if !health.is_writable {
         return Err(ApiError::new(ErrorCode::DatabaseReadOnly, "the database accepts no writes; retry shortly"));
-    }
-    let skew = app.clock.now().since(health.now);
-    if skew.abs() > app.max_clock_skew {
-        let message = format!("this server's clock differs from the database's by {skew} s; correct it");
-        return Err(ApiError::new(ErrorCode::ClockSkew, message));
     }
     Ok(Done::default())
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
+use crate::domain::clock::Clock;
 use crate::domain::page::FirstPage;
 use crate::domain::setting::Setting;
-use crate::domain::time::Clock;
 use crate::domain::usage::UnlimitedLimit;
 use crate::service::access_tokens::AccessTokens;
 use crate::service::audit::Audit;
@@ -67,8 +67,6 @@ pub struct AppState {
     pub metrics_access: MetricsAccess,
     pub trusted_proxies: Vec<IpNet>,
     pub request_timeout: Duration,
-    /// Seconds by which the clocks of server and database may differ.
-    pub max_clock_skew: i64,
     pub errors_as_200: bool,
     pub masked_list_key: bool,
     pub first_page: FirstPage,

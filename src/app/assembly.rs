@@ -6,18 +6,22 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use axum::Router;
+use tokio::sync::mpsc;
 
 use super::{Opened, StartError};
 use crate::api::{openapi, router, state::AppState};
 use crate::config::{Config, ListKey, Registration, TokenApi};
 use crate::domain::calendar::Calendar;
+use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
+use crate::domain::id::UserId;
 use crate::domain::money::Quota;
-use crate::domain::time::Clock;
 use crate::service::access_tokens::AccessTokens;
 use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
 use crate::service::charge_history::ChargeHistory;
+use crate::service::clock::ClockReader;
+use crate::service::clock_repair::{ClockRepairer, ClockRepairs};
 use crate::service::enablement::Enablement;
 use crate::service::foreign_keys::{ForeignKeys, KeyReader};
 use crate::service::gateways::Gateways;
@@ -43,6 +47,7 @@ use crate::service::users::{AccountRules, Users};
 use crate::service::vault::Vault;
 use crate::storage::sessions::SessionTable;
 use crate::telemetry::caches::InvalidationMetrics;
+use crate::telemetry::clock::ClockMetrics;
 use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{self, Metrics};
 /// The assembled service.
@@ -53,6 +58,9 @@ pub struct App {
     pub(super) invalidator: Invalidator,
     pub foreign_keys: Arc<ForeignKeys>,
     pub refused_requests: Arc<RefusedRequests>,
+    pub(super) clock_reader: Arc<ClockReader>,
+    /// Ends the usage that was counted in the future. Taken by the background task.
+    pub(super) repairer: Option<(ClockRepairer, mpsc::Receiver<UserId>)>,
     #[cfg(feature = "embedded")]
     pub(super) vault: Vault,
 }
@@ -99,7 +107,11 @@ impl App {
             calendar,
             groups: groups.clone(),
         };
-        let lanes = Lanes::start(&db, &clock, &rng, &balances, &ledger_rules, &mut registry);
+        let (repairs, repair_queue) = ClockRepairs::new();
+        let repairer = ClockRepairer::new(db.clone(), Arc::clone(&clock), calendar, invalidator.clone());
+        let clock_metrics = ClockMetrics::register(&mut registry);
+        let clock_reader = Arc::new(ClockReader::new(db.clone(), Arc::clone(&clock), clock_metrics));
+        let lanes = Lanes::start(&db, &clock, &repairs, &rng, &balances, &ledger_rules, &mut registry);
         let refused_requests = Arc::new(RefusedRequests::new(db.clone(), &mut registry));
         let ledger = Ledger::new(
             db.clone(),
@@ -107,6 +119,8 @@ impl App {
             key_cache,
             lanes,
             Arc::clone(&clock),
+            Arc::clone(&clock_reader),
+            repairs,
             rng.clone(),
             groups.clone(),
             calendar,
@@ -177,7 +191,6 @@ impl App {
             metrics_access: config.server.metrics,
             trusted_proxies: config.server.trusted_proxies.clone(),
             request_timeout: Duration::from_secs(config.server.request_timeout_seconds),
-            max_clock_skew: i64::from(config.server.max_clock_skew_seconds),
             errors_as_200: config.http.errors_as_200,
             unlimited_limit: config.compat.unlimited_limit,
             masked_list_key: config.compat.list_key == ListKey::Masked,
@@ -198,6 +211,8 @@ impl App {
             invalidator,
             foreign_keys,
             refused_requests,
+            clock_reader,
+            repairer: Some((repairer, repair_queue)),
             #[cfg(feature = "embedded")]
             vault,
         })

@@ -10,7 +10,6 @@ use super::StartError;
 use super::assembly::lanes;
 use super::master_key::{MASTER_KEY_FILE, find_master_key, make_master_key, make_private};
 use crate::config::{Config, PlanCacheMode};
-use crate::domain::time::{Clock, SystemClock};
 use crate::service::vault::Vault;
 #[cfg(feature = "embedded")]
 use crate::storage::embedded::{Embedded, EmbeddedError};
@@ -33,8 +32,8 @@ impl Database {
         let options = |connect, connections| DbOptions {
             connect,
             connections,
-            // One per lane, one to read keys, one for the audit log, one to read credentials.
-            reserved: u32::try_from(lanes(config.ledger.lanes) + 3).unwrap_or(u32::MAX),
+            // One per lane, one to read keys, one for the audit log, one to read credentials, one to read the clock.
+            reserved: u32::try_from(lanes(config.ledger.lanes) + 4).unwrap_or(u32::MAX),
             plan_cache_mode: match settings.plan_cache_mode {
                 PlanCacheMode::ForceGenericPlan => "force_generic_plan",
                 PlanCacheMode::Auto => "auto",
@@ -129,7 +128,8 @@ pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartE
     let db = Db::open(&database.options);
     {
         let mut conn = db.acquire().await?;
-        installation::insert(&mut conn, vault.check(), config.cell.label, SystemClock.now()).await?;
+        let now = storage::read_clock(&mut conn).await?.seconds();
+        installation::insert(&mut conn, vault.check(), config.cell.label, now).await?;
         // Of two servers that start at once, each with a new key, one must stop.
         if installation::find_key_check(&mut conn).await?.is_some_and(|check| check != vault.check()) {
             return Err(StartError::MasterKeyWrong(file));

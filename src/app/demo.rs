@@ -11,10 +11,11 @@ use super::master_key::make_private;
 use super::{App, Opened, StartError};
 use crate::config::Config;
 use crate::demo;
+use crate::domain::clock::ManualClock;
 use crate::domain::group::GroupInfo;
 use crate::domain::password::random_password;
 use crate::domain::setting::SettingValue;
-use crate::domain::time::{Clock, DAY, ManualClock, SystemClock};
+use crate::domain::time::DAY;
 use crate::service::rng::Rng;
 use crate::storage::{self, retention, users};
 
@@ -73,7 +74,8 @@ async fn is_filled(opened: &Opened) -> Result<bool, StartError> {
 
 #[expect(clippy::print_stdout, reason = "shows progress to the operator")]
 async fn make_data(opened: &Opened, config: &Config, password: &SecretString) -> Result<(), StartError> {
-    let start = SystemClock.now().plus(-demo::DAYS * DAY);
+    let now = storage::read_clock(&mut *opened.db.acquire().await?).await?.seconds();
+    let start = now.plus(-demo::DAYS * DAY);
     {
         let mut tx = opened.db.begin().await?;
         for day in retention::list_missing_partitions(&mut tx, start, start.plus(demo::DAYS * DAY)).await? {

@@ -13,7 +13,8 @@ use super::{App, Database, StartError, connections, demo, open};
 use crate::config::Config;
 #[cfg(feature = "embedded")]
 use crate::doctor;
-use crate::domain::time::SystemClock;
+use crate::domain::clock::SystemClock;
+use crate::service;
 use crate::service::jobs::{JobRules, Jobs, expire_reservations};
 use crate::service::rng::Rng;
 #[cfg(feature = "embedded")]
@@ -36,7 +37,8 @@ pub async fn serve(mut config: Config, with_demo: bool) -> Result<(), StartError
     if with_demo {
         demo::fill(&opened, &config).await?;
     }
-    let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system())?;
+    let clock = service::clock::start(&db).await?;
+    let mut app = App::assemble(opened, &config, clock, Rng::system())?;
     let generated_password =
         app.state.users.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
     app.foreign_keys.load().await?;
@@ -61,22 +63,25 @@ pub async fn serve(mut config: Config, with_demo: bool) -> Result<(), StartError
 
 impl App {
     /// Starts the background tasks: jobs, and listening for changes on other servers.
-    fn background(&self, database: &Database, config: &Config) -> Vec<tokio::task::JoinHandle<()>> {
+    fn background(&mut self, database: &Database, config: &Config) -> Vec<tokio::task::JoinHandle<()>> {
         let (db, clock) = (self.state.db.clone(), Arc::clone(&self.state.clock));
-        let rules = JobRules { retention_days: config.usage.retention_days, max_clock_skew: self.state.max_clock_skew };
-        let jobs = Jobs::new(db.clone(), Arc::clone(&clock), Arc::clone(&self.rate_limiter), rules);
+        let max_clock_skew = i64::from(config.server.max_clock_skew_seconds);
+        let rules = JobRules { retention_days: config.usage.retention_days, max_clock_skew };
+        let jobs = Jobs::new(db.clone(), Arc::new(SystemClock), Arc::clone(&self.rate_limiter), rules);
         let ledger = Arc::downgrade(&self.state.ledger);
-        let expire = expire_reservations(db.clone(), clock, rules.max_clock_skew, move || ledger.upgrade());
+        let expire = expire_reservations(db.clone(), clock, move || ledger.upgrade());
         let load_foreign_keys = Arc::clone(&self.foreign_keys).run_loader();
         let write_refused = Arc::clone(&self.refused_requests).run();
         let mut tasks = vec![
+            tokio::spawn(Arc::clone(&self.clock_reader).run()),
             tokio::spawn(jobs.run()),
             tokio::spawn(expire),
             tokio::spawn(load_foreign_keys),
             tokio::spawn(write_refused),
         ];
+        tasks.extend(self.repairer.take().map(|(repairer, queue)| tokio::spawn(repairer.run(queue))));
         if !database.is_embedded() {
-            tasks.push(tokio::spawn(self.invalidator.clone().listen(db)));
+            tasks.push(tokio::spawn(self.invalidator.clone().listen(db, Arc::clone(&self.clock_reader))));
         }
         #[cfg(feature = "embedded")]
         if database.is_embedded() {

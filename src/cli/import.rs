@@ -4,16 +4,15 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
 use crate::app::{self, Database, Opened};
 use crate::config::Config;
 use crate::domain::group::Groups;
-use crate::domain::time::SystemClock;
 use crate::import::{self, Destination, HistoryDays, ImportOptions, Location, LocationInvalid};
 use crate::output::print_line;
+use crate::service;
 use crate::service::rng::Rng;
 
 /// The exit code of an import that wrote nothing because something has to be changed first.
@@ -143,13 +142,12 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, St
             label: database.describe(config),
             db: db.clone(),
             vault,
-            clock: Arc::new(SystemClock),
+            clock: service::clock::start(&db).await.map_err(|error| error.to_string())?,
             rng: Rng::system(),
             groups: Groups::new(config.groups.clone()),
             initial_group: config.accounts.initial_group.clone(),
             zone: config.usage.time_zone,
             cell: config.cell.label,
-            max_clock_skew: i64::from(config.server.max_clock_skew_seconds),
             concurrent_writes: database.options.connections.clamp(1, MAX_CONCURRENT_WRITES) as usize,
         };
         let report = import::import(&options, &here).await.map_err(|error| error.to_string());

@@ -11,16 +11,14 @@ mod user;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 
 use crate::app::{self, App, Database};
 use crate::config::Config;
-use crate::domain::time::SystemClock;
 use crate::output::{print_error, print_line};
 use crate::service::rng::Rng;
-use crate::{doctor, telemetry};
+use crate::{doctor, service, telemetry};
 
 /// Issues API keys and enforces what each may spend.
 #[derive(Debug, Parser)]
@@ -119,8 +117,8 @@ async fn with_app(config: &Config, command: impl AsyncFnOnce(&App) -> Result<(),
     let outcome = async {
         let opened = app::open(config, &database).await.map_err(|error| error.to_string())?;
         let db = opened.db.clone();
-        let app =
-            App::assemble(opened, config, Arc::new(SystemClock), Rng::system()).map_err(|error| error.to_string())?;
+        let clock = service::clock::start(&db).await.map_err(|error| error.to_string())?;
+        let app = App::assemble(opened, config, clock, Rng::system()).map_err(|error| error.to_string())?;
         let outcome = command(&app).await;
         db.close().await;
         outcome

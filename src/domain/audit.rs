@@ -17,6 +17,8 @@ pub enum Actor<'a> {
     Anonymous(&'a Origin),
     /// The operator, on the command line.
     Operator,
+    /// The service itself.
+    Service,
 }
 
 impl<'a> Actor<'a> {
@@ -25,7 +27,7 @@ impl<'a> Actor<'a> {
     pub const fn user(self) -> Option<&'a User> {
         match self {
             Self::User(user, _) => Some(user),
-            Self::Anonymous(_) | Self::Operator => None,
+            Self::Anonymous(_) | Self::Operator | Self::Service => None,
         }
     }
 
@@ -34,7 +36,7 @@ impl<'a> Actor<'a> {
     pub fn may_manage(self, role: Role) -> bool {
         match self {
             Self::User(user, _) => user.role.may_manage(role),
-            Self::Anonymous(_) => false,
+            Self::Anonymous(_) | Self::Service => false,
             Self::Operator => true,
         }
     }
@@ -63,6 +65,8 @@ pub enum Action {
     AccountDeleted,
     PasswordChanged,
     QuotaGranted,
+    /// Usage that was counted while the database's clock was ahead became usage of today.
+    FutureUsageMoved,
     AccessTokenCreated,
     AccessTokenRevoked,
     EnablementRequested,
@@ -93,6 +97,7 @@ impl Action {
             Self::AccountDeleted => "user.deleted",
             Self::PasswordChanged => "user.password_changed",
             Self::QuotaGranted => "user.quota_granted",
+            Self::FutureUsageMoved => "user.future_usage_moved",
             Self::AccessTokenCreated => "access_token.created",
             Self::AccessTokenRevoked => "access_token.revoked",
             Self::EnablementRequested => "token_api.requested",
@@ -184,6 +189,7 @@ impl AuditEntry {
         let (ip, request_id) = match actor {
             Actor::User(_, origin) | Actor::Anonymous(origin) => (origin.ip, origin.request_id.clone()),
             Actor::Operator => (None, "command line".to_owned()),
+            Actor::Service => (None, "service".to_owned()),
         };
         Self {
             at,
@@ -302,6 +308,7 @@ mod tests {
             (A::AccountDeleted, "user.deleted"),
             (A::PasswordChanged, "user.password_changed"),
             (A::QuotaGranted, "user.quota_granted"),
+            (A::FutureUsageMoved, "user.future_usage_moved"),
             (A::AccessTokenCreated, "access_token.created"),
             (A::AccessTokenRevoked, "access_token.revoked"),
             (A::EnablementRequested, "token_api.requested"),
@@ -329,6 +336,7 @@ mod tests {
         let by_user = (Some(user.id), "ana".to_owned(), ip, request_id.clone(), none());
         assert_eq!(entry(Actor::User(&user, &origin)), by_user);
         assert_eq!(entry(Actor::Anonymous(&origin)), (None, String::new(), ip, request_id, none()));
+        assert_eq!(entry(Actor::Service), (None, String::new(), None, "service".to_owned(), none()));
         assert_eq!(entry(Actor::Operator), (None, String::new(), None, "command line".to_owned(), none()));
     }
 
@@ -341,6 +349,7 @@ mod tests {
         assert_eq!(by(Actor::User(&admin, &origin)), [true, false, false]);
         assert_eq!(by(Actor::Anonymous(&origin)), [false, false, false]);
         assert_eq!(by(Actor::Operator), [true, true, true]);
+        assert_eq!(by(Actor::Service), [false, false, false]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod calendar;
 pub mod caller;
 pub mod cell;
 pub mod charge_history;
+pub mod clock;
 pub mod date_range;
 pub mod enablement;
 pub mod gateway;

@@ -1,5 +1,7 @@
 //! Limits and times that are not settings, with their reasons (spec §8). Settings are in `config/default.toml`.
 
+use std::time::Duration;
+
 use super::time::DAY;
 
 /// Micro-dollars in one quota unit: 1 USD = 500,000 quota (spec §1).
@@ -107,15 +109,28 @@ pub const MAX_REFUSED_WAITING: usize = 10_000;
 /// Seconds between two writes of the counts of refused requests.
 pub const REFUSED_WRITE_SECONDS: u64 = 5;
 
-/// Seconds for which a daily usage answer is cached (spec §8).
-pub const DAILY_USAGE_CACHE_SECONDS: i64 = 600;
+/// How often the database's clock is read.
+pub const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Seconds for which a cached key or credential is used without reading it again. It bounds how late a change on another
-/// server takes effect if its notification is lost.
-pub const CACHE_SECONDS: i64 = 2;
+/// The age at which the database's clock must be read again before a key is judged: several readings have failed then.
+pub const CLOCK_CURRENT: Duration = Duration::from_secs(5);
 
-/// Age in seconds at which a cached key or credential in use is read again in the background, so that no request waits.
-pub const CACHE_REFRESH_SECONDS: i64 = 1;
+/// How long an exact reading of the database's clock counts before less exact ones: two clocks drift apart.
+pub const CLOCK_READING_KEPT: Duration = Duration::from_mins(1);
+
+/// Days by which the day of a charge may be ahead of today: after a change of `usage.time_zone` it can be by one. A later
+/// day was charged while the database's clock was wrong.
+pub const MAX_DAYS_AHEAD: i64 = 1;
+
+/// How long a daily usage answer is cached (spec §8).
+pub const DAILY_USAGE_CACHE: Duration = Duration::from_mins(10);
+
+/// How long a cached key or credential is used without reading it again. It bounds how late a change on another server
+/// takes effect if its notification is lost.
+pub const CACHE_AGE: Duration = Duration::from_secs(2);
+
+/// The age at which a cached key or credential in use is read again in the background, so that no request waits.
+pub const CACHE_REFRESH_AGE: Duration = Duration::from_secs(1);
 
 /// Days of spend on an overview, including today.
 pub const OVERVIEW_DAYS: i64 = 7;

@@ -100,6 +100,18 @@ impl RateLimits {
         RateCounters { tokens_tat: filled.min(now.plus(MAX_DEBT)), ..counters }
     }
 
+    /// The counters without what was counted while the clock was ahead: a bucket that would be empty later than a full one is
+    /// full. Nothing is given back.
+    #[must_use]
+    pub fn cut(&self, counters: RateCounters, now: Micros) -> RateCounters {
+        let requests = self.requests_per_minute.filter(|limit| *limit > 0).map_or(MINUTE, full_bucket);
+        RateCounters {
+            requests_tat: cut(counters.requests_tat, requests, now),
+            tokens_tat: cut(counters.tokens_tat, MAX_DEBT, now),
+            ..counters
+        }
+    }
+
     /// Whether one more reservation may be open.
     #[must_use]
     pub fn admit_reservation(&self, counters: RateCounters) -> bool {
@@ -109,11 +121,28 @@ impl RateLimits {
 
 const MINUTE: i64 = 60 * Micros::PER_SECOND;
 const MAX_DEBT: i64 = policy::MAX_RATE_DEBT_SECONDS * Micros::PER_SECOND;
+const TOLERANCE: i64 = Micros::PER_SECOND;
 
-/// When a bucket is empty, not before `now`. A full bucket is empty after `most` microseconds. What is more than a minute
-/// later was written by a server whose clock is wrong, and must not lock the token: the bucket counts as empty.
+/// When a bucket is empty, not before `now`. A full bucket is empty after `most` microseconds. What is later was written
+/// while the clock was ahead: the bucket counts as full. Two servers may estimate the database's time a little differently.
 fn believable(tat: Micros, most: i64, now: Micros) -> Micros {
-    if tat > now.plus(most.saturating_add(MINUTE)) { now } else { tat.max(now) }
+    if tat > now.plus(most.saturating_add(TOLERANCE)) { now.plus(most) } else { tat.max(now) }
+}
+
+/// For [`RateLimits::cut`]: a time that is believable stays as it is, also in the past.
+fn cut(tat: Micros, most: i64, now: Micros) -> Micros {
+    if tat > now { believable(tat, most, now) } else { tat }
+}
+
+/// The microseconds in which a full bucket of `limit` requests per minute drains. Not a minute, which may be less than
+/// `limit` rounded intervals.
+const fn full_bucket(limit: i64) -> i64 {
+    interval(limit).saturating_mul(limit)
+}
+
+/// Microseconds for each request. Rounded up, so that no minute ever has more than the limit.
+const fn interval(limit: i64) -> i64 {
+    (MINUTE + limit - 1) / limit
 }
 
 /// GCRA: the new arrival time of a bucket of `limit` requests per minute.
@@ -124,11 +153,8 @@ pub fn admit_request(limit: i64, tat: Micros, now: Micros) -> Result<Micros, i64
     if limit <= 0 {
         return Err(60);
     }
-    // Rounded up, so that no minute ever has more than the limit.
-    let interval = (MINUTE + limit - 1) / limit;
-    // Not a minute, which may be less than `limit` rounded intervals.
-    let full = interval.saturating_mul(limit);
-    let (next, latest) = (believable(tat, full, now).plus(interval), now.plus(full));
+    let full = full_bucket(limit);
+    let (next, latest) = (believable(tat, full, now).plus(interval(limit)), now.plus(full));
     if next > latest { Err(seconds_until(next, latest)) } else { Ok(next) }
 }
 
@@ -229,25 +255,41 @@ mod tests {
     }
 
     #[test]
-    fn a_server_whose_clock_is_days_ahead_does_not_lock_a_token() {
+    fn a_clock_that_was_ahead_leaves_full_buckets_that_drain_from_now_on() {
         let limits = RateLimits { requests_per_minute: Some(2), tokens_per_minute: Some(10), ..RateLimits::default() };
-        let days_ahead = START.plus(4 * 86_400 * Micros::PER_SECOND);
-        let mut counters = limits.admit(RateCounters::default(), days_ahead).unwrap();
-        counters = limits.count_tokens(counters, 1_000, days_ahead);
-        counters = limits.count_tokens(limits.admit(counters, START).unwrap(), 1, START);
-        counters = limits.admit(counters, START).unwrap();
-        assert_eq!(limits.admit(counters, START).unwrap_err().retry_after(), 30);
-        // A clock that is a little ahead shifts the minute.
-        let ahead = START.plus(20 * Micros::PER_SECOND);
-        let full = limits.admit(limits.admit(RateCounters::default(), ahead).unwrap(), ahead).unwrap();
-        assert_eq!(limits.admit(full, START).unwrap_err().retry_after(), 50);
+        for ahead in [2 * MINUTE, 4 * 86_400 * Micros::PER_SECOND] {
+            let then = START.plus(ahead);
+            let mut counters = limits.admit(RateCounters::default(), then).unwrap();
+            counters = limits.count_tokens(limits.admit(counters, then).unwrap(), 1_000, then);
+            assert_eq!(limits.admit(counters, START).unwrap_err().retry_after(), 30, "the limit is not void");
+            let cut = limits.cut(counters, START);
+            assert_eq!(cut.requests_tat, START.plus(MINUTE));
+            assert_eq!(cut.tokens_tat, START.plus(MAX_DEBT));
+            assert_eq!(requests(2).admit(cut, START.plus(30 * Micros::PER_SECOND)).map(|_| ()), Ok(()));
+            assert!(requests(2).admit(counters, START.plus(30 * Micros::PER_SECOND)).is_err(), "it stays full uncut");
+        }
     }
 
     #[test]
-    fn a_server_may_be_ahead_by_a_minute_of_a_full_bucket() {
-        let latest = START.plus(2 * MINUTE);
-        assert_eq!(admit_request(1, latest, START), Err(120));
-        assert_eq!(admit_request(1, latest.plus(1), START), Ok(START.plus(MINUTE)));
+    fn what_a_clock_that_was_right_wrote_is_not_cut() {
+        let limits = RateLimits { requests_per_minute: Some(7), tokens_per_minute: Some(10), ..RateLimits::default() };
+        let mut counters = RateCounters { requests_tat: START.plus(-MINUTE), ..RateCounters::default() };
+        assert_eq!(limits.cut(counters, START), counters);
+        while let Ok(next) = limits.admit(counters, START) {
+            counters = next;
+        }
+        counters = limits.count_tokens(counters, i64::MAX, START);
+        assert_eq!(limits.cut(counters, START), counters, "full");
+        assert_eq!(limits.cut(counters, START.plus(-TOLERANCE)), counters, "another server's estimate of the time");
+        assert_ne!(limits.cut(counters, START.plus(-TOLERANCE - 1)), counters);
+    }
+
+    #[test]
+    fn a_rate_that_is_set_later_is_not_locked_by_a_clock_that_was_ahead() {
+        let ahead = RateCounters { requests_tat: START.plus(9 * MINUTE), ..RateCounters::default() };
+        for limits in [RateLimits::default(), requests(0)] {
+            assert_eq!(limits.cut(ahead, START).requests_tat, START.plus(MINUTE));
+        }
     }
 
     #[test]

@@ -1,6 +1,4 @@
-//! Points in time, lifetimes and days. No other file reads the system clock.
-
-use std::sync::atomic::{AtomicI64, Ordering};
+//! Points in time, lifetimes and days.
 
 use chrono::{NaiveDate, TimeDelta};
 use chrono_tz::Tz;
@@ -43,6 +41,12 @@ impl UnixTime {
     #[must_use]
     pub const fn since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
+    }
+
+    /// Returns true if `seconds` have passed since `last`, or if `last` is later than this time: the clock was set back.
+    #[must_use]
+    pub fn is_due(self, last: Option<Self>, seconds: i64) -> bool {
+        last.is_none_or(|last| !(0..seconds).contains(&self.since(last)))
     }
 
     /// The calendar day of this time in `zone`.
@@ -219,52 +223,6 @@ impl std::fmt::Display for Day {
     }
 }
 
-/// The source of the current time.
-pub trait Clock: Send + Sync {
-    fn micros(&self) -> Micros;
-
-    fn now(&self) -> UnixTime {
-        self.micros().seconds()
-    }
-}
-
-impl std::fmt::Debug for dyn Clock {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Clock({})", self.now().get())
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "the only place that reads the clock")]
-    fn micros(&self) -> Micros {
-        Micros(chrono::Utc::now().timestamp_micros())
-    }
-}
-
-/// A clock that is moved by hand, for tests and for the demo.
-#[derive(Debug)]
-pub struct ManualClock(AtomicI64);
-
-impl ManualClock {
-    #[must_use]
-    pub const fn at(start: UnixTime) -> Self {
-        Self(AtomicI64::new(start.0))
-    }
-
-    pub fn advance(&self, seconds: i64) {
-        self.0.fetch_add(seconds, Ordering::SeqCst);
-    }
-}
-
-impl Clock for ManualClock {
-    fn micros(&self) -> Micros {
-        Micros(self.0.load(Ordering::SeqCst).saturating_mul(Micros::PER_SECOND))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -328,20 +286,5 @@ mod tests {
         for (time, midnight) in [(0, 0), (DAY - 1, 0), (DAY, DAY), (DAY + 1, DAY), (-1, -DAY)] {
             assert_eq!(UnixTime(time).utc_midnight(), UnixTime(midnight));
         }
-    }
-
-    #[test]
-    fn the_system_clock_counts_from_1970() {
-        let year_2026 = UnixTime(1_767_225_600);
-        assert!(SystemClock.now() >= year_2026);
-        assert!(SystemClock.micros() >= Micros(year_2026.get() * Micros::PER_SECOND));
-    }
-
-    #[test]
-    fn a_manual_clock_moves_only_when_told_to() {
-        let clock = ManualClock::at(UnixTime(100));
-        clock.advance(5);
-        assert_eq!(clock.now(), UnixTime(105));
-        assert_eq!(format!("{:?}", &clock as &dyn Clock), "Clock(105)");
     }
 }

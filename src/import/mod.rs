@@ -34,12 +34,13 @@ use self::source::{Source, SourceError};
 use self::target::{Target, WriteBatch};
 use self::walk::{History, Walk};
 use crate::domain::cell::CellLabel;
+use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::policy;
-use crate::domain::time::{Clock, DAY};
+use crate::domain::time::DAY;
 use crate::service::rng::Rng;
 use crate::service::vault::Vault;
-use crate::storage::{self, Db, StorageError};
+use crate::storage::{Db, StorageError};
 
 /// How much history is imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +76,6 @@ pub struct Destination {
     pub initial_group: String,
     pub zone: Tz,
     pub cell: CellLabel,
-    pub max_clock_skew: i64,
     /// How many accounts are written at the same time, each over a connection of its own.
     pub concurrent_writes: usize,
 }
@@ -91,8 +91,6 @@ pub enum ImportError {
     Interrupted(Box<ImportError>, i64, i64),
     #[error("{0} has no table `logs`; name the database that has it with --logs, or use --history none")]
     NoLogs(String),
-    #[error("the clock of {0} differs from that of this machine by {1} seconds; set the clocks and run this again")]
-    ClockDiffers(String, i64),
     #[error("the report cannot be written: {0}")]
     Report(serde_json::Error),
     #[error("no name is free for the account {0} ({1:?}); rename it there and run this again")]
@@ -111,7 +109,6 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
         Some(location) => Some(Source::open(location, options.dry_run).await?),
         None => None,
     };
-    check_clocks(&mut source, &schema, here).await?;
     let new_report = || {
         let (source, target, name) = (source.label.clone(), here.label.clone(), options.name.clone());
         Report::new(source, target, schema.service.as_str(), name, options.dry_run)
@@ -202,24 +199,6 @@ async fn describe_source(
         report.notes.push(Note::quota_units_differ(per_dollar, policy::QUOTA_PER_USD));
     }
     Ok(GroupOptions::new(&values[0], &values[1]))
-}
-
-/// Refuses clocks that differ: they decide which keys have expired.
-async fn check_clocks(source: &mut Source, schema: &Schema, here: &Destination) -> Result<(), ImportError> {
-    let here_now = here.clock.now();
-    let of_database = storage::now(&mut *here.db.acquire().await?).await?;
-    let refuse = |whose: String, seconds: i64| {
-        let seconds = seconds.saturating_sub(here_now.get()).abs();
-        if seconds > here.max_clock_skew { Err(ImportError::ClockDiffers(whose, seconds)) } else { Ok(()) }
-    };
-    refuse("the database of Keymeter".to_owned(), of_database.get())?;
-    match schema.clock() {
-        Some(sql) => {
-            let there = source.number(sql.to_owned()).await?;
-            refuse(source.label.clone(), there)
-        }
-        None => Ok(()),
-    }
 }
 
 /// A progress bar on standard error, if that is a terminal.

@@ -222,15 +222,6 @@ impl Schema {
     pub fn count(&self, table: &str) -> String {
         format!("select {} from {table}", as_int(self.dialect, "count(*)"))
     }
-
-    /// The time of the database; none for a file.
-    pub fn clock(&self) -> Option<&'static str> {
-        match self.dialect {
-            Dialect::Sqlite => None,
-            Dialect::MySql => Some("select cast(unix_timestamp() as char)"),
-            Dialect::Postgres => Some("select floor(extract(epoch from clock_timestamp()))::bigint::text"),
-        }
-    }
 }
 
 /// The table `logs`, which may be in another database.

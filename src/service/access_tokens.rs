@@ -8,10 +8,11 @@ use super::vault::Vault;
 use crate::domain::access_token::AccessToken;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Caller;
+use crate::domain::clock::Clock;
 use crate::domain::id::AccessTokenId;
 use crate::domain::policy;
 use crate::domain::secrets::AccessTokenSecret;
-use crate::domain::time::{Clock, Lifetime, UnixTime};
+use crate::domain::time::{Lifetime, UnixTime};
 use crate::storage::{Db, StorageError, access_tokens, audit, users};
 
 /// Why a request about access tokens was refused.
@@ -91,7 +92,6 @@ impl AccessTokens {
         let owner = caller.user.id;
         let mut tx = self.db.begin().await?;
         users::lock(&mut tx, owner).await?.ok_or(AccessTokensError::AccountDeleted)?;
-        access_tokens::delete_expired_of(&mut tx, owner, now).await?;
         if access_tokens::count_live(&mut tx, owner, now).await? >= policy::MAX_ACCESS_TOKENS {
             return Err(AccessTokensError::TooMany);
         }

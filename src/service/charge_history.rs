@@ -7,9 +7,9 @@ use super::key_holders::{KeyHolderError, KeyHolders};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use crate::domain::caller::Caller;
 use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
+use crate::domain::clock::Clock;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::policy;
-use crate::domain::time::Clock;
 use crate::storage::{Db, StorageError, charge_history, users};
 
 #[derive(Debug, thiserror::Error)]

@@ -7,11 +7,11 @@ use super::invalidator::Invalidator;
 use super::rng::Rng;
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
+use crate::domain::clock::Clock;
 use crate::domain::gateway::{Gateway, GatewayCredential};
 use crate::domain::id::{GatewayCredentialId, GatewayId};
 use crate::domain::policy;
 use crate::domain::secrets::GatewaySecret;
-use crate::domain::time::Clock;
 use crate::storage::{Conn, Db, StorageError, audit, gateways};
 
 /// Why a request about gateways was refused.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::authenticator::Authenticator;
+use super::clock::ClockReader;
 use super::foreign_keys::ForeignKeys;
 use super::key_cache::KeyCache;
 use crate::domain::id::UserId;
@@ -74,12 +75,16 @@ impl Invalidator {
     }
 
     /// Receives the changes of other servers for as long as this one runs. Whenever the connection was lost, all caches
-    /// are cleared.
-    pub async fn listen(self, db: Db) {
+    /// are cleared, and the database's clock is read.
+    pub async fn listen(self, db: Db, clock: Arc<ClockReader>) {
         loop {
             match Listener::listen(&db).await {
                 Ok(listener) => {
                     self.clear_all();
+                    // It may be another server's clock, after a failover.
+                    if let Err(error) = clock.correct().await {
+                        tracing::debug!(%error, "the database's clock could not be read");
+                    }
                     self.metrics.set_connected(true);
                     self.receive(listener).await;
                     self.metrics.set_connected(false);

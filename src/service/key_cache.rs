@@ -15,11 +15,11 @@ use prometheus_client::registry::Registry;
 use tokio::sync::{mpsc, oneshot};
 
 use super::recent_balances::RecentBalances;
+use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::UserId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::Wallet;
 use crate::domain::policy;
-use crate::domain::time::{Clock, UnixTime};
 use crate::domain::token::{Budget, Token};
 use crate::storage::{Conn, Db, StorageError, keys};
 use crate::telemetry;
@@ -49,7 +49,7 @@ pub struct CachedKey {
     pub wallet: Wallet,
     /// Its owner's group, for tokens without a group of their own.
     pub owner_group: String,
-    read_at: UnixTime,
+    read_at: Uptime,
     /// The number of changes before it was read. It may not include later changes.
     read_after: u64,
     /// The number of the ledger's batches before it was read.
@@ -159,7 +159,7 @@ impl KeyCache {
 
     /// Reads a key in use again in the background. If the queue is full, a later request reads it and waits.
     fn refresh_in_background(&self, digest: &Digest, key: &CachedKey) {
-        let is_fresh = self.snapshot.clock.now().since(key.read_at) < policy::CACHE_REFRESH_SECONDS;
+        let is_fresh = self.snapshot.clock.uptime().since(key.read_at) < policy::CACHE_REFRESH_AGE;
         if !is_fresh && !key.is_refreshing.swap(true, Ordering::Relaxed) {
             let _ = self.requests.try_send(ReadRequest { digest: digest.clone(), reply: None });
         }
@@ -187,7 +187,7 @@ struct Snapshot {
     clock: Arc<dyn Clock>,
     balances: Arc<RecentBalances>,
     known: Cache<Digest, Arc<CachedKey>>,
-    unknown: Cache<Digest, (UnixTime, u64)>,
+    unknown: Cache<Digest, (Uptime, u64)>,
     /// The number of changes so far.
     changes: AtomicU64,
     /// `changes` at the last change of a user; the index is the user's id modulo [`COUNTERS`].
@@ -217,8 +217,8 @@ impl Snapshot {
     }
 
     fn find(&self, digest: &Digest) -> Lookup {
-        let now = self.clock.now();
-        let recent = |read_at: UnixTime| now.since(read_at) < policy::CACHE_SECONDS;
+        let now = self.clock.uptime();
+        let recent = |read_at: Uptime| now.since(read_at) < policy::CACHE_AGE;
         let all_changed = self.all_changed.load(Ordering::SeqCst);
         if let Some(key) = self.known.get(digest) {
             let change = self.counter(key.token.user_id).load(Ordering::SeqCst).max(all_changed);
@@ -246,7 +246,7 @@ impl Snapshot {
     }
 
     async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, Arc<CachedKey>>, StorageError> {
-        let (read_at, read_after) = (self.clock.now(), self.changes.load(Ordering::SeqCst));
+        let (read_at, read_after) = (self.clock.uptime(), self.changes.load(Ordering::SeqCst));
         let balances_after = self.balances.batches();
         let rows = self.db.bounded(async |conn: &mut Conn| keys::list_with_owners(conn, digests).await).await?;
         let mut found = HashMap::with_capacity(rows.len());

@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use moka::sync::Cache;
 
@@ -45,8 +44,7 @@ pub struct KeyHolders {
 impl KeyHolders {
     #[must_use]
     pub fn new(key_reader: KeyReader, rate_limiter: Arc<RateLimiter>) -> Self {
-        let kept = Duration::from_secs(policy::DAILY_USAGE_CACHE_SECONDS.unsigned_abs());
-        let valid_keys = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_idle(kept).build();
+        let valid_keys = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_idle(policy::DAILY_USAGE_CACHE).build();
         Self { key_reader, rate_limiter, valid_keys }
     }
 

@@ -6,9 +6,9 @@ use super::audit_writer::AuditWriter;
 use super::vault::{Unopenable, Vault};
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Caller;
+use crate::domain::clock::Clock;
 use crate::domain::id::TokenId;
 use crate::domain::key::ApiKey;
-use crate::domain::time::Clock;
 use crate::domain::token::TokenWithKey;
 use crate::storage::{self, Db, StorageError};
 

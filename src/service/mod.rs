@@ -6,6 +6,8 @@ pub mod audit;
 pub mod audit_writer;
 pub mod authenticator;
 pub mod charge_history;
+pub mod clock;
+pub mod clock_repair;
 pub mod enablement;
 pub mod foreign_keys;
 pub mod gateways;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use crate::domain::attention::Attention;
+use crate::domain::clock::Clock;
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
 use crate::domain::policy;
 use crate::domain::status::Status;
-use crate::domain::time::{Clock, UnixTime};
+use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
 use crate::domain::usage::{DayUsage, UsageRange};
 use crate::storage::{Db, StorageError, tokens, usage, users};

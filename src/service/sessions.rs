@@ -7,11 +7,11 @@ use moka::sync::Cache;
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
 use crate::domain::caller::Caller;
+use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::SessionId;
 use crate::domain::key::Digest;
 use crate::domain::policy;
 use crate::domain::session::Session;
-use crate::domain::time::{Clock, UnixTime};
 use crate::storage::{self, Db, StorageError, audit, sessions};
 
 /// Sessions whose last recorded use is remembered; an entry is smaller than 1 KiB.
@@ -32,7 +32,7 @@ pub struct Sessions {
     vault: Vault,
     clock: Arc<dyn Clock>,
     /// When the use of a session was last recorded here, so that most requests cost no statement.
-    recorded: Cache<Digest, UnixTime>,
+    recorded: Cache<Digest, Uptime>,
 }
 
 impl Sessions {
@@ -49,12 +49,12 @@ impl Sessions {
 
     /// Records the use of a session, at most once a minute.
     pub async fn record_use(&self, session: &Digest) {
-        let now = self.clock.now();
+        let (now, uptime) = (self.clock.now(), self.clock.uptime());
         let last = self.recorded.get(session);
-        if last.is_some_and(|then| now.since(then) < policy::LAST_USED_SECONDS) {
+        if last.is_some_and(|then| uptime.since(then).as_secs() < policy::LAST_USED_SECONDS.unsigned_abs()) {
             return;
         }
-        self.recorded.insert(session.clone(), now);
+        self.recorded.insert(session.clone(), uptime);
         let recorded = async {
             let mut conn = self.db.acquire().await?;
             sessions::update_last_seen(&mut conn, session, now).await

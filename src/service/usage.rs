@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use chrono_tz::Tz;
 use moka::sync::Cache;
@@ -10,9 +9,10 @@ use moka::sync::Cache;
 use super::key_holders::{KeyHolderError, KeyHolders, Limit};
 use super::rate_limiter::RateLimiter;
 use crate::domain::caller::Caller;
+use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::TokenId;
 use crate::domain::policy;
-use crate::domain::time::{Clock, UnixTime};
+
 use crate::domain::token::Token;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage, RangeInvalid, UsageRange};
 use crate::storage::{Conn, Db, StorageError, tokens, usage};
@@ -42,15 +42,14 @@ pub struct Usage {
     daily: Cache<(TokenId, UsageRange), CachedDays>,
 }
 
-/// The time of reading, and the days.
-type CachedDays = (UnixTime, Arc<[DayUsage]>);
+/// When they were read, and the days.
+type CachedDays = (Uptime, Arc<[DayUsage]>);
 
 impl Usage {
     /// `zone` is the time zone of days.
     #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>, key_holders: Arc<KeyHolders>, zone: Tz) -> Self {
-        let kept = Duration::from_secs(policy::DAILY_USAGE_CACHE_SECONDS.unsigned_abs());
-        let daily = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_live(kept).build();
+        let daily = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_live(policy::DAILY_USAGE_CACHE).build();
         Self { db, clock, key_holders, zone, daily }
     }
 
@@ -107,9 +106,9 @@ impl Usage {
     }
 
     async fn days(&self, conn: &mut Conn, token: Token, range: UsageRange) -> Result<(DailyUsage, i64), StorageError> {
-        let (id, now) = (token.id, self.clock.now());
+        let (id, now) = (token.id, self.clock.uptime());
         let (read_at, days) = match self.daily.get(&(id, range)) {
-            Some((at, days)) if now.since(at) < policy::DAILY_USAGE_CACHE_SECONDS => (at, days),
+            Some((at, days)) if now.since(at) < policy::DAILY_USAGE_CACHE => (at, days),
             _ => {
                 let days: Arc<[DayUsage]> = usage::list(conn, id, range).await?.into();
                 self.daily.insert((id, range), (now, Arc::clone(&days)));
@@ -117,6 +116,6 @@ impl Usage {
             }
         };
         let usage = DailyUsage { token_id: id, token_name: token.name, range, daily: range.fill(&days) };
-        Ok((usage, now.since(read_at)))
+        Ok((usage, i64::try_from(now.since(read_at).as_secs()).unwrap_or(i64::MAX)))
     }
 }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use crate::domain::caller::Caller;
+use crate::domain::clock::Clock;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::policy;
 use crate::domain::refused_requests::RefusedReport;
-use crate::domain::time::{Clock, Day};
+use crate::domain::time::Day;
 use crate::domain::usage_report::{Dimension, Grouping, Report, ReportSpan};
 use crate::storage::refused_requests::Counted;
 use crate::storage::{self, Conn, Db, StorageError, refused_requests, tokens, usage_reports, users};

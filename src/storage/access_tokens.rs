@@ -89,20 +89,6 @@ pub async fn delete(conn: &mut Conn, owner: UserId, id: AccessTokenId) -> Result
     Ok(done.rows_affected() > 0)
 }
 
-/// Deletes the expired access tokens of a user. The earlier of this server's and the database's clock decides, so that a
-/// server whose clock is fast deletes no live token.
-pub async fn delete_expired_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<(), StorageError> {
-    sqlx::query!(
-        "delete from access_tokens \
-         where user_id = $1 and expires_at <= least($2, floor(extract(epoch from now()))::bigint)",
-        owner as UserId,
-        now as UnixTime
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
 /// Deletes access tokens that expired before `now`, at most [`BATCH`](super::retention::BATCH). Returns their number.
 pub async fn delete_expired(conn: &mut Conn, now: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(

@@ -208,8 +208,7 @@ fn usage_sums(charges: &[NewCharge]) -> Vec<(UsageKey<'_>, UsageSum)> {
 
 /// Writes all of a batch in one statement. The rows that it updates are locked.
 ///
-/// What the retention job deletes for its age carries the database's time (`now()`), because that job goes by the
-/// database's clock. Counts of model tokens come from outside: their sums stop at the largest `bigint`, so that no sum
+/// Counts of model tokens come from outside: their sums stop at the largest `bigint`, so that no sum
 /// can fail a batch.
 #[expect(clippy::too_many_lines, reason = "one statement and its parameters")]
 pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageError> {
@@ -257,14 +256,14 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
            select $1, 'open', v.* from unnest($41::bigint[], $42::bigint[], $43::bigint[], $44::bigint[], \
              $45::text[], $46::bigint[], $47::boolean[], $48::bigint[]) as v), \
          ended_reservations as ( \
-           update reservations r set ended_time = extract(epoch from now())::bigint, state = v.state, \
+           update reservations r set ended_time = $1, state = v.state, \
              requested = v.requested, charged = v.charged, shortfall = v.shortfall, \
              was_expired = v.was_expired \
            from unnest($49::bigint[], $50::text[], $51::bigint[], $52::bigint[], $53::bigint[], \
              $54::boolean[]) as v (id, state, requested, charged, shortfall, was_expired) where r.id = v.id) \
          insert into idempotency_records (created_time, gateway_id, request_id, user_id, request_hash, \
            charged, remain_quota) \
-         select extract(epoch from now())::bigint, v.* from unnest($55::bigint[], $56::text[], $57::bigint[], \
+         select $1, v.* from unnest($55::bigint[], $56::text[], $57::bigint[], \
            $58::bytea[], $59::bigint[], $60::bigint[]) as v",
         *now as UnixTime,
         // wallets

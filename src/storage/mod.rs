@@ -9,6 +9,7 @@
 pub mod access_tokens;
 pub mod audit;
 pub mod charge_history;
+pub mod clock_repair;
 mod columns;
 pub mod consistency;
 #[cfg(feature = "embedded")]
@@ -38,7 +39,7 @@ use sqlx::{Connection, Postgres};
 pub use self::errors::{Constraint, StorageError};
 pub use self::migrations::{MIGRATOR, OpenError, Schema, inspect, migrate};
 pub use self::pool::{Db, DbOptions, Health};
-use crate::domain::time::UnixTime;
+use crate::domain::time::Micros;
 
 /// A connection, in a transaction or not.
 pub type Conn = sqlx::PgConnection;
@@ -49,12 +50,14 @@ pub type PoolConnection = sqlx::pool::PoolConnection<Postgres>;
 /// A transaction: rolled back unless committed.
 pub type Tx = sqlx::Transaction<'static, Postgres>;
 
-/// The database's clock. Rows are deleted for their age by this clock, so that a server whose own clock is wrong cannot
-/// delete rows that others need.
-pub async fn now(conn: &mut Conn) -> Result<UnixTime, StorageError> {
-    let now = sqlx::query_scalar!(r#"select extract(epoch from clock_timestamp())::bigint as "now!: UnixTime""#)
-        .fetch_one(conn)
-        .await?;
+/// The database's clock, the only one that decides. No other statement reads it: the time is a parameter, so that all of a
+/// transaction has one time, taken after its locks.
+pub async fn read_clock(conn: &mut Conn) -> Result<Micros, StorageError> {
+    let now = sqlx::query_scalar!(
+        r#"select floor(extract(epoch from clock_timestamp()) * 1000000)::bigint as "now!: Micros""#
+    )
+    .fetch_one(conn)
+    .await?;
     Ok(now)
 }
 

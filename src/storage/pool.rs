@@ -11,7 +11,6 @@ use sqlx::{Connection, PgPool};
 
 use super::metrics::DbMetrics;
 use super::{Conn, MIGRATOR, PoolConnection, StorageError, Tx};
-use crate::domain::time::UnixTime;
 
 /// Idle time after which a connection is pinged before use.
 const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);
@@ -115,8 +114,6 @@ pub struct Health {
     pub is_migrated: bool,
     /// False for a standby and for a primary that was demoted.
     pub is_writable: bool,
-    /// The database's clock.
-    pub now: UnixTime,
 }
 
 impl Db {
@@ -215,8 +212,7 @@ impl Db {
         let newest = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or(0);
         let row = sqlx::query!(
             r#"select (select max(version) from _sqlx_migrations where success) as applied,
-               current_setting('transaction_read_only') = 'off' as "is_writable!",
-               extract(epoch from clock_timestamp())::bigint as "now!: UnixTime""#
+               current_setting('transaction_read_only') = 'off' as "is_writable!""#
         )
         .fetch_one(&mut *conn)
         .await?;
@@ -224,7 +220,7 @@ impl Db {
             self.suspect();
         }
         let is_migrated = row.applied.is_some_and(|applied| applied >= newest);
-        Ok(Health { is_migrated, is_writable: row.is_writable, now: row.now })
+        Ok(Health { is_migrated, is_writable: row.is_writable })
     }
 
     /// Waits until all connections are returned, then closes them.

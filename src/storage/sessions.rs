@@ -13,11 +13,12 @@ use tower_sessions::session_store::{self, SessionStore};
 
 use super::columns::record_last_use;
 use super::{Conn, Db, StorageError};
+use crate::domain::clock::Clock;
 use crate::domain::id::{SessionId, UserId};
 use crate::domain::key::{Digest, DigestKey};
 use crate::domain::policy;
 use crate::domain::session::Session;
-use crate::domain::time::{Clock, UnixTime};
+use crate::domain::time::UnixTime;
 
 /// The name of the user's id in a session's data. The column `user_id` is generated from it.
 pub const USER_ID: &str = "user_id";

@@ -2,7 +2,6 @@
 //! server, a row that fails its batch, a read-only database after a failover, tables without statistics, a wrong clock,
 //! an encoding without emoji.
 
-use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -12,7 +11,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
 use crate::harness::database::url;
 use crate::harness::ledger_invariants::assert_ledger_invariants;
-use crate::harness::process::run;
+use crate::harness::process::{libfaketime, run};
 use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, MASTER_KEY, PLENTY, Server, Servers};
 
@@ -391,14 +390,6 @@ async fn a_token_is_refused_in_a_group_that_its_owner_left(pool: PgPool) {
     charge(&gateway, &own).await.ok();
 }
 
-/// The path of libfaketime.
-fn libfaketime() -> &'static str {
-    ["/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1"]
-        .into_iter()
-        .find(|file| Path::new(file).exists())
-        .expect("install libfaketime (Debian: apt-get install libfaketime)")
-}
-
 #[sqlx::test(migrations = false)]
 async fn a_server_four_days_ahead_deletes_nothing_and_no_retry_is_charged_twice(pool: PgPool) {
     let servers = servers(&url(&pool), 1).await;
@@ -417,9 +408,9 @@ async fn a_server_four_days_ahead_deletes_nothing_and_no_retry_is_charged_twice(
         ];
         let wrong = Server::start(dir.path(), &settings).await;
         let gateway = Client::with(&wrong, &servers.credential);
-        gateway.get("/readyz").await.refuses(503, "clock_skew");
+        gateway.get("/readyz").await.ok();
         eventually("the server notices that its clock is wrong", async || {
-            wrong.output().contains("deletes nothing and expires nothing")
+            wrong.output().contains("nothing is deleted for its age")
         })
         .await;
         gateway.post("/api/gateway/charge", once.clone()).await.ok();

@@ -183,34 +183,6 @@ async fn a_database_without_logs_is_moved_without_history_and_says_so(pool: PgPo
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_clock_that_differs_is_refused(pool: PgPool) {
-    let dir = tempfile::tempdir().unwrap();
-    let here = Here { dir: dir.path(), pool: &pool };
-    let source = new_api_sqlite(dir.path()).await;
-    assert!(here.run(&["migrate"]).status.success());
-    let database = url(&pool);
-    let settings = [
-        ("DATABASE_URL", database.as_str()),
-        ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY),
-        ("LD_PRELOAD", "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"),
-        ("FAKETIME", "+1h"),
-        ("DONT_FAKE_MONOTONIC", "1"),
-    ];
-    if !Path::new(settings[2].1).exists() {
-        assert!(std::env::var_os("CI").is_none(), "libfaketime is not installed, and CI is set");
-        return;
-    }
-    let output = run(dir.path(), &settings, &["import", "new-api", &source]);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    let start = "keymeter: the clock of the database of Keymeter differs from that of this machine by 3";
-    assert!(output.status.code() == Some(1) && stderr.starts_with(start), "{stderr}");
-    assert!(
-        stderr.ends_with(" seconds; set the clocks and run this again\n") && stderr.lines().count() == 1,
-        "{stderr}"
-    );
-}
-
-#[sqlx::test(migrations = false)]
 async fn options_that_make_no_sense_are_refused(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     for (arguments, expected) in [

@@ -24,6 +24,8 @@ mod cells;
 mod charge_refusals;
 mod cli;
 mod client_address;
+mod clock;
+mod clock_repair;
 mod compression;
 mod concurrency;
 mod connections;

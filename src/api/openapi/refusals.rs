@@ -57,7 +57,7 @@ const KEY: [ErrorCode; 13] = [
 
 /// Codes that do not follow from right, parameters and body.
 const OWN: &[Own] = &[
-    ("GET", "/readyz", &[Stopping, NotMigrated, DatabaseReadOnly, ClockSkew]),
+    ("GET", "/readyz", &[Stopping, NotMigrated, DatabaseReadOnly]),
     ("GET", "/metrics", &[NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, NotAnAdministrator, NotFound]),
     ("POST", "/api/user/login", &[CrossSiteRequest, WrongCredentials, UserDisabled, RateLimited, SignInBusy]),
     ("GET", "/api/user/logout", &[CrossSiteRequest]),

@@ -4,6 +4,7 @@ use super::{Refusal, Wallet};
 use crate::domain::calendar::Moment;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::money::Quota;
+use crate::domain::policy;
 use crate::domain::status::Status;
 use crate::domain::time::UnixTime;
 use crate::domain::token::{Budget, Token};
@@ -76,6 +77,14 @@ impl Token {
         let own = self.period_usage(wallet.period_counters.day, at);
         own.admit(quota).map_err(Refusal::TokenPeriodExceeded)?;
         wallet.period_usage(at).admit(quota).map_err(Refusal::UserPeriodExceeded)
+    }
+
+    /// Returns true if this token or its owner's wallet was charged while the clock was ahead: on a day that has not come,
+    /// or beyond a full rate. Servers agree on the day but for a change of `usage.time_zone`.
+    #[must_use]
+    pub fn is_ahead(&self, wallet: &Wallet, at: &Moment) -> bool {
+        wallet.period_counters.day > at.today.plus_days(policy::MAX_DAYS_AHEAD)
+            || self.rate_limits.cut(self.rate_counters, at.micros) != self.rate_counters
     }
 
     /// What this token and its owner's wallet hold together.

@@ -3,8 +3,11 @@
 use super::{Job, Progress, Round};
 use crate::storage::{Conn, StorageError, retention};
 
-pub(super) const JOB: Job =
-    Job { name: "delete old charges without a partition", step: |conn, round| Box::pin(step(conn, round)) };
+pub(super) const JOB: Job = Job {
+    name: "delete old charges without a partition",
+    deletes: true,
+    step: |conn, round| Box::pin(step(conn, round)),
+};
 
 async fn step(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     Ok(Progress::after_deleting(retention::delete_charges_without_partition(conn, round.charges_since()).await?))

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::trusted_now;
-use crate::domain::time::Clock;
+use crate::domain::clock::Clock;
 use crate::service::ledger::Ledger;
 use crate::storage::{Db, StorageError, reservations};
 
@@ -16,25 +15,14 @@ const INTERVAL: Duration = Duration::from_secs(10);
 const LIMIT: i64 = 1_000;
 
 /// Expires reservations for as long as the ledger lives.
-pub async fn expire_reservations(
-    db: Db,
-    clock: Arc<dyn Clock>,
-    max_clock_skew: i64,
-    ledger: impl Fn() -> Option<Arc<Ledger>>,
-) {
+pub async fn expire_reservations(db: Db, clock: Arc<dyn Clock>, ledger: impl Fn() -> Option<Arc<Ledger>>) {
     let mut ticks = tokio::time::interval(INTERVAL);
     loop {
         ticks.tick().await;
         let Some(ledger) = ledger() else {
             return;
         };
-        let expired = async {
-            match trusted_now(&db, &*clock, max_clock_skew).await? {
-                Some(_) => expire_overdue(&db, &clock, &ledger).await,
-                None => Ok(()),
-            }
-        };
-        if let Err(error) = expired.await {
+        if let Err(error) = expire_overdue(&db, &clock, &ledger).await {
             tracing::warn!(%error, "overdue reservations were not expired; the next round tries again");
         }
     }

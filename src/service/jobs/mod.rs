@@ -1,8 +1,8 @@
 //! Periodic work. A job is one file here and one line in `JOBS`.
 //!
 //! Each step of a job is a short transaction of its own, so it can be killed at any point, and one server at a time does
-//! it. A server whose clock differs too much from the database's runs none. Rows are deleted for their age by the database's
-//! clock.
+//! it. The time is the database's. Rows are deleted for their age only while this server's own clock agrees with it: a
+//! database whose clock is days ahead must not delete what is still needed.
 
 mod access_tokens;
 mod charges;
@@ -21,8 +21,9 @@ pub use expire_reservations::{expire_overdue, expire_reservations};
 use futures_util::future::BoxFuture;
 
 use super::rate_limiter::RateLimiter;
+use crate::domain::clock::Clock;
 use crate::domain::policy;
-use crate::domain::time::{Clock, DAY, UnixTime};
+use crate::domain::time::{DAY, UnixTime};
 use crate::storage::{self, Conn, Db, StorageError, retention};
 
 /// Every job that works on the tables, in this order.
@@ -45,6 +46,8 @@ const INTERVAL: Duration = Duration::from_mins(1);
 struct Job {
     /// For the log.
     name: &'static str,
+    /// Whether it deletes rows for their age.
+    deletes: bool,
     /// One step, in a transaction that the caller commits. [`StorageError::Locked`] ends the job until the next round.
     step: for<'c> fn(&'c mut Conn, Round) -> BoxFuture<'c, Result<Progress, StorageError>>,
 }
@@ -86,7 +89,7 @@ impl Round {
 #[derive(Debug)]
 pub struct Jobs {
     db: Db,
-    clock: Arc<dyn Clock>,
+    own_clock: Arc<dyn Clock>,
     rate_limiter: Arc<RateLimiter>,
     rules: JobRules,
 }
@@ -101,10 +104,10 @@ pub struct JobRules {
 }
 
 impl Jobs {
-    /// Jobs on `db`.
+    /// Jobs on `db`. `own_clock` is the wall clock of this machine.
     #[must_use]
-    pub const fn new(db: Db, clock: Arc<dyn Clock>, rate_limiter: Arc<RateLimiter>, rules: JobRules) -> Self {
-        Self { db, clock, rate_limiter, rules }
+    pub const fn new(db: Db, own_clock: Arc<dyn Clock>, rate_limiter: Arc<RateLimiter>, rules: JobRules) -> Self {
+        Self { db, own_clock, rate_limiter, rules }
     }
 
     /// Runs the jobs every minute, for as long as the server runs.
@@ -119,15 +122,22 @@ impl Jobs {
         }
     }
 
-    /// Runs every job once, at the database's time.
+    /// Runs every job once, at the database's time; without those that delete rows, if the clocks differ too much.
     ///
     /// # Errors
     /// See [`Self::run_as_of`].
     pub async fn run_once(&self) -> Result<(), StorageError> {
-        match trusted_now(&self.db, &*self.clock, self.rules.max_clock_skew).await? {
-            Some(now) => self.run_as_of(now).await,
-            None => Ok(()),
+        let now = storage::read_clock(&mut *self.db.acquire().await?).await?.seconds();
+        let skew = self.own_clock.now().since(now);
+        let may_delete = skew.abs() <= self.rules.max_clock_skew;
+        if !may_delete {
+            tracing::error!(
+                skew_seconds = skew,
+                "this server's clock is too far from the database's: nothing is deleted for its age; correct the clock \
+                 that is wrong (NTP)"
+            );
         }
+        self.run_jobs(now, |job| may_delete || !job.deletes).await
     }
 
     /// Runs every job once, as if it were `now`. A job that fails does not keep the others from running.
@@ -135,9 +145,13 @@ impl Jobs {
     /// # Errors
     /// The first failure, after every job was tried.
     pub async fn run_as_of(&self, now: UnixTime) -> Result<(), StorageError> {
+        self.run_jobs(now, |_| true).await
+    }
+
+    async fn run_jobs(&self, now: UnixTime, may_run: impl Fn(&Job) -> bool) -> Result<(), StorageError> {
         let round = Round { now, retention_days: self.rules.retention_days };
         let mut outcome = Ok(());
-        for job in &JOBS {
+        for job in JOBS.iter().filter(|job| may_run(job)) {
             outcome = outcome.and(self.finish(job, round).await);
         }
         outcome
@@ -168,19 +182,4 @@ impl Jobs {
         storage::commit(tx).await?;
         Ok(progress)
     }
-}
-
-/// The database's time; none if this server's clock differs from it by more than `max_skew` seconds.
-async fn trusted_now(db: &Db, clock: &dyn Clock, max_skew: i64) -> Result<Option<UnixTime>, StorageError> {
-    let now = storage::now(&mut *db.acquire().await?).await?;
-    let skew = clock.now().since(now);
-    if skew.abs() <= max_skew {
-        return Ok(Some(now));
-    }
-    tracing::error!(
-        skew_seconds = skew,
-        "this server's clock is too far from the database's: it is not ready, deletes nothing and expires nothing; \
-         correct the clock (NTP)"
-    );
-    Ok(None)
 }

@@ -8,10 +8,10 @@ use crate::storage::{Conn, StorageError, retention};
 const DAYS_AHEAD: i64 = 7;
 
 pub(super) const MAKE: Job =
-    Job { name: "make partitions of charges", step: |conn, round| Box::pin(make(conn, round)) };
+    Job { name: "make partitions of charges", deletes: false, step: |conn, round| Box::pin(make(conn, round)) };
 
 pub(super) const DROP: Job =
-    Job { name: "drop partitions of charges", step: |conn, round| Box::pin(drop_oldest(conn, round)) };
+    Job { name: "drop partitions of charges", deletes: true, step: |conn, round| Box::pin(drop_oldest(conn, round)) };
 
 async fn make(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     let (first, last) = (round.now.plus(-DAY), round.now.plus(DAYS_AHEAD * DAY));

@@ -3,8 +3,11 @@
 use super::{Job, Progress, Round};
 use crate::storage::{Conn, StorageError, refused_requests};
 
-pub(super) const JOB: Job =
-    Job { name: "delete old counts of refused requests", step: |conn, round| Box::pin(step(conn, round)) };
+pub(super) const JOB: Job = Job {
+    name: "delete old counts of refused requests",
+    deletes: true,
+    step: |conn, round| Box::pin(step(conn, round)),
+};
 
 async fn step(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     let day = round.charges_since().day_in(chrono_tz::UTC);

@@ -3,7 +3,8 @@
 use super::{Job, Progress, Round};
 use crate::storage::{Conn, StorageError, retention};
 
-pub(super) const JOB: Job = Job { name: "delete ended reservations", step: |conn, round| Box::pin(step(conn, round)) };
+pub(super) const JOB: Job =
+    Job { name: "delete ended reservations", deletes: true, step: |conn, round| Box::pin(step(conn, round)) };
 
 async fn step(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     Ok(Progress::after_deleting(retention::delete_reservations(conn, round.answers_since()).await?))

@@ -8,6 +8,7 @@ use crate::domain::group::Groups;
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::ledger::{Balances, LockedToken, Refusal, Reservation};
 use crate::domain::token::Token;
+use crate::service::clock_repair::ClockRepairs;
 use crate::service::rng::Rng;
 use crate::storage::ledger::{
     self, Changes, IdempotencyKey, IdempotencyRecord, LockedWallet, NewCharge, NewReservation,
@@ -92,6 +93,15 @@ impl Locked {
             ledger::list_idempotency_records(conn, &Vec::from_iter(rows.idempotency_keys)).await?
         };
         Ok(Self { balances, held, models, records })
+    }
+
+    /// Asks for a repair of the rows that are ahead of the clock.
+    pub(super) fn check(&self, repairs: &ClockRepairs, at: &Moment) {
+        for LockedToken { token, .. } in self.balances.tokens.values() {
+            if let Some(wallet) = self.balances.wallets.get(&token.user_id) {
+                repairs.check(token, wallet, at);
+            }
+        }
     }
 }
 

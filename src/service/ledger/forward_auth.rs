@@ -7,6 +7,7 @@ use std::time::Duration;
 use moka::sync::Cache;
 
 use super::{Ledger, Verification};
+use crate::domain::clock::Uptime;
 use crate::domain::id::TokenId;
 use crate::domain::ledger::Refusal;
 use crate::domain::rate_limits::{RateExceeded, admit_request};
@@ -27,9 +28,10 @@ impl ForwardAuthRates {
         Self(Cache::builder().max_capacity(MAX_TOKENS).time_to_idle(KEPT).build())
     }
 
-    fn count(&self, token: TokenId, limit: i64, now: Micros) -> Result<(), RateExceeded> {
+    /// `now` is an uptime: what is counted in memory does not depend on when somebody sets a clock.
+    fn count(&self, token: TokenId, limit: i64, now: Uptime) -> Result<(), RateExceeded> {
         let bucket = self.0.get_with(token, Arc::default);
-        let next = |tat| admit_request(limit, Micros::new(tat), now).map(Micros::get);
+        let next = |tat| admit_request(limit, Micros::new(tat), Micros::new(now.get())).map(Micros::get);
         let mut retry_after = 0;
         let counted = bucket.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |tat| {
             next(tat).map_err(|seconds| retry_after = seconds).ok()
@@ -51,7 +53,7 @@ impl Ledger {
             return Ok(());
         };
         let at = self.now();
-        self.forward_auth.count(key.token.id, limit, at.micros).map_err(|exceeded| {
+        self.forward_auth.count(key.token.id, limit, self.clock.uptime()).map_err(|exceeded| {
             let refusal = Refusal::RateExceeded(exceeded);
             self.refused.count(&key.token, refusal, &at);
             refusal

@@ -9,9 +9,11 @@ use super::LedgerError;
 use super::batch::{Batch, Locked, Locking};
 use super::operation::{Queued, Rows};
 use crate::domain::calendar::{Calendar, Moment};
+use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::money::Quota;
-use crate::domain::time::Clock;
+use crate::service::clock;
+use crate::service::clock_repair::ClockRepairs;
 use crate::service::recent_balances::RecentBalances;
 use crate::service::rng::Rng;
 use crate::storage::ledger::{self, NewCharge};
@@ -39,6 +41,7 @@ const MAX_HELD: usize = BATCH;
 pub(super) struct Lane {
     pub(super) db: Db,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) repairs: ClockRepairs,
     pub(super) rng: Rng,
     pub(super) recent_balances: Arc<RecentBalances>,
     pub(super) calendar: Calendar,
@@ -131,7 +134,12 @@ impl Lane {
                 }
                 let locked = Locked::read(&mut tx, rows, locking, &self.groups).await?;
                 let locked_at = Instant::now();
+                // Not in the statement that locks: its time would be from before the wait.
+                if !self.clock.is_current() {
+                    clock::correct(&mut tx, &*self.clock).await?;
+                }
                 let at = Moment::new(self.clock.micros(), self.calendar);
+                locked.check(&self.repairs, &at);
                 let mut batch = Batch::new(locked, at, &self.rng);
                 for one in operations.iter_mut() {
                     one.apply(&mut batch);

@@ -10,8 +10,9 @@ use super::LedgerError;
 use super::lane::Lane;
 use super::operation::{Operation, Queued};
 use crate::domain::calendar::Calendar;
+use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
-use crate::domain::time::Clock;
+use crate::service::clock_repair::ClockRepairs;
 use crate::service::recent_balances::RecentBalances;
 use crate::service::rng::Rng;
 use crate::storage::{Db, StorageError};
@@ -43,9 +44,11 @@ pub struct Lanes {
 impl Lanes {
     /// Starts the lanes. They end after this is dropped, when everything that waited is answered.
     #[must_use]
+    #[expect(clippy::too_many_arguments, reason = "the parts of the service, put together in one place")]
     pub fn start(
         db: &Db,
         clock: &Arc<dyn Clock>,
+        repairs: &ClockRepairs,
         rng: &Rng,
         recent_balances: &Arc<RecentBalances>,
         rules: &LedgerRules,
@@ -55,6 +58,7 @@ impl Lanes {
         let lane = Lane {
             db: db.clone(),
             clock: Arc::clone(clock),
+            repairs: repairs.clone(),
             rng: rng.clone(),
             recent_balances: Arc::clone(recent_balances),
             calendar: rules.calendar,

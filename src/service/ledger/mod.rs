@@ -32,10 +32,12 @@ pub use verify::Verification;
 
 use self::forward_auth::ForwardAuthRates;
 use crate::domain::calendar::{Calendar, Moment};
+use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::key::Digest;
 use crate::domain::ledger::Refusal;
-use crate::domain::time::Clock;
+use crate::service::clock::ClockReader;
+use crate::service::clock_repair::ClockRepairs;
 use crate::service::foreign_keys::KeyReader;
 use crate::service::key_cache::{CachedKey, KeyCache};
 use crate::service::refused_requests::RefusedRequests;
@@ -67,6 +69,8 @@ pub struct Ledger {
     key_cache: Arc<KeyCache>,
     lanes: Lanes,
     clock: Arc<dyn Clock>,
+    clock_reader: Arc<ClockReader>,
+    repairs: ClockRepairs,
     rng: Rng,
     groups: Groups,
     calendar: Calendar,
@@ -84,19 +88,40 @@ impl Ledger {
         key_cache: Arc<KeyCache>,
         lanes: Lanes,
         clock: Arc<dyn Clock>,
+        clock_reader: Arc<ClockReader>,
+        repairs: ClockRepairs,
         rng: Rng,
         groups: Groups,
         calendar: Calendar,
         refused: Arc<RefusedRequests>,
     ) -> Self {
         let forward_auth = ForwardAuthRates::new();
-        Self { db, key_reader, key_cache, lanes, clock, rng, groups, calendar, forward_auth, refused }
+        Self {
+            db,
+            key_reader,
+            key_cache,
+            lanes,
+            clock,
+            clock_reader,
+            repairs,
+            rng,
+            groups,
+            calendar,
+            forward_auth,
+            refused,
+        }
     }
 
-    /// The present moment.
+    /// The present moment, for answers that decide nothing.
     #[must_use]
     pub fn now(&self) -> Moment {
         Moment::new(self.clock.micros(), self.calendar)
+    }
+
+    /// The present moment, for a decision about a key.
+    async fn current_moment(&self) -> Result<Moment, LedgerError> {
+        let micros = self.clock_reader.micros().await.map_err(|error| LedgerError::Storage(Arc::new(error)))?;
+        Ok(Moment::new(micros, self.calendar))
     }
 
     /// The digest that finds a key. Most texts that are not keys are refused without a look-up.

@@ -37,8 +37,7 @@ impl Ledger {
     ) -> Result<Reserved, LedgerError> {
         let digest = self.digest(key)?;
         let key = self.find_key(&digest).await?.ok_or(Refusal::InvalidKey)?;
-        let expires_at = self.clock.now().plus(seconds);
-        let reserve = Reserve { gateway, key: Arc::clone(&key), quota, context, expires_at };
+        let reserve = Reserve { gateway, key: Arc::clone(&key), quota, context, seconds };
         self.lanes.execute(reserve).await.inspect_err(|error| self.count_refusal(&key, error))
     }
 }
@@ -49,7 +48,7 @@ struct Reserve {
     key: Arc<CachedKey>,
     quota: Quota,
     context: RequestContext,
-    expires_at: UnixTime,
+    seconds: i64,
 }
 
 impl Operation for Reserve {
@@ -66,7 +65,7 @@ impl Operation for Reserve {
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Reserved, LedgerError> {
-        let (token, expires_at) = (self.key.token.id, self.expires_at);
+        let (token, expires_at) = (self.key.token.id, batch.at.now.plus(self.seconds));
         let made = batch.balances.reserve(self.gateway, token, self.quota, &self.context, expires_at, &batch.at)?;
         let id = batch.add_reservation(made, self.context.model.clone().unwrap_or_default());
         let handle = ReservationHandle { owner: self.owner(), id };

@@ -41,7 +41,7 @@ impl Ledger {
     /// last two seconds; the balances are those of then, or of the last charge on this server.
     ///
     /// # Errors
-    /// The database failed.
+    /// The database failed, or its clock could not be read for five seconds.
     pub async fn verify(
         &self,
         key: &str,
@@ -54,7 +54,8 @@ impl Ledger {
         let Some(key) = self.key_cache.find(&digest).await.map_err(LedgerError::Storage)? else {
             return Ok(Verification::unknown());
         };
-        let at = self.now();
+        let at = self.current_moment().await?;
+        self.repairs.check(&key.token, &key.wallet, &at);
         let usable = key.token.usable(&key.wallet, &at);
         let refusal = self.check(&key, context, quota, &at).err();
         if let Some(refusal) = refusal {

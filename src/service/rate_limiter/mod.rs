@@ -15,9 +15,9 @@ use governor::middleware::NoOpMiddleware;
 use governor::nanos::Nanos;
 
 use self::store::{BoundedStore, Request};
+use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::UserId;
 use crate::domain::key::Digest;
-use crate::domain::time::{Clock, UnixTime};
 use crate::domain::username::Username;
 
 /// The limits, per minute; 0 means no limit.
@@ -192,7 +192,7 @@ struct Counter<K: Hash + Eq + Clone> {
 impl<K: Hash + Eq + Clone> Bucket<K> {
     fn new(per_minute: u32, clock: &Arc<dyn Clock>) -> Self {
         Self(NonZeroU32::new(per_minute).map(|per_minute| {
-            let clock = SecondsClock { clock: Arc::clone(clock), start: clock.now() };
+            let clock = SecondsClock { clock: Arc::clone(clock), start: clock.uptime() };
             let store = BoundedStore::new(clock.clone());
             let governor = governor::RateLimiter::new(Quota::per_minute(per_minute), store.clone(), clock);
             Counter { governor, store }
@@ -232,26 +232,27 @@ impl<K: Hash + Eq + Clone> Bucket<K> {
     }
 }
 
-/// [`Clock`] for governor: whole seconds since the limiter was created, precise enough for limits per minute.
+/// [`Clock`] for governor: whole seconds of uptime since the limiter was created, precise enough for limits per minute.
 #[derive(Clone)]
 struct SecondsClock {
     clock: Arc<dyn Clock>,
-    start: UnixTime,
+    start: Uptime,
 }
 
 impl GovernorClock for SecondsClock {
     type Instant = Nanos;
 
     fn now(&self) -> Nanos {
-        Nanos::from(Duration::from_secs(u64::try_from(self.clock.now().since(self.start)).unwrap_or(0)))
+        Nanos::from(Duration::from_secs(self.clock.uptime().since(self.start).as_secs()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::clock::ManualClock;
     use crate::domain::policy;
-    use crate::domain::time::ManualClock;
+    use crate::domain::time::UnixTime;
 
     fn new_limiter(search: u32) -> (RateLimiter, Arc<ManualClock>) {
         let clock = Arc::new(ManualClock::at(UnixTime::new(1_000_000)));

@@ -14,6 +14,7 @@ use super::vault::{Unopenable, Vault};
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject, changed};
 use crate::domain::caller::Caller;
 use crate::domain::cell::CellLabel;
+use crate::domain::clock::Clock;
 use crate::domain::group::{GroupRefused, Groups};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::ApiKey;
@@ -21,7 +22,6 @@ use crate::domain::period_limits::PeriodLimitsPatch;
 use crate::domain::rate_limits::RateLimitsPatch;
 use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
-use crate::domain::time::Clock;
 use crate::domain::token::{EditRefused, NewToken, QuotaChange, Switch, Token, TokenPatch, TokenWithKey};
 use crate::storage::{self, Conn, Db, StorageError, audit, tokens, users};
 

@@ -7,7 +7,8 @@ use axum::Router;
 use keymeter::api::state::AppState;
 use keymeter::app::{App, Opened};
 use keymeter::config::Config;
-use keymeter::domain::time::{Clock, ManualClock, UnixTime};
+use keymeter::domain::clock::{Clock, ManualClock};
+use keymeter::domain::time::UnixTime;
 use keymeter::service::foreign_keys::ForeignKeys;
 use keymeter::service::jobs::expire_overdue;
 use keymeter::service::refused_requests::RefusedRequests;
@@ -151,10 +152,8 @@ impl TestApp {
 fn assemble(pool: &PgPool, clock: &Arc<ManualClock>, settings: &[(&str, &str)], seed: u64) -> App {
     let unlimited = ["SEARCH", "LOGIN", "USAGE", "DROP_IN", "WRONG_KEYS", "REGISTER"]
         .map(|limit| (format!("KEYMETER_LIMITS__{limit}_PER_MINUTE"), "0".to_owned()));
-    // The test sets the clock, which therefore differs from the database's clock.
-    let skew = ("KEYMETER_SERVER__MAX_CLOCK_SKEW_SECONDS".to_owned(), u32::MAX.to_string());
     let given = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let all: BTreeMap<_, _> = unlimited.into_iter().chain([skew]).chain(given).collect();
+    let all: BTreeMap<_, _> = unlimited.into_iter().chain(given).collect();
     let config = Config::from_sources(None, all.into_iter()).unwrap();
     let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
     let opened = Opened { db: Db::new(pool.clone()), vault };

@@ -4,20 +4,31 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::process::free_port;
+use super::process::{free_port, libfaketime};
 
 /// Durable as in production (`fsync` on). Removed when dropped.
 pub struct Cluster {
     home: tempfile::TempDir,
     bin: PathBuf,
     port: u16,
+    has_movable_clock: bool,
 }
 
 impl Cluster {
     /// Creates and starts it.
     pub fn start() -> Self {
+        Self::create(false)
+    }
+
+    /// The same with a clock of its own, for [`Cluster::set_clock`].
+    pub fn with_movable_clock() -> Self {
+        Self::create(true)
+    }
+
+    fn create(has_movable_clock: bool) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let cluster = Self { home, bin: programs(), port: free_port() };
+        let cluster = Self { home, bin: programs(), port: free_port(), has_movable_clock };
+        cluster.set_clock("+0");
         if running_as_root() {
             assert!(Command::new("chown").arg("postgres").arg(cluster.home.path()).status().unwrap().success());
         }
@@ -31,6 +42,14 @@ impl Cluster {
         let socket = self.home.path().display();
         let options = format!("-p {} -c listen_addresses=127.0.0.1 -c fsync=on -k {socket}", self.port);
         self.run("pg_ctl", &["start", "-w", "-o", &options]);
+    }
+
+    /// Sets its clock ahead of the real one, also while it runs: `+40d`.
+    pub fn set_clock(&self, ahead: &str) {
+        // Renamed, so that no process reads half a file.
+        let file = self.home.path().join("clock");
+        std::fs::write(file.with_extension("new"), format!("{ahead}\n")).unwrap();
+        std::fs::rename(file.with_extension("new"), file).unwrap();
     }
 
     /// Stops it like a crash.
@@ -67,6 +86,10 @@ impl Cluster {
         } else {
             Command::new(program)
         };
+        if self.has_movable_clock {
+            command.env("LD_PRELOAD", libfaketime()).env("FAKETIME_TIMESTAMP_FILE", self.home.path().join("clock"));
+            command.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        }
         // The log goes to a file, because the server would keep a pipe open for as long as it runs.
         let log = self.log();
         let out = std::fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();

@@ -125,3 +125,11 @@ pub fn free_port() -> u16 {
     }
     panic!("every port from {FIRST_PORT} on is in use");
 }
+
+/// The path of libfaketime.
+pub fn libfaketime() -> &'static str {
+    ["/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1"]
+        .into_iter()
+        .find(|file| Path::new(file).exists())
+        .expect("install libfaketime (Debian: apt-get install libfaketime)")
+}

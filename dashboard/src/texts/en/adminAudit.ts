@@ -42,6 +42,7 @@ export const adminAudit = {
     'user.deleted': 'Deleted a user',
     'user.password_changed': 'Changed a password',
     'user.quota_granted': 'Changed a wallet',
+    'user.future_usage_moved': 'Moved usage out of the future',
     'access_token.created': 'Created an access token',
     'access_token.revoked': 'Revoked an access token',
     'token_api.requested': 'Requested access to API keys',

@@ -91,7 +91,6 @@ export const errors = {
   database_unavailable: 'The database is unavailable. Try again shortly.',
   database_read_only: 'The database accepts no changes right now. Try again shortly.',
   not_migrated: 'The server is being upgraded. Try again shortly.',
-  clock_skew: 'The server’s clock is wrong. Tell your operator.',
   stopping: 'The server is restarting. Try again shortly.',
   too_many_connections: 'The server is busy. Try again shortly.',
   server_busy: 'The server is busy. Try again shortly.',

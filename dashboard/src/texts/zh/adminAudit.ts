@@ -44,6 +44,7 @@ export const adminAudit: Texts['adminAudit'] = {
     'user.deleted': '删除用户',
     'user.password_changed': '修改密码',
     'user.quota_granted': '调整钱包余额',
+    'user.future_usage_moved': '将未来日期的用量移至当天',
     'access_token.created': '创建访问令牌',
     'access_token.revoked': '吊销访问令牌',
     'token_api.requested': '申请 API 权限',

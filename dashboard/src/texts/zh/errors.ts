@@ -87,7 +87,6 @@ export const errors: Texts['errors'] = {
   database_unavailable: '数据库不可用，请稍后重试。',
   database_read_only: '数据库暂时无法写入，请稍后重试。',
   not_migrated: '服务器正在升级，请稍后重试。',
-  clock_skew: '服务器时钟有误，请告知运维人员。',
   stopping: '服务器正在重启，请稍后重试。',
   too_many_connections: '服务器繁忙，请稍后重试。',
   server_busy: '服务器繁忙，请稍后重试。',

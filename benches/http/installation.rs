@@ -160,7 +160,8 @@ impl Installation {
         let url = |path: &str| format!("http://{}{path}", self.server.address);
         let login = json!({ "username": "root", "password": PASSWORD });
         client.post(url("/api/user/login")).json(&login).send().await.unwrap().error_for_status().unwrap();
-        let token: Value = client.get(url("/api/user/token")).send().await.unwrap().json().await.unwrap();
+        let token: Value =
+            client.get(url("/api/user/token")).header("origin", url("")).send().await.unwrap().json().await.unwrap();
         let access_token = token["data"].as_str().unwrap().to_owned();
         let authorised = |request: reqwest::RequestBuilder| request.header("authorization", &access_token);
         for n in 0..OWN_TOKENS {

@@ -70,7 +70,7 @@ class Server:
 def access_token(server, username, password):
     _, headers = server.call("POST", "/api/user/login", {"username": username, "password": password})
     cookie = headers["Set-Cookie"].split(";")[0]
-    return server.call("GET", "/api/user/token", Cookie=cookie)[0]
+    return server.call("GET", "/api/user/token", Cookie=cookie, Origin=server.base)[0]
 
 
 def callers(server):

@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::api_error::ApiError;
-use super::auth::{SignedIn, refuse_foreign_navigation};
+use super::auth::SignedIn;
 use super::envelope::{Done, Envelope, NoStore};
 use super::error_code::ErrorCode;
 use super::extract::{Id, OptionalJson};
+use super::same_site;
 use super::state::AppState;
 use crate::domain::access_token::AccessToken;
+use crate::domain::caller::Credential;
 use crate::domain::id::AccessTokenId;
 use crate::domain::text;
 use crate::domain::time::{Lifetime, UnixTime};
@@ -87,7 +89,7 @@ pub async fn create(
 }
 
 /// Create an access token; `data` is the secret, shown this once. It never expires or, if you authenticate with an access
-/// token, expires with that one.
+/// token, expires with that one. With the session cookie the request must come from this site, or have `New-Api-User`.
 #[utoipa::path(get, path = "/api/user/token", operation_id = "mint", tag = "accounts",
     responses((status = 200, body = Envelope<String>)))]
 pub async fn mint(
@@ -95,7 +97,9 @@ pub async fn mint(
     SignedIn(caller): SignedIn,
     parts: http::request::Parts,
 ) -> Result<NoStore<Envelope<String>>, ApiError> {
-    refuse_foreign_navigation(&parts, &app)?;
+    if matches!(caller.credential, Credential::Session) {
+        same_site::refuse_change_by_get(&parts, &app)?;
+    }
     let (_, secret) = app.access_tokens.create(&caller, "made by GET /api/user/token", None).await?;
     Ok(NoStore(Envelope::of(secret.expose().to_owned())))
 }

@@ -113,6 +113,16 @@ impl ApiError {
         )
     }
 
+    /// 403 for a GET by cookie that changes something and may come from another site.
+    #[must_use]
+    pub fn cross_site_get() -> Self {
+        Self::new(
+            ErrorCode::CrossSiteRequest,
+            "this GET changes something, so with the session cookie it must come from this site (`Sec-Fetch-Site`, \
+             `Origin` or `Referer`) or have `New-Api-User`; programs use an access token",
+        )
+    }
+
     /// 403 for a page of another site that tries to sign a user in or out.
     #[must_use]
     pub fn foreign_page() -> Self {

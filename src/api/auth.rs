@@ -11,6 +11,7 @@ use super::api_error::ApiError;
 use super::error_code::ErrorCode;
 use super::extract::{Query, origin};
 use super::middleware::observe::set_user;
+use super::same_site;
 use super::state::AppState;
 use crate::domain::caller::{Caller, Credential, Origin};
 use crate::domain::id::{GatewayId, UserId};
@@ -27,7 +28,7 @@ use crate::storage::sessions::{CREATED_TIME, IP, USER_AGENT, USER_ID};
 const RENEWED: &str = "renewed";
 
 /// Headers in which clients of this API family repeat the user's id. Optional; a wrong id is refused.
-const USER_HEADERS: [&str; 6] =
+pub(super) const USER_HEADERS: [&str; 6] =
     ["new-api-user", "veloera-user", "voapi-user", "user-id", "rix-api-user", "neo-api-user"];
 
 /// A caller who is signed in by session cookie or access token.
@@ -127,10 +128,7 @@ impl FromRequestParts<Arc<AppState>> for NotForeign {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
-        match source(parts, app) {
-            Source::SameSite | Source::Unknown => Ok(Self),
-            Source::OtherSite => Err(ApiError::foreign_page()),
-        }
+        same_site::refuse_foreign_page(parts, app).map(|()| Self)
     }
 }
 
@@ -200,10 +198,14 @@ impl FromRequestParts<Arc<AppState>> for CurrentSession {
     }
 }
 
-/// Refuses signing out by POST from another site: it is a write by cookie.
+/// Refuses to end a session for a page of another site.
 pub async fn may_end_session(session: &Session, parts: &Parts, app: &AppState) -> Result<(), ApiError> {
     let signed_in: Option<i64> = session.get(USER_ID).await.map_err(session_failed)?;
-    if signed_in.is_some() { refuse_cross_site(parts, app) } else { Ok(()) }
+    match signed_in {
+        None => Ok(()),
+        Some(_) if parts.method.is_safe() => same_site::refuse_change_by_get(parts, app),
+        Some(_) => same_site::refuse_write(parts, app),
+    }
 }
 
 /// Ends the session, if there is one.
@@ -215,7 +217,9 @@ async fn by_session(parts: &mut Parts, app: &Arc<AppState>) -> Result<Arc<User>,
     let session = Session::from_request_parts(parts, app).await.map_err(|(_, cause)| ApiError::internal(cause))?;
     let id: Option<i64> = session.get(USER_ID).await.map_err(session_failed)?;
     let id = id.map(UserId::new).ok_or_else(ApiError::not_signed_in)?;
-    refuse_cross_site(parts, app)?;
+    if !parts.method.is_safe() {
+        same_site::refuse_write(parts, app)?;
+    }
     let user = app.authenticator.by_session(id).await?;
     renew(&session, app).await?;
     if let Some(id) = session.id() {
@@ -232,75 +236,6 @@ async fn renew(session: &Session, app: &AppState) -> Result<(), ApiError> {
         session.insert(RENEWED, now.get()).await.map_err(session_failed)?;
     }
     Ok(())
-}
-
-/// Refuses a write by cookie that comes from another site. Where the browser sends neither `Origin` nor
-/// `Sec-Fetch-Site`, one of [`USER_HEADERS`] is required instead: pages of other sites cannot send it.
-fn refuse_cross_site(parts: &Parts, app: &AppState) -> Result<(), ApiError> {
-    let own_header = || USER_HEADERS.iter().any(|name| parts.headers.contains_key(*name));
-    let allowed = parts.method.is_safe()
-        || match source(parts, app) {
-            Source::SameSite => true,
-            Source::OtherSite => false,
-            Source::Unknown => own_header(),
-        };
-    if allowed { Ok(()) } else { Err(ApiError::cross_site()) }
-}
-
-/// Refuses pages of another site. For `GET /api/user/token`, which writes because clients of this API family expect it.
-pub fn refuse_foreign_navigation(parts: &Parts, app: &AppState) -> Result<(), ApiError> {
-    match source(parts, app) {
-        Source::SameSite | Source::Unknown => Ok(()),
-        Source::OtherSite => Err(ApiError::cross_site()),
-    }
-}
-
-/// The site that sent a request, as its browser states it.
-enum Source {
-    /// A page of this site, or the user typed the address.
-    SameSite,
-    /// A page of another site; a sibling subdomain counts as another site.
-    OtherSite,
-    /// Neither header was sent: a program, an old browser, or a link followed over plain HTTP.
-    Unknown,
-}
-
-/// Reads `Sec-Fetch-Site`, and `Origin` where that is not decisive. An unreadable header counts as another site.
-fn source(parts: &Parts, app: &AppState) -> Source {
-    let header = |name| parts.headers.get(name).map(|value: &http::HeaderValue| value.to_str().unwrap_or("unreadable"));
-    match (header("sec-fetch-site"), header("origin")) {
-        (Some("same-origin"), _) | (Some("none"), None) => Source::SameSite,
-        (Some("none") | None, Some(origin)) if is_own_origin(origin, parts, app) => Source::SameSite,
-        (Some(_), _) | (None, Some(_)) => Source::OtherSite,
-        (None, None) => Source::Unknown,
-    }
-}
-
-/// Returns true if `origin` is this site: it matches `Host`, or `http.public_url` (a proxy may change `Host`).
-fn is_own_origin(origin: &str, parts: &Parts, app: &AppState) -> bool {
-    let Some((scheme, host)) = split_origin(origin) else {
-        return false;
-    };
-    let host_header = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
-    let host_header = host_header.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str));
-    let is_host = host_header.is_some_and(|name| host.eq_ignore_ascii_case(without_default_port(scheme, name)));
-    let public = split_origin(&app.public_url);
-    let is_public = public.is_some_and(|(public_scheme, public_host)| {
-        scheme.eq_ignore_ascii_case(public_scheme) && host.eq_ignore_ascii_case(public_host)
-    });
-    is_host || is_public
-}
-
-/// The scheme and the host of a URL; the port belongs to the host unless it is the default one.
-fn split_origin(url: &str) -> Option<(&str, &str)> {
-    let (scheme, rest) = url.split_once("://")?;
-    let host = rest.split('/').next().unwrap_or(rest);
-    (!host.is_empty()).then(|| (scheme, without_default_port(scheme, host)))
-}
-
-fn without_default_port<'a>(scheme: &str, host: &'a str) -> &'a str {
-    let port = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
-    host.strip_suffix(port).unwrap_or(host)
 }
 
 /// The text after `Bearer` (in any case), or all of it without that prefix.

@@ -32,6 +32,7 @@ pub mod overview;
 pub mod page;
 pub mod refused_requests;
 pub mod router;
+pub mod same_site;
 pub mod sessions;
 pub mod settings;
 pub mod sign_in;

@@ -67,25 +67,30 @@ pub async fn sign_in(
     Ok(Envelope::of(UserBody::new(user, &app)))
 }
 
-/// Sign out. Pages of other sites cannot call this.
+/// Sign out. With a session the request must come from this site, or have `New-Api-User`.
 #[utoipa::path(get, path = "/api/user/logout", operation_id = "logout", tag = "accounts",
     responses((status = 200, body = Done)))]
-pub async fn sign_out(_: NotForeign, session: Session) -> Result<Done, ApiError> {
-    end_session(&session).await?;
-    Ok(Done::default())
-}
-
-/// Sign out. Pages of other sites cannot call this.
-#[utoipa::path(post, path = "/api/user/logout", operation_id = "logout_by_post", tag = "accounts",
-    responses((status = 200, body = Done)))]
-pub async fn sign_out_by_post(
+pub async fn sign_out(
     State(app): State<Arc<AppState>>,
-    not_foreign: NotForeign,
+    _: NotForeign,
     session: Session,
     parts: http::request::Parts,
 ) -> Result<Done, ApiError> {
     may_end_session(&session, &parts, &app).await?;
-    sign_out(not_foreign, session).await
+    end_session(&session).await?;
+    Ok(Done::default())
+}
+
+/// Sign out. With a session the request must come from this site, or have `New-Api-User`.
+#[utoipa::path(post, path = "/api/user/logout", operation_id = "logout_by_post", tag = "accounts",
+    responses((status = 200, body = Done)))]
+pub async fn sign_out_by_post(
+    app: State<Arc<AppState>>,
+    not_foreign: NotForeign,
+    session: Session,
+    parts: http::request::Parts,
+) -> Result<Done, ApiError> {
+    sign_out(app, not_foreign, session, parts).await
 }
 
 /// Create an account for yourself, if the operator allows it.

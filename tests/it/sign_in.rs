@@ -154,18 +154,16 @@ const OTHER_SITE: &str =
     "a page of another site sent this request (`Origin` or `Sec-Fetch-Site`); open this site directly";
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_page_of_another_site_cannot_sign_in_sign_out_or_register(pool: PgPool) {
+async fn a_page_of_another_site_cannot_sign_in_or_register(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__REGISTRATION", "open")]).await;
     let stranger = app.stranger();
     for (n, (headers, allowed)) in SOURCES.into_iter().enumerate() {
-        let ana = app.signs_in("root", ROOT_PASSWORD).await;
         let login = json!({ "username": "root", "password": ROOT_PASSWORD });
         let account = json!({ "username": format!("user{n}"), "password": "a password" });
         let sent = [
             stranger.send(request_with_headers(&stranger, Method::POST, LOGIN, headers, &login)).await,
             stranger.send(request_with_headers(&stranger, Method::POST, REGISTER, headers, &account)).await,
             stranger.send(request_with_headers(&stranger, Method::POST, LOGOUT, headers, &Value::Null)).await,
-            ana.send(request_with_headers(&ana, Method::GET, LOGOUT, headers, &Value::Null)).await,
         ];
         for answer in sent {
             if allowed {
@@ -175,11 +173,53 @@ async fn a_page_of_another_site_cannot_sign_in_sign_out_or_register(pool: PgPool
                 assert_eq!(answer.header("set-cookie"), None, "{headers:?}");
             }
         }
-        let token = ana.send(request_with_headers(&ana, Method::GET, ACCESS_TOKEN, headers, &Value::Null)).await;
-        assert_eq!(token.status, if allowed { 401 } else { 403 }, "{headers:?}");
-        let is_signed_in = ana.get("/api/user/self").await.status == 200;
-        assert_eq!(is_signed_in, !allowed, "{headers:?}");
     }
+}
+
+const CHANGE_BY_GET: &str = "this GET changes something, so with the session cookie it must come from this site \
+                             (`Sec-Fetch-Site`, `Origin` or `Referer`) or have `New-Api-User`; programs use an access token";
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_page_of_another_site_cannot_end_a_session_or_make_an_access_token_by_get(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let own = app.root().await.id.to_string();
+    let others: [(Headers<'_>, bool); 10] = [
+        (&[("referer", "https://keys.test/keys?page=2")], true),
+        (&[("referer", "http://keys.test/")], true),
+        (&[("referer", "https://evil.test/https://keys.test/")], false),
+        (&[("referer", "https://keys.test.evil.test/")], false),
+        (&[("referer", "https://keys.test@evil.test/")], false),
+        (&[("referer", "about:blank")], false),
+        (&[("referer", "")], false),
+        (&[("referer", "https://keys.test/"), ("origin", "https://evil.test")], false),
+        (&[("referer", "https://keys.test/"), ("sec-fetch-site", "cross-site")], false),
+        (&[("new-api-user", &own), ("referer", "https://evil.test/")], true),
+    ];
+    for (headers, allowed) in SOURCES.into_iter().chain(others) {
+        let allowed = allowed && !headers.is_empty();
+        let root = app.signs_in("root", ROOT_PASSWORD).await;
+        let by_get =
+            async |path: &str| root.send(request_with_headers(&root, Method::GET, path, headers, &Value::Null)).await;
+        let made = async || root.get("/api/user/access_tokens").await.ok().as_array().unwrap().len();
+        let before = made().await;
+        let head = root.send(request_with_headers(&root, Method::HEAD, ACCESS_TOKEN, headers, &Value::Null)).await;
+        let (token, ended) = (by_get(ACCESS_TOKEN).await, by_get(LOGOUT).await);
+        let is_signed_in = root.get("/api/user/self").await.status == 200;
+        if allowed {
+            (token.ok(), ended.ok());
+            assert_eq!((head.status.as_u16(), is_signed_in), (200, false), "{headers:?}");
+        } else {
+            token.refuses_saying(403, "cross_site_request", CHANGE_BY_GET);
+            ended.refuses(403, "cross_site_request");
+            assert_eq!((head.status.as_u16(), is_signed_in, made().await), (403, true, before), "{headers:?}");
+        }
+    }
+    // Reading needs no evidence, an access token is evidence, and without a session there is nothing to end.
+    let root = app.signs_in("root", ROOT_PASSWORD).await;
+    let read = request_with_headers(&root, Method::GET, "/api/user/self", &[], &Value::Null);
+    root.send(read).await.ok();
+    root.by_access_token().await.get(ACCESS_TOKEN).await.ok();
+    app.stranger().get(LOGOUT).await.ok();
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -36,7 +36,7 @@ OpenAI API: `{\"error\": {\"message\", \"type\", \"code\"}}`.
 
 Reading, deleting and enabling are safe to repeat. A charge is safe to repeat with the same `request_id`: it is never
 charged twice. With the setting `http.errors_as_200`, failures of 400, 404 and 409 are answered with status 200 and the
-same body.
+same body, except below `/api/gateway` and for paths that do not exist.
 
 The [OpenAPI document](../dashboard/openapi.json) lists for every operation the codes that it can answer.
 

@@ -189,6 +189,16 @@ async fn business_failures_are_200_if_the_setting_says_so(pool: PgPool) {
     post_raw(&ana, "/api/token/", " ".repeat(1024 * 1024 + 1)).await.refuses(413, "body_too_large");
     ana.get("/api/token/search").await.ok();
     ana.get("/api/token/search").await.refuses(429, "rate_limited");
+    // Gateways and proxies decide by the status.
+    let gateway = app.gateway().await;
+    gateway.post("/api/gateway/charge", json!({ "key": "x" })).await.refuses(400, "missing_field");
+    gateway
+        .post("/api/gateway/settle", json!({ "reservation_id": "1", "quota": 1 }))
+        .await
+        .refuses(404, "reservation_not_found");
+    for mistyped in ["/api/gateway", "/api/gateway/aut", "/api/gatway/auth", "/api/nothing"] {
+        gateway.get(mistyped).await.refuses(404, "not_found");
+    }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

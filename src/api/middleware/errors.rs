@@ -22,14 +22,17 @@ pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, n
     if !answer.status().is_client_error() && !answer.status().is_server_error() {
         return answer;
     }
-    let refusal = answer.extensions().get::<ApiError>().cloned().unwrap_or_else(|| of_framework(answer.status()));
+    let of_handler = answer.extensions().get::<ApiError>().cloned();
+    // Of a proxy that asks at a mistyped address, 200 would let every request in.
+    let may_be_200 = of_handler.is_some() && !is_of_gateways(&path);
+    let refusal = of_handler.unwrap_or_else(|| of_framework(answer.status()));
     if refusal.code == ErrorCode::DatabaseUnavailable {
         app.db.suspect();
     }
     let (mut parts, _) = answer.into_parts();
     parts.status = refusal.status;
     let is_openai = OpenAiFailure::is_used_at(&path);
-    if app.errors_as_200 && is_business(refusal.status) && !is_openai {
+    if app.errors_as_200 && may_be_200 && is_business(refusal.status) && !is_openai {
         parts.status = StatusCode::OK;
     }
     parts.headers.remove(header::CONTENT_LENGTH);
@@ -74,6 +77,11 @@ fn of_framework(status: StatusCode) -> ApiError {
             ApiError { status, ..ApiError::new(ErrorCode::BadRequest, message) }
         }
     }
+}
+
+/// Gateways and proxies decide by the status.
+fn is_of_gateways(path: &str) -> bool {
+    path.strip_prefix("/api/gateway").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The failures that old clients need as 200 (`http.errors_as_200`).

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::actors::{self, ActorError};
 use super::invalidator::Invalidator;
 use super::rng::Rng;
 use super::vault::Vault;
@@ -13,7 +14,7 @@ use crate::domain::id::AccessTokenId;
 use crate::domain::policy;
 use crate::domain::secrets::AccessTokenSecret;
 use crate::domain::time::{Lifetime, UnixTime};
-use crate::storage::{Db, StorageError, access_tokens, audit, users};
+use crate::storage::{Db, StorageError, access_tokens, audit};
 
 /// Why a request about access tokens was refused.
 #[derive(Debug, thiserror::Error)]
@@ -21,9 +22,9 @@ pub enum AccessTokensError {
     /// The access token does not exist or belongs to another user.
     #[error("there is no such access token")]
     NotFound,
-    /// The caller's account was deleted during the request.
-    #[error("this account no longer exists")]
-    AccountDeleted,
+    /// The caller may no longer do this.
+    #[error(transparent)]
+    Actor(#[from] ActorError),
     /// The user has the maximum number of access tokens.
     #[error("you have {max} access tokens, which is the limit; revoke one first", max = policy::MAX_ACCESS_TOKENS)]
     TooMany,
@@ -91,7 +92,9 @@ impl AccessTokens {
         let digest = self.vault.digests().digest(secret.expose());
         let owner = caller.user.id;
         let mut tx = self.db.begin().await?;
-        users::lock(&mut tx, owner).await?.ok_or(AccessTokensError::AccountDeleted)?;
+        actors::lock_caller(&mut tx, owner).await?;
+        // The job deletes them, but not while the clocks differ; their number must be bounded then too.
+        access_tokens::delete_expired_of(&mut tx, owner, now, 2 * policy::MAX_ACCESS_TOKENS).await?;
         if access_tokens::count_live(&mut tx, owner, now).await? >= policy::MAX_ACCESS_TOKENS {
             return Err(AccessTokensError::TooMany);
         }

@@ -89,6 +89,20 @@ pub async fn delete(conn: &mut Conn, owner: UserId, id: AccessTokenId) -> Result
     Ok(done.rows_affected() > 0)
 }
 
+/// Deletes the expired access tokens of a user, if there are more than `kept` of all kinds.
+pub async fn delete_expired_of(conn: &mut Conn, owner: UserId, now: UnixTime, kept: i64) -> Result<(), StorageError> {
+    sqlx::query!(
+        "delete from access_tokens where user_id = $1 and expires_at <= $2 \
+         and (select count(*) from access_tokens where user_id = $1) > $3",
+        owner as UserId,
+        now as UnixTime,
+        kept
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
 /// Deletes access tokens that expired before `now`, at most [`BATCH`](super::retention::BATCH). Returns their number.
 pub async fn delete_expired(conn: &mut Conn, now: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(

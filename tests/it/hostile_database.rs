@@ -108,7 +108,7 @@ async fn slow_requests_of_users_take_no_connection_from_gateways(pool: PgPool) {
     let waiting =
         "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     eventually("every connection for users is waiting", async || {
-        sqlx::query_scalar::<_, i64>(waiting).fetch_one(&pool).await.unwrap() >= 11
+        sqlx::query_scalar::<_, i64>(waiting).fetch_one(&pool).await.unwrap() >= 10
     })
     .await;
     for n in 0..100 {

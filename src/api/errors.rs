@@ -21,6 +21,7 @@ use crate::domain::usage_report::ReportInvalid;
 use crate::domain::user::UserFilterInvalid;
 use crate::domain::username::{UsernameConflict, UsernameInvalid};
 use crate::service::access_tokens::AccessTokensError;
+use crate::service::actors::ActorError;
 use crate::service::audit::AuditError;
 use crate::service::authenticator::AuthError;
 use crate::service::charge_history::ChargeHistoryError;
@@ -93,6 +94,7 @@ impl From<TokensError> for ApiError {
             }
             TokensError::Edit(EditRefused::Insufficient(_)) => Self::new(ErrorCode::InsufficientQuota, message),
             TokensError::Search(invalid) => invalid.into(),
+            TokensError::Actor(actor) => actor.into(),
             TokensError::RateLimited(limited) => limited.into(),
             TokensError::Vault(undecryptable) => undecryptable.into(),
             TokensError::Storage(storage) => storage.into(),
@@ -157,6 +159,15 @@ impl From<AuthError> for ApiError {
             AuthError::Unknown => Self::new(ErrorCode::InvalidCredential, message),
             AuthError::Disabled => Self::new(ErrorCode::UserDisabled, message),
             AuthError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<ActorError> for ApiError {
+    fn from(error: ActorError) -> Self {
+        match error {
+            ActorError::Auth(error) => error.into(),
+            ActorError::NotAdministrator => Self::not_admin(),
         }
     }
 }
@@ -235,6 +246,7 @@ impl From<UsersError> for ApiError {
             UsersError::MaxTokens => Self::new(ErrorCode::InvalidMaxTokens, message),
             UsersError::WalletRange(_) => Self::new(ErrorCode::InvalidQuota, message),
             UsersError::DisabledByRoot(_) => Self::new(ErrorCode::AccountDisabledByRoot, message),
+            UsersError::Actor(actor) => actor.into(),
             UsersError::RateLimited(limited) => limited.into(),
             UsersError::Busy(_) => Self::new(ErrorCode::SignInBusy, message),
             UsersError::Storage(storage) => storage.into(),
@@ -305,7 +317,8 @@ impl From<AccessTokensError> for ApiError {
     fn from(error: AccessTokensError) -> Self {
         let message = error.to_string();
         match error {
-            AccessTokensError::NotFound | AccessTokensError::AccountDeleted => Self::new(ErrorCode::NotFound, message),
+            AccessTokensError::NotFound => Self::new(ErrorCode::NotFound, message),
+            AccessTokensError::Actor(actor) => actor.into(),
             AccessTokensError::TooMany => Self::new(ErrorCode::AccessTokenLimitReached, message),
             AccessTokensError::ExpiryPast | AccessTokensError::ExpiryTooLate(_) => {
                 Self::new(ErrorCode::InvalidExpiry, message)
@@ -320,6 +333,7 @@ impl From<EnablementError> for ApiError {
         let message = error.to_string();
         match error {
             EnablementError::NotFound | EnablementError::AccountDeleted => Self::new(ErrorCode::NotFound, message),
+            EnablementError::Actor(actor) => actor.into(),
             EnablementError::AlreadyEnabled => Self::new(ErrorCode::TokenApiEnabled, message),
             EnablementError::AlreadyRequested => Self::new(ErrorCode::TokenApiRequested, message),
             EnablementError::ForeignAccount => Self::new(ErrorCode::ForeignAccount, message),
@@ -334,6 +348,7 @@ impl From<GatewaysError> for ApiError {
         let message = error.to_string();
         match error {
             GatewaysError::NotFound | GatewaysError::CredentialNotFound => Self::new(ErrorCode::NotFound, message),
+            GatewaysError::Actor(actor) => actor.into(),
             GatewaysError::TooManyCredentials => Self::new(ErrorCode::CredentialLimitReached, message),
             GatewaysError::Storage(storage) => storage.into(),
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::actors::{self, ActorError};
 use super::invalidator::Invalidator;
 use super::users::AccountRules;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
@@ -35,6 +36,9 @@ pub enum EnablementError {
     /// The request was decided before.
     #[error("this request has been decided already")]
     AlreadyDecided,
+    /// The caller may no longer do this.
+    #[error(transparent)]
+    Actor(#[from] ActorError),
     /// The database.
     #[error(transparent)]
     Storage(StorageError),
@@ -79,7 +83,7 @@ impl Enablement {
         account: Option<&str>,
     ) -> Result<EnablementRequest, EnablementError> {
         let mut tx = self.db.begin().await?;
-        let user = users::lock(&mut tx, caller.user.id).await?.ok_or(EnablementError::AccountDeleted)?;
+        let user = actors::lock_caller(&mut tx, caller.user.id).await?;
         if account.is_some_and(|account| !names(account, &user)) {
             return Err(EnablementError::ForeignAccount);
         }
@@ -133,7 +137,8 @@ impl Enablement {
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
         let request = enablement::find(&mut tx, id).await?.ok_or(EnablementError::NotFound)?;
-        let mut user = users::lock(&mut tx, request.user_id).await?.ok_or(EnablementError::AccountDeleted)?;
+        let (_, user) = actors::lock_admin(&mut tx, admin.user.id, request.user_id).await?;
+        let mut user = user.ok_or(EnablementError::AccountDeleted)?;
         if !enablement::update_decision(&mut tx, id, decision.state(), admin.user.id, note, now).await? {
             return Err(EnablementError::AlreadyDecided);
         }

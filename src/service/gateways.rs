@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::actors::{self, ActorError};
 use super::invalidator::Invalidator;
 use super::rng::Rng;
 use super::vault::Vault;
@@ -29,6 +30,9 @@ pub enum GatewaysError {
         max = policy::MAX_GATEWAY_CREDENTIALS
     )]
     TooManyCredentials,
+    /// The caller may no longer do this.
+    #[error(transparent)]
+    Actor(#[from] ActorError),
     /// The database.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -80,6 +84,7 @@ impl Gateways {
     ) -> Result<(Gateway, GatewayCredential, GatewaySecret), GatewaysError> {
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
+        actors::lock_actor(&mut tx, actor).await?;
         let gateway = gateways::insert(&mut tx, name, actor.user().map(|user| user.id), now).await?;
         let (credential, secret) = self.insert_credential(&mut tx, actor, gateway.id).await?;
         let entry = AuditEntry::new(now, actor, Action::GatewayCreated, Subject::gateway(gateway.id))
@@ -95,6 +100,7 @@ impl Gateways {
     /// The gateway does not exist; the database.
     pub async fn revoke(&self, actor: Actor<'_>, id: GatewayId) -> Result<(), GatewaysError> {
         let mut tx = self.db.begin().await?;
+        actors::lock_actor(&mut tx, actor).await?;
         let name = gateways::delete(&mut tx, id).await?.ok_or(GatewaysError::NotFound)?;
         let entry = AuditEntry::new(self.clock.now(), actor, Action::GatewayRevoked, Subject::gateway(id))
             .with([("name", name)]);
@@ -113,6 +119,7 @@ impl Gateways {
         gateway: GatewayId,
     ) -> Result<(GatewayCredential, GatewaySecret), GatewaysError> {
         let mut tx = self.db.begin().await?;
+        actors::lock_actor(&mut tx, actor).await?;
         if !gateways::lock(&mut tx, gateway).await? {
             return Err(GatewaysError::NotFound);
         }
@@ -139,6 +146,7 @@ impl Gateways {
         id: GatewayCredentialId,
     ) -> Result<(), GatewaysError> {
         let mut tx = self.db.begin().await?;
+        actors::lock_actor(&mut tx, actor).await?;
         if !gateways::delete_credential(&mut tx, gateway, id).await? {
             return Err(GatewaysError::CredentialNotFound);
         }

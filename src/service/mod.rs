@@ -2,6 +2,7 @@
 //! and commits. It knows no HTTP. Services may use each other, but not in a circle.
 
 pub mod access_tokens;
+pub mod actors;
 pub mod audit;
 pub mod audit_writer;
 pub mod authenticator;

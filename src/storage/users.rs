@@ -65,6 +65,17 @@ pub async fn lock(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageEr
     Ok(row.map(|row| user_of!(row)))
 }
 
+/// Like [`lock`] for several accounts, ids ascending. Returns those that are live.
+pub async fn lock_all(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<User>, StorageError> {
+    let rows = select_users!(
+        "from users where id = any($1) and deleted_time is null order by id for no key update",
+        ids as &[UserId]
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| user_of!(row)).collect())
+}
+
 /// Finds the live account with this name, in any case and spelling, and its password hash.
 pub async fn find_by_name(conn: &mut Conn, name: &Username) -> Result<Option<(User, String)>, StorageError> {
     let found = select_users!("from users where username_folded = $1 and deleted_time is null", name.folded())

@@ -16,6 +16,7 @@
 
 mod access_tokens;
 mod add_quota;
+mod administrators;
 mod all_tokens;
 mod architecture;
 mod audit;

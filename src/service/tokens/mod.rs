@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 pub use self::administration::{AnyonesKey, AnyonesPage, AnyonesSearch};
 pub use self::lists::{KeySearch, Search};
+use super::actors::{self, ActorError};
 use super::invalidator::Invalidator;
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
@@ -23,7 +24,7 @@ use crate::domain::rate_limits::RateLimitsPatch;
 use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
 use crate::domain::token::{EditRefused, NewToken, QuotaChange, Switch, Token, TokenPatch, TokenWithKey};
-use crate::storage::{self, Conn, Db, StorageError, audit, tokens, users};
+use crate::storage::{self, Conn, Db, StorageError, audit, tokens};
 
 /// Settings of the operator for tokens.
 #[derive(Debug)]
@@ -51,6 +52,9 @@ pub enum TokensError {
     Edit(#[from] EditRefused),
     #[error(transparent)]
     Search(#[from] SearchInvalid),
+    /// The caller may no longer do this.
+    #[error(transparent)]
+    Actor(#[from] ActorError),
     #[error(transparent)]
     RateLimited(#[from] RateLimited),
     /// The stored key cannot be decrypted.
@@ -103,7 +107,7 @@ impl Tokens {
         let sealed = self.rng.generate(|rng| self.vault.seal(&key, rng));
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
-        let owner = users::lock(&mut tx, caller.user.id).await?.ok_or(TokensError::NotFound)?;
+        let owner = actors::lock_caller(&mut tx, caller.user.id).await?;
         let limit = owner.max_tokens.unwrap_or(self.rules.max_tokens);
         if tokens::count(&mut tx, owner.id).await? >= limit {
             return Err(TokensError::LimitReached(limit));
@@ -126,7 +130,7 @@ impl Tokens {
         }
         let details = changed_fields(&patch);
         let mut tx = self.db.begin().await?;
-        users::lock(&mut tx, caller.user.id).await?;
+        actors::lock_caller(&mut tx, caller.user.id).await?;
         let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(TokensError::NotFound)?;
         let token = token.edited(patch)?;
         tokens::update(&mut tx, &token).await?;
@@ -162,7 +166,7 @@ impl Tokens {
         let owner = caller.user.id;
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
-        users::lock(&mut tx, owner).await?;
+        actors::lock_caller(&mut tx, owner).await?;
         let deleted = tokens::delete(&mut tx, owner, ids, now).await?;
         let entry = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner, Details::new());
         audit::insert_many(&mut tx, &deleted.iter().map(entry).collect::<Vec<_>>()).await?;
@@ -178,9 +182,12 @@ impl Tokens {
         to: Switch,
     ) -> Result<Token, TokensError> {
         let mut tx = self.db.begin().await?;
-        users::lock(&mut tx, owner).await?;
+        let by = if owner == caller.user.id {
+            actors::lock_caller(&mut tx, owner).await?.role
+        } else {
+            actors::lock_admin(&mut tx, caller.user.id, owner).await?.0.role
+        };
         let token = tokens::lock(&mut tx, owner, id).await?.ok_or(TokensError::NotFound)?;
-        let by = caller.user.role;
         let (token, action) = match to {
             Switch::On => (token.enable(by, self.clock.now())?, Action::TokenEnabled),
             Switch::Off => (token.disable(by), Action::TokenDisabled),

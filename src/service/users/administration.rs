@@ -12,6 +12,7 @@ use crate::domain::policy;
 use crate::domain::search::SearchPattern;
 use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
 use crate::domain::username::Username;
+use crate::service::actors;
 use crate::storage::{Conn, access_tokens, audit, sessions, tokens, users};
 
 /// An account to create.
@@ -123,6 +124,12 @@ impl Users {
         };
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
+        if let Some(admin) = actor.user() {
+            let (admin, _) = actors::lock_admin(&mut tx, admin.id, admin.id).await?;
+            if !admin.role.may_manage(new.role) {
+                return Err(UsersError::RoleTooLow);
+            }
+        }
         let id = users::insert(&mut tx, &user, now).await?;
         let entry = AuditEntry::new(now, actor, Action::AccountCreated, Subject::user(id))
             .with([("role", new.role.code().to_string())]);
@@ -151,15 +158,15 @@ impl Users {
             None => None,
         };
         let mut tx = self.db.begin().await?;
-        let mut user = lock_managed(&mut tx, admin, id).await?;
-        if patch.role.is_some_and(|role| !admin.user.role.may_manage(role)) {
+        let (own_role, mut user) = lock_managed(&mut tx, admin, id).await?;
+        if patch.role.is_some_and(|role| !own_role.may_manage(role)) {
             return Err(UsersError::RoleTooLow);
         }
         let sessions_end =
             new_hash.is_some() || (user.status, patch.status) == (UserStatus::Disabled, Some(UserStatus::Enabled));
         user = match patch.status {
-            Some(UserStatus::Enabled) => user.enable(admin.user.role)?,
-            Some(UserStatus::Disabled) => user.disable(admin.user.role),
+            Some(UserStatus::Enabled) => user.enable(own_role)?,
+            Some(UserStatus::Disabled) => user.disable(own_role),
             None => user,
         };
         user.display_name = patch.display_name.unwrap_or(user.display_name);
@@ -211,7 +218,7 @@ impl Users {
     /// An account that the administrator may not manage; a wallet outside its range; the database.
     pub async fn grant(&self, admin: &Caller, id: UserId, grant: Grant, note: &str) -> Result<User, UsersError> {
         let mut tx = self.db.begin().await?;
-        let mut user = lock_managed(&mut tx, admin, id).await?;
+        let (_, mut user) = lock_managed(&mut tx, admin, id).await?;
         let before = user.quota.get();
         let after = match grant {
             Grant::By(delta) => before.checked_add(delta),
@@ -231,10 +238,12 @@ impl Users {
     }
 }
 
-/// Locks an account that the administrator may manage.
-async fn lock_managed(conn: &mut Conn, admin: &Caller, id: UserId) -> Result<User, UsersError> {
-    let user = users::lock(conn, id).await?.ok_or(UsersError::NotFound)?;
-    if admin.user.role.may_manage(user.role) { Ok(user) } else { Err(UsersError::RoleTooLow) }
+/// Locks an account that the administrator may manage, and the administrator's own. The locked role decides, so of two
+/// roots who take each other's role away, one remains. Returns that role and the account.
+async fn lock_managed(conn: &mut Conn, admin: &Caller, id: UserId) -> Result<(Role, User), UsersError> {
+    let (admin, user) = actors::lock_admin(conn, admin.user.id, id).await?;
+    let user = user.ok_or(UsersError::NotFound)?;
+    if admin.role.may_manage(user.role) { Ok((admin.role, user)) } else { Err(UsersError::RoleTooLow) }
 }
 
 fn check_max_tokens(limit: i64) -> Result<Option<i64>, UsersError> {

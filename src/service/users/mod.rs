@@ -10,6 +10,7 @@ use std::sync::Arc;
 pub use administration::{Grant, NewAccount, UserPatch};
 pub use own_account::OwnAccountPatch;
 
+use super::actors::ActorError;
 use super::invalidator::Invalidator;
 use super::passwords::{Passwords, PasswordsBusy};
 use super::rate_limiter::{RateLimited, RateLimiter};
@@ -73,6 +74,9 @@ pub enum UsersError {
     /// Only root enables what root disabled.
     #[error(transparent)]
     DisabledByRoot(#[from] AccountDisabledByRoot),
+    /// The caller may no longer do this.
+    #[error(transparent)]
+    Actor(#[from] ActorError),
     /// Too many attempts to give the current password.
     #[error(transparent)]
     RateLimited(#[from] RateLimited),

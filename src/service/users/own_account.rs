@@ -5,6 +5,7 @@ use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Caller;
 use crate::domain::password::{NewPassword, TypedPassword};
 use crate::domain::user::User;
+use crate::service::actors;
 use crate::storage::{audit, sessions, users};
 
 /// What users may change about their own account. `None` leaves a field as it is.
@@ -50,7 +51,7 @@ impl Users {
             None => None,
         };
         let mut tx = self.db.begin().await?;
-        let mut user = users::lock(&mut tx, id).await?.ok_or(UsersError::NotFound)?;
+        let mut user = actors::lock_caller(&mut tx, id).await?;
         user.display_name = patch.display_name.unwrap_or(user.display_name);
         user.email = patch.email.unwrap_or(user.email);
         users::update(&mut tx, &user).await?;

@@ -1,0 +1,57 @@
+//! Checks under a lock that callers may still do what their request was admitted for: while it waited, their account may
+//! have been disabled, deleted or given another role.
+
+use super::authenticator::AuthError;
+use crate::domain::audit::Actor;
+use crate::domain::id::UserId;
+use crate::domain::user::{User, UserStatus};
+use crate::storage::{Conn, StorageError, users};
+
+/// Why a caller may no longer do something.
+#[derive(Debug, thiserror::Error)]
+pub enum ActorError {
+    /// The account was deleted or disabled.
+    #[error(transparent)]
+    Auth(AuthError),
+    /// The role was taken away.
+    #[error("an administrator account is required")]
+    NotAdministrator,
+}
+
+impl From<StorageError> for ActorError {
+    fn from(error: StorageError) -> Self {
+        Self::Auth(error.into())
+    }
+}
+
+/// Locks the account of a caller, whose account must be live and enabled.
+pub async fn lock_caller(conn: &mut Conn, caller: UserId) -> Result<User, ActorError> {
+    let user = users::lock(conn, caller).await?;
+    check_live(user)
+}
+
+/// Locks the account of an administrator and the one that is changed, in the order of their ids, so that two of them who
+/// change each other do not wait for each other. The second is `None` if there is no such live account.
+pub async fn lock_admin(conn: &mut Conn, admin: UserId, target: UserId) -> Result<(User, Option<User>), ActorError> {
+    let mut locked = users::lock_all(conn, &[admin, target]).await?;
+    let target = locked.iter().find(|user| user.id == target).cloned();
+    locked.retain(|user| user.id == admin);
+    let admin = check_live(locked.pop())?;
+    if admin.role.is_admin() { Ok((admin, target)) } else { Err(ActorError::NotAdministrator) }
+}
+
+/// The same for a change of something else than an account. The operator and the service are not checked.
+pub async fn lock_actor(conn: &mut Conn, actor: Actor<'_>) -> Result<(), ActorError> {
+    match actor.user() {
+        Some(user) => lock_admin(conn, user.id, user.id).await.map(drop),
+        None => Ok(()),
+    }
+}
+
+fn check_live(user: Option<User>) -> Result<User, ActorError> {
+    let user = user.ok_or(ActorError::Auth(AuthError::Unknown))?;
+    match user.status {
+        UserStatus::Enabled => Ok(user),
+        UserStatus::Disabled => Err(ActorError::Auth(AuthError::Disabled)),
+    }
+}

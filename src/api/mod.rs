@@ -25,6 +25,7 @@ pub mod imports;
 pub mod keys;
 pub mod ledger;
 pub mod limits;
+pub mod locked_accounts;
 pub mod middleware;
 pub mod models;
 pub mod openapi;

@@ -17,8 +17,8 @@ use super::openapi::refusals;
 use super::state::AppState;
 use super::{
     access_tokens, activity, api_error, audit, auth, billing, charge_history, dashboard, enablement, gateways, health,
-    imports, keys, middleware, models, overview, refused_requests, sessions, settings, sign_in, tokens, usage,
-    usage_reports, users,
+    imports, keys, locked_accounts, middleware, models, overview, refused_requests, sessions, settings, sign_in,
+    tokens, usage, usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -98,6 +98,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(gateways::revoke_credential))
         .routes(routes!(audit::list))
         .routes(routes!(imports::list))
+        .routes(routes!(locked_accounts::list))
         .routes(routes!(settings::list))
         .routes(routes!(usage_reports::show))
         .routes(routes!(refused_requests::list));

@@ -25,6 +25,7 @@ use crate::service::overview::Overviews;
 use crate::service::rng::Rng;
 use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
+use crate::service::sign_in_limits::SignInLimits;
 use crate::service::tokens::Tokens;
 use crate::service::usage::Usage;
 use crate::service::usage_reports::UsageReports;
@@ -45,6 +46,7 @@ pub struct AppState {
     pub overviews: Overviews,
     pub users: Users,
     pub sign_in: SignIn,
+    pub sign_in_limits: Arc<SignInLimits>,
     pub sessions: Sessions,
     pub access_tokens: AccessTokens,
     pub enablement: Enablement,

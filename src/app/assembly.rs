@@ -39,6 +39,7 @@ use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
 use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
+use crate::service::sign_in_limits::SignInLimits;
 use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
 use crate::service::usage_reports::UsageReports;
@@ -91,6 +92,12 @@ impl App {
         let key_reader = KeyReader::new(vault.clone(), Arc::clone(&foreign_keys));
         let key_holders = Arc::new(KeyHolders::new(key_reader.clone(), Arc::clone(&rate_limiter)));
         let passwords = Passwords::new(rng.clone());
+        let sign_in_limits = Arc::new(SignInLimits::new(
+            db.clone(),
+            Arc::clone(&clock),
+            vault.digests().clone(),
+            config.limits.login_per_minute,
+        ));
         let authenticator = Arc::new(Authenticator::new(db.clone(), Arc::clone(&clock), vault.clone()));
         let balances = Arc::new(RecentBalances::new());
         let key_cache = Arc::new(KeyCache::start(db.clone(), Arc::clone(&clock), Arc::clone(&balances), &mut registry));
@@ -149,6 +156,7 @@ impl App {
                 rng.clone(),
                 Arc::clone(&clock),
                 Arc::clone(&rate_limiter),
+                Arc::clone(&sign_in_limits),
                 passwords.clone(),
                 invalidator.clone(),
                 groups,
@@ -158,9 +166,11 @@ impl App {
                 db.clone(),
                 Arc::clone(&clock),
                 Arc::clone(&rate_limiter),
+                Arc::clone(&sign_in_limits),
                 passwords,
                 Arc::clone(&account_rules),
             ),
+            sign_in_limits,
             sessions: Sessions::new(db.clone(), vault.clone(), Arc::clone(&clock)),
             access_tokens: AccessTokens::new(
                 db.clone(),

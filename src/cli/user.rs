@@ -41,6 +41,11 @@ pub enum UserCommand {
         #[arg(long)]
         password_stdin: bool,
     },
+    /// Forget wrong passwords at an account, so that its owner can sign in at once, from everywhere.
+    Unlock {
+        /// The user's name.
+        username: String,
+    },
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -64,11 +69,15 @@ impl From<RoleName> for Role {
 }
 
 pub async fn run(config: &Config, command: UserCommand) -> Result<(), String> {
-    let (UserCommand::Create { password_stdin, .. } | UserCommand::Password { password_stdin, .. }) = &command;
-    let password = if *password_stdin { Password::read()? } else { Password::generate() };
+    let from_stdin = match &command {
+        UserCommand::Create { password_stdin, .. } | UserCommand::Password { password_stdin, .. } => *password_stdin,
+        UserCommand::Unlock { username } => return unlock(config, username).await,
+    };
+    let password = if from_stdin { Password::read()? } else { Password::generate() };
     let new_password = NewPassword::parse(password.as_str()).map_err(|error| error.to_string())?;
     with_app(config, async |app| {
         match command {
+            UserCommand::Unlock { .. } => {}
             UserCommand::Create { username, role, token_api, .. } => {
                 create(app, &username, role, token_api, new_password).await?;
             }
@@ -81,6 +90,15 @@ pub async fn run(config: &Config, command: UserCommand) -> Result<(), String> {
         if let Password::Generated(password) = &password {
             print_line(&format!("password: {}", **password));
         }
+        Ok(())
+    })
+    .await
+}
+
+async fn unlock(config: &Config, username: &str) -> Result<(), String> {
+    with_app(config, async |app| {
+        app.state.users.unlock(username).await.map_err(|error| error.to_string())?;
+        print_line(&format!("unlocked {username}: wrong passwords until now no longer count"));
         Ok(())
     })
     .await

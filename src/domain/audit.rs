@@ -64,6 +64,7 @@ pub enum Action {
     AccountEdited,
     AccountDeleted,
     PasswordChanged,
+    AccountUnlocked,
     QuotaGranted,
     /// Usage that was counted while the database's clock was ahead became usage of today.
     FutureUsageMoved,
@@ -96,6 +97,7 @@ impl Action {
             Self::AccountEdited => "user.edited",
             Self::AccountDeleted => "user.deleted",
             Self::PasswordChanged => "user.password_changed",
+            Self::AccountUnlocked => "user.unlocked",
             Self::QuotaGranted => "user.quota_granted",
             Self::FutureUsageMoved => "user.future_usage_moved",
             Self::AccessTokenCreated => "access_token.created",
@@ -307,6 +309,7 @@ mod tests {
             (A::AccountEdited, "user.edited"),
             (A::AccountDeleted, "user.deleted"),
             (A::PasswordChanged, "user.password_changed"),
+            (A::AccountUnlocked, "user.unlocked"),
             (A::QuotaGranted, "user.quota_granted"),
             (A::FutureUsageMoved, "user.future_usage_moved"),
             (A::AccessTokenCreated, "access_token.created"),

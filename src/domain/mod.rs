@@ -32,6 +32,7 @@ pub mod search;
 pub mod secrets;
 pub mod session;
 pub mod setting;
+pub mod sign_in_limit;
 pub mod status;
 pub mod text;
 pub mod time;

@@ -195,6 +195,21 @@ pub const SESSION_DAYS: i64 = 30;
 /// Sessions that a user sees; those used last. Older ones end by themselves.
 pub const MAX_LISTED_SESSIONS: i64 = 100;
 
+/// Days for which a network from which somebody signed in to an account is known there. A holiday is shorter.
+pub const KNOWN_NETWORK_DAYS: i64 = 90;
+
+/// Known networks of one account; those used last. A phone changes its network often.
+pub const MAX_KNOWN_NETWORKS: i64 = 100;
+
+/// Seconds for which administrators see that sign-ins to an account were refused.
+pub const LOCKOUT_SECONDS: i64 = DAY;
+
+/// The same for names without an account, which nobody sees.
+pub const UNKNOWN_LOCKOUT_SECONDS: i64 = 600;
+
+/// Locked accounts in one list.
+pub const MAX_LOCKED_ACCOUNTS: i64 = 100;
+
 /// Characters of a `User-Agent` that are kept with a session: enough to tell browser and system.
 pub const MAX_USER_AGENT_CHARS: usize = 300;
 

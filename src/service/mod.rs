@@ -27,6 +27,7 @@ pub mod refused_requests;
 pub mod rng;
 pub mod sessions;
 pub mod sign_in;
+pub mod sign_in_limits;
 pub mod tokens;
 pub mod usage;
 pub mod usage_reports;

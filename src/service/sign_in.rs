@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::passwords::{PasswordCheck, Passwords, PasswordsBusy};
 use super::rate_limiter::{RateLimited, RateLimiter};
+use super::sign_in_limits::{AttemptError, SignInLimits};
 use super::users::AccountRules;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Origin;
@@ -46,6 +47,15 @@ impl From<StorageError> for SignInError {
     }
 }
 
+impl From<AttemptError> for SignInError {
+    fn from(error: AttemptError) -> Self {
+        match error {
+            AttemptError::RateLimited(limited) => limited.into(),
+            AttemptError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
 /// The password hash that a sign-in was checked against.
 pub struct SignInProof(String);
 
@@ -55,6 +65,7 @@ pub struct SignIn {
     db: Db,
     clock: Arc<dyn Clock>,
     rate_limiter: Arc<RateLimiter>,
+    limits: Arc<SignInLimits>,
     passwords: Passwords,
     rules: Arc<AccountRules>,
 }
@@ -66,10 +77,11 @@ impl SignIn {
         db: Db,
         clock: Arc<dyn Clock>,
         rate_limiter: Arc<RateLimiter>,
+        limits: Arc<SignInLimits>,
         passwords: Passwords,
         rules: Arc<AccountRules>,
     ) -> Self {
-        Self { db, clock, rate_limiter, passwords, rules }
+        Self { db, clock, rate_limiter, limits, passwords, rules }
     }
 
     /// Checks a username and a password. Start a session, then call [`SignIn::confirm`] with the proof. `None` stands
@@ -83,7 +95,7 @@ impl SignIn {
         password: &TypedPassword,
         origin: &Origin,
     ) -> Result<(User, SignInProof), SignInError> {
-        self.rate_limiter.may_sign_in(username, origin.ip)?;
+        self.rate_limiter.may_sign_in(origin.ip)?;
         let permit = self.passwords.queue()?;
         let found = {
             let mut conn = self.db.acquire().await?;
@@ -93,6 +105,10 @@ impl SignIn {
             }
         };
         let (user, hash) = found.unzip();
+        let attempt = match username {
+            Some(name) => Some(self.limits.begin(name, user.as_ref().map(|user| user.id), origin.ip).await?),
+            None => None,
+        };
         let check = self.passwords.verify_and_rehash(permit, hash.clone(), password).await;
         let fits = !matches!(check, PasswordCheck::Wrong);
         let (actor, action) = match &user {
@@ -107,6 +123,10 @@ impl SignIn {
         let (Some(user), Some(hash), true) = (user, hash, fits) else {
             return Err(SignInError::WrongCredentials);
         };
+        if let Some(attempt) = &attempt {
+            let signed_in = (user.status == UserStatus::Enabled).then_some(user.id);
+            self.limits.succeeded(attempt, signed_in).await?;
+        }
         match (user.status, check) {
             (UserStatus::Disabled, _) => Err(SignInError::Disabled),
             (UserStatus::Enabled, PasswordCheck::RightWithOldHash(new)) => {

@@ -29,6 +29,7 @@ pub mod refused_requests;
 pub mod reservations;
 pub mod retention;
 pub mod sessions;
+pub mod sign_in_limits;
 pub mod tokens;
 pub mod usage;
 pub mod usage_reports;

@@ -5,7 +5,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// One valid row of every table, each with the id 1.
-const ROWS: [&str; 11] = [
+const ROWS: [&str; 14] = [
     "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
@@ -28,13 +28,16 @@ const ROWS: [&str; 11] = [
     "insert into usage_imported (token_id, user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
      values (1, 1, '2026-03-09', 'o1', 0, 0, 0, 0)",
     "insert into imports (source, kind, foreign_id, local_id, at) values ('new-api', 'token', 1, 1, 1)",
+    "insert into sign_in_limits (account, network, tat) values ('\\x01', '', 1)",
+    "insert into sign_in_networks (user_id, network, last_time) values (1, '192.0.2.1', 1)",
+    "insert into sign_in_lockouts (account, user_id, last_time) values ('\\x01', 1, 1)",
 ];
 
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 65] = [
+const BREAKS: [Break; 70] = [
     ("installation_pkey", &[ROWS[0]]),
     (
         "installation_one_row",
@@ -86,6 +89,11 @@ const BREAKS: [Break; 65] = [
         &["update users set day_used = -1", "update users set week_used = -1", "update users set month_used = -1"],
     ),
     ("users_opening_used_not_negative", &["update users set opening_used = -1"]),
+    ("sign_in_limits_pkey", &[ROWS[11]]),
+    ("sign_in_networks_pkey", &[ROWS[12]]),
+    ("sign_in_networks_user_fk", &["update sign_in_networks set user_id = 2"]),
+    ("sign_in_lockouts_pkey", &[ROWS[13]]),
+    ("sign_in_lockouts_user_fk", &["update sign_in_lockouts set user_id = 2"]),
     ("sessions_pkey", &[ROWS[2]]),
     ("sessions_user_fk", &["update sessions set data = '{\"user_id\": 2}'"]),
     (
@@ -243,6 +251,9 @@ async fn every_constraint_outside_the_ledger_is_tested(pool: PgPool) {
         "audit_log",
         "usage_imported",
         "imports",
+        "sign_in_limits",
+        "sign_in_networks",
+        "sign_in_lockouts",
     ];
     assert_all_tested(&pool, &tables, &BREAKS).await;
 }

@@ -90,6 +90,7 @@ mod s7_errors;
 mod sessions;
 mod settings;
 mod sign_in;
+mod sign_in_limits;
 mod token_listing;
 mod usage_reports;
 mod users;

@@ -12,6 +12,7 @@ mod partitions;
 mod refused_requests;
 mod reservations;
 mod sessions;
+mod sign_in_limits;
 mod statistics;
 
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use crate::domain::time::{DAY, UnixTime};
 use crate::storage::{self, Conn, Db, StorageError, retention};
 
 /// Every job that works on the tables, in this order.
-const JOBS: [Job; 9] = [
+const JOBS: [Job; 12] = [
     partitions::MAKE,
     partitions::DROP,
     charges::JOB,
@@ -36,6 +37,9 @@ const JOBS: [Job; 9] = [
     sessions::JOB,
     access_tokens::JOB,
     refused_requests::JOB,
+    sign_in_limits::BUCKETS,
+    sign_in_limits::NETWORKS,
+    sign_in_limits::LOCKOUTS,
     statistics::JOB,
 ];
 

@@ -18,14 +18,14 @@ use self::store::{BoundedStore, Request};
 use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::UserId;
 use crate::domain::key::Digest;
-use crate::domain::username::Username;
 
 /// The limits, per minute; 0 means no limit.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Searches of one user.
     pub search: u32,
-    /// Sign-ins to one account. One address may try three times as many.
+    /// Wrong passwords of one network at one account (`sign_in_limits.rs`). One address may try to sign in three times as
+    /// often.
     pub login: u32,
     /// Usage queries by one key.
     pub usage: u32,
@@ -48,8 +48,7 @@ pub struct RateLimited {
 /// Counts requests and refuses those beyond a limit.
 pub struct RateLimiter {
     search: Bucket<UserId>,
-    login_account: Bucket<String>,
-    login_address: Bucket<Option<IpAddr>>,
+    login: Bucket<Option<IpAddr>>,
     usage: Bucket<Digest>,
     drop_in: Bucket<Digest>,
     charges: Bucket<UserId>,
@@ -64,8 +63,7 @@ impl RateLimiter {
     pub fn new(limits: Limits, clock: &Arc<dyn Clock>) -> Self {
         Self {
             search: Bucket::new(limits.search, clock),
-            login_account: Bucket::new(limits.login, clock),
-            login_address: Bucket::new(limits.login.saturating_mul(3), clock),
+            login: Bucket::new(limits.login.saturating_mul(3), clock),
             usage: Bucket::new(limits.usage, clock),
             drop_in: Bucket::new(limits.drop_in, clock),
             charges: Bucket::new(limits.drop_in, clock),
@@ -83,13 +81,12 @@ impl RateLimiter {
         self.search.take(&user)
     }
 
-    /// Counts an attempt to sign in, successful or not. `None` for a text that cannot be a username.
+    /// Counts an attempt to sign in, successful or not.
     ///
     /// # Errors
-    /// The limit of the account or of the address is reached.
-    pub fn may_sign_in(&self, username: Option<&Username>, ip: Option<IpAddr>) -> Result<(), RateLimited> {
-        self.login_address.take(&network(ip))?;
-        username.map_or(Ok(()), |username| self.login_account.take(&username.folded()))
+    /// The limit of the address is reached.
+    pub fn may_sign_in(&self, ip: Option<IpAddr>) -> Result<(), RateLimited> {
+        self.login.take(&network(ip))
     }
 
     /// Counts a usage query by a key (spec §4.8).
@@ -151,8 +148,7 @@ impl RateLimiter {
     /// Frees the memory of entries that no longer limit anything.
     pub fn tidy(&self) {
         self.search.tidy();
-        self.login_account.tidy();
-        self.login_address.tidy();
+        self.login.tidy();
         self.usage.tidy();
         self.drop_in.tidy();
         self.charges.tidy();
@@ -170,7 +166,7 @@ impl std::fmt::Debug for RateLimiter {
 
 /// The address that is counted: an IPv4 address, or the /64 network of an IPv6 address, because a customer of a provider
 /// has at least a /64. All requests from unknown addresses count together.
-fn network(ip: Option<IpAddr>) -> Option<IpAddr> {
+pub(super) fn network(ip: Option<IpAddr>) -> Option<IpAddr> {
     Some(match ip?.to_canonical() {
         IpAddr::V4(ip) => IpAddr::V4(ip),
         IpAddr::V6(ip) => {
@@ -285,17 +281,12 @@ mod tests {
     }
 
     #[test]
-    fn sign_ins_are_limited_by_account_and_by_address() {
+    fn sign_ins_are_limited_by_address() {
         let (rate_limiter, _) = new_limiter(10);
         let ip = |last| Some(IpAddr::from([192, 0, 2, last]));
-        let name = |text: &str| Username::typed(text).unwrap();
-        assert!(rate_limiter.may_sign_in(Some(&name("ana")), ip(1)).is_ok());
-        assert!(rate_limiter.may_sign_in(Some(&name("ANA ")), ip(2)).is_ok());
-        assert!(rate_limiter.may_sign_in(Some(&name("ana")), ip(3)).is_err());
-        assert!((0..6).all(|n| rate_limiter.may_sign_in(Some(&name(&format!("user{n}"))), ip(9)).is_ok()));
-        assert!(rate_limiter.may_sign_in(Some(&name("another")), ip(9)).is_err());
-        assert!((0..5).all(|n| rate_limiter.may_sign_in(None, ip(100 + n)).is_ok()));
-        assert_eq!(rate_limiter.login_account.keys(), 7);
+        assert!((0..6).all(|_| rate_limiter.may_sign_in(ip(9)).is_ok()));
+        assert!(rate_limiter.may_sign_in(ip(9)).is_err());
+        assert!(rate_limiter.may_sign_in(ip(8)).is_ok());
     }
 
     #[test]

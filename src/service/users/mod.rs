@@ -15,6 +15,7 @@ use super::invalidator::Invalidator;
 use super::passwords::{Passwords, PasswordsBusy};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
+use super::sign_in_limits::{AttemptError, SignInLimits};
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::money::Quota;
@@ -94,6 +95,15 @@ impl From<StorageError> for UsersError {
     }
 }
 
+impl From<AttemptError> for UsersError {
+    fn from(error: AttemptError) -> Self {
+        match error {
+            AttemptError::RateLimited(limited) => limited.into(),
+            AttemptError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
 /// The user service.
 #[derive(Debug)]
 pub struct Users {
@@ -101,6 +111,7 @@ pub struct Users {
     rng: Rng,
     clock: Arc<dyn Clock>,
     rate_limiter: Arc<RateLimiter>,
+    sign_in_limits: Arc<SignInLimits>,
     passwords: Passwords,
     invalidator: Invalidator,
     groups: Groups,
@@ -116,12 +127,13 @@ impl Users {
         rng: Rng,
         clock: Arc<dyn Clock>,
         rate_limiter: Arc<RateLimiter>,
+        sign_in_limits: Arc<SignInLimits>,
         passwords: Passwords,
         invalidator: Invalidator,
         groups: Groups,
         rules: Arc<AccountRules>,
     ) -> Self {
-        Self { db, rng, clock, rate_limiter, passwords, invalidator, groups, rules }
+        Self { db, rng, clock, rate_limiter, sign_in_limits, passwords, invalidator, groups, rules }
     }
 
     fn check_group(&self, group: &str) -> Result<(), UsersError> {

@@ -1,4 +1,4 @@
-//! What the operator does with accounts: the first account, and a new password for one.
+//! What the operator does with accounts: the first account, a new password for one, and to unlock one.
 
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
@@ -8,7 +8,7 @@ use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::password::{NewPassword, random_password};
 use crate::domain::user::{NewUser, Role};
 use crate::domain::username::Username;
-use crate::storage::{audit, sessions, users};
+use crate::storage::{self, audit, sessions, users};
 
 impl Users {
     /// Creates `root` if no account exists. Returns the password if it was generated here.
@@ -61,6 +61,22 @@ impl Users {
         let entry = AuditEntry::new(self.clock.now(), Actor::Operator, Action::PasswordChanged, subject);
         audit::insert(&mut tx, entry).await?;
         self.invalidator.commit(tx, user.id).await?;
+        Ok(())
+    }
+
+    /// Forgets wrong passwords at an account, so that its owner can sign in from everywhere.
+    ///
+    /// # Errors
+    /// No account has this username; the database.
+    pub async fn unlock(&self, username: &str) -> Result<(), UsersError> {
+        let username = Username::typed(username)?;
+        let mut tx = self.db.begin().await?;
+        let (user, _) = users::find_by_name(&mut tx, &username).await?.ok_or(UsersError::NotFound)?;
+        self.sign_in_limits.clear(&mut tx, &username).await?;
+        let subject = Subject::user(user.id);
+        let entry = AuditEntry::new(self.clock.now(), Actor::Operator, Action::AccountUnlocked, subject);
+        audit::insert(&mut tx, entry).await?;
+        storage::commit(tx).await?;
         Ok(())
     }
 }

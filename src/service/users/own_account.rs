@@ -37,8 +37,9 @@ impl Users {
         let id = caller.user.id;
         let hashes = match &patch.password {
             Some((new, current)) => {
-                self.rate_limiter.may_sign_in(Some(&caller.user.username), caller.origin.ip)?;
+                self.rate_limiter.may_sign_in(caller.origin.ip)?;
                 let permit = self.passwords.queue()?;
+                let attempt = self.sign_in_limits.begin(&caller.user.username, Some(id), caller.origin.ip).await?;
                 let hash = {
                     let mut conn = self.db.acquire().await?;
                     users::find_password_hash(&mut conn, id).await?
@@ -46,6 +47,7 @@ impl Users {
                 if !self.passwords.verify(permit, hash.clone(), current).await {
                     return Err(UsersError::WrongPassword);
                 }
+                self.sign_in_limits.succeeded(&attempt, Some(id)).await?;
                 Some((hash, self.passwords.hash(new).await?))
             }
             None => None,

@@ -41,6 +41,7 @@ export const adminAudit = {
     'user.edited': 'Changed a user',
     'user.deleted': 'Deleted a user',
     'user.password_changed': 'Changed a password',
+    'user.unlocked': 'Unlocked an account',
     'user.quota_granted': 'Changed a wallet',
     'user.future_usage_moved': 'Moved usage out of the future',
     'access_token.created': 'Created an access token',

@@ -29,6 +29,14 @@ export const adminHome = {
     answer: (username: string) => `Approve ${username}’s request`,
     refuse: (username: string) => `Refuse ${username}’s request`,
   },
+  locked: {
+    title: 'Too many wrong passwords in 24 hours',
+    network: 'Sign-ins from single networks were refused. The owner can sign in from elsewhere.',
+    newNetworks:
+      'Sign-ins were refused from all networks but those the owner used before. The operator can end it on the command line.',
+    badges: { network: 'Network refused', newNetworks: 'Locked' },
+    more: (count: number) => plural(count, 'more account', 'more accounts'),
+  },
   gateways: {
     title: 'Gateways',
     all: 'All gateways',

@@ -37,7 +37,7 @@ export const adminSettings = {
     'compat.first_page': 'Number of the first page of lists',
     'compat.unlimited_limit': 'Limit shown for unlimited keys',
     'limits.search_per_minute': 'Searches of a user',
-    'limits.login_per_minute': 'Sign-in attempts to one account',
+    'limits.login_per_minute': 'Wrong passwords of one network at one account',
     'limits.usage_per_minute': 'Usage queries of a key',
     'limits.drop_in_per_minute': 'Calls to drop-in endpoints',
     'limits.wrong_keys_per_minute': 'Unknown keys from one address',

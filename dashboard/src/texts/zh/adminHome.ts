@@ -27,6 +27,13 @@ export const adminHome: Texts['adminHome'] = {
     answer: (username: string) => `批准 ${username} 的申请`,
     refuse: (username: string) => `拒绝 ${username} 的申请`,
   },
+  locked: {
+    title: '24 小时内密码错误次数过多',
+    network: '个别网络的登录已被拒绝，用户仍可从其他网络登录。',
+    newNetworks: '除用户曾经登录过的网络外，其他网络的登录均已被拒绝。运维人员可在命令行立即解除。',
+    badges: { network: '网络被拒绝', newNetworks: '已锁定' },
+    more: (count: number) => `还有 ${count} 个账号`,
+  },
   gateways: {
     title: '网关',
     all: '全部网关',

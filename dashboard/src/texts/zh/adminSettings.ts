@@ -38,7 +38,7 @@ export const adminSettings: Texts['adminSettings'] = {
     'compat.first_page': '列表首页的编号',
     'compat.unlimited_limit': '无限额度令牌显示的上限',
     'limits.search_per_minute': '每个用户的搜索',
-    'limits.login_per_minute': '每个账号的登录尝试',
+    'limits.login_per_minute': '每个网络在每个账号的错误密码',
     'limits.usage_per_minute': '每个令牌的用量查询',
     'limits.drop_in_per_minute': '兼容接口的调用',
     'limits.wrong_keys_per_minute': '每个地址的未知密钥',

@@ -3,6 +3,7 @@ import { PageHeader } from '../../../shared/PageHeader';
 import { texts } from '../../../texts';
 import { GatewaysBlock } from './GatewaysBlock';
 import classes from './HomePage.module.css';
+import { LockedAccounts } from './LockedAccounts';
 import { LowWallets } from './LowWallets';
 import { PendingRequests } from './PendingRequests';
 import { ServerBlock } from './ServerBlock';
@@ -18,6 +19,7 @@ export default function HomePage() {
       <PageHeader title={words.title} description={words.description} />
       <div className={classes.grid}>
         <AdministratorChecklist className={classes.all} />
+        <LockedAccounts />
         <SpendTotals />
         <PendingRequests />
         <LowWallets />

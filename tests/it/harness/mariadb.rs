@@ -45,7 +45,9 @@ impl MariaDb {
                 "--innodb-buffer-pool-size=32M",
                 "--innodb-flush-log-at-trx-commit=0",
             ]);
-            command.arg(format!("--datadir={}", data.display())).args(arguments);
+            command.arg(format!("--datadir={}", data.display()));
+            // Servers of other tests use the same names for their temporary tables.
+            command.arg(format!("--tmpdir={}", home.path().display())).args(arguments);
             command.stdout(log.try_clone().unwrap()).stderr(log.try_clone().unwrap());
             command
         };

@@ -399,3 +399,80 @@ async fn a_creation_above_the_limit_of_the_user_is_refused(pool: PgPool) {
     create(&ana, &third).await.ok();
     create(&ana, &third).await.refuses(409, "token_limit_reached");
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn models_and_subnet_of_one_api_are_restrictions(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let shown = async |id: i64| {
+        let token = ana.get(&format!("/api/token/{id}/details")).await.ok();
+        json!([token["model_limits_enabled"], token["model_limits"], token["allow_ips"]])
+    };
+    let id = ana.creates(json!({ "name": "old", "models": "gpt-4o, o3", "subnet": "10.0.0.0/8,192.0.2.1" })).await;
+    let restricted = json!([true, "gpt-4o,o3", "10.0.0.0/8\n192.0.2.1"]);
+    assert_eq!(shown(id).await, restricted);
+    ana.put("/api/token/", json!({ "id": id, "name": "renamed" })).await.ok();
+    assert_eq!(shown(id).await, restricted, "omitted members keep their value");
+    let both = json!({ "id": id, "models": "gpt-4o,o3", "model_limits": "gpt-4o,o3", "model_limits_enabled": true });
+    ana.put("/api/token/", both).await.ok();
+    ana.put("/api/token/", json!({ "id": id, "models": "o1", "subnet": "" })).await.ok();
+    assert_eq!(shown(id).await, json!([true, "o1", ""]));
+    ana.put("/api/token/", json!({ "id": id, "models": "" })).await.ok();
+    assert_eq!(shown(id).await, json!([false, "", ""]), "an empty list allows every model there");
+    let free = ana.creates(json!({ "name": "free", "models": null, "subnet": null })).await;
+    assert_eq!(shown(free).await, json!([false, "", ""]));
+    let models = "`models` and `model_limits` with `model_limits_enabled` differ; send one of them";
+    let ips = "`subnet` and `allow_ips` differ; send one of them";
+    for (sent, code, message) in [
+        (json!({ "models": "a", "model_limits": "b" }), "invalid_models", models),
+        (json!({ "models": "a", "model_limits_enabled": false }), "invalid_models", models),
+        (json!({ "models": "", "model_limits_enabled": true }), "invalid_models", models),
+        (json!({ "subnet": "10.0.0.0/8", "allow_ips": "" }), "invalid_ips", ips),
+    ] {
+        for mut body in [json!({ "name": "x" }), json!({ "id": id })] {
+            body.as_object_mut().unwrap().extend(sent.as_object().unwrap().clone());
+            let answer = if body["id"].is_null() {
+                ana.post("/api/token/", body).await
+            } else {
+                ana.put("/api/token/", body).await
+            };
+            answer.refuses_saying(400, code, message);
+        }
+    }
+    ana.post("/api/token/", json!({ "name": "x", "subnet": "10.0.0.0/99" })).await.refuses(400, "invalid_ips");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_model_that_ends_in_a_star_is_a_pattern_everywhere(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_MODELS__NAMES", "gpt-4o, gpt-4o-mini, gpt-4o-audio, o1")]).await;
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    app.fills(&ana, 1_000).await;
+    let limits =
+        json!({ "name": "one", "unlimited_quota": true, "model_limits_enabled": true, "model_limits": "gpt-4o-*,o3" });
+    let (id, key) = ana.creates_with_key(limits).await;
+    for (model, allowed) in [("gpt-4o-mini", true), ("o3", true), ("gpt-4o", false), ("o3-mini", false)] {
+        let verified = gateway.post("/api/gateway/verify", json!({ "key": key, "model": model })).await.ok();
+        assert_eq!(verified["valid"], json!(allowed), "{model}");
+        for call in ["charge", "reserve"] {
+            let answer =
+                gateway.post(&format!("/api/gateway/{call}"), json!({ "key": key, "quota": 1, "model": model })).await;
+            if allowed { drop(answer.ok()) } else { answer.refuses(403, "model_not_allowed") }
+        }
+    }
+    let listed = app.holder_of(&key).get("/v1/models").await.json();
+    let names: Vec<_> = listed["data"].as_array().unwrap().iter().map(|model| model["id"].clone()).collect();
+    assert_eq!(names, ["gpt-4o-mini", "gpt-4o-audio", "o3"]);
+    let star = "`model_limits` may have `*` only at the end of a name, after at least one character: `gpt-4o-*`";
+    for bad in ["*", "gpt-*-mini", "a,**"] {
+        ana.post("/api/token/", json!({ "name": "x", "model_limits": bad })).await.refuses_saying(
+            400,
+            "invalid_models",
+            star,
+        );
+        ana.put("/api/token/", json!({ "id": id, "model_limits": bad })).await.refuses_saying(
+            400,
+            "invalid_models",
+            star,
+        );
+    }
+}

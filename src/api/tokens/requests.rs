@@ -52,6 +52,36 @@ impl Models {
     fn read(&self) -> Result<ModelLimits, ApiError> {
         Ok(ModelLimits::from_names(self.0.iter().map(String::as_str))?)
     }
+
+    /// `model_limits` and its switch from their names of here and from `models`, the one name of one-api, where an empty
+    /// list allows everything.
+    fn read_with_old_name(
+        limits: Option<&Self>,
+        enabled: Option<bool>,
+        old: Option<&Self>,
+    ) -> Result<(Option<ModelLimits>, Option<bool>), ApiError> {
+        let limits = limits.map(Self::read).transpose()?;
+        let Some(old) = old.map(Self::read).transpose()? else {
+            return Ok((limits, enabled));
+        };
+        let is_restricted = old.names().next().is_some();
+        let differs = is_restricted && limits.as_ref().is_some_and(|limits| *limits != old);
+        if differs || enabled.is_some_and(|enabled| enabled != is_restricted) {
+            let message = "`models` and `model_limits` with `model_limits_enabled` differ; send one of them";
+            return Err(ApiError::new(ErrorCode::InvalidModels, message));
+        }
+        Ok((Some(limits.unwrap_or(old)), Some(is_restricted)))
+    }
+}
+
+/// `allow_ips` from its name of here and from `subnet`, that of one-api.
+fn read_ips(allow_ips: Option<&str>, subnet: Option<&str>) -> Result<Option<IpAllowlist>, ApiError> {
+    let ips = allow_ips.map(IpAllowlist::parse).transpose()?;
+    let old = subnet.map(IpAllowlist::parse).transpose()?;
+    if ips.is_some() && old.is_some() && ips != old {
+        return Err(ApiError::new(ErrorCode::InvalidIps, "`subnet` and `allow_ips` differ; send one of them"));
+    }
+    Ok(ips.or(old))
 }
 
 /// Spec §4.4. An absent or `null` field has its default.
@@ -76,10 +106,14 @@ pub struct CreateBody {
     rate_limits: Option<Value>,
     /// Whether `model_limits` applies.
     model_limits_enabled: Option<bool>,
-    /// Comma-separated names.
+    /// Comma-separated names; one that ends in `*` matches every name that begins like it.
     model_limits: Option<Models>,
     /// Addresses or CIDR networks, one a line.
     allow_ips: Option<String>,
+    /// The name of `model_limits` in one-api; an empty list allows every model.
+    models: Option<Models>,
+    /// The name of `allow_ips` in one-api.
+    subnet: Option<String>,
     /// Empty, `auto`, or one of your groups.
     group: Option<String>,
     /// Only for the group `auto`.
@@ -89,6 +123,8 @@ pub struct CreateBody {
 impl CreateBody {
     pub fn read(self) -> Result<NewToken, ApiError> {
         let unlimited = self.unlimited_quota.unwrap_or(false);
+        let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
+        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
         Ok(NewToken {
             name: TokenName::parse(self.name.as_deref().unwrap_or_default())?,
             note: TokenNote::parse(self.note.as_deref().unwrap_or_default())?,
@@ -96,9 +132,9 @@ impl CreateBody {
             budget: RequestedQuota::new(self.remain_quota.unwrap_or(0)).budget(unlimited)?,
             period_limits: PeriodLimits::default().edited(PeriodLimitsChange::read(self.period_limits)?),
             rate_limits: RateLimits::default().edited(RateLimitsChange::read(self.rate_limits)?),
-            model_limits_enabled: self.model_limits_enabled.unwrap_or(false),
-            model_limits: self.model_limits.map(|models| models.read()).transpose()?.unwrap_or_default(),
-            allow_ips: IpAllowlist::parse(self.allow_ips.as_deref().unwrap_or_default())?,
+            model_limits_enabled: enabled.unwrap_or(false),
+            model_limits: model_limits.unwrap_or_default(),
+            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?.unwrap_or_default(),
             group: Group::from_text(self.group.as_deref().unwrap_or_default().trim()),
             cross_group_retry: self.cross_group_retry.unwrap_or(false),
         })
@@ -131,10 +167,14 @@ pub struct UpdateBody {
     rate_limits: Option<Value>,
     /// Whether `model_limits` applies.
     model_limits_enabled: Option<bool>,
-    /// Comma-separated names.
+    /// Comma-separated names; one that ends in `*` matches every name that begins like it.
     model_limits: Option<Models>,
     /// Addresses or CIDR networks, one a line.
     allow_ips: Option<String>,
+    /// The name of `model_limits` in one-api; an empty list allows every model.
+    models: Option<Models>,
+    /// The name of `allow_ips` in one-api.
+    subnet: Option<String>,
     /// Empty, `auto`, or one of your groups.
     group: Option<String>,
     /// Only for the group `auto`.
@@ -147,6 +187,8 @@ pub struct UpdateBody {
 
 impl UpdateBody {
     pub fn read(self) -> Result<(TokenId, TokenPatch), ApiError> {
+        let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
+        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
         let patch = TokenPatch {
             name: self.name.as_deref().map(TokenName::parse).transpose()?,
             note: self.note.as_deref().map(TokenNote::parse).transpose()?,
@@ -163,9 +205,9 @@ impl UpdateBody {
             unlimited_quota: self.unlimited_quota,
             period_limits: PeriodLimitsChange::read(self.period_limits)?,
             rate_limits: RateLimitsChange::read(self.rate_limits)?,
-            model_limits_enabled: self.model_limits_enabled,
-            model_limits: self.model_limits.map(|models| models.read()).transpose()?,
-            allow_ips: self.allow_ips.as_deref().map(IpAllowlist::parse).transpose()?,
+            model_limits_enabled: enabled,
+            model_limits,
+            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?,
             group: self.group.as_deref().map(|group| Group::from_text(group.trim())),
             cross_group_retry: self.cross_group_retry,
         };

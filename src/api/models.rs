@@ -35,7 +35,8 @@ pub struct ModelBody {
     owned_by: &'static str,
 }
 
-/// The models that this API key may use: its own list, or, if it has none, those of the setting `models.names`.
+/// The models that this API key may use: the names in its own list and those of the setting `models.names` that patterns
+/// in it match; without a list, those of the setting.
 #[utoipa::path(get, path = "/v1/models", operation_id = "models_of_key", tag = "drop-in",
     responses((status = 200, body = ModelsBody)))]
 pub async fn list(
@@ -44,11 +45,8 @@ pub async fn list(
     KeyHolder(key): KeyHolder,
 ) -> Result<NoStore<Plain<ModelsBody>>, ApiError> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
-    let names: Vec<String> = if usage.model_limits_enabled {
-        usage.model_limits.names().map(str::to_owned).collect()
-    } else {
-        app.models.clone()
-    };
+    let names: Vec<String> =
+        if usage.model_limits_enabled { usage.model_limits.allowed_of(&app.models) } else { app.models.clone() };
     let model = |id| ModelBody { id, object: "model", created: 0, owned_by: "keymeter" };
     Ok(NoStore(Plain(ModelsBody { object: "list", data: names.into_iter().map(model).collect() })))
 }

@@ -11,7 +11,6 @@ pub enum Finding {
     // Accounts
     UsernameChanged,
     UsernameTaken,
-    RenamedThere,
     RootReplaced,
     NoPassword,
     EmailDropped,
@@ -33,6 +32,7 @@ pub enum Finding {
     TokenUsedCapped,
     TokenNameChanged,
     ModelsDropped,
+    ModelStars,
     IpsDropped,
     NoIpLeft,
     GroupNotOpen,
@@ -56,7 +56,6 @@ impl Finding {
         match self {
             Self::UsernameChanged => "username_changed",
             Self::UsernameTaken => "username_taken",
-            Self::RenamedThere => "renamed_there",
             Self::RootReplaced => "root_replaced",
             Self::NoPassword => "no_password",
             Self::EmailDropped => "email_dropped",
@@ -77,6 +76,7 @@ impl Finding {
             Self::TokenUsedCapped => "token_used_capped",
             Self::TokenNameChanged => "token_name_changed",
             Self::ModelsDropped => "models_dropped",
+            Self::ModelStars => "model_stars",
             Self::IpsDropped => "ips_dropped",
             Self::NoIpLeft => "no_ip_left",
             Self::GroupNotOpen => "group_not_open",
@@ -102,9 +102,6 @@ impl Finding {
             Self::UsernameTaken => {
                 "usernames that another account has got the account's id as a suffix; tell these people"
             }
-            Self::RenamedThere => {
-                "accounts were renamed there after an earlier import; here they keep the name that they have"
-            }
             Self::RootReplaced => "the untouched root account became this account, with its name and its password",
             Self::NoPassword => "accounts have no password that can be checked; set one with `keymeter user password`",
             Self::EmailDropped => "invalid e-mail addresses were dropped",
@@ -127,6 +124,9 @@ impl Finding {
             Self::TokenUsedCapped => "used quotas of keys were outside the range and were limited to it",
             Self::TokenNameChanged => "names of keys were empty, too long or had hidden characters, and were changed",
             Self::ModelsDropped => "lists of models had entries that are not allowed here, which were dropped",
+            Self::ModelStars => {
+                "lists of models have entries with `*` that match nothing there, and nothing here (`\\*`); patterns are possible"
+            }
             Self::IpsDropped => "lists of IP addresses had invalid entries, which were dropped",
             Self::NoIpLeft => "keys were switched off, because no entry of their list of addresses is valid",
             Self::GroupNotOpen => "keys have a group that is not open to their owner; open it, or they are refused",

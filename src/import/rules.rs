@@ -242,13 +242,30 @@ fn unnamed() -> TokenName {
     TokenName::parse("token").expect("valid")
 }
 
-/// The names that are allowed here; a restriction that loses names only becomes stricter.
+/// The entries with `*` that match by prefix in new-api; all others match nothing there.
+const PATTERNS: [&str; 5] = [
+    "gpt-4-gizmo-*",
+    "gpt-4o-gizmo-*",
+    "gemini-2.5-pro-thinking-*",
+    "gemini-2.5-flash-thinking-*",
+    "gemini-2.5-flash-lite-thinking-*",
+];
+
+/// The names that are allowed here; a restriction that loses names only becomes stricter. A star that is no pattern there
+/// is none here.
 fn models(text: &str, found: &mut Vec<Found>) -> ModelLimits {
-    if let Ok(models) = ModelLimits::parse(text) {
+    let is_literal = |name: &&str| name.contains('*') && !PATTERNS.contains(name);
+    let names = || text.split(',').map(str::trim);
+    let (all, literal) = (text.split(',').count(), names().filter(is_literal).count());
+    if literal > 0 {
+        found.push(Found::new(Finding::ModelStars, Detail::Dropped { dropped: literal, of: all }));
+    }
+    let as_here = |name| if is_literal(&name) { ModelLimits::literal(name) } else { name.to_owned() };
+    let text: String = names().map(as_here).collect::<Vec<_>>().join(",");
+    if let Ok(models) = ModelLimits::parse(&text) {
         return models;
     }
     let names: Vec<&str> = text.split(',').filter(|name| ModelLimits::parse(name).is_ok()).collect();
-    let all = text.split(',').count();
     let mut kept = names.len().min(policy::MAX_MODELS);
     loop {
         match ModelLimits::from_names(names.iter().take(kept).copied()) {
@@ -443,6 +460,30 @@ mod tests {
             assert_eq!((mapped.model_limits.names().count(), mapped.model_limits_enabled), (count, true), "{text}");
             assert_eq!(found, if is_dropped { vec![Finding::ModelsDropped] } else { vec![] }, "{text}");
         }
+    }
+
+    #[test]
+    fn the_patterns_of_new_api_stay_patterns_and_all_other_stars_match_nothing() {
+        let limits = |text: &str| {
+            let token = ForeignToken { model_limits: text.into(), model_limits_enabled: true, ..token() };
+            let (mapped, found) = mapped(&token);
+            (mapped.model_limits, found)
+        };
+        let (list, found) = limits("gpt-4o-gizmo-*, gpt-4-gizmo-*,gemini-2.5-flash-lite-thinking-*");
+        assert_eq!(found, vec![]);
+        for (model, allowed) in [
+            ("gpt-4o-gizmo-g-123", true),
+            ("gpt-4-gizmo-g", true),
+            ("gemini-2.5-flash-lite-thinking-128", true),
+            ("gemini-2.5-flash-thinking-128", false),
+            ("gpt-4o", false),
+        ] {
+            assert_eq!(list.allow(model), allowed, "{model}");
+        }
+        let (list, found) = limits("o3,claude-*,*,gpt-4o-gizmo-*");
+        assert_eq!(found, vec![Finding::ModelStars]);
+        assert_eq!(list.as_str(), "o3,claude-\\*,\\*,gpt-4o-gizmo-*");
+        assert!(!list.allow("claude-x") && !list.allow("anything") && list.allow("o3"));
     }
 
     #[test]

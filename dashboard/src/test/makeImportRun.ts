@@ -71,6 +71,7 @@ export const importDetails: Record<string, ImportDetail[]> = {
   expired_from_the_start: [{ expired_time: 0 }, { expired_time: -2 }],
   key_invalid: [{ length: 12 }],
   models_dropped: [{ dropped: 1200, of: 1300 }],
+  model_stars: [{ dropped: 1, of: 3 }],
   ips_dropped: [{ text: '10.0.0.300 nowhere' }],
   no_ip_left: [{ text: '10.0.0.300' }],
   root_replaced: [{ text: 'boss' }],

@@ -42,7 +42,7 @@ impl Token {
         if !group_is_open {
             return Err(Refusal::GroupNotAllowed);
         }
-        let is_allowed = |model: &String| self.model_limits.names().any(|name| name == model);
+        let is_allowed = |model: &String| self.model_limits.allow(model);
         if self.model_limits_enabled && !context.model.as_ref().is_none_or(is_allowed) {
             return Err(Refusal::ModelNotAllowed);
         }

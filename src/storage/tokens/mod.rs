@@ -301,3 +301,13 @@ pub async fn delete_all_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Res
     .await?;
     Ok(())
 }
+
+/// The number of live tokens with an escaped star in their list of models: a name that is no pattern.
+pub async fn count_literal_stars(conn: &mut Conn) -> Result<i64, StorageError> {
+    let count = sqlx::query_scalar!(
+        r#"select count(*) as "count!" from tokens where deleted_time is null and position('\*' in model_limits) > 0"#
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(count)
+}

@@ -66,8 +66,6 @@ export const adminImports = {
       'Usernames had characters that aren’t allowed here, and were changed. Tell these people.',
     username_taken:
       'Usernames belonged to another account already, and got the account’s ID as a suffix. Tell these people.',
-    renamed_there:
-      'Accounts were renamed there after an earlier import. Here they keep the name that they have.',
     root_replaced: 'The unused root account became this account, with its name and password.',
     no_password:
       'Accounts have no password that works here. Set one with keymeter user password, or on the page of the user.',
@@ -90,6 +88,8 @@ export const adminImports = {
     token_used_capped: 'What keys had used was out of range and was limited to it.',
     token_name_changed: 'Names of keys were empty, too long or had hidden characters, and were changed.',
     models_dropped: 'Lists of models had entries that aren’t allowed here, which were dropped.',
+    model_stars:
+      'Lists of models have entries with * that match nothing there. They match nothing here either (\\*); you can change them to patterns.',
     ips_dropped: 'Lists of IP addresses had entries that aren’t addresses, which were dropped.',
     no_ip_left: 'Keys were disabled, because no entry of their list of IP addresses is valid.',
     group_not_open: 'Keys have a group that isn’t open to their owner. Open it, or they are refused.',

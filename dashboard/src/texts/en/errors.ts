@@ -20,7 +20,7 @@ export const errors = {
   invalid_quota: 'This amount isn’t possible.',
   invalid_period_limit: 'A daily, weekly or monthly limit isn’t possible.',
   invalid_rate_limit: 'A rate limit isn’t possible.',
-  invalid_models: 'Use at most 1,000 models, with names of up to 128 characters.',
+  invalid_models: 'Use at most 1,000 models, with names of up to 128 characters and * only at the end.',
   invalid_ips: 'Enter up to 100 IP addresses or CIDR ranges, one per line.',
   invalid_group: 'This group isn’t available.',
   invalid_status: 'The status must be enabled or disabled.',

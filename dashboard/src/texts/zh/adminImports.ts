@@ -61,7 +61,6 @@ export const adminImports: Texts['adminImports'] = {
   findings: {
     username_changed: '用户名含有这里不允许的字符，已修改。请通知这些用户。',
     username_taken: '用户名已被其他账号使用，已加上账号 ID 作为后缀。请通知这些用户。',
-    renamed_there: '账号在之前的导入之后在原服务中改了名。这里保留原来的用户名。',
     root_replaced: '未使用过的超级管理员账号已变为此账号，沿用其用户名和密码。',
     no_password: '账号没有可用的密码。请用 keymeter user password 设置，或在用户页面设置。',
     email_dropped: '邮箱地址无效，已去掉。',
@@ -82,6 +81,7 @@ export const adminImports: Texts['adminImports'] = {
     token_used_capped: '令牌的已用额度超出范围，已限制在范围内。',
     token_name_changed: '令牌名称为空、过长或含有不可见字符，已修改。',
     models_dropped: '模型列表中有这里不允许的条目，已去掉。',
+    model_stars: '模型列表中有含 * 的条目，在原服务中不匹配任何模型，在这里也不匹配（\\*）；可改为通配条目。',
     ips_dropped: 'IP 白名单中有不是地址的条目，已去掉。',
     no_ip_left: 'IP 白名单中没有有效的条目，令牌已禁用。',
     group_not_open: '令牌的分组未对其所有者开放。请开放该分组，否则令牌会被拒绝。',

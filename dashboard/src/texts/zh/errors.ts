@@ -19,7 +19,7 @@ export const errors: Texts['errors'] = {
   invalid_quota: '金额无效。',
   invalid_period_limit: '每日、每周或每月限额无效。',
   invalid_rate_limit: '速率限制无效。',
-  invalid_models: '最多 1,000 个模型，每个名称最多 128 个字符。',
+  invalid_models: '最多 1,000 个模型，每个名称最多 128 个字符，* 只能在末尾。',
   invalid_ips: '最多 100 个 IP 地址或 CIDR 网段，每行一个。',
   invalid_group: '此分组不可用。',
   invalid_status: '状态只能是启用或禁用。',

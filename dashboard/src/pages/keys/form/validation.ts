@@ -82,6 +82,8 @@ function usdError({ quotaMode, usd, held }: Draft): string | undefined {
 function modelsError(models: string[]): string | undefined {
   if (models.length === 0) return words.noModels;
   if (models.length > MAX_MODELS) return words.manyModels(formatInteger(MAX_MODELS));
+  const star = models.find((name) => /(^|[^\\])\*./.test(name) || name === '*');
+  if (star !== undefined) return words.modelStar(star);
   const long = models.some((name) => characters(name) > MAX_MODEL_CHARACTERS);
   return long ? words.longModel(MAX_MODEL_CHARACTERS) : undefined;
 }

@@ -141,6 +141,7 @@ const fn full_bucket(limit: i64) -> i64 {
 }
 
 /// Microseconds for each request. Rounded up, so that no minute ever has more than the limit.
+#[must_use]
 pub const fn interval(limit: i64) -> i64 {
     (MINUTE + limit - 1) / limit
 }

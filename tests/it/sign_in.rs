@@ -206,7 +206,8 @@ async fn a_page_of_another_site_cannot_end_a_session_or_make_an_access_token_by_
         let (token, ended) = (by_get(ACCESS_TOKEN).await, by_get(LOGOUT).await);
         let is_signed_in = root.get("/api/user/self").await.status == 200;
         if allowed {
-            (token.ok(), ended.ok());
+            token.ok();
+            ended.ok();
             assert_eq!((head.status.as_u16(), is_signed_in), (200, false), "{headers:?}");
         } else {
             token.refuses_saying(403, "cross_site_request", CHANGE_BY_GET);

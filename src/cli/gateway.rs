@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::with_app;
+use super::{Failure, with_app};
 use crate::config::Config;
 use crate::domain::audit::Actor;
 use crate::domain::gateway::GatewayCredential;
@@ -46,7 +46,7 @@ pub enum CredentialCommand {
     },
 }
 
-pub async fn run(config: &Config, command: GatewayCommand) -> Result<(), String> {
+pub async fn run(config: &Config, command: GatewayCommand) -> Result<(), Failure> {
     with_app(config, async |app| {
         let gateways = &app.state.gateways;
         match command {

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use super::Failure;
 use crate::app::{self, Database, Opened};
 use crate::config::Config;
 use crate::domain::group::Groups;
@@ -111,7 +112,7 @@ fn write_anew(file: &mut File, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, String> {
+pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, Failure> {
     let ImportCommand::NewApi(command) = command;
     let options = ImportOptions {
         source: command.source.location()?,
@@ -135,9 +136,9 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, St
         "Stop the other service before you import: it keeps balances in memory and in Redis that its database does not \
          have yet.\n",
     );
-    let database = Database::start(config).map_err(|error| error.to_string())?;
+    let database = Database::start(config)?;
     let outcome = async {
-        let Opened { db, vault } = app::open(config, &database).await.map_err(|error| error.to_string())?;
+        let Opened { db, vault } = app::open(config, &database).await?;
         let here = Destination {
             label: database.describe(config),
             db: db.clone(),
@@ -150,7 +151,7 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, St
             cell: config.cell.label,
             concurrent_writes: database.options.connections.clamp(1, MAX_CONCURRENT_WRITES) as usize,
         };
-        let report = import::import(&options, &here).await.map_err(|error| error.to_string());
+        let report = import::import(&options, &here).await.map_err(|error| Failure::from(error.to_string()));
         db.close().await;
         report
     };

@@ -1,13 +1,16 @@
 //! `keymeter migrate`
 
-use crate::app::Database;
+use super::Failure;
+use crate::app::{Database, StartError};
 use crate::config::Config;
 use crate::output::print_line;
 use crate::storage;
 
-pub async fn run(config: &Config) -> Result<(), String> {
-    let database = Database::start(config).map_err(|error| error.to_string())?;
-    let migrated = storage::migrate(&database.options).await.map_err(|error| error.to_string());
+pub async fn run(config: &Config) -> Result<(), Failure> {
+    let database = Database::start(config)?;
+    let migrated = storage::migrate(&database.options).await;
     database.stop().await;
-    migrated.map(|()| print_line("the database is up to date"))
+    migrated.map_err(StartError::from)?;
+    print_line("the database is up to date");
+    Ok(())
 }

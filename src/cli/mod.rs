@@ -14,10 +14,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::app::{self, App, Database};
+use crate::app::{self, App, Database, StartError};
 use crate::config::Config;
 use crate::output::{print_error, print_line};
 use crate::service::rng::Rng;
+use crate::storage::OpenError;
 use crate::{doctor, service, telemetry};
 
 /// Issues API keys and enforces what each may spend.
@@ -61,20 +62,43 @@ enum Command {
     Settings,
 }
 
+/// The exit code for a database of another program, so that a supervisor can tell it from a failure that passes.
+const FOREIGN_DATABASE: u8 = 2;
+
+/// Why a command failed: one line, and the exit code.
+struct Failure {
+    message: String,
+    code: ExitCode,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self { message, code: ExitCode::FAILURE }
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        let is_foreign = matches!(error, StartError::Open(OpenError::ForeignDatabase { .. }));
+        let code = if is_foreign { ExitCode::from(FOREIGN_DATABASE) } else { ExitCode::FAILURE };
+        Self { message: error.to_string(), code }
+    }
+}
+
 /// Runs the command line of this process.
 #[must_use]
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     match execute(cli) {
         Ok(code) => code,
-        Err(message) => {
+        Err(Failure { message, code }) => {
             print_error(&message);
-            ExitCode::FAILURE
+            code
         }
     }
 }
 
-fn execute(cli: Cli) -> Result<ExitCode, String> {
+fn execute(cli: Cli) -> Result<ExitCode, Failure> {
     let command = cli.command.unwrap_or(Command::Serve { demo: false });
     match command {
         Command::Openapi => {
@@ -98,7 +122,7 @@ fn execute(cli: Cli) -> Result<ExitCode, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| format!("cannot start threads: {error}"))?;
     runtime.block_on(async {
         match command {
-            Command::Serve { demo } => app::serve(config, demo).await.map_err(|error| error.to_string())?,
+            Command::Serve { demo } => app::serve(config, demo).await?,
             Command::Migrate => migrate::run(&config).await?,
             Command::User(command) => user::run(&config, command).await?,
             Command::Gateway(command) => gateway::run(&config, command).await?,
@@ -112,16 +136,16 @@ fn execute(cli: Cli) -> Result<ExitCode, String> {
 }
 
 /// Opens the database, runs `command` with the services, and closes the database.
-async fn with_app(config: &Config, command: impl AsyncFnOnce(&App) -> Result<(), String>) -> Result<(), String> {
-    let database = Database::start(config).map_err(|error| error.to_string())?;
+async fn with_app(config: &Config, command: impl AsyncFnOnce(&App) -> Result<(), String>) -> Result<(), Failure> {
+    let database = Database::start(config)?;
     let outcome = async {
-        let opened = app::open(config, &database).await.map_err(|error| error.to_string())?;
+        let opened = app::open(config, &database).await?;
         let db = opened.db.clone();
         let clock = service::clock::start(&db).await.map_err(|error| error.to_string())?;
-        let app = App::assemble(opened, config, clock, Rng::system()).map_err(|error| error.to_string())?;
+        let app = App::assemble(opened, config, clock, Rng::system())?;
         let outcome = command(&app).await;
         db.close().await;
-        outcome
+        outcome.map_err(Failure::from)
     };
     let outcome = outcome.await;
     database.stop().await;

@@ -5,7 +5,7 @@ use std::io::Read;
 use clap::{Subcommand, ValueEnum};
 use zeroize::Zeroizing;
 
-use super::with_app;
+use super::{Failure, with_app};
 use crate::app::App;
 use crate::config::Config;
 use crate::domain::audit::Actor;
@@ -68,34 +68,33 @@ impl From<RoleName> for Role {
     }
 }
 
-pub async fn run(config: &Config, command: UserCommand) -> Result<(), String> {
-    let from_stdin = match &command {
-        UserCommand::Create { password_stdin, .. } | UserCommand::Password { password_stdin, .. } => *password_stdin,
-        UserCommand::Unlock { username } => return unlock(config, username).await,
-    };
-    let password = if from_stdin { Password::read()? } else { Password::generate() };
-    let new_password = NewPassword::parse(password.as_str()).map_err(|error| error.to_string())?;
-    with_app(config, async |app| {
-        match command {
-            UserCommand::Unlock { .. } => {}
-            UserCommand::Create { username, role, token_api, .. } => {
+pub async fn run(config: &Config, command: UserCommand) -> Result<(), Failure> {
+    match command {
+        UserCommand::Create { username, role, token_api, password_stdin } => {
+            let (password, new_password) = Password::new(password_stdin)?;
+            with_app(config, async |app| {
                 create(app, &username, role, token_api, new_password).await?;
-            }
-            UserCommand::Password { username, .. } => {
+                password.print();
+                Ok(())
+            })
+            .await
+        }
+        UserCommand::Password { username, password_stdin } => {
+            let (password, new_password) = Password::new(password_stdin)?;
+            with_app(config, async |app| {
                 let changed = app.state.users.reset_password(&username, &new_password).await;
                 changed.map_err(|error| error.to_string())?;
                 print_line(&format!("changed the password of {username} and ended its sessions"));
-            }
+                password.print();
+                Ok(())
+            })
+            .await
         }
-        if let Password::Generated(password) = &password {
-            print_line(&format!("password: {}", **password));
-        }
-        Ok(())
-    })
-    .await
+        UserCommand::Unlock { username } => unlock(config, &username).await,
+    }
 }
 
-async fn unlock(config: &Config, username: &str) -> Result<(), String> {
+async fn unlock(config: &Config, username: &str) -> Result<(), Failure> {
     with_app(config, async |app| {
         app.state.users.unlock(username).await.map_err(|error| error.to_string())?;
         print_line(&format!("unlocked {username}: wrong passwords until now no longer count"));
@@ -135,6 +134,20 @@ enum Password {
 }
 
 impl Password {
+    /// Reads or generates a password, and checks it.
+    fn new(from_stdin: bool) -> Result<(Self, NewPassword), String> {
+        let password = if from_stdin { Self::read()? } else { Self::generate() };
+        let new_password = NewPassword::parse(password.as_str()).map_err(|error| error.to_string())?;
+        Ok((password, new_password))
+    }
+
+    /// Prints a generated password.
+    fn print(&self) {
+        if let Self::Generated(password) = self {
+            print_line(&format!("password: {}", **password));
+        }
+    }
+
     fn read() -> Result<Self, String> {
         let mut text = Zeroizing::new(String::new());
         std::io::stdin().read_to_string(&mut text).map_err(|error| format!("cannot read the password: {error}"))?;

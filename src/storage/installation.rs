@@ -11,6 +11,8 @@ pub(super) struct Inspection {
     pub applied: Vec<i64>,
     pub key_check: Option<Vec<u8>>,
     pub encoding: String,
+    /// A table of another program, if there are some and none of ours.
+    pub foreign_table: Option<String>,
 }
 
 /// Reads the state of a database that may be empty.
@@ -22,7 +24,11 @@ pub(super) async fn inspect(conn: &mut Conn) -> Result<Inspection, StorageError>
     )
     .fetch_one(&mut *conn)
     .await?;
-    let mut found = Inspection { encoding: tables.encoding, ..Inspection::default() };
+    let foreign_table = find_foreign_table(conn).await?;
+    let mut found = Inspection { encoding: tables.encoding, foreign_table, ..Inspection::default() };
+    if found.foreign_table.is_some() {
+        return Ok(found);
+    }
     if tables.migrated {
         found.applied = sqlx::query_scalar!("select version from _sqlx_migrations where success order by version")
             .fetch_all(&mut *conn)
@@ -32,6 +38,24 @@ pub(super) async fn inspect(conn: &mut Conn) -> Result<Inspection, StorageError>
         found.key_check = find_key_check(conn).await?;
     }
     Ok(found)
+}
+
+/// A table of the schema in which ours would be, unless ours are there or it has none. Tables of extensions do not count, and
+/// neither does the list of migrations: a first migration that was interrupted leaves it alone.
+pub(super) async fn find_foreign_table(conn: &mut Conn) -> Result<Option<String>, StorageError> {
+    let table = sqlx::query_scalar!(
+        r#"select relname::text as "name!" from pg_class
+           where relnamespace = (select oid from pg_namespace where nspname = current_schema())
+           and relkind in ('r', 'p', 'f') and relname <> '_sqlx_migrations'
+           and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid
+                           and deptype = 'e')
+           and not exists (select from pg_attribute where attrelid = to_regclass('installation')
+                           and attname = 'key_check')
+           order by relname limit 1"#
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(table)
 }
 
 /// Derived from the master key at the first start.

@@ -39,6 +39,12 @@ pub enum OpenError {
          start that newer version"
     )]
     NewerSchema(i64),
+    /// Probably a stray `DATABASE_URL`.
+    #[error(
+        "the database {database} at {place} has tables of another program (such as `{table}`) and none of Keymeter; nothing \
+         was written. Check DATABASE_URL, or create an empty database and use that one"
+    )]
+    ForeignDatabase { database: String, place: String, table: String },
     /// A migration failed and was rolled back.
     #[error("cannot migrate the database: {0}; the failed migration was rolled back")]
     Migration(MigrateError),
@@ -72,6 +78,9 @@ pub async fn inspect(options: &DbOptions) -> Result<Schema, OpenError> {
     if found.encoding != "UTF8" {
         return Err(OpenError::Encoding(found.encoding));
     }
+    if let Some(table) = found.foreign_table {
+        return Err(foreign_database(options, table));
+    }
     let known = |version: &i64| MIGRATOR.iter().any(|migration| migration.version == *version);
     if let Some(newer) = found.applied.iter().find(|version| !known(version)) {
         return Err(OpenError::NewerSchema(*newer));
@@ -87,6 +96,9 @@ pub async fn inspect(options: &DbOptions) -> Result<Schema, OpenError> {
 /// See [`OpenError`].
 pub async fn migrate(options: &DbOptions) -> Result<(), OpenError> {
     let mut conn = connect(options).await?;
+    if let Some(table) = installation::find_foreign_table(&mut conn).await? {
+        return Err(foreign_database(options, table));
+    }
     match MIGRATOR.run(&mut conn).await {
         Ok(()) => {}
         Err(MigrateError::VersionMissing(version)) => return Err(OpenError::NewerSchema(version)),
@@ -96,8 +108,19 @@ pub async fn migrate(options: &DbOptions) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// Host and port, never the password.
+fn place(options: &DbOptions) -> String {
+    format!("{}:{}", options.connect.get_host(), options.connect.get_port())
+}
+
+fn foreign_database(options: &DbOptions, table: String) -> OpenError {
+    let connect = &options.connect;
+    let database = connect.get_database().unwrap_or_else(|| connect.get_username()).to_owned();
+    OpenError::ForeignDatabase { database, place: place(options), table }
+}
+
 async fn connect(options: &DbOptions) -> Result<Conn, OpenError> {
-    let place = format!("{}:{}", options.connect.get_host(), options.connect.get_port());
+    let place = place(options);
     // Notices such as "relation already exists, skipping" are not worth a line in the log.
     let quiet = options.connect.clone().options([("client_min_messages", "warning")]);
     match tokio::time::timeout(CONNECT_TIMEOUT, quiet.connect()).await {

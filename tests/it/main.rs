@@ -41,6 +41,7 @@ mod drop_in;
 mod embedded;
 mod enablement;
 mod error_codes;
+mod foreign_database;
 mod foreign_keys;
 mod forward_auth;
 mod forward_auth_clients;

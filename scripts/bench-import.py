@@ -126,7 +126,7 @@ def keys_made_here(here):
     this installation."""
     _, headers = here.call("POST", "/api/user/login", {"username": "root", "password": PASSWORD})
     cookie = headers["Set-Cookie"].split(";")[0]
-    root = here.call("GET", "/api/user/token", Cookie=cookie, Origin=here.base)[0]
+    root = here.call("GET", "/api/user/token", Cookie=cookie, Origin=f"http://{here.address}")[0]
     made = [
         here.call("POST", "/api/token/", {"name": f"own {n}", "remain_quota": 1000}, Authorization=root, Prefer="return=representation")
         for n in range(VERIFIED_KEYS)

@@ -84,7 +84,7 @@ call POST /api/user/login "{\"username\":\"$name\",\"password\":\"$password\"}"
 expect 200 '"success":true'
 
 say 'Make an access token, which programs send instead of the cookie'
-as=(--cookie "$scratch/own-cookies")
+as=(--cookie "$scratch/own-cookies" --header "Origin: $BASE")
 call GET /api/user/token
 expect 200 '"success":true'
 access_token=$(pick data)

@@ -41,9 +41,9 @@ dashboard: ## Build the dashboard into dashboard/dist (needs Node.js)
 test: test-service test-document test-dashboard ## Run all tests of the service, its OpenAPI document and the dashboard
 
 .PHONY: test-service
-test-service: ## Test the service on a throwaway PostgreSQL (TEST_ARGS: arguments of `cargo test`)
+test-service: ## Test the service on a throwaway PostgreSQL (TEST_ARGS: arguments of `cargo test`; KEYMETER_TEST_WITHOUT)
 	@echo "Testing the service on a throwaway PostgreSQL (set KEYMETER_TEST_DATABASE_URL to use your own)."
-	$(WITH_POSTGRES) cargo test --locked $(TEST_ARGS)
+	$(WITH_POSTGRES) scripts/test-service.sh $(TEST_ARGS)
 
 .PHONY: test-document
 test-document: ## Send the running service what its OpenAPI document allows and forbids (SEED; needs Python)

@@ -45,7 +45,7 @@ async fn get(front: &Front, path: &str, authorization: &str) -> Answer {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn keymeter_answers_about_keys_and_usage_and_new_api_the_rest(pool: PgPool) {
-    let Some(front) = Front::with(Kind::Nginx, &pool, str::to_owned, one_key).await else { return };
+    let front = Front::with(Kind::Nginx, &pool, str::to_owned, one_key).await;
     let (id, key) = front.create_key(json!({ "name": "good", "remain_quota": 1_000_000 })).await;
     let bearer = format!("Bearer {key}");
     for path in ["/v1/dashboard/billing/subscription", "/dashboard/billing/subscription/"] {
@@ -71,7 +71,7 @@ async fn keymeter_answers_about_keys_and_usage_and_new_api_the_rest(pool: PgPool
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn new_api_gets_its_one_key_and_no_other(pool: PgPool) {
-    let Some(front) = Front::with(Kind::Nginx, &pool, str::to_owned, one_key).await else { return };
+    let front = Front::with(Kind::Nginx, &pool, str::to_owned, one_key).await;
     let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5, "allow_ips": CLIENT })).await;
     let bearer = format!("Bearer {key}");
     for valid in [("authorization", bearer.as_str()), ("x-api-key", &key), ("x-goog-api-key", &key)] {
@@ -90,7 +90,7 @@ async fn new_api_gets_its_one_key_and_no_other(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn new_api_may_have_one_key_for_each_group(pool: PgPool) {
-    let Some(front) = Front::with(Kind::Nginx, &pool, str::to_owned, key_for_each_group).await else { return };
+    let front = Front::with(Kind::Nginx, &pool, str::to_owned, key_for_each_group).await;
     let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
     let received = get(&front, "/v1/models", &format!("Bearer {key}")).await.json();
     assert_eq!(received["headers"]["authorization"], json!(["Bearer sk-the-key-of-the-group-vip"]));

@@ -361,9 +361,9 @@ async fn requests_sent_before_the_stop_are_answered(pool: PgPool) {
     }
 }
 
-/// nginx with the configuration of `docs/operations.md`, but for its ports. `None` if it is not installed.
-async fn nginx(dir: &Path, listen: u16, servers: &[u16; 3]) -> Option<Proxy> {
-    let program = installed(Kind::Nginx)?;
+/// nginx with the configuration of `docs/operations.md`, but for its ports.
+async fn nginx(dir: &Path, listen: u16, servers: &[u16; 3]) -> Proxy {
+    let program = installed(Kind::Nginx);
     let page = project_file("docs/operations.md");
     let documented = page.split("```nginx\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let changes = [
@@ -374,7 +374,7 @@ async fn nginx(dir: &Path, listen: u16, servers: &[u16; 3]) -> Option<Proxy> {
     ];
     let config = format!("events {{}}\nhttp {{\n{}}}\n", adapted(documented, &changes));
     let command = proxy::nginx(program, dir, &config);
-    Some(Proxy::start(command, dir, SocketAddr::from(([127, 0, 0, 1], listen))).await)
+    Proxy::start(command, dir, SocketAddr::from(([127, 0, 0, 1], listen))).await
 }
 
 #[sqlx::test(migrations = false)]
@@ -382,7 +382,7 @@ async fn a_rolling_restart_behind_nginx_fails_no_request(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let ports = [free_port(), free_port(), free_port()];
     let front = free_port();
-    let Some(_nginx) = nginx(dir.path(), front, &ports).await else { return };
+    let _nginx = nginx(dir.path(), front, &ports).await;
     let database = url(&pool);
     let start = async |port: u16| {
         let home = dir.path().join(port.to_string());

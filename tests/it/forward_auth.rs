@@ -1,4 +1,4 @@
-//! Forward-auth by real proxies in front of the real program: `examples/nginx/nginx.conf` and the Caddy recipe of
+//! Forward-auth by real proxies in front of the real program: `examples/{nginx,traefik,envoy}` and the Caddy recipe of
 //! `docs/gateways.md`, with other ports and paths. `forward_auth_clients.rs` tests what different clients send and read.
 
 use std::net::{IpAddr, SocketAddr};
@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use crate::harness::database::url;
 use crate::harness::process::free_port;
 use crate::harness::proxy::{self, Kind, Proxy, adapted, installed, project_file};
+use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Server};
 
 /// The headers in which the upstream gets the properties of a token.
@@ -38,19 +39,19 @@ pub struct Front {
 }
 
 impl Front {
-    pub async fn start(kind: Kind, pool: &PgPool) -> Option<Self> {
+    pub async fn start(kind: Kind, pool: &PgPool) -> Self {
         Self::with(kind, pool, str::to_owned, |config| config).await
     }
 
     /// `present` returns the credential that the proxy sends, given the right one; `change` changes the configuration of
-    /// nginx. `None` if the proxy is not installed.
+    /// nginx.
     pub async fn with(
         kind: Kind,
         pool: &PgPool,
         present: impl Fn(&str) -> String,
         change: impl Fn(String) -> String,
-    ) -> Option<Self> {
-        let program = installed(kind)?;
+    ) -> Self {
+        let program = installed(kind);
         let dir = tempfile::tempdir().unwrap();
         let settings = [("DATABASE_URL", url(pool)), ("KEYMETER_SERVER__TRUSTED_PROXIES", "127.0.0.1/32".to_owned())];
         let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
@@ -70,9 +71,15 @@ impl Front {
         let command = match kind {
             Kind::Nginx => nginx(program, dir.path(), listen, keymeter.address(), upstream, &presented, change),
             Kind::Caddy => caddy(program, dir.path(), listen, keymeter.address(), upstream, &presented),
+            Kind::Traefik => traefik(program, dir.path(), listen, keymeter.address(), upstream, &presented),
+            Kind::Envoy => envoy(program, dir.path(), listen, keymeter.address(), upstream, &presented),
         };
         let proxy = Proxy::start(command, dir.path(), listen).await;
-        Some(Self { _proxy: proxy, listen, served, keymeter, ana, root, user, credential, _dir: dir })
+        eventually("the proxy has its routes", async || {
+            reqwest::get(format!("http://{listen}/")).await.is_ok_and(|answer| answer.status() != 404)
+        })
+        .await;
+        Self { _proxy: proxy, listen, served, keymeter, ana, root, user, credential, _dir: dir }
     }
 
     /// Sends a request through the proxy from this address, with this key and these headers.
@@ -160,12 +167,23 @@ impl Front {
         assert_eq!(self.served(), 1);
     }
 
+    /// Every refusal reaches the client as Keymeter answered it, and the upstream gets nothing.
+    async fn check_refusals(&self) {
+        for (key, status, error) in self.refused_keys().await {
+            self.send(CLIENT, key.as_deref(), &[]).await.refuses(status, error);
+        }
+        let (_, key) = self.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
+        self.disable_ana().await;
+        self.send(CLIENT, Some(&key), &[]).await.refuses(403, "user_disabled");
+        assert_eq!(self.served(), 0);
+    }
+
     /// The allowlist of a key is checked against the real address of the client, not one that the client claims.
     async fn check_addresses(&self, refusal: &str) {
         let (_, key) = self.create_key(json!({ "name": "here", "remain_quota": 5, "allow_ips": CLIENT })).await;
         assert_eq!(self.send(CLIENT, Some(&key), &[]).await.status, 200);
         assert_eq!(self.send(CLIENT, Some(&key), &[("x-forwarded-for", "127.0.0.3")]).await.status, 200);
-        for from in ["127.0.0.1", "127.0.0.3"] {
+        for from in ["127.0.0.1", "127.0.0.3", "127.0.0.5"] {
             self.send(from, Some(&key), &[]).await.refuses(403, refusal);
             self.send(from, Some(&key), &[("x-forwarded-for", CLIENT)]).await.refuses(403, refusal);
         }
@@ -233,6 +251,58 @@ fn caddy(
     command
 }
 
+/// `examples/traefik` with other addresses, for every host.
+fn traefik(
+    program: PathBuf,
+    dir: &Path,
+    listen: SocketAddr,
+    keymeter: &str,
+    upstream: SocketAddr,
+    credential: &str,
+) -> Command {
+    let routes = adapted(
+        &project_file("examples/traefik/routes.yaml"),
+        &[
+            ("Host(`api.example.org`)", "PathPrefix(`/`)".to_owned()),
+            ("127.0.0.1:3000", keymeter.to_owned()),
+            ("127.0.0.1:9000", upstream.to_string()),
+            ("\"PUT-THE-CREDENTIAL-HERE\"", format!("{credential:?}")),
+        ],
+    );
+    std::fs::write(dir.join("routes.yaml"), routes).unwrap();
+    let at = |file: &str| dir.join(file).display().to_string();
+    let fixed = [("127.0.0.1:8080", listen.to_string()), ("routes.yaml", at("routes.yaml"))];
+    let config = adapted(&project_file("examples/traefik/traefik.yaml"), &fixed);
+    std::fs::write(dir.join("traefik.yaml"), config).unwrap();
+    let mut command = Command::new(program);
+    command.arg(format!("--configfile={}", at("traefik.yaml")));
+    command
+}
+
+/// `examples/envoy` with other addresses.
+fn envoy(
+    program: PathBuf,
+    dir: &Path,
+    listen: SocketAddr,
+    keymeter: &str,
+    upstream: SocketAddr,
+    credential: &str,
+) -> Command {
+    let port = |address: &str| format!("port_value: {}", address.rsplit(':').next().unwrap());
+    let changes = [
+        ("port_value: 8080", port(&listen.to_string())),
+        ("port_value: 3000", port(keymeter)),
+        ("port_value: 9000", port(&upstream.to_string())),
+        ("http://127.0.0.1:3000", format!("http://{keymeter}")),
+        (" PUT-THE-CREDENTIAL-HERE }", format!(" {credential} }}")),
+    ];
+    let config = dir.join("envoy.yaml");
+    std::fs::write(&config, adapted(&project_file("examples/envoy/envoy.yaml"), &changes)).unwrap();
+    let mut command = Command::new(program);
+    command.args(["--disable-hot-restart", "--concurrency", "1", "--log-level", "warn", "-c"]).arg(config);
+    command
+}
+
 /// The type, code and message with which nginx answers this status.
 pub fn nginx_refusal(status: u16) -> (&'static str, &'static str, &'static str) {
     match status {
@@ -254,13 +324,13 @@ pub fn nginx_refusal(status: u16) -> (&'static str, &'static str, &'static str) 
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_passes_a_valid_key_with_the_token_headers(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
+    let front = Front::start(Kind::Nginx, &pool).await;
     front.check_valid_key().await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_answers_every_refusal_with_its_own_status(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
+    let front = Front::start(Kind::Nginx, &pool).await;
     let (_, good) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
     for (key, status, code) in front.refused_keys().await {
         let (_, error, message) = nginx_refusal(status);
@@ -280,9 +350,7 @@ async fn nginx_answers_every_refusal_with_its_own_status(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_refuses_every_request_with_a_wrong_gateway_credential(pool: PgPool) {
-    let Some(front) = Front::with(Kind::Nginx, &pool, |right| format!("{right}x"), |config| config).await else {
-        return;
-    };
+    let front = Front::with(Kind::Nginx, &pool, |right| format!("{right}x"), |config| config).await;
     let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
     let own = [("x-gateway-credential", front.credential.as_str())];
     for headers in [&[][..], &own] {
@@ -293,13 +361,13 @@ async fn nginx_refuses_every_request_with_a_wrong_gateway_credential(pool: PgPoo
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_checks_the_real_address_of_the_client(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
+    let front = Front::start(Kind::Nginx, &pool).await;
     front.check_addresses("not_allowed").await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_refuses_every_request_while_keymeter_is_down(pool: PgPool) {
-    let Some(mut front) = Front::start(Kind::Nginx, &pool).await else { return };
+    let mut front = Front::start(Kind::Nginx, &pool).await;
     let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
     front.keymeter.kill();
     for _ in 0..2 {
@@ -312,27 +380,18 @@ async fn nginx_refuses_every_request_while_keymeter_is_down(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn caddy_passes_a_valid_key_with_the_token_headers(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
+    let front = Front::start(Kind::Caddy, &pool).await;
     front.check_valid_key().await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn caddy_forwards_every_refusal_unchanged(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
-    for (key, status, error) in front.refused_keys().await {
-        front.send(CLIENT, key.as_deref(), &[]).await.refuses(status, error);
-    }
-    let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
-    front.disable_ana().await;
-    front.send(CLIENT, Some(&key), &[]).await.refuses(403, "user_disabled");
-    assert_eq!(front.served(), 0);
+    Front::start(Kind::Caddy, &pool).await.check_refusals().await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn caddy_refuses_every_request_with_a_wrong_gateway_credential(pool: PgPool) {
-    let Some(front) = Front::with(Kind::Caddy, &pool, |right| format!("{right}x"), |config| config).await else {
-        return;
-    };
+    let front = Front::with(Kind::Caddy, &pool, |right| format!("{right}x"), |config| config).await;
     let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
     let own = [("x-gateway-credential", front.credential.as_str())];
     for headers in [&[][..], &own] {
@@ -343,6 +402,62 @@ async fn caddy_refuses_every_request_with_a_wrong_gateway_credential(pool: PgPoo
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn caddy_checks_the_real_address_of_the_client(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
+    let front = Front::start(Kind::Caddy, &pool).await;
     front.check_addresses("ip_not_allowed").await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn traefik_passes_a_valid_key_with_the_token_headers(pool: PgPool) {
+    Front::start(Kind::Traefik, &pool).await.check_valid_key().await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn traefik_forwards_every_refusal_unchanged(pool: PgPool) {
+    Front::start(Kind::Traefik, &pool).await.check_refusals().await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn traefik_checks_the_real_address_of_the_client(pool: PgPool) {
+    Front::start(Kind::Traefik, &pool).await.check_addresses("ip_not_allowed").await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn traefik_refuses_every_request_with_a_wrong_gateway_credential_or_without_keymeter(pool: PgPool) {
+    let mut front = Front::with(Kind::Traefik, &pool, |right| format!("{right}x"), |config| config).await;
+    let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
+    let own = [("x-gateway-credential", front.credential.as_str())];
+    for headers in [&[][..], &own] {
+        front.send(CLIENT, Some(&key), headers).await.refuses(401, "invalid_gateway");
+    }
+    front.keymeter.kill();
+    assert!(front.send(CLIENT, Some(&key), &[]).await.status.is_server_error());
+    assert_eq!(front.served(), 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn envoy_passes_a_valid_key_with_the_token_headers(pool: PgPool) {
+    Front::start(Kind::Envoy, &pool).await.check_valid_key().await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn envoy_forwards_every_refusal_unchanged(pool: PgPool) {
+    Front::start(Kind::Envoy, &pool).await.check_refusals().await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn envoy_checks_the_real_address_of_the_client(pool: PgPool) {
+    Front::start(Kind::Envoy, &pool).await.check_addresses("ip_not_allowed").await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn envoy_refuses_every_request_with_a_wrong_gateway_credential_or_without_keymeter(pool: PgPool) {
+    let mut front = Front::with(Kind::Envoy, &pool, |right| format!("{right}x"), |config| config).await;
+    let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 5 })).await;
+    let own = [("x-gateway-credential", front.credential.as_str())];
+    for headers in [&[][..], &own] {
+        front.send(CLIENT, Some(&key), headers).await.refuses(401, "invalid_gateway");
+    }
+    front.keymeter.kill();
+    assert!(front.send(CLIENT, Some(&key), &[]).await.status.is_server_error());
+    assert_eq!(front.served(), 0);
 }

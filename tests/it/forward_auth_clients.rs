@@ -118,7 +118,7 @@ async fn check_preflights(front: &Front) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_accepts_keys_in_the_headers_of_all_clients(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
+    let front = Front::start(Kind::Nginx, &pool).await;
     let accepted = [
         ("authorization", "Bearer "),
         ("authorization", ""),
@@ -131,14 +131,14 @@ async fn nginx_accepts_keys_in_the_headers_of_all_clients(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_never_passes_a_second_key_on(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
+    let front = Front::start(Kind::Nginx, &pool).await;
     check_second_keys(&front).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_gives_an_api_that_charges_the_key_that_was_checked(pool: PgPool) {
     let change = |config: String| config.replace(r#"Authorization "";"#, "Authorization $key;");
-    let Some(front) = Front::with(Kind::Nginx, &pool, str::to_owned, change).await else { return };
+    let front = Front::with(Kind::Nginx, &pool, str::to_owned, change).await;
     let (_, key) = front.create_key(json!({ "name": "good", "remain_quota": 500 })).await;
     let received = front.request(CLIENT, Method::POST, "/v1/messages", &[("x-api-key", &key)]).await.json();
     assert_eq!(received["headers"]["authorization"], json!([format!("Bearer {key}")]));
@@ -146,19 +146,19 @@ async fn nginx_gives_an_api_that_charges_the_key_that_was_checked(pool: PgPool) 
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_refuses_keys_in_addresses(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
+    let front = Front::start(Kind::Nginx, &pool).await;
     check_keys_in_addresses(&front).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_answers_preflights_and_nothing_else_without_a_key(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
+    let front = Front::start(Kind::Nginx, &pool).await;
     check_preflights(&front).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_refuses_below_v1_in_the_shape_of_the_sdks(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Nginx, &pool).await else { return };
+    let front = Front::start(Kind::Nginx, &pool).await;
     for (key, status, code) in front.refused_keys().await {
         let (kind, error, message) = nginx_refusal(status);
         let body = json!({ "type": "error", "error": { "message": message, "type": kind, "code": error } });
@@ -178,9 +178,7 @@ async fn nginx_refuses_below_v1_in_the_shape_of_the_sdks(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn nginx_is_unavailable_in_the_shape_of_the_sdks(pool: PgPool) {
-    let Some(front) = Front::with(Kind::Nginx, &pool, |right| format!("{right}x"), |config| config).await else {
-        return;
-    };
+    let front = Front::with(Kind::Nginx, &pool, |right| format!("{right}x"), |config| config).await;
     let answer = front.request(CLIENT, Method::POST, "/v1/chat/completions", &[("x-api-key", "sk-any")]).await;
     let (kind, error, message) = nginx_refusal(503);
     let body = json!({ "type": "error", "error": { "message": message, "type": kind, "code": error } });
@@ -191,7 +189,7 @@ async fn nginx_is_unavailable_in_the_shape_of_the_sdks(pool: PgPool) {
 
 #[test]
 fn nginx_waits_ten_minutes_for_the_api_and_five_seconds_for_keymeter() {
-    let Some(program) = installed(Kind::Nginx) else { return };
+    let program = installed(Kind::Nginx);
     let dir = tempfile::tempdir().unwrap();
     let listen = ([127, 0, 0, 1], free_port()).into();
     let mut command = nginx(program, dir.path(), listen, "127.0.0.1:1", listen, "kmg_none", |config| config);
@@ -205,24 +203,24 @@ fn nginx_waits_ten_minutes_for_the_api_and_five_seconds_for_keymeter() {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn caddy_accepts_keys_in_the_headers_of_several_clients(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
+    let front = Front::start(Kind::Caddy, &pool).await;
     check_key_headers(&front, &[("authorization", "Bearer "), ("x-api-key", ""), ("x-goog-api-key", "")]).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn caddy_never_passes_a_second_key_on(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
+    let front = Front::start(Kind::Caddy, &pool).await;
     check_second_keys(&front).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn caddy_refuses_keys_in_addresses(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
+    let front = Front::start(Kind::Caddy, &pool).await;
     check_keys_in_addresses(&front).await;
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn caddy_answers_preflights_and_nothing_else_without_a_key(pool: PgPool) {
-    let Some(front) = Front::start(Kind::Caddy, &pool).await else { return };
+    let front = Front::start(Kind::Caddy, &pool).await;
     check_preflights(&front).await;
 }

@@ -18,9 +18,9 @@ pub struct MariaDb {
 const PASSWORD: &str = "p@ss/w:rd";
 
 impl MariaDb {
-    /// Creates and starts it; `None` if it is not installed.
-    pub async fn start() -> Option<Self> {
-        let program = installed_program("mariadbd")?;
+    /// Creates and starts it.
+    pub async fn start() -> Self {
+        let program = installed_program("mariadbd");
         let home = tempfile::tempdir().unwrap();
         let data = home.path().join("data");
         std::fs::create_dir(&data).unwrap();
@@ -65,7 +65,7 @@ impl MariaDb {
         let child = serve.stdin(Stdio::null()).spawn().unwrap();
         let server = Self { child, home, port };
         eventually("MariaDB listens", async || tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok()).await;
-        Some(server)
+        server
     }
 
     /// The `SQL_DSN` of the database `source`.

@@ -43,15 +43,15 @@ pub async fn new_api_sqlite(dir: &Path) -> String {
     sqlite(dir, fixture("new_api.sqlite.sql") + &fixture("new_api_rows.sql")).await
 }
 
-/// The same in MariaDB; `None` if it is not installed.
-pub async fn new_api_mariadb() -> Option<MariaDb> {
-    let server = MariaDb::start().await?;
+/// The same in MariaDB.
+pub async fn new_api_mariadb() -> MariaDb {
+    let server = MariaDb::start().await;
     let mut connection = MySqlConnection::connect(&server.url()).await.unwrap();
     let rows = format!("set session sql_mode = 'ANSI_QUOTES';\n{}", fixture("new_api_rows.sql"));
     for sql in [fixture("new_api.mysql.sql"), rows] {
         sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
     }
-    Some(server)
+    server
 }
 
 /// The same in PostgreSQL, in a schema of its own of the test's database. Returns its URL.

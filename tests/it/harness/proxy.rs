@@ -1,4 +1,4 @@
-//! Proxies in front of the service: nginx and Caddy, with configurations from the documentation.
+//! Proxies in front of the service, with configurations from the documentation and `examples/`.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,8 @@ use super::wait::eventually;
 pub enum Kind {
     Nginx,
     Caddy,
+    Traefik,
+    Envoy,
 }
 
 /// A running proxy. Killed when dropped.
@@ -55,24 +57,31 @@ pub fn nginx(program: PathBuf, dir: &Path, config: &str) -> Command {
 }
 
 /// The path of a proxy; see [`installed_program`].
-pub fn installed(kind: Kind) -> Option<PathBuf> {
+pub fn installed(kind: Kind) -> PathBuf {
     installed_program(match kind {
         Kind::Nginx => "nginx",
         Kind::Caddy => "caddy",
+        Kind::Traefik => "traefik",
+        Kind::Envoy => "envoy",
     })
 }
 
-/// The path of the program; `None`, and a skipped test, if it is not installed. Where `CI` is set it must be installed.
-#[expect(clippy::print_stderr, reason = "a skipped test must be reported")]
-pub fn installed_program(name: &str) -> Option<PathBuf> {
+/// The path of a program. A test of it has its name in its own, so that `KEYMETER_TEST_WITHOUT` can leave it out.
+///
+/// # Panics
+/// It is not installed.
+pub fn installed_program(name: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/proxies/bin");
     let found =
-        std::env::split_paths(&path).chain(["/usr/sbin".into()]).map(|dir| dir.join(name)).find(|p| p.is_file());
-    if found.is_none() {
-        assert!(std::env::var_os("CI").is_none(), "{name} is not installed, and CI is set");
-        eprintln!("SKIPPED: {name} is not installed, so this test did nothing");
-    }
-    found
+        std::env::split_paths(&path).chain(["/usr/sbin".into(), own]).map(|dir| dir.join(name)).find(|p| p.is_file());
+    let how = match name {
+        "envoy" | "traefik" => "scripts/proxies.sh installs it",
+        _ => "install it (Debian: apt-get install nginx caddy mariadb-server-core)",
+    };
+    found.unwrap_or_else(|| {
+        panic!("{name} is not installed: {how}, or leave its tests out: KEYMETER_TEST_WITHOUT={name} make test-service")
+    })
 }
 
 /// This text with each of these replacements. The text must contain what is replaced.

@@ -11,6 +11,7 @@ pub enum Finding {
     // Accounts
     UsernameChanged,
     UsernameTaken,
+    RenamedThere,
     RootReplaced,
     NoPassword,
     EmailDropped,
@@ -56,6 +57,7 @@ impl Finding {
         match self {
             Self::UsernameChanged => "username_changed",
             Self::UsernameTaken => "username_taken",
+            Self::RenamedThere => "renamed_there",
             Self::RootReplaced => "root_replaced",
             Self::NoPassword => "no_password",
             Self::EmailDropped => "email_dropped",
@@ -101,6 +103,9 @@ impl Finding {
             }
             Self::UsernameTaken => {
                 "usernames that another account has got the account's id as a suffix; tell these people"
+            }
+            Self::RenamedThere => {
+                "accounts were renamed there after an earlier import; here they keep the name that they have"
             }
             Self::RootReplaced => "the untouched root account became this account, with its name and its password",
             Self::NoPassword => "accounts have no password that can be checked; set one with `keymeter user password`",

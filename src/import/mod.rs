@@ -9,6 +9,7 @@
 
 mod days;
 mod findings;
+mod identity;
 mod location;
 mod names;
 mod plan;
@@ -123,6 +124,9 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
     let read_history = history.as_ref().filter(|_| options.dry_run);
     let bar = progress_bar("reading", walk.accounts());
     walk.run(&mut source, logs.as_mut(), read_history, &mut planner, &target, &mut report, &bar, None).await?;
+    if let Some(message) = planner.identity.problem(target.earlier, &options.name) {
+        report.block("other_installation", message);
+    }
     report.block_missing_groups(&groups);
     if options.dry_run || report.is_blocked() {
         return Ok(report);

@@ -82,6 +82,23 @@ fn allowed(wanted: &str, id: i64) -> Option<Username> {
         .find_map(|name| Username::parse(name).or_else(|_| Username::typed(name)).ok())
 }
 
+/// Returns true if `name` is the username `wanted` of the account `id` there, or what [`Names::choose`] made of it.
+pub fn may_be_of(name: &str, wanted: &str, id: i64) -> bool {
+    if name == super::identity::name(wanted) {
+        return true;
+    }
+    let base = allowed(wanted, id);
+    let base = base.as_ref().map_or("user", Username::as_str);
+    let folded = |name: &str| Username::typed(name).map_or_else(|_| name.to_owned(), |name| name.folded());
+    if folded(name) == folded(base) {
+        return true;
+    }
+    name.rsplit_once(&format!("-{id}")).is_some_and(|(start, end)| {
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        !start.is_empty() && base.starts_with(start) && (end.is_empty() || end.strip_prefix('-').is_some_and(is_number))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +141,20 @@ mod tests {
             names.add(&Username::parse(name).unwrap());
         }
         assert_eq!(chosen(&mut names, "ana", 2).0, "ana-2-2");
+    }
+
+    #[test]
+    fn a_name_is_known_again_also_if_it_was_changed_here() {
+        let mut names = Names::default();
+        let long = "x".repeat(60);
+        for (wanted, id) in [("ana", 2), ("ANA", 3), ("ana", 3), ("two words", 4), ("", 5), (&long, 6), (&long, 7)] {
+            let (name, _) = chosen(&mut names, wanted, id);
+            assert!(may_be_of(&name, wanted, id), "{name} {wanted:?}");
+            assert!(may_be_of(&super::super::identity::name(wanted), wanted, id), "{wanted:?}");
+        }
+        for (name, wanted, id) in [("ana", "bob", 2), ("ana-3", "ana", 2), ("ana-2", "bob", 2), ("-2", "ana", 2)] {
+            assert!(!may_be_of(name, wanted, id), "{name} {wanted}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::findings::{Detail, Finding, Found};
+use super::identity::{self, Identity, Marks};
 use super::names::Names;
 use super::report::{Report, Subject};
 use super::rows::{ForeignToken, ForeignUsage, ForeignUser};
@@ -29,6 +30,8 @@ pub struct Known {
     pub history: HashSet<i64>,
     /// Imported accounts, by their id here, that were deleted since.
     pub gone: HashSet<i64>,
+    /// What the imported rows were like then.
+    pub marks: Marks,
     /// Ids in use here.
     pub user_ids: HashSet<i64>,
     pub token_ids: HashSet<i64>,
@@ -72,6 +75,9 @@ pub struct NewAccount {
     /// The id to keep; `None`: a new one.
     pub id: Option<UserId>,
     pub username: Username,
+    /// The username there and the digest of the password hash there, by which another run knows the account.
+    pub name_there: String,
+    pub password_digest: Option<Digest>,
     pub mapped: MappedUser,
 }
 
@@ -92,6 +98,8 @@ pub struct Planner<'a> {
     names: Names,
     /// The keys of this pass, by the start of their digests.
     seen_keys: HashSet<u64>,
+    /// Which installation it is, by what earlier imports left.
+    pub identity: Identity,
 }
 
 impl<'a> Planner<'a> {
@@ -104,6 +112,7 @@ impl<'a> Planner<'a> {
             untouched_root: target.untouched_root.clone(),
             names: target.names.clone(),
             seen_keys: HashSet::new(),
+            identity: Identity::default(),
         }
     }
 
@@ -121,6 +130,8 @@ impl<'a> Planner<'a> {
     ) -> Result<Option<PlannedUser>, ImportError> {
         let subject = Subject::User(user.id);
         let present = known.users.get(&user.id).copied();
+        let sameness = known.marks.compare(user, &tokens, self.here.vault.digests());
+        self.identity.add(&sameness);
         let left_out = match present {
             _ if is_deleted(user) => Some(Finding::UserDeleted),
             Some(local) if known.gone.contains(&local) => Some(Finding::UserGone),
@@ -141,6 +152,9 @@ impl<'a> Planner<'a> {
         let access_token = self.plan_access_token(user.id, &mapped, known, report);
         let account = if let Some(local) = present {
             report.accounts.present += 1;
+            if let Some(name) = &sameness.renamed_from {
+                report.add(subject, Found::new(Finding::RenamedThere, Detail::changed(name, &user.username)));
+            }
             Account::Present(UserId::new(local))
         } else {
             for found in found {
@@ -169,6 +183,9 @@ impl<'a> Planner<'a> {
         let tokens = self.plan_tokens(tokens, &group, known, report);
         let is_nothing =
             matches!(account, Account::Present(_)) && tokens.is_empty() && access_token.is_none() && usage.is_empty();
+        if !is_nothing {
+            self.identity.add_changed(user, &sameness);
+        }
         let planned = PlannedUser { foreign_id: user.id, account, tokens, known_tokens, access_token, usage };
         Ok((!is_nothing).then_some(planned))
     }
@@ -205,10 +222,21 @@ impl<'a> Planner<'a> {
                 );
             }
             let id = UserId::new(user.id);
-            return Ok(Account::Root(id, Box::new(NewAccount { id: Some(id), username, mapped })));
+            return Ok(Account::Root(id, self.new_account(Some(id), username, user, mapped)));
         }
         let id = self.id(user.id, &known.user_ids, subject, Finding::UserIdTaken, report).map(UserId::new);
-        Ok(Account::New(Box::new(NewAccount { id, username, mapped })))
+        Ok(Account::New(self.new_account(id, username, user, mapped)))
+    }
+
+    fn new_account(
+        &self,
+        id: Option<UserId>,
+        username: Username,
+        user: &ForeignUser,
+        mapped: MappedUser,
+    ) -> Box<NewAccount> {
+        let password_digest = identity::password_digest(user, self.here.vault.digests());
+        Box::new(NewAccount { id, username, name_there: identity::name(&user.username), password_digest, mapped })
     }
 
     /// The id to keep; `None` for a new one.

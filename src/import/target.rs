@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 
 use super::findings::Finding;
+use super::identity::Earlier;
 use super::names::Names;
 use super::plan::{Account, Known, NewAccount, PlannedToken, PlannedUser, UsageTally};
 use super::report::{Report, Subject};
@@ -18,7 +19,7 @@ use crate::domain::id::UserId;
 use crate::domain::key::{ApiKey, Digest};
 use crate::domain::user::Role;
 use crate::domain::username::Username;
-use crate::storage::imports::{self, ImportKind, ImportedToken, ImportedUser};
+use crate::storage::imports::{self, ImportKind, ImportedRow, ImportedToken, ImportedUser};
 use crate::storage::notifications::{self, Change};
 use crate::storage::{self, StorageError, Tx, audit, sessions, users};
 
@@ -38,6 +39,8 @@ pub struct Target<'a> {
     /// The only account, never used; it becomes the other root account.
     pub untouched_root: Option<(UserId, Username)>,
     pub names: Names,
+    /// What earlier imports of this name left.
+    pub earlier: Earlier,
 }
 
 impl<'a> Target<'a> {
@@ -89,7 +92,8 @@ impl<'a> Target<'a> {
             }
             true
         };
-        Ok(Self { here, source: &options.name, keeps_ids, untouched_root, names })
+        let earlier = Earlier { accounts: accounts.imported, has_digests: accounts.has_digests };
+        Ok(Self { here, source: &options.name, keeps_ids, untouched_root, names, earlier })
     }
 
     /// What is here already of these accounts and tokens.
@@ -103,7 +107,8 @@ impl<'a> Target<'a> {
     ) -> Result<Known, ImportError> {
         let user_ids: Vec<i64> = users.iter().filter(|user| !is_deleted(user)).map(|user| user.id).collect();
         let live = || tokens.values().flatten().filter(|token| !token.is_deleted);
-        let token_ids: Vec<i64> = live().map(|token| token.id).collect();
+        // Those that were deleted there since show too which installation it is.
+        let token_ids: Vec<i64> = tokens.values().flatten().map(|token| token.id).collect();
         let digests: Vec<Digest> = live()
             .filter_map(|token| ApiKey::parse_foreign(&token.key).ok())
             .map(|key| self.here.vault.digest(&key))
@@ -111,15 +116,20 @@ impl<'a> Target<'a> {
         let mut conn = self.here.db.acquire().await?;
         let mut known = Known::default();
         for ids in user_ids.chunks(BATCH) {
-            known.users.extend(imports::list_imported(&mut conn, self.source, ImportKind::User, ids).await?);
+            let users = imports::list_imported(&mut conn, self.source, ImportKind::User, ids).await?;
+            known.users.extend(users.iter().map(|row| (row.foreign_id, row.local_id)));
+            known.marks.add_accounts(users);
             let tokens = imports::list_imported(&mut conn, self.source, ImportKind::AccessToken, ids).await?;
-            known.access_tokens.extend(tokens.into_iter().map(|(user, _)| user));
+            known.access_tokens.extend(tokens.iter().map(|row| row.foreign_id));
+            known.marks.add_access_tokens(tokens);
             let history = imports::list_imported(&mut conn, self.source, ImportKind::History, ids).await?;
-            known.history.extend(history.into_iter().map(|(user, _)| user));
+            known.history.extend(history.into_iter().map(|row| row.foreign_id));
             known.user_ids.extend(imports::list_user_ids(&mut conn, ids).await?);
         }
         for ids in token_ids.chunks(BATCH) {
-            known.tokens.extend(imports::list_imported(&mut conn, self.source, ImportKind::Token, ids).await?);
+            let tokens = imports::list_imported(&mut conn, self.source, ImportKind::Token, ids).await?;
+            known.tokens.extend(tokens.iter().map(|row| (row.foreign_id, row.local_id)));
+            known.marks.add_tokens(tokens);
             known.token_ids.extend(imports::list_token_ids(&mut conn, ids).await?);
         }
         for digests in digests.chunks(BATCH) {
@@ -185,7 +195,8 @@ impl Writer<'_> {
         let now = self.here.clock.now();
         if let Some(digest) = &planned.access_token {
             if let Some(id) = imports::insert_access_token(&mut tx, user, digest, now).await? {
-                self.record(&mut tx, ImportKind::AccessToken, &[(planned.foreign_id, id)]).await?;
+                let row = ImportedRow { digest: Some(digest.clone()), ..ImportedRow::new(planned.foreign_id, id) };
+                self.record(&mut tx, ImportKind::AccessToken, &[row]).await?;
             } else {
                 written.left_out.push((subject, Finding::AccessTokenSkipped));
             }
@@ -195,7 +206,7 @@ impl Writer<'_> {
             imports::insert_usage(&mut tx, user, rows).await?;
         }
         if !usage.is_empty() {
-            self.record(&mut tx, ImportKind::History, &[(planned.foreign_id, user.get())]).await?;
+            self.record(&mut tx, ImportKind::History, &[ImportedRow::new(planned.foreign_id, user.get())]).await?;
         }
         if !matches!(planned.account, Account::New(_)) {
             notifications::notify(&mut tx, Change::User(user)).await?;
@@ -238,16 +249,21 @@ impl Writer<'_> {
     /// Writes the account, or locks it if it is here; `None` if it was deleted here.
     async fn write_account(&self, tx: &mut Tx, planned: &PlannedUser) -> Result<Option<UserId>, StorageError> {
         let now = self.here.clock.now();
-        let user = match &planned.account {
+        let (user, account) = match &planned.account {
             Account::Present(id) => return Ok(users::lock(tx, *id).await?.map(|user| user.id)),
-            Account::New(account) => imports::insert_user(tx, &row(account)).await?,
+            Account::New(account) => (imports::insert_user(tx, &row(account)).await?, account),
             Account::Root(id, account) => {
                 imports::replace_root(tx, *id, &row(account)).await?;
                 sessions::delete_all_of(tx, *id).await?;
-                *id
+                (*id, account)
             }
         };
-        self.record(tx, ImportKind::User, &[(planned.foreign_id, user.get())]).await?;
+        let imported = ImportedRow {
+            digest: account.password_digest.clone(),
+            name: Some(account.name_there.clone()),
+            ..ImportedRow::new(planned.foreign_id, user.get())
+        };
+        self.record(tx, ImportKind::User, &[imported]).await?;
         let entry = AuditEntry::new(now, Actor::Operator, Action::AccountCreated, AuditSubject::user(user))
             .with([("imported_from", self.source.to_owned())]);
         audit::insert(tx, entry).await?;
@@ -290,18 +306,21 @@ impl Writer<'_> {
             })
             .collect();
         let inserted = imports::insert_tokens(tx, owner, &rows).await?;
-        let ids: Vec<(i64, i64)> = inserted
+        let imported: Vec<ImportedRow> = inserted
             .into_iter()
-            .filter_map(|(id, digest)| Some((by_digest.remove(&digest)?.foreign_id, id.get())))
+            .filter_map(|(id, digest)| {
+                let foreign_id = by_digest.remove(&digest)?.foreign_id;
+                Some(ImportedRow { digest: Some(digest), ..ImportedRow::new(foreign_id, id.get()) })
+            })
             .collect();
-        self.record(tx, ImportKind::Token, &ids).await?;
+        self.record(tx, ImportKind::Token, &imported).await?;
         let taken = by_digest.into_values().map(|token| (planned.subject_of(token), Finding::KeyTaken));
         written.left_out.extend(taken);
-        Ok(ids)
+        Ok(imported.into_iter().map(|row| (row.foreign_id, row.local_id)).collect())
     }
 
-    async fn record(&self, tx: &mut Tx, kind: ImportKind, ids: &[(i64, i64)]) -> Result<(), StorageError> {
-        imports::insert_imports(tx, self.source, kind, ids, self.here.clock.now()).await
+    async fn record(&self, tx: &mut Tx, kind: ImportKind, rows: &[ImportedRow]) -> Result<(), StorageError> {
+        imports::insert_imports(tx, self.source, kind, rows, self.here.clock.now()).await
     }
 }
 
@@ -353,7 +372,7 @@ impl<'w> WriteBatch<'w> {
 }
 
 fn row(account: &NewAccount) -> ImportedUser<'_> {
-    let NewAccount { id, username, mapped } = account;
+    let NewAccount { id, username, mapped, .. } = account;
     ImportedUser {
         id: *id,
         username,

@@ -33,6 +33,25 @@ impl ImportKind {
     }
 }
 
+/// An imported row: which one it is, and what it was like then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedRow {
+    pub foreign_id: i64,
+    pub local_id: i64,
+    /// Of a token's key, of an access token or of an account's password hash, as it was imported.
+    pub digest: Option<Digest>,
+    /// The username of an account there, as it was imported.
+    pub name: Option<String>,
+}
+
+impl ImportedRow {
+    /// A row of which nothing else is known.
+    #[must_use]
+    pub const fn new(foreign_id: i64, local_id: i64) -> Self {
+        Self { foreign_id, local_id, digest: None, name: None }
+    }
+}
+
 /// The accounts of this installation, as an import finds them.
 #[derive(Debug)]
 pub struct Accounts {
@@ -42,6 +61,8 @@ pub struct Accounts {
     pub imported: i64,
     /// Those of them that did not keep their id.
     pub with_another_id: i64,
+    /// This source's earlier imports recorded a key, a password or an access token.
+    pub has_digests: bool,
     /// The root account, if it is the only account and was never used.
     pub untouched_root: Option<UserId>,
 }
@@ -53,6 +74,7 @@ pub async fn find_accounts(conn: &mut Conn, source: &str) -> Result<Accounts, St
            (select count(*) from imports where source = $1 and kind = 'user') as "imported!",
            (select count(*) from imports where source = $1 and kind = 'user' and foreign_id <> local_id)
              as "with_another_id!",
+           exists (select from imports where source = $1 and digest is not null) as "has_digests!",
            (select min(u.id) from users u
             where u.role = 100 and u.deleted_time is null and u.used_quota = 0 and u.request_count = 0
               and not exists (select from tokens t where t.user_id = u.id)
@@ -66,6 +88,7 @@ pub async fn find_accounts(conn: &mut Conn, source: &str) -> Result<Accounts, St
         count: row.count,
         imported: row.imported,
         with_another_id: row.with_another_id,
+        has_digests: row.has_digests,
         untouched_root: row.untouched_root,
     })
 }
@@ -81,18 +104,20 @@ pub async fn list_usernames_after(conn: &mut Conn, after: UserId) -> Result<Vec<
     Ok(rows.into_iter().map(|row| (row.id, row.username)).collect())
 }
 
-/// The rows of this kind that were imported before, among these: ids there and here.
+/// The rows of this kind that were imported before, among these.
 pub async fn list_imported(
     conn: &mut Conn,
     source: &str,
     kind: ImportKind,
     foreign_ids: &[i64],
-) -> Result<Vec<(i64, i64)>, StorageError> {
+) -> Result<Vec<ImportedRow>, StorageError> {
     // Looks each id up. With `= any`, PostgreSQL may read all rows of this kind instead.
-    let rows = sqlx::query!(
-        r#"select found.foreign_id as "foreign_id!", found.local_id as "local_id!"
+    let rows = sqlx::query_as!(
+        ImportedRow,
+        r#"select found.foreign_id as "foreign_id!", found.local_id as "local_id!", found.digest as "digest?: Digest",
+             found.name as "name?"
            from unnest($3::bigint[]) as wanted (id) cross join lateral (
-             select foreign_id, local_id from imports
+             select foreign_id, local_id, digest, name from imports
              where source = $1 and kind = $2 and foreign_id = wanted.id offset 0
            ) as found"#,
         source,
@@ -101,7 +126,7 @@ pub async fn list_imported(
     )
     .fetch_all(conn)
     .await?;
-    Ok(rows.into_iter().map(|row| (row.foreign_id, row.local_id)).collect())
+    Ok(rows)
 }
 
 /// Those of these ids that accounts have.
@@ -114,12 +139,15 @@ pub async fn list_token_ids(conn: &mut Conn, ids: &[i64]) -> Result<Vec<i64>, St
     Ok(sqlx::query_scalar!(r#"select id as "id!: i64" from tokens where id = any($1)"#, ids).fetch_all(conn).await?)
 }
 
-/// Those of these keys that exist, of deleted tokens too.
+/// Those of these keys that exist, of deleted tokens too, or that were imported and replaced here since.
 pub async fn list_known_digests(conn: &mut Conn, digests: &[Digest]) -> Result<Vec<Digest>, StorageError> {
     let digests: Vec<Vec<u8>> = digests.iter().map(|digest| digest.as_bytes().to_vec()).collect();
-    Ok(sqlx::query_scalar!("select key_digest from tokens where key_digest = any($1)", &digests)
-        .fetch_all(conn)
-        .await?)
+    let known = sqlx::query_scalar!(
+        r#"select key_digest as "digest!: Digest" from tokens where key_digest = any($1)
+           union all select digest from imports where kind = 'token' and digest is not null and digest = any($1)"#,
+        &digests
+    );
+    Ok(known.fetch_all(conn).await?)
 }
 
 /// Lets generated ids begin above these, so that no new row takes the id of one that is still to be imported.
@@ -398,22 +426,28 @@ pub async fn list_runs(conn: &mut Conn) -> Result<Vec<ImportRun>, StorageError> 
     Ok(runs)
 }
 
-/// Records which rows were imported: pairs of the id there and the id here.
+/// Records which rows were imported.
 pub async fn insert_imports(
     conn: &mut Conn,
     source: &str,
     kind: ImportKind,
-    ids: &[(i64, i64)],
+    rows: &[ImportedRow],
     now: UnixTime,
 ) -> Result<(), StorageError> {
-    let (foreign, local): (Vec<i64>, Vec<i64>) = ids.iter().copied().unzip();
+    fn column<T>(rows: &[ImportedRow], value: impl Fn(&ImportedRow) -> T) -> Vec<T> {
+        rows.iter().map(value).collect()
+    }
+    let digest = |row: &ImportedRow| row.digest.as_ref().map(|digest| digest.as_bytes().to_vec());
     sqlx::query!(
-        "insert into imports (source, kind, foreign_id, local_id, at) \
-         select $1, $2, v.foreign_id, v.local_id, $5 from unnest($3::bigint[], $4::bigint[]) as v (foreign_id, local_id)",
+        "insert into imports (source, kind, foreign_id, local_id, digest, name, at) \
+         select $1, $2, v.foreign_id, v.local_id, v.digest, v.name, $7 \
+         from unnest($3::bigint[], $4::bigint[], $5::bytea[], $6::text[]) as v (foreign_id, local_id, digest, name)",
         source,
         kind.as_str(),
-        &foreign,
-        &local,
+        &column(rows, |row| row.foreign_id),
+        &column(rows, |row| row.local_id),
+        &column(rows, digest) as &[Option<Vec<u8>>],
+        &column(rows, |row| row.name.clone()) as &[Option<String>],
         now as UnixTime
     )
     .execute(conn)

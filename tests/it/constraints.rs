@@ -37,7 +37,7 @@ const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subj
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 70] = [
+const BREAKS: [Break; 71] = [
     ("installation_pkey", &[ROWS[0]]),
     (
         "installation_one_row",
@@ -215,6 +215,7 @@ const BREAKS: [Break; 70] = [
     ),
     ("imports_pkey", &[ROWS[10]]),
     ("imports_kind_known", &["update imports set kind = 'channel'"]),
+    ("imports_digest_length", &["update imports set digest = '\\x01'"]),
 ];
 
 /// Inserts one row into every table; generated ids begin at 1000.

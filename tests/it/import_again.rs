@@ -6,7 +6,7 @@ use serde_json::json;
 use sqlx::{Connection, PgPool, SqliteConnection};
 
 use crate::harness::MASTER_KEY;
-use crate::harness::database::url;
+use crate::harness::database::{contents, url};
 use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::other_service::{Here, fixture, new_api_sqlite, sqlite, with_now};
 use crate::harness::process::keymeter;
@@ -144,6 +144,85 @@ async fn two_installations_are_moved_to_one_with_new_ids(pool: PgPool) {
     // Another run needs no option: it goes on as the first.
     assert_eq!(here.import(&one_api, &["--source", "west"]).report["accounts"]["present"], json!(2));
     here.assert_doctor_finds_nothing();
+}
+
+#[sqlx::test(migrations = false)]
+async fn another_installation_is_not_added_to_the_one_of_the_same_name(pool: PgPool) {
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let here = Here { dir: first.path(), pool: &pool };
+    let new_api = new_api_sqlite(first.path()).await;
+    let one_api = sqlite(second.path(), fixture("one_api.sqlite.sql")).await;
+    assert_eq!(here.import(&new_api, &[]).code, Some(0));
+    let before = contents(&pool).await;
+    let refused = |arguments: &[&str], message: &str| {
+        let blocked = here.import(&one_api, arguments);
+        let expected = json!([{ "code": "other_installation", "message": message }]);
+        assert_eq!((blocked.code, &blocked.report["blockers"]), (Some(2), &expected), "{}", blocked.stdout);
+    };
+    let nothing_shows = "nothing shows that this is the installation that was imported as `new-api`: no key, password or \
+                         access token is the same; if it is another one, name it with --source NAME";
+    // The two roots have the same id.
+    execute(&one_api, "update users set username = 'boss', password = 'another hash' where id = 1").await;
+    for arguments in [&["--dry-run"][..], &[], &["--new-ids"]] {
+        refused(arguments, nothing_shows);
+    }
+    // Their tokens too.
+    execute(&one_api, "update tokens set id = id + 10").await;
+    refused(
+        &[],
+        "this is another installation than the one that was imported as `new-api`: 3 of its keys, such as that of the token \
+         11, differ from those that were imported with the same ids; name it with --source NAME",
+    );
+    assert_eq!(contents(&pool).await, before);
+    let named = here.import(&one_api, &["--source", "one-api", "--new-ids"]);
+    assert_eq!((named.code, &named.report["accounts"]["imported"]), (Some(0), &json!(2)), "{}", named.stdout);
+    here.assert_doctor_finds_nothing();
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_newer_copy_of_the_same_installation_goes_on_also_after_names_and_keys_changed(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let here = Here { dir: dir.path(), pool: &pool };
+    let source = new_api_sqlite(dir.path()).await;
+    assert_eq!(here.import(&source, &[]).code, Some(0));
+    // A token gets another key here. There, people change their names and passwords, and a token is deleted.
+    sqlx::query("update tokens set key_digest = decode(repeat('ab', 32), 'hex'), key_foreign = false where id = 11")
+        .execute(&pool)
+        .await
+        .unwrap();
+    execute(
+        &source,
+        "update users set username = 'Anne', password = 'changed', access_token = 'changedchangedchangedchangedchan' \
+           where id = 2; \
+         update tokens set deleted_at = '2026-02-01 00:00:00' where id = 12; \
+         insert into tokens (id, user_id, \"key\", status, name, expired_time, remain_quota) values \
+           (51, 2, 'latekey0000000000000123456789abcdef0123456789abc', 1, 'late key', -1, 4);",
+    )
+    .await;
+    let again = here.import(&source, &[]);
+    assert_eq!(again.code, Some(0), "{}", again.stdout);
+    assert_eq!(
+        again.report["keys"]["imported"],
+        json!(1),
+        "the key that was replaced here does not come back, not even by a copy of it"
+    );
+    let renamed = json!([{ "user_id": 2, "detail": { "from": "Ana", "to": "Anne" } }]);
+    assert_eq!(again.report["findings"]["renamed_there"]["rows"], renamed);
+
+    // An account that nothing proves is not taken for the one that had its id.
+    execute(
+        &source,
+        "update users set username = 'else' where id = 8; \
+         insert into tokens (id, user_id, \"key\", status, name, expired_time, remain_quota) values \
+           (52, 8, 'elsekey0000000000000123456789abcdef0123456789abc', 1, 'else', -1, 4);",
+    )
+    .await;
+    let blocked = here.import(&source, &[]);
+    let message = "the account 8 was called \"empty-group\" when it was imported as `new-api` and is called \"else\" now, and \
+                   none of its keys, its password and its access token is the same; rename it there if it is the same \
+                   person, and name another installation with --source NAME";
+    let expected = json!([{ "code": "other_installation", "message": message }]);
+    assert_eq!((blocked.code, &blocked.report["blockers"]), (Some(2), &expected));
 }
 
 #[cfg(feature = "embedded")]

@@ -66,6 +66,8 @@ export const adminImports = {
       'Usernames had characters that aren’t allowed here, and were changed. Tell these people.',
     username_taken:
       'Usernames belonged to another account already, and got the account’s ID as a suffix. Tell these people.',
+    renamed_there:
+      'Accounts were renamed there after an earlier import. Here they keep the name that they have.',
     root_replaced: 'The unused root account became this account, with its name and password.',
     no_password:
       'Accounts have no password that works here. Set one with keymeter user password, or on the page of the user.',

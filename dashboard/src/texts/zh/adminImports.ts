@@ -61,6 +61,7 @@ export const adminImports: Texts['adminImports'] = {
   findings: {
     username_changed: '用户名含有这里不允许的字符，已修改。请通知这些用户。',
     username_taken: '用户名已被其他账号使用，已加上账号 ID 作为后缀。请通知这些用户。',
+    renamed_there: '账号在之前的导入之后在原服务中改了名。这里保留原来的用户名。',
     root_replaced: '未使用过的超级管理员账号已变为此账号，沿用其用户名和密码。',
     no_password: '账号没有可用的密码。请用 keymeter user password 设置，或在用户页面设置。',
     email_dropped: '邮箱地址无效，已去掉。',

@@ -2,7 +2,6 @@
 //! for each error. It changes nothing. Only the running server can reach the embedded database: it listens on a
 //! private socket, checks it itself, and the command prints its report.
 
-use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -25,8 +24,7 @@ use crate::storage::embedded::{self, EmbeddedError};
 use crate::storage::{self, Db, StorageError, audit, keys, tokens};
 
 /// Ids per statement.
-const STEP: usize = 50_000;
-const STEP_IDS: i64 = 50_000;
+const STEP: i64 = 50_000;
 
 /// Time limit for the report of a running server.
 #[cfg(feature = "embedded")]
@@ -208,7 +206,7 @@ async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Repor
 /// follows from how operations are applied, and L4 from the commit before the answer.
 async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), StorageError> {
     let mut snapshot = consistency::snapshot(db).await?;
-    let ids = consistency::find_id_ranges(&mut snapshot).await?;
+    let rows = consistency::count_rows(&mut snapshot).await?;
     let since = consistency::find_first_whole_day(&mut snapshot, zone).await?;
     let negative = consistency::count_negative_balances(&mut snapshot).await?;
     drop(snapshot);
@@ -216,11 +214,14 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
     if negative > 0 {
         violations.push(format!("L1: {negative} balances are negative"));
     }
-    let steps = |ids: &RangeInclusive<i64>| u64::try_from((ids.end() - ids.start()) / STEP_IDS + 1).unwrap_or(0);
-    let bar = progress_bar("ledger", steps(&ids.tokens) + steps(&ids.users), report.is_printed());
-    for from in ids.tokens.step_by(STEP) {
-        let to = from + STEP_IDS;
+    let steps = |rows: i64| u64::try_from(rows / STEP + 1).unwrap_or(0);
+    let bar = progress_bar("ledger", steps(rows.tokens) + steps(rows.users), report.is_printed());
+    let mut next = Some(i64::MIN);
+    while let Some(from) = next {
         let mut snapshot = consistency::snapshot(db).await?;
+        let Some(to) = consistency::find_end_of_tokens(&mut snapshot, from, STEP).await? else {
+            break;
+        };
         for Violation { id, recorded, sum } in consistency::list_token_violations(&mut snapshot, from, to).await? {
             violations
                 .push(format!("L3: token {id} has used {recorded}, but its charges and open reservations are {sum}"));
@@ -236,20 +237,26 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
             violations
                 .push(format!("L5: token {token_id} spent {recorded} on {day}, but its charges of that day are {sum}"));
         }
+        next = to.checked_add(1);
         bar.inc(1);
     }
-    for from in ids.users.step_by(STEP) {
+    let mut next = Some(i64::MIN);
+    while let Some(from) = next {
         let mut snapshot = consistency::snapshot(db).await?;
-        let found = consistency::list_wallet_violations(&mut snapshot, from, from + STEP_IDS).await?;
+        let Some(to) = consistency::find_end_of_users(&mut snapshot, from, STEP).await? else {
+            break;
+        };
+        let found = consistency::list_wallet_violations(&mut snapshot, from, to).await?;
         for Violation { id, recorded, sum } in found {
             violations.push(format!("L3: the wallet of user {id} has used {recorded}, but its tokens have used {sum}"));
         }
-        let found = consistency::list_wallet_limit_violations(&mut snapshot, from, from + STEP_IDS).await?;
+        let found = consistency::list_wallet_limit_violations(&mut snapshot, from, to).await?;
         for Violation { id, recorded, sum } in found {
             violations.push(format!(
                 "L9: the wallet of user {id} counts {recorded} as held or as used in a period, but its tokens have {sum}"
             ));
         }
+        next = to.checked_add(1);
         bar.inc(1);
     }
     bar.finish_and_clear();

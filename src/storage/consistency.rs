@@ -3,8 +3,6 @@
 //!
 //! Every statement joins by user as well as by id, so that a row with the wrong `user_id` is a violation too.
 
-use std::ops::RangeInclusive;
-
 use super::{Conn, Db, StorageError, Tx};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::time::Day;
@@ -31,11 +29,11 @@ pub struct DayViolation {
     pub sum: i64,
 }
 
-/// The ids in use: from the smallest to the largest. Those of a cell begin far above 0.
+/// How many tokens and users there are, deleted ones included.
 #[derive(Debug)]
-pub struct IdRanges {
-    pub tokens: RangeInclusive<i64>,
-    pub users: RangeInclusive<i64>,
+pub struct Rows {
+    pub tokens: i64,
+    pub users: i64,
 }
 
 /// A read-only transaction on one snapshot, for statements that may take long.
@@ -53,17 +51,34 @@ pub async fn snapshot(db: &Db) -> Result<Tx, StorageError> {
     Ok(tx)
 }
 
-/// The ids of tokens and of users; 0 to 0 if there are none.
-pub async fn find_id_ranges(conn: &mut Conn) -> Result<IdRanges, StorageError> {
-    let row = sqlx::query!(
-        r#"select coalesce((select min(id) from tokens), 0) as "first_token!",
-           coalesce((select max(id) from tokens), 0) as "last_token!",
-           coalesce((select min(id) from users), 0) as "first_user!",
-           coalesce((select max(id) from users), 0) as "last_user!""#
-    )
-    .fetch_one(conn)
-    .await?;
-    Ok(IdRanges { tokens: row.first_token..=row.last_token, users: row.first_user..=row.last_user })
+/// Counts tokens and users.
+pub async fn count_rows(conn: &mut Conn) -> Result<Rows, StorageError> {
+    let rows = sqlx::query_as!(
+        Rows,
+        r#"select (select count(*) from tokens) as "tokens!", (select count(*) from users) as "users!""#
+    );
+    Ok(rows.fetch_one(conn).await?)
+}
+
+/// The largest id of the next `limit` tokens from the id `from` on; `None` if there are no more. Ids have gaps of any size,
+/// so steps are of rows and not of ids.
+pub async fn find_end_of_tokens(conn: &mut Conn, from: i64, limit: i64) -> Result<Option<i64>, StorageError> {
+    let last = sqlx::query_scalar!(
+        "select max(id) from (select id from tokens where id >= $1 order by id limit $2) as some_tokens",
+        from,
+        limit
+    );
+    Ok(last.fetch_one(conn).await?)
+}
+
+/// Like [`find_end_of_tokens`], of users.
+pub async fn find_end_of_users(conn: &mut Conn, from: i64, limit: i64) -> Result<Option<i64>, StorageError> {
+    let last = sqlx::query_scalar!(
+        "select max(id) from (select id from users where id >= $1 order by id limit $2) as some_users",
+        from,
+        limit
+    );
+    Ok(last.fetch_one(conn).await?)
 }
 
 /// L1: the number of tokens and wallets with a negative balance. The schema forbids them too.
@@ -77,7 +92,7 @@ pub async fn count_negative_balances(conn: &mut Conn) -> Result<i64, StorageErro
     Ok(count)
 }
 
-/// L3: tokens with ids in `from..to` whose `used_quota` is not the sum of `opening_used`, their charges and their open
+/// L3: tokens with ids in `from..=to` whose `used_quota` is not the sum of `opening_used`, their charges and their open
 /// reservations. The charges are those of `usage_daily`, which is never deleted; L5 ties it to the charges that are
 /// still kept.
 pub async fn list_token_violations(
@@ -90,12 +105,12 @@ pub async fn list_token_violations(
              (t.opening_used + coalesce(charged.quota, 0) + coalesce(held.quota, 0))::bigint as "sum!"
            from tokens t
            left join (select token_id, user_id, sum(quota) as quota from usage_daily
-                      where token_id >= $1 and token_id < $2 group by token_id, user_id) charged
+                      where token_id >= $1 and token_id <= $2 group by token_id, user_id) charged
              on charged.token_id = t.id and charged.user_id = t.user_id
            left join (select token_id, user_id, sum(held) as quota from reservations
-                      where state = 'open' and token_id >= $1 and token_id < $2 group by token_id, user_id) held
+                      where state = 'open' and token_id >= $1 and token_id <= $2 group by token_id, user_id) held
              on held.token_id = t.id and held.user_id = t.user_id
-           where t.id >= $1 and t.id < $2
+           where t.id >= $1 and t.id <= $2
              and t.used_quota <> t.opening_used + coalesce(charged.quota, 0) + coalesce(held.quota, 0)"#,
         from,
         to
@@ -105,7 +120,7 @@ pub async fn list_token_violations(
     Ok(rows.into_iter().map(|row| Violation { id: row.id, recorded: row.recorded, sum: row.sum }).collect())
 }
 
-/// L3: users with ids in `from..to` whose wallet's `used_quota` is not the sum of `opening_used` and of what all their
+/// L3: users with ids in `from..=to` whose wallet's `used_quota` is not the sum of `opening_used` and of what all their
 /// tokens used beyond theirs. Deleted tokens count too.
 pub async fn list_wallet_violations(
     conn: &mut Conn,
@@ -116,8 +131,8 @@ pub async fn list_wallet_violations(
         r#"select u.id, u.used_quota as "recorded!: i64", (u.opening_used + coalesce(used.quota, 0))::bigint as "sum!"
            from users u
            left join (select user_id, sum(used_quota - opening_used) as quota from tokens
-                      where user_id >= $1 and user_id < $2 group by user_id) used on used.user_id = u.id
-           where u.id >= $1 and u.id < $2 and u.used_quota <> u.opening_used + coalesce(used.quota, 0)"#,
+                      where user_id >= $1 and user_id <= $2 group by user_id) used on used.user_id = u.id
+           where u.id >= $1 and u.id <= $2 and u.used_quota <> u.opening_used + coalesce(used.quota, 0)"#,
         from,
         to
     )
@@ -139,7 +154,7 @@ pub async fn find_first_whole_day(conn: &mut Conn, zone: &str) -> Result<Day, St
     Ok(day)
 }
 
-/// L5: days since `since`, of tokens with ids in `from..to`, whose `usage_daily` is not the sum of their charges. A charge
+/// L5: days since `since`, of tokens with ids in `from..=to`, whose `usage_daily` is not the sum of their charges. A charge
 /// of an older version has no day: it counts on the day of its time in `zone`.
 pub async fn list_day_violations(
     conn: &mut Conn,
@@ -152,10 +167,10 @@ pub async fn list_day_violations(
         r#"with charged as (
              select token_id, user_id, coalesce(day, (to_timestamp(at) at time zone $3)::date) as day, model,
                sum(quota) as quota, count(*) as requests
-             from charges where token_id >= $1 and token_id < $2 group by 1, 2, 3, 4)
+             from charges where token_id >= $1 and token_id <= $2 group by 1, 2, 3, 4)
            select coalesce(u.token_id, c.token_id) as "token_id!: TokenId", coalesce(u.day, c.day)::text as "day!",
              coalesce(u.quota, 0) as "recorded!", coalesce(c.quota, 0)::bigint as "sum!"
-           from (select * from usage_daily where token_id >= $1 and token_id < $2) u
+           from (select * from usage_daily where token_id >= $1 and token_id <= $2) u
            full join charged c
              on c.token_id = u.token_id and c.user_id = u.user_id and c.day = u.day and c.model = u.model
            where (coalesce(u.quota, 0) <> coalesce(c.quota, 0) or coalesce(u.requests, 0) <> coalesce(c.requests, 0))
@@ -173,7 +188,7 @@ pub async fn list_day_violations(
         .collect())
 }
 
-/// L9: tokens with ids in `from..to` whose `held`, open reservations or period counters are not the sums that they stand
+/// L9: tokens with ids in `from..=to` whose `held`, open reservations or period counters are not the sums that they stand
 /// for. `recorded` and `sum` are those of the first that differs.
 pub async fn list_token_limit_violations(
     conn: &mut Conn,
@@ -189,13 +204,13 @@ pub async fn list_token_limit_violations(
                  coalesce(sum(d.quota) filter (where d.day >= date_trunc('month', t.period_day)::date), 0)]::bigint[]
                  as used
              from installation i cross join tokens t left join usage_daily d on d.token_id = t.id
-               and d.user_id = t.user_id and d.token_id >= $1 and d.token_id < $2 and d.day > t.period_day - 31
-             where t.id >= $1 and t.id < $2 group by t.id, i.week_starts),
+               and d.user_id = t.user_id and d.token_id >= $1 and d.token_id <= $2 and d.day > t.period_day - 31
+             where t.id >= $1 and t.id <= $2 group by t.id, i.week_starts),
            compared as (
              select c.id, c.recorded, array[coalesce(r.held, 0), coalesce(r.open, 0)]::bigint[] || c.used as sums
              from counted c left join (
                select token_id, user_id, sum(held) as held, count(*) as open from reservations
-               where state = 'open' and token_id >= $1 and token_id < $2 group by token_id, user_id) r
+               where state = 'open' and token_id >= $1 and token_id <= $2 group by token_id, user_id) r
                on r.token_id = c.id and r.user_id = c.user_id)
            select c.id as "id!: TokenId", v.recorded as "recorded!", v.sum as "sum!"
            from compared c cross join lateral (
@@ -209,7 +224,7 @@ pub async fn list_token_limit_violations(
     Ok(rows.into_iter().map(|row| Violation { id: row.id, recorded: row.recorded, sum: row.sum }).collect())
 }
 
-/// L9: like [`list_token_limit_violations`], for the wallets of users with ids in `from..to`.
+/// L9: like [`list_token_limit_violations`], for the wallets of users with ids in `from..=to`.
 pub async fn list_wallet_limit_violations(
     conn: &mut Conn,
     from: i64,
@@ -217,7 +232,7 @@ pub async fn list_wallet_limit_violations(
 ) -> Result<Vec<Violation<UserId>>, StorageError> {
     let rows = sqlx::query!(
         r#"with held as (
-             select user_id, sum(held) as held from tokens where user_id >= $1 and user_id < $2 group by user_id),
+             select user_id, sum(held) as held from tokens where user_id >= $1 and user_id <= $2 group by user_id),
            used as (
              select u.id,
                coalesce(sum(d.quota) filter (where d.day = u.period_day), 0) as day_used,
@@ -226,7 +241,7 @@ pub async fn list_wallet_limit_violations(
                coalesce(sum(d.quota) filter (where d.day >= date_trunc('month', u.period_day)::date), 0) as month_used
              from installation i cross join users u join tokens t on t.user_id = u.id
                join usage_daily d on d.token_id = t.id and d.user_id = u.id and d.day > u.period_day - 31
-             where u.id >= $1 and u.id < $2 and t.user_id >= $1 and t.user_id < $2 group by u.id)
+             where u.id >= $1 and u.id <= $2 and t.user_id >= $1 and t.user_id <= $2 group by u.id)
            select u.id, v.recorded as "recorded!", v.sum as "sum!"
            from users u left join held h on h.user_id = u.id left join used s on s.id = u.id
            cross join lateral (
@@ -235,7 +250,7 @@ pub async fn list_wallet_limit_violations(
                array[coalesce(h.held, 0), coalesce(s.day_used, 0), coalesce(s.week_used, 0),
                  coalesce(s.month_used, 0)]::bigint[]) with ordinality as a (recorded, sum, nth)
              where a.recorded <> a.sum order by a.nth limit 1) v
-           where u.id >= $1 and u.id < $2"#,
+           where u.id >= $1 and u.id <= $2"#,
         from,
         to
     )

@@ -42,7 +42,7 @@ impl Uptime {
         #[cfg(not(target_os = "linux"))]
         let clock = ClockId::Monotonic;
         let at = clock_gettime(clock);
-        Self(at.tv_sec.saturating_mul(Micros::PER_SECOND).saturating_add(i64::from(at.tv_nsec) / 1_000))
+        Self(at.tv_sec.saturating_mul(Micros::PER_SECOND).saturating_add(at.tv_nsec / 1_000))
     }
 }
 

@@ -166,18 +166,18 @@ mod tests {
         DigestKey::new(Zeroizing::new([7; 32]))
     }
 
-    fn digest(text: &str) -> Option<Digest> {
-        Some(digest_key().digest(text))
+    fn digest(text: &str) -> Digest {
+        digest_key().digest(text)
     }
 
     /// What is recorded of the account 3, with its token 17.
     fn marks() -> Marks {
         let mut marks = Marks::default();
         let name = Some("ana".to_owned());
-        marks.add_accounts(vec![ImportedRow { digest: digest("hash"), name, ..ImportedRow::new(3, 3) }]);
-        marks.add_access_tokens(vec![ImportedRow { digest: digest("access"), ..ImportedRow::new(3, 1) }]);
+        marks.add_accounts(vec![ImportedRow { digest: Some(digest("hash")), name, ..ImportedRow::new(3, 3) }]);
+        marks.add_access_tokens(vec![ImportedRow { digest: Some(digest("access")), ..ImportedRow::new(3, 1) }]);
         marks.add_tokens(vec![
-            ImportedRow { digest: digest(&format!("sk-{KEY}")), ..ImportedRow::new(17, 17) },
+            ImportedRow { digest: Some(digest(&format!("sk-{KEY}"))), ..ImportedRow::new(17, 17) },
             ImportedRow::new(18, 18),
         ]);
         marks
@@ -214,6 +214,9 @@ mod tests {
         assert_eq!(renamed.renamed_from.as_deref(), Some("ana"));
     }
 
+    /// An account, and whether something is added to it.
+    type Account = (Sameness, bool);
+
     #[test]
     fn another_installation_is_told_by_its_keys_or_by_what_it_does_not_have() {
         let same = |is_proven, other_keys: &[i64], renamed_from: Option<&str>| Sameness {
@@ -226,8 +229,8 @@ mod tests {
         let none = Earlier::default();
         let (proven, unknown) = (same(true, &[], None), same(false, &[], None));
         let renamed = |is_proven| same(is_proven, &[], Some("ana"));
-        // Accounts with whether something is added to them, and the beginning of the answer.
-        let table: [(Earlier, Vec<(Sameness, bool)>, &str); 11] = [
+        // The beginning of the answer is last.
+        let table: [(Earlier, Vec<Account>, &str); 11] = [
             (none, vec![(unknown.clone(), true)], ""),
             (earlier, vec![(proven.clone(), true), (unknown.clone(), true)], ""),
             (earlier, vec![(same(true, &[17, 18], None), false)], "this is another installation"),

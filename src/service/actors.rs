@@ -24,7 +24,10 @@ impl From<StorageError> for ActorError {
     }
 }
 
-/// Locks the account of a caller, whose account must be live and enabled.
+/// Locks the account of a caller.
+///
+/// # Errors
+/// The account is deleted or disabled, or the database failed.
 pub async fn lock_caller(conn: &mut Conn, caller: UserId) -> Result<User, ActorError> {
     let user = users::lock(conn, caller).await?;
     check_live(user)
@@ -32,6 +35,9 @@ pub async fn lock_caller(conn: &mut Conn, caller: UserId) -> Result<User, ActorE
 
 /// Locks the account of an administrator and the one that is changed, in the order of their ids, so that two of them who
 /// change each other do not wait for each other. The second is `None` if there is no such live account.
+///
+/// # Errors
+/// The administrator's account is deleted or disabled, its role was taken away, or the database failed.
 pub async fn lock_admin(conn: &mut Conn, admin: UserId, target: UserId) -> Result<(User, Option<User>), ActorError> {
     let mut locked = users::lock_all(conn, &[admin, target]).await?;
     let target = locked.iter().find(|user| user.id == target).cloned();
@@ -41,6 +47,9 @@ pub async fn lock_admin(conn: &mut Conn, admin: UserId, target: UserId) -> Resul
 }
 
 /// The same for a change of something else than an account. The operator and the service are not checked.
+///
+/// # Errors
+/// As [`lock_admin`].
 pub async fn lock_actor(conn: &mut Conn, actor: Actor<'_>) -> Result<(), ActorError> {
     match actor.user() {
         Some(user) => lock_admin(conn, user.id, user.id).await.map(drop),

@@ -20,6 +20,9 @@ pub async fn start(db: &Db) -> Result<Arc<DatabaseClock>, StorageError> {
 }
 
 /// Reads the database's clock on this connection, and corrects `clock` by it.
+///
+/// # Errors
+/// The database.
 pub async fn correct(conn: &mut Conn, clock: &dyn Clock) -> Result<(), StorageError> {
     if let Some(micros) = clock.correct(read(conn, clock).await?) {
         tracing::warn!(

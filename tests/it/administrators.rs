@@ -88,7 +88,7 @@ async fn a_change_that_waited_is_refused_if_its_administrator_was_disabled_meanw
             };
             let (answer, ()) = join(sent, commit).await;
             assert_eq!(
-                (answer.status.as_u16(), answer.error_code().as_deref()),
+                (answer.status.as_u16(), answer.error_code()),
                 (status, Some(code)),
                 "{method} {path}: {}",
                 answer.text

@@ -126,6 +126,8 @@ pub enum ImportDetailBody {
     Changed { from: String, to: String },
     /// A text there, such as a group, or the entries of a list that were dropped.
     Text { text: String },
+    /// An account by its name here, and its role there.
+    Account { username: String, role: i64 },
     /// A role there.
     Role { role: i64 },
     /// A status there.

@@ -33,6 +33,7 @@ pub enum ImportCommand {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 pub struct NewApi {
     /// The database: a SQLite file, a `mysql://` or `postgres://` URL, or the `SQL_DSN` of the other service. `-` reads it from
     /// standard input, so that no password is in the list of processes.
@@ -59,6 +60,9 @@ pub struct NewApi {
     /// Give accounts and keys new ids. Needed if there are accounts here already.
     #[arg(long)]
     new_ids: bool,
+    /// Let administrators stay administrators, also with --new-ids.
+    #[arg(long)]
+    keep_roles: bool,
 }
 
 /// A text that may contain a password.
@@ -122,6 +126,7 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, Fa
         history: command.history,
         revive: command.revive,
         new_ids: command.new_ids,
+        keep_roles: command.keep_roles,
     };
     // Before the import, so that it does not run for nothing.
     let file = match &command.report {

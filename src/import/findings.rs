@@ -16,6 +16,9 @@ pub enum Finding {
     NoPassword,
     EmailDropped,
     RoleUnknown,
+    AdministratorImported,
+    AdministratorLowered,
+    KnownPassword,
     UserStatusUnknown,
     WalletDebt,
     WalletCapped,
@@ -62,6 +65,9 @@ impl Finding {
             Self::NoPassword => "no_password",
             Self::EmailDropped => "email_dropped",
             Self::RoleUnknown => "role_unknown",
+            Self::AdministratorImported => "administrator_imported",
+            Self::AdministratorLowered => "administrator_lowered",
+            Self::KnownPassword => "known_password",
             Self::UserStatusUnknown => "user_status_unknown",
             Self::WalletDebt => "wallet_debt",
             Self::WalletCapped => "wallet_capped",
@@ -111,6 +117,14 @@ impl Finding {
             Self::NoPassword => "accounts have no password that can be checked; set one with `keymeter user password`",
             Self::EmailDropped => "invalid e-mail addresses were dropped",
             Self::RoleUnknown => "accounts have an unknown role and became users",
+            Self::AdministratorImported => "accounts are administrators here, as they are there; look at each of them",
+            Self::AdministratorLowered => {
+                "accounts are administrators there and became ordinary users, because ids are new (--keep-roles keeps roles)"
+            }
+            Self::KnownPassword => {
+                "passwords that everyone knows were not imported; these people get a new one, which only this report shows, \
+                 or keep that of the root account here"
+            }
             Self::UserStatusUnknown => "accounts have an unknown status and were disabled",
             Self::WalletDebt => "wallets were below zero and became 0",
             Self::WalletCapped => "wallets were above the maximum and became the maximum",
@@ -163,6 +177,8 @@ pub enum Detail {
     Changed { from: String, to: String },
     /// A text there, such as a group, or the entries of a list that were dropped.
     Text { text: String },
+    /// An account by its name here, and its role there.
+    Account { username: String, role: i64 },
     /// A role there.
     Role { role: i64 },
     /// A status there.
@@ -226,6 +242,7 @@ impl Display for Detail {
         match self {
             Self::Changed { from, to } => write!(out, "{from:?} became {to:?}"),
             Self::Text { text } => out.write_str(text),
+            Self::Account { username, role } => write!(out, "{username}, role {role}"),
             Self::Role { role } => write!(out, "role {role}"),
             Self::Status { status } => write!(out, "status {status}"),
             Self::Expiry { expired_time } => write!(out, "expiry time {expired_time}"),

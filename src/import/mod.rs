@@ -7,6 +7,7 @@
 //!
 //! `rules.rs` and `names.rs` decide what a row becomes, `schema.rs` knows the tables there, `storage/imports.rs` those here.
 
+mod administrators;
 mod days;
 mod findings;
 mod identity;
@@ -52,6 +53,7 @@ pub enum HistoryDays {
 }
 
 /// What to import, and how.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 pub struct ImportOptions {
     pub source: Location,
     /// The database with the table `logs`, if it is another one.
@@ -62,6 +64,8 @@ pub struct ImportOptions {
     pub history: HistoryDays,
     pub revive: bool,
     pub new_ids: bool,
+    /// Administrators stay administrators, also with new ids.
+    pub keep_roles: bool,
 }
 
 /// This installation.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::administrators::{Admitted, admit};
 use super::findings::{Detail, Finding, Found};
 use super::identity::{self, Identity, Marks};
 use super::names::Names;
@@ -78,6 +79,8 @@ pub struct NewAccount {
     /// The username there and the digest of the password hash there, by which another run knows the account.
     pub name_there: String,
     pub password_digest: Option<Digest>,
+    /// Its password is not imported, and it gets a new one.
+    pub needs_password: bool,
     pub mapped: MappedUser,
 }
 
@@ -94,6 +97,8 @@ pub struct Planner<'a> {
     now: UnixTime,
     revive: bool,
     keeps_ids: bool,
+    /// Administrators become ordinary users.
+    lowers_roles: bool,
     untouched_root: Option<(UserId, Username)>,
     names: Names,
     /// The keys of this pass, by the start of their digests.
@@ -109,6 +114,7 @@ impl<'a> Planner<'a> {
             now: here.clock.now(),
             revive: options.revive,
             keeps_ids: target.keeps_ids,
+            lowers_roles: !target.keeps_ids && !options.keep_roles,
             untouched_root: target.untouched_root.clone(),
             names: target.names.clone(),
             seen_keys: HashSet::new(),
@@ -209,6 +215,10 @@ impl<'a> Planner<'a> {
         let Some(username) = username else {
             return Err(ImportError::NoName(user.id, user.username.clone()));
         };
+        let Admitted { mapped, needs_password, found } = admit(user, mapped, &username, self.lowers_roles);
+        for found in found {
+            report.add(subject, found);
+        }
         if is_root {
             if mapped.role == Role::Root {
                 report.add(subject, Found::new(Finding::RootReplaced, Detail::text(username.as_str())));
@@ -222,10 +232,11 @@ impl<'a> Planner<'a> {
                 );
             }
             let id = UserId::new(user.id);
-            return Ok(Account::Root(id, self.new_account(Some(id), username, user, mapped)));
+            // It keeps the password that it has here if none is imported.
+            return Ok(Account::Root(id, self.new_account(Some(id), username, user, mapped, false)));
         }
         let id = self.id(user.id, &known.user_ids, subject, Finding::UserIdTaken, report).map(UserId::new);
-        Ok(Account::New(self.new_account(id, username, user, mapped)))
+        Ok(Account::New(self.new_account(id, username, user, mapped, needs_password)))
     }
 
     fn new_account(
@@ -234,9 +245,11 @@ impl<'a> Planner<'a> {
         username: Username,
         user: &ForeignUser,
         mapped: MappedUser,
+        needs_password: bool,
     ) -> Box<NewAccount> {
         let password_digest = identity::password_digest(user, self.here.vault.digests());
-        Box::new(NewAccount { id, username, name_there: identity::name(&user.username), password_digest, mapped })
+        let name_there = identity::name(&user.username);
+        Box::new(NewAccount { id, username, name_there, password_digest, needs_password, mapped })
     }
 
     /// The id to keep; `None` for a new one.

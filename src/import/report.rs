@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use zeroize::Zeroizing;
 
 use super::findings::{Detail, Finding, Found};
 use super::plan::UsageTally;
@@ -53,6 +54,9 @@ pub struct Report {
     /// Rows of tables that are not moved.
     pub not_moved: BTreeMap<&'static str, i64>,
     pub notes: Vec<Note>,
+    /// New passwords, in plain text. Only here: they are stored as hashes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passwords: Vec<IssuedPassword>,
     #[serde(skip)]
     kinds: BTreeMap<&'static str, Finding>,
     #[serde(skip)]
@@ -67,6 +71,22 @@ pub struct Blocker {
     /// Lines to add to the settings file.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub settings: String,
+}
+
+/// The new password of an account whose own was not imported.
+#[derive(Serialize)]
+pub struct IssuedPassword {
+    /// The id there.
+    pub user_id: i64,
+    pub username: String,
+    #[serde(serialize_with = "plain")]
+    pub password: Zeroizing<String>,
+}
+
+impl std::fmt::Debug for IssuedPassword {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "IssuedPassword({}, …)", self.user_id)
+    }
 }
 
 /// Something about the whole run.
@@ -154,6 +174,10 @@ pub struct FindingReport {
     pub rows: Vec<Row>,
 }
 
+fn plain<S: Serializer>(password: &Zeroizing<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(password)
+}
+
 const fn is_zero(amount: &i128) -> bool {
     *amount == 0
 }
@@ -192,6 +216,7 @@ impl Report {
             findings: BTreeMap::new(),
             not_moved: BTreeMap::new(),
             notes: Vec::new(),
+            passwords: Vec::new(),
             kinds: BTreeMap::new(),
             groups: BTreeMap::new(),
         }
@@ -272,13 +297,16 @@ impl Report {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// The report as JSON for administrators.
+    /// The report as JSON for administrators, without passwords.
     ///
     /// # Errors
     /// Never, in practice.
     pub fn stored(&self) -> Result<serde_json::Value, serde_json::Error> {
         // As text first: a sum above 64 bits has no value.
         let mut report: serde_json::Value = serde_json::from_str(&self.json()?)?;
+        if let Some(report) = report.as_object_mut() {
+            report.remove("passwords");
+        }
         let findings = report.get_mut("findings").and_then(serde_json::Value::as_object_mut);
         for finding in findings.into_iter().flat_map(serde_json::Map::values_mut) {
             if let Some(rows) = finding.get_mut("rows").and_then(serde_json::Value::as_array_mut) {
@@ -368,6 +396,12 @@ impl Report {
             writeln!(text, "\nNot moved:")?;
             for (what, count) in self.not_moved.iter().filter(|(_, count)| **count > 0) {
                 writeln!(text, "  {count:>6}  {what}")?;
+            }
+        }
+        if !self.passwords.is_empty() {
+            writeln!(text, "\nNew passwords, which are shown only here; let these people change them:")?;
+            for IssuedPassword { user_id, username, password } in &self.passwords {
+                writeln!(text, "  {username} (account {user_id}): {}", **password)?;
             }
         }
         for note in &self.notes {

@@ -10,7 +10,7 @@ use super::findings::Finding;
 use super::identity::Earlier;
 use super::names::Names;
 use super::plan::{Account, Known, NewAccount, PlannedToken, PlannedUser, UsageTally};
-use super::report::{Report, Subject};
+use super::report::{IssuedPassword, Report, Subject};
 use super::rows::{ForeignToken, ForeignUser};
 use super::rules::is_deleted;
 use super::{Destination, ImportError, ImportOptions};
@@ -19,6 +19,7 @@ use crate::domain::id::UserId;
 use crate::domain::key::{ApiKey, Digest};
 use crate::domain::user::Role;
 use crate::domain::username::Username;
+use crate::service::passwords::GeneratedPassword;
 use crate::storage::imports::{self, ImportKind, ImportedRow, ImportedToken, ImportedUser};
 use crate::storage::notifications::{self, Change};
 use crate::storage::{self, StorageError, Tx, audit, sessions, users};
@@ -168,6 +169,7 @@ struct WrittenAccount {
     is_new: bool,
     keys: usize,
     usage: UsageTally,
+    password: Option<IssuedPassword>,
     /// What was planned and could not be written, because of what changed here since the pass began.
     left_out: Vec<(Subject, Finding)>,
 }
@@ -182,7 +184,7 @@ impl Writer<'_> {
         let subject = Subject::User(planned.foreign_id);
         let mut tx = self.here.db.begin().await?;
         imports::set_up_transaction(&mut tx).await?;
-        let Some(user) = self.write_account(&mut tx, &planned).await? else {
+        let Some(user) = self.write_account(&mut tx, &planned, &mut written).await? else {
             written.left_out.push((subject, Finding::UserGone));
             let tokens = planned.tokens.iter().map(|token| (planned.subject_of(token), Finding::TokenOrphaned));
             written.left_out.extend(tokens);
@@ -247,10 +249,23 @@ impl Writer<'_> {
     }
 
     /// Writes the account, or locks it if it is here; `None` if it was deleted here.
-    async fn write_account(&self, tx: &mut Tx, planned: &PlannedUser) -> Result<Option<UserId>, StorageError> {
+    async fn write_account(
+        &self,
+        tx: &mut Tx,
+        planned: &PlannedUser,
+        written: &mut WrittenAccount,
+    ) -> Result<Option<UserId>, StorageError> {
         let now = self.here.clock.now();
         let (user, account) = match &planned.account {
             Account::Present(id) => return Ok(users::lock(tx, *id).await?.map(|user| user.id)),
+            Account::New(account) if account.needs_password => {
+                let new = GeneratedPassword::new(&self.here.rng);
+                let row = ImportedUser { password_hash: &new.hash, ..row(account) };
+                let user = imports::insert_user(tx, &row).await?;
+                let username = account.username.as_str().to_owned();
+                written.password = Some(IssuedPassword { user_id: planned.foreign_id, username, password: new.plain });
+                (user, account)
+            }
             Account::New(account) => (imports::insert_user(tx, &row(account)).await?, account),
             Account::Root(id, account) => {
                 imports::replace_root(tx, *id, &row(account)).await?;
@@ -359,6 +374,7 @@ impl<'w> WriteBatch<'w> {
                 Ok(written) => {
                     self.accounts += i64::from(written.is_new);
                     self.keys += i64::try_from(written.keys).unwrap_or(i64::MAX);
+                    report.passwords.extend(written.password);
                     report.add_usage(user, written.usage);
                     for (subject, finding) in written.left_out {
                         report.leave_out(subject, finding);

@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use zeroize::Zeroizing;
 
 use super::rng::Rng;
-use crate::domain::password::{NewPassword, TypedPassword, is_bcrypt};
+use crate::domain::password::{NewPassword, TypedPassword, is_bcrypt, random_password};
 use crate::domain::policy;
 
 /// Maximum number of concurrent hashes. Each uses 19 MiB and one core.
@@ -35,6 +35,22 @@ pub struct Passwords {
 
 /// A place in the queue.
 pub struct QueuePermit(OwnedSemaphorePermit);
+
+/// A random password for somebody who cannot choose one now, and its hash.
+pub struct GeneratedPassword {
+    pub plain: Zeroizing<String>,
+    pub hash: String,
+}
+
+impl GeneratedPassword {
+    /// For commands: it hashes on this thread, without a queue.
+    #[must_use]
+    pub fn new(rng: &Rng) -> Self {
+        let plain = rng.generate(|rng| random_password(rng));
+        let hash = hash_password(plain.as_bytes(), &salt(rng));
+        Self { plain, hash }
+    }
+}
 
 /// The result of checking a password that was typed to sign in.
 pub enum PasswordCheck {
@@ -134,6 +150,12 @@ fn matches(hash: &str, password: &[u8]) -> bool {
         return bcrypt::verify(password, hash).unwrap_or(false);
     }
     PasswordHash::new(hash).is_ok_and(|hash| hasher().verify_password(password, &hash).is_ok())
+}
+
+/// Returns true if `hash` is the bcrypt hash of one of these passwords. For commands: it hashes on this thread.
+#[must_use]
+pub fn is_bcrypt_of_one<'a>(hash: &str, passwords: impl IntoIterator<Item = &'a str>) -> bool {
+    is_bcrypt(hash) && passwords.into_iter().any(|password| matches(hash, password.as_bytes()))
 }
 
 #[expect(clippy::expect_used, reason = "these parameters are valid, and so is every salt of 16 bytes")]

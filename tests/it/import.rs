@@ -34,7 +34,7 @@ async fn assert_new_api_was_moved(here: &Here<'_>, report: &Value) {
     assert_eq!(report["keys"], counts(18, 14, 4));
     assert_eq!(report["access_tokens"], counts(2, 2, 0));
     let found = json!({
-        "affiliate_quota": 1, "email_dropped": 1, "expired_from_the_start": 1, "ips_dropped": 1, "key_invalid": 1,
+        "administrator_imported": 2, "affiliate_quota": 1, "email_dropped": 1, "expired_from_the_start": 1, "ips_dropped": 1, "key_invalid": 1,
         "key_taken": 1, "linked_identity": 1, "no_ip_left": 1, "no_password": 5, "role_unknown": 1,
         "switched_off": 2, "token_capped": 1, "token_debt": 1, "token_deleted": 1, "token_name_changed": 2,
         "token_orphaned": 2, "usage_below_zero": 1, "usage_orphaned": 1, "user_deleted": 1, "user_status_unknown": 1,
@@ -183,7 +183,10 @@ async fn a_file_of_one_api_is_moved(pool: PgPool) {
     // Its logs name tokens, but have no ids.
     let usage = rows(&pool, "select token_id, quota from usage_imported order by token_id").await;
     assert_eq!(usage, json!([{ "token_id": 1, "quota": 60 }, { "token_id": 2, "quota": 30 }]));
-    assert_eq!(findings(&imported.report), json!({ "no_password": 1, "user_deleted": 1, "token_orphaned": 1 }));
+    assert_eq!(
+        findings(&imported.report),
+        json!({ "administrator_imported": 1, "no_password": 1, "user_deleted": 1, "token_orphaned": 1 })
+    );
     here.assert_doctor_finds_nothing();
 }
 

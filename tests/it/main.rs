@@ -56,6 +56,7 @@ mod hygiene_dump;
 mod hygiene_log;
 mod idempotency;
 mod import;
+mod import_administrators;
 mod import_again;
 mod import_refusals;
 mod jobs;

@@ -37,6 +37,12 @@ export const adminHome = {
     badges: { network: 'Network refused', newNetworks: 'Locked' },
     more: (count: number) => plural(count, 'more account', 'more accounts'),
   },
+  imported: {
+    title: 'Administrators imported in 30 days',
+    all: 'The reports',
+    from: (name: string) => `Imported from ${name}. Keep only who should manage others here.`,
+    more: (count: number) => plural(count, 'more administrator', 'more administrators'),
+  },
   gateways: {
     title: 'Gateways',
     all: 'All gateways',

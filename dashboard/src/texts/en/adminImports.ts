@@ -73,6 +73,11 @@ export const adminImports = {
       'Accounts have no password that works here. Set one with keymeter user password, or on the page of the user.',
     email_dropped: 'Email addresses were not valid and were dropped.',
     role_unknown: 'Accounts had an unknown role and became users.',
+    administrator_imported: 'Accounts are administrators here, as they are there. Look at each of them.',
+    administrator_lowered:
+      'Accounts are administrators there and became ordinary users, because IDs are new (--keep-roles keeps roles).',
+    known_password:
+      'Passwords that everyone knows were not imported. The report of the command has new ones; the root account of here keeps its own.',
     user_status_unknown: 'Accounts had an unknown status and were disabled.',
     wallet_debt: 'Wallets were below zero and became 0.',
     wallet_capped: 'Wallets were above the maximum and became the maximum.',
@@ -107,6 +112,7 @@ export const adminImports = {
   },
   details: {
     became: (old: string, changed: string) => `“${old}” became “${changed}”`,
+    account: (username: string, role: string) => `${username}, role ${role}`,
     role: (role: string) => `role ${role}`,
     status: (status: string) => `status ${status}`,
     expiry: (seconds: string) => `expiry ${seconds}`,

@@ -1,3 +1,4 @@
+import { formatInteger } from '../../format/locale';
 import type { Texts } from '..';
 
 export const adminHome: Texts['adminHome'] = {
@@ -33,6 +34,12 @@ export const adminHome: Texts['adminHome'] = {
     newNetworks: '除用户曾经登录过的网络外，其他网络的登录均已被拒绝。运维人员可在命令行立即解除。',
     badges: { network: '网络被拒绝', newNetworks: '已锁定' },
     more: (count: number) => `还有 ${count} 个账号`,
+  },
+  imported: {
+    title: '最近 30 天导入的管理员',
+    all: '查看报告',
+    from: (name: string) => `从 ${name} 导入。请只保留应当在这里管理他人的账号。`,
+    more: (count: number) => `还有 ${formatInteger(count)} 位管理员`,
   },
   gateways: {
     title: '网关',

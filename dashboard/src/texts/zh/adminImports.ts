@@ -66,6 +66,10 @@ export const adminImports: Texts['adminImports'] = {
     no_password: '账号没有可用的密码。请用 keymeter user password 设置，或在用户页面设置。',
     email_dropped: '邮箱地址无效，已去掉。',
     role_unknown: '账号的角色未知，已变为普通用户。',
+    administrator_imported: '账号在原服务中是管理员，在这里也是。请逐一核对。',
+    administrator_lowered:
+      '账号在原服务中是管理员，因使用新的 ID 已变为普通用户（--keep-roles 可保留角色）。',
+    known_password: '众所周知的密码未导入。新密码见命令的报告；这里的超级管理员账号保留自己的密码。',
     user_status_unknown: '账号的状态未知，已禁用。',
     wallet_debt: '钱包余额为负，已变为 0。',
     wallet_capped: '钱包余额超出上限，已变为上限。',
@@ -98,6 +102,7 @@ export const adminImports: Texts['adminImports'] = {
   },
   details: {
     became: (old: string, changed: string) => `“${old}”改为“${changed}”`,
+    account: (username: string, role: string) => `${username}，角色 ${role}`,
     role: (role: string) => `角色 ${role}`,
     status: (status: string) => `状态 ${status}`,
     expiry: (seconds: string) => `过期时间 ${seconds}`,

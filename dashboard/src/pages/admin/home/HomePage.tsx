@@ -3,6 +3,7 @@ import { PageHeader } from '../../../shared/PageHeader';
 import { texts } from '../../../texts';
 import { GatewaysBlock } from './GatewaysBlock';
 import classes from './HomePage.module.css';
+import { ImportedAdministrators } from './ImportedAdministrators';
 import { LockedAccounts } from './LockedAccounts';
 import { LowWallets } from './LowWallets';
 import { PendingRequests } from './PendingRequests';
@@ -20,6 +21,7 @@ export default function HomePage() {
       <div className={classes.grid}>
         <AdministratorChecklist className={classes.all} />
         <LockedAccounts />
+        <ImportedAdministrators />
         <SpendTotals />
         <PendingRequests />
         <LowWallets />

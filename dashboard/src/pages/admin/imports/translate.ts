@@ -9,6 +9,7 @@ const { details, notes } = texts.adminImports;
 export function detailText(detail: ImportDetail): string {
   if ('from' in detail) return details.became(shown(detail.from), shown(detail.to));
   if ('text' in detail) return detail.text;
+  if ('username' in detail) return details.account(detail.username, String(detail.role));
   if ('role' in detail) return details.role(String(detail.role));
   if ('status' in detail) return details.status(String(detail.status));
   if ('expired_time' in detail) return details.expiry(String(detail.expired_time));

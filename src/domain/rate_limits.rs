@@ -136,7 +136,8 @@ fn cut(tat: Micros, most: i64, now: Micros) -> Micros {
 
 /// The microseconds in which a full bucket of `limit` requests per minute drains. Not a minute, which may be less than
 /// `limit` rounded intervals.
-const fn full_bucket(limit: i64) -> i64 {
+#[must_use]
+pub const fn full_bucket(limit: i64) -> i64 {
     interval(limit).saturating_mul(limit)
 }
 

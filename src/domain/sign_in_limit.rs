@@ -4,14 +4,11 @@
 //! Each network has attempts of its own at an account. Networks from which nobody signed in to it lately also share three
 //! times as many: more networks do not help an attacker, and do not use up the attempts of those who were there before.
 
-use super::rate_limits::{admit_request, interval};
+use super::rate_limits::{admit_request, full_bucket, interval};
 use super::time::Micros;
 
 /// The attempts that new networks share, as a multiple of those of one network.
 const NEW_NETWORKS: i64 = 3;
-
-/// A bucket that is empty later than this was written while the clock was ahead, and counts as empty.
-const LATEST: i64 = 120 * Micros::PER_SECOND;
 
 /// Attempts a minute of one network at one account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +62,8 @@ impl SignInLimit {
     /// # Errors
     /// A bucket is full; nothing is counted then.
     pub fn admit(self, buckets: SignInBuckets, is_known: bool, now: Micros) -> Result<SignInBuckets, AttemptRefused> {
+        let buckets = self.cut(buckets, now);
         let admit = |limit, tat, locked_out| {
-            let tat = if tat > now.plus(LATEST) { now } else { tat };
             admit_request(limit, tat, now).map_err(|retry_after| AttemptRefused { locked_out, retry_after })
         };
         let network = admit(self.0, buckets.network, LockedOut::Network)?;
@@ -76,6 +73,15 @@ impl SignInLimit {
             admit(self.of_new_networks(), buckets.new_networks, LockedOut::NewNetworks)?
         };
         Ok(SignInBuckets { network, new_networks })
+    }
+
+    /// The buckets without what was counted while the clock was ahead: one that would be empty later than a full one is full.
+    #[must_use]
+    pub fn cut(self, buckets: SignInBuckets, now: Micros) -> SignInBuckets {
+        SignInBuckets {
+            network: buckets.network.min(now.plus(full_bucket(self.0))),
+            new_networks: buckets.new_networks.min(now.plus(full_bucket(self.of_new_networks()))),
+        }
     }
 
     /// By how many microseconds one attempt fills each bucket. A right password is given back: only wrong ones count.
@@ -149,10 +155,14 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_written_while_the_clock_was_ahead_locks_nobody_out() {
+    fn a_bucket_written_while_the_clock_was_ahead_is_full() {
         let ahead = START.plus(40 * 86_400 * Micros::PER_SECOND);
         let buckets = SignInBuckets { network: ahead, new_networks: ahead };
-        assert_eq!(limit().admit(buckets, false, START), limit().admit(SignInBuckets::default(), false, START));
+        let refused = AttemptRefused { locked_out: LockedOut::Network, retry_after: 6 };
+        assert_eq!(limit().admit(buckets, false, START), Err(refused));
+        let cut = limit().cut(buckets, START);
+        assert!(limit().admit(cut, false, START.plus(6 * Micros::PER_SECOND)).is_ok());
+        assert_eq!(limit().cut(cut, START), cut);
     }
 
     proptest! {

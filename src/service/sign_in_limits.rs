@@ -81,22 +81,23 @@ impl SignInLimits {
         let Some(limit) = self.limit else {
             return Ok(Attempt { account, network, is_known, is_counted: false });
         };
-        // Without a lock first, so that refused attempts write nothing.
-        if let Err(refused) = limit.admit(found.buckets, is_known, self.clock.micros()) {
+        let micros = self.clock.micros();
+        // Without a lock first, so that refused attempts write nothing, unless the buckets are of a time to come.
+        if let Err(refused) = limit.admit(found.buckets, is_known, micros)
+            && limit.cut(found.buckets, micros) == found.buckets
+        {
             return self.refuse(&account, user, &found, refused).await;
         }
         let mut tx = self.db.begin().await?;
         let buckets = sign_in_limits::lock(&mut tx, &account, &network, is_known).await?;
-        match limit.admit(buckets, is_known, self.clock.micros()) {
-            Ok(buckets) => {
-                sign_in_limits::update(&mut tx, &account, &network, is_known, buckets).await?;
-                storage::commit(tx).await?;
-                Ok(Attempt { account, network, is_known, is_counted: true })
-            }
-            Err(refused) => {
-                drop(tx);
-                self.refuse(&account, user, &found, refused).await
-            }
+        let micros = self.clock.micros();
+        let admitted = limit.admit(buckets, is_known, micros);
+        let buckets = admitted.unwrap_or_else(|_| limit.cut(buckets, micros));
+        sign_in_limits::update(&mut tx, &account, &network, is_known, buckets).await?;
+        storage::commit(tx).await?;
+        match admitted {
+            Ok(_) => Ok(Attempt { account, network, is_known, is_counted: true }),
+            Err(refused) => self.refuse(&account, user, &found, refused).await,
         }
     }
 

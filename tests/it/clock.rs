@@ -144,18 +144,19 @@ async fn a_reading_that_is_too_old_is_renewed_once_for_all_that_wait(pool: PgPoo
     reader.micros().await.unwrap();
 }
 
+/// The seconds by which a server's clock is ahead of the database's.
+pub async fn skew(client: &Client) -> Option<i64> {
+    let metrics = client.get("/metrics").await.text;
+    metrics.lines().find_map(|line| line.strip_prefix("keymeter_clock_skew_seconds ")?.parse().ok())
+}
+
 #[sqlx::test(migrations = false)]
 async fn the_metric_of_the_skew_and_the_doctor_name_a_clock_that_is_wrong(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let wrong = server_with_clock(&pool, &dir, "+1h").await;
     let client = Client::root(&wrong).await;
-    eventually("the clock was read", async || {
-        let metrics = client.get("/metrics").await.text;
-        let skew =
-            metrics.lines().find_map(|line| line.strip_prefix("keymeter_clock_skew_seconds ").map(str::to_owned));
-        skew.is_some_and(|skew| (3_590..=3_610).contains(&skew.parse::<i64>().unwrap()))
-    })
-    .await;
+    eventually("the clock was read", async || skew(&client).await.is_some_and(|skew| (3_590..=3_610).contains(&skew)))
+        .await;
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str()), ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY)];
     let doctor = |more: &[(&str, &str)]| {

@@ -2,16 +2,18 @@
 
 pub(super) mod refusals;
 
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
+use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr};
 
 use super::envelope::{Failure, OpenAiError, OpenAiFailure};
 use super::error_code::ErrorCode;
 use super::router::routes;
 
 const DESCRIPTION: &str = "API keys with quotas. Every path works with and without a slash at its end. Every answer has \
-    the header `X-Request-Id`. A failure is a `Failure`, below `/v1` and `/dashboard/billing` an `OpenAiFailure`; each operation lists its error codes by status, and \
-    docs/errors.md explains them. With the setting `http.errors_as_200`, failures of 400, 404 and 409 have status 200.";
+    the header `X-Request-Id`. A failure is a `Failure`, below `/v1` and `/dashboard/billing` an `OpenAiFailure`; each \
+    operation lists its error codes by status, and docs/errors.md explains them. With the setting `http.errors_as_200`, \
+    failures of 400, 404 and 409 have status 200, except below `/api/gateway`, `/v1` and `/dashboard/billing`.";
 
 /// The OpenAPI document of the whole API. The paths of its two collections end in `/`, as in the specification.
 #[must_use]
@@ -41,4 +43,15 @@ pub fn openapi() -> OpenApi {
         }
     }
     OpenApiBuilder::from(document).components(Some(components)).build()
+}
+
+/// Adds the description that OpenAPI requires of each response. What it contains is said by the operation and by its schema.
+fn describe_success(operation: &mut Operation) {
+    for response in operation.responses.responses.values_mut() {
+        if let RefOr::T(response) = response
+            && response.description.is_empty()
+        {
+            "Success".clone_into(&mut response.description);
+        }
+    }
 }

@@ -232,6 +232,7 @@ pub fn declare(paths: &mut Paths, right: Option<&str>) {
         ];
         for (method, operation) in operations {
             let Some(operation) = operation else { continue };
+            super::describe_success(operation);
             for (status, codes) in codes_of(&method, path, operation, right) {
                 let response = RefOr::T(response(path, status, &codes));
                 operation.responses.responses.insert(status.as_str().to_owned(), response);

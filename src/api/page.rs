@@ -15,9 +15,9 @@ pub struct PageQuery {
     p: Option<String>,
     /// Items per page: 10 by default, 100 at most.
     size: Option<String>,
-    /// Replaces `size`; `p` then counts from 1.
+    /// The same; `p` then counts from 1. Ignored beside `size`.
     page_size: Option<String>,
-    /// Short for `page_size`.
+    /// Short for `page_size`. Ignored beside `size` and `page_size`.
     ps: Option<String>,
 }
 

@@ -15,7 +15,7 @@ use crate::domain::setting::{Setting, SettingValue};
 /// The settings of this server that concern administrators. Secrets are only set or not set.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SettingsBody {
-    /// In the order of the settings file.
+    /// By subject; secrets come last.
     settings: Vec<SettingBody>,
     /// The groups, by name. They are the sections `[groups.NAME]` of the settings file.
     groups: Vec<GroupSettingBody>,

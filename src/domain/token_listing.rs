@@ -2,8 +2,6 @@
 
 use super::group::{Group, Groups};
 use super::status::Status;
-use super::time::UnixTime;
-use super::token::Token;
 
 /// Which tokens a list shows, and in which order. The default is every token, newest first (spec §2.2).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -121,13 +119,6 @@ impl TokenListing {
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
-
-    /// Returns true if it shows this token.
-    #[must_use]
-    pub fn shows(&self, token: &Token, now: UnixTime) -> bool {
-        self.status.is_none_or(|status| token.status(now) == status)
-            && self.group.as_ref().is_none_or(|group| token.group == *group)
-    }
 }
 
 /// An empty parameter counts as omitted.
@@ -140,8 +131,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::super::group::GroupInfo;
-    use super::super::token::tests::token;
-    use super::super::user::Role;
     use super::*;
 
     fn groups() -> Groups {
@@ -194,21 +183,5 @@ mod tests {
             parse(["", "gold", "", ""]).unwrap_err().to_string(),
             "`group` must be `own`, `auto`, or one of: default, vip"
         );
-    }
-
-    #[test]
-    fn a_token_is_shown_if_its_status_and_its_group_match() {
-        let now = UnixTime::new(1);
-        let off = Token { switched_off_by: Some(Role::User), group: Group::Auto, ..token() };
-        for (texts, shown) in [
-            (["", "", "", ""], true),
-            (["2", "", "", ""], true),
-            (["1", "", "", ""], false),
-            (["2", "auto", "", ""], true),
-            (["2", "own", "", ""], false),
-            (["1", "auto", "", ""], false),
-        ] {
-            assert_eq!(parse(texts).unwrap().shows(&off, now), shown, "{texts:?}");
-        }
     }
 }

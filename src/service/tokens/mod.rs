@@ -216,24 +216,39 @@ impl Tokens {
 
 /// The details of an edit in the audit log.
 fn changed_fields(patch: &TokenPatch) -> Details {
+    // Without `..`, so that a new field cannot be left out.
+    let TokenPatch {
+        name,
+        note,
+        lifetime,
+        remain_quota,
+        unlimited_quota,
+        period_limits,
+        rate_limits,
+        model_limits_enabled,
+        model_limits,
+        allow_ips,
+        group,
+        cross_group_retry,
+    } = patch;
     let mut details = changed([
-        ("name", patch.name.is_some()),
-        ("note", patch.note.is_some()),
-        ("expired_time", patch.lifetime.is_some()),
-        ("remain_quota", patch.remain_quota.is_some()),
-        ("unlimited_quota", patch.unlimited_quota.is_some()),
-        ("period_limits", patch.period_limits != PeriodLimitsPatch::default()),
-        ("rate_limits", patch.rate_limits != RateLimitsPatch::default()),
-        ("model_limits_enabled", patch.model_limits_enabled.is_some()),
-        ("model_limits", patch.model_limits.is_some()),
-        ("allow_ips", patch.allow_ips.is_some()),
-        ("group", patch.group.is_some()),
-        ("cross_group_retry", patch.cross_group_retry.is_some()),
+        ("name", name.is_some()),
+        ("note", note.is_some()),
+        ("expired_time", lifetime.is_some()),
+        ("remain_quota", remain_quota.is_some()),
+        ("unlimited_quota", unlimited_quota.is_some()),
+        ("period_limits", *period_limits != PeriodLimitsPatch::default()),
+        ("rate_limits", *rate_limits != RateLimitsPatch::default()),
+        ("model_limits_enabled", model_limits_enabled.is_some()),
+        ("model_limits", model_limits.is_some()),
+        ("allow_ips", allow_ips.is_some()),
+        ("group", group.is_some()),
+        ("cross_group_retry", cross_group_retry.is_some()),
     ]);
-    details.extend(patch.remain_quota.map(|change| match change {
+    details.extend(remain_quota.map(|change| match change {
         QuotaChange::Set(units) => ("remain_quota", units.get().to_string()),
         QuotaChange::Add(units) => ("add_quota", units.to_string()),
     }));
-    details.extend(patch.group.as_ref().map(|group| ("group", group.as_str().to_owned())));
+    details.extend(group.as_ref().map(|group| ("group", group.as_str().to_owned())));
     details
 }

@@ -256,18 +256,21 @@ fn check_max_tokens(limit: i64) -> Result<Option<i64>, UsersError> {
 
 /// The details of an edit in the audit log.
 fn changed_fields(patch: &UserPatch) -> Details {
+    // Without `..`, so that a new field cannot be left out.
+    let UserPatch { display_name, email, status, role, group, token_api_enabled, max_tokens, period_limits, password } =
+        patch;
     let mut details = changed([
-        ("display_name", patch.display_name.is_some()),
-        ("email", patch.email.is_some()),
-        ("status", patch.status.is_some()),
-        ("role", patch.role.is_some()),
-        ("group", patch.group.is_some()),
-        ("token_api_enabled", patch.token_api_enabled.is_some()),
-        ("max_tokens", patch.max_tokens.is_some()),
-        ("period_limits", patch.period_limits != PeriodLimitsPatch::default()),
-        ("password", patch.password.is_some()),
+        ("display_name", display_name.is_some()),
+        ("email", email.is_some()),
+        ("status", status.is_some()),
+        ("role", role.is_some()),
+        ("group", group.is_some()),
+        ("token_api_enabled", token_api_enabled.is_some()),
+        ("max_tokens", max_tokens.is_some()),
+        ("period_limits", *period_limits != PeriodLimitsPatch::default()),
+        ("password", password.is_some()),
     ]);
-    details.extend(patch.status.map(|status| ("status", status.code().to_string())));
-    details.extend(patch.role.map(|role| ("role", role.code().to_string())));
+    details.extend(status.map(|status| ("status", status.code().to_string())));
+    details.extend(role.map(|role| ("role", role.code().to_string())));
     details
 }

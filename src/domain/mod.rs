@@ -42,3 +42,4 @@ pub mod usage;
 pub mod usage_report;
 pub mod user;
 pub mod username;
+pub mod wording;

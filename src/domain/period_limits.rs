@@ -7,6 +7,7 @@ use super::calendar::{Calendar, Moment, Period};
 use super::limit_change::LimitChange;
 use super::money::Quota;
 use super::time::{Day, UnixTime};
+use super::wording::{Count, Wait};
 
 /// What may be used in a day, a week and a month; `None` is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,8 +43,29 @@ pub struct PeriodExceeded {
     /// What was used in the period, without open reservations.
     pub used: Quota,
     pub resets_at: UnixTime,
-    /// Seconds from now until then.
-    pub retry_after: i64,
+    /// Seconds from now until then; `None` if the amount is larger than the whole limit, so that it never fits.
+    pub retry_after: Option<i64>,
+}
+
+impl PeriodExceeded {
+    /// The one that ends later. One that never ends is later than all others; of two that end together, `self`.
+    #[must_use]
+    pub fn or_later(self, other: Self) -> Self {
+        let end = |exceeded: Self| (exceeded.retry_after.is_none(), exceeded.resets_at);
+        if end(other) > end(self) { other } else { self }
+    }
+}
+
+/// What is said of the token or the account that has the limit.
+impl std::fmt::Display for PeriodExceeded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { period, limit, used, .. } = self;
+        write!(f, "may use {} per {period}", Count(limit.get(), "quota unit"))?;
+        match self.retry_after {
+            None => f.write_str(", so this request can never fit"),
+            Some(seconds) => write!(f, " and has used {}; the {period} ends in {}", used.get(), Wait(seconds)),
+        }
+    }
 }
 
 impl PeriodLimits {
@@ -155,24 +177,21 @@ impl PeriodUsage {
     /// Whether `quota` fits into every limit. A limit of 0 admits nothing, not even a request without cost.
     ///
     /// # Errors
-    /// Of the limits that it does not fit into, the one that ends last: no retry before can succeed. Of those, the shortest.
+    /// Of the limits that it does not fit into, the one that ends last: no retry before can succeed. A limit that is smaller
+    /// than `quota` never ends. Of those that end together, the shortest.
     pub fn admit(&self, quota: Quota) -> Result<(), PeriodExceeded> {
         let is_exceeded = |period: &Period| {
             let counted = self.used(*period).checked_add(self.held).and_then(|counted| counted.checked_add(quota));
             let fits = |limit: Quota| !limit.is_zero() && counted.is_some_and(|counted| counted <= limit);
             !self.limit(*period).is_none_or(fits)
         };
-        let exceeded = Period::ALL.into_iter().rev().filter(is_exceeded).map(|period| {
-            let resets_at = self.resets_at(period);
-            PeriodExceeded {
-                period,
-                limit: self.limit(period).unwrap_or_default(),
-                used: self.used(period),
-                resets_at,
-                retry_after: resets_at.since(self.now).max(1),
-            }
+        let exceeded = Period::ALL.into_iter().filter(is_exceeded).map(|period| {
+            let (limit, resets_at) = (self.limit(period).unwrap_or_default(), self.resets_at(period));
+            let ever_fits = !limit.is_zero() && quota <= limit;
+            let retry_after = ever_fits.then(|| resets_at.since(self.now).max(1));
+            PeriodExceeded { period, limit, used: self.used(period), resets_at, retry_after }
         });
-        exceeded.max_by_key(|exceeded| exceeded.resets_at).map_or(Ok(()), Err)
+        exceeded.reduce(PeriodExceeded::or_later).map_or(Ok(()), Err)
     }
 }
 

@@ -7,6 +7,7 @@
 use super::limit_change::LimitChange;
 use super::policy;
 use super::time::Micros;
+use super::wording::{Count, Wait};
 
 /// `None` is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,19 +36,37 @@ pub struct RateCounters {
     pub open_reservations: i64,
 }
 
-/// A rate that is used up.
+/// A rate that is used up. A limit of 0 admits nothing at any time: there is no `retry_after` then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RateExceeded {
-    #[error("this token may make {limit} requests per minute; retry after {retry_after} s")]
-    Requests { limit: i64, retry_after: i64 },
-    #[error("this token may use {limit} model tokens per minute; retry after {retry_after} s")]
-    Tokens { limit: i64, retry_after: i64 },
+    #[error("this token may make {} per minute; {}", Count(*.limit, "request"), Retry(*.retry_after))]
+    Requests { limit: i64, retry_after: Option<i64> },
+    #[error("this token may use {} per minute; {}", Count(*.limit, "model token"), Retry(*.retry_after))]
+    Tokens { limit: i64, retry_after: Option<i64> },
+}
+
+/// When to retry, for people.
+struct Retry(Option<i64>);
+
+impl std::fmt::Display for Retry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            None => f.write_str("no retry can succeed"),
+            Some(seconds) => write!(f, "retry after {}", Wait(seconds)),
+        }
+    }
 }
 
 impl RateExceeded {
-    /// Seconds after which a retry can succeed, if nothing else is admitted before.
+    /// A refusal of [`admit_request`].
     #[must_use]
-    pub const fn retry_after(self) -> i64 {
+    pub fn requests(limit: i64, seconds: i64) -> Self {
+        Self::Requests { limit, retry_after: (limit > 0).then_some(seconds) }
+    }
+
+    /// Seconds after which a retry can succeed, if nothing else is admitted before; `None` if it never can.
+    #[must_use]
+    pub const fn retry_after(self) -> Option<i64> {
         match self {
             Self::Requests { retry_after, .. } | Self::Tokens { retry_after, .. } => retry_after,
         }
@@ -73,14 +92,14 @@ impl RateLimits {
         let requests_tat = match self.requests_per_minute {
             None => counters.requests_tat,
             Some(limit) => admit_request(limit, counters.requests_tat, now)
-                .map_err(|retry_after| RateExceeded::Requests { limit, retry_after })?,
+                .map_err(|seconds| RateExceeded::requests(limit, seconds))?,
         };
         if let Some(limit) = self.tokens_per_minute {
             // There must be room for one model token; how many a request uses is known only afterwards.
             let latest = now.plus(MINUTE.saturating_sub(1));
             let tat = believable(counters.tokens_tat, MAX_DEBT, now);
             if limit == 0 || tat > latest {
-                let retry_after = if limit == 0 { 60 } else { seconds_until(tat, latest) };
+                let retry_after = (limit > 0).then(|| seconds_until(tat, latest));
                 return Err(RateExceeded::Tokens { limit, retry_after });
             }
         }
@@ -150,7 +169,7 @@ pub const fn interval(limit: i64) -> i64 {
 /// GCRA: the new arrival time of a bucket of `limit` requests per minute.
 ///
 /// # Errors
-/// The bucket is full; returns the seconds until there is room.
+/// The bucket is full; returns the seconds until there is room. With a limit of 0 there never is.
 pub fn admit_request(limit: i64, tat: Micros, now: Micros) -> Result<Micros, i64> {
     if limit <= 0 {
         return Err(60);
@@ -191,7 +210,7 @@ mod tests {
             }
             let refused = requests(limit).admit(counters, START).unwrap_err();
             let interval = (60_000_000 + limit - 1) / limit;
-            assert_eq!(refused.retry_after(), (interval + 999_999) / 1_000_000, "{limit}");
+            assert_eq!(refused.retry_after(), Some((interval + 999_999) / 1_000_000), "{limit}");
             assert!(requests(limit).admit(counters, START.plus(interval - 1)).is_err(), "{limit}");
             assert!(requests(limit).admit(counters, START.plus(interval)).is_ok(), "{limit}");
         }
@@ -201,11 +220,11 @@ mod tests {
     fn a_limit_of_zero_admits_nothing_and_no_limit_everything() {
         assert_eq!(
             requests(0).admit(RateCounters::default(), START),
-            Err(RateExceeded::Requests { limit: 0, retry_after: 60 })
+            Err(RateExceeded::Requests { limit: 0, retry_after: None })
         );
         assert_eq!(
             tokens(0).admit(RateCounters::default(), START),
-            Err(RateExceeded::Tokens { limit: 0, retry_after: 60 })
+            Err(RateExceeded::Tokens { limit: 0, retry_after: None })
         );
         let full = RateCounters {
             requests_tat: Micros::new(i64::MAX),
@@ -240,11 +259,11 @@ mod tests {
         assert!(limits.admit(counters, START).is_ok());
         let full = limits.count_tokens(counters, 1, START);
         let refused = limits.admit(full, START).unwrap_err();
-        assert_eq!(refused, RateExceeded::Tokens { limit: 600, retry_after: 1 });
+        assert_eq!(refused, RateExceeded::Tokens { limit: 600, retry_after: Some(1) });
         assert!(limits.admit(full, START.plus(1)).is_ok());
         // 1,200 tokens too many: two more minutes.
         let over = limits.count_tokens(full, 1_200, START);
-        assert_eq!(limits.admit(over, START).unwrap_err().retry_after(), 121);
+        assert_eq!(limits.admit(over, START).unwrap_err().retry_after(), Some(121));
         assert!(limits.admit(over, START.plus(120_000_001)).is_ok());
     }
 
@@ -263,7 +282,7 @@ mod tests {
             let then = START.plus(ahead);
             let mut counters = limits.admit(RateCounters::default(), then).unwrap();
             counters = limits.count_tokens(limits.admit(counters, then).unwrap(), 1_000, then);
-            assert_eq!(limits.admit(counters, START).unwrap_err().retry_after(), 30, "the limit is not void");
+            assert_eq!(limits.admit(counters, START).unwrap_err().retry_after(), Some(30), "the limit is not void");
             let cut = limits.cut(counters, START);
             assert_eq!(cut.requests_tat, START.plus(MINUTE));
             assert_eq!(cut.tokens_tat, START.plus(MAX_DEBT));
@@ -333,7 +352,7 @@ mod tests {
                     }
                     Err(refused) => {
                         prop_assert!(!fits);
-                        let later = now.plus(refused.retry_after() * 1_000_000);
+                        let later = now.plus(refused.retry_after().unwrap() * 1_000_000);
                         prop_assert!(requests(limit).admit(counters, later).is_ok());
                     }
                 }

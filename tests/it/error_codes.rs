@@ -30,7 +30,7 @@ OpenAI API: `{\"error\": {\"message\", \"type\", \"code\"}}`.
 | 403 | The credential does not allow this. | No. |
 | 404, 405 | No such path, object or method. | No. |
 | 409 | The current state does not allow this. | No: read the state again. |
-| 429 | Too many requests. | Yes, after the seconds in `Retry-After`. |
+| 429 | Too many requests. | Yes, after the seconds in `Retry-After`; without it, no. |
 | 500 | A defect. | No: report it with `X-Request-Id`. |
 | 503 | The server cannot answer now. | Yes, after the seconds in `Retry-After`. |
 

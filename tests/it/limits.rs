@@ -1,5 +1,6 @@
 //! docs/limits.md: limits that renew, and rates, as the API shows and applies them.
 
+use keymeter::domain::wording::Wait;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -18,17 +19,32 @@ async fn charge(gateway: &Caller, key: &str, quota: i64) -> Answer {
 /// Asserts a refusal by a period limit: its code, period, limit, what was used, and the seconds until the period ends.
 #[track_caller]
 fn exceeds(answer: &Answer, error: &str, period: &str, [limit, used, resets_at]: [i64; 3], now: i64) {
+    names_limit(answer, error, period, [limit, used, resets_at]);
+    assert_eq!(answer.header("retry-after"), Some(&*(resets_at - now).to_string()));
+    let whose = if error == "token_period_exceeded" { "token" } else { "account" };
+    let wait = Wait(resets_at - now);
+    let message = format!(
+        "this {whose} may use {limit} quota units per {period} and has used {used}; the {period} ends in {wait}"
+    );
+    assert_eq!(answer.json()["message"], message);
+}
+
+/// Asserts a refusal by a period limit that is smaller than what was asked for.
+#[track_caller]
+fn never_fits(answer: &Answer, error: &str, period: &str, details: [i64; 3]) {
+    names_limit(answer, error, period, details);
+    assert_eq!(answer.header("retry-after"), None);
+    let (whose, limit) = (if error == "token_period_exceeded" { "token" } else { "account" }, details[0]);
+    let message = format!("this {whose} may use {limit} quota units per {period}, so this request can never fit");
+    assert_eq!(answer.json()["message"], message);
+}
+
+#[track_caller]
+fn names_limit(answer: &Answer, error: &str, period: &str, [limit, used, resets_at]: [i64; 3]) {
     answer.refuses(429, error);
     let body = answer.json();
     let details = json!([body["period"], body["limit"], body["used"], body["resets_at"]]);
     assert_eq!(details, json!([period, limit, used, resets_at]));
-    assert_eq!(answer.header("retry-after"), Some(&*(resets_at - now).to_string()));
-    let whose = if error == "token_period_exceeded" { "token" } else { "account" };
-    let message = format!(
-        "this {whose} may use {limit} quota units per {period} and has used {used}; the {period} ends in {} s",
-        resets_at - now
-    );
-    assert_eq!(body["message"], message);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -87,6 +103,11 @@ async fn wrong_limits_are_refused_with_the_name_of_the_member(pool: PgPool) {
             json!(5),
             "`period_limits` must be a JSON object with the members `day`, `week` and `month`".to_owned(),
         ),
+        (
+            "period_limits",
+            json!([1, 2, 3]),
+            "`period_limits` must be a JSON object with the members `day`, `week` and `month`".to_owned(),
+        ),
         ("rate_limits", json!({ "concurrency": -2 }), range("rate_limits.concurrency", rate)),
         ("rate_limits", json!({ "tokens_per_minute": rate + 1 }), range("rate_limits.tokens_per_minute", rate)),
         ("rate_limits", json!({ "requests_per_minute": true }), range("rate_limits.requests_per_minute", rate)),
@@ -134,6 +155,8 @@ async fn every_call_refuses_beyond_a_period_limit_and_says_when_it_resets(pool: 
         asks(&gateway, "charges", &json!({ "charges": [body, { "key": key, "quota": 40 }, body] })).await.ok();
     assert_eq!(outcomes[0]["error"], "token_period_exceeded");
     assert_eq!((&outcomes[0]["used"], &outcomes[0]["resets_at"]), (&json!(60), &json!(DAY_ENDS)));
+    assert_eq!(outcomes[0]["retry_after"], DAY_ENDS - START);
+    assert_eq!(verified["retry_after"], DAY_ENDS - START);
     assert_eq!((&outcomes[1]["success"], &outcomes[2]["used"]), (&json!(true), &json!(100)));
     // Used up: a key is refused whatever it would cost.
     assert_eq!(asks(&gateway, "verify", &json!({ "key": key })).await.ok()["reason"], "token_period_exceeded");
@@ -184,7 +207,7 @@ async fn a_limit_below_what_was_used_admits_nothing_until_the_period_ends(pool: 
     edits(&ana, id, json!({ "period_limits": { "day": 0 } })).await;
     app.clock.advance(86_400);
     let tomorrow = [0, 0, DAY_ENDS + 86_400];
-    exceeds(&charge(&gateway, &key, 0).await, "token_period_exceeded", "day", tomorrow, START + 86_400);
+    never_fits(&charge(&gateway, &key, 0).await, "token_period_exceeded", "day", tomorrow);
     edits(&ana, id, json!({ "period_limits": { "day": 50 } })).await;
     charge(&gateway, &key, 50).await.ok();
 }
@@ -242,8 +265,76 @@ async fn rates_and_concurrency_refuse_with_the_seconds_to_wait_and_free_what_end
     asks(&gateway, "charge", &long).await.ok();
     let refused = charge(&gateway, &key, 1).await;
     refused.refuses_saying(429, "rate_limited", "this token may use 100 model tokens per minute; retry after 37 s");
+    // An answer of several charges has no header for one of them.
+    let outcome = &asks(&gateway, "charges", &json!({ "charges": [{ "key": key, "quota": 1 }] })).await.ok()[0];
+    let message = "this token may use 100 model tokens per minute; retry after 37 s";
+    let expected = json!({ "success": false, "error": "rate_limited", "message": message, "retry_after": 37 });
+    assert_eq!(outcome, &expected);
     app.clock.advance(37);
     charge(&gateway, &key, 1).await.ok();
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn of_the_limits_of_key_and_user_the_one_that_ends_last_is_named(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
+    charge(&gateway, &key, 90).await.ok();
+    let sets = async |of_key: Value, of_user: Value| {
+        edits(&ana, id, json!({ "period_limits": of_key })).await;
+        app.root().await.patch(&format!("/api/admin/users/{}", ana.id), json!({ "period_limits": of_user })).await.ok();
+    };
+    sets(json!({ "day": 100 }), json!({ "month": 100 })).await;
+    exceeds(&charge(&gateway, &key, 11).await, "user_period_exceeded", "month", [100, 90, MONTH_ENDS], START);
+    let verified = asks(&gateway, "verify", &json!({ "key": key, "quota": 11 })).await.ok();
+    assert_eq!((&verified["reason"], &verified["period"]), (&json!("user_period_exceeded"), &json!("month")));
+    sets(json!({ "day": -1, "week": 100 }), json!({ "day": 100, "month": -1 })).await;
+    exceeds(&charge(&gateway, &key, 11).await, "token_period_exceeded", "week", [100, 90, WEEK_ENDS], START);
+    sets(json!({ "week": -1, "day": 100 }), json!({ "day": 100 })).await;
+    exceeds(&charge(&gateway, &key, 11).await, "token_period_exceeded", "day", [100, 90, DAY_ENDS], START);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn what_is_larger_than_a_limit_never_fits_and_has_no_retry_after(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let limits = json!({ "day": 100, "month": 150 });
+    let (id, key) =
+        ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true, "period_limits": limits })).await;
+    let users = format!("/api/admin/users/{}", ana.id);
+    charge(&gateway, &key, 60).await.ok();
+    exceeds(&charge(&gateway, &key, 100).await, "token_period_exceeded", "month", [150, 60, MONTH_ENDS], START);
+    // The month is exceeded too, but only the day never admits it.
+    never_fits(&charge(&gateway, &key, 101).await, "token_period_exceeded", "day", [100, 60, DAY_ENDS]);
+    let body = json!({ "key": key, "quota": 101 });
+    never_fits(&asks(&gateway, "reserve", &body).await, "token_period_exceeded", "day", [100, 60, DAY_ENDS]);
+    let verified = asks(&gateway, "verify", &body).await.ok();
+    assert_eq!((&verified["reason"], verified.get("retry_after")), (&json!("token_period_exceeded"), None));
+    let outcome = asks(&gateway, "charges", &json!({ "charges": [body] })).await.ok()[0].clone();
+    assert_eq!((&outcome["error"], outcome.get("retry_after")), (&json!("token_period_exceeded"), None));
+    app.root().await.patch(&users, json!({ "period_limits": { "week": 1 } })).await.ok();
+    let answer = charge(&gateway, &key, 2).await;
+    names_limit(&answer, "user_period_exceeded", "week", [1, 60, WEEK_ENDS]);
+    assert_eq!(answer.header("retry-after"), None);
+    assert_eq!(answer.json()["message"], "this account may use 1 quota unit per week, so this request can never fit");
+
+    app.root().await.patch(&users, json!({ "period_limits": { "week": -1 } })).await.ok();
+    edits(&ana, id, json!({ "period_limits": { "day": -1, "month": -1 } })).await;
+    for (limits, message) in [
+        (json!({ "concurrency": 0 }), "this token may have 0 reservations open; no retry can succeed"),
+        (json!({ "tokens_per_minute": 0 }), "this token may use 0 model tokens per minute; no retry can succeed"),
+        (json!({ "requests_per_minute": 0 }), "this token may make 0 requests per minute; no retry can succeed"),
+    ] {
+        edits(&ana, id, json!({ "rate_limits": limits })).await;
+        let refused = asks(&gateway, "reserve", &json!({ "key": key, "quota": 1 })).await;
+        let code = if limits.get("concurrency").is_some() { "too_many_concurrent" } else { "rate_limited" };
+        refused.refuses_saying(429, code, message);
+        assert_eq!(refused.header("retry-after"), None, "{limits}");
+    }
+    let mut in_front = app.holder_of(&key).request(http::Method::GET, "/api/gateway/auth");
+    in_front.headers_mut().insert("x-gateway-credential", gateway.secret().parse().unwrap());
+    let refused = app.stranger().send(in_front).await;
+    let message = "this token may make 0 requests per minute; no retry can succeed";
+    refused.refuses_saying(429, "rate_limited", message);
+    assert_eq!(refused.header("retry-after"), None);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

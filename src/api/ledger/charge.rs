@@ -111,6 +111,9 @@ pub enum OutcomeBody {
         /// The period limit that refused it.
         #[serde(flatten)]
         exceeded: ExceededBody,
+        /// Seconds after which a retry can succeed; absent if time alone cannot help.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        retry_after: Option<u64>,
     },
 }
 
@@ -118,8 +121,8 @@ impl From<Result<Charged, ApiError>> for OutcomeBody {
     fn from(outcome: Result<Charged, ApiError>) -> Self {
         match outcome {
             Ok(charged) => Self::Charged { success: true, charged: charged.into() },
-            Err(ApiError { message, code, exceeded, .. }) => {
-                Self::Refused { success: false, message, error: code, exceeded: exceeded.into() }
+            Err(ApiError { message, code, exceeded, retry_after, .. }) => {
+                Self::Refused { success: false, message, error: code, exceeded: exceeded.into(), retry_after }
             }
         }
     }

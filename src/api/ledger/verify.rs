@@ -68,6 +68,9 @@ pub struct VerificationBody {
     /// The period limit that refuses the key.
     #[serde(flatten)]
     exceeded: ExceededBody,
+    /// Seconds after which the key may be valid again; absent if time alone cannot help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after: Option<i64>,
 }
 
 impl From<&Verification> for VerificationBody {
@@ -90,6 +93,7 @@ impl From<&Verification> for VerificationBody {
             usable_quota: Some(verification.usable.get()),
             expires_at: Some(token.lifetime.expires_at()),
             exceeded: verification.refusal.and_then(Refusal::exceeded).into(),
+            retry_after: verification.refusal.and_then(Refusal::retry_after),
         }
     }
 }

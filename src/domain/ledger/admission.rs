@@ -72,11 +72,16 @@ impl Token {
     /// Whether `quota` fits into the period limits of this token and of its owner.
     ///
     /// # Errors
-    /// A limit of the token or of the owner is too small.
+    /// A limit of the token or of the owner is too small. Of both, the one that ends last; if they end together, that of the
+    /// token.
     pub fn fits_periods(&self, wallet: &Wallet, quota: Quota, at: &Moment) -> Result<(), Refusal> {
         let own = self.period_usage(wallet.period_counters.day, at);
-        own.admit(quota).map_err(Refusal::TokenPeriodExceeded)?;
-        wallet.period_usage(at).admit(quota).map_err(Refusal::UserPeriodExceeded)
+        match (own.admit(quota), wallet.period_usage(at).admit(quota)) {
+            (Ok(()), Ok(())) => Ok(()),
+            (Err(own), Ok(())) => Err(Refusal::TokenPeriodExceeded(own)),
+            (Err(own), Err(owners)) if own.or_later(owners) == own => Err(Refusal::TokenPeriodExceeded(own)),
+            (_, Err(owners)) => Err(Refusal::UserPeriodExceeded(owners)),
+        }
     }
 
     /// Returns true if this token or its owner's wallet was charged while the clock was ahead: on a day that has not come,

@@ -255,7 +255,8 @@ impl Balances {
         let (mut token_held, mut wallet_held) = (token.held, wallet.held);
         if purpose == Purpose::Hold {
             if !token.rate_limits.admit_reservation(rate_counters) {
-                return Err(Refusal::TooManyConcurrent);
+                let ever_fits = token.rate_limits.concurrency != Some(0);
+                return Err(if ever_fits { Refusal::TooManyConcurrent } else { Refusal::NoConcurrency });
             }
             rate_counters.open_reservations = rate_counters.open_reservations.saturating_add(1);
             token_held = token_held.checked_add(quota).ok_or(Refusal::TokenQuotaInsufficient)?;

@@ -37,16 +37,10 @@ pub enum Refusal {
     #[error("insufficient account quota for this amount")]
     UserQuotaInsufficient,
     /// The amount does not fit into a period limit of the token.
-    #[error(
-        "this token may use {limit} quota units per {period} and has used {used}; the {period} ends in {retry_after} s",
-        limit = .0.limit.get(), used = .0.used.get(), period = .0.period, retry_after = .0.retry_after
-    )]
+    #[error("this token {0}")]
     TokenPeriodExceeded(PeriodExceeded),
     /// The amount does not fit into a period limit of the token's owner.
-    #[error(
-        "this account may use {limit} quota units per {period} and has used {used}; the {period} ends in {retry_after} s",
-        limit = .0.limit.get(), used = .0.used.get(), period = .0.period, retry_after = .0.retry_after
-    )]
+    #[error("this account {0}")]
     UserPeriodExceeded(PeriodExceeded),
     /// A rate of the token is used up.
     #[error(transparent)]
@@ -54,6 +48,9 @@ pub enum Refusal {
     /// The token has as many open reservations as it may have.
     #[error("this token has as many requests under way as it may have; retry when one has ended")]
     TooManyConcurrent,
+    /// The token may have no open reservation at all.
+    #[error("this token may have 0 reservations open; no retry can succeed")]
+    NoConcurrency,
     /// Never made, made by another gateway, or deleted long after it ended.
     #[error("reservation not found")]
     NoReservation,
@@ -127,7 +124,7 @@ impl Refusal {
             Self::TokenPeriodExceeded(_) => RefusalReason::TokenPeriodExceeded,
             Self::UserPeriodExceeded(_) => RefusalReason::UserPeriodExceeded,
             Self::RateExceeded(_) => RefusalReason::RateLimited,
-            Self::TooManyConcurrent => RefusalReason::TooManyConcurrent,
+            Self::TooManyConcurrent | Self::NoConcurrency => RefusalReason::TooManyConcurrent,
             Self::NoReservation => RefusalReason::ReservationNotFound,
             Self::ReservationEnded => RefusalReason::ReservationEnded,
         }
@@ -137,10 +134,10 @@ impl Refusal {
     #[must_use]
     pub const fn retry_after(self) -> Option<i64> {
         if let Self::TokenPeriodExceeded(exceeded) | Self::UserPeriodExceeded(exceeded) = self {
-            return Some(exceeded.retry_after);
+            return exceeded.retry_after;
         }
         if let Self::RateExceeded(exceeded) = self {
-            return Some(exceeded.retry_after());
+            return exceeded.retry_after();
         }
         if matches!(self, Self::TooManyConcurrent) { Some(1) } else { None }
     }
@@ -167,8 +164,9 @@ mod tests {
         limit: Quota::LEAST,
         used: Quota::LEAST,
         resets_at: UnixTime::new(1_700),
-        retry_after: 700,
+        retry_after: Some(700),
     };
+    const NEVER: PeriodExceeded = PeriodExceeded { retry_after: None, ..EXCEEDED };
 
     #[test]
     fn the_names_of_reasons_are_stable_because_clients_and_the_database_know_them() {
@@ -185,8 +183,9 @@ mod tests {
             (Refusal::UserQuotaInsufficient, "user_quota_insufficient"),
             (Refusal::TokenPeriodExceeded(EXCEEDED), "token_period_exceeded"),
             (Refusal::UserPeriodExceeded(EXCEEDED), "user_period_exceeded"),
-            (Refusal::RateExceeded(RateExceeded::Tokens { limit: 5, retry_after: 9 }), "rate_limited"),
+            (Refusal::RateExceeded(RateExceeded::Tokens { limit: 5, retry_after: Some(9) }), "rate_limited"),
             (Refusal::TooManyConcurrent, "too_many_concurrent"),
+            (Refusal::NoConcurrency, "too_many_concurrent"),
             (Refusal::NoReservation, "reservation_not_found"),
             (Refusal::ReservationEnded, "reservation_ended"),
         ];
@@ -200,14 +199,56 @@ mod tests {
         let table = [
             (Refusal::TokenPeriodExceeded(EXCEEDED), Some(700), Some(EXCEEDED)),
             (Refusal::UserPeriodExceeded(EXCEEDED), Some(700), Some(EXCEEDED)),
-            (Refusal::RateExceeded(RateExceeded::Requests { limit: 5, retry_after: 9 }), Some(9), None),
+            (Refusal::RateExceeded(RateExceeded::Requests { limit: 5, retry_after: Some(9) }), Some(9), None),
             (Refusal::TooManyConcurrent, Some(1), None),
+            (Refusal::TokenPeriodExceeded(NEVER), None, Some(NEVER)),
+            (Refusal::UserPeriodExceeded(NEVER), None, Some(NEVER)),
+            (Refusal::RateExceeded(RateExceeded::Requests { limit: 0, retry_after: None }), None, None),
+            (Refusal::NoConcurrency, None, None),
             (Refusal::TokenExhausted, None, None),
             (Refusal::UserQuotaInsufficient, None, None),
             (Refusal::ReservationEnded, None, None),
         ];
         for (refusal, retry_after, exceeded) in table {
             assert_eq!((refusal.retry_after(), refusal.exceeded()), (retry_after, exceeded), "{refusal:?}");
+        }
+    }
+
+    #[test]
+    fn limits_are_said_in_words_that_fit_their_numbers() {
+        let period = |limit, used, period, retry_after| {
+            let quota = |units| Quota::grant(units).unwrap();
+            let (limit, used) = (quota(limit), quota(used));
+            PeriodExceeded { period, limit, used, resets_at: UnixTime::new(0), retry_after }
+        };
+        let requests = |limit, retry_after| Refusal::RateExceeded(RateExceeded::Requests { limit, retry_after });
+        let tokens = |limit, retry_after| Refusal::RateExceeded(RateExceeded::Tokens { limit, retry_after });
+        let table = [
+            (
+                Refusal::TokenPeriodExceeded(period(100, 60, Period::Day, Some(82_260))),
+                "this token may use 100 quota units per day and has used 60; the day ends in 22 h 51 min",
+            ),
+            (
+                Refusal::UserPeriodExceeded(period(1, 1, Period::Month, Some(59))),
+                "this account may use 1 quota unit per month and has used 1; the month ends in 59 s",
+            ),
+            (
+                Refusal::TokenPeriodExceeded(period(100, 60, Period::Week, None)),
+                "this token may use 100 quota units per week, so this request can never fit",
+            ),
+            (
+                Refusal::UserPeriodExceeded(period(0, 0, Period::Day, None)),
+                "this account may use 0 quota units per day, so this request can never fit",
+            ),
+            (requests(1, Some(60)), "this token may make 1 request per minute; retry after 1 min"),
+            (requests(60, Some(1)), "this token may make 60 requests per minute; retry after 1 s"),
+            (requests(0, None), "this token may make 0 requests per minute; no retry can succeed"),
+            (tokens(1, Some(3_600)), "this token may use 1 model token per minute; retry after 1 h"),
+            (tokens(100, Some(37)), "this token may use 100 model tokens per minute; retry after 37 s"),
+            (tokens(0, None), "this token may use 0 model tokens per minute; no retry can succeed"),
+        ];
+        for (refusal, text) in table {
+            assert_eq!(refusal.to_string(), text);
         }
     }
 }

@@ -32,11 +32,10 @@ impl ForwardAuthRates {
     fn count(&self, token: TokenId, limit: i64, now: Uptime) -> Result<(), RateExceeded> {
         let bucket = self.0.get_with(token, Arc::default);
         let next = |tat| admit_request(limit, Micros::new(tat), Micros::new(now.get())).map(Micros::get);
-        let mut retry_after = 0;
-        let counted = bucket.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |tat| {
-            next(tat).map_err(|seconds| retry_after = seconds).ok()
-        });
-        counted.map(drop).map_err(|_| RateExceeded::Requests { limit, retry_after })
+        let mut wait = 0;
+        let counted = bucket
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |tat| next(tat).map_err(|seconds| wait = seconds).ok());
+        counted.map(drop).map_err(|_| RateExceeded::requests(limit, wait))
     }
 }
 

@@ -18,6 +18,7 @@ use self::store::{BoundedStore, Request};
 use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::UserId;
 use crate::domain::key::Digest;
+use crate::domain::wording::Wait;
 
 /// The limits, per minute; 0 means no limit.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +40,7 @@ pub struct Limits {
 
 /// A limit is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("too many requests; try again in {retry_after} s")]
+#[error("too many requests; try again in {}", Wait(.retry_after.cast_signed()))]
 pub struct RateLimited {
     /// Seconds until the next request is allowed; at least 1.
     pub retry_after: u64,

@@ -74,15 +74,46 @@ fn l9_a_limit_admits_exactly_its_amount_until_its_period_ends() {
                 limit: quota(100),
                 used: quota(used),
                 resets_at: UnixTime::new(SUNDAY + length),
-                retry_after: length,
+                retry_after: Some(length),
             };
             assert_eq!(charge(&mut balances, 41, &at(SUNDAY)), Err(refusal(exceeded(60))), "{limits:?}");
             charge(&mut balances, 40, &at(SUNDAY)).unwrap();
             assert_eq!(charge(&mut balances, 1, &at(SUNDAY)), Err(refusal(exceeded(100))), "{limits:?}");
-            let last = PeriodExceeded { retry_after: 1, ..exceeded(100) };
+            let last = PeriodExceeded { retry_after: Some(1), ..exceeded(100) };
             assert_eq!(charge(&mut balances, 1, &at(SUNDAY + length - 1)), Err(refusal(last)), "{limits:?}");
             charge(&mut balances, 100, &at(SUNDAY + length)).unwrap();
         }
+    }
+}
+
+#[test]
+fn of_several_limits_that_are_exceeded_the_one_that_ends_last_is_named() {
+    let day = |limit, retry_after| (Period::Day, limit, retry_after);
+    let month = |limit, retry_after| (Period::Month, limit, retry_after);
+    let (today, this_month) = (Some(DAY), Some(9 * DAY));
+    // Limits of the token and of its owner, a cost after 90 were used, whether the owner's limit is named, and which.
+    let table = [
+        (limited(100, -1, -1), limited(-1, -1, 100), 20, true, month(100, this_month)),
+        (limited(-1, -1, 100), limited(100, -1, -1), 20, false, month(100, this_month)),
+        (limited(100, -1, -1), limited(95, -1, -1), 20, false, day(100, today)),
+        // The week and the day end together: the shorter one.
+        (limited(100, 100, -1), limited(-1, 100, -1), 20, false, day(100, today)),
+        // A limit that is smaller than the cost never ends.
+        (limited(100, -1, -1), limited(-1, -1, 150), 101, false, day(100, None)),
+        (limited(-1, -1, 150), limited(100, -1, -1), 101, true, day(100, None)),
+        (limited(100, -1, 100), limited(-1, -1, -1), 101, false, month(100, None)),
+        (limited(99, -1, 110), limited(-1, -1, -1), 100, false, day(99, None)),
+        (limited(0, -1, -1), limited(-1, -1, 90), 0, false, day(0, None)),
+    ];
+    for (of_token, of_user, cost, is_owners, (period, limit, retry_after)) in table {
+        let mut balances = with_limits(PeriodLimits::default(), PeriodLimits::default());
+        charge(&mut balances, 90, &at(SUNDAY)).unwrap();
+        balances.tokens.get_mut(&TOKEN).unwrap().token.period_limits = of_token;
+        balances.wallets.get_mut(&UserId::new(1)).unwrap().period_limits = of_user;
+        let resets_at = UnixTime::new(SUNDAY + if period == Period::Month { 9 * DAY } else { DAY });
+        let exceeded = PeriodExceeded { period, limit: quota(limit), used: quota(90), resets_at, retry_after };
+        let named = if is_owners { Refusal::UserPeriodExceeded } else { Refusal::TokenPeriodExceeded };
+        assert_eq!(charge(&mut balances, cost, &at(SUNDAY)), Err(named(exceeded)), "{of_token:?} {of_user:?} {cost}");
     }
 }
 
@@ -163,9 +194,12 @@ fn refused_requests_count_neither_as_requests_nor_as_open_reservations() {
     let second = hold(&mut balances, 1, &at(SUNDAY)).unwrap();
     assert_eq!(balances.expire(second, at(SUNDAY + 600).now), Ok(Effect::Applied));
     charge(&mut balances, 1, &at(SUNDAY)).unwrap();
-    let refused = Refusal::RateExceeded(RateExceeded::Requests { limit: 3, retry_after: 20 });
+    let refused = Refusal::RateExceeded(RateExceeded::Requests { limit: 3, retry_after: Some(20) });
     assert_eq!(charge(&mut balances, 1, &at(SUNDAY)), Err(refused));
     assert_eq!(balances.tokens[&TOKEN].token.rate_counters.open_reservations, 0);
+    balances.tokens.get_mut(&TOKEN).unwrap().token.rate_limits =
+        RateLimits { concurrency: Some(0), ..RateLimits::default() };
+    assert_eq!(hold(&mut balances, 1, &at(SUNDAY)), Err(Refusal::NoConcurrency));
 }
 
 #[test]
@@ -177,7 +211,7 @@ fn model_tokens_count_when_they_are_charged_or_settled() {
     let first = hold(&mut balances, 1, &at(SUNDAY)).unwrap();
     balances.settle(MAKER, first, quota(1), counts, &at(SUNDAY)).unwrap();
     balances.charge(TOKEN, quota(1), counts, &RequestContext::default(), &at(SUNDAY)).unwrap();
-    let refused = Refusal::RateExceeded(RateExceeded::Tokens { limit: 100, retry_after: 13 });
+    let refused = Refusal::RateExceeded(RateExceeded::Tokens { limit: 100, retry_after: Some(13) });
     assert_eq!(charge(&mut balances, 1, &at(SUNDAY)), Err(refused));
     assert_eq!(charge(&mut balances, 1, &at(SUNDAY + 13)), Ok(()));
 }

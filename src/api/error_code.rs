@@ -66,9 +66,9 @@ error_codes! {
     /// The body is not a JSON object, is not UTF-8, or names a field twice.
     InvalidJson = "invalid_json", [BAD_REQUEST],
         "Send one JSON object, encoded as UTF-8.";
-    /// A field of the body has the wrong JSON type.
+    /// A field of the body has the wrong JSON type, is unknown and named like a limit, or cannot be changed here.
     InvalidField = "invalid_field", [BAD_REQUEST],
-        "Send the type that the message names.";
+        "Send the type or the name that the message names.";
     /// The body ended before it was complete.
     InvalidBody = "invalid_body", [BAD_REQUEST],
         "Send the request again.";
@@ -314,16 +314,18 @@ error_codes! {
         "Send less at once.";
     /// Too many requests of this kind from this user, key or address; or a rate of the token is used up.
     RateLimited = "rate_limited", [TOO_MANY_REQUESTS],
-        "Wait for the seconds in `Retry-After`.";
+        "Wait for the seconds in `Retry-After`. Without it the rate is 0, and no retry can succeed.";
     /// The token has as many open reservations as it may have.
     TooManyConcurrent = "too_many_concurrent", [TOO_MANY_REQUESTS],
-        "Settle or release a reservation first.";
+        "Settle or release a reservation first. Without `Retry-After` the limit is 0, and no retry can succeed.";
     /// The amount does not fit into the token's limit of this day, week or month.
     TokenPeriodExceeded = "token_period_exceeded", [TOO_MANY_REQUESTS],
-        "Ask for less, or wait until `resets_at`, or raise the token's `period_limits`.";
+        "Ask for less, or wait until `resets_at`, or raise the token's `period_limits`. Without `Retry-After` the amount is \
+         larger than the limit: waiting does not help.";
     /// The amount does not fit into the account's limit of this day, week or month.
     UserPeriodExceeded = "user_period_exceeded", [TOO_MANY_REQUESTS],
-        "Ask for less, or wait until `resets_at`, or have an administrator raise the account's `period_limits`.";
+        "Ask for less, or wait until `resets_at`, or have an administrator raise the account's `period_limits`. Without \
+         `Retry-After` the amount is larger than the limit: waiting does not help.";
 
     // 500, 503: the server cannot answer now.
 

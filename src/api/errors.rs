@@ -238,6 +238,7 @@ impl From<UsersError> for ApiError {
             UsersError::NotFound => Self::new(ErrorCode::NotFound, message),
             UsersError::RoleTooLow => Self::new(ErrorCode::RoleTooLow, message),
             UsersError::OwnAccount => Self::new(ErrorCode::OwnAccount, message),
+            UsersError::OwnLimits => Self::new(ErrorCode::InvalidField, message),
             UsersError::UsernameConflict(conflict) => conflict.into(),
             UsersError::Username(invalid) => invalid.into(),
             UsersError::Password(invalid) => invalid.into(),

@@ -29,11 +29,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &Arc<AppState>) -> Result<Self, ApiError> {
-        let body = body(request).await?;
-        if body.iter().all(u8::is_ascii_whitespace) {
-            return Err(ApiError::new(ErrorCode::InvalidJson, "send a JSON object as the body"));
-        }
-        parse(&body).map(Self)
+        parse(&body(request).await?).map(Self)
     }
 }
 
@@ -50,7 +46,11 @@ impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for OptionalJson<T> {
     }
 }
 
-async fn body(request: Request) -> Result<Bytes, ApiError> {
+/// The body of a request.
+///
+/// # Errors
+/// It is too large or incomplete.
+pub async fn body(request: Request) -> Result<Bytes, ApiError> {
     match axum::body::to_bytes(request.into_body(), MAX_BODY).await {
         Ok(body) => Ok(body),
         Err(error) if is_too_large(&error) => Err(ApiError::body_too_large()),
@@ -69,7 +69,14 @@ fn is_too_large(error: &axum::Error) -> bool {
     false
 }
 
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+/// Reads a JSON object.
+///
+/// # Errors
+/// It is empty, not JSON, or not a `T`.
+pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Err(ApiError::new(ErrorCode::InvalidJson, "send a JSON object as the body"));
+    }
     // The parser validates UTF-8 only in the fields that `T` reads; this validates the whole body.
     let body =
         std::str::from_utf8(body).map_err(|_| ApiError::new(ErrorCode::InvalidJson, "the body is not valid UTF-8"))?;

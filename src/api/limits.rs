@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::api_error::ApiError;
@@ -15,6 +15,10 @@ use crate::domain::policy;
 use crate::domain::rate_limits::{RateLimits, RateLimitsPatch};
 
 const NO_LIMIT: i64 = -1;
+
+/// A member whose own members are limits, as it was sent. It keeps a member that is there twice, which a parsed
+/// [`serde_json::Value`] would not.
+pub type Unread = Box<RawValue>;
 
 /// Limits that renew, in quota units. An absent or `null` member keeps its limit; -1 removes it; 0 admits nothing.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -33,7 +37,7 @@ pub struct PeriodLimitsChange {
 
 impl PeriodLimitsChange {
     /// Reads it from a request. A wrong member is an error: a limit that is ignored costs money.
-    pub fn read(value: Option<Value>) -> Result<PeriodLimitsPatch, ApiError> {
+    pub fn read(value: Option<&RawValue>) -> Result<PeriodLimitsPatch, ApiError> {
         let Some(value) = value else {
             return Ok(PeriodLimitsPatch::default());
         };
@@ -69,7 +73,7 @@ pub struct RateLimitsChange {
 
 impl RateLimitsChange {
     /// Reads it from a request.
-    pub fn read(value: Option<Value>) -> Result<RateLimitsPatch, ApiError> {
+    pub fn read(value: Option<&RawValue>) -> Result<RateLimitsPatch, ApiError> {
         let Some(value) = value else {
             return Ok(RateLimitsPatch::default());
         };
@@ -93,15 +97,19 @@ struct Field {
 
 impl Field {
     /// Its members. `members` lists their names for people.
-    fn read<T: DeserializeOwned>(&self, value: Value, members: &str) -> Result<T, ApiError> {
+    fn read<T: DeserializeOwned>(&self, value: &RawValue, members: &str) -> Result<T, ApiError> {
         let Self { name, code, .. } = *self;
-        if !value.is_object() {
+        // serde would accept an array as the members in their order.
+        if !value.get().starts_with('{') {
             return Err(ApiError::new(code, format!("`{name}` must be a JSON object with the members {members}")));
         }
-        serde_path_to_error::deserialize(value).map_err(|error| {
-            let member = error.path().to_string();
-            let message = if error.inner().to_string().starts_with("unknown field") {
+        let mut json = serde_json::Deserializer::from_str(value.get());
+        serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let (member, text) = (error.path().to_string(), error.inner().to_string());
+            let message = if text.starts_with("unknown field") {
                 format!("`{name}` has no member `{member}`; its members are {members}")
+            } else if let Some(twice) = text.strip_prefix("duplicate field `").and_then(|rest| rest.split('`').next()) {
+                format!("`{name}.{twice}` is there twice; send it once")
             } else {
                 self.range(&member)
             };

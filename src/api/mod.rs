@@ -24,6 +24,7 @@ pub mod health;
 pub mod imports;
 pub mod keys;
 pub mod ledger;
+pub mod limit_names;
 pub mod limits;
 pub mod locked_accounts;
 pub mod middleware;

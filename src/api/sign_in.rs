@@ -13,6 +13,7 @@ use super::api_error::ApiError;
 use super::auth::{NotForeign, end_session, may_end_session, start_session};
 use super::envelope::{Done, Envelope};
 use super::extract::{Json, Visitor, exposed};
+use super::limit_names::{LimitNames, LimitsJson};
 use super::state::AppState;
 use super::users::UserBody;
 use crate::domain::password::{NewPassword, TypedPassword};
@@ -42,6 +43,8 @@ pub struct RegisterBody {
     /// Optional.
     email: Option<String>,
 }
+
+impl LimitNames for RegisterBody {}
 
 /// Sign in. The response sets the cookie `session`. Pages of other sites cannot call this.
 #[utoipa::path(post, path = "/api/user/login", operation_id = "login", tag = "accounts", request_body = LoginBody,
@@ -100,7 +103,7 @@ pub async fn register(
     State(app): State<Arc<AppState>>,
     _: NotForeign,
     Visitor(origin): Visitor,
-    Json(body): Json<RegisterBody>,
+    LimitsJson(body): LimitsJson<RegisterBody>,
 ) -> Result<Done, ApiError> {
     let username = Username::parse(body.username.as_deref().unwrap_or_default())?;
     let password = NewPassword::parse(exposed(body.password.as_ref()))?;

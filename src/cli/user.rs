@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::domain::audit::Actor;
 use crate::domain::password::{NewPassword, random_password};
+use crate::domain::period_limits::PeriodLimits;
 use crate::domain::user::Role;
 use crate::domain::username::Username;
 use crate::output::print_line;
@@ -121,6 +122,7 @@ async fn create(
         quota: None,
         token_api_enabled,
         max_tokens: None,
+        period_limits: PeriodLimits::default(),
     };
     let user = app.state.users.create(Actor::Operator, new).await.map_err(|error| error.to_string())?;
     print_line(&format!("created the user {} with the id {}", user.username.as_str(), user.id));

@@ -10,7 +10,7 @@ use crate::domain::enablement::Decision;
 use crate::domain::id::GatewayId;
 use crate::domain::limit_change::LimitChange;
 use crate::domain::password::NewPassword;
-use crate::domain::period_limits::PeriodLimitsPatch;
+use crate::domain::period_limits::{PeriodLimits, PeriodLimitsPatch};
 use crate::domain::secrets::{AccessTokenSecret, GatewaySecret};
 use crate::domain::time::{DAY, Lifetime, UnixTime};
 use crate::domain::user::{Role, UserStatus};
@@ -67,6 +67,7 @@ pub(super) async fn create_users(state: &AppState, password: &SecretString) -> R
             quota: None,
             token_api_enabled: demo.dollars > 0,
             max_tokens: None,
+            period_limits: PeriodLimits::default(),
         };
         let user = state.users.create(Actor::from(&people.root), new).await?;
         if demo.dollars > 0 {

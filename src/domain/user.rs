@@ -104,6 +104,8 @@ pub struct NewUser<'a> {
     pub token_api_enabled: bool,
     /// Its own limit of live tokens, in place of the setting.
     pub max_tokens: Option<i64>,
+    /// Limits of all its tokens together.
+    pub period_limits: PeriodLimits,
 }
 
 /// What an account may do. The numbers are those of this API family.

@@ -12,6 +12,7 @@ use crate::domain::caller::Origin;
 use crate::domain::clock::Clock;
 use crate::domain::id::UserId;
 use crate::domain::password::{NewPassword, TypedPassword};
+use crate::domain::period_limits::PeriodLimits;
 use crate::domain::user::{NewUser, Role, User, UserStatus};
 use crate::domain::username::{Username, UsernameConflict};
 use crate::storage::{self, Db, StorageError, audit, users};
@@ -205,6 +206,7 @@ impl SignIn {
             quota: self.rules.initial_quota,
             token_api_enabled: false,
             max_tokens: None,
+            period_limits: PeriodLimits::default(),
         };
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;

@@ -205,8 +205,10 @@ pub async fn insert(conn: &mut Conn, new: &NewUser<'_>, now: UnixTime) -> Result
     sqlx::query!("select pg_advisory_xact_lock(hashtextextended($1, 0))", skeleton.common).execute(&mut *conn).await?;
     let id = sqlx::query_scalar!(
         "insert into users (username, username_folded, display_name, email, password_hash, role, status, \
-         group_name, quota, used_quota, request_count, token_api_enabled, max_tokens, created_time, username_skeleton) \
-         values ($1, $2, $3, $4, $5, $6, 1, $7, $8, 0, 0, $9, $10, $11, text_range($12, $13, '[]')) returning id",
+         group_name, quota, used_quota, request_count, token_api_enabled, max_tokens, created_time, username_skeleton, \
+         day_limit, week_limit, month_limit) \
+         values ($1, $2, $3, $4, $5, $6, 1, $7, $8, 0, 0, $9, $10, $11, text_range($12, $13, '[]'), $14, $15, $16) \
+         returning id",
         new.username.as_str(),
         new.username.folded(),
         new.display_name,
@@ -219,7 +221,10 @@ pub async fn insert(conn: &mut Conn, new: &NewUser<'_>, now: UnixTime) -> Result
         new.max_tokens,
         now as UnixTime,
         skeleton.first,
-        skeleton.last
+        skeleton.last,
+        new.period_limits.day as Option<Quota>,
+        new.period_limits.week as Option<Quota>,
+        new.period_limits.month as Option<Quota>
     )
     .fetch_one(conn)
     .await?;

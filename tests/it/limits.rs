@@ -338,6 +338,186 @@ async fn what_is_larger_than_a_limit_never_fits_and_has_no_retry_after(pool: PgP
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_member_that_is_there_twice_is_refused(pool: PgPool) {
+    let (app, ana, _) = app_with_wallet(pool, 1_000).await;
+    let root = app.root().await;
+    let id = ana.creates(json!({ "name": "one" })).await;
+    let users = format!("/api/admin/users/{}", ana.id);
+    let twice = [
+        (
+            "period_limits",
+            r#"{"day":5,"day":500}"#,
+            "invalid_period_limit",
+            "`period_limits.day` is there twice; send it once",
+        ),
+        (
+            "period_limits",
+            r#"{"month":5,"month":5}"#,
+            "invalid_period_limit",
+            "`period_limits.month` is there twice; send it once",
+        ),
+        (
+            "rate_limits",
+            r#"{"concurrency":1,"concurrency":null}"#,
+            "invalid_rate_limit",
+            "`rate_limits.concurrency` is there twice; send it once",
+        ),
+    ];
+    for (field, limits, code, message) in twice {
+        let mut calls = vec![
+            (&ana, "POST", "/api/token/", r#""name":"two""#.to_owned()),
+            (&ana, "PUT", "/api/token/", format!(r#""id":{id}"#)),
+        ];
+        if field == "period_limits" {
+            let account = r#""username":"ben","password":"ben's password""#;
+            calls.push((&root, "POST", "/api/admin/users", account.to_owned()));
+            calls.push((&root, "PATCH", &users, r#""status":1"#.to_owned()));
+            calls.push((&ana, "PUT", "/api/user/self", r#""display_name":"Ana""#.to_owned()));
+        }
+        for (caller, method, path, others) in calls {
+            let mut request = caller.request(method.parse().unwrap(), path);
+            *request.body_mut() = format!(r#"{{{others},"{field}":{limits}}}"#).into();
+            caller.send(request).await.refuses_saying(400, code, message);
+        }
+    }
+    assert_eq!(token(&ana, id).await["period_limits"], no_period_limits());
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_user_is_created_with_period_limits(pool: PgPool) {
+    let (app, _, gateway) = app_with_wallet(pool, 1_000).await;
+    let new = json!({ "username": "ben", "token_api_enabled": true, "quota": 1_000, "period_limits": { "day": 100, "week": null } });
+    let ben = app.makes(new).await;
+    assert_eq!(ben.get("/api/user/self").await.ok()["period_limits"], period_limits([100, -1, -1]));
+    let (_, key) = ben.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
+    charge(&gateway, &key, 60).await.ok();
+    exceeds(&charge(&gateway, &key, 41).await, "user_period_exceeded", "day", [100, 60, DAY_ENDS], START);
+    let wrong = json!({ "username": "eva", "password": "eva's password", "period_limits": { "dya": 100 } });
+    let message = "`period_limits` has no member `dya`; its members are `day`, `week` and `month`";
+    app.root().await.post("/api/admin/users", wrong).await.refuses_saying(400, "invalid_period_limit", message);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_unknown_limit_is_refused_wherever_tokens_and_users_are_created_and_changed(pool: PgPool) {
+    let app = TestApp::with(pool, &[("KEYMETER_ACCOUNTS__REGISTRATION", "open")]).await;
+    let (ana, root) = (app.enabled_user("ana").await, app.root().await);
+    let id = ana.creates(json!({ "name": "one" })).await;
+    let user = format!("/api/admin/users/{}", ana.id);
+    let ben = json!({ "username": "ben", "password": "ben's password" });
+    let nearest = |name: &str, known: &str| format!("`{name}` is not known here; the nearest known name is `{known}`");
+    let known = |name: &str, known: &str| format!("`{name}` is not known here; the known names are {known}");
+    let switch = known("rate_limits_", "`id` and `status`");
+    let table = [
+        (
+            &ana,
+            "POST",
+            "/api/token/",
+            json!({ "name": "two" }),
+            "period_limit",
+            nearest("period_limit", "period_limits"),
+        ),
+        (&ana, "POST", "/api/token/", json!({ "name": "two" }), "rateLimits", nearest("rateLimits", "rate_limits")),
+        (&ana, "POST", "/api/token/", json!({ "name": "two" }), "model_limit", nearest("model_limit", "model_limits")),
+        (&ana, "PUT", "/api/token/", json!({ "id": id }), "period_limit", nearest("period_limit", "period_limits")),
+        (&ana, "PUT", "/api/token/", json!({ "id": id }), "unlimited", nearest("unlimited", "unlimited_quota")),
+        (&ana, "PUT", "/api/token/?status_only=1", json!({ "id": id, "status": 2 }), "rate_limits_", switch.clone()),
+        (&root, "POST", &format!("/api/admin/tokens/{id}/status"), json!({ "status": 2 }), "rate_limits_", switch),
+        (&root, "POST", "/api/admin/users", ben.clone(), "rate_limits", nearest("rate_limits", "period_limits")),
+        (&root, "POST", "/api/admin/users", ben.clone(), "period_limit", nearest("period_limit", "period_limits")),
+        (&root, "PATCH", &user, json!({ "status": 2 }), "rate_limits", nearest("rate_limits", "period_limits")),
+        (&root, "PATCH", &user, json!({ "status": 2 }), "Period_Limits", nearest("Period_Limits", "period_limits")),
+        (
+            &root,
+            "POST",
+            &format!("{user}/quota"),
+            json!({ "set": 9 }),
+            "period_limits",
+            known("period_limits", "`delta`, `set` and `note`"),
+        ),
+        (
+            &ana,
+            "PUT",
+            "/api/user/self",
+            json!({ "display_name": "x" }),
+            "period_limit",
+            nearest("period_limit", "period_limits"),
+        ),
+        (
+            &app.stranger(),
+            "POST",
+            "/api/user/register",
+            ben,
+            "period_limits",
+            known("period_limits", "`username`, `password` and `email`"),
+        ),
+    ];
+    let (token_before, user_before) = (token(&ana, id).await, root.get(&user).await.ok());
+    for (caller, method, path, mut body, name, message) in table {
+        body[name] = json!({ "day": 5 });
+        let mut request = caller.request(method.parse().unwrap(), path);
+        *request.body_mut() = body.to_string().into();
+        caller.send(request).await.refuses_saying(400, "invalid_field", &message);
+    }
+    assert_eq!(token(&ana, id).await, token_before);
+    assert_eq!(root.get(&user).await.ok(), user_before);
+    assert_eq!(root.page("/api/admin/users", "username").await.1, 2, "nobody was created");
+    // Users do not set their own limits, and are told so.
+    let message = "`period_limits` cannot be changed here; ask an administrator";
+    let body = json!({ "display_name": "x", "period_limits": { "day": 5 } });
+    ana.put("/api/user/self", body).await.refuses_saying(400, "invalid_field", message);
+    assert_eq!(root.get(&user).await.ok(), user_before);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn every_object_may_be_sent_back_as_it_was_read(pool: PgPool) {
+    let (app, ana, _) = app_with_wallet(pool, 1_000).await;
+    let root = app.root().await;
+    let limits = json!({ "name": "one", "period_limits": { "day": 5 }, "rate_limits": { "concurrency": 2 }, "model_limits": "o1" });
+    let id = ana.creates(limits).await;
+    let user = format!("/api/admin/users/{}", ana.id);
+    root.patch(&user, json!({ "period_limits": { "month": 7 } })).await.ok();
+    let anyones = format!("/api/admin/tokens/{id}");
+    let listed = async |caller: &Caller, path: &str| caller.get(path).await.ok()["items"][0].clone();
+    let details = ana.get(&format!("/api/token/{id}/details")).await.ok();
+    let found = ana.get("/api/token/search?keyword=one").await.ok()["items"][0].clone();
+    for read in [
+        token(&ana, id).await,
+        details.clone(),
+        listed(&ana, "/api/token/").await,
+        found,
+        root.get(&anyones).await.ok(),
+    ] {
+        ana.put("/api/token/", read.clone()).await.ok();
+        ana.put("/api/token/?status_only=1", read.clone()).await.ok();
+        root.post(&format!("{anyones}/status"), read.clone()).await.ok();
+        ana.post("/api/token/", read.clone()).await.ok();
+        let copy = listed(&ana, "/api/token/").await;
+        for field in ["name", "period_limits", "rate_limits", "model_limits"] {
+            assert_eq!(copy[field], read[field], "{field}");
+        }
+        ana.delete(&format!("/api/token/{}", copy["id"])).await;
+    }
+    assert_eq!(ana.get(&format!("/api/token/{id}/details")).await.ok(), details);
+
+    let shown = root.get(&user).await.ok();
+    let reads =
+        [shown.clone(), listed(&root, "/api/admin/users?keyword=ana").await, ana.get("/api/user/self").await.ok()];
+    for (nth, read) in reads.into_iter().enumerate() {
+        root.patch(&user, read.clone()).await.ok();
+        ana.put("/api/user/self", read.clone()).await.ok();
+        // An account like this one, under another name.
+        let mut like = read.clone();
+        like["username"] = json!(format!("like{nth}"));
+        like["password"] = json!("a password");
+        let made = root.post("/api/admin/users", like).await.ok();
+        assert_eq!(made["period_limits"], read["period_limits"]);
+    }
+    assert_eq!(root.get(&user).await.ok(), shown);
+    let own = root.get("/api/user/self").await.ok();
+    root.put("/api/user/self", own).await.ok();
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn forward_auth_counts_requests_on_each_server(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
     let limits = json!({ "requests_per_minute": 2 });

@@ -93,7 +93,17 @@ const OWN: &[Own] = &[
     (
         "PUT",
         "/api/user/self",
-        &[InvalidText, InvalidEmail, InvalidPassword, WrongPassword, MissingField, RateLimited, SignInBusy, NotFound],
+        &[
+            InvalidText,
+            InvalidEmail,
+            InvalidPassword,
+            InvalidPeriodLimit,
+            WrongPassword,
+            MissingField,
+            RateLimited,
+            SignInBusy,
+            NotFound,
+        ],
     ),
     ("GET", "/api/user/self", &[NotFound]),
     ("GET", "/api/user/token", &[CrossSiteRequest, AccessTokenLimitReached, NotFound]),
@@ -137,6 +147,7 @@ const OWN: &[Own] = &[
             InvalidGroup,
             InvalidQuota,
             InvalidMaxTokens,
+            InvalidPeriodLimit,
             MissingField,
             RoleTooLow,
             UsernameTaken,
@@ -320,7 +331,9 @@ fn response(path: &str, status: StatusCode, codes: &BTreeSet<ErrorCode>) -> Resp
     let response = ResponseBuilder::new().description(description).content("application/json", content);
     match status {
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-            response.header("Retry-After", header("Seconds after which to retry.", Type::Integer))
+            let text = "Seconds after which to retry. Absent if the request does not fit into the whole limit.";
+            let text = if path.starts_with("/api/gateway") { text } else { "Seconds after which to retry." };
+            response.header("Retry-After", header(text, Type::Integer))
         }
         StatusCode::UNAUTHORIZED => response.header("WWW-Authenticate", header("Always `Bearer`.", Type::String)),
         _ => response,

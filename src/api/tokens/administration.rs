@@ -13,6 +13,7 @@ use crate::api::api_error::ApiError;
 use crate::api::auth::Admin;
 use crate::api::envelope::Envelope;
 use crate::api::extract::{Id, Json, Query};
+use crate::api::limit_names::LimitsJson;
 use crate::api::page::{KeywordQuery, PageBody, PageQuery};
 use crate::api::state::AppState;
 use crate::domain::calendar::Moment;
@@ -102,7 +103,7 @@ pub async fn switch(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Id(id): Id,
-    Json(body): Json<SwitchBody>,
+    LimitsJson(body): LimitsJson<SwitchBody>,
 ) -> Result<Envelope<OwnedTokenBody>, ApiError> {
     let owned = app.tokens.switch_anyones(&admin, TokenId::new(id), body.switch()?).await?;
     Ok(Envelope::of(OwnedTokenBody::new(owned, &app.ledger.now(), &app)))

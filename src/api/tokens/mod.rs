@@ -19,6 +19,7 @@ use super::api_error::ApiError;
 use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore, OptionalEnvelope};
 use super::extract::{Id, Json, Query};
+use super::limit_names::LimitsJson;
 use super::page::{PageBody, PageQuery};
 use super::state::AppState;
 use crate::domain::id::TokenId;
@@ -105,7 +106,7 @@ pub async fn create(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     headers: HeaderMap,
-    Json(body): Json<CreateBody>,
+    LimitsJson(body): LimitsJson<CreateBody>,
 ) -> Result<Response, ApiError> {
     let made = app.tokens.create(&caller, body.read()?).await?;
     let mut answer = if wants_representation(&headers) {
@@ -141,11 +142,11 @@ pub async fn update(
     request: Request,
 ) -> Result<Envelope<TokenBody>, ApiError> {
     let token = if query.is_status_only() {
-        let Json(body) = Json::<SwitchBody>::from_request(request, &app).await?;
+        let LimitsJson(body) = LimitsJson::<SwitchBody>::from_request(request, &app).await?;
         let (id, switch) = body.read()?;
         app.tokens.switch(&caller, id, switch).await?
     } else {
-        let Json(body) = Json::<UpdateBody>::from_request(request, &app).await?;
+        let LimitsJson(body) = LimitsJson::<UpdateBody>::from_request(request, &app).await?;
         let (id, patch) = body.read()?;
         app.tokens.edit(&caller, id, patch).await?
     };

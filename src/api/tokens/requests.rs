@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
-use crate::api::limits::{PeriodLimitsChange, RateLimitsChange};
+use crate::api::limit_names::LimitNames;
+use crate::api::limits::{PeriodLimitsChange, RateLimitsChange, Unread};
 use crate::domain::group::Group;
 use crate::domain::id::TokenId;
 use crate::domain::ip_allowlist::IpAllowlist;
@@ -100,10 +100,10 @@ pub struct CreateBody {
     unlimited_quota: Option<bool>,
     /// Limits that renew every day, week and month.
     #[schema(value_type = Option<PeriodLimitsChange>)]
-    period_limits: Option<Value>,
+    period_limits: Option<Unread>,
     /// Limits per minute, and of open reservations.
     #[schema(value_type = Option<RateLimitsChange>)]
-    rate_limits: Option<Value>,
+    rate_limits: Option<Unread>,
     /// Whether `model_limits` applies.
     model_limits_enabled: Option<bool>,
     /// Comma-separated names; one that ends in `*` matches every name that begins like it.
@@ -120,6 +120,8 @@ pub struct CreateBody {
     cross_group_retry: Option<bool>,
 }
 
+impl LimitNames for CreateBody {}
+
 impl CreateBody {
     pub fn read(self) -> Result<NewToken, ApiError> {
         let unlimited = self.unlimited_quota.unwrap_or(false);
@@ -130,8 +132,8 @@ impl CreateBody {
             note: TokenNote::parse(self.note.as_deref().unwrap_or_default())?,
             lifetime: Lifetime::from_wire(self.expired_time.unwrap_or(-1))?,
             budget: RequestedQuota::new(self.remain_quota.unwrap_or(0)).budget(unlimited)?,
-            period_limits: PeriodLimits::default().edited(PeriodLimitsChange::read(self.period_limits)?),
-            rate_limits: RateLimits::default().edited(RateLimitsChange::read(self.rate_limits)?),
+            period_limits: PeriodLimits::default().edited(PeriodLimitsChange::read(self.period_limits.as_deref())?),
+            rate_limits: RateLimits::default().edited(RateLimitsChange::read(self.rate_limits.as_deref())?),
             model_limits_enabled: enabled.unwrap_or(false),
             model_limits: model_limits.unwrap_or_default(),
             allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?.unwrap_or_default(),
@@ -161,10 +163,10 @@ pub struct UpdateBody {
     unlimited_quota: Option<bool>,
     /// Limits that renew every day, week and month.
     #[schema(value_type = Option<PeriodLimitsChange>)]
-    period_limits: Option<Value>,
+    period_limits: Option<Unread>,
     /// Limits per minute, and of open reservations.
     #[schema(value_type = Option<RateLimitsChange>)]
-    rate_limits: Option<Value>,
+    rate_limits: Option<Unread>,
     /// Whether `model_limits` applies.
     model_limits_enabled: Option<bool>,
     /// Comma-separated names; one that ends in `*` matches every name that begins like it.
@@ -185,6 +187,8 @@ pub struct UpdateBody {
     _status: Option<IgnoredAny>,
 }
 
+impl LimitNames for UpdateBody {}
+
 impl UpdateBody {
     pub fn read(self) -> Result<(TokenId, TokenPatch), ApiError> {
         let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
@@ -203,8 +207,8 @@ impl UpdateBody {
                 }
             },
             unlimited_quota: self.unlimited_quota,
-            period_limits: PeriodLimitsChange::read(self.period_limits)?,
-            rate_limits: RateLimitsChange::read(self.rate_limits)?,
+            period_limits: PeriodLimitsChange::read(self.period_limits.as_deref())?,
+            rate_limits: RateLimitsChange::read(self.rate_limits.as_deref())?,
             model_limits_enabled: enabled,
             model_limits,
             allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?,
@@ -223,6 +227,11 @@ pub struct SwitchBody {
     /// 1 enables, 2 disables.
     #[schema(required)]
     status: Option<i64>,
+}
+
+impl LimitNames for SwitchBody {
+    const NOT_READ: &'static [&'static str] =
+        &["unlimited_quota", "period_limits", "rate_limits", "model_limits_enabled", "model_limits"];
 }
 
 impl SwitchBody {

@@ -14,7 +14,8 @@ pub use self::responses::UserBody;
 use super::api_error::ApiError;
 use super::auth::{Admin, SignedIn};
 use super::envelope::{Done, Envelope};
-use super::extract::{Id, Json, Query};
+use super::extract::{Id, Query};
+use super::limit_names::LimitsJson;
 use super::page::{KeywordQuery, PageBody, PageQuery};
 use super::state::AppState;
 use crate::domain::audit::Actor;
@@ -38,7 +39,7 @@ pub async fn show_own(
 pub async fn edit_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
-    Json(body): Json<SelfBody>,
+    LimitsJson(body): LimitsJson<SelfBody>,
 ) -> Result<Envelope<UserBody>, ApiError> {
     let user = app.users.edit_own(&caller, body.try_into()?).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
@@ -103,7 +104,7 @@ pub async fn show(State(app): State<Arc<AppState>>, _: Admin, Id(id): Id) -> Res
 pub async fn create(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
-    Json(body): Json<NewUserBody>,
+    LimitsJson(body): LimitsJson<NewUserBody>,
 ) -> Result<Envelope<UserBody>, ApiError> {
     let user = app.users.create(Actor::from(&admin), body.try_into()?).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
@@ -117,7 +118,7 @@ pub async fn edit(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Id(id): Id,
-    Json(body): Json<UserPatchBody>,
+    LimitsJson(body): LimitsJson<UserPatchBody>,
 ) -> Result<Envelope<UserBody>, ApiError> {
     let user = app.users.edit(&admin, UserId::new(id), body.try_into()?).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
@@ -138,7 +139,7 @@ pub async fn grant(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Id(id): Id,
-    Json(body): Json<GrantBody>,
+    LimitsJson(body): LimitsJson<GrantBody>,
 ) -> Result<Envelope<UserBody>, ApiError> {
     let note = text::label("note", body.note.as_deref().unwrap_or_default())?;
     let user = app.users.grant(&admin, UserId::new(id), body.try_into()?, &note).await?;

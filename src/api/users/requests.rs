@@ -2,16 +2,17 @@
 
 use secrecy::SecretString;
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::exposed;
-use crate::api::limits::PeriodLimitsChange;
+use crate::api::limit_names::LimitNames;
+use crate::api::limits::{PeriodLimitsChange, Unread};
 use crate::domain::group::Groups;
 use crate::domain::money::Quota;
 use crate::domain::password::{NewPassword, TypedPassword};
+use crate::domain::period_limits::PeriodLimits;
 use crate::domain::text;
 use crate::domain::user::{Role, UserFilter, UserStatus};
 use crate::domain::username::Username;
@@ -33,7 +34,12 @@ pub struct SelfBody {
     /// Another name for `original_password`.
     #[schema(value_type = Option<String>)]
     old_password: Option<SecretString>,
+    /// As your account has it; only administrators change it.
+    #[schema(value_type = Option<PeriodLimitsChange>)]
+    period_limits: Option<Unread>,
 }
+
+impl LimitNames for SelfBody {}
 
 impl TryFrom<SelfBody> for OwnAccountPatch {
     type Error = ApiError;
@@ -48,6 +54,7 @@ impl TryFrom<SelfBody> for OwnAccountPatch {
             display_name: body.display_name.as_deref().map(|text| text::label("display_name", text)).transpose()?,
             email: body.email.as_deref().map(text::email).transpose()?,
             password,
+            period_limits: PeriodLimitsChange::read(body.period_limits.as_deref())?,
         })
     }
 }
@@ -75,7 +82,12 @@ pub struct NewUserBody {
     token_api_enabled: Option<bool>,
     /// Its own limit of tokens; -1 for the general limit.
     max_tokens: Option<i64>,
+    /// Limits of all its tokens together; members that are left out are no limit.
+    #[schema(value_type = Option<PeriodLimitsChange>)]
+    period_limits: Option<Unread>,
 }
+
+impl LimitNames for NewUserBody {}
 
 impl TryFrom<NewUserBody> for NewAccount {
     type Error = ApiError;
@@ -92,6 +104,7 @@ impl TryFrom<NewUserBody> for NewAccount {
             quota: body.quota.map(wallet).transpose()?,
             token_api_enabled: body.token_api_enabled.unwrap_or(false),
             max_tokens: body.max_tokens,
+            period_limits: PeriodLimits::default().edited(PeriodLimitsChange::read(body.period_limits.as_deref())?),
             username,
         })
     }
@@ -116,11 +129,13 @@ pub struct UserPatchBody {
     max_tokens: Option<i64>,
     /// Limits of all its tokens together; members that are left out keep their value.
     #[schema(value_type = Option<PeriodLimitsChange>)]
-    period_limits: Option<Value>,
+    period_limits: Option<Unread>,
     /// A new password: 8 to 128 characters. Ends all its sessions.
     #[schema(value_type = Option<String>)]
     password: Option<SecretString>,
 }
+
+impl LimitNames for UserPatchBody {}
 
 impl TryFrom<UserPatchBody> for UserPatch {
     type Error = ApiError;
@@ -134,7 +149,7 @@ impl TryFrom<UserPatchBody> for UserPatch {
             group: body.group,
             token_api_enabled: body.token_api_enabled,
             max_tokens: body.max_tokens,
-            period_limits: PeriodLimitsChange::read(body.period_limits)?,
+            period_limits: PeriodLimitsChange::read(body.period_limits.as_deref())?,
             password: body.password.as_ref().map(|new| NewPassword::parse(exposed(Some(new)))).transpose()?,
         })
     }
@@ -150,6 +165,8 @@ pub struct GrantBody {
     /// Why, for the audit log; at most 100 characters.
     pub note: Option<String>,
 }
+
+impl LimitNames for GrantBody {}
 
 impl TryFrom<GrantBody> for Grant {
     type Error = ApiError;

@@ -7,7 +7,7 @@ use crate::domain::id::UserId;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::password::NewPassword;
-use crate::domain::period_limits::PeriodLimitsPatch;
+use crate::domain::period_limits::{PeriodLimits, PeriodLimitsPatch};
 use crate::domain::policy;
 use crate::domain::search::SearchPattern;
 use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
@@ -35,6 +35,8 @@ pub struct NewAccount {
     pub token_api_enabled: bool,
     /// Its own limit of live tokens; `None` or -1 for the general limit.
     pub max_tokens: Option<i64>,
+    /// Limits of all its tokens together.
+    pub period_limits: PeriodLimits,
 }
 
 /// What an administrator may change. `None` leaves a field as it is.
@@ -121,6 +123,7 @@ impl Users {
             quota: new.quota.unwrap_or(self.rules.initial_quota),
             token_api_enabled: new.token_api_enabled,
             max_tokens,
+            period_limits: new.period_limits,
         };
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;

@@ -52,6 +52,9 @@ pub enum UsersError {
     /// Administrators cannot lock themselves out.
     #[error("you cannot change the role or status of your own account, or delete it")]
     OwnAccount,
+    /// Users cannot change their own limits.
+    #[error("`period_limits` cannot be changed here; ask an administrator")]
+    OwnLimits,
     #[error(transparent)]
     UsernameConflict(#[from] UsernameConflict),
     /// Not a username.

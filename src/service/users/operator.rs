@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 use super::{Users, UsersError};
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::password::{NewPassword, random_password};
+use crate::domain::period_limits::PeriodLimits;
 use crate::domain::user::{NewUser, Role};
 use crate::domain::username::Username;
 use crate::storage::{self, audit, sessions, users};
@@ -36,6 +37,7 @@ impl Users {
             quota: self.rules.initial_quota,
             token_api_enabled: true,
             max_tokens: None,
+            period_limits: PeriodLimits::default(),
         };
         let mut conn = self.db.acquire().await?;
         match users::insert(&mut conn, &root, self.clock.now()).await {

@@ -4,6 +4,7 @@ use super::{Users, UsersError};
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Caller;
 use crate::domain::password::{NewPassword, TypedPassword};
+use crate::domain::period_limits::PeriodLimitsPatch;
 use crate::domain::user::User;
 use crate::service::actors;
 use crate::storage::{audit, sessions, users};
@@ -17,6 +18,8 @@ pub struct OwnAccountPatch {
     pub email: Option<String>,
     /// New password and the current one.
     pub password: Option<(NewPassword, TypedPassword)>,
+    /// May only repeat what the account has.
+    pub period_limits: PeriodLimitsPatch,
 }
 
 impl Users {
@@ -32,7 +35,7 @@ impl Users {
     /// Changes the caller's account. A new password ends all its sessions.
     ///
     /// # Errors
-    /// A wrong current password; too many attempts; the database.
+    /// A wrong current password; other period limits than the account has; too many attempts; the database.
     pub async fn edit_own(&self, caller: &Caller, patch: OwnAccountPatch) -> Result<User, UsersError> {
         let id = caller.user.id;
         let hashes = match &patch.password {
@@ -54,6 +57,9 @@ impl Users {
         };
         let mut tx = self.db.begin().await?;
         let mut user = actors::lock_caller(&mut tx, id).await?;
+        if user.period_limits.edited(patch.period_limits) != user.period_limits {
+            return Err(UsersError::OwnLimits);
+        }
         user.display_name = patch.display_name.unwrap_or(user.display_name);
         user.email = patch.email.unwrap_or(user.email);
         users::update(&mut tx, &user).await?;

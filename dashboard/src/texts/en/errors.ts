@@ -4,7 +4,7 @@ import type { components } from '../../api/schema';
 export const errors = {
   bad_request: 'The server could not read the request.',
   invalid_json: 'The server could not read the request.',
-  invalid_field: 'A field has the wrong type.',
+  invalid_field: 'A field is not valid.',
   invalid_body: 'The connection broke while sending. Try again.',
   missing_field: 'A required field is missing.',
   invalid_query: 'The address of this page isn’t valid.',

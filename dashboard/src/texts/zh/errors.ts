@@ -3,7 +3,7 @@ import type { Texts } from '..';
 export const errors: Texts['errors'] = {
   bad_request: '服务器无法识别此请求。',
   invalid_json: '服务器无法识别此请求。',
-  invalid_field: '某个字段的类型不正确。',
+  invalid_field: '某个字段无效。',
   invalid_body: '发送时连接中断，请重试。',
   missing_field: '缺少必填字段。',
   invalid_query: '此页面的地址无效。',

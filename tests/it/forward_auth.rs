@@ -117,8 +117,9 @@ impl Front {
         let gateway = Client::with(&self.keymeter, &format!("Bearer {}", self.credential));
         gateway.post("/api/gateway/charge", json!({ "key": exhausted, "quota": 5 })).await.ok();
         let (_, empty) = self.create_key(json!({ "name": "empty", "remain_quota": 0 })).await;
-        let no_more_today = json!({ "name": "limited", "remain_quota": 5, "period_limits": { "day": 0 } });
+        let no_more_today = json!({ "name": "limited", "remain_quota": 5, "period_limits": { "day": 1 } });
         let (_, limited) = self.create_key(no_more_today).await;
+        gateway.post("/api/gateway/charge", json!({ "key": limited, "quota": 1 })).await.ok();
         let (deleted_id, deleted) = self.create_key(json!({ "name": "gone", "remain_quota": 5 })).await;
         self.ana.delete(&format!("/api/token/{deleted_id}")).await.ok();
         vec![
@@ -316,7 +317,7 @@ pub fn nginx_refusal(status: u16) -> (&'static str, &'static str, &'static str) 
         429 => (
             "rate_limit_error",
             "token_period_exceeded",
-            "this API key or its account has reached a limit; retry after the seconds in `Retry-After`",
+            "this API key or its account has reached a limit; `Retry-After` has the seconds to wait, if waiting helps",
         ),
         _ => ("server_error", "unavailable", "API keys cannot be checked now; retry shortly"),
     }

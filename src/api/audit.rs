@@ -140,7 +140,7 @@ impl From<AuditLine> for AuditBody {
     ))))]
 pub async fn list(
     State(app): State<Arc<AppState>>,
-    _: Admin,
+    Admin(caller): Admin,
     Query(query): Query<AuditQuery>,
     Query(days): Query<DaysQuery>,
     Query(format): Query<FormatQuery>,
@@ -152,7 +152,7 @@ pub async fn list(
             let page = app.audit.list(&filter, page).await?;
             Ok(Envelope::<PageBody<AuditBody>>::of(page.map(AuditBody::from).into()).into_response())
         }
-        Format::Csv => Ok(csv_of(app.audit.export(&filter).await?)?.into_response()),
+        Format::Csv => Ok(csv_of(app.audit.export(&caller, filter).await?)?.into_response()),
     }
 }
 

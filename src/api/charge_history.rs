@@ -179,7 +179,7 @@ pub async fn list(
     let is_empty = query.asks_for_other_types()?;
     let filter = query.filter()?.unwrap_or(ChargeFilter::EVERYTHING);
     let charges: Page<PastCharge> =
-        if is_empty { page.holding(Vec::new(), 0) } else { app.charge_history.list(&caller, &filter, page).await? };
+        if is_empty { page.holding(Vec::new(), 0) } else { app.charge_history.list(&caller, filter, page).await? };
     let username = caller.user.username.as_str();
     Ok(Envelope::of(charges.map(|charge| LogBody::new(charge, username)).into()))
 }
@@ -194,7 +194,7 @@ pub async fn spend(
 ) -> Result<Envelope<SpendBody>, ApiError> {
     let is_empty = query.asks_for_other_types()?;
     let filter = query.filter()?;
-    let mut spend = app.charge_history.spend(&caller, filter.as_ref()).await?;
+    let mut spend = app.charge_history.spend(&caller, filter).await?;
     if is_empty {
         spend.quota = Quota::ZERO;
     }

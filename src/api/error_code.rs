@@ -353,6 +353,9 @@ error_codes! {
     /// The queue of the ledger is full.
     LedgerBusy = "ledger_busy", [SERVICE_UNAVAILABLE],
         "Retry after `Retry-After`, with the same `request_id`.";
+    /// Too many reports wait to be made; with status 429, too many of the caller's own.
+    ReportsBusy = "reports_busy", [SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS],
+        "Ask again when your other reports are answered, after `Retry-After`.";
     /// Too many passwords are being checked.
     SignInBusy = "sign_in_busy", [SERVICE_UNAVAILABLE],
         "Retry after `Retry-After`.";

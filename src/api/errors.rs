@@ -31,6 +31,7 @@ use crate::service::key_holders::KeyHolderError;
 use crate::service::keys::KeysError;
 use crate::service::ledger::LedgerError;
 use crate::service::rate_limiter::RateLimited;
+use crate::service::report_queue::ReportRefused;
 use crate::service::sessions::SessionsError;
 use crate::service::sign_in::SignInError;
 use crate::service::tokens::TokensError;
@@ -135,7 +136,18 @@ impl From<ChargeHistoryError> for ApiError {
     fn from(error: ChargeHistoryError) -> Self {
         match error {
             ChargeHistoryError::RateLimited(limited) => limited.into(),
+            ChargeHistoryError::Refused(refused) => refused.into(),
             ChargeHistoryError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<ReportRefused> for ApiError {
+    fn from(error: ReportRefused) -> Self {
+        let refusal = Self::new(ErrorCode::ReportsBusy, error.to_string());
+        match error {
+            ReportRefused::OwnLineFull => refusal.with_status(StatusCode::TOO_MANY_REQUESTS),
+            ReportRefused::LineFull => refusal,
         }
     }
 }
@@ -274,6 +286,7 @@ impl From<AuditError> for ApiError {
     fn from(error: AuditError) -> Self {
         match error {
             AuditError::TooMany => Self::new(ErrorCode::RangeTooLarge, error.to_string()),
+            AuditError::Refused(refused) => refused.into(),
             AuditError::Storage(storage) => storage.into(),
         }
     }
@@ -289,6 +302,7 @@ impl From<UsageReportsError> for ApiError {
             UsageReportsError::TooManyRows | UsageReportsError::TooMuchUsage => {
                 Self::new(ErrorCode::RangeTooLarge, message)
             }
+            UsageReportsError::Refused(refused) => refused.into(),
             UsageReportsError::Storage(storage) => storage.into(),
         }
     }

@@ -86,11 +86,11 @@ pub async fn list_own(
     responses((status = 200, body = Envelope<RefusedBody>)))]
 pub async fn list(
     State(app): State<Arc<AppState>>,
-    _: Admin,
+    Admin(caller): Admin,
     Query(days): Query<SpanQuery>,
     Query(user): Query<ReportUserQuery>,
 ) -> Result<Envelope<RefusedBody>, ApiError> {
     let span = days.span(app.usage_reports.today())?;
-    let report = app.usage_reports.show_refused(user.scope(days.token()?)?, span).await?;
+    let report = app.usage_reports.show_refused(&caller, user.scope(days.token()?)?, span).await?;
     Ok(Envelope::of(RefusedBody::new(&report, app.time_zone.clone())))
 }

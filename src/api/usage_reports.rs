@@ -221,7 +221,7 @@ pub async fn show_own(
     responses((status = 200, content((Envelope<ReportBody> = "application/json"), (String = "text/csv")))))]
 pub async fn show(
     State(app): State<Arc<AppState>>,
-    _: Admin,
+    Admin(caller): Admin,
     Query(days): Query<SpanQuery>,
     Query(query): Query<ReportQuery>,
     Query(user): Query<ReportUserQuery>,
@@ -230,6 +230,6 @@ pub async fn show(
     let span = days.span(app.usage_reports.today())?;
     let grouping = Grouping::parse_everyones(query.group_by.as_deref())?;
     let scope = user.scope(days.token()?)?;
-    let report = app.usage_reports.show(scope, span, grouping).await?;
+    let report = app.usage_reports.show(&caller, scope, span, grouping).await?;
     Ok(answer(&report, format, &app))
 }

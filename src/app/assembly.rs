@@ -36,6 +36,7 @@ use crate::service::passwords::Passwords;
 use crate::service::rate_limiter::{Limits, RateLimiter};
 use crate::service::recent_balances::RecentBalances;
 use crate::service::refused_requests::RefusedRequests;
+use crate::service::report_queue::ReportQueue;
 use crate::service::rng::Rng;
 use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
@@ -133,6 +134,7 @@ impl App {
             calendar,
             Arc::clone(&refused_requests),
         );
+        let reports = Arc::new(ReportQueue::new());
         let token_rules =
             TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone(), cell: config.cell.label };
         let state = Arc::new(AppState {
@@ -148,8 +150,19 @@ impl App {
             keys: Keys::new(db.clone(), vault.clone(), Arc::clone(&clock)),
             key_reader,
             usage: Usage::new(db.clone(), Arc::clone(&clock), Arc::clone(&key_holders), config.usage.time_zone),
-            charge_history: ChargeHistory::new(db.clone(), Arc::clone(&clock), key_holders, Arc::clone(&rate_limiter)),
-            usage_reports: UsageReports::new(db.clone(), Arc::clone(&clock), config.usage.time_zone),
+            charge_history: ChargeHistory::new(
+                db.clone(),
+                Arc::clone(&clock),
+                key_holders,
+                Arc::clone(&rate_limiter),
+                Arc::clone(&reports),
+            ),
+            usage_reports: UsageReports::new(
+                db.clone(),
+                Arc::clone(&clock),
+                Arc::clone(&reports),
+                config.usage.time_zone,
+            ),
             overviews: Overviews::new(db.clone(), Arc::clone(&clock), config.usage.time_zone),
             users: Users::new(
                 db.clone(),
@@ -187,7 +200,7 @@ impl App {
             ),
             gateways: Gateways::new(db.clone(), vault.clone(), rng.clone(), Arc::clone(&clock), invalidator.clone()),
             imports: Imports::new(db.clone()),
-            audit: Audit::new(db.clone()),
+            audit: Audit::new(db.clone(), reports),
             account_rules,
             ledger: Arc::new(ledger),
             authenticator,

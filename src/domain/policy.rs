@@ -99,6 +99,16 @@ pub const MAX_REPORT_ROWS: i64 = 50_000;
 /// machine. A row is one token on one day with one model; a year of 1,000 tokens with 5 models has 1,830,000.
 pub const MAX_REPORT_READ: i64 = 2_000_000;
 
+/// Reports that are made at once. Each uses a connection, and one over much usage runs for seconds.
+pub const REPORTS_RUNNING: usize = 2;
+
+/// Reports that may wait for the others.
+pub const REPORTS_WAITING: usize = 64;
+
+/// Reports of one user at once, one of which is made while the others wait: more than a page of the dashboard asks for, and
+/// few enough that one user does not fill the line.
+pub const MAX_REPORTS_OF_USER: usize = 8;
+
 /// Lines of a report of refused requests: the largest counts, which are those that somebody has to look at.
 pub const MAX_REFUSED_ROWS: i64 = 100;
 

@@ -1,5 +1,8 @@
 //! The audit log: all of it for administrators, and for each user what concerns their own account.
 
+use std::sync::Arc;
+
+use super::report_queue::{ReportQueue, ReportRefused};
 use crate::domain::audit::{AuditFilter, AuditLine};
 use crate::domain::caller::Caller;
 use crate::domain::page::{Page, PageRequest};
@@ -14,6 +17,8 @@ pub enum AuditError {
     )]
     TooMany,
     #[error(transparent)]
+    Refused(#[from] ReportRefused),
+    #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
@@ -21,13 +26,14 @@ pub enum AuditError {
 #[derive(Debug)]
 pub struct Audit {
     db: Db,
+    reports: Arc<ReportQueue>,
 }
 
 impl Audit {
     /// A service on `db`.
     #[must_use]
-    pub const fn new(db: Db) -> Self {
-        Self { db }
+    pub const fn new(db: Db, reports: Arc<ReportQueue>) -> Self {
+        Self { db, reports }
     }
 
     /// Lists matching entries, newest first.
@@ -48,11 +54,16 @@ impl Audit {
     /// All matching entries, newest first, for a file.
     ///
     /// # Errors
-    /// More than [`policy::MAX_AUDIT_CSV_LINES`] match; the database.
-    pub async fn export(&self, filter: &AuditFilter) -> Result<Vec<AuditLine>, AuditError> {
-        let mut tx = self.db.begin().await?;
-        let lines = audit::list(&mut tx, filter, policy::MAX_AUDIT_CSV_LINES + 1, 0).await?;
-        storage::commit(tx).await?;
+    /// More than [`policy::MAX_AUDIT_CSV_LINES`] match; too many reports at once; the database.
+    pub async fn export(&self, caller: &Caller, filter: AuditFilter) -> Result<Vec<AuditLine>, AuditError> {
+        let db = self.db.clone();
+        let report = async move {
+            let mut tx = db.begin().await?;
+            let lines = audit::list(&mut tx, &filter, policy::MAX_AUDIT_CSV_LINES + 1, 0).await?;
+            storage::commit(tx).await?;
+            Ok::<_, AuditError>(lines)
+        };
+        let lines = self.reports.run(caller.user.id, report).await?;
         let is_within = i64::try_from(lines.len()).is_ok_and(|count| count <= policy::MAX_AUDIT_CSV_LINES);
         if is_within { Ok(lines) } else { Err(AuditError::TooMany) }
     }

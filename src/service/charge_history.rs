@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::key_holders::{KeyHolderError, KeyHolders};
 use super::rate_limiter::{RateLimited, RateLimiter};
+use super::report_queue::{ReportQueue, ReportRefused};
 use crate::domain::caller::Caller;
 use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::clock::Clock;
@@ -17,6 +18,8 @@ pub enum ChargeHistoryError {
     #[error(transparent)]
     RateLimited(#[from] RateLimited),
     #[error(transparent)]
+    Refused(#[from] ReportRefused),
+    #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
@@ -26,6 +29,7 @@ pub struct ChargeHistory {
     clock: Arc<dyn Clock>,
     key_holders: Arc<KeyHolders>,
     rate_limiter: Arc<RateLimiter>,
+    reports: Arc<ReportQueue>,
 }
 
 impl ChargeHistory {
@@ -35,8 +39,9 @@ impl ChargeHistory {
         clock: Arc<dyn Clock>,
         key_holders: Arc<KeyHolders>,
         rate_limiter: Arc<RateLimiter>,
+        reports: Arc<ReportQueue>,
     ) -> Self {
-        Self { db, clock, key_holders, rate_limiter }
+        Self { db, clock, key_holders, rate_limiter, reports }
     }
 
     /// The newest charges of the token with this key, at most 1,000, and the name of its owner. Disabled, expired and
@@ -56,42 +61,52 @@ impl ChargeHistory {
     /// A page of the charges of the caller's tokens, deleted tokens included. It reaches the newest 10,000.
     ///
     /// # Errors
-    /// Too many requests.
+    /// Too many requests, or too many reports at once; the database.
     pub async fn list(
         &self,
         caller: &Caller,
-        filter: &ChargeFilter,
+        filter: ChargeFilter,
         page: PageRequest,
     ) -> Result<Page<PastCharge>, ChargeHistoryError> {
-        self.rate_limiter.may_read_charges(caller.user.id)?;
-        let mut conn = self.db.acquire().await?;
-        let bound = policy::MAX_LISTED_CHARGES;
-        let mut charges = Vec::new();
-        if page.offset() < bound {
-            charges = charge_history::list_of_user(&mut conn, caller.user.id, filter, page).await?;
-        }
-        let total = match page.total_if_last(charges.len()) {
-            Some(total) => total,
-            None => charge_history::count_of_user(&mut conn, caller.user.id, filter, bound).await?,
+        let (db, user) = (self.db.clone(), caller.user.id);
+        self.rate_limiter.may_read_charges(user)?;
+        // A filter that few charges pass reads all charges of the range.
+        let report = async move {
+            let mut conn = db.acquire().await?;
+            let bound = policy::MAX_LISTED_CHARGES;
+            let mut charges = Vec::new();
+            if page.offset() < bound {
+                charges = charge_history::list_of_user(&mut conn, user, &filter, page).await?;
+            }
+            let total = match page.total_if_last(charges.len()) {
+                Some(total) => total,
+                None => charge_history::count_of_user(&mut conn, user, &filter, bound).await?,
+            };
+            Ok(page.holding(charges, total))
         };
-        Ok(page.holding(charges, total))
+        self.reports.run(user, report).await
     }
 
     /// What the caller's tokens spent. Without a range it is everything the account ever spent.
     ///
     /// # Errors
-    /// Too many requests.
-    pub async fn spend(&self, caller: &Caller, filter: Option<&ChargeFilter>) -> Result<Spend, ChargeHistoryError> {
-        let user = caller.user.id;
+    /// Too many requests, or too many reports at once; the database.
+    pub async fn spend(&self, caller: &Caller, filter: Option<ChargeFilter>) -> Result<Spend, ChargeHistoryError> {
+        let (db, user, used) = (self.db.clone(), caller.user.id, caller.user.used_quota);
         self.rate_limiter.may_read_charges(user)?;
-        let mut conn = self.db.acquire().await?;
         let now = self.clock.now();
-        let minute = ChargeFilter { from: now.plus(-59), to: now, token_name: None, model: None };
-        let (_, requests_per_minute, tokens_per_minute) = charge_history::sum_of_user(&mut conn, user, &minute).await?;
-        let quota = match filter {
-            Some(filter) => charge_history::sum_of_user(&mut conn, user, filter).await?.0,
-            None => users::find(&mut conn, user).await?.map_or(caller.user.used_quota, |user| user.used_quota),
+        let report = async move {
+            let mut conn = db.acquire().await?;
+            let minute = ChargeFilter { from: now.plus(-59), to: now, token_name: None, model: None };
+            let (_, requests_per_minute, tokens_per_minute) =
+                charge_history::sum_of_user(&mut conn, user, &minute).await?;
+            let quota = if let Some(filter) = filter {
+                charge_history::sum_of_user(&mut conn, user, &filter).await?.0
+            } else {
+                users::find(&mut conn, user).await?.map_or(used, |user| user.used_quota)
+            };
+            Ok(Spend { quota, requests_per_minute, tokens_per_minute })
         };
-        Ok(Spend { quota, requests_per_minute, tokens_per_minute })
+        self.reports.run(user, report).await
     }
 }

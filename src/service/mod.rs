@@ -24,6 +24,7 @@ pub mod passwords;
 pub mod rate_limiter;
 pub mod recent_balances;
 pub mod refused_requests;
+pub mod report_queue;
 pub mod rng;
 pub mod sessions;
 pub mod sign_in;

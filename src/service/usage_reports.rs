@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use chrono_tz::Tz;
 
+use super::report_queue::{ReportQueue, ReportRefused};
 use crate::domain::caller::Caller;
 use crate::domain::clock::Clock;
 use crate::domain::id::{TokenId, UserId};
@@ -30,6 +31,8 @@ pub enum UsageReportsError {
     #[error("these days have too much usage for one report; ask for fewer days, or for one token")]
     TooMuchUsage,
     #[error(transparent)]
+    Refused(#[from] ReportRefused),
+    #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
@@ -45,14 +48,15 @@ pub enum ReportScope {
 pub struct UsageReports {
     db: Db,
     clock: Arc<dyn Clock>,
+    reports: Arc<ReportQueue>,
     zone: Tz,
 }
 
 impl UsageReports {
     /// `zone` is the time zone of days.
     #[must_use]
-    pub const fn new(db: Db, clock: Arc<dyn Clock>, zone: Tz) -> Self {
-        Self { db, clock, zone }
+    pub const fn new(db: Db, clock: Arc<dyn Clock>, reports: Arc<ReportQueue>, zone: Tz) -> Self {
+        Self { db, clock, reports, zone }
     }
 
     /// The present day.
@@ -64,7 +68,7 @@ impl UsageReports {
     /// The usage of the caller's tokens, or of one of them; deleted ones included.
     ///
     /// # Errors
-    /// The token is not the caller's; too many rows; too much usage to read; the database.
+    /// The token is not the caller's; too many rows; too much usage to read; too many reports at once; the database.
     pub async fn show_own(
         &self,
         caller: &Caller,
@@ -72,67 +76,87 @@ impl UsageReports {
         span: ReportSpan,
         grouping: Grouping,
     ) -> Result<Report, UsageReportsError> {
-        let mut tx = self.db.begin().await?;
-        let scope = own_scope(&mut tx, caller, token).await?;
-        let report = usage(&mut tx, scope, span, grouping).await?;
-        storage::commit(tx).await?;
-        Ok(report)
+        let (db, user) = (self.db.clone(), caller.user.id);
+        let report = async move {
+            let mut tx = db.begin().await?;
+            let scope = own_scope(&mut tx, user, token).await?;
+            let report = usage(&mut tx, scope, span, grouping).await?;
+            storage::commit(tx).await?;
+            Ok(report)
+        };
+        self.reports.run(user, report).await
     }
 
     /// The usage of everyone, of one user or of one token, for administrators.
     ///
     /// # Errors
-    /// There is no such user or token; too many rows; too much usage to read; the database.
+    /// There is no such user or token; too many rows; too much usage to read; too many reports at once; the database.
     pub async fn show(
         &self,
+        caller: &Caller,
         scope: ReportScope,
         span: ReportSpan,
         grouping: Grouping,
     ) -> Result<Report, UsageReportsError> {
-        let mut tx = self.db.begin().await?;
-        require(&mut tx, scope).await?;
-        let report = usage(&mut tx, scope, span, grouping).await?;
-        storage::commit(tx).await?;
-        Ok(report)
+        let db = self.db.clone();
+        let report = async move {
+            let mut tx = db.begin().await?;
+            require(&mut tx, scope).await?;
+            let report = usage(&mut tx, scope, span, grouping).await?;
+            storage::commit(tx).await?;
+            Ok(report)
+        };
+        self.reports.run(caller.user.id, report).await
     }
 
     /// The refused requests of the caller's tokens, or of one of them; deleted ones included.
     ///
     /// # Errors
-    /// The token is not the caller's; too much to read; the database.
+    /// The token is not the caller's; too much to read; too many reports at once; the database.
     pub async fn show_own_refused(
         &self,
         caller: &Caller,
         token: Option<TokenId>,
         span: ReportSpan,
     ) -> Result<RefusedReport, UsageReportsError> {
-        let mut tx = self.db.begin().await?;
-        let scope = own_scope(&mut tx, caller, token).await?;
-        let report = refused(&mut tx, scope, span).await?;
-        storage::commit(tx).await?;
-        Ok(report)
+        let (db, user) = (self.db.clone(), caller.user.id);
+        let report = async move {
+            let mut tx = db.begin().await?;
+            let scope = own_scope(&mut tx, user, token).await?;
+            let report = refused(&mut tx, scope, span).await?;
+            storage::commit(tx).await?;
+            Ok(report)
+        };
+        self.reports.run(user, report).await
     }
 
     /// The refused requests of everyone, of one user or of one token, for administrators.
     ///
     /// # Errors
-    /// There is no such user or token; too much to read; the database.
-    pub async fn show_refused(&self, scope: ReportScope, span: ReportSpan) -> Result<RefusedReport, UsageReportsError> {
-        let mut tx = self.db.begin().await?;
-        require(&mut tx, scope).await?;
-        let report = refused(&mut tx, scope, span).await?;
-        storage::commit(tx).await?;
-        Ok(report)
+    /// There is no such user or token; too much to read; too many reports at once; the database.
+    pub async fn show_refused(
+        &self,
+        caller: &Caller,
+        scope: ReportScope,
+        span: ReportSpan,
+    ) -> Result<RefusedReport, UsageReportsError> {
+        let db = self.db.clone();
+        let report = async move {
+            let mut tx = db.begin().await?;
+            require(&mut tx, scope).await?;
+            let report = refused(&mut tx, scope, span).await?;
+            storage::commit(tx).await?;
+            Ok(report)
+        };
+        self.reports.run(caller.user.id, report).await
     }
 }
 
 /// What a user may see: everything of their own, or one token of theirs.
-async fn own_scope(conn: &mut Conn, caller: &Caller, token: Option<TokenId>) -> Result<ReportScope, UsageReportsError> {
+async fn own_scope(conn: &mut Conn, user: UserId, token: Option<TokenId>) -> Result<ReportScope, UsageReportsError> {
     match token {
-        None => Ok(ReportScope::User(caller.user.id)),
-        Some(token) if tokens::find_owner_ever(conn, token).await? == Some(caller.user.id) => {
-            Ok(ReportScope::Token(token))
-        }
+        None => Ok(ReportScope::User(user)),
+        Some(token) if tokens::find_owner_ever(conn, token).await? == Some(user) => Ok(ReportScope::Token(token)),
         Some(_) => Err(UsageReportsError::TokenNotFound),
     }
 }

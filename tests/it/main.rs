@@ -73,6 +73,7 @@ mod outage;
 mod overview;
 mod refused_requests;
 mod registration;
+mod report_queue;
 mod request_log;
 mod reservation_refusals;
 mod routes;

@@ -87,8 +87,8 @@ const OWN: &[Own] = &[
     ("GET", "/dashboard/billing/credit_grants", &KEY_HOLDER),
     ("GET", "/v1/models", &KEY_HOLDER),
     ("GET", "/api/log/token", &KEY_HOLDER),
-    ("GET", "/api/log/self", &[RateLimited]),
-    ("GET", "/api/log/self/stat", &[RateLimited]),
+    ("GET", "/api/log/self", &[RateLimited, ReportsBusy]),
+    ("GET", "/api/log/self/stat", &[RateLimited, ReportsBusy]),
     ("GET", "/api/usage/token/daily", &[InvalidKey, UserDisabled, RateLimited, InvalidRange, NotFound]),
     (
         "PUT",
@@ -111,11 +111,11 @@ const OWN: &[Own] = &[
     ("DELETE", "/api/user/access_tokens/{id}", &[NotFound]),
     ("DELETE", "/api/user/sessions/{id}", &[NotFound]),
     ("GET", "/api/user/activity", &[InvalidRange]),
-    ("GET", "/api/usage", &[InvalidRange, InvalidFilter, RangeTooLarge, NotFound]),
-    ("GET", "/api/admin/usage", &[InvalidRange, InvalidFilter, RangeTooLarge, NotFound]),
-    ("GET", "/api/usage/refused_requests", &[InvalidRange, RangeTooLarge, NotFound]),
-    ("GET", "/api/admin/usage/refused_requests", &[InvalidRange, RangeTooLarge, NotFound]),
-    ("GET", "/api/admin/audit", &[InvalidRange, InvalidFilter, RangeTooLarge]),
+    ("GET", "/api/usage", &[InvalidRange, InvalidFilter, RangeTooLarge, ReportsBusy, NotFound]),
+    ("GET", "/api/admin/usage", &[InvalidRange, InvalidFilter, RangeTooLarge, ReportsBusy, NotFound]),
+    ("GET", "/api/usage/refused_requests", &[InvalidRange, RangeTooLarge, ReportsBusy, NotFound]),
+    ("GET", "/api/admin/usage/refused_requests", &[InvalidRange, RangeTooLarge, ReportsBusy, NotFound]),
+    ("GET", "/api/admin/audit", &[InvalidRange, InvalidFilter, RangeTooLarge, ReportsBusy]),
     (
         "POST",
         "/api/user/token_api_request",
@@ -228,6 +228,13 @@ const SETS: &[(&str, &str, &[ErrorCode], Option<StatusCode>)] = &[
     ("POST", "/api/gateway/charge", &KEY, None),
     ("POST", "/api/gateway/reserve", &KEY, None),
     ("GET", "/api/gateway/auth", &KEY, None),
+    ("GET", "/api/log/self", &[ReportsBusy], Some(StatusCode::TOO_MANY_REQUESTS)),
+    ("GET", "/api/log/self/stat", &[ReportsBusy], Some(StatusCode::TOO_MANY_REQUESTS)),
+    ("GET", "/api/usage", &[ReportsBusy], Some(StatusCode::TOO_MANY_REQUESTS)),
+    ("GET", "/api/admin/usage", &[ReportsBusy], Some(StatusCode::TOO_MANY_REQUESTS)),
+    ("GET", "/api/usage/refused_requests", &[ReportsBusy], Some(StatusCode::TOO_MANY_REQUESTS)),
+    ("GET", "/api/admin/usage/refused_requests", &[ReportsBusy], Some(StatusCode::TOO_MANY_REQUESTS)),
+    ("GET", "/api/admin/audit", &[ReportsBusy], Some(StatusCode::TOO_MANY_REQUESTS)),
 ];
 
 /// Adds to every operation of `paths` the statuses and codes that it can answer. They all need the same `right`; `None`

@@ -95,6 +95,7 @@ export const errors = {
   too_many_connections: 'The server is busy. Try again shortly.',
   server_busy: 'The server is busy. Try again shortly.',
   ledger_busy: 'The server is busy. Try again shortly.',
+  reports_busy: 'Too many reports are being made right now. Try again shortly.',
   sign_in_busy: 'Too many people are signing in right now. Try again shortly.',
   timeout: 'This took too long, and may have worked anyway. Reload the page before you try again.',
 } satisfies Partial<Record<components['schemas']['ErrorCode'], string>>;

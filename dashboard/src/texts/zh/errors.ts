@@ -91,6 +91,7 @@ export const errors: Texts['errors'] = {
   too_many_connections: '服务器繁忙，请稍后重试。',
   server_busy: '服务器繁忙，请稍后重试。',
   ledger_busy: '服务器繁忙，请稍后重试。',
+  reports_busy: '当前正在生成的报表过多，请稍后重试。',
   sign_in_busy: '当前登录人数过多，请稍后重试。',
   timeout: '请求超时，但可能已经生效。请先重新加载页面再重试。',
 };

@@ -156,6 +156,7 @@ impl App {
                 key_holders,
                 Arc::clone(&rate_limiter),
                 Arc::clone(&reports),
+                config.usage.time_zone,
             ),
             usage_reports: UsageReports::new(
                 db.clone(),

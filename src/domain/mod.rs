@@ -33,6 +33,7 @@ pub mod secrets;
 pub mod session;
 pub mod setting;
 pub mod sign_in_limit;
+pub mod spend;
 pub mod status;
 pub mod text;
 pub mod time;

@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use chrono_tz::Tz;
+
 use super::key_holders::{KeyHolderError, KeyHolders};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::report_queue::{ReportQueue, ReportRefused};
@@ -11,6 +13,7 @@ use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::clock::Clock;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::policy;
+use crate::domain::spend::SpendParts;
 use crate::storage::{Db, StorageError, charge_history, users};
 
 #[derive(Debug, thiserror::Error)]
@@ -30,9 +33,11 @@ pub struct ChargeHistory {
     key_holders: Arc<KeyHolders>,
     rate_limiter: Arc<RateLimiter>,
     reports: Arc<ReportQueue>,
+    zone: Tz,
 }
 
 impl ChargeHistory {
+    /// `zone` is the time zone of days.
     #[must_use]
     pub const fn new(
         db: Db,
@@ -40,8 +45,9 @@ impl ChargeHistory {
         key_holders: Arc<KeyHolders>,
         rate_limiter: Arc<RateLimiter>,
         reports: Arc<ReportQueue>,
+        zone: Tz,
     ) -> Self {
-        Self { db, clock, key_holders, rate_limiter, reports }
+        Self { db, clock, key_holders, rate_limiter, reports, zone }
     }
 
     /// The newest charges of the token with this key, at most 1,000, and the name of its owner. Disabled, expired and
@@ -92,16 +98,17 @@ impl ChargeHistory {
     /// # Errors
     /// Too many requests, or too many reports at once; the database.
     pub async fn spend(&self, caller: &Caller, filter: Option<ChargeFilter>) -> Result<Spend, ChargeHistoryError> {
-        let (db, user, used) = (self.db.clone(), caller.user.id, caller.user.used_quota);
+        let (db, user, used, zone) = (self.db.clone(), caller.user.id, caller.user.used_quota, self.zone);
         self.rate_limiter.may_read_charges(user)?;
         let now = self.clock.now();
         let report = async move {
             let mut conn = db.acquire().await?;
-            let minute = ChargeFilter { from: now.plus(-59), to: now, token_name: None, model: None };
-            let (_, requests_per_minute, tokens_per_minute) =
-                charge_history::sum_of_user(&mut conn, user, &minute).await?;
+            let (requests_per_minute, tokens_per_minute) =
+                charge_history::count_tokens_of_user(&mut conn, user, now.plus(-59), now).await?;
             let quota = if let Some(filter) = filter {
-                charge_history::sum_of_user(&mut conn, user, &filter).await?.0
+                let since = charge_history::find_charges_since(&mut conn).await?;
+                let parts = SpendParts::new(filter.from, filter.to, since, now);
+                charge_history::sum_of_user(&mut conn, user, &filter, &parts, zone.name()).await?
             } else {
                 users::find(&mut conn, user).await?.map_or(used, |user| user.used_quota)
             };

@@ -1,13 +1,15 @@
 //! Lists, searches and reports read what their caller may see by an index, on tables without statistics and among the rows
 //! of others.
 
+use keymeter::domain::charge_history::ChargeFilter;
 use keymeter::domain::id::{TokenId, UserId};
 use keymeter::domain::page::PageRequest;
+use keymeter::domain::spend::SpendParts;
 use keymeter::domain::time::{Day, UnixTime};
 use keymeter::domain::token_listing::TokenListing;
 use keymeter::domain::usage_report::{Grouping, ReportSpan};
 use keymeter::storage::tokens::Listed;
-use keymeter::storage::{keys, refused_requests, tokens, usage_reports};
+use keymeter::storage::{charge_history, keys, refused_requests, tokens, usage_reports};
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgPool, Postgres};
 
@@ -48,7 +50,7 @@ fn assert_uses(plan: &str, index: &str) {
 async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool) {
     let app = TestApp::new(pool.clone()).await;
     let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
-    for table in ["tokens", "usage_daily", "usage_imported", "refused_requests"] {
+    for table in ["tokens", "usage_daily", "usage_imported", "refused_requests", "charges_rest"] {
         let off = format!("alter table {table} set (autovacuum_enabled = off)");
         sqlx::query(AssertSqlSafe(off)).execute(&pool).await.unwrap();
     }
@@ -108,6 +110,15 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     let of_everyone = plan(&mut conn, "where day between $1 and $2 limit $7", &arguments("1000001")).await;
     assert_uses(&of_everyone, "usage_daily_by_day");
     assert_uses(&of_everyone, "usage_imported_by_day");
+
+    let parts = SpendParts::new(UnixTime::new(1), UnixTime::new(1_000_000_000), None, UnixTime::new(1_000_000_000));
+    let everything = ChargeFilter::EVERYTHING;
+    charge_history::sum_of_user(&mut conn, UserId::new(ana.id), &everything, &parts, "UTC").await.unwrap();
+    let arguments = format!("{}, 1, 9, null, null, '1970-01-01', '1970-01-02', '{{1}}', '{{2}}', 'UTC'", ana.id);
+    let spend = plan(&mut conn, "c.quota::numeric * (", &arguments).await;
+    assert_uses(&spend, "usage_daily_by_user");
+    assert_uses(&spend, "charges_rest_token_id_at_idx");
+    assert_uses(&spend, "tokens_by_user");
 
     let arguments = |scope: &str| format!("'2026-01-01', '2026-01-31', 100, {scope}");
     refused_requests::list_of_user(&mut conn, UserId::new(ana.id), span).await.unwrap();

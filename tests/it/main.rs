@@ -94,6 +94,7 @@ mod sessions;
 mod settings;
 mod sign_in;
 mod sign_in_limits;
+mod spend;
 mod token_listing;
 mod usage_reports;
 mod users;

@@ -166,8 +166,8 @@ async fn examine_clock(config: &Config, db: &Db, report: &mut Report) -> Result<
             (line.user_id.unwrap_or_default(), |name| line.details.get(name).map_or("", String::as_str));
         let what = format!(
             "the usage of the user {user} until {} was moved to {}: the database's clock was ahead",
-            detail("from"),
-            detail("to")
+            detail("from_day"),
+            detail("to_day")
         );
         report.note("clock", &what);
     }

@@ -162,8 +162,8 @@ fn describe(moved: Option<Moved>, counted_until: Day, today: Day) -> Details {
     let from = moved.map_or(counted_until, |moved| moved.from);
     let sum = |of: fn(Moved) -> i64| moved.map_or(0, of).to_string();
     Details::from([
-        ("from", from.to_string()),
-        ("to", today.to_string()),
+        ("from_day", from.to_string()),
+        ("to_day", today.to_string()),
         ("quota", sum(|moved| moved.quota)),
         ("requests", sum(|moved| moved.requests)),
     ])

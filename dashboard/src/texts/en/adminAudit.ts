@@ -11,6 +11,7 @@ export const adminAudit = {
   showDetails: (action: string) => `Details: ${action}`,
   notSignedIn: 'Not signed in',
   operator: 'Command line',
+  service: 'Keymeter',
   unknownAccount: 'Unknown username',
   filters: {
     show: 'Filters',
@@ -78,6 +79,10 @@ export const adminAudit = {
     name: 'Name',
     note: 'Note',
     credential: 'Credential',
+    from_day: 'From day',
+    to_day: 'To day',
+    requests: 'Requests',
+    quota: 'Usage',
     enabled: 'Enabled',
     disabled: 'Disabled',
   },

@@ -43,6 +43,12 @@ export const adminHome = {
     from: (name: string) => `Imported from ${name}. Keep only who should manage others here.`,
     more: (count: number) => plural(count, 'more administrator', 'more administrators'),
   },
+  clock: {
+    title: 'Usage counted on a wrong day in 30 days',
+    all: 'The audit log',
+    moved: (from: string, to: string) =>
+      `The database’s clock was ahead: what was counted on ${from} counts on ${to} now.`,
+  },
   gateways: {
     title: 'Gateways',
     all: 'All gateways',
@@ -55,7 +61,7 @@ export const adminHome = {
     title: 'Server',
     ready: 'Ready',
     notReady: 'Not ready',
-    readyHint: 'The database works and the clocks agree.',
+    readyHint: 'The database works.',
     version: 'Version',
   },
 };

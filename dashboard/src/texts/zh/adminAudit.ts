@@ -13,6 +13,7 @@ export const adminAudit: Texts['adminAudit'] = {
   showDetails: (action: string) => `详情：${action}`,
   notSignedIn: '未登录',
   operator: '命令行',
+  service: 'Keymeter',
   unknownAccount: '未知用户名',
   filters: {
     show: '筛选',
@@ -80,6 +81,10 @@ export const adminAudit: Texts['adminAudit'] = {
     name: '名称',
     note: '备注',
     credential: '凭证',
+    from_day: '原日期',
+    to_day: '新日期',
+    requests: '请求数',
+    quota: '用量',
     enabled: '已启用',
     disabled: '已禁用',
   },

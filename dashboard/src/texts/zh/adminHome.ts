@@ -41,6 +41,11 @@ export const adminHome: Texts['adminHome'] = {
     from: (name: string) => `从 ${name} 导入。请只保留应当在这里管理他人的账号。`,
     more: (count: number) => `还有 ${formatInteger(count)} 位管理员`,
   },
+  clock: {
+    title: '最近 30 天计入错误日期的用量',
+    all: '审计日志',
+    moved: (from: string, to: string) => `数据库时钟曾经超前：计入 ${from} 的用量现已计入 ${to}。`,
+  },
   gateways: {
     title: '网关',
     all: '全部网关',
@@ -53,7 +58,7 @@ export const adminHome: Texts['adminHome'] = {
     title: '服务器',
     ready: '正常',
     notReady: '未就绪',
-    readyHint: '数据库可用，时钟一致。',
+    readyHint: '数据库可用。',
     version: '版本',
   },
 };

@@ -28,11 +28,12 @@ describe('subjectName', () => {
 
 describe('actorName', () => {
   it.each([
-    ['ana', '10.0.0.1', 'ana'],
-    ['', '10.0.0.1', 'Not signed in'],
-    ['', '', 'Command line'],
-  ])('"%s" from "%s"', (actor_name, ip, name) => {
-    expect(actorName({ actor_name, ip })).toBe(name);
+    ['ana', '10.0.0.1', '4f1c', 'ana'],
+    ['', '10.0.0.1', '4f1c', 'Not signed in'],
+    ['', '', 'command', 'Command line'],
+    ['', '', 'service', 'Keymeter'],
+  ])('"%s" from "%s" in %s', (actor_name, ip, request_id, name) => {
+    expect(actorName({ actor_name, ip, request_id })).toBe(name);
   });
 });
 
@@ -53,6 +54,16 @@ describe('detailsOf', () => {
       { label: 'Changed', value: 'quota left, group' },
       { label: 'Quota left', value: '$1.00' },
       { label: 'Group', value: 'the owner’s group' },
+    ]);
+  });
+
+  it('shows what was moved out of the future', () => {
+    const days = { from_day: '2027-01-02', to_day: '2026-11-23' };
+    expect(detailsOf({ ...days, quota: '500000', requests: '4' })).toEqual([
+      { label: 'From day', value: '2027-01-02' },
+      { label: 'To day', value: '2026-11-23' },
+      { label: 'Usage', value: '$1.00' },
+      { label: 'Requests', value: '4' },
     ]);
   });
 

@@ -21,9 +21,12 @@ export function actionName(action: string): string {
   return labelOf(words.actions, action);
 }
 
-export function actorName(line: Pick<AuditLine, 'actor_name' | 'ip'>): string {
-  // Commands that the operator runs on the server have no IP address.
-  return line.actor_name || (line.ip ? words.notSignedIn : words.operator);
+type Act = Pick<AuditLine, 'actor_name' | 'ip'> & Partial<Pick<AuditLine, 'request_id'>>;
+
+export function actorName(line: Act): string {
+  // What the service does by itself, and commands that the operator runs on the server, have no IP address.
+  const local = line.request_id === 'service' ? words.service : words.operator;
+  return line.actor_name || (line.ip ? words.notSignedIn : local);
 }
 
 type Subject = Pick<AuditLine, 'subject_kind' | 'subject_id' | 'subject_name' | 'actor_id'> &
@@ -60,8 +63,34 @@ export function detailsOf(details: AuditLine['details']): Detail[] {
   return list;
 }
 
-const { fields, role, status, remain_quota, group, name, note, credential } = words.details;
-const labels: Record<string, string> = { fields, role, status, remain_quota, group, name, note, credential };
+const {
+  fields,
+  role,
+  status,
+  remain_quota,
+  group,
+  name,
+  note,
+  credential,
+  from_day,
+  to_day,
+  requests,
+  quota,
+} = words.details;
+const labels: Record<string, string> = {
+  fields,
+  role,
+  status,
+  remain_quota,
+  group,
+  name,
+  note,
+  credential,
+  from_day,
+  to_day,
+  requests,
+  quota,
+};
 
 function readable(name: string, value: string): string {
   switch (name) {
@@ -72,6 +101,7 @@ function readable(name: string, value: string): string {
     case 'status':
       return value === DISABLED ? words.details.disabled : words.details.enabled;
     case 'remain_quota':
+    case 'quota':
       return usd(value);
     case 'group':
       return value || words.details.ownGroup;

@@ -1,6 +1,7 @@
 import { AdministratorChecklist } from '../../../shared/onboarding/AdministratorChecklist';
 import { PageHeader } from '../../../shared/PageHeader';
 import { texts } from '../../../texts';
+import { ClockRepairs } from './ClockRepairs';
 import { GatewaysBlock } from './GatewaysBlock';
 import classes from './HomePage.module.css';
 import { ImportedAdministrators } from './ImportedAdministrators';
@@ -22,6 +23,7 @@ export default function HomePage() {
         <AdministratorChecklist className={classes.all} />
         <LockedAccounts />
         <ImportedAdministrators />
+        <ClockRepairs />
         <SpendTotals />
         <PendingRequests />
         <LowWallets />

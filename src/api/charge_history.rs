@@ -10,7 +10,7 @@ use super::api_error::ApiError;
 use super::auth::{KeyHolder, SignedIn};
 use super::envelope::{Envelope, NoStore};
 use super::extract::{ClientIp, Query, query_number};
-use super::page::PageBody;
+use super::page::{ListAnswer, PageBody};
 use super::state::AppState;
 use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::money::Quota;
@@ -148,7 +148,7 @@ impl LogQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct LogPageQuery {
-    /// Page number from 1.
+    /// Page number from 1; from 0 without `page_size` for tools of one-api (setting `compat.client`).
     p: Option<String>,
     /// Rows per page: 10 by default, 100 at most.
     page_size: Option<String>,
@@ -166,7 +166,8 @@ pub async fn by_key(
     Ok(NoStore(Envelope::of(charges.into_iter().map(|charge| LogBody::new(charge, &owner)).collect())))
 }
 
-/// The charges of all your tokens, newest first. Pages reach the newest 10,000; a shorter range finds older ones.
+/// The charges of all your tokens, newest first. Pages reach the newest 10,000; a shorter range finds older ones. With the
+/// setting `compat.client`, `data` is an array (spec §14.1).
 #[utoipa::path(get, path = "/api/log/self", operation_id = "log", tag = "drop-in", params(LogQuery, LogPageQuery),
     responses((status = 200, body = Envelope<PageBody<LogBody>>)))]
 pub async fn list(
@@ -174,14 +175,19 @@ pub async fn list(
     SignedIn(caller): SignedIn,
     Query(query): Query<LogQuery>,
     Query(page): Query<LogPageQuery>,
-) -> Result<Envelope<PageBody<LogBody>>, ApiError> {
-    let page = PageRequest::from_one(page.p.as_deref(), page.page_size.as_deref())?;
+) -> Result<ListAnswer<LogBody>, ApiError> {
+    let is_of_one_api = app.one_api && page.page_size.is_none();
+    let page = if is_of_one_api {
+        PageRequest::from_zero(page.p.as_deref(), None)?
+    } else {
+        PageRequest::from_one(page.p.as_deref(), page.page_size.as_deref())?
+    };
     let is_empty = query.asks_for_other_types()?;
     let filter = query.filter()?.unwrap_or(ChargeFilter::EVERYTHING);
     let charges: Page<PastCharge> =
         if is_empty { page.holding(Vec::new(), 0) } else { app.charge_history.list(&caller, filter, page).await? };
     let username = caller.user.username.as_str();
-    Ok(Envelope::of(charges.map(|charge| LogBody::new(charge, username)).into()))
+    Ok(ListAnswer::of(charges.map(|charge| LogBody::new(charge, username)), is_of_one_api))
 }
 
 /// What all your tokens spent.

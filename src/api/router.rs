@@ -70,7 +70,8 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .routes(routes!(enablement::show, enablement::request))
         .routes(routes!(users::groups))
         .routes(routes!(users::models))
-        .routes(routes!(users::own_models));
+        .routes(routes!(users::own_models))
+        .routes(routes!(users::available_models));
 
     let api_user = OpenApiRouter::new()
         .routes(routes!(tokens::list, tokens::create, tokens::update))

@@ -70,6 +70,8 @@ pub struct AppState {
     pub trusted_proxies: Vec<IpNet>,
     pub request_timeout: Duration,
     pub errors_as_200: bool,
+    /// `compat.client` is one-api.
+    pub one_api: bool,
     pub masked_list_key: bool,
     pub first_page: FirstPage,
     pub unlimited_limit: UnlimitedLimit,

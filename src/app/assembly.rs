@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::{Opened, StartError};
 use crate::api::{openapi, router, state::AppState};
-use crate::config::{Config, ListKey, Registration, TokenApi};
+use crate::config::{ClientOf, Config, ListKey, Registration, TokenApi};
 use crate::domain::calendar::Calendar;
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
@@ -217,6 +217,7 @@ impl App {
             request_timeout: Duration::from_secs(config.server.request_timeout_seconds),
             errors_as_200: config.http.errors_as_200,
             unlimited_limit: config.compat.unlimited_limit,
+            one_api: config.compat.client == ClientOf::OneApi,
             masked_list_key: config.compat.list_key == ListKey::Masked,
             first_page: config.compat.first_page,
             models: config.models.names.clone(),

@@ -164,9 +164,18 @@ pub struct Ledger {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Compat {
+    pub client: ClientOf,
     pub list_key: ListKey,
     pub first_page: FirstPage,
     pub unlimited_limit: UnlimitedLimit,
+}
+
+/// `compat.client`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClientOf {
+    NewApi,
+    OneApi,
 }
 
 /// `compat.list_key`

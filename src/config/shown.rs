@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::PREFIX;
 use crate::domain::setting::{Setting, SettingValue};
 
-const SHOWN: [&str; 24] = [
+const SHOWN: [&str; 25] = [
     "http.public_url",
     "dashboard.api_base_url",
     "accounts.registration",
@@ -24,6 +24,7 @@ const SHOWN: [&str; 24] = [
     "limits.drop_in_per_minute",
     "limits.wrong_keys_per_minute",
     "limits.register_per_minute",
+    "compat.client",
     "compat.list_key",
     "compat.first_page",
     "compat.unlimited_limit",

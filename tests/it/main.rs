@@ -69,6 +69,7 @@ mod list_plans;
 mod metrics;
 mod migrations;
 mod names;
+mod one_api;
 mod outage;
 mod overview;
 mod refused_requests;

@@ -20,12 +20,12 @@ use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore, OptionalEnvelope};
 use super::extract::{Id, Json, Query};
 use super::limit_names::LimitsJson;
-use super::page::{PageBody, PageQuery};
+use super::page::{ListAnswer, PageBody, PageQuery};
 use super::state::AppState;
 use crate::domain::id::TokenId;
 use crate::domain::policy;
 
-/// List your tokens, newest first (spec §4.1).
+/// List your tokens, newest first (spec §4.1). With the setting `compat.client`, `data` is an array (spec §14.1).
 #[utoipa::path(get, path = "/api/token", tag = "tokens", params(ListingQuery, PageQuery),
     responses((status = 200, body = Envelope<PageBody<TokenBody>>)))]
 pub async fn list(
@@ -33,14 +33,15 @@ pub async fn list(
     ApiUser(caller): ApiUser,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
-    let listing = listing.read(app.tokens.groups())?;
+) -> Result<ListAnswer<TokenBody>, ApiError> {
+    let is_of_one_api = page.is_of_one_api(app.one_api);
+    let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
     let page = app.tokens.list(&caller, &listing, page.read(app.first_page)?).await?;
     let at = app.ledger.now();
-    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))
+    Ok(ListAnswer::of(page.map(|token| TokenBody::new(&token, &at, &app)), is_of_one_api))
 }
 
-/// Search your tokens by name or key (spec §4.2).
+/// Search your tokens by name or key (spec §4.2). With the setting `compat.client`, `data` is an array (spec §14.1).
 #[utoipa::path(get, path = "/api/token/search", tag = "tokens", params(SearchQuery, ListingQuery, PageQuery),
     responses((status = 200, body = Envelope<PageBody<TokenBody>>)))]
 pub async fn search(
@@ -49,11 +50,14 @@ pub async fn search(
     Query(query): Query<SearchQuery>,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
-    let listing = listing.read(app.tokens.groups())?;
+) -> Result<ListAnswer<TokenBody>, ApiError> {
+    let is_of_one_api = page.is_of_one_api(app.one_api);
+    let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
+    // A search of one-api has no pages.
+    let page = if is_of_one_api { page.or_size(policy::MAX_PAGE_SIZE) } else { page };
     let page = app.tokens.search(&caller, query.read()?, &listing, page.read(app.first_page)?).await?;
     let at = app.ledger.now();
-    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))
+    Ok(ListAnswer::of(page.map(|token| TokenBody::new(&token, &at, &app)), is_of_one_api))
 }
 
 /// Search your tokens by name or key, with the key in the body (spec §13.1).
@@ -95,7 +99,8 @@ pub async fn show(
     Ok(NoStore(Envelope::of(body)))
 }
 
-/// Create a token (spec §4.4). With `Prefer: return=representation`, `data` is the token with its key.
+/// Create a token (spec §4.4). With `Prefer: return=representation`, or with the setting `compat.client`, `data` is the token
+/// with its key.
 #[utoipa::path(post, path = "/api/token", tag = "tokens", request_body = CreateBody,
     params(("prefer" = Option<String>, Header, description = "`return=representation`: `data` is the token with its key")),
     responses((status = 200, body = OptionalEnvelope<TokenBody>, headers(
@@ -108,12 +113,15 @@ pub async fn create(
     headers: HeaderMap,
     LimitsJson(body): LimitsJson<CreateBody>,
 ) -> Result<Response, ApiError> {
-    let made = app.tokens.create(&caller, body.read()?).await?;
-    let mut answer = if wants_representation(&headers) {
+    let made = app.tokens.create(&caller, body.read(app.one_api)?).await?;
+    let is_preferred = wants_representation(&headers);
+    let mut answer = if is_preferred || app.one_api {
         let body = TokenBody::with_key(&made.token, &made.key, &app.ledger.now(), &app);
         let mut answer = NoStore(OptionalEnvelope::of(Some(body))).into_response();
-        let applied = HeaderValue::from_static("return=representation");
-        answer.headers_mut().insert("preference-applied", applied);
+        if is_preferred {
+            let applied = HeaderValue::from_static("return=representation");
+            answer.headers_mut().insert("preference-applied", applied);
+        }
         answer
     } else {
         OptionalEnvelope::<TokenBody>::of(None).into_response()
@@ -147,7 +155,7 @@ pub async fn update(
         app.tokens.switch(&caller, id, switch).await?
     } else {
         let LimitsJson(body) = LimitsJson::<UpdateBody>::from_request(request, &app).await?;
-        let (id, patch) = body.read()?;
+        let (id, patch) = body.read(app.one_api)?;
         app.tokens.edit(&caller, id, patch).await?
     };
     Ok(Envelope::of(TokenBody::new(&token, &app.ledger.now(), &app)))

@@ -54,11 +54,13 @@ impl Models {
     }
 
     /// `model_limits` and its switch from their names of here and from `models`, the one name of one-api, where an empty
-    /// list allows everything.
+    /// list allows everything. With `one_api`, `models` is what counts: tools of one-api change it in the object that they
+    /// read, and send the other names back as they were.
     fn read_with_old_name(
         limits: Option<&Self>,
         enabled: Option<bool>,
         old: Option<&Self>,
+        one_api: bool,
     ) -> Result<(Option<ModelLimits>, Option<bool>), ApiError> {
         let limits = limits.map(Self::read).transpose()?;
         let Some(old) = old.map(Self::read).transpose()? else {
@@ -66,22 +68,23 @@ impl Models {
         };
         let is_restricted = old.names().next().is_some();
         let differs = is_restricted && limits.as_ref().is_some_and(|limits| *limits != old);
-        if differs || enabled.is_some_and(|enabled| enabled != is_restricted) {
+        if !one_api && (differs || enabled.is_some_and(|enabled| enabled != is_restricted)) {
             let message = "`models` and `model_limits` with `model_limits_enabled` differ; send one of them";
             return Err(ApiError::new(ErrorCode::InvalidModels, message));
         }
-        Ok((Some(limits.unwrap_or(old)), Some(is_restricted)))
+        let limits = if is_restricted { old } else { limits.unwrap_or(old) };
+        Ok((Some(limits), Some(is_restricted)))
     }
 }
 
-/// `allow_ips` from its name of here and from `subnet`, that of one-api.
-fn read_ips(allow_ips: Option<&str>, subnet: Option<&str>) -> Result<Option<IpAllowlist>, ApiError> {
+/// `allow_ips` from its name of here and from `subnet`, that of one-api, which is what counts with `one_api`.
+fn read_ips(allow_ips: Option<&str>, subnet: Option<&str>, one_api: bool) -> Result<Option<IpAllowlist>, ApiError> {
     let ips = allow_ips.map(IpAllowlist::parse).transpose()?;
     let old = subnet.map(IpAllowlist::parse).transpose()?;
-    if ips.is_some() && old.is_some() && ips != old {
+    if !one_api && ips.is_some() && old.is_some() && ips != old {
         return Err(ApiError::new(ErrorCode::InvalidIps, "`subnet` and `allow_ips` differ; send one of them"));
     }
-    Ok(ips.or(old))
+    Ok(old.or(ips))
 }
 
 /// Spec §4.4. An absent or `null` field has its default.
@@ -123,10 +126,10 @@ pub struct CreateBody {
 impl LimitNames for CreateBody {}
 
 impl CreateBody {
-    pub fn read(self) -> Result<NewToken, ApiError> {
+    pub fn read(self, one_api: bool) -> Result<NewToken, ApiError> {
         let unlimited = self.unlimited_quota.unwrap_or(false);
         let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
-        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
+        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old, one_api)?;
         Ok(NewToken {
             name: TokenName::parse(self.name.as_deref().unwrap_or_default())?,
             note: TokenNote::parse(self.note.as_deref().unwrap_or_default())?,
@@ -136,7 +139,7 @@ impl CreateBody {
             rate_limits: RateLimits::default().edited(RateLimitsChange::read(self.rate_limits.as_deref())?),
             model_limits_enabled: enabled.unwrap_or(false),
             model_limits: model_limits.unwrap_or_default(),
-            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?.unwrap_or_default(),
+            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref(), one_api)?.unwrap_or_default(),
             group: Group::from_text(self.group.as_deref().unwrap_or_default().trim()),
             cross_group_retry: self.cross_group_retry.unwrap_or(false),
         })
@@ -190,9 +193,9 @@ pub struct UpdateBody {
 impl LimitNames for UpdateBody {}
 
 impl UpdateBody {
-    pub fn read(self) -> Result<(TokenId, TokenPatch), ApiError> {
+    pub fn read(self, one_api: bool) -> Result<(TokenId, TokenPatch), ApiError> {
         let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
-        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
+        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old, one_api)?;
         let patch = TokenPatch {
             name: self.name.as_deref().map(TokenName::parse).transpose()?,
             note: self.note.as_deref().map(TokenNote::parse).transpose()?,
@@ -211,7 +214,7 @@ impl UpdateBody {
             rate_limits: RateLimitsChange::read(self.rate_limits.as_deref())?,
             model_limits_enabled: enabled,
             model_limits,
-            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?,
+            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref(), one_api)?,
             group: self.group.as_deref().map(|group| Group::from_text(group.trim())),
             cross_group_retry: self.cross_group_retry,
         };

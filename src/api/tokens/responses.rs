@@ -63,6 +63,12 @@ pub struct TokenBody {
     pub group: String,
     /// Effective only for the group `auto`.
     pub cross_group_retry: bool,
+    /// The names that may be used, and empty if all may; only with the setting `compat.client`. Absent if none may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub models: Option<String>,
+    /// `allow_ips`, comma-separated; only with the setting `compat.client`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subnet: Option<String>,
 }
 
 impl TokenBody {
@@ -93,6 +99,8 @@ impl TokenBody {
             allow_ips: token.allow_ips.as_str().to_owned(),
             group: token.group.as_str().to_owned(),
             cross_group_retry: token.cross_group_retry,
+            models: if app.one_api { models(token) } else { None },
+            subnet: app.one_api.then(|| token.allow_ips.as_str().replace('\n', ",")),
             name: token.name.as_str().to_owned(),
             note: token.note.as_str().to_owned(),
         }
@@ -101,5 +109,15 @@ impl TokenBody {
     /// With the key, for a read by id and for a creation with `Prefer: return=representation`.
     pub fn with_key(token: &Token, key: &ApiKey, at: &Moment, app: &AppState) -> Self {
         Self { key: key.expose().to_owned(), ..Self::new(token, at, app) }
+    }
+}
+
+/// The one list of one-api. It cannot say that no model may be used: an empty one allows all.
+fn models(token: &Token) -> Option<String> {
+    let names = token.model_limits.as_str();
+    match (token.model_limits_enabled, names) {
+        (false, _) => Some(String::new()),
+        (true, "") => None,
+        (true, names) => Some(names.to_owned()),
     }
 }

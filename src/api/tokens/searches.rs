@@ -30,6 +30,16 @@ pub struct ListingQuery {
 }
 
 impl ListingQuery {
+    /// The same with `order=remain_quota` and `order=used_quota`, as tools of one-api ask for the largest first.
+    #[must_use]
+    pub fn of_one_api(mut self, is_of_one_api: bool) -> Self {
+        if is_of_one_api && self.sort.is_none() && matches!(self.order.as_deref(), Some("remain_quota" | "used_quota"))
+        {
+            self.sort = self.order.take();
+        }
+        self
+    }
+
     pub fn read(&self, groups: &Groups) -> Result<TokenListing, ApiError> {
         let [status, group, sort, order] =
             [&self.status, &self.group, &self.sort, &self.order].map(|text| text.as_deref());

@@ -74,6 +74,13 @@ pub async fn own_models(state: State<Arc<AppState>>, caller: SignedIn) -> Envelo
     models(state, caller).await
 }
 
+/// The names of the configured models, at the path of one-api.
+#[utoipa::path(get, path = "/api/user/available_models", tag = "drop-in",
+    responses((status = 200, body = Envelope<Vec<String>>)))]
+pub async fn available_models(state: State<Arc<AppState>>, caller: SignedIn) -> Envelope<Vec<String>> {
+    models(state, caller).await
+}
+
 /// All accounts, or those whose name matches `keyword`; newest first.
 #[utoipa::path(get, path = "/api/admin/users", operation_id = "list_users", tag = "administration",
     params(KeywordQuery, UserFilterQuery, PageQuery),

@@ -33,6 +33,7 @@ export const adminSettings = {
     'usage.time_zone': 'Time zone of days, weeks and months',
     'usage.week_starts': 'First day of the week',
     'usage.retention_days': 'How long single charges are kept',
+    'compat.client': 'Service whose tools are used',
     'compat.list_key': 'Key shown in lists',
     'compat.first_page': 'Number of the first page of lists',
     'compat.unlimited_limit': 'Limit shown for unlimited keys',

@@ -34,6 +34,7 @@ export const adminSettings: Texts['adminSettings'] = {
     'usage.time_zone': '日、周、月的时区',
     'usage.week_starts': '每周第一天',
     'usage.retention_days': '单笔扣费的保留时间',
+    'compat.client': '所用工具对应的服务',
     'compat.list_key': '列表中显示的密钥',
     'compat.first_page': '列表首页的编号',
     'compat.unlimited_limit': '无限额度令牌显示的上限',

@@ -24,6 +24,7 @@ const sectionOf: Record<SettingName, Section> = {
   'usage.time_zone': 'usage',
   'usage.week_starts': 'usage',
   'usage.retention_days': 'usage',
+  'compat.client': 'compat',
   'compat.list_key': 'compat',
   'compat.first_page': 'compat',
   'compat.unlimited_limit': 'compat',

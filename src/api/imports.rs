@@ -41,7 +41,7 @@ pub struct ImportReportBody {
     sums: ImportSumsBody,
     /// What was changed or left out, by kind.
     findings: BTreeMap<String, ImportFindingBody>,
-    /// Rows that are not moved, by kind.
+    /// Rows and values that are not moved, by kind.
     not_moved: BTreeMap<String, i64>,
     /// What concerns the whole run.
     notes: Vec<ImportNoteBody>,
@@ -147,6 +147,8 @@ pub enum ImportDetailBody {
     },
     /// A day, such as `2026-03-10`.
     Day { day: String },
+    /// A column there, and how many rows have a value in it.
+    Rows { name: String, rows: i64 },
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -63,6 +63,9 @@ pub struct NewApi {
     /// Let administrators stay administrators, also with --new-ids.
     #[arg(long)]
     keep_roles: bool,
+    /// Columns that look like restrictions and may be left out, such as `users.daily_token_limit`. The report names them.
+    #[arg(long, value_name = "TABLE.COLUMN", value_delimiter = ',')]
+    accept: Vec<String>,
 }
 
 /// A text that may contain a password.
@@ -127,6 +130,7 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, Fa
         revive: command.revive,
         new_ids: command.new_ids,
         keep_roles: command.keep_roles,
+        accepted: command.accept,
     };
     // Before the import, so that it does not run for nothing.
     let file = match &command.report {

@@ -51,6 +51,7 @@ pub enum Finding {
     UsageOrphaned,
     LinkedIdentity,
     AffiliateQuota,
+    RestrictionLost,
 }
 
 impl Finding {
@@ -97,6 +98,7 @@ impl Finding {
             Self::UsageOrphaned => "usage_orphaned",
             Self::LinkedIdentity => "linked_identity",
             Self::AffiliateQuota => "affiliate_quota",
+            Self::RestrictionLost => "restriction_lost",
         }
     }
 
@@ -158,6 +160,9 @@ impl Finding {
             Self::UsageOrphaned => "days of usage belong to no key that was moved; they count for the account only",
             Self::LinkedIdentity => "accounts have links to other identity providers, which were left out",
             Self::AffiliateQuota => "accounts have affiliate quota, which is not moved",
+            Self::RestrictionLost => {
+                "columns look like restrictions and are not read, so what they forbid there is open here"
+            }
         }
     }
 }
@@ -197,6 +202,8 @@ pub enum Detail {
     },
     /// A day, such as `2026-03-10`.
     Day { day: String },
+    /// A column there, and how many rows have a value in it.
+    Rows { name: String, rows: i64 },
 }
 
 impl Found {
@@ -251,6 +258,7 @@ impl Display for Detail {
             Self::Quota { quota, day: None } => write!(out, "{quota}"),
             Self::Quota { quota, day: Some(day) } => write!(out, "{quota} on {day}"),
             Self::Day { day } => out.write_str(day),
+            Self::Rows { name, rows } => write!(out, "{name}, rows: {rows}"),
         }
     }
 }

@@ -20,6 +20,7 @@ mod rules;
 mod schema;
 mod source;
 mod target;
+mod unread;
 mod walk;
 
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub use self::location::{Location, LocationInvalid};
 use self::plan::Planner;
 pub use self::report::Report;
-use self::report::{Blocker, GroupOptions, Note};
+use self::report::{Blocker, GroupOptions, Note, Subject};
 use self::schema::{LogSchema, NOT_MOVED, Schema};
 use self::source::{Source, SourceError};
 use self::target::{Target, WriteBatch};
@@ -66,6 +67,8 @@ pub struct ImportOptions {
     pub new_ids: bool,
     /// Administrators stay administrators, also with new ids.
     pub keep_roles: bool,
+    /// Columns of restrictions that may be lost, such as `users.daily_token_limit`.
+    pub accepted: Vec<String>,
 }
 
 /// This installation.
@@ -121,6 +124,10 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
     let (mut report, mut written) = (new_report(), new_report());
     let history = history(options, here, &mut source, logs.as_mut(), &mut report).await?;
     let groups = describe_source(&mut source, &schema, &mut report).await?;
+    for found in unread::report_unread(&mut source, &schema, &options.accepted, &mut report).await? {
+        report.add(Subject::All, found.clone());
+        written.add(Subject::All, found);
+    }
     let target = Target::examine(here, options, &mut report).await?;
 
     let walk = Walk::prepare(&mut source, &schema).await?;
@@ -190,7 +197,7 @@ async fn describe_source(
     for (table, what) in NOT_MOVED {
         if !source.columns(table).await?.is_empty() {
             let count = source.number(schema.count(table)).await?;
-            report.not_moved.insert(what, count);
+            report.not_moved.insert(what.to_owned(), count);
         }
     }
     let columns = source.columns("options").await?;

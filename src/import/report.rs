@@ -51,8 +51,8 @@ pub struct Report {
     pub usage: UsageCounts,
     pub sums: Sums,
     pub findings: BTreeMap<&'static str, FindingReport>,
-    /// Rows of tables that are not moved.
-    pub not_moved: BTreeMap<&'static str, i64>,
+    /// Rows of tables that are not moved, and values of columns that are not read.
+    pub not_moved: BTreeMap<String, i64>,
     pub notes: Vec<Note>,
     /// New passwords, in plain text. Only here: they are stored as hashes.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -79,14 +79,55 @@ impl Table {
 
 fn quoted(dialect: Dialect, name: &str) -> String {
     match dialect {
-        Dialect::Sqlite | Dialect::Postgres => format!("\"{name}\""),
-        Dialect::MySql => format!("`{name}`"),
+        Dialect::Sqlite | Dialect::Postgres => format!("\"{}\"", name.replace('"', "\"\"")),
+        Dialect::MySql => format!("`{}`", name.replace('`', "``")),
     }
 }
 
 /// `1` if the condition holds.
 fn condition(condition: &str) -> String {
     format!("case when {condition} then '1' else '' end")
+}
+
+/// Texts of values that mean nothing was set.
+const UNSET: [&str; 8] = ["", "0", "false", "null", "{}", "[]", "f", "0000-00-00 00:00:00"];
+
+/// The most digits after the point that are compared with a default.
+const MAX_SCALE: usize = 10;
+
+/// The column has another value than none and its default.
+fn is_set(dialect: Dialect, column: &str, default: &str) -> String {
+    let column = quoted(dialect, column);
+    let default = default_text(default);
+    let same: &[&str] = if default.eq_ignore_ascii_case("true") { &["1", "t", "true"] } else { &[&default] };
+    let unset = UNSET.iter().chain(same).flat_map(|text| spellings(text));
+    // MySQL reads a backslash as the start of an escape, so a default that has one is not compared.
+    let unset = unset.filter(|text| !text.contains('\\')).map(|text| format!("'{}'", text.replace('\'', "''")));
+    let unset = unset.collect::<Vec<_>>().join(", ");
+    format!("({column} is not null and {} not in ({unset}))", as_text(dialect, &column))
+}
+
+/// A number with any number of zeros after the point, as columns of a fixed scale show it; the text itself otherwise.
+fn spellings(text: &str) -> Vec<String> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_number(whole) || !is_number(fraction) || fraction.len() > MAX_SCALE {
+        return vec![text.to_owned()];
+    }
+    let separator = if digits.contains('.') { "" } else { "." };
+    let padded = (1..=MAX_SCALE - fraction.len()).map(|zeros| format!("{text}{separator}{}", "0".repeat(zeros)));
+    std::iter::once(text.to_owned()).chain(padded).collect()
+}
+
+/// The value of a default as catalogues write it: `'default'`, `'default'::text`, `-1`. Expressions stay as they are.
+fn default_text(default: &str) -> String {
+    let default = default.trim();
+    let Some(rest) = default.strip_prefix('\'') else {
+        return default.trim_matches(['(', ')']).to_owned();
+    };
+    let literal = rest.rsplit_once('\'').map_or(rest, |(literal, _)| literal);
+    literal.replace("''", "'")
 }
 
 fn as_text(dialect: Dialect, expression: &str) -> String {
@@ -211,6 +252,38 @@ impl Schema {
         )
     }
 
+    /// Those of the columns of `users` or `tokens` that no statement here reads.
+    pub fn unread(&self, table: &str, columns: Vec<(String, String)>) -> Vec<(String, String)> {
+        let read = if table == "users" { self.users(0, 0) } else { self.tokens(0, 0) };
+        let is_read = |name: &str| read.contains(&quoted(self.dialect, &name.to_lowercase()));
+        columns.into_iter().filter(|(name, _)| !is_read(name)).collect()
+    }
+
+    /// How many live rows have a value in each of these columns, given with their defaults.
+    pub fn count_set(&self, table: &str, columns: &[(String, String)]) -> String {
+        let dialect = self.dialect;
+        let counts: Vec<String> = columns
+            .iter()
+            .map(|(name, default)| {
+                as_int(dialect, &format!("sum(case when {} then 1 else 0 end)", is_set(dialect, name, default)))
+            })
+            .collect();
+        format!("select {} from {table} where {}", counts.join(", "), self.is_live(table))
+    }
+
+    /// The values of a column in live rows.
+    pub fn set_values(&self, table: &str, column: &str) -> String {
+        let value = as_text(self.dialect, &quoted(self.dialect, column));
+        format!("select {value} from {table} where {} and {}", is_set(self.dialect, column, ""), self.is_live(table))
+    }
+
+    fn is_live(&self, table: &str) -> String {
+        let (columns, extra) =
+            if table == "users" { (&self.users, " and coalesce(status, 1) <> 3") } else { (&self.tokens, "") };
+        let deleted = columns.has("deleted_at").then(|| format!("{} is null", columns.name("deleted_at")));
+        format!("{}{extra}", deleted.unwrap_or_else(|| "1 = 1".to_owned()))
+    }
+
     /// A value of the table `options`.
     pub fn option(&self, name: &str) -> String {
         let dialect = self.dialect;
@@ -298,4 +371,33 @@ async fn table(source: &mut Source, name: &'static str, required: &[&'static str
         return Err(SourceError::NoColumn(source.label.clone(), name, missing));
     }
     Ok(Table { dialect: source.dialect, columns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_read_as_catalogues_write_them() {
+        for (text, expected) in [
+            ("'none'", "none"),
+            ("'none'::character varying", "none"),
+            ("'it''s'::text", "it's"),
+            ("-1", "-1"),
+            ("(-1)", "-1"),
+            ("NULL", "NULL"),
+            ("", ""),
+        ] {
+            assert_eq!(default_text(text), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_are_compared_at_any_scale() {
+        assert_eq!(spellings("5.5")[..3], ["5.5", "5.50", "5.500"]);
+        assert_eq!(spellings("-1")[..3], ["-1", "-1.0", "-1.00"]);
+        for text in ["", "none", "1e5", "5.5.5", "-"] {
+            assert_eq!(spellings(text), [text]);
+        }
+    }
 }

@@ -206,6 +206,31 @@ impl Source {
             .map(|name| name.to_lowercase())
             .collect())
     }
+
+    /// The columns of a table by their names as they are written there, each with its default as the catalogue has it.
+    ///
+    /// # Errors
+    /// As [`Source::fetch`].
+    pub async fn column_defaults(&mut self, table: &str) -> Result<Vec<(String, String)>, SourceError> {
+        let sql = match self.dialect {
+            Dialect::Sqlite => {
+                format!("select cast(name as text), cast(dflt_value as text) from pragma_table_info('{table}')")
+            }
+            Dialect::MySql => format!(
+                "select cast(column_name as char), cast(column_default as char) from information_schema.columns \
+                 where table_schema = database() and table_name = '{table}'"
+            ),
+            Dialect::Postgres => format!(
+                "select column_name::text, column_default::text from information_schema.columns \
+                 where table_schema = any(current_schemas(false)) and table_name = '{table}'"
+            ),
+        };
+        let column = |row: TextRow| {
+            let mut values = row.into_iter();
+            Some((values.next()??, values.next().flatten().unwrap_or_default()))
+        };
+        Ok(self.fetch(sql).await?.into_iter().filter_map(column).collect())
+    }
 }
 
 async fn open_file(path: &Path) -> Result<SqliteConnection, sqlx::Error> {

@@ -59,6 +59,7 @@ mod import;
 mod import_administrators;
 mod import_again;
 mod import_refusals;
+mod import_unread;
 mod jobs;
 mod ledger_constraints;
 mod ledger_model;

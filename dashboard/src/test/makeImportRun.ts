@@ -82,6 +82,7 @@ export const importDetails: Record<string, ImportDetail[]> = {
   group_not_open: [{ text: 'vip' }],
   usage_below_zero: [{ quota: 900, day: '2026-03-10' }],
   usage_orphaned: [{ day: '2026-03-10' }],
+  restriction_lost: [{ name: 'users.daily_token_limit', rows: 3 }],
 };
 
 export const importNotes: ImportNote[] = [

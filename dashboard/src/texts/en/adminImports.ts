@@ -109,6 +109,8 @@ export const adminImports = {
     usage_orphaned: 'Days of history belong to no key that was moved. They count for the account only.',
     linked_identity: 'Accounts were linked to other identity providers. The links were left out.',
     affiliate_quota: 'Accounts had affiliate quota, which was left out.',
+    restriction_lost:
+      'Columns look like restrictions and were not read, so what they forbid there is open here (--accept).',
   },
   details: {
     became: (old: string, changed: string) => `“${old}” became “${changed}”`,
@@ -118,6 +120,7 @@ export const adminImports = {
     expiry: (seconds: string) => `expiry ${seconds}`,
     characters: (count: number) => plural(count, 'character', 'characters'),
     dropped: (dropped: string, all: string) => `${dropped} of ${all}`,
+    rows: (column: string, rows: number) => `${column}, ${plural(rows, 'row', 'rows')}`,
   },
   notMoved: 'Not moved',
   notMovedKinds: {
@@ -128,6 +131,7 @@ export const adminImports = {
     'redemption codes': 'Redemption codes',
     channels: 'Channels',
   },
+  notMovedValues: (column: string) => `Values of ${column}`,
   notesTitle: 'Notes',
   notes: {
     noHistory:

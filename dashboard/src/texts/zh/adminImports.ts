@@ -99,6 +99,7 @@ export const adminImports: Texts['adminImports'] = {
     usage_orphaned: '部分日期的历史用量不属于任何已迁移的令牌，只计入账号。',
     linked_identity: '账号关联了其他身份提供方，关联未导入。',
     affiliate_quota: '账号有邀请奖励额度，未导入。',
+    restriction_lost: '有些列看起来是限制，未被读取：它们在原服务中禁止的，在这里是放开的（--accept）。',
   },
   details: {
     became: (old: string, changed: string) => `“${old}”改为“${changed}”`,
@@ -108,6 +109,7 @@ export const adminImports: Texts['adminImports'] = {
     expiry: (seconds: string) => `过期时间 ${seconds}`,
     characters: (count: number) => `${formatInteger(count)} 个字符`,
     dropped: (dropped: string, all: string) => `${all} 个中的 ${dropped} 个`,
+    rows: (column: string, rows: number) => `${column}，${formatInteger(rows)} 行`,
   },
   notMoved: '未迁移',
   notMovedKinds: {
@@ -118,6 +120,7 @@ export const adminImports: Texts['adminImports'] = {
     'redemption codes': '兑换码',
     channels: '渠道',
   },
+  notMovedValues: (column: string) => `${column} 的值`,
   notesTitle: '备注',
   notes: {
     noHistory: '原数据库没有该账号可读取的表 logs，因此没有导入历史用量。可用 --logs 指定含有该表的数据库。',

@@ -62,6 +62,8 @@ describe('what was not moved', () => {
       { kind: 'channels', name: 'Channels', count: 2 },
       { kind: 'two-factor secrets', name: 'Two-factor secrets', count: 1 },
     ]);
+    const values = notMovedOf({ ...report, not_moved: { 'values of `users.remark`': 4 } });
+    expect(values.map(({ name }) => name)).toEqual(['Values of users.remark']);
     const other = notMovedOf({ ...report, not_moved: { 'odd things': 4 } });
     expect(other).toEqual([{ kind: 'odd things', name: 'Odd things', count: 4 }]);
   });

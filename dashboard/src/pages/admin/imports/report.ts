@@ -61,9 +61,15 @@ export function notMovedOf(report: ImportReport): { kind: string; name: string; 
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => ({
       kind,
-      name: read(words.notMovedKinds, kind) ?? sentence(kind).slice(0, -1),
+      name: read(words.notMovedKinds, kind) ?? valuesOf(kind) ?? sentence(kind).slice(0, -1),
       count,
     }));
+}
+
+/** The name of values that are not moved, such as "values of `users.remark`". */
+function valuesOf(kind: string): string | undefined {
+  const column = /^values of `(.+)`$/.exec(kind)?.[1];
+  return column === undefined ? undefined : words.notMovedValues(column);
 }
 
 /** What a run imported, in one line: "7 accounts, 14 keys, 2 access tokens". */

@@ -28,6 +28,7 @@ describe('the details of findings', () => {
       ['group_not_open', 'vip'],
       ['usage_below_zero', '2026-03-10'],
       ['usage_orphaned', '2026-03-10'],
+      ['restriction_lost', 'users.daily_token_limit, 3 rows'],
     ]);
   });
 });

@@ -15,6 +15,7 @@ export function detailText(detail: ImportDetail): string {
   if ('expired_time' in detail) return details.expiry(String(detail.expired_time));
   if ('length' in detail) return details.characters(detail.length);
   if ('dropped' in detail) return details.dropped(formatInteger(detail.dropped), formatInteger(detail.of));
+  if ('rows' in detail) return details.rows(detail.name, detail.rows);
   return detail.day ?? '';
 }
 

@@ -153,7 +153,7 @@ pub enum ImportDetailBody {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ImportNoteBody {
-    /// `no_logs` or `quota_units_differ`.
+    /// `no_logs`, `logs_empty` or `quota_units_differ`.
     code: String,
     /// A sentence for people.
     message: String,

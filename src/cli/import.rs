@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
@@ -66,6 +67,10 @@ pub struct NewApi {
     /// Columns that look like restrictions and may be left out, such as `users.daily_token_limit`. The report names them.
     #[arg(long, value_name = "TABLE.COLUMN", value_delimiter = ',')]
     accept: Vec<String>,
+    /// With --dry-run: look for so many seconds whether the other service still works. Give its `BATCH_UPDATE_INTERVAL`; 0 does
+    /// not look.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, overrides_with = "watch")]
+    watch: u32,
 }
 
 /// A text that may contain a password.
@@ -131,6 +136,7 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, Fa
         new_ids: command.new_ids,
         keep_roles: command.keep_roles,
         accepted: command.accept,
+        watch: Duration::from_secs(command.watch.into()),
     };
     // Before the import, so that it does not run for nothing.
     let file = match &command.report {
@@ -142,8 +148,8 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, Fa
         None => None,
     };
     print_line(
-        "Stop the other service before you import: it keeps balances in memory and in Redis that its database does not \
-         have yet.\n",
+        "Before you import, take the traffic away from the other service, wait until running requests have ended and \
+         `users.used_quota` stands still, and then stop it: what it has not written by then is lost when it stops.\n",
     );
     let database = Database::start(config)?;
     let outcome = async {

@@ -10,6 +10,7 @@
 mod administrators;
 mod days;
 mod findings;
+mod growth;
 mod identity;
 mod location;
 mod names;
@@ -24,10 +25,12 @@ mod unread;
 mod walk;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono_tz::Tz;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use self::growth::Growth;
 pub use self::location::{Location, LocationInvalid};
 use self::plan::Planner;
 pub use self::report::Report;
@@ -69,6 +72,8 @@ pub struct ImportOptions {
     pub keep_roles: bool,
     /// Columns of restrictions that may be lost, such as `users.daily_token_limit`.
     pub accepted: Vec<String>,
+    /// How long a rehearsal looks whether the other service still works; zero: it does not.
+    pub watch: Duration,
 }
 
 /// This installation.
@@ -111,6 +116,10 @@ pub enum ImportError {
 /// # Errors
 /// See [`ImportError`].
 pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Report, ImportError> {
+    let growth = match options.watch {
+        watch if options.dry_run && !watch.is_zero() => Some(Growth::begin(&options.source, watch).await?),
+        _ => None,
+    };
     let mut source = Source::open(&options.source, options.dry_run).await?;
     let schema = Schema::read(&mut source).await?;
     let mut logs = match &options.logs {
@@ -122,7 +131,7 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
         Report::new(source, target, schema.service.as_str(), name, options.dry_run)
     };
     let (mut report, mut written) = (new_report(), new_report());
-    let history = history(options, here, &mut source, logs.as_mut(), &mut report).await?;
+    let history = history(options, here, &mut source, &schema, logs.as_mut(), &mut report).await?;
     let groups = describe_source(&mut source, &schema, &mut report).await?;
     for found in unread::report_unread(&mut source, &schema, &options.accepted, &mut report).await? {
         report.add(Subject::All, found.clone());
@@ -139,6 +148,9 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
         report.block("other_installation", message);
     }
     report.block_missing_groups(&groups);
+    if let Some(growth) = growth {
+        report.notes.extend(growth.end().await?);
+    }
     if options.dry_run || report.is_blocked() {
         return Ok(report);
     }
@@ -167,6 +179,7 @@ async fn history(
     options: &ImportOptions,
     here: &Destination,
     source: &mut Source,
+    users: &Schema,
     logs: Option<&mut Source>,
     report: &mut Report,
 ) -> Result<Option<History>, ImportError> {
@@ -177,9 +190,15 @@ async fn history(
         HistoryDays::Last(days) => now.get().saturating_sub(i64::from(days).saturating_mul(DAY)).max(0),
     };
     let is_separate = logs.is_some();
+    let used = source.used_quota(users).await?;
     let logs = logs.unwrap_or(source);
     match LogSchema::read(logs).await? {
-        Some(schema) => Ok(Some(History::new(schema, since, here.zone, now))),
+        Some(schema) => {
+            if used > 0 && logs.number(schema.has_rows()).await? == 0 {
+                report.notes.push(Note::logs_empty());
+            }
+            Ok(Some(History::new(schema, since, here.zone, now)))
+        }
         None if is_separate => Err(ImportError::NoLogs(logs.label.clone())),
         None => {
             report.notes.push(Note::no_logs());

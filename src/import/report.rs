@@ -110,6 +110,22 @@ impl Note {
         Self { code: "no_logs", message: message.to_owned(), source_value: None, target_value: None }
     }
 
+    /// There is no line in the logs although something was used.
+    pub fn logs_empty() -> Self {
+        let message = "the table `logs` has no row although quota was used, so no history is imported; if LOG_SQL_DSN of \
+                       the other service names another database, name it with --logs";
+        Self { code: "logs_empty", message: message.to_owned(), source_value: None, target_value: None }
+    }
+
+    /// The other service worked during the rehearsal.
+    pub fn still_growing(grown: i128, seconds: u64) -> Self {
+        let message = format!(
+            "what accounts there have used changed by {grown} quota units in {seconds} s, so the other service still works; \
+             before the import, take the traffic away from it, wait until this stands still, and stop it then"
+        );
+        Self { code: "still_growing", message, source_value: Some(grown.to_string()), target_value: None }
+    }
+
     /// 1 USD is another number of quota units there.
     pub fn quota_units_differ(there: &str, here: i64) -> Self {
         let message = format!("1 USD is {there} quota units there and {here} here; quota units are moved as they are");

@@ -252,6 +252,20 @@ impl Schema {
         )
     }
 
+    /// What all accounts have used: two numbers, of which the first counts 2^32 each. SQLite refuses sums beyond 2^63, the
+    /// other databases have no bound.
+    pub fn used_quota(&self) -> String {
+        let used = self.users.name("used_quota");
+        let dialect = self.dialect;
+        let (high, low) = match dialect {
+            Dialect::Sqlite => {
+                (format!("sum(cast({used} as integer) >> 32)"), format!("sum(cast({used} as integer) & 4294967295)"))
+            }
+            Dialect::MySql | Dialect::Postgres => ("0".to_owned(), format!("sum({used})")),
+        };
+        format!("select {}, {} from users", as_text(dialect, &high), as_text(dialect, &low))
+    }
+
     /// Those of the columns of `users` or `tokens` that no statement here reads.
     pub fn unread(&self, table: &str, columns: Vec<(String, String)>) -> Vec<(String, String)> {
         let read = if table == "users" { self.users(0, 0) } else { self.tokens(0, 0) };
@@ -310,6 +324,11 @@ impl LogSchema {
             return Ok(None);
         }
         Ok(Some(Self(table(source, "logs", &REQUIRED_OF_LOGS).await?)))
+    }
+
+    /// `1` if there is a row.
+    pub fn has_rows(&self) -> String {
+        format!("select {} from (select 1 as one from logs limit 1) as first", as_int(self.0.dialect, "count(*)"))
     }
 
     /// The consumption of accounts with ids in a range since a second, summed by token, day and model, in the order of

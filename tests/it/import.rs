@@ -135,7 +135,11 @@ async fn a_sqlite_file_of_new_api_is_moved_with_every_oddity(pool: PgPool) {
     let here = Here { dir: dir.path(), pool: &pool };
     let imported = here.import(&new_api_sqlite(dir.path()).await, &[]);
     assert_eq!((imported.code, imported.stderr.as_str()), (Some(0), ""), "{}", imported.stdout);
-    assert!(imported.stdout.starts_with("Stop the other service before you import"), "{}", imported.stdout);
+    assert!(
+        imported.stdout.starts_with("Before you import, take the traffic away from the other service, wait until"),
+        "{}",
+        imported.stdout
+    );
     assert!(
         imported.stdout.contains("accounts                7 imported; 7 found, 0 here before, 0 left out\n"),
         "{}",

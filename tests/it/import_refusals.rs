@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use sqlx::PgPool;
+use sqlx::{Connection, PgPool, SqliteConnection};
 
 use crate::harness::MASTER_KEY;
 use crate::harness::database::{contents, url};
@@ -200,8 +200,9 @@ async fn the_report_of_an_earlier_run_stays_if_another_one_fails(pool: PgPool) {
     let dir = tempfile::tempdir().unwrap();
     let source = new_api_sqlite(dir.path()).await;
     let report = dir.path().join("report.json");
-    let import =
-        |source: &str| import(dir.path(), &pool, &[source, "--dry-run", "--report", report.to_str().unwrap()]).0;
+    let import = |source: &str| {
+        import(dir.path(), &pool, &[source, "--dry-run", "--watch", "0", "--report", report.to_str().unwrap()]).0
+    };
     assert_eq!(import(&source), Some(2));
     let before = std::fs::read_to_string(&report).unwrap();
     assert!(before.ends_with("}\n"));
@@ -210,4 +211,31 @@ async fn the_report_of_an_earlier_run_stays_if_another_one_fails(pool: PgPool) {
     std::fs::write(&report, format!("{before}{before}")).unwrap();
     assert_eq!(import(&source), Some(2));
     assert_eq!(std::fs::read_to_string(&report).unwrap(), before);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_database_with_empty_logs_although_quota_was_used_says_so(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let here = Here { dir: dir.path(), pool: &pool };
+    let source = new_api_sqlite(dir.path()).await;
+    let note = "the table `logs` has no row although quota was used, so no history is imported; if LOG_SQL_DSN of the other \
+                service names another database, name it with --logs";
+    let notes = |arguments: &[&str]| {
+        let imported = here.import(&source, arguments);
+        assert_eq!(imported.code, Some(0), "{}", imported.stderr);
+        imported.report["notes"].clone()
+    };
+    assert_eq!(notes(&["--dry-run"]), json!([]), "it has logs");
+    let mut connection = SqliteConnection::connect(&format!("sqlite://{source}")).await.unwrap();
+    sqlx::raw_sql("delete from logs").execute(&mut connection).await.unwrap();
+    let expected = json!([{ "code": "logs_empty", "message": note }]);
+    assert_eq!(notes(&["--dry-run"]), expected);
+    assert_eq!(notes(&["--dry-run", "--history", "none"]), json!([]), "none is wanted");
+    assert_eq!(notes(&["--dry-run", "--logs", &source]), expected, "the other database has none either");
+    // The sum is beyond 64 bits; SQLite refuses to compute it.
+    let huge = "update users set used_quota = 9223372036854775807";
+    sqlx::raw_sql(huge).execute(&mut connection).await.unwrap();
+    assert_eq!(notes(&[]), expected);
+    sqlx::raw_sql("update users set used_quota = 0").execute(&mut connection).await.unwrap();
+    assert_eq!(notes(&["--dry-run"]), json!([]), "nothing was used");
 }

@@ -58,6 +58,7 @@ mod idempotency;
 mod import;
 mod import_administrators;
 mod import_again;
+mod import_growth;
 mod import_refusals;
 mod import_unread;
 mod jobs;

@@ -87,6 +87,8 @@ export const importDetails: Record<string, ImportDetail[]> = {
 
 export const importNotes: ImportNote[] = [
   { code: 'no_logs', message: 'there is no table `logs`' },
+  { code: 'logs_empty', message: 'the table `logs` has no row' },
+  { code: 'still_growing', message: 'it still works', source_value: '700' },
   {
     code: 'quota_units_differ',
     message: '1 USD is something else there',

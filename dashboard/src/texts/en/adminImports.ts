@@ -136,6 +136,9 @@ export const adminImports = {
   notes: {
     noHistory:
       'There is no table “logs” that the account may read, so no history was imported. --logs names another database that has it.',
+    logsEmpty:
+      'The table “logs” has no row although quota was used, so no history was imported. If LOG_SQL_DSN of the other service names another database, name it with --logs.',
+    stillGrowing: 'The other service still worked.',
     unitsDiffer: (there: string, here: string) =>
       `1 USD is ${there} quota units there and ${here} here. Quota units are moved as they are.`,
   },

@@ -124,6 +124,9 @@ export const adminImports: Texts['adminImports'] = {
   notesTitle: '备注',
   notes: {
     noHistory: '原数据库没有该账号可读取的表 logs，因此没有导入历史用量。可用 --logs 指定含有该表的数据库。',
+    logsEmpty:
+      '表 logs 为空，但已有用量，因此没有导入历史用量。如果原服务的 LOG_SQL_DSN 指向另一个数据库，请用 --logs 指定。',
+    stillGrowing: '原服务仍在工作。',
     unitsDiffer: (there: string, here: string) =>
       `1 美元在原服务中等于 ${there} 个额度单位，在这里等于 ${here} 个。额度单位按原样迁移。`,
   },

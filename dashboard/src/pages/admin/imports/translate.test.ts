@@ -39,6 +39,10 @@ describe('the notes', () => {
       {
         text: 'There is no table “logs” that the account may read, so no history was imported. --logs names another database that has it.',
       },
+      {
+        text: 'The table “logs” has no row although quota was used, so no history was imported. If LOG_SQL_DSN of the other service names another database, name it with --logs.',
+      },
+      { text: 'The other service still worked.' },
       { text: '1 USD is 1,000,000 quota units there and 500,000 here. Quota units are moved as they are.' },
     ]);
   });

@@ -40,6 +40,10 @@ export function noteOf({
   switch (code) {
     case 'no_logs':
       return { text: notes.noHistory };
+    case 'logs_empty':
+      return { text: notes.logsEmpty };
+    case 'still_growing':
+      return { text: notes.stillGrowing };
     case 'quota_units_differ': {
       const isNumber = /^\d{1,15}$/.test(there);
       return {

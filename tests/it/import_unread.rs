@@ -31,7 +31,7 @@ fn lost() -> Value {
 }
 
 /// The import is blocked until the columns are accepted.
-async fn assert_restrictions_are_told(here: &Here<'_>, source: &str) {
+fn assert_restrictions_are_told(here: &Here<'_>, source: &str) {
     let blocked = here.import(source, &[]);
     let message = "these columns look like restrictions and are not read, so what they forbid there is open here: \
                    `tokens.auto_groups` (rows: 1), `users.daily_token_limit` (rows: 2), `users.monthly_limit` (rows: 1), \
@@ -68,7 +68,7 @@ async fn restrictions_in_columns_of_sqlite_that_are_not_read_block_the_import(po
     let before = contents(&pool).await;
     assert_eq!(here.import(&source, &[]).code, Some(2));
     assert_eq!(contents(&pool).await, before);
-    assert_restrictions_are_told(&here, &source).await;
+    assert_restrictions_are_told(&here, &source);
 }
 
 #[sqlx::test(migrations = false)]
@@ -77,7 +77,7 @@ async fn restrictions_in_columns_of_mariadb_that_are_not_read_block_the_import(p
     let mut connection = MySqlConnection::connect(&server.url()).await.unwrap();
     sqlx::raw_sql(FORK).execute(&mut connection).await.unwrap();
     let dir = tempfile::tempdir().unwrap();
-    assert_restrictions_are_told(&Here { dir: dir.path(), pool: &pool }, &server.dsn()).await;
+    assert_restrictions_are_told(&Here { dir: dir.path(), pool: &pool }, &server.dsn());
 }
 
 #[sqlx::test(migrations = false)]
@@ -86,7 +86,7 @@ async fn restrictions_in_columns_of_postgres_that_are_not_read_block_the_import(
     let sql = format!("set search_path = there; {FORK} reset search_path");
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *pool.acquire().await.unwrap()).await.unwrap();
     let dir = tempfile::tempdir().unwrap();
-    assert_restrictions_are_told(&Here { dir: dir.path(), pool: &pool }, &source).await;
+    assert_restrictions_are_told(&Here { dir: dir.path(), pool: &pool }, &source);
 }
 
 /// A database that has the columns of both services.

@@ -87,7 +87,7 @@ impl App {
             register: config.limits.register_per_minute,
         };
         let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
-        let foreign_keys = Arc::new(ForeignKeys::new(db.clone()));
+        let foreign_keys = Arc::new(ForeignKeys::new(db.clone(), Arc::clone(&clock)));
         let counted = Arc::clone(&foreign_keys);
         telemetry::caches::register_foreign_keys(&mut registry, move || counted.len() as u64);
         let key_reader = KeyReader::new(vault.clone(), Arc::clone(&foreign_keys));

@@ -4,8 +4,9 @@
 //! key, so a forgery costs one HMAC and no query.
 //!
 //! The set only admits to a look-up; whether the key is valid is read like that of any other key. So a revoked key may
-//! stay in the set until the next reload, but a new one must be in it: it is loaded at the start, when an import
-//! announces new keys, and when announcements may have been missed.
+//! stay in the set, but a new one must be in it: it is loaded at the start, when an import
+//! announces new keys, and when announcements may have been missed. Deleted keys are loaded too for as long as the answer
+//! of a charge is kept: a retry gets it, as with a key of ours (L4).
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -13,8 +14,10 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::vault::Vault;
+use crate::domain::clock::Clock;
 use crate::domain::id::TokenId;
 use crate::domain::key::{ApiKey, Digest, KeyMalformed};
+use crate::domain::policy;
 use crate::storage::{Db, StorageError, keys};
 
 /// How long to wait before loading again after a failure.
@@ -23,25 +26,34 @@ const RETRY_DELAY: Duration = Duration::from_millis(500);
 /// The digests of all foreign keys, shortened.
 pub struct ForeignKeys {
     db: Db,
-    /// Sorted. Replaced as a whole.
-    prefixes: RwLock<Arc<[u64]>>,
+    clock: Arc<dyn Clock>,
+    /// Replaced as a whole.
+    loaded: RwLock<Loaded>,
     requested: Notify,
+}
+
+#[derive(Clone, Default)]
+struct Loaded {
+    /// Sorted.
+    prefixes: Arc<[u64]>,
+    /// How many of the keys are not deleted.
+    live: usize,
 }
 
 impl ForeignKeys {
     /// An empty set; see [`ForeignKeys::load`].
     #[must_use]
-    pub fn new(db: Db) -> Self {
-        Self { db, prefixes: RwLock::new(Arc::new([])), requested: Notify::new() }
+    pub fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
+        Self { db, clock, loaded: RwLock::default(), requested: Notify::new() }
     }
 
-    /// The number of keys.
+    /// The number of keys that were not deleted when they were loaded.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.current().len()
+        self.current().live
     }
 
-    /// Returns true if there is no foreign key.
+    /// Returns true if [`ForeignKeys::len`] is 0.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -50,7 +62,7 @@ impl ForeignKeys {
     /// Returns true if a foreign key may have this digest, and false if none has.
     #[must_use]
     pub fn may_contain(&self, digest: &Digest) -> bool {
-        self.current().binary_search(&digest.prefix()).is_ok()
+        self.current().prefixes.binary_search(&digest.prefix()).is_ok()
     }
 
     /// Loads all foreign keys, some thousand rows at a time.
@@ -58,17 +70,20 @@ impl ForeignKeys {
     /// # Errors
     /// The database; the set stays as it was.
     pub async fn load(&self) -> Result<(), StorageError> {
-        let (mut prefixes, mut after) = (Vec::new(), TokenId::new(0));
+        let since = self.clock.now().plus(-policy::IDEMPOTENCY_RECORD_SECONDS);
+        let (mut prefixes, mut live, mut after) = (Vec::new(), 0, TokenId::new(0));
         loop {
-            let rows = keys::list_foreign_after(&mut *self.db.acquire().await?, after).await?;
-            let Some((last, _)) = rows.last() else {
+            let rows = keys::list_foreign_after(&mut *self.db.acquire().await?, after, since).await?;
+            let Some(last) = rows.last() else {
                 break;
             };
-            after = *last;
-            prefixes.extend(rows.iter().map(|(_, digest)| digest.prefix()));
+            after = last.id;
+            prefixes.extend(rows.iter().map(|key| key.digest.prefix()));
+            live += rows.iter().filter(|key| key.is_live).count();
         }
         prefixes.sort_unstable();
-        *self.prefixes.write().unwrap_or_else(PoisonError::into_inner) = prefixes.into();
+        let loaded = Loaded { prefixes: prefixes.into(), live };
+        *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = loaded;
         Ok(())
     }
 
@@ -88,8 +103,8 @@ impl ForeignKeys {
         }
     }
 
-    fn current(&self) -> Arc<[u64]> {
-        Arc::clone(&self.prefixes.read().unwrap_or_else(PoisonError::into_inner))
+    fn current(&self) -> Loaded {
+        self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

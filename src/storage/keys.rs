@@ -1,4 +1,4 @@
-//! The keys in the table `tokens`: their digests and encrypted texts, and the tokens found by them. Only live rows.
+//! The keys in the table `tokens`: their digests and encrypted texts, and the tokens found by them. Only live rows, but for the keys of other services.
 
 use super::tokens::{select_columns, select_tokens, token_of};
 use super::{Conn, StorageError};
@@ -7,7 +7,7 @@ use crate::domain::key::{Digest, KeyHint};
 use crate::domain::ledger::Wallet;
 use crate::domain::money::Quota;
 use crate::domain::period_limits::{PeriodCounters, PeriodLimits};
-use crate::domain::time::{Day, Lifetime};
+use crate::domain::time::{Day, Lifetime, UnixTime};
 use crate::domain::token::{Budget, Token};
 use crate::domain::user::UserStatus;
 
@@ -189,13 +189,28 @@ pub async fn list_sealed_keys_after(
     Ok(rows.into_iter().map(|row| (row.id, row.key_digest, row.key_sealed)).collect())
 }
 
-/// The digests of the next 10,000 live foreign keys after an id, ascending.
-pub async fn list_foreign_after(conn: &mut Conn, after: TokenId) -> Result<Vec<(TokenId, Digest)>, StorageError> {
-    let rows = sqlx::query!(
-        "select id, key_digest from tokens where key_foreign and deleted_time is null and id > $1 order by id limit 10000",
-        after as TokenId
+/// A key of another service.
+#[derive(Debug)]
+pub struct ForeignKey {
+    pub id: TokenId,
+    pub digest: Digest,
+    pub is_live: bool,
+}
+
+/// The next 10,000 foreign keys after an id, ascending: live ones, and those that were deleted after `since`.
+pub async fn list_foreign_after(
+    conn: &mut Conn,
+    after: TokenId,
+    since: UnixTime,
+) -> Result<Vec<ForeignKey>, StorageError> {
+    let rows = sqlx::query_as!(
+        ForeignKey,
+        r#"select id, key_digest as digest, deleted_time is null as "is_live!" from tokens
+           where key_foreign and (deleted_time is null or deleted_time > $2) and id > $1 order by id limit 10000"#,
+        after as TokenId,
+        since as UnixTime
     )
     .fetch_all(conn)
     .await?;
-    Ok(rows.into_iter().map(|row| (row.id, row.key_digest)).collect())
+    Ok(rows)
 }

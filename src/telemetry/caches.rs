@@ -66,7 +66,7 @@ pub fn register_entries(registry: &mut Registry, entries: impl Fn() -> u64 + Sen
 
 /// Shows how many imported keys without a checksum are admitted, read when the metrics are read.
 pub fn register_foreign_keys(registry: &mut Registry, entries: impl Fn() -> u64 + Send + Sync + 'static) {
-    let help = "Imported keys without a checksum that this server admits";
+    let help = "Imported keys without a checksum that are not deleted";
     registry.register_collector(Box::new(Entries { name: "foreign_keys", help, count: Box::new(entries) }));
 }
 

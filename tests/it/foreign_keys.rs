@@ -160,3 +160,51 @@ async fn every_server_admits_an_imported_key_without_a_restart_and_forgets_a_rev
     assert!(!is_valid(1, KEY).await);
     eventually("the other server refuses the revoked key", async || !is_valid(0, KEY).await).await;
 }
+
+/// As with a key of ours (`idempotency.rs`): the server does not know the key any more, but the answer of the charge.
+#[sqlx::test(migrations = false)]
+async fn l4_a_retry_after_an_imported_key_was_deleted_gets_its_answer_on_every_server(pool: PgPool) {
+    let mut servers = Servers::start(&url(&pool), 2, &[]).await;
+    let ana = servers.owner("ana", PLENTY).await;
+    let (id, _) = ana.key(json!({ "name": "moved", "remain_quota": 100 })).await;
+    make_foreign(&pool, id, KEY).await;
+    let announce = async || sqlx::query("select pg_notify('keymeter_changes', 'foreign_keys')").execute(&pool).await;
+    announce().await.unwrap();
+    let charge = async |server: &Servers, at: usize, quota: i64, request_id: &str| {
+        let body = json!({ "key": KEY, "quota": quota, "request_id": request_id });
+        server.gateway(at).post("/api/gateway/charge", body).await
+    };
+    for server in 0..2 {
+        let body = json!({ "key": KEY });
+        eventually("the server admits the key", async || {
+            servers.gateway(server).post("/api/gateway/verify", body.clone()).await.ok()["valid"] == json!(true)
+        })
+        .await;
+    }
+    let charged = charge(&servers, 0, 40, "r1").await.ok();
+    ana.client.delete(&format!("/api/token/{id}")).await.ok();
+    // One server loads the keys anew, the other one starts anew.
+    announce().await.unwrap();
+    let counts_none =
+        async |at: usize| servers.gateway(at).get("/metrics").await.text.contains("keymeter_foreign_keys 0\n");
+    eventually("the keys are loaded anew", async || counts_none(1).await).await;
+    servers.running[0].kill();
+    servers.restart().await;
+    for at in 0..2 {
+        assert_eq!(charge(&servers, at, 40, "r1").await.ok(), charged, "server {at}");
+        charge(&servers, at, 41, "r1").await.refuses(409, "request_id_reused");
+        charge(&servers, at, 40, "r2").await.refuses(401, "invalid_key");
+    }
+    // Answers are kept for 72 hours. After that, the key is like any other text.
+    sqlx::query("update tokens set deleted_time = deleted_time - 72 * 3600 where id = $1")
+        .bind(id)
+        .execute(&pool)
+        .await
+        .unwrap();
+    servers.running[0].kill();
+    servers.restart().await;
+    charge(&servers, 0, 40, "r1").await.refuses(401, "invalid_key");
+    let spent: i64 =
+        sqlx::query_scalar("select used_quota from tokens where id = $1").bind(id).fetch_one(&pool).await.unwrap();
+    assert_eq!(spent, 40);
+}

@@ -1,7 +1,8 @@
 //! `keymeter import …`
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -116,6 +117,14 @@ impl SourceText {
     }
 }
 
+/// The report names people and may have passwords.
+const PRIVATE: u32 = 0o600;
+
+/// Lets nobody else read a file, also one that was here before. A pipe and a terminal are not ours.
+fn keep_private(file: &File) -> std::io::Result<()> {
+    if file.metadata()?.is_file() { file.set_permissions(Permissions::from_mode(PRIVATE)) } else { Ok(()) }
+}
+
 /// Replaces the content of a file. A pipe cannot be truncated.
 fn write_anew(file: &mut File, text: &str) -> std::io::Result<()> {
     if file.metadata()?.is_file() {
@@ -142,7 +151,8 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, Fa
     let file = match &command.report {
         Some(path) => {
             // The report of an earlier run stays until there is another one.
-            let opened = File::options().write(true).create(true).truncate(false).open(path);
+            let opened = File::options().write(true).create(true).truncate(false).mode(PRIVATE).open(path);
+            let opened = opened.and_then(|file| keep_private(&file).map(|()| file));
             Some((path, opened.map_err(|error| format!("cannot write {}: {error}", path.display()))?))
         }
         None => None,

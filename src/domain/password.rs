@@ -55,22 +55,30 @@ impl TypedPassword {
     }
 }
 
-/// Cost factors of bcrypt that are accepted. Each step doubles the time: 14 takes about a second.
+/// Cost factors of bcrypt that are verified. Each step doubles the time: 14 takes more than a second. Earlier versions imported
+/// these.
 const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=14;
+
+/// The largest cost factor of a hash that is imported: about 0.4 seconds. A sign-in holds one of a few places for as long.
+pub const MAX_IMPORTED_BCRYPT_COST: u32 = 12;
 
 /// Returns true for a bcrypt hash of a bearable cost. Such hashes come from imports; the first sign-in replaces them.
 #[must_use]
 pub fn is_bcrypt(hash: &str) -> bool {
+    bcrypt_cost(hash).is_some_and(|cost| BCRYPT_COSTS.contains(&cost))
+}
+
+/// The cost factor of a bcrypt hash, which may be unbearable; `None` for anything else.
+#[must_use]
+pub fn bcrypt_cost(hash: &str) -> Option<u32> {
     let rest = ["$2a$", "$2b$", "$2y$"].iter().find_map(|version| hash.strip_prefix(version));
-    let Some((cost, salt_and_hash)) = rest.and_then(|rest| rest.split_once('$')) else {
-        return false;
-    };
+    let (cost, salt_and_hash) = rest.and_then(|rest| rest.split_once('$'))?;
     let is_base64 = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/'));
-    cost.len() == 2
+    let is_hash = cost.len() == 2
         && cost.bytes().all(|byte| byte.is_ascii_digit())
-        && cost.parse().is_ok_and(|cost| BCRYPT_COSTS.contains(&cost))
         && salt_and_hash.len() == 53
-        && is_base64(salt_and_hash)
+        && is_base64(salt_and_hash);
+    is_hash.then(|| cost.parse().ok()).flatten().filter(|cost| (4..=31).contains(cost))
 }
 
 /// A random password that people can type: 24 letters and digits, 142 bits.
@@ -103,6 +111,9 @@ mod tests {
         for bad in ["$2a$03$", "$2a$15$", "$2a$31$", "$2x$10$", "$2a$+9$", "$2a$010$", "2a$10$", "$argon2id$v=19$", ""]
         {
             assert!(!is_bcrypt(&with(bad)), "{bad}");
+        }
+        for (start, cost) in [("$2a$04$", Some(4)), ("$2b$15$", Some(15)), ("$2y$31$", Some(31)), ("$2a$03$", None)] {
+            assert_eq!(bcrypt_cost(&with(start)), cost, "{start}");
         }
         assert!(!is_bcrypt(&format!("{}x", with("$2a$10$"))));
         assert!(!is_bcrypt(with("$2a$10$").trim_end_matches(|_| true)));

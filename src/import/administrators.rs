@@ -3,6 +3,7 @@
 use super::findings::{Detail, Finding, Found};
 use super::rows::ForeignUser;
 use super::rules::MappedUser;
+use crate::domain::password::{MAX_IMPORTED_BCRYPT_COST, bcrypt_cost};
 use crate::domain::user::Role;
 use crate::domain::username::Username;
 use crate::service::passwords;
@@ -25,7 +26,8 @@ pub struct Admitted {
 /// Decides about the role and the password of a new account. `lowers_roles` makes administrators ordinary users.
 #[must_use]
 pub fn admit(user: &ForeignUser, mut mapped: MappedUser, username: &Username, lowers_roles: bool) -> Admitted {
-    let (mut found, mut needs_password) = (Vec::new(), false);
+    let mut found = Vec::new();
+    let mut needs_password = bcrypt_cost(&user.password).is_some_and(|cost| cost > MAX_IMPORTED_BCRYPT_COST);
     if mapped.role.is_admin() {
         let detail = Detail::Account { username: username.as_str().to_owned(), role: i64::from(mapped.role.code()) };
         if lowers_roles {

@@ -14,6 +14,8 @@ pub enum Finding {
     RenamedThere,
     RootReplaced,
     NoPassword,
+    PasswordTooCostly,
+    SecondFactor,
     EmailDropped,
     RoleUnknown,
     AdministratorImported,
@@ -41,8 +43,10 @@ pub enum Finding {
     NoIpLeft,
     GroupNotOpen,
     TokenIdTaken,
+    IdOutOfRange,
     // History
     UsageBelowZero,
+    UsageModelCut,
     // Left out
     UserDeleted,
     UserGone,
@@ -64,6 +68,8 @@ impl Finding {
             Self::RenamedThere => "renamed_there",
             Self::RootReplaced => "root_replaced",
             Self::NoPassword => "no_password",
+            Self::PasswordTooCostly => "password_too_costly",
+            Self::SecondFactor => "second_factor",
             Self::EmailDropped => "email_dropped",
             Self::RoleUnknown => "role_unknown",
             Self::AdministratorImported => "administrator_imported",
@@ -90,7 +96,9 @@ impl Finding {
             Self::NoIpLeft => "no_ip_left",
             Self::GroupNotOpen => "group_not_open",
             Self::TokenIdTaken => "token_id_taken",
+            Self::IdOutOfRange => "id_out_of_range",
             Self::UsageBelowZero => "usage_below_zero",
+            Self::UsageModelCut => "usage_model_cut",
             Self::UserDeleted => "user_deleted",
             Self::UserGone => "user_gone",
             Self::TokenDeleted => "token_deleted",
@@ -117,6 +125,13 @@ impl Finding {
             }
             Self::RootReplaced => "the untouched root account became this account, with its name and its password",
             Self::NoPassword => "accounts have no password that can be checked; set one with `keymeter user password`",
+            Self::PasswordTooCostly => {
+                "password hashes with a cost above 12 were not imported; these people get a new password, which only this report \
+                 shows, or keep that of the root account here"
+            }
+            Self::SecondFactor => {
+                "accounts had a second factor there, which is not moved; here they sign in with their password alone"
+            }
             Self::EmailDropped => "invalid e-mail addresses were dropped",
             Self::RoleUnknown => "accounts have an unknown role and became users",
             Self::AdministratorImported => "accounts are administrators here, as they are there; look at each of them",
@@ -152,7 +167,9 @@ impl Finding {
             Self::NoIpLeft => "keys were switched off, because no entry of their list of addresses is valid",
             Self::GroupNotOpen => "keys have a group that is not open to their owner; open it, or they are refused",
             Self::TokenIdTaken => "keys got another id, because theirs is taken",
+            Self::IdOutOfRange => "accounts and keys got another id, because theirs is not between 1 and 2^39 - 1",
             Self::UsageBelowZero => "days with more refunds than consumption count as 0",
+            Self::UsageModelCut => "names of models in the history are too long and were cut",
             Self::UserDeleted => "accounts are deleted there and were left out",
             Self::UserGone => "accounts were deleted here after an earlier import; nothing was added to them",
             Self::TokenDeleted => "keys are deleted there and were left out",
@@ -236,12 +253,22 @@ impl From<Finding> for Found {
 
 impl Detail {
     pub fn changed(from: &str, to: &str) -> Self {
-        Self::Changed { from: from.to_owned(), to: to.to_owned() }
+        Self::Changed { from: shortened(from), to: shortened(to) }
     }
 
-    pub fn text(text: impl Into<String>) -> Self {
-        Self::Text { text: text.into() }
+    pub fn text(text: impl AsRef<str>) -> Self {
+        Self::Text { text: shortened(text.as_ref()) }
     }
+}
+
+/// Characters of a text that the report repeats.
+const MAX_DETAIL_CHARS: usize = 200;
+
+fn shortened(text: &str) -> String {
+    if text.chars().nth(MAX_DETAIL_CHARS).is_none() {
+        return text.to_owned();
+    }
+    text.chars().take(MAX_DETAIL_CHARS).chain(['…']).collect()
 }
 
 impl Display for Detail {

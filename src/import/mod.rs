@@ -32,7 +32,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use self::growth::Growth;
 pub use self::location::{Location, LocationInvalid};
-use self::plan::Planner;
+use self::plan::{MAX_KEPT_ID, Planner};
 pub use self::report::Report;
 use self::report::{Blocker, GroupOptions, Note, Subject};
 use self::schema::{LogSchema, NOT_MOVED, Schema};
@@ -157,7 +157,10 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
 
     std::mem::swap(&mut written.notes, &mut report.notes);
     std::mem::swap(&mut written.not_moved, &mut report.not_moved);
-    let max_ids = (source.number(schema.max_id("users")).await?, source.number(schema.max_id("tokens")).await?);
+    let max_ids = (
+        source.number(schema.max_id("users", MAX_KEPT_ID)).await?,
+        source.number(schema.max_id("tokens", MAX_KEPT_ID)).await?,
+    );
     let writer = target.writer(max_ids).await?;
     let mut batch = WriteBatch::new(&writer);
     let mut planner = Planner::new(here, options, &target);

@@ -1,6 +1,6 @@
 //! Decides what is written for one account: what is new, under which name and id, and what is left out.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::administrators::{Admitted, admit};
 use super::findings::{Detail, Finding, Found};
@@ -20,6 +20,10 @@ use crate::domain::time::{DAY, UnixTime};
 use crate::domain::user::Role;
 use crate::domain::username::Username;
 use crate::storage::imports::ImportedUsage;
+
+/// The largest id that is kept. Half of the ids of a cell remain for new ones; larger ones belong to other cells
+/// ([`crate::domain::cell`]).
+pub const MAX_KEPT_ID: i64 = (1 << 39) - 1;
 
 /// What this installation has already, of a part of the accounts.
 #[derive(Debug, Default)]
@@ -264,7 +268,11 @@ impl<'a> Planner<'a> {
         if !self.keeps_ids {
             return None;
         }
-        if taken.contains(&foreign) || foreign <= 0 {
+        if !(1..=MAX_KEPT_ID).contains(&foreign) {
+            report.add(subject, Finding::IdOutOfRange);
+            return None;
+        }
+        if taken.contains(&foreign) {
             report.add(subject, finding);
             return None;
         }
@@ -337,6 +345,11 @@ impl<'a> Planner<'a> {
     }
 }
 
+/// The start of a model's name that is as long as names may be here: a key of an index has a limit.
+fn cut(model: &str) -> &str {
+    model.char_indices().nth(policy::MAX_MODEL_CHARS).map_or(model, |(end, _)| &model[..end])
+}
+
 /// Tokens of an account that is not imported.
 fn leave_out(tokens: &[ForeignToken], report: &mut Report) {
     for token in tokens.iter().filter(|token| !token.is_deleted) {
@@ -370,10 +383,15 @@ impl PlannedUser {
     pub fn usage_rows(&self, local: &HashMap<i64, i64>) -> (Vec<ImportedUsage>, UsageTally) {
         let mut tally = UsageTally::default();
         let mut sums: BTreeMap<(i64, i64, &str), [i64; 4]> = BTreeMap::new();
+        let mut is_cut = BTreeSet::new();
         for row in &self.usage {
             tally.source_quota = tally.source_quota.saturating_add(row.quota);
             let token = local.get(&row.token_id).copied().unwrap_or(0);
-            let sum = sums.entry((token, row.day, row.model.as_str())).or_default();
+            let model = cut(&row.model);
+            if model.len() < row.model.len() && is_cut.insert(model) {
+                tally.found.push(Found::new(Finding::UsageModelCut, Detail::text(model)));
+            }
+            let sum = sums.entry((token, row.day, model)).or_default();
             for (sum, value) in sum.iter_mut().zip([row.quota, row.requests, row.prompt_tokens, row.completion_tokens])
             {
                 *sum = sum.saturating_add(value);

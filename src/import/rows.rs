@@ -27,6 +27,8 @@ pub struct ForeignUser {
     /// The account is linked to an identity of another service.
     pub has_linked_identity: bool,
     pub affiliate_quota: i64,
+    /// A one-time password or a passkey beside the password.
+    pub has_second_factor: bool,
 }
 
 /// A row of `tokens`.
@@ -122,6 +124,7 @@ impl ForeignUser {
             is_deleted: fields.flag(),
             has_linked_identity: fields.flag(),
             affiliate_quota: fields.int(),
+            has_second_factor: fields.flag(),
         }
     }
 }

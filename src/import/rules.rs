@@ -7,7 +7,7 @@ use crate::domain::ip_allowlist::{self, IpAllowlist};
 use crate::domain::key::ApiKey;
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
-use crate::domain::password::is_bcrypt;
+use crate::domain::password::{MAX_IMPORTED_BCRYPT_COST, bcrypt_cost};
 use crate::domain::policy;
 use crate::domain::text::{self, hides_something};
 use crate::domain::time::{Lifetime, UnixTime};
@@ -82,12 +82,20 @@ pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<Found>) {
     });
     let disabled_by =
         (status == UserStatus::Disabled).then_some(if role.is_admin() { Role::Root } else { Role::Admin });
-    let password_hash = if is_bcrypt(&user.password) {
-        user.password.clone()
-    } else {
-        found.push(Finding::NoPassword.into());
-        String::new()
+    let password_hash = match bcrypt_cost(&user.password) {
+        Some(cost) if cost <= MAX_IMPORTED_BCRYPT_COST => user.password.clone(),
+        Some(cost) => {
+            found.push(Found::new(Finding::PasswordTooCostly, Detail::text(format!("cost {cost}"))));
+            String::new()
+        }
+        None => {
+            found.push(Finding::NoPassword.into());
+            String::new()
+        }
     };
+    if user.has_second_factor {
+        found.push(Found::new(Finding::SecondFactor, Detail::text(&user.username)));
+    }
     let email = text::email(&user.email).unwrap_or_else(|_| {
         found.push(Found::new(Finding::EmailDropped, Detail::text(user.email.chars().take(100).collect::<String>())));
         String::new()
@@ -114,7 +122,7 @@ pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<Found>) {
         quota: balance(user.quota, Finding::WalletDebt, Finding::WalletCapped, &mut found),
         used_quota: used(user.used_quota, Finding::UserUsedCapped, &mut found),
         request_count: user.request_count.max(0),
-        created_time: time_or(user.created_time, now),
+        created_time: time_or(user.created_time, now, now),
         access_token: is_token.then(|| token.to_owned()),
     };
     (mapped, found)
@@ -140,14 +148,14 @@ pub fn map_token(token: &ForeignToken, now: UnixTime, revive: bool) -> (Option<M
     let (allow_ips, no_ip_left) = allowlist(&token.allow_ips, &mut found);
     let is_refused = is_switched_off(token.status, lifetime, budget, now, revive, &mut found);
     let group = Group::from_text(token.group.trim());
-    let created_time = time_or(token.created_time, now);
+    let created_time = time_or(token.created_time, now, now);
     let mapped = MappedToken {
         key_foreign: ApiKey::parse(key.expose()).is_err(),
         key,
         name: name(token.id, &token.name, &mut found),
         is_switched_off: is_refused || no_ip_left,
         created_time,
-        accessed_time: time_or(token.accessed_time, created_time),
+        accessed_time: time_or(token.accessed_time, now, created_time),
         lifetime,
         budget,
         used_quota: used(token.used_quota, Finding::TokenUsedCapped, &mut found),
@@ -215,8 +223,9 @@ fn used(units: i64, finding: Finding, found: &mut Vec<Found>) -> Quota {
     balance(units, finding, finding, found)
 }
 
-fn time_or(seconds: i64, default: UnixTime) -> UnixTime {
-    if seconds > 0 { UnixTime::new(seconds) } else { default }
+/// A time in the past; another one is not known.
+fn time_or(seconds: i64, now: UnixTime, default: UnixTime) -> UnixTime {
+    if (1..=now.get()).contains(&seconds) { UnixTime::new(seconds) } else { default }
 }
 
 /// The text without control and hidden characters, cut to a number of characters.
@@ -554,10 +563,14 @@ mod tests {
     #[test]
     fn what_an_account_has_that_is_not_allowed_here_is_changed_and_told() {
         use Finding::{
-            AccessTokenSkipped, AffiliateQuota, EmailDropped, LinkedIdentity, NoPassword, RoleUnknown,
-            UserStatusUnknown, UserUsedCapped, WalletCapped, WalletDebt,
+            AccessTokenSkipped, AffiliateQuota, EmailDropped, LinkedIdentity, NoPassword, PasswordTooCostly,
+            RoleUnknown, SecondFactor, UserStatusUnknown, UserUsedCapped, WalletCapped, WalletDebt,
         };
-        let table: [(ForeignUser, &[Finding]); 11] = [
+        let costly = user().password.replace("$10$", "$13$");
+        let table: [(ForeignUser, &[Finding]); 14] = [
+            (ForeignUser { password: user().password.replace("$10$", "$12$"), ..user() }, &[]),
+            (ForeignUser { password: costly, ..user() }, &[PasswordTooCostly]),
+            (ForeignUser { has_second_factor: true, ..user() }, &[SecondFactor]),
             (ForeignUser { password: String::new(), ..user() }, &[NoPassword]),
             (ForeignUser { password: "plain".into(), ..user() }, &[NoPassword]),
             (ForeignUser { email: "nobody".into(), ..user() }, &[EmailDropped]),
@@ -577,6 +590,18 @@ mod tests {
             let (mapped, found) = map_user(&user, NOW);
             assert_eq!(found.into_iter().map(|found| found.finding).collect::<Vec<_>>(), expected, "{user:?}");
             assert!(text::label("display_name", &mapped.display_name).is_ok());
+        }
+    }
+
+    /// Such as one in milliseconds.
+    #[test]
+    fn a_time_that_has_not_come_is_that_of_the_import() {
+        for (there, here) in
+            [(8, 8), (NOW.get(), NOW.get()), (NOW.get() + 1, NOW.get()), (i64::MAX, NOW.get()), (-1, NOW.get())]
+        {
+            assert_eq!(map_user(&ForeignUser { created_time: there, ..user() }, NOW).0.created_time.get(), here);
+            let (mapped, _) = mapped(&ForeignToken { created_time: there, accessed_time: there, ..token() });
+            assert_eq!((mapped.created_time.get(), mapped.accessed_time.get()), (here, here));
         }
     }
 

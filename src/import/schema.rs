@@ -33,6 +33,9 @@ const REQUIRED_OF_LOGS: [&str; 4] = ["user_id", "created_at", "type", "quota"];
 const IDENTITIES: [&str; 8] =
     ["github_id", "discord_id", "oidc_id", "wechat_id", "telegram_id", "lark_id", "linux_do_id", "google_id"];
 
+/// Tables of second factors, by account.
+const SECOND_FACTORS: [&str; 2] = ["two_fas", "passkey_credentials"];
+
 /// Tables of what is not moved; the report counts their rows.
 pub const NOT_MOVED: [(&str, &str); 6] = [
     ("two_fas", "two-factor secrets"),
@@ -87,6 +90,30 @@ fn quoted(dialect: Dialect, name: &str) -> String {
 /// `1` if the condition holds.
 fn condition(condition: &str) -> String {
     format!("case when {condition} then '1' else '' end")
+}
+
+/// The largest amount of one line of the logs: the sum of two has 64 bits.
+const MAX_AMOUNT: i64 = 1 << 62;
+
+/// The expression, not below `-most` and not above `most`.
+fn within(dialect: Dialect, expression: &str, most: i64) -> String {
+    let (least, greatest) = if dialect == Dialect::Sqlite { ("min", "max") } else { ("least", "greatest") };
+    format!("{least}({greatest}({expression}, -{most}), {most})")
+}
+
+/// The sum of a column within 64 bits, as a whole number.
+fn sum(dialect: Dialect, column: &str) -> String {
+    if dialect != Dialect::Sqlite {
+        let sum = within(dialect, &format!("sum({column})"), i64::MAX);
+        return format!("cast({sum} as {})", if dialect == Dialect::MySql { "signed" } else { "bigint" });
+    }
+    // SQLite refuses sums beyond 2^63, also in between. So it sums the halves of each number.
+    let (high, low) = (format!("sum({column} >> 32)"), format!("sum({column} & 4294967295)"));
+    format!(
+        "case when {high} >= 1073741824 then {max} when {high} < -1073741824 then -{max} \
+         else {high} * 4294967296 + {low} end",
+        max = i64::MAX
+    )
 }
 
 /// Texts of values that mean nothing was set.
@@ -152,6 +179,8 @@ pub struct Schema {
     dialect: Dialect,
     users: Table,
     tokens: Table,
+    /// Conditions of accounts that have a second factor.
+    second_factors: Vec<String>,
 }
 
 impl Schema {
@@ -164,7 +193,18 @@ impl Schema {
         let tokens = table(source, "tokens", &REQUIRED_OF_TOKENS).await?;
         let is_one_api = !tokens.has("model_limits") && (tokens.has("models") || tokens.has("subnet"));
         let service = if is_one_api { Service::OneApi } else { Service::NewApi };
-        Ok(Self { service, dialect: source.dialect, users, tokens })
+        let mut second_factors = Vec::new();
+        for table in SECOND_FACTORS {
+            let columns = source.columns(table).await?;
+            if !columns.contains("user_id") {
+                continue;
+            }
+            let enabled = if columns.contains("is_enabled") { " and f.is_enabled" } else { "" };
+            let live = if columns.contains("deleted_at") { " and f.deleted_at is null" } else { "" };
+            let condition = format!("exists (select 1 from {table} f where f.user_id = users.id{enabled}{live})");
+            second_factors.push(condition);
+        }
+        Ok(Self { service, dialect: source.dialect, users, tokens, second_factors })
     }
 
     /// The ids of all accounts, deleted ones included.
@@ -178,9 +218,9 @@ impl Schema {
         format!("select {}, {} from tokens group by {user}", as_int(dialect, &user), as_int(dialect, "count(*)"))
     }
 
-    /// The largest id of a table.
-    pub fn max_id(&self, table: &str) -> String {
-        format!("select {} from {table}", as_int(self.dialect, "max(id)"))
+    /// The largest id of a table up to `most`.
+    pub fn max_id(&self, table: &str, most: i64) -> String {
+        format!("select {} from {table} where id <= {most}", as_int(self.dialect, "max(id)"))
     }
 
     /// The accounts with ids in a range, in the order of [`super::rows::ForeignUser`].
@@ -192,6 +232,10 @@ impl Schema {
             .map(|column| format!("coalesce({}, '') <> ''", users.name(column)))
             .collect();
         let linked = if identities.is_empty() { "''".to_owned() } else { condition(&identities.join(" or ")) };
+        let second_factor = match self.second_factors.as_slice() {
+            [] => "''".to_owned(),
+            conditions => condition(&conditions.join(" or ")),
+        };
         let columns = [
             users.int("id", 0),
             users.text("username"),
@@ -209,6 +253,7 @@ impl Schema {
             users.is_deleted(),
             linked,
             users.int("aff_quota", 0),
+            second_factor,
         ];
         let id = users.name("id");
         // Qualified: the first column of the result has the same name in PostgreSQL, and is text.
@@ -332,8 +377,8 @@ impl LogSchema {
     }
 
     /// The consumption of accounts with ids in a range since a second, summed by token, day and model, in the order of
-    /// [`super::rows::ForeignUsage`]. Type 2 is consumption, type 6 a refund.
-    pub fn usage(&self, from: i64, to: i64, since: i64, offsets: &DayOffsets) -> String {
+    /// [`super::rows::ForeignUsage`]. Lines after `until` count as written then. Type 2 is consumption, type 6 a refund.
+    pub fn usage(&self, from: i64, to: i64, (since, until): (i64, i64), offsets: &DayOffsets) -> String {
         let logs = &self.0;
         let dialect = logs.dialect;
         let int = |expression: &str| as_int(dialect, expression);
@@ -348,18 +393,22 @@ impl LogSchema {
         };
         let token = or_zero("token_id");
         let name = format!("case when {token} = 0 then {} else '' end", or_empty("token_name"));
-        let day = offsets.day(&at, if dialect == Dialect::MySql { "div" } else { "/" });
-        let quota = or_zero("quota");
+        // A time in the future, such as one in milliseconds, is that of the import.
+        let time = format!("{}({at}, {until})", if dialect == Dialect::Sqlite { "min" } else { "least" });
+        let day = offsets.day(&time, if dialect == Dialect::MySql { "div" } else { "/" });
+        let amount = |column: &str| within(dialect, &or_zero(column), MAX_AMOUNT);
+        let quota = amount("quota");
+        let sum = |column: &str| as_text(dialect, &sum(dialect, column));
         let columns = [
             int("user_id"),
             int("token"),
             as_text(dialect, "token_name"),
             int("day"),
             as_text(dialect, "model"),
-            int("sum(quota)"),
-            int("sum(requests)"),
-            int("sum(prompt)"),
-            int("sum(completion)"),
+            sum("quota"),
+            sum("requests"),
+            sum("prompt"),
+            sum("completion"),
         ];
         let rows = [
             format!("{user} as user_id"),
@@ -369,8 +418,8 @@ impl LogSchema {
             format!("{} as model", or_empty("model_name")),
             format!("case when {kind} = 2 then {quota} else -{quota} end as quota"),
             format!("case when {kind} = 2 then 1 else 0 end as requests"),
-            format!("case when {kind} = 2 then {} else 0 end as prompt", or_zero("prompt_tokens")),
-            format!("case when {kind} = 2 then {} else 0 end as completion", or_zero("completion_tokens")),
+            format!("case when {kind} = 2 then {} else 0 end as prompt", amount("prompt_tokens")),
+            format!("case when {kind} = 2 then {} else 0 end as completion", amount("completion_tokens")),
         ];
         format!(
             "select {} from (select {} from logs where {kind} in (2, 6) and {user} between {from} and {to} \

@@ -28,12 +28,13 @@ const MAX_TOKENS: i64 = 100_000;
 pub struct History {
     schema: LogSchema,
     since: i64,
+    until: i64,
     offsets: DayOffsets,
 }
 
 impl History {
     pub fn new(schema: LogSchema, since: i64, zone: Tz, now: UnixTime) -> Self {
-        Self { schema, since, offsets: DayOffsets::of(zone, since, now.plus(DAY).get()) }
+        Self { schema, since, until: now.get(), offsets: DayOffsets::of(zone, since, now.plus(DAY).get()) }
     }
 }
 
@@ -95,8 +96,8 @@ impl<'s> Walk<'s> {
             let mut tokens = by_owner(tokens.into_iter().map(ForeignToken::new));
             let known = target.find_known(&users, &tokens).await?;
             let mut usage = match history {
-                Some(History { schema, since, offsets }) => {
-                    let sql = schema.usage(from, to, *since, offsets);
+                Some(History { schema, since, until, offsets }) => {
+                    let sql = schema.usage(from, to, (*since, *until), offsets);
                     let database: &mut Source = match &mut logs {
                         Some(logs) => logs,
                         None => source,

@@ -35,7 +35,7 @@ async fn assert_new_api_was_moved(here: &Here<'_>, report: &Value) {
     assert_eq!(report["access_tokens"], counts(2, 2, 0));
     let found = json!({
         "administrator_imported": 2, "affiliate_quota": 1, "email_dropped": 1, "expired_from_the_start": 1, "ips_dropped": 1, "key_invalid": 1,
-        "key_taken": 1, "linked_identity": 1, "no_ip_left": 1, "no_password": 5, "role_unknown": 1,
+        "key_taken": 1, "linked_identity": 1, "no_ip_left": 1, "no_password": 5, "role_unknown": 1, "second_factor": 1,
         "switched_off": 2, "token_capped": 1, "token_debt": 1, "token_deleted": 1, "token_name_changed": 2,
         "token_orphaned": 2, "usage_below_zero": 1, "usage_orphaned": 1, "user_deleted": 1, "user_status_unknown": 1,
         "username_changed": 1, "username_taken": 1, "wallet_capped": 1, "wallet_debt": 1,

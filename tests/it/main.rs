@@ -59,6 +59,7 @@ mod import;
 mod import_administrators;
 mod import_again;
 mod import_growth;
+mod import_odd_rows;
 mod import_refusals;
 mod import_unread;
 mod jobs;

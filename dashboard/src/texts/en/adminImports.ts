@@ -71,6 +71,9 @@ export const adminImports = {
     root_replaced: 'The unused root account became this account, with its name and password.',
     no_password:
       'Accounts have no password that works here. Set one with keymeter user password, or on the page of the user.',
+    password_too_costly:
+      'Password hashes with a cost above 12 were not imported. The report of the command has new passwords; the root account of here keeps its own.',
+    second_factor: 'Accounts had a second factor there. Here they sign in with their password alone.',
     email_dropped: 'Email addresses were not valid and were dropped.',
     role_unknown: 'Accounts had an unknown role and became users.',
     administrator_imported: 'Accounts are administrators here, as they are there. Look at each of them.',
@@ -101,7 +104,9 @@ export const adminImports = {
     no_ip_left: 'Keys were disabled, because no entry of their list of IP addresses is valid.',
     group_not_open: 'Keys have a group that isn’t open to their owner. Open it, or they are refused.',
     token_id_taken: 'Keys got a new ID, because theirs is taken.',
+    id_out_of_range: 'Accounts and keys got a new ID, because theirs is not between 1 and 2^39 − 1.',
     usage_below_zero: 'Days with more refunds than spend count as 0.',
+    usage_model_cut: 'Names of models in the history are too long and were cut.',
     user_deleted: 'Accounts were left out, because they are deleted there.',
     user_gone: 'Accounts were deleted here after an earlier import. Nothing was added to them.',
     token_deleted: 'Keys were left out, because they are deleted there.',

@@ -156,9 +156,8 @@ async fn tools_change_models_and_subnet_in_the_object_that_they_read(pool: PgPoo
         json!({ "name": "one", "model_limits": "o1", "model_limits_enabled": true, "allow_ips": "10.0.0.0/8" });
     let id = ana.creates(restricted).await;
     let path = format!("/api/token/{id}");
-    let read = ana.at(&one_api).get(&path).await.ok();
     for (models, subnet) in [("gpt-4o,o1", "192.0.2.1,192.0.2.2"), ("gpt-4o", "10.0.0.0/8"), ("", "")] {
-        let mut changed = read.clone();
+        let mut changed = tool.get(&path).await.ok();
         (changed["models"], changed["subnet"]) = (json!(models), json!(subnet));
         ana.put("/api/token/", changed.clone()).await.refuses(400, "invalid_models");
         let answer = tool.put("/api/token/", changed).await.ok();
@@ -167,6 +166,41 @@ async fn tools_change_models_and_subnet_in_the_object_that_they_read(pool: PgPoo
         assert_eq!(token["allow_ips"], subnet.replace(',', "\n"));
         assert_eq!(token["model_limits_enabled"], !models.is_empty());
     }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn of_two_names_for_one_limit_the_changed_one_counts_and_two_changes_are_refused(pool: PgPool) {
+    let (_, one_api) = both(pool).await;
+    let tool = one_api.enabled_user("ana").await;
+    let restricted =
+        json!({ "name": "one", "model_limits": "o1", "model_limits_enabled": true, "allow_ips": "10.0.0.0/8" });
+    let id = tool.creates(restricted).await;
+    let path = format!("/api/token/{id}");
+    let read = tool.get(&path).await.ok();
+    let changed = |changes: Value| {
+        let mut token = read.clone();
+        token.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        token
+    };
+    for (changes, code) in [
+        (json!({ "models": "gpt-4o", "model_limits": "o3" }), "invalid_models"),
+        (json!({ "models": "gpt-4o", "model_limits_enabled": false }), "invalid_models"),
+        (json!({ "subnet": "192.0.2.1", "allow_ips": "192.0.2.2" }), "invalid_ips"),
+    ] {
+        tool.put("/api/token/", changed(changes)).await.refuses(400, code);
+    }
+    tool.put("/api/token/", json!({ "id": 7_000, "models": "x", "model_limits": "y" })).await.refuses(404, "not_found");
+    tool.put("/api/token/", json!({ "models": "x", "model_limits": "y" })).await.refuses(400, "missing_field");
+    assert_eq!(tool.get(&path).await.ok(), read);
+
+    let new = json!({ "model_limits": "gpt-4o", "allow_ips": "192.0.2.1\n192.0.2.2" });
+    let token = tool.put("/api/token/", changed(new)).await.ok();
+    assert_eq!((&token["models"], &token["subnet"]), (&json!("gpt-4o"), &json!("192.0.2.1,192.0.2.2")));
+    let mut open = token.clone();
+    open["model_limits_enabled"] = json!(false);
+    assert_eq!(tool.put("/api/token/", open).await.ok()["models"], "");
+    // A new key has no earlier state that tells which name was changed.
+    tool.post("/api/token/", changed(json!({ "models": "gpt-4o" }))).await.refuses(400, "invalid_models");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -113,7 +113,7 @@ pub async fn create(
     headers: HeaderMap,
     LimitsJson(body): LimitsJson<CreateBody>,
 ) -> Result<Response, ApiError> {
-    let made = app.tokens.create(&caller, body.read(app.one_api)?).await?;
+    let made = app.tokens.create(&caller, body.read()?).await?;
     let is_preferred = wants_representation(&headers);
     let mut answer = if is_preferred || app.one_api {
         let body = TokenBody::with_key(&made.token, &made.key, &app.ledger.now(), &app);
@@ -155,7 +155,12 @@ pub async fn update(
         app.tokens.switch(&caller, id, switch).await?
     } else {
         let LimitsJson(body) = LimitsJson::<UpdateBody>::from_request(request, &app).await?;
-        let (id, patch) = body.read(app.one_api)?;
+        let named_twice = if app.one_api { body.named_twice()? } else { None };
+        let body = match named_twice {
+            Some(id) => body.without_unchanged(&app.tokens.show(&caller, id).await?)?,
+            None => body,
+        };
+        let (id, patch) = body.read()?;
         app.tokens.edit(&caller, id, patch).await?
     };
     Ok(Envelope::of(TokenBody::new(&token, &app.ledger.now(), &app)))

@@ -15,7 +15,7 @@ use crate::domain::model_limits::ModelLimits;
 use crate::domain::period_limits::PeriodLimits;
 use crate::domain::rate_limits::RateLimits;
 use crate::domain::time::Lifetime;
-use crate::domain::token::{NewToken, QuotaChange, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
+use crate::domain::token::{NewToken, QuotaChange, RequestedQuota, Switch, Token, TokenName, TokenNote, TokenPatch};
 
 /// `model_limits`: comma-separated text, or a list.
 #[derive(Debug, ToSchema)]
@@ -54,13 +54,11 @@ impl Models {
     }
 
     /// `model_limits` and its switch from their names of here and from `models`, the one name of one-api, where an empty
-    /// list allows everything. With `one_api`, `models` is what counts: tools of one-api change it in the object that they
-    /// read, and send the other names back as they were.
+    /// list allows everything.
     fn read_with_old_name(
         limits: Option<&Self>,
         enabled: Option<bool>,
         old: Option<&Self>,
-        one_api: bool,
     ) -> Result<(Option<ModelLimits>, Option<bool>), ApiError> {
         let limits = limits.map(Self::read).transpose()?;
         let Some(old) = old.map(Self::read).transpose()? else {
@@ -68,23 +66,22 @@ impl Models {
         };
         let is_restricted = old.names().next().is_some();
         let differs = is_restricted && limits.as_ref().is_some_and(|limits| *limits != old);
-        if !one_api && (differs || enabled.is_some_and(|enabled| enabled != is_restricted)) {
+        if differs || enabled.is_some_and(|enabled| enabled != is_restricted) {
             let message = "`models` and `model_limits` with `model_limits_enabled` differ; send one of them";
             return Err(ApiError::new(ErrorCode::InvalidModels, message));
         }
-        let limits = if is_restricted { old } else { limits.unwrap_or(old) };
-        Ok((Some(limits), Some(is_restricted)))
+        Ok((Some(limits.unwrap_or(old)), Some(is_restricted)))
     }
 }
 
-/// `allow_ips` from its name of here and from `subnet`, that of one-api, which is what counts with `one_api`.
-fn read_ips(allow_ips: Option<&str>, subnet: Option<&str>, one_api: bool) -> Result<Option<IpAllowlist>, ApiError> {
+/// `allow_ips` from its name of here and from `subnet`, that of one-api.
+fn read_ips(allow_ips: Option<&str>, subnet: Option<&str>) -> Result<Option<IpAllowlist>, ApiError> {
     let ips = allow_ips.map(IpAllowlist::parse).transpose()?;
     let old = subnet.map(IpAllowlist::parse).transpose()?;
-    if !one_api && ips.is_some() && old.is_some() && ips != old {
+    if ips.is_some() && old.is_some() && ips != old {
         return Err(ApiError::new(ErrorCode::InvalidIps, "`subnet` and `allow_ips` differ; send one of them"));
     }
-    Ok(old.or(ips))
+    Ok(ips.or(old))
 }
 
 /// Spec §4.4. An absent or `null` field has its default.
@@ -126,10 +123,10 @@ pub struct CreateBody {
 impl LimitNames for CreateBody {}
 
 impl CreateBody {
-    pub fn read(self, one_api: bool) -> Result<NewToken, ApiError> {
+    pub fn read(self) -> Result<NewToken, ApiError> {
         let unlimited = self.unlimited_quota.unwrap_or(false);
         let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
-        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old, one_api)?;
+        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
         Ok(NewToken {
             name: TokenName::parse(self.name.as_deref().unwrap_or_default())?,
             note: TokenNote::parse(self.note.as_deref().unwrap_or_default())?,
@@ -139,7 +136,7 @@ impl CreateBody {
             rate_limits: RateLimits::default().edited(RateLimitsChange::read(self.rate_limits.as_deref())?),
             model_limits_enabled: enabled.unwrap_or(false),
             model_limits: model_limits.unwrap_or_default(),
-            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref(), one_api)?.unwrap_or_default(),
+            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?.unwrap_or_default(),
             group: Group::from_text(self.group.as_deref().unwrap_or_default().trim()),
             cross_group_retry: self.cross_group_retry.unwrap_or(false),
         })
@@ -193,9 +190,41 @@ pub struct UpdateBody {
 impl LimitNames for UpdateBody {}
 
 impl UpdateBody {
-    pub fn read(self, one_api: bool) -> Result<(TokenId, TokenPatch), ApiError> {
+    /// The token, if the body names one limit twice: as here and as in one-api.
+    pub fn named_twice(&self) -> Result<Option<TokenId>, ApiError> {
+        let has_models = self.models.is_some() && (self.model_limits.is_some() || self.model_limits_enabled.is_some());
+        let has_ips = self.subnet.is_some() && self.allow_ips.is_some();
+        if has_models || has_ips { required_id(self.id).map(Some) } else { Ok(None) }
+    }
+
+    /// Without the name that repeats what the token has, of a limit that is named twice: tools of one-api change their names
+    /// in the object that they read, and send those of here back as they were.
+    pub fn without_unchanged(mut self, token: &Token) -> Result<Self, ApiError> {
+        if let Some(old) = self.models.as_ref().map(Models::read).transpose()? {
+            let limits = self.model_limits.as_ref().map(Models::read).transpose()?;
+            let is_restricted = token.model_limits_enabled && token.model_limits.names().next().is_some();
+            if old == if is_restricted { token.model_limits.clone() } else { ModelLimits::default() } {
+                self.models = None;
+            } else if limits.is_none_or(|limits| limits == token.model_limits)
+                && self.model_limits_enabled.is_none_or(|enabled| enabled == token.model_limits_enabled)
+            {
+                (self.model_limits, self.model_limits_enabled) = (None, None);
+            }
+        }
+        let [old, ips] =
+            [&self.subnet, &self.allow_ips].map(|text| text.as_deref().map(IpAllowlist::parse).transpose());
+        let (old, ips) = (old?, ips?);
+        if old.is_some_and(|old| old == token.allow_ips) {
+            self.subnet = None;
+        } else if self.subnet.is_some() && ips.is_some_and(|ips| ips == token.allow_ips) {
+            self.allow_ips = None;
+        }
+        Ok(self)
+    }
+
+    pub fn read(self) -> Result<(TokenId, TokenPatch), ApiError> {
         let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
-        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old, one_api)?;
+        let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
         let patch = TokenPatch {
             name: self.name.as_deref().map(TokenName::parse).transpose()?,
             note: self.note.as_deref().map(TokenNote::parse).transpose()?,
@@ -214,7 +243,7 @@ impl UpdateBody {
             rate_limits: RateLimitsChange::read(self.rate_limits.as_deref())?,
             model_limits_enabled: enabled,
             model_limits,
-            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref(), one_api)?,
+            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?,
             group: self.group.as_deref().map(|group| Group::from_text(group.trim())),
             cross_group_retry: self.cross_group_retry,
         };

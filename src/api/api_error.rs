@@ -71,10 +71,12 @@ impl ApiError {
         Self::new(ErrorCode::TooManyConnections, "this server has too many connections; retry shortly")
     }
 
-    /// 413.
+    /// 413 for a body of more than `max` bytes.
     #[must_use]
-    pub fn body_too_large() -> Self {
-        Self::new(ErrorCode::BodyTooLarge, "the body is larger than 1 MiB")
+    pub fn body_too_large(max: usize) -> Self {
+        let max =
+            if max < 1024 * 1024 { format!("{} KiB", max / 1024) } else { format!("{} MiB", max / (1024 * 1024)) };
+        Self::new(ErrorCode::BodyTooLarge, format!("the body is larger than {max}"))
     }
 
     /// 404 for a path that does not exist.

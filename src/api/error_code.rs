@@ -309,7 +309,7 @@ error_codes! {
 
     // 413, 429: too much.
 
-    /// The body is larger than 1 MiB.
+    /// The body is larger than 1 MiB; of a sign-in or a registration, larger than 8 KiB.
     BodyTooLarge = "body_too_large", [PAYLOAD_TOO_LARGE],
         "Send less at once.";
     /// Too many requests of this kind from this user, key or address; or a rate of the token is used up.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
+use http::header;
 use http::request::Parts;
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
@@ -17,19 +18,23 @@ use super::state::AppState;
 use crate::domain::caller::Origin;
 
 /// Maximum size of a body in bytes.
-const MAX_BODY: usize = 1024 * 1024;
+pub const MAX_BODY: usize = 1024 * 1024;
+
+/// Maximum size of the body of a caller who is not known yet. Everyone may send such bodies on many connections at once, and
+/// each is in memory as a whole.
+pub const MAX_STRANGERS_BODY: usize = 8 * 1024;
 
 /// Maximum number of trusted proxies in a row in `X-Forwarded-For`.
 const MAX_PROXIES: usize = 32;
 
-/// A JSON body, whatever its Content-Type. `T` ignores `null` and unknown fields.
-pub struct Json<T>(pub T);
+/// A JSON body of at most `MAX` bytes, whatever its Content-Type. `T` ignores `null` and unknown fields.
+pub struct Json<T, const MAX: usize = MAX_BODY>(pub T);
 
-impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for Json<T> {
+impl<T: DeserializeOwned, const MAX: usize> FromRequest<Arc<AppState>> for Json<T, MAX> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &Arc<AppState>) -> Result<Self, ApiError> {
-        parse(&body(request).await?).map(Self)
+        parse(&body(request, MAX).await?).map(Self)
     }
 }
 
@@ -40,20 +45,24 @@ impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for OptionalJson<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &Arc<AppState>) -> Result<Self, ApiError> {
-        let body = body(request).await?;
+        let body = body(request, MAX_BODY).await?;
         let empty = body.iter().all(u8::is_ascii_whitespace);
         parse(if empty { b"{}" } else { &body }).map(Self)
     }
 }
 
-/// The body of a request.
+/// The body of a request. If its length is announced and too large, nothing of it is read.
 ///
 /// # Errors
-/// It is too large or incomplete.
-pub async fn body(request: Request) -> Result<Bytes, ApiError> {
-    match axum::body::to_bytes(request.into_body(), MAX_BODY).await {
+/// It has more than `max` bytes, or is incomplete.
+pub async fn body(request: Request, max: usize) -> Result<Bytes, ApiError> {
+    let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|announced: usize| announced > max) {
+        return Err(ApiError::body_too_large(max));
+    }
+    match axum::body::to_bytes(request.into_body(), max).await {
         Ok(body) => Ok(body),
-        Err(error) if is_too_large(&error) => Err(ApiError::body_too_large()),
+        Err(error) if is_too_large(&error) => Err(ApiError::body_too_large(max)),
         Err(_) => Err(ApiError::new(ErrorCode::InvalidBody, "the body is incomplete; send it again")),
     }
 }

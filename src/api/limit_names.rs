@@ -11,7 +11,7 @@ use serde::{Deserialize, forward_to_deserialize_any};
 
 use super::api_error::ApiError;
 use super::error_code::ErrorCode;
-use super::extract::{body, parse};
+use super::extract::{MAX_BODY, body, parse};
 use super::state::AppState;
 
 /// The characters of an unknown name that are compared and shown.
@@ -24,13 +24,13 @@ pub trait LimitNames {
 }
 
 /// [`Json`](super::extract::Json) without unknown members whose names contain `limit`.
-pub struct LimitsJson<T>(pub T);
+pub struct LimitsJson<T, const MAX: usize = MAX_BODY>(pub T);
 
-impl<T: DeserializeOwned + LimitNames> FromRequest<Arc<AppState>> for LimitsJson<T> {
+impl<T: DeserializeOwned + LimitNames, const MAX: usize> FromRequest<Arc<AppState>> for LimitsJson<T, MAX> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &Arc<AppState>) -> Result<Self, ApiError> {
-        let body = body(request).await?;
+        let body = body(request, MAX).await?;
         let value = parse(&body)?;
         check::<T>(&body)?;
         Ok(Self(value))

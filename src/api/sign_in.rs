@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use http::HeaderMap;
+use http::request::Parts;
 use secrecy::SecretString;
 use serde::Deserialize;
 use tower_sessions::Session;
@@ -12,10 +13,11 @@ use utoipa::ToSchema;
 use super::api_error::ApiError;
 use super::auth::{NotForeign, end_session, may_end_session, start_session};
 use super::envelope::{Done, Envelope};
-use super::extract::{Json, Visitor, exposed};
+use super::extract::{Json, MAX_STRANGERS_BODY, exposed, origin};
 use super::limit_names::{LimitNames, LimitsJson};
 use super::state::AppState;
 use super::users::UserBody;
+use crate::domain::caller::Origin;
 use crate::domain::password::{NewPassword, TypedPassword};
 use crate::domain::text;
 use crate::domain::username::Username;
@@ -46,20 +48,46 @@ pub struct RegisterBody {
 
 impl LimitNames for RegisterBody {}
 
+/// A caller whose address may try to sign in; counts the attempt. Comes before the body, which is then not read in vain.
+pub struct MaySignIn(Origin);
+
+impl FromRequestParts<Arc<AppState>> for MaySignIn {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
+        let origin = origin(parts, app);
+        app.sign_in.may_sign_in(&origin)?;
+        Ok(Self(origin))
+    }
+}
+
+/// A caller whose address may register, if the operator allows it; counts the attempt. Comes before the body too.
+pub struct MayRegister(Origin);
+
+impl FromRequestParts<Arc<AppState>> for MayRegister {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
+        let origin = origin(parts, app);
+        app.sign_in.may_register(&origin)?;
+        Ok(Self(origin))
+    }
+}
+
 /// Sign in. The response sets the cookie `session`. Pages of other sites cannot call this.
 #[utoipa::path(post, path = "/api/user/login", operation_id = "login", tag = "accounts", request_body = LoginBody,
     responses((status = 200, body = Envelope<UserBody>)))]
 pub async fn sign_in(
     State(app): State<Arc<AppState>>,
     _: NotForeign,
-    Visitor(origin): Visitor,
+    MaySignIn(origin): MaySignIn,
     session: Session,
     headers: HeaderMap,
-    Json(body): Json<LoginBody>,
+    Json(body): Json<LoginBody, MAX_STRANGERS_BODY>,
 ) -> Result<Envelope<UserBody>, ApiError> {
     let username = Username::typed(body.username.as_deref().unwrap_or_default()).ok();
     let password = TypedPassword::new(exposed(body.password.as_ref()));
-    // The body may be large, and many sign-ins may wait for their password check.
+    // Many sign-ins may wait for their password check.
     drop(body);
     let (user, proof) = app.sign_in.sign_in(username.as_ref(), &password, &origin).await?;
     start_session(&session, &app, user.id, &origin, &headers).await?;
@@ -77,7 +105,7 @@ pub async fn sign_out(
     State(app): State<Arc<AppState>>,
     _: NotForeign,
     session: Session,
-    parts: http::request::Parts,
+    parts: Parts,
 ) -> Result<Done, ApiError> {
     may_end_session(&session, &parts, &app).await?;
     end_session(&session).await?;
@@ -91,7 +119,7 @@ pub async fn sign_out_by_post(
     app: State<Arc<AppState>>,
     not_foreign: NotForeign,
     session: Session,
-    parts: http::request::Parts,
+    parts: Parts,
 ) -> Result<Done, ApiError> {
     sign_out(app, not_foreign, session, parts).await
 }
@@ -102,8 +130,8 @@ pub async fn sign_out_by_post(
 pub async fn register(
     State(app): State<Arc<AppState>>,
     _: NotForeign,
-    Visitor(origin): Visitor,
-    LimitsJson(body): LimitsJson<RegisterBody>,
+    MayRegister(origin): MayRegister,
+    LimitsJson(body): LimitsJson<RegisterBody, MAX_STRANGERS_BODY>,
 ) -> Result<Done, ApiError> {
     let username = Username::parse(body.username.as_deref().unwrap_or_default())?;
     let password = NewPassword::parse(exposed(body.password.as_ref()))?;

@@ -85,7 +85,26 @@ impl SignIn {
         Self { db, clock, rate_limiter, limits, passwords, rules }
     }
 
-    /// Checks a username and a password. Start a session, then call [`SignIn::confirm`] with the proof. `None` stands
+    /// Counts an attempt to sign in from an address. Call it before anything of the attempt is read.
+    ///
+    /// # Errors
+    /// Too many attempts from this address.
+    pub fn may_sign_in(&self, origin: &Origin) -> Result<(), SignInError> {
+        Ok(self.rate_limiter.may_sign_in(origin.ip)?)
+    }
+
+    /// Counts a registration from an address. Call it before anything of the registration is read.
+    ///
+    /// # Errors
+    /// Registration is closed; too many registrations from this address.
+    pub fn may_register(&self, origin: &Origin) -> Result<(), SignInError> {
+        if !self.rules.registration_open {
+            return Err(SignInError::RegistrationClosed);
+        }
+        Ok(self.rate_limiter.may_register(origin.ip)?)
+    }
+
+    /// Checks a username and a password of an address that [`SignIn::may_sign_in`] has admitted. Start a session, then call [`SignIn::confirm`] with the proof. `None` stands
     /// for a text that cannot be a username; it takes as long as an unknown username and gets the same error.
     ///
     /// # Errors
@@ -96,7 +115,6 @@ impl SignIn {
         password: &TypedPassword,
         origin: &Origin,
     ) -> Result<(User, SignInProof), SignInError> {
-        self.rate_limiter.may_sign_in(origin.ip)?;
         let permit = self.passwords.queue()?;
         let found = {
             let mut conn = self.db.acquire().await?;
@@ -180,10 +198,10 @@ impl SignIn {
         }
     }
 
-    /// Creates an account for its owner, if the operator allows registration.
+    /// Creates an account for its owner, whose address [`SignIn::may_register`] has admitted.
     ///
     /// # Errors
-    /// Registration is closed; the username is taken; too many registrations from one address; the database.
+    /// The username is taken; too many passwords wait; the database.
     pub async fn register(
         &self,
         username: &Username,
@@ -191,10 +209,6 @@ impl SignIn {
         email: &str,
         origin: &Origin,
     ) -> Result<UserId, SignInError> {
-        if !self.rules.registration_open {
-            return Err(SignInError::RegistrationClosed);
-        }
-        self.rate_limiter.may_register(origin.ip)?;
         let password_hash = self.passwords.hash(password).await?;
         let user = NewUser {
             username,

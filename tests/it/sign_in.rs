@@ -50,7 +50,7 @@ fn request_with_headers(
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn malformed_usernames_are_not_counted_per_account(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_LIMITS__LOGIN_PER_MINUTE", "2")]).await;
-    let long = "x".repeat(100_000);
+    let long = "x".repeat(8_000);
     for name in [long.as_str(), "two words", "", "a\u{7}b"] {
         for last in 1..=5 {
             try_to_sign_in(&app, name, "whatever", &format!("192.0.2.{last}")).await.refuses_saying(
@@ -107,7 +107,7 @@ async fn a_password_above_the_maximum_length_is_not_hashed(pool: PgPool) {
     sqlx::query("update users set password_hash = $1").bind(hash).execute(&app.pool).await.unwrap();
     let message = "the username or the password is wrong";
     try_to_sign_in(&app, "root", &long, "192.0.2.1").await.refuses_saying(401, "wrong_credentials", message);
-    try_to_sign_in(&app, "root", &"x".repeat(1_000_000), "192.0.2.1").await.refuses_saying(
+    try_to_sign_in(&app, "root", &"x".repeat(8_000), "192.0.2.1").await.refuses_saying(
         401,
         "wrong_credentials",
         message,

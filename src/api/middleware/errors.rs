@@ -10,6 +10,7 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use crate::api::api_error::ApiError;
 use crate::api::envelope::{Failure, OpenAiFailure};
 use crate::api::error_code::ErrorCode;
+use crate::api::extract::MAX_BODY;
 use crate::api::state::AppState;
 
 /// The code of a failure as a header, for proxies that do not read bodies.
@@ -69,7 +70,7 @@ fn of_framework(status: StatusCode) -> ApiError {
         StatusCode::METHOD_NOT_ALLOWED => {
             ApiError::new(ErrorCode::MethodNotAllowed, "this path does not accept this method; see `Allow`")
         }
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::body_too_large(),
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::body_too_large(MAX_BODY),
         status if status.is_server_error() => {
             ApiError::internal(format_args!("a library answered {} and has logged why", status.as_u16()))
         }

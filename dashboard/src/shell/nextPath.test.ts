@@ -13,8 +13,44 @@ describe('nextPath', () => {
     ['next=%2F%09%2Fevil.example', '/'],
     ['next=javascript%3Aalert(1)', '/'],
     ['next=keys', '/'],
+    ['next=/keys//7', '/keys//7'],
+    ['next=/keys%3Fnext=//evil.example%23//evil.example', '/keys?next=//evil.example#//evil.example'],
+    ['next=/keys/../tokens', '/tokens'],
   ])('%s', (search, path) => {
     expect(nextPath(search, ORIGIN)).toBe(path);
+  });
+
+  it.each([
+    '//evil.example',
+    '///evil.example',
+    '/.//evil.example',
+    '/././/evil.example',
+    '/..//evil.example',
+    '/keys/..//evil.example',
+    '/%2e//evil.example',
+    '/%2E%2e//evil.example',
+    '/\\evil.example',
+    '/.\\\\evil.example',
+    '/.\\/evil.example',
+    '\\\\evil.example',
+    '/%2f/evil.example',
+    '/%2Fevil.example',
+    '/%5cevil.example',
+    '/.//user@evil.example',
+    '/\t/evil.example',
+    '/\n/evil.example',
+    '/\r/evil.example',
+    '/.\t//evil.example',
+    '/./\n/evil.example',
+    '\t//evil.example',
+    ' //evil.example',
+    'https:evil.example',
+    'https:///evil.example',
+    '/\u0000//evil.example/..//evil.example',
+  ])('stays on this site for %j', (next) => {
+    const path = nextPath(`next=${encodeURIComponent(next)}`, ORIGIN);
+    expect(path).not.toMatch(/^.[/\\]/);
+    for (const read of [path, decodeURIComponent(path)]) expect(new URL(read, ORIGIN).origin).toBe(ORIGIN);
   });
 
   it('returns the path passed to signInPath', () => {

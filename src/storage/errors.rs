@@ -112,6 +112,20 @@ impl StorageError {
         }
     }
 
+    /// Returns true if another transaction holds a row, or the statement took too long: with fewer rows, or later, it may
+    /// succeed.
+    #[must_use]
+    pub fn may_pass_with_fewer_rows(&self) -> bool {
+        match self {
+            Self::Locked(_) | Self::Contended(_) => true,
+            // The statement was cancelled, by its timeout.
+            Self::Unavailable(error) => {
+                error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == "57014")
+            }
+            Self::Constraint(_) | Self::GivenUp | Self::Busy | Self::Broken(_) => false,
+        }
+    }
+
     /// Returns true if one row or value of a batch may be the cause, so that the rest may succeed without it.
     #[must_use]
     pub fn may_concern_one_row(&self) -> bool {

@@ -1,7 +1,11 @@
 //! The table `installation`: the master key and the cell that this database belongs to, and by which first day of the week
 //! it counts.
 
-use super::{Conn, StorageError};
+use std::time::Duration;
+
+use sqlx::Connection as _;
+
+use super::{Conn, StorageError, clock_repair};
 use crate::domain::cell::CellLabel;
 use crate::domain::time::UnixTime;
 
@@ -88,32 +92,61 @@ pub async fn insert(conn: &mut Conn, key_check: &[u8], cell: CellLabel, now: Uni
     Ok(())
 }
 
-/// Users whose periods are counted again in one transaction.
-const RECOUNTED_USERS: i64 = 500;
+/// The most users whose periods are counted again in one transaction. Nobody is charged meanwhile who is one of them.
+const RECOUNTED_USERS: i64 = 100;
+
+/// How often a wallet that another transaction holds is tried again. Each attempt waits for the lock for a second, and then
+/// for [`RECOUNT_PAUSE`]: about five minutes in all. Our own transactions hold a wallet for seconds at most.
+const RECOUNT_ATTEMPTS: u32 = 240;
+
+/// The pause before a held wallet is tried again.
+const RECOUNT_PAUSE: Duration = Duration::from_millis(250);
 
 /// Lets weekly limits count by another first day of the week (1 Monday to 7 Sunday), if it is another one: counts the
 /// present weeks again from `usage_daily`, some users at a time under the locks of their wallets. Returns true if it did.
 /// If it is interrupted, the next start begins again.
+///
+/// Other servers charge meanwhile, so a wallet may be held or the database too busy: then fewer wallets are counted at once,
+/// and in the end one, which is waited for.
 pub async fn change_week_start(conn: &mut Conn, week_starts: i16) -> Result<bool, StorageError> {
     let counted =
         sqlx::query_scalar!("select week_starts from installation where id = 1").fetch_optional(&mut *conn).await?;
     if counted == Some(week_starts) {
         return Ok(false);
     }
-    let mut after = 0;
+    let (mut after, mut users, mut attempts) = (0, RECOUNTED_USERS, 0);
     while let Some(last) = sqlx::query_scalar!(
         "select max(id) from (select id from users where id > $1 order by id limit $2) as some_users",
         after,
-        RECOUNTED_USERS
+        users
     )
     .fetch_one(&mut *conn)
     .await?
     {
-        sqlx::query!("select count_periods($1, $2, $3)", after + 1, last, i32::from(week_starts))
-            .fetch_one(&mut *conn)
-            .await?;
-        after = last;
+        match recount(conn, after + 1, last, users == 1, week_starts).await {
+            Ok(()) => (after, users, attempts) = (last, (users * 2).min(RECOUNTED_USERS), 0),
+            Err(error) if error.may_pass_with_fewer_rows() && users > 1 => users = (users / 4).max(1),
+            Err(error) if error.may_pass_with_fewer_rows() && attempts < RECOUNT_ATTEMPTS => {
+                attempts += 1;
+                if attempts % 20 == 1 {
+                    tracing::warn!(user = last, %error, "the week of a user cannot be counted again yet; trying again");
+                }
+                tokio::time::sleep(RECOUNT_PAUSE).await;
+            }
+            Err(error) => return Err(error),
+        }
     }
     sqlx::query!("update installation set week_starts = $1 where id = 1", week_starts).execute(conn).await?;
     Ok(true)
+}
+
+/// Counts the periods of the users in a range of ids again. One user may have more usage than one statement may usually read.
+async fn recount(conn: &mut Conn, first: i64, last: i64, is_one: bool, week_starts: i16) -> Result<(), StorageError> {
+    let mut tx = conn.begin().await?;
+    if is_one {
+        clock_repair::allow_minutes(&mut tx).await?;
+    }
+    sqlx::query!("select count_periods($1, $2, $3)", first, last, i32::from(week_starts)).fetch_one(&mut *tx).await?;
+    tx.commit().await?;
+    Ok(())
 }

@@ -4,9 +4,12 @@ use keymeter::domain::wording::Wait;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::harness::database::url;
 use crate::harness::gateway::{app_with_wallet, asks, edits, releases, reserves, settles};
 use crate::harness::limits::{DAY_ENDS, MONTH_ENDS, WEEK_ENDS, no_period_limits, period_limits};
+use crate::harness::wait::eventually;
 use crate::harness::{Answer, Caller, START, TestApp};
+use crate::hostile_database::service_connection;
 
 async fn token(owner: &Caller, id: i64) -> Value {
     owner.get(&format!("/api/token/{id}")).await.ok()
@@ -636,6 +639,49 @@ async fn weeks_begin_on_the_day_of_the_setting_and_are_counted_again_when_it_cha
             .await
             .unwrap();
     assert_eq!(weeks, [30, 30]);
+}
+
+/// A server that starts with another first day of the week while others charge.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn the_week_is_counted_again_although_wallets_are_held_for_longer_than_a_lock_may_be_waited_for(pool: PgPool) {
+    let app = TestApp::with(pool.clone(), &[("KEYMETER_USAGE__WEEK_STARTS", "sunday")]).await;
+    let gateway = app.gateway().await;
+    let mut users = Vec::new();
+    for n in 0..5 {
+        let user = app.enabled_user(&format!("user{n}")).await;
+        app.fills(&user, 1_000).await;
+        let (_, key) = user.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
+        users.push((user.id, key));
+    }
+    // Sunday, then Monday.
+    for days in [5, 1] {
+        app.clock.advance(days * 86_400);
+        for (_, key) in &users {
+            charge(&gateway, key, 20 + days).await.ok();
+        }
+    }
+    let installed =
+        "insert into installation (id, key_check, cell_label, created_time, week_starts) values (1, '', '00', 1, 7)";
+    sqlx::query(installed).execute(&pool).await.unwrap();
+    let mut holder = pool.begin().await.unwrap();
+    sqlx::query("select 1 from users where id = $1 for update").bind(users[2].0).execute(&mut *holder).await.unwrap();
+    let mut conn = service_connection(&url(&pool)).await;
+    let count = tokio::spawn(async move { keymeter::storage::installation::change_week_start(&mut conn, 1).await });
+    // Only the wallet that is held waits.
+    let counted = "select array_agg(id order by id) from users where week_used = 21";
+    let others: Vec<i64> = users.iter().map(|(id, _)| *id).filter(|id| *id != users[2].0).collect();
+    let is_ahead = async || {
+        let ids: Option<Vec<i64>> = sqlx::query_scalar(counted).fetch_one(&pool).await.unwrap();
+        ids.is_some_and(|ids| ids == others[..2])
+    };
+    eventually("the wallets before it are counted", is_ahead).await;
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    assert!(!count.is_finished());
+    holder.rollback().await.unwrap();
+    assert!(count.await.unwrap().unwrap());
+    let all: i64 =
+        sqlx::query_scalar("select count(*) from users where week_used = 21").fetch_one(&pool).await.unwrap();
+    assert_eq!(all, 5);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

@@ -123,7 +123,10 @@ impl Model {
             State::Settled { charged, shortfall, was_expired, .. } => {
                 return Ok((charged, shortfall, was_expired, token.remain));
             }
-            State::Open => token.transfer(wallet, -(hold.quota - requested).max(0), hold.from_remain),
+            State::Open => {
+                let to_remain = hold.from_remain || !token.unlimited;
+                token.transfer(wallet, -(hold.quota - requested).max(0), to_remain);
+            }
             State::Expired => {}
         }
         let kept = if was_expired { 0 } else { hold.quota.min(requested) };
@@ -143,7 +146,7 @@ impl Model {
             State::Settled { .. } => return Err(RESERVATION_ENDED),
             State::Released | State::Expired => {}
             State::Open => {
-                token.transfer(&mut self.wallets[token.owner], -hold.quota, hold.from_remain);
+                token.transfer(&mut self.wallets[token.owner], -hold.quota, hold.from_remain || !token.unlimited);
                 hold.state = how;
             }
         }

@@ -313,12 +313,14 @@ impl Balances {
         }
     }
 
-    /// Moves held quota from used back to where it was taken from.
+    /// Moves held quota from used back: to the wallet, and to the token's remain if it was taken from there, or if the token is
+    /// limited now. A hold of an unlimited token took nothing from remain, but the edit that limited the token found it in
+    /// used; without the second rule the hold's end would lower remain + used (L2).
     fn give_back(&mut self, reservation: &Reservation, quota: Quota) {
         if let Some(locked) = self.tokens.get_mut(&reservation.token_id) {
             let token = &mut locked.token;
             token.used_quota = token.used_quota.saturating_sub(quota);
-            if reservation.from_remain {
+            if reservation.from_remain || !token.budget.is_unlimited() {
                 let remain = token.budget.remain().checked_add(quota).unwrap_or(token.budget.remain());
                 token.budget = Budget::new(remain, token.budget.is_unlimited());
             }

@@ -15,7 +15,8 @@ pub struct Reservation {
     pub gateway_id: Option<GatewayId>,
     /// The amount held.
     pub held: Quota,
-    /// Whether the token was limited, so that the hold was taken from its `remain_quota` and returns there.
+    /// Whether the token was limited, so that the hold was taken from its `remain_quota` and returns there. It also returns
+    /// there if the token is limited when the hold ends (L2).
     pub from_remain: bool,
     /// When the hold is given back if it has not ended before.
     pub expires_at: UnixTime,

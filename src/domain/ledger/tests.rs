@@ -193,6 +193,58 @@ fn l7_a_reservation_ends_exactly_once() {
 
 #[test]
 fn l7_only_the_gateway_that_made_a_reservation_can_settle_or_release_it() {
+    type End = fn(&mut Balances);
+    let states: [End; 4] = [
+        |_| (),
+        |balances| assert!(balances.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).is_ok()),
+        |balances| assert!(balances.release(MAKER, RESERVATION).is_ok()),
+        |balances| assert!(balances.expire(RESERVATION, SOON).is_ok()),
+    ];
+    for end in states {
+        let mut balances = balances(10, 10);
+        held(&mut balances, 4);
+        end(&mut balances);
+        let before = balances.clone();
+        let state = before.reservations[&RESERVATION].state;
+        for cost in [0, 3, 4, 9] {
+            assert_eq!(
+                balances.settle(OTHER, RESERVATION, quota(cost), Counts::default(), &soon()),
+                Err(Refusal::NoReservation),
+                "{state:?}"
+            );
+        }
+        assert_eq!(balances.release(OTHER, RESERVATION), Err(Refusal::NoReservation), "{state:?}");
+        assert_eq!(balances.reservations, before.reservations);
+        assert_eq!((balances.tokens, balances.wallets), (before.tokens, before.wallets), "{state:?}");
+    }
+}
+
+#[test]
+fn l7_a_reservation_expires_at_its_time_and_can_still_be_settled_from_what_is_left() {
+    let mut balances = balances(10, 10);
+    held(&mut balances, 4);
+    assert_eq!(balances.expire(RESERVATION, NOW), Ok(Effect::Unchanged));
+    assert_eq!(left(&balances), (6, 4, 6));
+    assert_eq!(balances.expire(RESERVATION, SOON), Ok(Effect::Applied));
+    assert_eq!(left(&balances), (10, 0, 10));
+    balances.charge(TOKEN, quota(8), Counts::default(), &RequestContext::default(), &now()).unwrap();
+    let late = Settlement { requested: quota(4), charged: quota(2), shortfall: quota(2), was_expired: true };
+    assert_eq!(balances.settle(MAKER, RESERVATION, quota(4), Counts::default(), &soon()), Ok((late, Effect::Applied)));
+    assert_eq!(left(&balances), (0, 10, 0));
+}
+
+#[test]
+fn l2_held_quota_returns_to_where_it_was_taken_from_even_if_the_token_became_unlimited() {
+    let mut balances = balances(10, 10);
+    held(&mut balances, 4);
+    balances.tokens.get_mut(&TOKEN).unwrap().token.budget = Budget::new(quota(6), true);
+    balances.release(MAKER, RESERVATION).unwrap();
+    assert_eq!(left(&balances), (10, 0, 10));
+    assert!(balances.tokens[&TOKEN].token.budget.is_unlimited());
+}
+
+#[test]
+fn l2_held_quota_of_an_unlimited_token_returns_to_remain_if_the_token_became_limited() {
     type End = fn(&mut Balances) -> Effect;
     let ends: [(End, (i64, i64, i64)); 3] = [
         (|balances| balances.release(MAKER, RESERVATION).unwrap(), (9, 0, 10)),

@@ -21,10 +21,13 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     && install -D target/dist/keymeter /out/keymeter
 
 FROM debian:bookworm-slim AS runtime
-# No version is pinned, because the newest certificates are wanted.
+# PostgreSQL's programs are for the private PostgreSQL. No version is pinned, because the newest certificates and the newest
+# minor version are wanted.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates \
+    && apt-get install -y --no-install-recommends ca-certificates postgresql-common \
+    && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.d/keymeter.conf \
+    && apt-get install -y --no-install-recommends postgresql-15 \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 keymeter \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin keymeter \
@@ -32,10 +35,9 @@ RUN apt-get update \
 COPY --from=builder /out/keymeter /usr/local/bin/keymeter
 COPY --from=dashboard /build/dist /usr/local/share/keymeter/dashboard
 
-# All persistent data are in /data: the embedded database (unless DATABASE_URL names another one), the master key
-# (unless KEYMETER_SECRETS__MASTER_KEY is set), and a cache.
+# All persistent data are in /data: the private PostgreSQL (unless DATABASE_URL names another one) and the master key
+# (unless KEYMETER_SECRETS__MASTER_KEY is set).
 ENV HOME=/data \
-    XDG_CACHE_HOME=/data/.cache \
     KEYMETER_DATA_DIR=/data \
     KEYMETER_DASHBOARD__DIR=/usr/local/share/keymeter/dashboard \
     KEYMETER_SERVER__LISTEN=0.0.0.0:3000

@@ -83,9 +83,8 @@ check-format: ## Check the format of the code
 	cargo fmt --all --check
 
 .PHONY: check-code
-check-code: ## Run clippy, with and without the embedded database
+check-code: ## Run clippy
 	cargo clippy --all-targets --locked -- -D warnings
-	cargo clippy --no-default-features --locked -- -D warnings
 
 .PHONY: check-docs
 check-docs: ## Build the code's documentation; warnings are errors

@@ -1,16 +1,11 @@
 //! `keymeter doctor`: checks the settings, the database, the master key, the keys and the ledger, and gives a remedy
-//! for each error. It changes nothing. Only the running server can reach the embedded database: it listens on a
-//! private socket, checks it itself, and the command prints its report.
+//! for each error. It changes nothing.
 
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use tokio::io::AsyncWriteExt;
-use tokio::net::UnixListener;
 
-#[cfg(feature = "embedded")]
-use crate::app::StartError;
-use crate::app::{self, Database};
+use crate::app::{self, Database, PrivatePostgres, Use};
 use crate::config::Config;
 use crate::domain::audit::{Action, AuditFilter};
 use crate::domain::calendar::{Calendar, Moment};
@@ -19,16 +14,10 @@ use crate::output::print_line;
 use crate::service::clock_repair;
 use crate::service::vault::Vault;
 use crate::storage::consistency::{self, DayViolation, Violation};
-#[cfg(feature = "embedded")]
-use crate::storage::embedded::{self, EmbeddedError};
 use crate::storage::{self, Db, StorageError, audit, keys, tokens};
 
 /// Ids per statement.
 const STEP: i64 = 50_000;
-
-/// Time limit for the report of a running server.
-#[cfg(feature = "embedded")]
-const REPORT_TIMEOUT: std::time::Duration = std::time::Duration::from_mins(10);
 
 /// The newest repairs that are named.
 const SHOWN_REPAIRS: i64 = 20;
@@ -38,25 +27,15 @@ const NO_ERRORS: &str = "no errors found";
 
 /// Checks the installation and prints a report. The exit code is 1 if there is an error.
 pub async fn examine(config: &Config) -> ExitCode {
-    let mut report = Report::printed();
-    report.good("settings", "can be read");
-    if config.database.url.is_none() && !config.data_dir.join("postgres").exists() {
+    let mut report = Report::default();
+    print_good("settings", "can be read");
+    if config.database.url.is_none() && !PrivatePostgres::exists(&config.data_dir) {
         let what = format!("there is none in {} yet; start one with `keymeter serve`", config.data_dir.display());
         report.wrong("database", &what);
         return report.close();
     }
-    let database = match Database::start(config) {
+    let database = match Database::start(config, Use::Command).await {
         Ok(database) => database,
-        #[cfg(feature = "embedded")]
-        Err(error @ StartError::Embedded(EmbeddedError::InUse(_))) => {
-            return match ask_running_server(&config.data_dir) {
-                Ok(answer) => report.close_with(&answer),
-                Err(cause) => {
-                    report.wrong("database", &format!("{error} (it does not answer: {cause})"));
-                    report.close()
-                }
-            };
-        }
         Err(error) => {
             report.wrong("database", &error.to_string());
             return report.close();
@@ -67,50 +46,17 @@ pub async fn examine(config: &Config) -> ExitCode {
     report.close()
 }
 
-/// The report of the server that runs on the embedded database in `data_dir`.
-#[cfg(feature = "embedded")]
-fn ask_running_server(data_dir: &std::path::Path) -> std::io::Result<String> {
-    let mut server = std::os::unix::net::UnixStream::connect(embedded::doctor_socket(data_dir)?)?;
-    server.set_read_timeout(Some(REPORT_TIMEOUT))?;
-    std::io::read_to_string(&mut server)
-}
-
-/// Sends a report on a running server's embedded database to each caller of `socket`, one after the other.
-pub async fn answer(socket: UnixListener, db: Db, vault: Vault, zone: String) {
-    loop {
-        let Ok((mut caller, _)) = socket.accept().await else {
-            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-            continue;
-        };
-        let mut report = Report::kept();
-        report.good("database", "the embedded PostgreSQL of the running server answers");
-        report.note(
-            "database",
-            "it is the embedded one: a power cut can lose the last writes; for production set DATABASE_URL",
-        );
-        examine_contents(&db, &vault, &zone, &mut report).await;
-        // The caller may have left.
-        let _ = caller.write_all(report.text().as_bytes()).await;
-    }
-}
-
 async fn examine_database(config: &Config, database: &Database, report: &mut Report) {
     let found = match storage::inspect(&database.options).await {
         Ok(found) => found,
         Err(error) => return report.wrong("database", &error.to_string()),
     };
-    report.good("database", &format!("PostgreSQL {} answers", found.server));
-    if database.is_embedded() {
-        report.note(
-            "database",
-            "it is the embedded one: a power cut can lose the last writes; for production set DATABASE_URL",
-        );
-    }
+    print_good("database", &format!("PostgreSQL {} answers", found.server));
     if found.pending > 0 {
         let what = format!("{} migrations wait; run `keymeter migrate` or start the service", found.pending);
         return report.wrong("schema", &what);
     }
-    report.good("schema", "is that of this version");
+    print_good("schema", "is that of this version");
     let vault = match (app::find_master_key(config), &found.key_check) {
         (Err(error), _) => return report.wrong("master key", &error.to_string()),
         (Ok(_), None) => return report.wrong("master key", "the service was never started on this database"),
@@ -125,7 +71,7 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
             vault
         }
     };
-    report.good("master key", "matches the database");
+    print_good("master key", "matches the database");
     let db = Db::open(&database.options);
     if let Err(error) = examine_clock(config, &db, report).await {
         report.wrong("clock", &error.to_string());
@@ -140,7 +86,7 @@ async fn examine_clock(config: &Config, db: &Db, report: &mut Report) -> Result<
     let micros = storage::read_clock(&mut tx).await?;
     let ahead = SystemClock.now().since(micros.seconds());
     if ahead.abs() <= i64::from(config.server.max_clock_skew_seconds) {
-        report.good("clock", "this machine and the database agree");
+        print_good("clock", "this machine and the database agree");
     } else {
         let how = if ahead > 0 { "ahead of" } else { "behind" };
         let what = format!(
@@ -169,7 +115,7 @@ async fn examine_clock(config: &Config, db: &Db, report: &mut Report) -> Result<
             detail("from_day"),
             detail("to_day")
         );
-        report.note("clock", &what);
+        print_note("clock", &what);
     }
     Ok(())
 }
@@ -177,7 +123,7 @@ async fn examine_clock(config: &Config, db: &Db, report: &mut Report) -> Result<
 /// Checks that every key can be decrypted and that the invariants of the ledger hold.
 async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Report) {
     match examine_keys(db, vault).await {
-        Ok((count, broken)) if broken.is_empty() => report.good("keys", &format!("all {count} can be decrypted")),
+        Ok((count, broken)) if broken.is_empty() => print_good("keys", &format!("all {count} can be decrypted")),
         Ok((_, broken)) => {
             let ids = broken.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             report.wrong(
@@ -190,9 +136,11 @@ async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Repor
     let literal_stars = async { tokens::count_literal_stars(&mut *db.acquire().await?).await };
     match literal_stars.await {
         Ok(0) => {}
-        Ok(count) => report.note(
+        Ok(count) => print_note(
             "models",
-            &format!("{count} tokens list a model with `\\*`, which matches nothing but that name; edit it if a pattern is meant"),
+            &format!(
+                "{count} tokens list a model with `\\*`, which matches nothing but that name; edit it if a pattern is meant"
+            ),
         ),
         Err(error) => report.wrong("models", &error.to_string()),
     }
@@ -215,7 +163,7 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
         violations.push(format!("L1: {negative} balances are negative"));
     }
     let steps = |rows: i64| u64::try_from(rows / STEP + 1).unwrap_or(0);
-    let bar = progress_bar("ledger", steps(rows.tokens) + steps(rows.users), report.is_printed());
+    let bar = progress_bar("ledger", steps(rows.tokens) + steps(rows.users));
     let mut next = Some(i64::MIN);
     while let Some(from) = next {
         let mut snapshot = consistency::snapshot(db).await?;
@@ -261,7 +209,7 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
     }
     bar.finish_and_clear();
     if violations.is_empty() {
-        report.good("ledger", "L1, L3, L5 and L9 hold for every token and every wallet");
+        print_good("ledger", "L1, L3, L5 and L9 hold for every token and every wallet");
     }
     for violation in violations {
         report.wrong("ledger", &format!("{violation}; keep a dump of the database and report this"));
@@ -270,10 +218,7 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
 }
 
 /// A progress bar on standard error, if that is a terminal.
-fn progress_bar(what: &'static str, steps: u64, may_show: bool) -> ProgressBar {
-    if !may_show {
-        return ProgressBar::hidden();
-    }
+fn progress_bar(what: &'static str, steps: u64) -> ProgressBar {
     let bar = ProgressBar::new(steps).with_prefix(what);
     match ProgressStyle::with_template("{prefix} [{bar:40}] {percent}% {eta}") {
         Ok(style) => bar.with_style(style.progress_chars("#>.")),
@@ -300,65 +245,31 @@ async fn examine_keys(db: &Db, vault: &Vault) -> Result<(usize, Vec<i64>), Stora
     }
 }
 
-/// The report: printed line by line, or kept for a caller on the socket.
+/// The report, printed line by line, and how many errors it has.
+#[derive(Default)]
 struct Report {
     wrong: u32,
-    kept: Option<String>,
 }
 
 impl Report {
-    const fn printed() -> Self {
-        Self { wrong: 0, kept: None }
-    }
-
-    const fn kept() -> Self {
-        Self { wrong: 0, kept: Some(String::new()) }
-    }
-
-    const fn is_printed(&self) -> bool {
-        self.kept.is_none()
-    }
-
-    fn line(&mut self, line: &str) {
-        match &mut self.kept {
-            Some(kept) => kept.extend([line, "\n"]),
-            None => print_line(line),
-        }
-    }
-
-    fn good(&mut self, what: &str, finding: &str) {
-        self.line(&format!("ok     {what}: {finding}"));
-    }
-
-    fn note(&mut self, what: &str, finding: &str) {
-        self.line(&format!("note   {what}: {finding}"));
-    }
-
     fn wrong(&mut self, what: &str, finding: &str) {
         self.wrong += 1;
-        self.line(&format!("WRONG  {what}: {finding}"));
+        print_line(&format!("WRONG  {what}: {finding}"));
     }
 
-    fn close(mut self) -> ExitCode {
+    fn close(self) -> ExitCode {
         if self.wrong == 0 {
-            self.line(NO_ERRORS);
+            print_line(NO_ERRORS);
             return ExitCode::SUCCESS;
         }
         ExitCode::FAILURE
     }
+}
 
-    /// Prints the report of the running server, and returns its exit code.
-    #[cfg(feature = "embedded")]
-    fn close_with(mut self, answer: &str) -> ExitCode {
-        self.line(answer.trim_end());
-        if answer.trim_end().ends_with(NO_ERRORS) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-    }
+fn print_good(what: &str, finding: &str) {
+    print_line(&format!("ok     {what}: {finding}"));
+}
 
-    /// The kept report with its last line.
-    fn text(mut self) -> String {
-        if self.wrong == 0 {
-            self.line(NO_ERRORS);
-        }
-        self.kept.unwrap_or_default()
-    }
+fn print_note(what: &str, finding: &str) {
+    print_line(&format!("note   {what}: {finding}"));
 }

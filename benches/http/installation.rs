@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
 use keymeter::app::connections::{self, Limits};
-use keymeter::app::{self, App, Database};
+use keymeter::app::{self, App, Database, Use};
 use keymeter::config::Config;
 use keymeter::domain::cell::CellLabel;
 use keymeter::domain::clock::SystemClock;
@@ -94,7 +94,7 @@ impl Drop for Running {
 /// closes, so that it never outlives the program that started it.
 pub async fn serve() {
     let config = Config::from_sources(None, std::env::vars()).unwrap();
-    let opened = app::open(&config, &Database::start(&config).unwrap()).await.unwrap();
+    let opened = app::open(&config, &Database::start(&config, Use::Command).await.unwrap()).await.unwrap();
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system()).unwrap();
     let pool = connect(&std::env::var("DATABASE_URL").unwrap()).await;
     let listener = connections::listen("127.0.0.1:0").await.unwrap();
@@ -130,7 +130,7 @@ impl Installation {
         let given = std::env::vars().filter(|(name, _)| name.starts_with("KEYMETER_") && !name.contains("_TEST_"));
         let settings: Vec<_> = given.chain(settings).collect();
         let config = Config::from_sources(None, settings.iter().cloned()).unwrap();
-        let opened = app::open(&config, &Database::start(&config).unwrap()).await.unwrap();
+        let opened = app::open(&config, &Database::start(&config, Use::Command).await.unwrap()).await.unwrap();
         let db = opened.db.clone();
         let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system()).unwrap();
         app.state.users.ensure_root(config.root.password.as_ref()).await.unwrap();

@@ -45,8 +45,6 @@ use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
 use crate::service::usage_reports::UsageReports;
 use crate::service::users::{AccountRules, Users};
-#[cfg(feature = "embedded")]
-use crate::service::vault::Vault;
 use crate::storage::sessions::SessionTable;
 use crate::telemetry::caches::InvalidationMetrics;
 use crate::telemetry::clock::ClockMetrics;
@@ -63,8 +61,6 @@ pub struct App {
     pub(super) clock_reader: Arc<ClockReader>,
     /// Ends the usage that was counted in the future. Taken by the background task.
     pub(super) repairer: Option<(ClockRepairer, mpsc::Receiver<UserId>)>,
-    #[cfg(feature = "embedded")]
-    pub(super) vault: Vault,
 }
 
 impl App {
@@ -238,8 +234,6 @@ impl App {
             refused_requests,
             clock_reader,
             repairer: Some((repairer, repair_queue)),
-            #[cfg(feature = "embedded")]
-            vault,
         })
     }
 }

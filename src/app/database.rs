@@ -1,4 +1,4 @@
-//! The database of a process: an external server, or the embedded one; migrated, and with the right master key.
+//! The database of a process: a PostgreSQL of the operator, or the private one; migrated, and with the right master key.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -9,29 +9,27 @@ use sqlx::postgres::PgConnectOptions;
 use super::StartError;
 use super::assembly::lanes;
 use super::master_key::{MASTER_KEY_FILE, find_master_key, make_master_key, make_private};
+use super::private_postgres::{PrivatePostgres, Use};
 use crate::config::{Config, PlanCacheMode};
 use crate::service::vault::Vault;
-#[cfg(feature = "embedded")]
-use crate::storage::embedded::{Embedded, EmbeddedError};
 use crate::storage::{self, Db, DbOptions, installation};
 
-/// An external PostgreSQL, or the embedded one.
+/// A PostgreSQL of the operator, or the private one.
 pub struct Database {
     pub options: DbOptions,
-    #[cfg(feature = "embedded")]
-    embedded: Option<Embedded>,
+    private: Option<PrivatePostgres>,
 }
 
 impl Database {
-    /// Starts the embedded database if the settings name no other. Changes no data.
+    /// Starts the private PostgreSQL if the settings name no other. Changes no data.
     ///
     /// # Errors
     /// See [`StartError`].
-    pub fn start(config: &Config) -> Result<Self, StartError> {
+    pub async fn start(config: &Config, purpose: Use) -> Result<Self, StartError> {
         let settings = &config.database;
-        let options = |connect, connections| DbOptions {
+        let options = |connect| DbOptions {
             connect,
-            connections,
+            connections: settings.connections.max(1),
             // One per lane, one to read keys, one for the audit log, one to read credentials, one to read the clock.
             reserved: u32::try_from(lanes(config.ledger.lanes) + 4).unwrap_or(u32::MAX),
             plan_cache_mode: match settings.plan_cache_mode {
@@ -47,28 +45,17 @@ impl Database {
                     StartError::Setting("database.url", "it is not postgres://user:password@host:port/name".into())
                 })?
                 .application_name("keymeter");
-            return Ok(Self {
-                options: options(connect, settings.connections.max(1)),
-                #[cfg(feature = "embedded")]
-                embedded: None,
-            });
+            return Ok(Self { options: options(connect), private: None });
         }
-        #[cfg(feature = "embedded")]
-        {
-            make_private(&config.data_dir)
-                .map_err(|cause| EmbeddedError::Directory { path: config.data_dir.clone(), cause })?;
-            let embedded = Embedded::start(&config.data_dir)?;
-            Ok(Self { options: options(embedded.connect_options(), 1), embedded: Some(embedded) })
-        }
-        #[cfg(not(feature = "embedded"))]
-        Err(StartError::NoDatabase)
+        let private = PrivatePostgres::start(config, purpose).await?;
+        Ok(Self { options: options(private.connect_options()), private: Some(private) })
     }
 
     /// For messages: without user and password.
     #[must_use]
     pub fn describe(&self, config: &Config) -> String {
-        if self.is_embedded() {
-            return format!("the embedded database in {}", config.data_dir.display());
+        if let Some(private) = &self.private {
+            return format!("{} in {}", private.describe(), config.data_dir.display());
         }
         let connect = &self.options.connect;
         format!(
@@ -80,22 +67,14 @@ impl Database {
     }
 
     #[must_use]
-    pub const fn is_embedded(&self) -> bool {
-        #[cfg(feature = "embedded")]
-        return self.embedded.is_some();
-        #[cfg(not(feature = "embedded"))]
-        false
+    pub const fn is_private(&self) -> bool {
+        self.private.is_some()
     }
 
-    /// Stops the embedded database. All connections must be closed before.
-    #[cfg_attr(not(feature = "embedded"), expect(clippy::unused_async, reason = "only the embedded one takes time"))]
+    /// Stops the private PostgreSQL, unless another process runs it. All connections must be closed before.
     pub async fn stop(self) {
-        #[cfg(feature = "embedded")]
-        if let Some(embedded) = self.embedded {
-            let stopped = tokio::task::spawn_blocking(|| embedded.stop()).await;
-            if let Ok(Err(error)) = stopped {
-                tracing::warn!(error, "the embedded database did not stop cleanly; committed data is safe");
-            }
+        if let Some(private) = self.private {
+            private.stop().await;
         }
     }
 }
@@ -121,8 +100,8 @@ pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartE
     if found.key_check.is_some_and(|check| check != vault.check()) {
         return Err(StartError::MasterKeyWrong(file));
     }
-    if config.secrets.master_key.is_none() && !database.is_embedded() {
-        make_private(&config.data_dir).map_err(|error| StartError::DataDir(file.clone(), error))?;
+    if config.secrets.master_key.is_none() && !database.is_private() {
+        make_private(&config.data_dir, 0o700).map_err(|error| StartError::DataDir(file.clone(), error))?;
     }
     storage::migrate(&database.options).await?;
     let db = Db::open(&database.options);

@@ -58,7 +58,7 @@ pub(super) async fn fill(opened: &Opened, config: &Config) -> Result<(), StartEr
         let password = password.unwrap_or_else(|| Rng::system().generate(|rng| random_password(rng)));
         make_data(opened, config, &password.as_str().into()).await?;
         if !config.data_dir.exists() {
-            make_private(&config.data_dir).map_err(failed)?;
+            make_private(&config.data_dir, 0o700).map_err(failed)?;
         }
         write_private(&file, &password).map_err(failed)?;
         password

@@ -7,6 +7,7 @@ use secrecy::ExposeSecret;
 use zeroize::Zeroizing;
 
 use super::StartError;
+use super::private_postgres::LOG_FILE;
 use crate::config::Config;
 use crate::service::rng::Rng;
 use crate::service::vault::MasterKey;
@@ -34,19 +35,18 @@ pub fn find_master_key(config: &Config) -> Result<Option<MasterKey>, StartError>
     }
 }
 
-/// Creates the data directory if it is absent, and makes it and its secrets private to this user. A shared directory, such
-/// as a volume that an orchestrator mounts for a group, keeps its mode, with a warning; the master key and the files of
-/// the embedded database are private in any case.
-pub(super) fn make_private(data_dir: &Path) -> std::io::Result<()> {
+/// Creates the data directory with this mode if it is absent, and takes other rights away. A shared directory, such as a
+/// volume that an orchestrator mounts for a group, keeps its mode, with a warning; the secrets in it are private in any case.
+pub(super) fn make_private(data_dir: &Path, mode_of_dir: u32) -> std::io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(data_dir)?;
+    std::fs::DirBuilder::new().recursive(true).mode(mode_of_dir).create(data_dir)?;
     let mode = |path: &Path| std::fs::metadata(path).map(|found| found.permissions().mode());
     let close = |path: &Path, to: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(to));
     let found = mode(data_dir)?;
-    if found & 0o077 != 0 {
+    if found & 0o077 & !mode_of_dir != 0 {
         // The sticky bit marks a directory that is meant to be shared, such as /tmp.
         let is_shared = found & 0o1000 != 0;
-        if !is_shared && close(data_dir, 0o700).is_ok() {
+        if !is_shared && close(data_dir, mode_of_dir).is_ok() {
             tracing::warn!("the data directory was open to other users; it is closed to them now");
         } else {
             tracing::warn!(
@@ -55,10 +55,10 @@ pub(super) fn make_private(data_dir: &Path) -> std::io::Result<()> {
             );
         }
     }
-    for (name, private) in [(MASTER_KEY_FILE, 0o600), (super::demo::PASSWORD_FILE, 0o600), ("postgres", 0o700)] {
+    for name in [MASTER_KEY_FILE, super::demo::PASSWORD_FILE, LOG_FILE] {
         let path = data_dir.join(name);
         if mode(&path).is_ok_and(|mode| mode & 0o077 != 0) {
-            close(&path, private)?;
+            close(&path, 0o600)?;
         }
     }
     Ok(())
@@ -71,7 +71,7 @@ pub(super) fn make_master_key(file: &Path) -> Result<MasterKey, StartError> {
     let write = || -> std::io::Result<()> {
         let directory = file.parent().unwrap_or(Path::new("."));
         if !directory.exists() {
-            make_private(directory)?;
+            make_private(directory, 0o700)?;
         }
         let draft = directory.join("master.key.new");
         let mut out = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;

@@ -6,6 +6,7 @@ pub mod connections;
 mod database;
 mod demo;
 mod master_key;
+mod private_postgres;
 mod serve;
 
 use std::path::PathBuf;
@@ -13,13 +14,12 @@ use std::path::PathBuf;
 pub use self::assembly::{App, openapi_json};
 pub use self::database::{Database, Opened, open};
 pub use self::master_key::find_master_key;
+pub use self::private_postgres::{PrivateError, PrivatePostgres, Use, choose_data_dir};
 pub use self::serve::serve;
 use crate::demo::DemoError;
 use crate::domain::cell::CellLabel;
 use crate::service::users::UsersError;
 use crate::service::vault::MasterKeyInvalid;
-#[cfg(feature = "embedded")]
-use crate::storage::embedded::EmbeddedError;
 use crate::storage::{OpenError, StorageError};
 
 /// Why the service does not start. Each message is one line and says what to do.
@@ -31,11 +31,8 @@ pub enum StartError {
     Setting(&'static str, String),
     #[error(transparent)]
     Open(#[from] OpenError),
-    #[cfg(feature = "embedded")]
     #[error(transparent)]
-    Embedded(#[from] EmbeddedError),
-    #[error("this keymeter was built without the embedded database; set DATABASE_URL")]
-    NoDatabase,
+    Private(#[from] PrivateError),
     #[error("cannot use {0}: {1}; make the data directory writable or set KEYMETER_DATA_DIR")]
     DataDir(PathBuf, std::io::Error),
     #[error("{0}: {1}")]

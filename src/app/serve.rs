@@ -1,7 +1,5 @@
 //! `keymeter serve`: start, run, drain, stop.
 
-#[cfg(feature = "embedded")]
-use std::path::Path;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
@@ -9,16 +7,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use zeroize::Zeroizing;
 
 use super::master_key::MASTER_KEY_FILE;
-use super::{App, Database, StartError, connections, demo, open};
+use super::{App, Database, StartError, Use, connections, demo, open};
 use crate::config::Config;
-#[cfg(feature = "embedded")]
-use crate::doctor;
 use crate::domain::clock::SystemClock;
 use crate::service;
 use crate::service::jobs::{JobRules, Jobs, expire_reservations};
 use crate::service::rng::Rng;
-#[cfg(feature = "embedded")]
-use crate::storage::embedded;
 
 /// Runs the service until SIGTERM or Ctrl-C.
 ///
@@ -31,21 +25,29 @@ pub async fn serve(mut config: Config, with_demo: bool) -> Result<(), StartError
     let listener = connections::listen(&config.server.listen)
         .await
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
-    let database = Database::start(&config)?;
-    let opened = open(&config, &database).await?;
+    let database = Database::start(&config, Use::Serve).await?;
+    let outcome = run(&config, with_demo, listener, &database).await;
+    database.stop().await;
+    outcome?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn run(config: &Config, with_demo: bool, listener: TcpListener, database: &Database) -> Result<(), StartError> {
+    let opened = open(config, database).await?;
     let db = opened.db.clone();
     if with_demo {
-        demo::fill(&opened, &config).await?;
+        demo::fill(&opened, config).await?;
     }
     let clock = service::clock::start(&db).await?;
-    let mut app = App::assemble(opened, &config, clock, Rng::system())?;
+    let mut app = App::assemble(opened, config, clock, Rng::system())?;
     let generated_password =
         app.state.users.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
     app.foreign_keys.load().await?;
     // Before the start line is printed: a script that reads it may stop the server at once.
     let stop = StopSignals::catch();
-    print_start(&listener, &config, &database, app.state.dashboard.is_some(), generated_password.as_ref());
-    let background = app.background(&database, &config);
+    print_start(&listener, config, database, app.state.dashboard.is_some(), generated_password.as_ref());
+    let background = app.background(config);
     let refused_requests = Arc::clone(&app.refused_requests);
     let limits = connections::Limits::new(&config.server, config.database.connections);
     connections::serve(listener, app.state, app.router, limits, stop.received()).await;
@@ -56,14 +58,12 @@ pub async fn serve(mut config: Config, with_demo: bool) -> Result<(), StartError
         tracing::warn!(%error, "the last counts of refused requests are lost");
     }
     db.close().await;
-    database.stop().await;
-    tracing::info!("stopped");
     Ok(())
 }
 
 impl App {
     /// Starts the background tasks: jobs, and listening for changes on other servers.
-    fn background(&mut self, database: &Database, config: &Config) -> Vec<tokio::task::JoinHandle<()>> {
+    fn background(&mut self, config: &Config) -> Vec<tokio::task::JoinHandle<()>> {
         let (db, clock) = (self.state.db.clone(), Arc::clone(&self.state.clock));
         let max_clock_skew = i64::from(config.server.max_clock_skew_seconds);
         let rules = JobRules { retention_days: config.usage.retention_days, max_clock_skew };
@@ -78,37 +78,10 @@ impl App {
             tokio::spawn(expire),
             tokio::spawn(load_foreign_keys),
             tokio::spawn(write_refused),
+            tokio::spawn(self.invalidator.clone().listen(db, Arc::clone(&self.clock_reader))),
         ];
         tasks.extend(self.repairer.take().map(|(repairer, queue)| tokio::spawn(repairer.run(queue))));
-        if !database.is_embedded() {
-            tasks.push(tokio::spawn(self.invalidator.clone().listen(db, Arc::clone(&self.clock_reader))));
-        }
-        #[cfg(feature = "embedded")]
-        if database.is_embedded() {
-            tasks.extend(self.answer_doctor(&config.data_dir));
-        }
         tasks
-    }
-
-    /// Listens for `keymeter doctor`, because the embedded database accepts only this process.
-    #[cfg(feature = "embedded")]
-    fn answer_doctor(&self, data_dir: &Path) -> Option<tokio::task::JoinHandle<()>> {
-        let listen = || {
-            let socket = embedded::doctor_socket(data_dir)?;
-            // A killed process may have left it. This process holds the lock of the data directory.
-            let _ = std::fs::remove_file(&socket);
-            tokio::net::UnixListener::bind(socket)
-        };
-        match listen() {
-            Ok(socket) => {
-                let (db, vault) = (self.state.db.clone(), self.vault.clone());
-                Some(tokio::spawn(doctor::answer(socket, db, vault, self.state.time_zone.clone())))
-            }
-            Err(error) => {
-                tracing::warn!(%error, "`keymeter doctor` cannot reach this server while it runs");
-                None
-            }
-        }
     }
 }
 
@@ -126,12 +99,8 @@ fn print_start(
     if let Some(password) = generated_password {
         println!("Sign in as `root` with the password {} (it is shown only this once)", **password);
     }
-    if database.is_embedded() {
-        println!("Data: embedded PostgreSQL in {}", config.data_dir.display());
-        tracing::warn!(
-            "the embedded database survives crashes of this process, but a power cut can lose the last writes; \
-             for production set DATABASE_URL"
-        );
+    if database.is_private() {
+        println!("Data: {} (private; set DATABASE_URL to use a PostgreSQL of your own)", database.describe(config));
     }
     if !has_dashboard {
         println!(

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::Failure;
-use crate::app::{self, Database, Opened};
+use crate::app::{self, Database, Opened, Use};
 use crate::config::Config;
 use crate::domain::group::Groups;
 use crate::import::{self, Destination, HistoryDays, ImportOptions, Location, LocationInvalid};
@@ -161,7 +161,7 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, Fa
         "Before you import, take the traffic away from the other service, wait until running requests have ended and \
          `users.used_quota` stands still, and then stop it: what it has not written by then is lost when it stops.\n",
     );
-    let database = Database::start(config)?;
+    let database = Database::start(config, Use::Command).await?;
     let outcome = async {
         let Opened { db, vault } = app::open(config, &database).await?;
         let here = Destination {

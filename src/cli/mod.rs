@@ -1,7 +1,4 @@
 //! The command line: one file a command. `serve`, `doctor`, `openapi` and `settings` call other modules directly.
-//!
-//! The embedded database accepts one process at a time, so stop the service before you run `user`, `gateway`,
-//! `import` or `migrate` on it.
 
 mod gateway;
 mod health;
@@ -9,12 +6,14 @@ mod import;
 mod migrate;
 mod user;
 
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::{env, process};
 
 use clap::{Parser, Subcommand};
 
-use crate::app::{self, App, Database, StartError};
+use crate::app::{self, App, Database, PrivateError, StartError, Use};
 use crate::config::Config;
 use crate::output::{print_error, print_line};
 use crate::service::rng::Rng;
@@ -62,8 +61,9 @@ enum Command {
     Settings,
 }
 
-/// The exit code for a database of another program, so that a supervisor can tell it from a failure that passes.
-const FOREIGN_DATABASE: u8 = 2;
+/// The exit code if a person has to choose another database or to install one, so that a supervisor can tell it from a
+/// failure that passes.
+const NO_DATABASE: u8 = 2;
 
 /// Why a command failed: one line, and the exit code.
 struct Failure {
@@ -79,8 +79,14 @@ impl From<String> for Failure {
 
 impl From<StartError> for Failure {
     fn from(error: StartError) -> Self {
-        let is_foreign = matches!(error, StartError::Open(OpenError::ForeignDatabase { .. }));
-        let code = if is_foreign { ExitCode::from(FOREIGN_DATABASE) } else { ExitCode::FAILURE };
+        let is_permanent = matches!(
+            error,
+            StartError::Open(OpenError::ForeignDatabase { .. })
+                | StartError::Private(
+                    PrivateError::NoPrograms | PrivateError::NoProgramsThere(_) | PrivateError::OtherVersion { .. }
+                )
+        );
+        let code = if is_permanent { ExitCode::from(NO_DATABASE) } else { ExitCode::FAILURE };
         Self { message: error.to_string(), code }
     }
 }
@@ -117,8 +123,12 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         | Command::Doctor
         | Command::Health => {}
     }
-    let config = Config::load(cli.config.as_deref()).map_err(|error| error.to_string())?;
+    let mut config = Config::load(cli.config.as_deref()).map_err(|error| error.to_string())?;
     telemetry::start_log(&config.log.filter, config.log.format)?;
+    if !matches!(command, Command::Health) {
+        restart_without_pgoptions(&config)?;
+        app::choose_data_dir(&mut config).map_err(StartError::from)?;
+    }
     let runtime = tokio::runtime::Runtime::new().map_err(|error| format!("cannot start threads: {error}"))?;
     runtime.block_on(async {
         match command {
@@ -135,9 +145,21 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
     })
 }
 
+/// The client of PostgreSQL adds `PGOPTIONS` to every session and knows no way to leave it out. Those are meant for some
+/// other server than the private one, so this process begins again without them.
+fn restart_without_pgoptions(config: &Config) -> Result<(), String> {
+    const VARIABLE: &str = "PGOPTIONS";
+    if config.database.url.is_some() || env::var_os(VARIABLE).is_none() {
+        return Ok(());
+    }
+    let program = env::current_exe().map_err(|error| format!("unset {VARIABLE}: {error}"))?;
+    let error = process::Command::new(program).args(env::args_os().skip(1)).env_remove(VARIABLE).exec();
+    Err(format!("unset {VARIABLE}: {error}"))
+}
+
 /// Opens the database, runs `command` with the services, and closes the database.
 async fn with_app(config: &Config, command: impl AsyncFnOnce(&App) -> Result<(), String>) -> Result<(), Failure> {
-    let database = Database::start(config)?;
+    let database = Database::start(config, Use::Command).await?;
     let outcome = async {
         let opened = app::open(config, &database).await?;
         let db = opened.db.clone();

@@ -68,6 +68,9 @@ pub enum ConfigError {
 }
 
 impl Config {
+    /// `data_dir` unless it is set.
+    pub const DEFAULT_DATA_DIR: &str = "./data";
+
     /// Reads the settings from `file` and from the environment of this process.
     ///
     /// # Errors

@@ -71,6 +71,9 @@ pub struct Dashboard {
 pub struct Database {
     #[serde(deserialize_with = "secret")]
     pub url: Option<SecretString>,
+    #[serde(deserialize_with = "path")]
+    pub programs: Option<PathBuf>,
+    pub shared_buffers_mb: u32,
     pub connections: u32,
     pub plan_cache_mode: PlanCacheMode,
     pub acquire_seconds: u64,
@@ -203,6 +206,12 @@ pub struct Models {
 fn secret<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {
     let text = String::deserialize(deserializer)?;
     Ok(if text.is_empty() { None } else { Some(SecretString::from(text)) })
+}
+
+/// An empty text is an absent path.
+fn path<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    Ok(if text.is_empty() { None } else { Some(text.into()) })
 }
 
 /// Networks, or single addresses.

@@ -383,8 +383,8 @@ pub async fn insert_usage(conn: &mut Conn, owner: UserId, usage: &[ImportedUsage
     Ok(())
 }
 
-/// Analyses the tables that an import fills. The statements of the doctor join them as a whole and need their statistics,
-/// and the embedded database analyses none by itself.
+/// Analyses the tables that an import fills. The statements of the doctor join them as a whole and need their statistics
+/// at once.
 pub async fn analyze(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query!("analyze users, tokens, usage_imported, imports").execute(conn).await?;
     Ok(())

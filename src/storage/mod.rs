@@ -12,8 +12,6 @@ pub mod charge_history;
 pub mod clock_repair;
 mod columns;
 pub mod consistency;
-#[cfg(feature = "embedded")]
-pub mod embedded;
 pub mod enablement;
 mod errors;
 pub mod gateways;

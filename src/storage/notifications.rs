@@ -1,5 +1,4 @@
-//! Notifications between servers: `NOTIFY` in the transaction of a change, `LISTEN` on a connection of its own. The
-//! embedded database has only one server.
+//! Notifications between servers: `NOTIFY` in the transaction of a change, `LISTEN` on a connection of its own.
 
 use sqlx::postgres::PgListener;
 

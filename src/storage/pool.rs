@@ -58,7 +58,7 @@ const PING_TIMEOUT: Duration = Duration::from_secs(3);
 #[derive(Debug, Clone)]
 pub struct DbOptions {
     pub connect: PgConnectOptions,
-    /// At most. The embedded database has one.
+    /// At most.
     pub connections: u32,
     /// Those of them that are reserved for requests of gateways: charging, reading keys and credentials. None if fewer
     /// than `MIN_SHARED` would be left for other requests.
@@ -225,8 +225,8 @@ impl Db {
 
     /// Waits until all connections are returned, then closes them.
     pub async fn close(&self) {
-        // A dropped transaction is rolled back when its connection returns to the pool. The embedded database must
-        // finish that before it is stopped.
+        // A dropped transaction is rolled back when its connection returns to the pool. A private PostgreSQL is stopped
+        // next, which would cut that off.
         drop(self.pool.acquire().await);
         self.pool.close().await;
         self.reserved.close().await;

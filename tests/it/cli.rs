@@ -163,11 +163,12 @@ async fn a_data_directory_that_cannot_be_written_is_refused(pool: PgPool) {
     let data = data.to_str().unwrap();
     let database = url(&pool);
     let cause = "Not a directory (os error 20)";
-    let embedded =
-        format!("cannot use the data directory {data}: {cause}; set KEYMETER_DATA_DIR to one that can be written");
+    let private = format!(
+        "cannot use {data}: {cause}; make it writable for this account, or set KEYMETER_DATA_DIR to another directory"
+    );
     let elsewhere =
         format!("cannot use {data}/master.key: {cause}; make the data directory writable or set KEYMETER_DATA_DIR");
-    for (database, sentence) in [("", embedded), (&*database, elsewhere)] {
+    for (database, sentence) in [("", private), (&*database, elsewhere)] {
         let refused = run(dir.path(), &[("KEYMETER_DATA_DIR", data), ("DATABASE_URL", database)], &["serve"]);
         assert_eq!(refusal(&refused), sentence);
     }
@@ -255,7 +256,7 @@ async fn a_wrong_master_key_is_refused_and_nothing_changes(pool: PgPool) {
 }
 
 #[tokio::test]
-async fn the_embedded_database_does_not_start_without_its_master_key() {
+async fn the_private_postgres_is_not_opened_without_its_master_key() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = Server::start(dir.path(), &[]).await;
     let (id, key) = Client::root(&server).await.creates(json!({ "name": "kept" })).await.unwrap();
@@ -358,7 +359,8 @@ async fn the_doctor_reports_a_good_installation_as_correct() {
     let report = stdout_of(&run(dir.path(), &[], &["doctor"]));
     for line in [
         "ok     settings: can be read",
-        "ok     database: the embedded PostgreSQL of the running server answers",
+        "ok     schema: is that of this version",
+        "ok     master key: matches the database",
         "ok     keys: all 1 can be decrypted",
         "ok     ledger: L1, L3, L5 and L9 hold for every token and every wallet",
         "no errors found",
@@ -370,7 +372,6 @@ async fn the_doctor_reports_a_good_installation_as_correct() {
     let report = stdout_of(&run(dir.path(), &[], &["doctor"]));
     for line in [
         "ok     settings: can be read",
-        "note   database: it is the embedded one: a power cut can lose the last writes; for production set DATABASE_URL",
         "ok     schema: is that of this version",
         "ok     master key: matches the database",
         "ok     keys: all 1 can be decrypted",

@@ -1,4 +1,4 @@
-//! Only its owner can read the data directory, which has the embedded database and the master key.
+//! Only its owner can read the data directory, which has the private PostgreSQL and the master key.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -7,6 +7,7 @@ use std::path::Path;
 use sqlx::PgPool;
 
 use crate::harness::Server;
+use crate::harness::cluster::running_as_root;
 use crate::harness::database::url;
 use crate::harness::process::run;
 
@@ -20,14 +21,21 @@ async fn the_data_directory_is_created_for_its_owner_only_and_wider_permissions_
     let data = dir.path().join("made/on/the/way");
     let settings = [("KEYMETER_DATA_DIR", data.to_str().unwrap())];
     let mut server = Server::start(dir.path(), &settings).await;
-    assert_eq!((mode(&data), mode(&data.join("postgres"))), (0o700, 0o700));
+    let modes = || {
+        let files = ["pg", "run", "master.key", "postgres.log"].map(|name| mode(&data.join(name)));
+        (mode(&data), files)
+    };
+    // As root, PostgreSQL runs as another account, which passes through the directory to its own.
+    let of_directory = if running_as_root() { 0o711 } else { 0o700 };
+    let expected = (of_directory, [0o700, 0o700, 0o600, 0o600]);
+    assert_eq!(modes(), expected);
     assert_eq!(server.terminate(), Some(0));
 
-    for path in [&data, &data.join("postgres")] {
-        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    for name in ["", "master.key", "postgres.log"] {
+        fs::set_permissions(data.join(name), Permissions::from_mode(0o755)).unwrap();
     }
     let mut server = Server::start(dir.path(), &settings).await;
-    assert_eq!((mode(&data), mode(&data.join("postgres"))), (0o700, 0o700));
+    assert_eq!(modes(), expected);
     assert_eq!(server.terminate(), Some(0));
     let output = server.output();
     assert!(output.contains("the data directory was open to other users"), "{output}");

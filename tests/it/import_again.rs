@@ -225,9 +225,8 @@ async fn a_newer_copy_of_the_same_installation_goes_on_also_after_names_and_keys
     assert_eq!((blocked.code, &blocked.report["blockers"]), (Some(2), &expected));
 }
 
-#[cfg(feature = "embedded")]
 #[tokio::test]
-async fn an_import_into_the_embedded_database_needs_no_server() {
+async fn an_import_into_the_private_postgres_needs_no_server() {
     use crate::harness::{Client, Server};
     let dir = tempfile::tempdir().unwrap();
     let source = sqlite(dir.path(), fixture("one_api.sqlite.sql")).await;

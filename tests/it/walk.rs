@@ -1,4 +1,4 @@
-//! `examples/walk.sh` against the real program on the embedded database.
+//! `examples/walk.sh` against the real program on a private PostgreSQL.
 
 use std::path::Path;
 use std::process::{Command, Output};

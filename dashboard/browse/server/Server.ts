@@ -64,14 +64,9 @@ export class Server {
     await this.run();
   }
 
-  /**
-   * Runs a command of the program on the data of the server, which stops meanwhile: the embedded database serves one
-   * process.
-   */
+  /** Runs a command of the program on the data of the server. */
   async command(...args: string[]) {
-    await this.end('SIGTERM');
     await promisify(execFile)(BINARY, args, { env: this.environment() });
-    await this.run();
   }
 
   /** Ends the server and deletes its data. */

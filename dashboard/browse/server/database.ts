@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface Database {
-  /** Absent for the embedded database of the program. */
+  /** Absent for the private PostgreSQL of the program. */
   url?: string;
   drop: () => Promise<void>;
 }
 
-/** Creates a database on the PostgreSQL of `DATABASE_URL`. Without it, the program uses its embedded database. */
+/** Creates a database on the PostgreSQL of `DATABASE_URL`. Without it, the program starts a private one. */
 export async function createDatabase(): Promise<Database> {
   const { DATABASE_URL, PG_BIN } = process.env;
   if (!DATABASE_URL) return { drop: async () => {} };

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::config;
 
-/// File descriptors that are used neither by clients nor by the database's pool: files, the event queue, the embedded
-/// database.
+/// File descriptors that are used neither by clients nor by the database's pool: files, the event
+/// queue.
 const OTHER_FILES: u64 = 64;
 
 #[derive(Debug, Clone, Copy)]

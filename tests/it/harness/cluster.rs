@@ -107,12 +107,12 @@ impl Drop for Cluster {
     }
 }
 
-fn running_as_root() -> bool {
+pub fn running_as_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
 /// The directory of PostgreSQL's programs: `PG_BIN`, or that of the newest Debian package.
-fn programs() -> PathBuf {
+pub fn programs() -> PathBuf {
     if let Some(bin) = std::env::var_os("PG_BIN") {
         return bin.into();
     }

@@ -1,5 +1,7 @@
 //! The real program as a process.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,8 +25,13 @@ const INHERITED: [&str; 8] = ["PATH", "HOME", "TZ", "LANG", "LC_ALL", "LD_PRELOA
 /// A command line of `keymeter` with these settings. Its data is in `dir`, and it listens on a port that the system
 /// chooses.
 pub fn keymeter(dir: &Path, settings: &[(&str, &str)]) -> Command {
+    if super::cluster::running_as_root() {
+        // PostgreSQL runs as another account, which must reach its files.
+        std::fs::set_permissions(dir, Permissions::from_mode(0o711)).unwrap();
+    }
     let mut command = Command::new(env!("CARGO_BIN_EXE_keymeter"));
     command.env_clear();
+    command.env("KEYMETER_DATABASE__PROGRAMS", super::cluster::programs());
     command.envs(INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.env("KEYMETER_DATA_DIR", dir.join("data")).env("KEYMETER_SERVER__LISTEN", "127.0.0.1:0");
     command.env("KEYMETER_ROOT__PASSWORD", super::ROOT_PASSWORD);
@@ -107,9 +114,21 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
+            return;
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // A killed server leaves its private PostgreSQL to the next start, which a test that ends does not have.
+        if let Some(pid) = self.log.parent().and_then(private_postgres) {
+            let _ = Command::new("kill").args(["-QUIT", &pid.to_string()]).status();
+        }
     }
+}
+
+/// The process of the private PostgreSQL whose data are in `dir`.
+pub fn private_postgres(dir: &Path) -> Option<u32> {
+    std::fs::read_to_string(dir.join("data/pg/postmaster.pid")).ok()?.lines().next()?.parse().ok()
 }
 
 /// A free port on the loopback, another one with each call. It is below the ports that systems use for outgoing

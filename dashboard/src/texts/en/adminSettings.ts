@@ -54,7 +54,7 @@ export const adminSettings = {
     'models.names': 'None',
     'server.trusted_proxies': 'None',
     'http.public_url': 'As in the browser',
-    'database.url': 'The embedded database',
+    'database.url': 'The private PostgreSQL',
     'secrets.master_key': 'A file in the data directory',
   },
   groups: { title: 'Groups', open: 'Open to everyone', closed: 'Only for its members' },

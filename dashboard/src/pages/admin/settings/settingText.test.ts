@@ -31,7 +31,7 @@ describe('settings', () => {
     ['limits.search_per_minute', { value: 1000 }, '1000', '1,000 a minute'],
     ['usage.retention_days', { value: 90 }, '90', '90 days'],
     ['database.url', { value: null, is_secret: true, is_set: true }, '', 'Set'],
-    ['database.url', { value: null, is_secret: true, is_set: false }, '', 'The embedded database'],
+    ['database.url', { value: null, is_secret: true, is_set: false }, '', 'The private PostgreSQL'],
   ] as const)('%s %j', (name, changes, code, hint) => {
     expect(settingValue(setting(name, changes as Partial<Setting>))).toEqual({ code, hint });
   });

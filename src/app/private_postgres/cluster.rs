@@ -1,0 +1,234 @@
+//! The files of the private PostgreSQL: the cluster, the directory of its socket, its log.
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::PrivateError;
+use super::account::Account;
+use super::programs::Programs;
+
+/// Given by PostgreSQL to the socket in its directory.
+const SOCKET: &str = ".s.PGSQL.5432";
+
+/// The longest path of a socket that every system admits.
+const LONGEST_SOCKET: usize = 103;
+
+/// Above this size, the log is moved to `postgres.log.1`.
+const MAX_LOG: u64 = 8 << 20;
+
+/// Lines of the log that an error shows.
+const SHOWN_LINES: usize = 6;
+
+/// Everything that is fixed about the private PostgreSQL while it runs.
+#[derive(Debug)]
+pub struct Cluster {
+    pub directory: PathBuf,
+    pub sockets: PathBuf,
+    pub programs: Programs,
+    pub account: Account,
+    pub max_connections: u32,
+    pub shared_buffers_mb: u32,
+}
+
+impl Cluster {
+    /// Creates the cluster if there is none. That takes a second or two.
+    ///
+    /// # Errors
+    /// `initdb` failed, or the file system cannot keep the files private.
+    pub fn create(&self) -> Result<(), PrivateError> {
+        if self.directory.join("PG_VERSION").exists() {
+            return Ok(());
+        }
+        let at = |cause| PrivateError::Directory(self.directory.clone(), cause);
+        tracing::info!(directory = %self.directory.display(), "creating the database");
+        // Under another name until it is complete: a killed `initdb` leaves a part.
+        let draft = self.directory.with_extension("new");
+        match fs::remove_dir_all(&draft) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(error)),
+            Ok(()) | Err(_) => {}
+        }
+        fs::DirBuilder::new().mode(0o700).create(&draft).map_err(at)?;
+        check_file_system(&draft)?;
+        self.account.own(&draft).map_err(at)?;
+        let mut command = self.account.command(&self.programs.program("initdb"));
+        command.arg("-D").arg(&draft);
+        command.args(["-U", super::USER, "-A", "trust", "-E", "UTF8", "--locale=C", "-k", "--no-instructions"]);
+        let output = command.stdin(Stdio::null()).output().map_err(at)?;
+        if !output.status.success() {
+            let said = [output.stdout, output.stderr].concat();
+            let cause = last_lines(&String::from_utf8_lossy(&said));
+            return Err(PrivateError::start(&self.directory, &cause));
+        }
+        fs::rename(&draft, &self.directory).map_err(at)?;
+        let parent = self.directory.parent().unwrap_or(Path::new("/"));
+        fs::File::open(parent).and_then(|parent| parent.sync_all()).map_err(at)
+    }
+
+    /// The command that runs the server. Its messages go to the log.
+    pub fn postgres(&self) -> Result<Command, PrivateError> {
+        let log = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(self.log());
+        let log = log.map_err(|cause| PrivateError::Directory(self.log(), cause))?;
+        let errors = log.try_clone().map_err(|cause| PrivateError::Directory(self.log(), cause))?;
+        let mut command = self.account.command(&self.programs.program("postgres"));
+        command.arg("-D").arg(&self.directory);
+        for (name, value) in self.settings() {
+            command.arg("-c").arg(format!("{name}={value}"));
+        }
+        command.stdin(Stdio::null()).stdout(log).stderr(errors);
+        Ok(command)
+    }
+
+    /// PostgreSQL's settings. `data/pg/postgresql.conf` has no say in these, and in all others.
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        let own = |value: &str| value.to_owned();
+        vec![
+            // Only this machine, through a socket in a private directory.
+            ("listen_addresses", String::new()),
+            ("port", own("5432")),
+            ("unix_socket_directories", format!("\"{}\"", self.sockets.display().to_string().replace('"', "\"\""))),
+            ("unix_socket_permissions", own("0700")),
+            // An answered charge survives a power failure.
+            ("fsync", own("on")),
+            ("synchronous_commit", own("on")),
+            ("full_page_writes", own("on")),
+            // Small: it shares the machine with its only client.
+            ("max_connections", self.max_connections.to_string()),
+            ("shared_buffers", format!("{}MB", self.shared_buffers_mb)),
+            ("wal_buffers", own("1MB")),
+            ("max_wal_size", own("256MB")),
+            ("maintenance_work_mem", own("32MB")),
+            ("autovacuum_max_workers", own("2")),
+            ("max_parallel_workers", own("0")),
+            ("max_parallel_workers_per_gather", own("0")),
+            ("max_parallel_maintenance_workers", own("0")),
+            ("max_logical_replication_workers", own("0")),
+            ("huge_pages", own("off")),
+            // Containers often have one megabyte of /dev/shm.
+            ("dynamic_shared_memory_type", own("mmap")),
+            ("timezone", own("UTC")),
+            ("lc_messages", own("C")),
+            // Statements stay out of the log.
+            ("log_timezone", own("UTC")),
+            ("log_statement", own("none")),
+            ("log_min_error_statement", own("panic")),
+            ("log_parameter_max_length_on_error", own("0")),
+            ("logging_collector", own("off")),
+            ("log_destination", own("stderr")),
+        ]
+    }
+
+    /// The file with the number of the process that listens on the socket.
+    #[must_use]
+    pub fn socket_lock(&self) -> PathBuf {
+        self.sockets.join(format!("{SOCKET}.lock"))
+    }
+
+    #[must_use]
+    pub fn log(&self) -> PathBuf {
+        self.directory.with_file_name(super::LOG_FILE)
+    }
+
+    /// Keeps the log small. PostgreSQL appends to the file it was given, so the file is copied and then emptied.
+    pub fn trim_log(&self) {
+        let log = self.log();
+        let is_large = fs::metadata(&log).is_ok_and(|found| found.len() > MAX_LOG);
+        if is_large
+            && let Err(error) = fs::copy(&log, log.with_extension("log.1"))
+                .and_then(|_| fs::OpenOptions::new().write(true).open(&log)?.set_len(0))
+        {
+            tracing::warn!(%error, "PostgreSQL's log could not be shortened");
+        }
+    }
+
+    /// What PostgreSQL said last in its log, from the byte `start` on.
+    #[must_use]
+    pub fn last_words(&self, start: u64) -> String {
+        let read = || -> std::io::Result<String> {
+            let mut log = fs::File::open(self.log())?;
+            let end = log.seek(SeekFrom::End(0))?;
+            log.seek(SeekFrom::Start(start.min(end).max(end.saturating_sub(4096))))?;
+            let mut said = Vec::new();
+            log.read_to_end(&mut said)?;
+            Ok(last_lines(&String::from_utf8_lossy(&said)))
+        };
+        read().unwrap_or_default()
+    }
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(SHOWN_LINES)..].join("; ")
+}
+
+/// The major version of an existing cluster.
+///
+/// # Errors
+/// Its file cannot be read.
+pub fn version(directory: &Path) -> Result<Option<u32>, PrivateError> {
+    match fs::read_to_string(directory.join("PG_VERSION")) {
+        Ok(text) => Ok(text.trim().parse().ok()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(PrivateError::Directory(directory.to_owned(), error)),
+    }
+}
+
+/// Refuses a file system on which the files could not be kept private, and warns of those that lose data.
+fn check_file_system(directory: &Path) -> Result<(), PrivateError> {
+    let at = |cause| PrivateError::Directory(directory.to_owned(), cause);
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o700)).map_err(at)?;
+    if fs::metadata(directory).map_err(at)?.mode() & 0o777 != 0o700 {
+        return Err(PrivateError::NoModes(directory.to_owned()));
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::statfs::{NFS_SUPER_MAGIC, TMPFS_MAGIC, statfs};
+        let kind = statfs(directory).map_err(|error| at(error.into()))?.filesystem_type();
+        if kind == TMPFS_MAGIC {
+            tracing::warn!("the data directory is in memory (tmpfs): a restart of the machine loses all data");
+        } else if kind == NFS_SUPER_MAGIC {
+            tracing::warn!("the data directory is on NFS: mount it with `hard`, and never start two machines on it");
+        }
+    }
+    Ok(())
+}
+
+/// The directory of the socket, private to the account: in the data directory or, if its path is too long for a socket, in a
+/// directory for running programs.
+///
+/// # Errors
+/// It cannot be created, or belongs to somebody else.
+pub fn make_socket_directory(data_dir: &Path, account: &Account) -> Result<PathBuf, PrivateError> {
+    let inside = data_dir.join("run");
+    let directory = if inside.join(SOCKET).as_os_str().len() <= LONGEST_SOCKET {
+        inside
+    } else {
+        // The inode tells the data directories of a machine apart.
+        let inode = fs::metadata(data_dir).map_err(|cause| PrivateError::Directory(inside, cause))?.ino();
+        runtime_directory(account).join(format!("keymeter-{inode}"))
+    };
+    let at = |cause| PrivateError::Directory(directory.clone(), cause);
+    match fs::DirBuilder::new().mode(0o700).create(&directory) {
+        Ok(()) => account.own(&directory).map_err(at)?,
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let found = fs::symlink_metadata(&directory).map_err(at)?;
+            if !found.is_dir() || !account.is_owner(&found) || found.mode() & 0o077 != 0 {
+                return Err(PrivateError::SocketDirectory(directory));
+            }
+        }
+        Err(error) => return Err(at(error)),
+    }
+    Ok(directory)
+}
+
+/// Where programs keep the sockets of this boot.
+fn runtime_directory(account: &Account) -> PathBuf {
+    let of_user = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let of_user =
+        of_user.filter(|directory| !account.is_other && directory.is_dir() && directory.as_os_str().len() < 64);
+    of_user
+        .or_else(|| Some(PathBuf::from("/run/keymeter")).filter(|directory| directory.is_dir()))
+        .unwrap_or_else(|| PathBuf::from("/tmp"))
+}

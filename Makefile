@@ -23,22 +23,28 @@ help: ## List these targets
 
 .PHONY: run
 run: ## Start the service; builds the dashboard if Node.js is installed (ARGS: arguments of `keymeter serve`)
+	@scripts/setup.sh run
 	@scripts/dashboard.sh build-if-able
-	cargo run --release --locked -- serve $(ARGS)
+	. ./target/setup.env && cargo run --release --locked -- serve $(ARGS)
 
 .PHONY: demo
 demo: ## Start the service with example data: accounts, keys, three months of charges (rm -rf target/demo: new data)
+	@scripts/setup.sh run
 	@scripts/dashboard.sh build-if-able
 	@# Without this file the last start did not complete the data.
 	@[ -e target/demo/demo-password ] || rm -rf target/demo
-	KEYMETER_DATA_DIR=target/demo cargo run --release --locked -- serve --demo $(ARGS)
+	. ./target/setup.env && KEYMETER_DATA_DIR=target/demo cargo run --release --locked -- serve --demo $(ARGS)
 
 .PHONY: dashboard
 dashboard: ## Build the dashboard into dashboard/dist (needs Node.js)
 	scripts/dashboard.sh build
 
 .PHONY: test
-test: test-service test-document test-dashboard ## Run all tests of the service, its OpenAPI document and the dashboard
+test: set-up-tests test-service test-document test-dashboard ## Run all tests of the service, its OpenAPI document and the dashboard
+
+.PHONY: set-up-tests
+set-up-tests:
+	@scripts/setup.sh test
 
 .PHONY: test-service
 test-service: ## Test the service on a throwaway PostgreSQL (TEST_ARGS: arguments of `cargo test`; KEYMETER_TEST_WITHOUT)

@@ -13,7 +13,6 @@
 #   TMPDIR                      directory of the cluster; default /tmp (/var/tmp when fsync is on)
 set -euo pipefail
 
-readonly least_version=14
 readonly start_attempts=10
 
 say() { printf 'with-postgres: %s\n' "$*" >&2; }
@@ -31,85 +30,9 @@ if [[ -n ${KEYMETER_TEST_DATABASE_URL:-} ]]; then
     exec "$@"
 fi
 
-# --- Find the server's programs -------------------------------------------------------------------------------
-
-# Succeeds if directory $1 contains a complete server that is new enough.
-serves() {
-    local program version
-    for program in postgres initdb pg_ctl; do
-        [[ -x $1/$program ]] || return 1
-    done
-    version=$("$1/postgres" --version 2>/dev/null) || return 1
-    [[ $version =~ \)\ ([0-9]+) ]] && ((BASH_REMATCH[1] >= least_version))
-}
-
-# Prints the directories to try, the best first.
-candidates() {
-    local on_path resolved
-    if [[ -n ${PG_BIN:-} ]]; then
-        printf '%s\n' "$PG_BIN"
-        return
-    fi
-    if on_path=$(command -v postgres); then
-        # The PATH may contain a link to postgres only; the directory it points to has the other programs.
-        resolved=$(readlink -f "$on_path" 2>/dev/null) || resolved=$on_path
-        dirname "$resolved"
-        dirname "$on_path"
-    fi
-    printf '%s\n' \
-        /usr/lib/postgresql/*/bin \
-        /usr/pgsql-*/bin \
-        /opt/homebrew/opt/postgresql*/bin \
-        /usr/local/opt/postgresql*/bin \
-        /home/linuxbrew/.linuxbrew/opt/postgresql*/bin \
-        /opt/local/lib/postgresql*/bin \
-        /Library/PostgreSQL/*/bin \
-        /usr/local/pgsql/bin | LC_ALL=C sort -Vr
-}
-
-find_server() {
-    local directory
-    while IFS= read -r directory; do
-        if serves "$directory"; then
-            printf '%s\n' "$directory"
-            return
-        fi
-    done < <(candidates)
-    return 1
-}
-
-# Installs Debian's package without the cluster and the service that it normally creates.
-install_server() {
-    local as_root=() no_cluster=/etc/postgresql-common/createcluster.d/keymeter.conf outcome=0
-    if ! command -v apt-get >/dev/null; then
-        return 1
-    fi
-    if ((EUID != 0)); then
-        if ! sudo -n true 2>/dev/null; then
-            return 1
-        fi
-        as_root=(sudo -n)
-    fi
-    as_root+=(env DEBIAN_FRONTEND=noninteractive)
-    say 'no PostgreSQL server found; installing the package postgresql'
-    {
-        "${as_root[@]}" mkdir -p "${no_cluster%/*}" &&
-            printf 'create_main_cluster = false\n' | "${as_root[@]}" tee "$no_cluster" &&
-            "${as_root[@]}" apt-get update -qq &&
-            "${as_root[@]}" apt-get install -y -qq --no-install-recommends postgresql </dev/null
-    } >&2 || outcome=1
-    "${as_root[@]}" rm -f "$no_cluster"
-    return "$outcome"
-}
-
-if ! bin=$(find_server); then
-    if [[ -n ${PG_BIN:-} ]]; then
-        die "PG_BIN=$PG_BIN contains no PostgreSQL server of version $least_version or newer"
-    fi
-    if ! install_server || ! bin=$(find_server); then
-        die "PostgreSQL $least_version or newer is required: install it (Debian and Ubuntu: apt-get install postgresql;" \
-            'macOS: brew install postgresql), or set KEYMETER_TEST_DATABASE_URL to a database'
-    fi
+if ! bin=$("$(dirname "${BASH_SOURCE[0]}")/postgres-programs.sh"); then
+    die 'PostgreSQL 14 or newer is missing: scripts/setup.sh test gets it; or set PG_BIN to the directory of its programs, or' \
+        'KEYMETER_TEST_DATABASE_URL to a database'
 fi
 
 # PG… variables of the caller are meant for another server.

@@ -8,7 +8,7 @@ use super::auth::USER_HEADERS;
 use super::state::AppState;
 
 /// Refuses a write by cookie that does not come from this site. Where the browser sends neither `Origin` nor
-/// `Sec-Fetch-Site`, one of [`USER_HEADERS`] is required instead: pages of other sites cannot send it.
+/// `Sec-Fetch-Site`, one of `USER_HEADERS` is required instead: pages of other sites cannot send it.
 pub fn refuse_write(parts: &Parts, app: &AppState) -> Result<(), ApiError> {
     let allowed = match source(parts, app) {
         Source::SameSite => true,

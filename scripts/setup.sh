@@ -50,6 +50,7 @@ if [[ $goal == test ]]; then
     needs nginx nginx
     needs caddy caddy
     [[ ,${KEYMETER_TEST_WITHOUT:-}, == *,mariadb,* ]] || needs mariadbd mariadb-server-core
+    [[ -n ${KEYMETER_TEST_DATABASE_URL:-} ]] || needs psql postgresql-client
     needs npm 'nodejs npm'
     command -v google-chrome >/dev/null || needs chromium chromium
     python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)

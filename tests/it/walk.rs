@@ -1,4 +1,4 @@
-//! `examples/walk.sh` against the real program on a private PostgreSQL.
+//! `examples/walk.sh` and `examples/first-charge.sh` against the real program on a private PostgreSQL.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -6,7 +6,11 @@ use std::process::{Command, Output};
 use crate::harness::{ROOT_PASSWORD, Server};
 
 fn walk(base: &str, password: &str) -> Output {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/walk.sh");
+    run_example("walk.sh", base, password)
+}
+
+fn run_example(name: &str, base: &str, password: &str) -> Output {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
     Command::new(script).env("BASE", base).env("ROOT_PASSWORD", password).output().unwrap()
 }
 
@@ -37,4 +41,23 @@ async fn a_walk_that_fails_names_the_step() {
         let output = String::from_utf8_lossy(&walked.stderr).into_owned();
         assert!(output.ends_with(message), "{output}");
     }
+}
+
+#[tokio::test]
+async fn the_first_charge_is_refused_above_the_limit_and_again_with_another_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    for _ in 0..2 {
+        let charged = run_example("first-charge.sh", &server.base, ROOT_PASSWORD);
+        let output = String::from_utf8_lossy(&charged.stdout);
+        assert!(charged.status.success(), "{output}{}", String::from_utf8_lossy(&charged.stderr));
+        let statuses: Vec<_> =
+            output.lines().filter_map(|line| line.split_once(" {\"success\"")).map(|line| line.0).collect();
+        assert_eq!(statuses, ["200", "200", "402", "200", "200"], "{output}");
+        let refused = r#"402 {"success":false,"message":"insufficient token quota for this amount","error":"token_quota_insufficient"}"#;
+        assert!(output.contains(refused) && output.contains("\"reason\":\"token_exhausted\""), "{output}");
+    }
+    let refused = run_example("first-charge.sh", &server.base, "not the password");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("wrong_credentials"));
 }

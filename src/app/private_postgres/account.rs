@@ -124,6 +124,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let below = dir.path().join("open/data");
         fs::create_dir_all(&below).unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
         assert_eq!(account(true).barrier(&below), Some(dir.path().to_owned()));
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o711)).unwrap();
         assert_eq!(account(true).barrier(&below), None);

@@ -9,7 +9,7 @@ use sqlx::postgres::PgConnectOptions;
 use super::StartError;
 use super::assembly::lanes;
 use super::master_key::{MASTER_KEY_FILE, find_master_key, make_master_key, make_private};
-use super::private_postgres::{PrivatePostgres, Use};
+use super::private_postgres::{PrivatePostgres, Socket, Use};
 use crate::config::{Config, PlanCacheMode};
 use crate::service::vault::Vault;
 use crate::storage::{self, Db, DbOptions, installation};
@@ -64,6 +64,12 @@ impl Database {
             connect.get_port(),
             connect.get_database().unwrap_or_else(|| connect.get_username())
         )
+    }
+
+    /// How other programs connect to the private PostgreSQL.
+    #[must_use]
+    pub fn private_socket(&self) -> Option<Socket> {
+        self.private.as_ref().map(PrivatePostgres::socket)
     }
 
     #[must_use]

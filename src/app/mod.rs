@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub use self::assembly::{App, openapi_json};
 pub use self::database::{Database, Opened, open};
 pub use self::master_key::find_master_key;
-pub use self::private_postgres::{PrivateError, PrivatePostgres, Use, choose_data_dir};
+pub use self::private_postgres::{PrivateError, PrivatePostgres, Use, back_up, choose_data_dir, restore};
 pub use self::serve::serve;
 use crate::demo::DemoError;
 use crate::domain::cell::CellLabel;

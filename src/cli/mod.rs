@@ -1,11 +1,14 @@
 //! The command line: one file a command. `serve`, `doctor`, `openapi` and `settings` call other modules directly.
 
+mod backup;
 mod gateway;
 mod health;
 mod import;
 mod migrate;
+mod psql;
 mod user;
 
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,6 +54,22 @@ enum Command {
     /// Move accounts and keys here from another service.
     #[command(subcommand)]
     Import(import::ImportCommand),
+    /// Copy the private PostgreSQL and the master key to a new directory, also while the service runs.
+    Backup {
+        /// The new directory.
+        directory: PathBuf,
+    },
+    /// Copy a backup into an empty data directory.
+    Restore {
+        /// What `keymeter backup` made.
+        directory: PathBuf,
+    },
+    /// Open the private PostgreSQL in psql, also while the service runs.
+    Psql {
+        /// Arguments of psql.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Print the OpenAPI document.
     Openapi,
     /// Check the installation, report what is wrong and how to fix it.
@@ -120,6 +139,9 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         | Command::User(_)
         | Command::Gateway(_)
         | Command::Import(_)
+        | Command::Backup { .. }
+        | Command::Restore { .. }
+        | Command::Psql { .. }
         | Command::Doctor
         | Command::Health => {}
     }
@@ -137,6 +159,9 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::User(command) => user::run(&config, command).await?,
             Command::Gateway(command) => gateway::run(&config, command).await?,
             Command::Import(command) => return import::run(&config, command).await,
+            Command::Backup { directory } => backup::back_up(&config, &directory).await?,
+            Command::Restore { directory } => backup::restore(&config, &directory)?,
+            Command::Psql { arguments } => return psql::run(&config, arguments).await,
             Command::Doctor => return Ok(doctor::examine(&config).await),
             Command::Health => health::run(&config.server.listen).await?,
             Command::Openapi | Command::Settings => {}

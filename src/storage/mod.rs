@@ -8,6 +8,7 @@
 
 pub mod access_tokens;
 pub mod audit;
+pub mod base_backup;
 pub mod charge_history;
 pub mod clock_repair;
 mod columns;

@@ -341,3 +341,76 @@ async fn ctrl_c_on_a_terminal_answers_every_accepted_charge() {
     let used: &Value = &root.get(&format!("/api/token/{id}/details")).await.ok()["used_quota"];
     assert_eq!(used.as_i64().unwrap(), *charged.lock().unwrap());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_under_load_has_every_charge_that_was_answered_before() {
+    let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let server = Server::start(dir.path(), &[]).await;
+    let root = Client::root(&server).await;
+    let gateway = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+    let (id, key) = root.creates(json!({ "name": "spent", "unlimited_quota": true })).await.unwrap();
+    root.post("/api/admin/users/1/quota", json!({ "set": 1_000_000 })).await.ok();
+    let caller = Client::with(&server, &format!("Bearer {}", gateway["credential"].as_str().unwrap()));
+    let charged = Arc::new(Mutex::new(0_i64));
+    let (load, count) = (caller.clone(), Arc::clone(&charged));
+    let running = tokio::spawn(async move {
+        loop {
+            load.post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await.ok();
+            *count.lock().unwrap() += 1;
+        }
+    });
+    eventually("charges are answered", async || *charged.lock().unwrap() > 20).await;
+    let before = *charged.lock().unwrap();
+    let backup = dir.path().join("backup");
+    let arguments = ["backup", backup.to_str().unwrap()];
+    let made = run(dir.path(), &[], &arguments);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    assert!(
+        String::from_utf8_lossy(&made.stdout).ends_with("so is the master key: whoever has both can read every key\n")
+    );
+    running.abort();
+    let after = *charged.lock().unwrap();
+    assert!(after > before, "charges were answered while the backup was made");
+    let again = run(dir.path(), &[], &arguments);
+    let sentence = format!("keymeter: {} exists; name a directory that does not\n", backup.display());
+    assert_eq!(String::from_utf8_lossy(&again.stderr), sentence);
+
+    let restored = run(elsewhere.path(), &[], &["restore", backup.to_str().unwrap()]);
+    assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
+    let report = run(elsewhere.path(), &[], &["doctor"]);
+    assert!(String::from_utf8_lossy(&report.stdout).ends_with("no errors found\n"));
+    let copy = Server::start(elsewhere.path(), &[]).await;
+    let root = Client::root(&copy).await;
+    let used = root.get(&format!("/api/token/{id}/details")).await.ok()["used_quota"].as_i64().unwrap();
+    assert!((before..=after + 1).contains(&used), "{before} {used} {after}");
+    drop(copy);
+
+    let data = elsewhere.path().join("data").canonicalize().unwrap();
+    let refused = run(elsewhere.path(), &[], &["restore", backup.to_str().unwrap()]);
+    let sentence = "a restore needs an empty data directory: move them away, or set KEYMETER_DATA_DIR";
+    let expected = format!("keymeter: there are data in {}; {sentence}\n", data.display());
+    assert_eq!(String::from_utf8_lossy(&refused.stderr), expected);
+    fs::remove_file(backup.join("pg/backup_label")).unwrap();
+    let refused = run(dir.path(), &[], &["restore", backup.to_str().unwrap()]);
+    let expected = format!("keymeter: {} is no complete backup\n", backup.display());
+    assert_eq!(String::from_utf8_lossy(&refused.stderr), expected);
+    let elsewhere = run(dir.path(), &[("DATABASE_URL", "postgres://127.0.0.1/x")], &["restore", "x"]);
+    let sentence = "this is not for the database of DATABASE_URL; use pg_dump and pg_restore";
+    assert!(String::from_utf8_lossy(&elsewhere.stderr).contains(sentence));
+}
+
+#[tokio::test]
+async fn psql_opens_the_database_of_the_running_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(dir.path(), &[]).await;
+    let arguments = ["psql", "--tuples-only", "--no-align", "--command", "select username from users"];
+    let found = run(dir.path(), &[], &arguments);
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "root\n", "{}", String::from_utf8_lossy(&found.stderr));
+    let failed = run(dir.path(), &[], &["psql", "--command", "select"]);
+    assert!(failed.status.success());
+    let failed = run(dir.path(), &[("PATH", "/nonexistent")], &arguments);
+    let stderr = String::from_utf8(failed.stderr).unwrap();
+    let sockets = dir.path().join("data/run").canonicalize().unwrap();
+    assert!(stderr.contains(&format!("connect with: psql -h {} -U keymeter postgres", sockets.display())), "{stderr}");
+    drop(server);
+}

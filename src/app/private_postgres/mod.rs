@@ -5,6 +5,7 @@
 //! whatever `postmaster.pid` says after a crash.
 
 mod account;
+mod backup;
 mod cluster;
 mod postmaster;
 mod programs;
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
 use self::account::Account;
+pub use self::backup::{BackupError, back_up, restore};
 use self::cluster::Cluster;
 use self::postmaster::{PidFile, Postmaster};
 use self::programs::Programs;
@@ -110,6 +112,8 @@ pub enum PrivateError {
     Leftover(u32, io::Error),
     #[error("PostgreSQL in {directory} does not start: {cause}. {remedy}")]
     Start { directory: PathBuf, cause: String, remedy: &'static str },
+    #[error(transparent)]
+    Backup(BackupError),
     #[error("the keymeter that uses {0} does not answer; it may be starting or stopping: try again")]
     NotReady(PathBuf),
 }
@@ -138,6 +142,14 @@ pub enum Use {
     Command,
 }
 
+/// What a program needs to connect to the private PostgreSQL.
+#[derive(Debug)]
+pub struct Socket {
+    pub directory: PathBuf,
+    pub user: &'static str,
+    pub database: &'static str,
+}
+
 /// A PostgreSQL of this process, or that of a server on the same data directory.
 #[derive(Debug)]
 pub struct PrivatePostgres {
@@ -159,23 +171,13 @@ impl PrivatePostgres {
     /// # Errors
     /// See [`PrivateError`].
     pub async fn start(config: &Config, purpose: Use) -> Result<Self, PrivateError> {
-        let given = &config.data_dir;
-        let at = |cause| PrivateError::Directory(given.clone(), cause);
-        let account = Account::choose(given)?;
-        // Another account passes through the directory to its own below.
-        make_private(given, if account.is_other { 0o711 } else { 0o700 }).map_err(at)?;
-        let data_dir = given.canonicalize().map_err(at)?;
-        if let Some(barrier) = account.barrier(&data_dir) {
-            return Err(PrivateError::DataOutOfReach { data_dir, account: account.name, barrier });
-        }
+        let (data_dir, account) = prepare(config)?;
         let directory = data_dir.join(CLUSTER);
-        let lock = File::create(data_dir.join(LOCK)).map_err(at)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) if purpose == Use::Command => return Self::of_server(&directory).await,
-            Err(TryLockError::WouldBlock) => return Err(PrivateError::InUse(data_dir)),
-            Err(TryLockError::Error(cause)) => return Err(at(cause)),
-        }
+        let lock = match (lock(&data_dir.join(LOCK))?, purpose) {
+            (Some(lock), _) => lock,
+            (None, Use::Command) => return Self::of_server(&directory).await,
+            (None, Use::Serve) => return Err(PrivateError::InUse(data_dir)),
+        };
         let version = cluster::version(&directory)?;
         let former = data_dir.join(FORMER_CLUSTER);
         if version.is_none() && former.join("PG_VERSION").exists() {
@@ -214,6 +216,12 @@ impl PrivatePostgres {
         }
     }
 
+    /// How other programs connect.
+    #[must_use]
+    pub fn socket(&self) -> Socket {
+        Socket { directory: self.sockets.clone(), user: USER, database: DATABASE }
+    }
+
     #[must_use]
     pub fn connect_options(&self) -> PgConnectOptions {
         PgConnectOptions::new_without_pgpass()
@@ -236,6 +244,31 @@ impl PrivatePostgres {
         if let Some(own) = self.own {
             own.postmaster.stop().await;
         }
+    }
+}
+
+/// Creates the data directory, and returns its path and the account that PostgreSQL runs as.
+fn prepare(config: &Config) -> Result<(PathBuf, Account), PrivateError> {
+    let given = &config.data_dir;
+    let at = |cause| PrivateError::Directory(given.clone(), cause);
+    let account = Account::choose(given)?;
+    // Another account passes through the directory to its own below.
+    make_private(given, if account.is_other { 0o711 } else { 0o700 }).map_err(at)?;
+    let data_dir = given.canonicalize().map_err(at)?;
+    match account.barrier(&data_dir) {
+        Some(barrier) => Err(PrivateError::DataOutOfReach { data_dir, account: account.name, barrier }),
+        None => Ok((data_dir, account)),
+    }
+}
+
+/// Locks a file. `None` if another process has locked it.
+fn lock(path: &Path) -> Result<Option<File>, PrivateError> {
+    let at = |cause| PrivateError::Directory(path.to_owned(), cause);
+    let file = File::create(path).map_err(at)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(cause)) => Err(at(cause)),
     }
 }
 

@@ -1,0 +1,250 @@
+//! `keymeter backup` and `keymeter restore`: a copy of the private PostgreSQL and of the master key, made while a server runs,
+//! without programs of PostgreSQL that packages of the server do not have.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::account::Account;
+use super::{CLUSTER, LOCK, PrivateError, cluster, lock, prepare};
+use crate::app::master_key::MASTER_KEY_FILE;
+use crate::app::{Database, StartError};
+use crate::config::Config;
+use crate::storage::StorageError;
+use crate::storage::base_backup::BaseBackup;
+
+/// Files and contents of directories that a backup of PostgreSQL leaves out: they belong to the running server. The
+/// write-ahead log is copied at the end.
+const LEFT_OUT_FILES: [&str; 3] = ["postmaster.pid", "postmaster.opts", "pg_internal.init"];
+const LEFT_OUT_CONTENTS: [&str; 8] =
+    ["pg_wal", "pg_replslot", "pg_dynshmem", "pg_notify", "pg_serial", "pg_snapshots", "pg_stat_tmp", "pg_subtrans"];
+
+/// Where files are copied from.
+#[derive(Clone, Copy)]
+enum Source {
+    /// The directory of a running server.
+    Running,
+    /// A backup.
+    AtRest,
+}
+
+impl Source {
+    fn has_file(self, name: &str) -> bool {
+        match self {
+            Self::Running => !LEFT_OUT_FILES.contains(&name) && !name.starts_with("pgsql_tmp"),
+            Self::AtRest => true,
+        }
+    }
+
+    fn has_contents_of(self, directory: &str) -> bool {
+        match self {
+            Self::Running => !LEFT_OUT_CONTENTS.contains(&directory),
+            Self::AtRest => true,
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    #[error(
+        "this is not for the database of DATABASE_URL; use pg_dump and pg_restore (docs/operations.md, Backup and restore)"
+    )]
+    NotPrivate,
+    #[error("{0} exists; name a directory that does not")]
+    Exists(PathBuf),
+    #[error("{0} is no complete backup")]
+    Incomplete(PathBuf),
+    #[error("there are data in {0}; a restore needs an empty data directory: move them away, or set KEYMETER_DATA_DIR")]
+    DataExist(PathBuf),
+    #[error("{0} is another master key than that of the backup; move it away")]
+    OtherMasterKey(PathBuf),
+    #[error("cannot copy {0}: {1}")]
+    Files(PathBuf, io::Error),
+    #[error("{0}")]
+    Storage(#[from] StorageError),
+}
+
+impl From<BackupError> for StartError {
+    fn from(error: BackupError) -> Self {
+        match error {
+            BackupError::Storage(error) => Self::Storage(error),
+            other => Self::Private(PrivateError::Backup(other)),
+        }
+    }
+}
+
+/// Copies the database and the master key to `to`, a new directory. Returns false if the master key is not in the data
+/// directory, but in the settings.
+///
+/// # Errors
+/// See [`BackupError`].
+pub async fn back_up(config: &Config, database: &Database, to: &Path) -> Result<bool, BackupError> {
+    if !database.is_private() {
+        return Err(BackupError::NotPrivate);
+    }
+    if to.exists() {
+        return Err(BackupError::Exists(to.to_owned()));
+    }
+    // Complete under its name only.
+    let draft = with_suffix(to, ".part");
+    if draft.exists() {
+        fs::remove_dir_all(&draft).map_err(|error| BackupError::Files(draft.clone(), error))?;
+    }
+    make_dir(&draft)?;
+    let (from, files) = (config.data_dir.join(CLUSTER), draft.join(CLUSTER));
+    let backup = BaseBackup::begin(&database.options.connect).await?;
+    copy_tree(&from, &files, Source::Running)?;
+    let end = backup.end().await?;
+    let (first, last) = &end.wal;
+    let wal = Path::new("pg_wal");
+    let is_needed = |name: &str| name.len() == first.len() && (first.as_str()..=last.as_str()).contains(&name);
+    copy_files(&from.join(wal), &files.join(wal), &is_needed)?;
+    write(&files.join("backup_label"), end.label.as_bytes())?;
+    let key = config.data_dir.join(MASTER_KEY_FILE);
+    let has_key = config.secrets.master_key.is_none() && key.exists();
+    if has_key {
+        copy_file(&key, &draft.join(MASTER_KEY_FILE))?;
+    }
+    sync(&draft)?;
+    fs::rename(&draft, to).map_err(|error| BackupError::Files(to.to_owned(), error))?;
+    sync(to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
+    Ok(has_key)
+}
+
+/// Copies a backup into an empty data directory.
+///
+/// # Errors
+/// See [`BackupError`].
+pub fn restore(config: &Config, from: &Path) -> Result<(), StartError> {
+    if config.database.url.is_some() {
+        return Err(BackupError::NotPrivate.into());
+    }
+    let files = from.join(CLUSTER);
+    if !files.join("backup_label").exists() || cluster::version(&files)?.is_none() {
+        return Err(BackupError::Incomplete(from.to_owned()).into());
+    }
+    let (data_dir, account) = prepare(config)?;
+    let _lock = lock(&data_dir.join(LOCK))?.ok_or_else(|| PrivateError::InUse(data_dir.clone()))?;
+    let target = data_dir.join(CLUSTER);
+    if target.exists() {
+        return Err(BackupError::DataExist(data_dir).into());
+    }
+    restore_key(&from.join(MASTER_KEY_FILE), &data_dir.join(MASTER_KEY_FILE))?;
+    let draft = target.with_extension("new");
+    if draft.exists() {
+        fs::remove_dir_all(&draft).map_err(|error| BackupError::Files(draft.clone(), error))?;
+    }
+    copy_tree(&files, &draft, Source::AtRest)?;
+    own_tree(&draft, &account)?;
+    fs::rename(&draft, &target).map_err(|error| BackupError::Files(target.clone(), error))?;
+    sync(&data_dir)?;
+    Ok(())
+}
+
+fn restore_key(from: &Path, to: &Path) -> Result<(), BackupError> {
+    if !from.exists() {
+        return Ok(());
+    }
+    if !to.exists() {
+        return copy_file(from, to);
+    }
+    let read = |path: &Path| fs::read(path).map_err(|error| BackupError::Files(path.to_owned(), error));
+    if read(from)?.trim_ascii() == read(to)?.trim_ascii() {
+        Ok(())
+    } else {
+        Err(BackupError::OtherMasterKey(to.to_owned()))
+    }
+}
+
+/// Copies a directory with what it contains.
+fn copy_tree(from: &Path, to: &Path, source: Source) -> Result<(), BackupError> {
+    make_dir(to)?;
+    copy_files(from, to, &|name| source.has_file(name))?;
+    for (name, _) in entries(from)?.into_iter().filter(|(_, kind)| kind.is_dir()) {
+        let (from, to) = (from.join(&name), to.join(&name));
+        if source.has_contents_of(&name) {
+            copy_tree(&from, &to, source)?;
+        } else {
+            make_dir(&to)?;
+            // Empty directories that PostgreSQL needs, such as pg_wal/archive_status.
+            for (below, _) in entries(&from)?.into_iter().filter(|(_, kind)| kind.is_dir()) {
+                make_dir(&to.join(below))?;
+            }
+        }
+    }
+    sync(to)
+}
+
+fn copy_files(from: &Path, to: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<(), BackupError> {
+    for (name, kind) in entries(from)? {
+        if kind.is_file() && is_wanted(&name) {
+            match copy_file(&from.join(&name), &to.join(&name)) {
+                // The running server removes tables and temporary files.
+                Err(BackupError::Files(_, error)) if error.kind() == io::ErrorKind::NotFound => {}
+                copied => copied?,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn entries(directory: &Path) -> Result<Vec<(String, fs::FileType)>, BackupError> {
+    let read = || -> io::Result<_> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            found.push((entry.file_name().to_string_lossy().into_owned(), entry.file_type()?));
+        }
+        Ok(found)
+    };
+    read().map_err(|error| BackupError::Files(directory.to_owned(), error))
+}
+
+fn copy_file(from: &Path, to: &Path) -> Result<(), BackupError> {
+    let copy = || -> io::Result<()> {
+        let mut input = fs::File::open(from)?;
+        let mut output = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+        io::copy(&mut input, &mut output)?;
+        output.sync_all()
+    };
+    copy().map_err(|error| BackupError::Files(from.to_owned(), error))
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<(), BackupError> {
+    let write = || -> io::Result<()> {
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        io::Write::write_all(&mut file, content)?;
+        file.sync_all()
+    };
+    write().map_err(|error| BackupError::Files(path.to_owned(), error))
+}
+
+fn make_dir(path: &Path) -> Result<(), BackupError> {
+    let made = fs::DirBuilder::new().mode(0o700).create(path);
+    made.map_err(|error| BackupError::Files(path.to_owned(), error))
+}
+
+fn own_tree(path: &Path, account: &Account) -> Result<(), BackupError> {
+    account.own(path).map_err(|error| BackupError::Files(path.to_owned(), error))?;
+    for (name, kind) in entries(path)? {
+        let below = path.join(name);
+        if kind.is_dir() {
+            own_tree(&below, account)?;
+        } else {
+            account.own(&below).map_err(|error| BackupError::Files(below.clone(), error))?;
+        }
+    }
+    Ok(())
+}
+
+fn sync(directory: &Path) -> Result<(), BackupError> {
+    let synced = fs::File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(|error| BackupError::Files(directory.to_owned(), error))
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}

@@ -1,0 +1,28 @@
+//! `keymeter backup` and `keymeter restore`
+
+use std::path::Path;
+
+use super::Failure;
+use crate::app::{self, Database, StartError, Use};
+use crate::config::Config;
+use crate::output::print_line;
+
+pub async fn back_up(config: &Config, to: &Path) -> Result<(), Failure> {
+    let database = Database::start(config, Use::Command).await?;
+    let outcome = app::back_up(config, &database, to).await;
+    database.stop().await;
+    let has_key = outcome.map_err(StartError::from)?;
+    print_line(&format!("the database is in {}", to.display()));
+    print_line(if has_key {
+        "so is the master key: whoever has both can read every key"
+    } else {
+        "the master key is not: it is in the settings; keep a copy of it elsewhere"
+    });
+    Ok(())
+}
+
+pub fn restore(config: &Config, from: &Path) -> Result<(), Failure> {
+    app::restore(config, from)?;
+    print_line(&format!("restored into {}; check it with `keymeter doctor`", config.data_dir.display()));
+    Ok(())
+}

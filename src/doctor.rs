@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::app::{self, Database, PrivatePostgres, Use};
+use crate::app::{self, Database, PrivatePostgres, StartError};
 use crate::config::Config;
 use crate::domain::audit::{Action, AuditFilter};
 use crate::domain::calendar::{Calendar, Moment};
@@ -34,15 +34,13 @@ pub async fn examine(config: &Config) -> ExitCode {
         report.wrong("database", &what);
         return report.close();
     }
-    let database = match Database::start(config, Use::Command).await {
-        Ok(database) => database,
-        Err(error) => {
-            report.wrong("database", &error.to_string());
-            return report.close();
-        }
-    };
-    examine_database(config, &database, &mut report).await;
-    database.stop().await;
+    let examined = app::with_database(config, async |database| {
+        examine_database(config, database, &mut report).await;
+        Ok::<_, StartError>(())
+    });
+    if let Err(error) = examined.await {
+        report.wrong("database", &error.to_string());
+    }
     report.close()
 }
 

@@ -1,7 +1,7 @@
 //! The database of a process: a PostgreSQL of the operator, or the private one; migrated, and with the right master key.
 
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use secrecy::ExposeSecret;
 use sqlx::postgres::PgConnectOptions;
@@ -9,10 +9,17 @@ use sqlx::postgres::PgConnectOptions;
 use super::StartError;
 use super::assembly::lanes;
 use super::master_key::{MASTER_KEY_FILE, find_master_key, make_master_key, make_private};
-use super::private_postgres::{PrivatePostgres, Socket, Use};
+use super::private_postgres::{PrivateError, PrivatePostgres, Socket, Use};
+use super::stop_signals::StopSignals;
 use crate::config::{Config, PlanCacheMode};
 use crate::service::vault::Vault;
-use crate::storage::{self, Db, DbOptions, installation};
+use crate::storage::{self, Db, DbOptions, Schema, installation};
+
+/// Connections of a command, at most. An import writes four accounts at a time.
+const COMMAND_CONNECTIONS: u32 = 8;
+
+/// How long a command waits until a server has prepared its database.
+const SERVER_PREPARES: Duration = Duration::from_mins(1);
 
 /// A PostgreSQL of the operator, or the private one.
 pub struct Database {
@@ -29,7 +36,11 @@ impl Database {
         let settings = &config.database;
         let options = |connect| DbOptions {
             connect,
-            connections: settings.connections.max(1),
+            connections: match purpose {
+                Use::Serve => settings.connections.max(1),
+                // Those of a command come on top of the server's.
+                Use::Command => settings.connections.clamp(1, COMMAND_CONNECTIONS),
+            },
             // One per lane, one to read keys, one for the audit log, one to read credentials, one to read the clock.
             reserved: u32::try_from(lanes(config.ledger.lanes) + 4).unwrap_or(u32::MAX),
             plan_cache_mode: match settings.plan_cache_mode {
@@ -85,10 +96,48 @@ impl Database {
     }
 }
 
+/// Starts the database for a command, and stops it at the end, also if a signal ends the command.
+///
+/// # Errors
+/// See [`StartError`]; those of the command.
+pub async fn with_database<T, E: From<StartError>>(
+    config: &Config,
+    command: impl AsyncFnOnce(&Database) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut stop = StopSignals::catch();
+    let database = tokio::select! {
+        database = Database::start(config, Use::Command) => database?,
+        () = stop.received() => return Err(StartError::Interrupted.into()),
+    };
+    let outcome = tokio::select! {
+        outcome = command(&database) => outcome,
+        () = stop.received() => Err(StartError::Interrupted.into()),
+    };
+    database.stop().await;
+    outcome
+}
+
 /// A migrated database, and the vault of its master key.
 pub struct Opened {
     pub db: Db,
     pub vault: Vault,
+}
+
+/// The state of the database. A command beside a server that starts for the first time waits: two that choose a master key
+/// would choose two.
+async fn inspect(config: &Config, database: &Database) -> Result<Schema, StartError> {
+    let end = Instant::now() + SERVER_PREPARES;
+    loop {
+        let found = storage::inspect(&database.options).await?;
+        let is_prepared = found.key_check.is_some();
+        if is_prepared || !database.private.as_ref().is_some_and(PrivatePostgres::is_of_server) {
+            return Ok(found);
+        }
+        if Instant::now() > end {
+            return Err(PrivateError::NotReady(config.data_dir.clone()).into());
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 /// Checks the master key and the cell, migrates, and opens the pool. Changes nothing if the master key is wrong.
@@ -96,7 +145,7 @@ pub struct Opened {
 /// # Errors
 /// See [`StartError`].
 pub async fn open(config: &Config, database: &Database) -> Result<Opened, StartError> {
-    let found = storage::inspect(&database.options).await?;
+    let found = inspect(config, database).await?;
     let file = config.data_dir.join(MASTER_KEY_FILE);
     let vault = Vault::new(&match (find_master_key(config)?, &found.key_check) {
         (Some(key), _) => key,

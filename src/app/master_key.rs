@@ -24,14 +24,17 @@ pub fn find_master_key(config: &Config) -> Result<Option<MasterKey>, StartError>
         let key = MasterKey::from_hex(hex.expose_secret());
         return key.map(Some).map_err(|error| StartError::Setting("secrets.master_key", error.to_string()));
     }
-    let file = config.data_dir.join(MASTER_KEY_FILE);
-    match std::fs::read_to_string(&file) {
+    read_master_key(&config.data_dir.join(MASTER_KEY_FILE))
+}
+
+fn read_master_key(file: &Path) -> Result<Option<MasterKey>, StartError> {
+    match std::fs::read_to_string(file) {
         Ok(hex) => {
             let hex = Zeroizing::new(hex);
-            MasterKey::from_hex(&hex).map(Some).map_err(|error| StartError::MasterKeyFile(file, error))
+            MasterKey::from_hex(&hex).map(Some).map_err(|error| StartError::MasterKeyFile(file.to_owned(), error))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(StartError::DataDir(file, error)),
+        Err(error) => Err(StartError::DataDir(file.to_owned(), error)),
     }
 }
 
@@ -42,6 +45,10 @@ pub(super) fn make_private(data_dir: &Path, mode_of_dir: u32) -> std::io::Result
     std::fs::DirBuilder::new().recursive(true).mode(mode_of_dir).create(data_dir)?;
     let mode = |path: &Path| std::fs::metadata(path).map(|found| found.permissions().mode());
     let close = |path: &Path, to: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(to));
+    if mode_of_dir & 0o011 != 0 && mode(data_dir)? & 0o011 != 0o011 {
+        // Another account passes through it, whatever the umask and earlier starts say.
+        close(data_dir, mode_of_dir)?;
+    }
     let found = mode(data_dir)?;
     if found & 0o077 & !mode_of_dir != 0 {
         // The sticky bit marks a directory that is meant to be shared, such as /tmp.
@@ -66,20 +73,25 @@ pub(super) fn make_private(data_dir: &Path, mode_of_dir: u32) -> std::io::Result
 
 /// Generates a master key and writes it to its file, durably and private to this user, before anything depends on it.
 pub(super) fn make_master_key(file: &Path) -> Result<MasterKey, StartError> {
-    use std::os::unix::fs::OpenOptionsExt;
     let key = Rng::system().generate(|rng| MasterKey::generate(rng));
     let write = || -> std::io::Result<()> {
         let directory = file.parent().unwrap_or(Path::new("."));
         if !directory.exists() {
             make_private(directory, 0o700)?;
         }
-        let draft = directory.join("master.key.new");
-        let mut out = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-        writeln!(out, "{}", *key.to_hex())?;
-        out.sync_all()?;
-        std::fs::rename(&draft, file)?;
+        // A link to a complete file: of two processes that do this at once, one gets an error, and nobody half a key.
+        let mut draft = tempfile::Builder::new().prefix(MASTER_KEY_FILE).tempfile_in(directory)?;
+        writeln!(draft, "{}", *key.to_hex())?;
+        draft.as_file().sync_all()?;
+        draft.persist_noclobber(file).map_err(|error| error.error)?;
         std::fs::File::open(directory)?.sync_all()
     };
-    write().map_err(|error| StartError::DataDir(file.to_owned(), error))?;
-    Ok(key)
+    match write() {
+        Ok(()) => Ok(key),
+        // Another process was faster.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            read_master_key(file)?.ok_or_else(|| StartError::DataDir(file.to_owned(), error))
+        }
+        Err(error) => Err(StartError::DataDir(file.to_owned(), error)),
+    }
 }

@@ -8,14 +8,16 @@ mod demo;
 mod master_key;
 mod private_postgres;
 mod serve;
+mod stop_signals;
 
 use std::path::PathBuf;
 
 pub use self::assembly::{App, openapi_json};
-pub use self::database::{Database, Opened, open};
+pub use self::database::{Database, Opened, open, with_database};
 pub use self::master_key::find_master_key;
-pub use self::private_postgres::{PrivateError, PrivatePostgres, Use, back_up, choose_data_dir, restore};
+pub use self::private_postgres::{PrivateError, PrivatePostgres, Use, back_up, prepare_as_root, restore};
 pub use self::serve::serve;
+pub use self::stop_signals::StopSignals;
 use crate::demo::DemoError;
 use crate::domain::cell::CellLabel;
 use crate::service::users::UsersError;
@@ -33,6 +35,8 @@ pub enum StartError {
     Open(#[from] OpenError),
     #[error(transparent)]
     Private(#[from] PrivateError),
+    #[error("stopped by a signal")]
+    Interrupted,
     #[error("cannot use {0}: {1}; make the data directory writable or set KEYMETER_DATA_DIR")]
     DataDir(PathBuf, std::io::Error),
     #[error("{0}: {1}")]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use zeroize::Zeroizing;
 
 use super::master_key::MASTER_KEY_FILE;
+use super::stop_signals::StopSignals;
 use super::{App, Database, StartError, Use, connections, demo, open};
 use crate::config::Config;
 use crate::domain::clock::SystemClock;
@@ -22,35 +22,66 @@ pub async fn serve(mut config: Config, with_demo: bool) -> Result<(), StartError
     if with_demo {
         demo::add_settings(&mut config);
     }
+    // First: what is started below must be stopped too.
+    let mut stop = StopSignals::catch();
     let listener = connections::listen(&config.server.listen)
         .await
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;
-    let database = Database::start(&config, Use::Serve).await?;
-    let outcome = run(&config, with_demo, listener, &database).await;
+    let database = tokio::select! {
+        database = Database::start(&config, Use::Serve) => database?,
+        () = stop.received() => return Ok(()),
+    };
+    let prepared = tokio::select! {
+        prepared = prepare(&config, with_demo, &database) => prepared.map(Some),
+        () = stop.received() => Ok(None),
+    };
+    let outcome = match prepared {
+        Ok(Some((app, password))) => {
+            run(app, &config, &database, listener, password, stop).await;
+            Ok(())
+        }
+        Ok(None) => Ok(()),
+        Err(error) => Err(error),
+    };
     database.stop().await;
     outcome?;
     tracing::info!("stopped");
     Ok(())
 }
 
-async fn run(config: &Config, with_demo: bool, listener: TcpListener, database: &Database) -> Result<(), StartError> {
+/// The service on an open database, and the password of root if it was generated.
+async fn prepare(
+    config: &Config,
+    with_demo: bool,
+    database: &Database,
+) -> Result<(App, Option<Zeroizing<String>>), StartError> {
     let opened = open(config, database).await?;
     let db = opened.db.clone();
     if with_demo {
         demo::fill(&opened, config).await?;
     }
     let clock = service::clock::start(&db).await?;
-    let mut app = App::assemble(opened, config, clock, Rng::system())?;
+    let app = App::assemble(opened, config, clock, Rng::system())?;
     let generated_password =
         app.state.users.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
     app.foreign_keys.load().await?;
-    // Before the start line is printed: a script that reads it may stop the server at once.
-    let stop = StopSignals::catch();
+    Ok((app, generated_password))
+}
+
+async fn run(
+    mut app: App,
+    config: &Config,
+    database: &Database,
+    listener: TcpListener,
+    generated_password: Option<Zeroizing<String>>,
+    mut stop: StopSignals,
+) {
+    let db = app.state.db.clone();
     print_start(&listener, config, database, app.state.dashboard.is_some(), generated_password.as_ref());
     let background = app.background(config);
     let refused_requests = Arc::clone(&app.refused_requests);
     let limits = connections::Limits::new(&config.server, config.database.connections);
-    connections::serve(listener, app.state, app.router, limits, stop.received()).await;
+    connections::serve(listener, app.state, app.router, limits, async move { stop.received().await }).await;
     for task in background {
         task.abort();
     }
@@ -58,7 +89,6 @@ async fn run(config: &Config, with_demo: bool, listener: TcpListener, database: 
         tracing::warn!(%error, "the last counts of refused requests are lost");
     }
     db.close().await;
-    Ok(())
 }
 
 impl App {
@@ -110,35 +140,5 @@ fn print_start(
     if config.secrets.master_key.is_none() {
         let file = config.data_dir.join(MASTER_KEY_FILE);
         println!("Master key: {} (keep a copy elsewhere; without it no key can be used)", file.display());
-    }
-}
-
-/// SIGTERM and SIGINT (Ctrl-C), which are caught as soon as this exists; until then they end the process at once.
-struct StopSignals {
-    terminate: Option<Signal>,
-    interrupt: Option<Signal>,
-}
-
-impl StopSignals {
-    fn catch() -> Self {
-        let caught = |kind| signal(kind).inspect_err(|error| tracing::warn!(%error, "cannot catch a signal")).ok();
-        Self { terminate: caught(SignalKind::terminate()), interrupt: caught(SignalKind::interrupt()) }
-    }
-
-    /// Resolves when one of them arrives.
-    async fn received(mut self) {
-        tokio::select! {
-            () = receive(self.terminate.as_mut()) => {}
-            () = receive(self.interrupt.as_mut()) => {}
-        }
-    }
-}
-
-async fn receive(signal: Option<&mut Signal>) {
-    match signal {
-        Some(signal) => {
-            signal.recv().await;
-        }
-        None => std::future::pending().await,
     }
 }

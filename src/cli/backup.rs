@@ -3,15 +3,13 @@
 use std::path::Path;
 
 use super::Failure;
-use crate::app::{self, Database, StartError, Use};
+use crate::app::{self, Database, StartError};
 use crate::config::Config;
 use crate::output::print_line;
 
 pub async fn back_up(config: &Config, to: &Path) -> Result<(), Failure> {
-    let database = Database::start(config, Use::Command).await?;
-    let outcome = app::back_up(config, &database, to).await;
-    database.stop().await;
-    let has_key = outcome.map_err(StartError::from)?;
+    let back_up = async |database: &Database| app::back_up(config, database, to).await.map_err(StartError::from);
+    let has_key = app::with_database(config, back_up).await?;
     print_line(&format!("the database is in {}", to.display()));
     print_line(if has_key {
         "so is the master key: whoever has both can read every key"

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::Failure;
-use crate::app::{self, Database, Opened, Use};
+use crate::app::{self, Opened};
 use crate::config::Config;
 use crate::domain::group::Groups;
 use crate::import::{self, Destination, HistoryDays, ImportOptions, Location, LocationInvalid};
@@ -161,9 +161,8 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, Fa
         "Before you import, take the traffic away from the other service, wait until running requests have ended and \
          `users.used_quota` stands still, and then stop it: what it has not written by then is lost when it stops.\n",
     );
-    let database = Database::start(config, Use::Command).await?;
-    let outcome = async {
-        let Opened { db, vault } = app::open(config, &database).await?;
+    let report = app::with_database(config, async |database| {
+        let Opened { db, vault } = app::open(config, database).await?;
         let here = Destination {
             label: database.describe(config),
             db: db.clone(),
@@ -179,10 +178,8 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, Fa
         let report = import::import(&options, &here).await.map_err(|error| Failure::from(error.to_string()));
         db.close().await;
         report
-    };
-    let outcome = outcome.await;
-    database.stop().await;
-    let report = outcome?;
+    })
+    .await?;
     if let Some((path, mut file)) = file {
         let json = report.json().map_err(|error| error.to_string())?;
         write_anew(&mut file, &json).map_err(|error| format!("cannot write {}: {error}", path.display()))?;

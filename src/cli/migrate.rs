@@ -1,16 +1,14 @@
 //! `keymeter migrate`
 
 use super::Failure;
-use crate::app::{Database, StartError, Use};
+use crate::app::{self, Database, StartError};
 use crate::config::Config;
 use crate::output::print_line;
 use crate::storage;
 
 pub async fn run(config: &Config) -> Result<(), Failure> {
-    let database = Database::start(config, Use::Command).await?;
-    let migrated = storage::migrate(&database.options).await;
-    database.stop().await;
-    migrated.map_err(StartError::from)?;
+    let migrate = async |database: &Database| storage::migrate(&database.options).await.map_err(StartError::from);
+    app::with_database(config, migrate).await?;
     print_line("the database is up to date");
     Ok(())
 }

@@ -16,7 +16,7 @@ use std::{env, process};
 
 use clap::{Parser, Subcommand};
 
-use crate::app::{self, App, Database, PrivateError, StartError, Use};
+use crate::app::{self, App, StartError};
 use crate::config::Config;
 use crate::output::{print_error, print_line};
 use crate::service::rng::Rng;
@@ -98,13 +98,8 @@ impl From<String> for Failure {
 
 impl From<StartError> for Failure {
     fn from(error: StartError) -> Self {
-        let is_permanent = matches!(
-            error,
-            StartError::Open(OpenError::ForeignDatabase { .. })
-                | StartError::Private(
-                    PrivateError::NoPrograms | PrivateError::NoProgramsThere(_) | PrivateError::OtherVersion { .. }
-                )
-        );
+        let is_permanent = matches!(error, StartError::Open(OpenError::ForeignDatabase { .. }))
+            || matches!(&error, StartError::Private(error) if error.is_permanent());
         let code = if is_permanent { ExitCode::from(NO_DATABASE) } else { ExitCode::FAILURE };
         Self { message: error.to_string(), code }
     }
@@ -149,7 +144,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
     telemetry::start_log(&config.log.filter, config.log.format)?;
     if !matches!(command, Command::Health) {
         restart_without_pgoptions(&config)?;
-        app::choose_data_dir(&mut config).map_err(StartError::from)?;
+        app::prepare_as_root(&mut config).map_err(StartError::from)?;
     }
     let runtime = tokio::runtime::Runtime::new().map_err(|error| format!("cannot start threads: {error}"))?;
     runtime.block_on(async {
@@ -184,17 +179,14 @@ fn restart_without_pgoptions(config: &Config) -> Result<(), String> {
 
 /// Opens the database, runs `command` with the services, and closes the database.
 async fn with_app(config: &Config, command: impl AsyncFnOnce(&App) -> Result<(), String>) -> Result<(), Failure> {
-    let database = Database::start(config, Use::Command).await?;
-    let outcome = async {
-        let opened = app::open(config, &database).await?;
+    app::with_database(config, async |database| {
+        let opened = app::open(config, database).await?;
         let db = opened.db.clone();
         let clock = service::clock::start(&db).await.map_err(|error| error.to_string())?;
         let app = App::assemble(opened, config, clock, Rng::system())?;
         let outcome = command(&app).await;
         db.close().await;
         outcome.map_err(Failure::from)
-    };
-    let outcome = outcome.await;
-    database.stop().await;
-    outcome
+    })
+    .await
 }

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::process::{Command, ExitCode, ExitStatus};
 
 use super::Failure;
-use crate::app::{Database, Use};
+use crate::app::{Database, StopSignals, Use};
 use crate::config::Config;
 
 /// Opens the private PostgreSQL in `psql`, and returns its exit code.
 pub async fn run(config: &Config, arguments: Vec<OsString>) -> Result<ExitCode, Failure> {
+    // They are for psql: this process ends when psql does.
+    let _signals = StopSignals::catch();
     let database = Database::start(config, Use::Command).await?;
     let outcome = match database.private_socket() {
         Some(socket) => {

@@ -1,5 +1,6 @@
 //! The beginning and the end of a copy of a running cluster's files. The functions have other names before PostgreSQL 15, so
 //! these statements are not checked at compile time.
+#![expect(clippy::disallowed_methods, reason = "the compiler knows the functions of one version")]
 
 use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgConnection};

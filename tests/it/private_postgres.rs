@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::harness::client::access_token_of_root;
 use crate::harness::cluster::running_as_root;
-use crate::harness::process::{private_postgres, run};
+use crate::harness::process::{keymeter, private_postgres, run};
 use crate::harness::wait::eventually;
 use crate::harness::{Client, Server};
 
@@ -141,6 +142,7 @@ async fn a_data_directory_with_a_long_path_works() {
     assert_eq!(server.terminate(), Some(0));
     server = Server::start(dir.path(), &settings).await;
     Client::root(&server).await.get(&format!("/api/token/{id}")).await.ok();
+    assert_eq!(server.terminate(), Some(0));
 }
 
 #[tokio::test]
@@ -274,9 +276,15 @@ fn data_of_another_version_or_of_the_former_database_and_missing_programs_are_re
     assert!(refused.starts_with("the data are those of PostgreSQL 9, and this machine has 1"), "{refused}");
     assert!(refused.ends_with("docs/operations.md says how to change the version"), "{refused}");
 
+    fs::rename(data.join("pg/PG_VERSION"), data.join("pg/other")).unwrap();
+    let database = data.canonicalize().unwrap().join("pg");
+    let sentence = "is not empty and has no database; move it away";
+    assert_eq!(refusal(dir.path(), &[]), (Some(2), format!("{} {sentence}", database.display())));
+
+    fs::rename(data.join("pg/other"), data.join("pg/PG_VERSION")).unwrap();
     fs::rename(data.join("pg"), data.join("postgres")).unwrap();
     let (code, refused) = refusal(dir.path(), &[]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2));
     let former = data.canonicalize().unwrap().join("postgres");
     assert!(refused.starts_with(&format!("{} has data of the database that was part of keymeter", former.display())));
     assert_eq!(fs::read_to_string(former.join("PG_VERSION")).unwrap(), "9\n");
@@ -293,7 +301,7 @@ fn root_is_told_what_keeps_the_account_of_postgres_out() {
     fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     let data = closed.join("data");
     let (code, refused) = refusal(dir.path(), &[("KEYMETER_DATA_DIR", data.to_str().unwrap())]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2));
     assert!(refused.contains("PostgreSQL does not run as root, and the account postgres cannot reach"), "{refused}");
     assert!(refused.contains(&format!("Open it with `chmod o+x {}`", closed.display())), "{refused}");
 }
@@ -378,7 +386,8 @@ async fn a_backup_under_load_has_every_charge_that_was_answered_before() {
     let restored = run(elsewhere.path(), &[], &["restore", backup.to_str().unwrap()]);
     assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
     let report = run(elsewhere.path(), &[], &["doctor"]);
-    assert!(String::from_utf8_lossy(&report.stdout).ends_with("no errors found\n"));
+    let text = String::from_utf8(report.stdout).unwrap();
+    assert!(text.ends_with("no errors found\n"), "{text}");
     let copy = Server::start(elsewhere.path(), &[]).await;
     let root = Client::root(&copy).await;
     let used = root.get(&format!("/api/token/{id}/details")).await.ok()["used_quota"].as_i64().unwrap();
@@ -413,4 +422,50 @@ async fn psql_opens_the_database_of_the_running_server() {
     let sockets = dir.path().join("data/run").canonicalize().unwrap();
     assert!(stderr.contains(&format!("connect with: psql -h {} -U keymeter postgres", sockets.display())), "{stderr}");
     drop(server);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_start_and_commands_at_once_choose_one_master_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let create = |name: &str| {
+        keymeter(dir.path(), &[]).args(["gateway", "create", name]).stdout(Stdio::piped()).spawn().unwrap()
+    };
+    let before = create("before");
+    let mut server = keymeter(dir.path(), &[]).arg("serve").stdout(Stdio::null()).spawn().unwrap();
+    let commands = [before, create("one"), create("two"), create("three")];
+    for command in commands {
+        let output = command.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    // Beside a command that was first, the server is refused.
+    kill("-TERM", server.id());
+    server.wait().unwrap();
+    for _ in 0..2 {
+        let report = run(dir.path(), &[], &["doctor"]);
+        let text = String::from_utf8(report.stdout).unwrap();
+        assert!(text.contains("master key: matches the database") && text.ends_with("no errors found\n"), "{text}");
+    }
+    let list = String::from_utf8(run(dir.path(), &[], &["gateway", "list"]).stdout).unwrap();
+    assert!(["before", "one", "two", "three"].iter().all(|name| list.contains(name)), "{list}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_during_the_start_leaves_no_postgres() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ended = 0;
+    for millis in [20, 60, 120, 250, 400, 600, 900, 1300] {
+        let mut server = keymeter(dir.path(), &[]).arg("serve").stdout(Stdio::null()).spawn().unwrap();
+        tokio::time::sleep(Duration::from_millis(millis)).await;
+        let pid = private_postgres(dir.path());
+        kill("-TERM", server.id());
+        let code = server.wait().unwrap().code();
+        // Only before the signals are caught at all, it ends by the signal.
+        assert!(code == Some(0) || (code.is_none() && millis < 100), "after {millis} ms: {code:?}");
+        ended += usize::from(pid.is_some());
+        eventually("no PostgreSQL is left", async || !private_postgres(dir.path()).into_iter().chain(pid).any(lives))
+            .await;
+    }
+    assert!(ended > 0, "PostgreSQL ran at some of the stops");
+    let server = Server::start(dir.path(), &[]).await;
+    Client::root(&server).await.get("/api/token/").await.ok();
 }

@@ -7,7 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use nix::unistd::{Gid, Uid, User};
+use nix::errno::Errno;
+use nix::unistd::{Gid, Uid, User, setgid, setuid};
 
 use super::PrivateError;
 
@@ -35,15 +36,29 @@ impl Account {
         if !own.is_root() {
             return Ok(Self::of(find(own)?.ok_or(PrivateError::NamelessAccount(own.as_raw()))?, false));
         }
-        let owner = [data_dir.join(super::CLUSTER), data_dir.to_owned()].iter().find_map(|path| owner_of(path));
-        if let Some(owner) = owner {
-            let user = find(owner)?.ok_or(PrivateError::NamelessAccount(owner.as_raw()))?;
-            if user.name != NOBODY {
-                return Ok(Self::of(user, true));
-            }
+        if let Some(owner) = owner_of(&data_dir.join(super::CLUSTER))? {
+            return Ok(Self::of(owner, true));
         }
         let named = NAMES.iter().find_map(|name| User::from_name(name).ok().flatten());
         Ok(Self::of(named.ok_or(PrivateError::NoAccount)?, true))
+    }
+
+    /// If this process is root and the data directory belongs to somebody else, becomes that account: root would follow links
+    /// that the owner puts there, and leave files that the owner cannot use. Must be called before threads are started.
+    ///
+    /// # Errors
+    /// The owner has no name, or the system refuses.
+    pub fn become_owner(data_dir: &Path) -> Result<(), PrivateError> {
+        if !Uid::effective().is_root() {
+            return Ok(());
+        }
+        let Some(owner) = owner_of(data_dir)? else { return Ok(()) };
+        tracing::info!(account = owner.name, "the data directory belongs to this account; going on as it");
+        let refused = |error: Errno| PrivateError::Accounts(error.into());
+        #[cfg(target_os = "linux")]
+        nix::unistd::setgroups(&[owner.gid]).map_err(refused)?;
+        setgid(owner.gid).map_err(refused)?;
+        setuid(owner.uid).map_err(refused)
     }
 
     fn of(user: User, is_other: bool) -> Self {
@@ -103,9 +118,12 @@ fn find(uid: Uid) -> Result<Option<User>, PrivateError> {
     User::from_uid(uid).map_err(|error| PrivateError::Accounts(error.into()))
 }
 
-/// The owner, unless that is root or there is no such path.
-fn owner_of(path: &Path) -> Option<Uid> {
-    fs::metadata(path).ok().map(|found| Uid::from_raw(found.uid())).filter(|uid| !uid.is_root())
+/// The owner, unless that is root or `nobody`, or there is no such path.
+fn owner_of(path: &Path) -> Result<Option<User>, PrivateError> {
+    let owner = fs::metadata(path).ok().map(|found| Uid::from_raw(found.uid())).filter(|uid| !uid.is_root());
+    let Some(owner) = owner else { return Ok(None) };
+    let user = find(owner)?.ok_or(PrivateError::NamelessAccount(owner.as_raw()))?;
+    Ok(Some(user).filter(|user| user.name != NOBODY))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::account::Account;
-use super::{CLUSTER, LOCK, PrivateError, cluster, lock, prepare};
+use super::{CLUSTER, PrivateError, cluster, lock, prepare};
 use crate::app::master_key::MASTER_KEY_FILE;
 use crate::app::{Database, StartError};
 use crate::config::Config;
@@ -17,8 +17,9 @@ use crate::storage::base_backup::BaseBackup;
 /// Files and contents of directories that a backup of PostgreSQL leaves out: they belong to the running server. The
 /// write-ahead log is copied at the end.
 const LEFT_OUT_FILES: [&str; 3] = ["postmaster.pid", "postmaster.opts", "pg_internal.init"];
+const WAL: &str = "pg_wal";
 const LEFT_OUT_CONTENTS: [&str; 8] =
-    ["pg_wal", "pg_replslot", "pg_dynshmem", "pg_notify", "pg_serial", "pg_snapshots", "pg_stat_tmp", "pg_subtrans"];
+    [WAL, "pg_replslot", "pg_dynshmem", "pg_notify", "pg_serial", "pg_snapshots", "pg_stat_tmp", "pg_subtrans"];
 
 /// Where files are copied from.
 #[derive(Clone, Copy)]
@@ -67,10 +68,7 @@ pub enum BackupError {
 
 impl From<BackupError> for StartError {
     fn from(error: BackupError) -> Self {
-        match error {
-            BackupError::Storage(error) => Self::Storage(error),
-            other => Self::Private(PrivateError::Backup(other)),
-        }
+        if let BackupError::Storage(error) = error { Self::Storage(error) } else { PrivateError::Backup(error).into() }
     }
 }
 
@@ -97,9 +95,8 @@ pub async fn back_up(config: &Config, database: &Database, to: &Path) -> Result<
     copy_tree(&from, &files, Source::Running)?;
     let end = backup.end().await?;
     let (first, last) = &end.wal;
-    let wal = Path::new("pg_wal");
     let is_needed = |name: &str| name.len() == first.len() && (first.as_str()..=last.as_str()).contains(&name);
-    copy_files(&from.join(wal), &files.join(wal), &is_needed)?;
+    copy_files(&from.join(WAL), &files.join(WAL), &is_needed)?;
     write(&files.join("backup_label"), end.label.as_bytes())?;
     let key = config.data_dir.join(MASTER_KEY_FILE);
     let has_key = config.secrets.master_key.is_none() && key.exists();
@@ -125,16 +122,13 @@ pub fn restore(config: &Config, from: &Path) -> Result<(), StartError> {
         return Err(BackupError::Incomplete(from.to_owned()).into());
     }
     let (data_dir, account) = prepare(config)?;
-    let _lock = lock(&data_dir.join(LOCK))?.ok_or_else(|| PrivateError::InUse(data_dir.clone()))?;
+    let _lock = lock(&data_dir)?.ok_or_else(|| PrivateError::InUse(data_dir.clone()))?;
     let target = data_dir.join(CLUSTER);
     if target.exists() {
         return Err(BackupError::DataExist(data_dir).into());
     }
     restore_key(&from.join(MASTER_KEY_FILE), &data_dir.join(MASTER_KEY_FILE))?;
-    let draft = target.with_extension("new");
-    if draft.exists() {
-        fs::remove_dir_all(&draft).map_err(|error| BackupError::Files(draft.clone(), error))?;
-    }
+    let draft = cluster::new_draft(&target).map_err(|error| BackupError::Files(data_dir.clone(), error))?;
     copy_tree(&files, &draft, Source::AtRest)?;
     own_tree(&draft, &account)?;
     fs::rename(&draft, &target).map_err(|error| BackupError::Files(target.clone(), error))?;
@@ -167,9 +161,11 @@ fn copy_tree(from: &Path, to: &Path, source: Source) -> Result<(), BackupError> 
             copy_tree(&from, &to, source)?;
         } else {
             make_dir(&to)?;
-            // Empty directories that PostgreSQL needs, such as pg_wal/archive_status.
-            for (below, _) in entries(&from)?.into_iter().filter(|(_, kind)| kind.is_dir()) {
-                make_dir(&to.join(below))?;
+            // Those of the log are needed; those of replication slots must not be there without what was in them.
+            if name == WAL {
+                for (below, _) in entries(&from)?.into_iter().filter(|(_, kind)| kind.is_dir()) {
+                    make_dir(&to.join(below))?;
+                }
             }
         }
     }

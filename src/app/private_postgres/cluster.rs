@@ -1,6 +1,6 @@
 //! The files of the private PostgreSQL: the cluster, the directory of its socket, its log.
 
-use std::fs;
+use std::fs::{self, TryLockError};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -38,25 +38,24 @@ impl Cluster {
     ///
     /// # Errors
     /// `initdb` failed, or the file system cannot keep the files private.
-    pub fn create(&self) -> Result<(), PrivateError> {
+    pub async fn create(&self) -> Result<(), PrivateError> {
         if self.directory.join("PG_VERSION").exists() {
             return Ok(());
         }
         let at = |cause| PrivateError::Directory(self.directory.clone(), cause);
         tracing::info!(directory = %self.directory.display(), "creating the database");
-        // Under another name until it is complete: a killed `initdb` leaves a part.
-        let draft = self.directory.with_extension("new");
-        match fs::remove_dir_all(&draft) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(error)),
-            Ok(()) | Err(_) => {}
+        if fs::read_dir(&self.directory).is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(PrivateError::NoCluster(self.directory.clone()));
         }
+        let draft = new_draft(&self.directory).map_err(at)?;
         fs::DirBuilder::new().mode(0o700).create(&draft).map_err(at)?;
         check_file_system(&draft)?;
         self.account.own(&draft).map_err(at)?;
         let mut command = self.account.command(&self.programs.program("initdb"));
         command.arg("-D").arg(&draft);
         command.args(["-U", super::USER, "-A", "trust", "-E", "UTF8", "--locale=C", "-k", "--no-instructions"]);
-        let output = command.stdin(Stdio::null()).output().map_err(at)?;
+        command.stdin(Stdio::null());
+        let output = tokio::process::Command::from(command).kill_on_drop(true).output().await.map_err(at)?;
         if !output.status.success() {
             let said = [output.stdout, output.stderr].concat();
             let cause = last_lines(&String::from_utf8_lossy(&said));
@@ -67,10 +66,15 @@ impl Cluster {
         fs::File::open(parent).and_then(|parent| parent.sync_all()).map_err(at)
     }
 
-    /// The command that runs the server. Its messages go to the log.
+    /// The command that runs the server. Its messages go to the log, whose lock it and its sessions hold from then on, together
+    /// with this command.
+    ///
+    /// # Errors
+    /// Another server holds the lock.
     pub fn postgres(&self) -> Result<Command, PrivateError> {
         let log = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(self.log());
         let log = log.map_err(|cause| PrivateError::Directory(self.log(), cause))?;
+        log.try_lock().map_err(|error| PrivateError::Directory(self.log(), error.into()))?;
         let errors = log.try_clone().map_err(|cause| PrivateError::Directory(self.log(), cause))?;
         let mut command = self.account.command(&self.programs.program("postgres"));
         command.arg("-D").arg(&self.directory);
@@ -79,6 +83,23 @@ impl Cluster {
         }
         command.stdin(Stdio::null()).stdout(log).stderr(errors);
         Ok(command)
+    }
+
+    /// Whether a server or one of its sessions still runs on these files, whoever started it: they hold the lock of the log.
+    ///
+    /// # Errors
+    /// The log cannot be opened.
+    pub fn is_in_use(&self) -> Result<bool, PrivateError> {
+        let at = |cause| PrivateError::Directory(self.log(), cause);
+        match fs::File::open(self.log()) {
+            Ok(log) => match log.try_lock() {
+                Ok(()) => Ok(false),
+                Err(TryLockError::WouldBlock) => Ok(true),
+                Err(TryLockError::Error(error)) => Err(at(error)),
+            },
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(at(error)),
+        }
     }
 
     /// PostgreSQL's settings. `data/pg/postgresql.conf` has no say in these, and in all others.
@@ -135,11 +156,14 @@ impl Cluster {
     pub fn trim_log(&self) {
         let log = self.log();
         let is_large = fs::metadata(&log).is_ok_and(|found| found.len() > MAX_LOG);
-        if is_large
-            && let Err(error) = fs::copy(&log, log.with_extension("log.1"))
-                .and_then(|_| fs::OpenOptions::new().write(true).open(&log)?.set_len(0))
-        {
-            tracing::warn!(%error, "PostgreSQL's log could not be shortened");
+        if !is_large {
+            return;
+        }
+        // On a full disk the copy fails, and the space is needed all the more.
+        let copied = fs::copy(&log, log.with_extension("log.1")).map(drop);
+        let emptied = fs::OpenOptions::new().write(true).open(&log).and_then(|log| log.set_len(0));
+        if let Err(error) = copied.and(emptied) {
+            tracing::warn!(%error, "PostgreSQL's log could not be kept while it was shortened");
         }
     }
 
@@ -175,6 +199,19 @@ pub fn version(directory: &Path) -> Result<Option<u32>, PrivateError> {
     }
 }
 
+/// A name beside a cluster for one that is not complete yet, and of which a killed process leaves a part. Removes older parts.
+pub fn new_draft(directory: &Path) -> std::io::Result<PathBuf> {
+    let name = format!("{}.new.", super::CLUSTER);
+    for entry in fs::read_dir(directory.parent().unwrap_or(Path::new("/")))? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(&name) {
+            // Another time, if the `initdb` of a killed process still writes there.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    Ok(directory.with_file_name(format!("{name}{}", std::process::id())))
+}
+
 /// Refuses a file system on which the files could not be kept private, and warns of those that lose data.
 fn check_file_system(directory: &Path) -> Result<(), PrivateError> {
     let at = |cause| PrivateError::Directory(directory.to_owned(), cause);
@@ -205,9 +242,9 @@ pub fn make_socket_directory(data_dir: &Path, account: &Account) -> Result<PathB
     let directory = if inside.join(SOCKET).as_os_str().len() <= LONGEST_SOCKET {
         inside
     } else {
-        // The inode tells the data directories of a machine apart.
-        let inode = fs::metadata(data_dir).map_err(|cause| PrivateError::Directory(inside, cause))?.ino();
-        runtime_directory(account).join(format!("keymeter-{inode}"))
+        // Device and inode tell the data directories of a machine apart.
+        let found = fs::metadata(data_dir).map_err(|cause| PrivateError::Directory(inside, cause))?;
+        runtime_directory(account).join(format!("keymeter-{:x}-{}", found.dev(), found.ino()))
     };
     let at = |cause| PrivateError::Directory(directory.clone(), cause);
     match fs::DirBuilder::new().mode(0o700).create(&directory) {
@@ -226,8 +263,9 @@ pub fn make_socket_directory(data_dir: &Path, account: &Account) -> Result<PathB
 /// Where programs keep the sockets of this boot.
 fn runtime_directory(account: &Account) -> PathBuf {
     let of_user = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let of_user =
-        of_user.filter(|directory| !account.is_other && directory.is_dir() && directory.as_os_str().len() < 64);
+    let of_user = of_user.filter(|directory| {
+        !account.is_other && directory.is_absolute() && directory.is_dir() && directory.as_os_str().len() < 48
+    });
     of_user
         .or_else(|| Some(PathBuf::from("/run/keymeter")).filter(|directory| directory.is_dir()))
         .unwrap_or_else(|| PathBuf::from("/tmp"))

@@ -23,7 +23,7 @@ pub use self::backup::{BackupError, back_up, restore};
 use self::cluster::Cluster;
 use self::postmaster::{PidFile, Postmaster};
 use self::programs::Programs;
-use super::master_key::make_private;
+use super::master_key::{MASTER_KEY_FILE, make_private};
 use crate::config::Config;
 
 /// The directory of the cluster, in the data directory.
@@ -34,9 +34,6 @@ const FORMER_CLUSTER: &str = "postgres";
 
 /// What PostgreSQL says, in the data directory.
 pub(super) const LOG_FILE: &str = "postgres.log";
-
-/// Locked by the process that runs PostgreSQL.
-const LOCK: &str = "keymeter.lock";
 
 /// The user and owner of everything in the database, which has the name that `initdb` gives to one.
 const USER: &str = "keymeter";
@@ -63,6 +60,8 @@ pub enum PrivateError {
          local disk"
     )]
     NoModes(PathBuf),
+    #[error("{0} is not empty and has no database; move it away")]
+    NoCluster(PathBuf),
     #[error("{0} belongs to another account or is open to others; remove it")]
     SocketDirectory(PathBuf),
     #[error(
@@ -119,6 +118,25 @@ pub enum PrivateError {
 }
 
 impl PrivateError {
+    /// Whether a person has to do something before another start can succeed.
+    #[must_use]
+    pub const fn is_permanent(&self) -> bool {
+        matches!(
+            self,
+            Self::NoPrograms
+                | Self::NoProgramsThere(_)
+                | Self::OtherVersion { .. }
+                | Self::TooOld(_)
+                | Self::ProgramsOutOfReach { .. }
+                | Self::DataOutOfReach { .. }
+                | Self::FormerData(_)
+                | Self::NoCluster(_)
+                | Self::NoModes(_)
+                | Self::NoAccount
+                | Self::NamelessAccount(_)
+        )
+    }
+
     fn start(directory: &Path, cause: &str) -> Self {
         let remedy = if cause.contains("No space left") {
             "The disk is full: free some space and start again; nothing is lost"
@@ -154,14 +172,18 @@ pub struct Socket {
 #[derive(Debug)]
 pub struct PrivatePostgres {
     sockets: PathBuf,
-    /// `None` if a server runs it.
+    /// `None` if another process runs it.
     own: Option<Own>,
+    /// Locked by each command that uses the PostgreSQL of another process, so that a command that runs it waits for them.
+    _users: Option<File>,
 }
 
 #[derive(Debug)]
 struct Own {
     postmaster: Postmaster,
-    major: u32,
+    cluster: Arc<Cluster>,
+    purpose: Use,
+    /// Of the data directory, for as long as this process runs PostgreSQL in it.
     _lock: File,
 }
 
@@ -173,10 +195,21 @@ impl PrivatePostgres {
     pub async fn start(config: &Config, purpose: Use) -> Result<Self, PrivateError> {
         let (data_dir, account) = prepare(config)?;
         let directory = data_dir.join(CLUSTER);
-        let lock = match (lock(&data_dir.join(LOCK))?, purpose) {
-            (Some(lock), _) => lock,
-            (None, Use::Command) => return Self::of_server(&directory).await,
-            (None, Use::Serve) => return Err(PrivateError::InUse(data_dir)),
+        let end = Instant::now() + SERVER_STARTS;
+        let lock = loop {
+            if let Some(lock) = lock(&data_dir)? {
+                break lock;
+            }
+            if purpose == Use::Serve {
+                return Err(PrivateError::InUse(data_dir));
+            }
+            if let Some(of_other) = Self::of_other(&directory)? {
+                return Ok(of_other);
+            }
+            if Instant::now() > end {
+                return Err(PrivateError::NotReady(data_dir));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
         };
         let version = cluster::version(&directory)?;
         let former = data_dir.join(FORMER_CLUSTER);
@@ -192,10 +225,10 @@ impl PrivatePostgres {
             max_connections: settings.connections.saturating_add(OTHER_CONNECTIONS),
             shared_buffers_mb: settings.shared_buffers_mb,
         });
-        cluster.create()?;
+        cluster.create().await?;
         let postmaster = Postmaster::start(Arc::clone(&cluster)).await?;
-        let own = Own { postmaster, major: cluster.programs.major, _lock: lock };
-        Ok(Self { sockets: cluster.sockets.clone(), own: Some(own) })
+        let sockets = cluster.sockets.clone();
+        Ok(Self { sockets, own: Some(Own { postmaster, cluster, purpose, _lock: lock }), _users: None })
     }
 
     /// Whether there are data of a private PostgreSQL, of today or of before.
@@ -204,16 +237,26 @@ impl PrivatePostgres {
         [CLUSTER, FORMER_CLUSTER].iter().any(|name| data_dir.join(name).exists())
     }
 
-    /// The PostgreSQL that another process runs on these data.
-    async fn of_server(directory: &Path) -> Result<Self, PrivateError> {
-        let end = Instant::now() + SERVER_STARTS;
-        loop {
-            match PidFile::read(directory).filter(|file| file.is_ready) {
-                Some(file) => return Ok(Self { sockets: file.sockets, own: None }),
-                None if Instant::now() > end => return Err(PrivateError::NotReady(directory.to_owned())),
-                None => tokio::time::sleep(Duration::from_millis(50)).await,
-            }
+    /// The PostgreSQL that another process runs on these data, if it is ready and not about to stop.
+    fn of_other(directory: &Path) -> Result<Option<Self>, PrivateError> {
+        if !PidFile::read(directory).is_some_and(|file| file.is_ready) {
+            return Ok(None);
         }
+        let at = |cause| PrivateError::Directory(directory.to_owned(), cause);
+        let users = File::open(directory).map_err(at)?;
+        match users.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(cause)) => return Err(at(cause)),
+        }
+        let ready = PidFile::read(directory).filter(|file| file.is_ready);
+        Ok(ready.map(|file| Self { sockets: file.sockets, own: None, _users: Some(users) }))
+    }
+
+    /// Whether another process runs it.
+    #[must_use]
+    pub const fn is_of_server(&self) -> bool {
+        self.own.is_none()
     }
 
     /// How other programs connect.
@@ -236,14 +279,20 @@ impl PrivatePostgres {
     /// For messages, such as `PostgreSQL 15`.
     #[must_use]
     pub fn describe(&self) -> String {
-        self.own.as_ref().map_or_else(|| "PostgreSQL".to_owned(), |own| format!("PostgreSQL {}", own.major))
+        self.own
+            .as_ref()
+            .map_or_else(|| "PostgreSQL".to_owned(), |own| format!("PostgreSQL {}", own.cluster.programs.major))
     }
 
-    /// Stops PostgreSQL, unless a server runs it. All connections must be closed before.
+    /// Stops PostgreSQL, unless another process runs it. All connections must be closed before. A command waits for others that
+    /// use its PostgreSQL.
     pub async fn stop(self) {
-        if let Some(own) = self.own {
-            own.postmaster.stop().await;
-        }
+        let Some(own) = self.own else { return };
+        // A server does not wait: it may have been asked to stop for a reason.
+        let users = File::open(&own.cluster.directory).ok().filter(|_| own.purpose == Use::Command);
+        let users = tokio::task::spawn_blocking(move || users.inspect(|users| drop(users.lock()))).await;
+        own.postmaster.stop().await;
+        drop(users);
     }
 }
 
@@ -261,10 +310,10 @@ fn prepare(config: &Config) -> Result<(PathBuf, Account), PrivateError> {
     }
 }
 
-/// Locks a file. `None` if another process has locked it.
-fn lock(path: &Path) -> Result<Option<File>, PrivateError> {
-    let at = |cause| PrivateError::Directory(path.to_owned(), cause);
-    let file = File::create(path).map_err(at)?;
+/// Locks a directory. `None` if another process has locked it.
+fn lock(directory: &Path) -> Result<Option<File>, PrivateError> {
+    let at = |cause| PrivateError::Directory(directory.to_owned(), cause);
+    let file = File::open(directory).map_err(at)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -272,12 +321,20 @@ fn lock(path: &Path) -> Result<Option<File>, PrivateError> {
     }
 }
 
-/// Chooses another data directory if root did not name one, and the account that PostgreSQL runs as cannot reach the default.
+/// If this process is root: becomes the owner of the data directory, if that is somebody else; and chooses another directory if
+/// the default was not changed, has no data, and cannot be reached by the account that PostgreSQL runs as. Must be called
+/// before threads are started.
 ///
 /// # Errors
 /// There is no such account.
-pub fn choose_data_dir(config: &mut Config) -> Result<(), PrivateError> {
-    if config.database.url.is_some() || config.data_dir != Path::new(Config::DEFAULT_DATA_DIR) {
+pub fn prepare_as_root(config: &mut Config) -> Result<(), PrivateError> {
+    if config.database.url.is_some() {
+        return Ok(());
+    }
+    Account::become_owner(&config.data_dir)?;
+    let is_default = config.data_dir == Path::new(Config::DEFAULT_DATA_DIR);
+    let has_data = PrivatePostgres::exists(&config.data_dir) || config.data_dir.join(MASTER_KEY_FILE).exists();
+    if !is_default || has_data {
         return Ok(());
     }
     let account = Account::choose(&config.data_dir)?;

@@ -1,6 +1,8 @@
 //! The process of the private PostgreSQL: start, supervision, stop, and what an earlier process left behind.
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -68,6 +70,8 @@ impl Postmaster {
 }
 
 async fn supervise(cluster: Arc<Cluster>, mut child: Child, mut stop: oneshot::Receiver<()>) {
+    let mut wait = Duration::ZERO;
+    let mut started = Instant::now();
     let mut housekeeping = interval(HOUSEKEEPING);
     housekeeping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -81,8 +85,10 @@ async fn supervise(cluster: Arc<Cluster>, mut child: Child, mut stop: oneshot::R
             ended = child.wait() => {
                 let said = cluster.last_words(0);
                 tracing::error!(status = %describe(ended), said, "PostgreSQL ended; it is started again");
-                match launch_again(&cluster, &mut stop).await {
-                    Some(again) => child = again,
+                // One that ends again and again is not started in a hurry.
+                wait = if started.elapsed() > MAX_BACKOFF { Duration::ZERO } else { next_wait(wait) };
+                match launch_again(&cluster, &mut stop, &mut wait).await {
+                    Some(again) => (child, started) = (again, Instant::now()),
                     None => return,
                 }
             }
@@ -90,33 +96,40 @@ async fn supervise(cluster: Arc<Cluster>, mut child: Child, mut stop: oneshot::R
     }
 }
 
-/// Starts the server again, as often as it takes. `None` if it is to stop.
-async fn launch_again(cluster: &Cluster, stop: &mut oneshot::Receiver<()>) -> Option<Child> {
-    let mut wait = Duration::from_secs(1);
+/// Starts the server again after this wait, as often as it takes. `None` if it is to stop.
+async fn launch_again(cluster: &Cluster, stop: &mut oneshot::Receiver<()>, wait: &mut Duration) -> Option<Child> {
     loop {
         let launched = tokio::select! {
             _ = &mut *stop => None,
-            launched = launch(cluster) => Some(launched),
+            launched = async {
+                sleep(*wait).await;
+                launch(cluster).await
+            } => Some(launched),
         }?;
         match launched {
             Ok(child) => return Some(child),
-            Err(error) => tracing::error!(%error, seconds = wait.as_secs(), "PostgreSQL does not start; trying again"),
-        }
-        tokio::select! {
-            _ = &mut *stop => return None,
-            () = sleep(wait) => wait = (wait * 2).min(MAX_BACKOFF),
+            Err(error) => {
+                *wait = next_wait(*wait);
+                tracing::error!(%error, seconds = wait.as_secs(), "PostgreSQL does not start; trying again");
+            }
         }
     }
 }
 
+fn next_wait(wait: Duration) -> Duration {
+    (wait * 2).clamp(Duration::from_secs(1), MAX_BACKOFF)
+}
+
 async fn launch(cluster: &Cluster) -> Result<Child, PrivateError> {
-    end_leftovers(&cluster.directory).await?;
+    end_leftovers(cluster).await?;
     remove_leftovers(cluster)?;
     let start_of_log = fs::metadata(cluster.log()).map_or(0, |found| found.len());
     let failed = |cause: &str| PrivateError::start(&cluster.directory, cause);
     let mut command = Command::from(cluster.postgres()?);
     // A command that fails must not leave a server. A killed one loses nothing.
     let mut child = command.kill_on_drop(true).spawn().map_err(|error| failed(&error.to_string()))?;
+    // It shares the lock of the log.
+    drop(command);
     let (started, mut announced) = (Instant::now(), Duration::ZERO);
     loop {
         if let Some(status) = child.try_wait().map_err(|error| failed(&error.to_string()))? {
@@ -191,33 +204,45 @@ fn path_of(directory: &Path) -> PathBuf {
 }
 
 /// Ends what a killed keymeter left: it is never adopted, because nobody knows its settings.
-async fn end_leftovers(directory: &Path) -> Result<(), PrivateError> {
-    let of_file = PidFile::read(directory).map(|file| file.pid);
-    let mut left = processes_in(directory, of_file);
-    if !left.is_empty() {
-        tracing::warn!(processes = ?left, "an earlier PostgreSQL still runs on these data; ending it");
+async fn end_leftovers(cluster: &Cluster) -> Result<(), PrivateError> {
+    if !cluster.is_in_use()? {
+        return Ok(());
     }
-    if !left.is_empty() && !of_file.is_some_and(|pid| left.contains(&pid)) {
-        left = wait_for_end(directory, of_file, ORPHANS_NOTICE).await;
+    let of_file = PidFile::read(&cluster.directory).map(|file| file.pid);
+    let server = |found: &[u32]| of_file.filter(|pid| found.contains(pid));
+    let found = processes_in(&cluster.directory, of_file);
+    tracing::warn!(processes = ?found, "an earlier PostgreSQL still runs on these data; ending it");
+    if server(&found).is_none() && has_ended(cluster, ORPHANS_NOTICE).await? {
+        return Ok(());
     }
     for (signal, patience) in PATIENCE {
-        if left.is_empty() {
-            break;
-        }
+        let found = processes_in(&cluster.directory, of_file);
         // The server ends its sessions itself.
-        let server = of_file.filter(|pid| left.contains(pid) && signal != Signal::SIGKILL);
-        for pid in server.map_or_else(|| left.clone(), |pid| vec![pid]) {
+        let server = server(&found).filter(|_| signal != Signal::SIGKILL);
+        for pid in server.map_or(found, |pid| vec![pid]) {
             match kill(Pid::from_raw(i32::try_from(pid).unwrap_or(i32::MAX)), signal) {
                 Ok(()) | Err(Errno::ESRCH) => {}
                 Err(error) => return Err(PrivateError::Leftover(pid, error.into())),
             }
         }
-        left = wait_for_end(directory, of_file, patience).await;
+        if has_ended(cluster, patience).await? {
+            return Ok(());
+        }
     }
-    if let Some(pid) = left.first() {
-        return Err(PrivateError::Leftover(*pid, std::io::Error::other("it does not end")));
+    let cause = std::io::Error::other("it does not end, or this account cannot see it");
+    Err(PrivateError::Leftover(of_file.unwrap_or_default(), cause))
+}
+
+async fn has_ended(cluster: &Cluster, patience: Duration) -> Result<bool, PrivateError> {
+    let end = Instant::now() + patience;
+    loop {
+        reap_orphans(None);
+        let is_in_use = cluster.is_in_use()?;
+        if !is_in_use || Instant::now() > end {
+            return Ok(!is_in_use);
+        }
+        sleep(POLL).await;
     }
-    Ok(())
 }
 
 /// Removes the files by which PostgreSQL would think that it runs already. Only when no process uses the directory: their
@@ -233,35 +258,28 @@ fn remove_leftovers(cluster: &Cluster) -> Result<(), PrivateError> {
     Ok(())
 }
 
-async fn wait_for_end(directory: &Path, of_file: Option<u32>, patience: Duration) -> Vec<u32> {
-    let end = Instant::now() + patience;
-    loop {
-        reap_orphans(None);
-        let left = processes_in(directory, of_file);
-        if left.is_empty() || Instant::now() > end {
-            return left;
-        }
-        sleep(POLL).await;
-    }
-}
-
-/// The processes of PostgreSQL that work in this directory: the server and its sessions.
+/// The processes of PostgreSQL that work in this directory: the server and its sessions. Only for sending signals: this
+/// account may not see them all.
 #[cfg(target_os = "linux")]
-fn processes_in(directory: &Path, _: Option<u32>) -> Vec<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let is_ours = |process: &Path| {
-        fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == directory)
-            && fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim_end() == "postgres")
+fn processes_in(directory: &Path, of_file: Option<u32>) -> Vec<u32> {
+    let place = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    let Ok(ours) = place(directory) else { return Vec::new() };
+    let is_ours = |pid: u32, process: &Path| {
+        let is_postgres = fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim_end() == "postgres");
+        // Without the right to look, the file of the server is believed.
+        is_postgres && place(&process.join("cwd")).map_or(Some(pid) == of_file, |found| found == ours)
     };
-    let pid = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok().filter(|_| is_ours(&entry.path()));
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pid = |entry: fs::DirEntry| {
+        entry.file_name().to_str()?.parse::<u32>().ok().filter(|pid| is_ours(*pid, &entry.path()))
+    };
     entries.filter_map(pid).collect()
 }
 
-/// Without `/proc`, a live process with the number in `postmaster.pid` is taken for the server.
+/// Without `/proc`, the file of the server is believed.
 #[cfg(not(target_os = "linux"))]
 fn processes_in(_: &Path, of_file: Option<u32>) -> Vec<u32> {
-    let lives = |pid: &u32| i32::try_from(*pid).is_ok_and(|pid| kill(Pid::from_raw(pid), None).is_ok());
-    of_file.filter(lives).into_iter().collect()
+    of_file.into_iter().collect()
 }
 
 /// As the first process of a container, this one gets the sessions of a server that was killed, and must wait for them.

@@ -52,12 +52,13 @@ impl Programs {
             majors.dedup();
             majors.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
         };
-        let chosen = match wanted {
-            Some(major) => found.iter().find(|programs| programs.major == major),
-            // The first of several that are equal: a choice on the `PATH` counts.
-            None => found.iter().rev().max_by_key(|programs| programs.major),
+        let is_wanted = |programs: &&Self| wanted.is_none_or(|major| programs.major == major);
+        // The first of several that are equal: a choice on the `PATH` counts.
+        let newest = |may_run: &dyn Fn(&&Self) -> bool| {
+            found.iter().rev().filter(is_wanted).filter(may_run).max_by_key(|programs| programs.major)
         };
-        match (chosen, wanted) {
+        let within_reach = newest(&|programs| account.barrier(&programs.directory).is_none());
+        match (within_reach.or_else(|| newest(&|_| true)), wanted) {
             (Some(programs), _) if programs.major < OLDEST => Err(PrivateError::TooOld(programs.clone())),
             (Some(programs), _) => match account.barrier(&programs.directory) {
                 Some(barrier) => Err(PrivateError::ProgramsOutOfReach {

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub use self::assembly::{App, openapi_json};
 pub use self::database::{Database, Opened, open, with_database};
 pub use self::master_key::find_master_key;
-pub use self::private_postgres::{PrivateError, PrivatePostgres, Use, back_up, prepare_as_root, restore};
+pub use self::private_postgres::{BackupError, PrivateError, PrivatePostgres, Use, back_up, prepare_as_root, restore};
 pub use self::serve::serve;
 pub use self::stop_signals::StopSignals;
 use crate::demo::DemoError;

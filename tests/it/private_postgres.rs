@@ -1,12 +1,16 @@
 //! The real program on its private PostgreSQL: normal use, commands beside it, stops and crashes, and what it refuses.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use reqwest::Method;
+use serde_json::json;
+use tokio::task::JoinHandle;
 
 use crate::harness::client::access_token_of_root;
 use crate::harness::cluster::running_as_root;
@@ -29,6 +33,61 @@ fn refusal(dir: &Path, settings: &[(&str, &str)]) -> (Option<i32>, String) {
     let stderr = String::from_utf8(output.stderr).unwrap();
     let last = stderr.lines().last().unwrap_or_default();
     (output.status.code(), last.strip_prefix("keymeter: ").unwrap_or(last).to_owned())
+}
+
+/// A key without a limit of its own, and a gateway that charges it.
+struct Spender {
+    token: i64,
+    key: String,
+    gateway: Client,
+    root: Client,
+    answered: Arc<AtomicI64>,
+}
+
+impl Spender {
+    async fn new(server: &Server) -> Self {
+        let root = Client::root(server).await;
+        let gateway = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
+        let (token, key) = root.creates(json!({ "name": "spent", "unlimited_quota": true })).await.unwrap();
+        root.post("/api/admin/users/1/quota", json!({ "set": 1_000_000 })).await.ok();
+        let gateway = Client::with(server, &format!("Bearer {}", gateway["credential"].as_str().unwrap()));
+        Self { token, key, gateway, root, answered: Arc::default() }
+    }
+
+    /// Goes on with a server that was started again.
+    fn moves_to(&mut self, server: &Server) {
+        for client in [&mut self.gateway, &mut self.root] {
+            client.base.clone_from(&server.base);
+        }
+    }
+
+    /// Charges one unit after the other, until the server does not answer any more.
+    fn charges(&self) -> JoinHandle<()> {
+        let (gateway, answered) = (self.gateway.clone(), Arc::clone(&self.answered));
+        let body = json!({ "key": self.key, "quota": 1 }).to_string();
+        tokio::spawn(async move {
+            while let Ok(answer) = gateway.try_send(Method::POST, "/api/gateway/charge", body.clone()).await {
+                match answer.status.as_u16() {
+                    200 => answered.fetch_add(1, Ordering::SeqCst),
+                    503 => break,
+                    other => panic!("{other}: {}", answer.text),
+                };
+            }
+        })
+    }
+
+    fn answered(&self) -> i64 {
+        self.answered.load(Ordering::SeqCst)
+    }
+
+    async fn has_answered_more_than(&self, count: i64) {
+        eventually("charges are answered", async || self.answered() > count).await;
+    }
+
+    /// What is in the books.
+    async fn used(&self) -> i64 {
+        self.root.get(&format!("/api/token/{}/details", self.token)).await.ok()["used_quota"].as_i64().unwrap()
+    }
 }
 
 #[tokio::test]
@@ -321,54 +380,60 @@ async fn a_start_that_fails_shows_what_postgres_said() {
 #[tokio::test]
 async fn ctrl_c_on_a_terminal_answers_every_accepted_charge() {
     let dir = tempfile::tempdir().unwrap();
-    let mut server = Server::start(dir.path(), &[]).await;
-    let root = Client::root(&server).await;
-    let gateway = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
-    let (id, key) = root.creates(json!({ "name": "spent", "unlimited_quota": true })).await.unwrap();
-    root.post("/api/admin/users/1/quota", json!({ "set": 1_000_000 })).await.ok();
-    let caller = Client::with(&server, &format!("Bearer {}", gateway["credential"].as_str().unwrap()));
-    let charged = Arc::new(Mutex::new(0_i64));
-    let (load, count) = (caller.clone(), Arc::clone(&charged));
-    let running = tokio::spawn(async move {
-        let body = json!({ "key": key, "quota": 1 });
-        while let Ok(answer) = load.try_send(reqwest::Method::POST, "/api/gateway/charge", body.to_string()).await {
-            match answer.status.as_u16() {
-                200 => *count.lock().unwrap() += 1,
-                503 => break,
-                other => panic!("{other}: {}", answer.text),
-            }
-        }
-    });
-    eventually("charges are answered", async || *charged.lock().unwrap() > 20).await;
-    // A terminal sends it to every process of the group; PostgreSQL has one of its own.
-    kill("-INT", server.child.id());
+    // A terminal sends it to every process of the group.
+    let mut command = keymeter(dir.path(), &[]);
+    command.arg("serve").process_group(0);
+    let mut server = Server::spawn(dir.path(), command).await;
+    let mut spender = Spender::new(&server).await;
+    let load = spender.charges();
+    spender.has_answered_more_than(20).await;
+    assert!(Command::new("kill").args(["-INT", "--", &format!("-{}", server.child.id())]).status().unwrap().success());
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
-    running.await.unwrap();
+    load.await.unwrap();
     let server = Server::start(dir.path(), &[]).await;
-    let root = Client::root(&server).await;
-    let used: &Value = &root.get(&format!("/api/token/{id}/details")).await.ok()["used_quota"];
-    assert_eq!(used.as_i64().unwrap(), *charged.lock().unwrap());
+    spender.moves_to(&server);
+    assert_eq!(spender.used().await, spender.answered());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn l4_kill_9_of_keymeter_and_postgres_at_once_loses_no_answered_charge() {
+    const CLIENTS: i64 = 16;
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[]).await;
+    let mut spender = Spender::new(&server).await;
+    for round in 1..=3 {
+        let load: Vec<_> = (0..CLIENTS).map(|_| spender.charges()).collect();
+        spender.has_answered_more_than(spender.answered() + 200).await;
+        let postgres = private_postgres(dir.path()).unwrap();
+        assert!(
+            Command::new("kill")
+                .args(["-KILL", &server.child.id().to_string(), &postgres.to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
+        server.child.wait().unwrap();
+        for client in load {
+            client.await.unwrap();
+        }
+        server = Server::start(dir.path(), &[]).await;
+        spender.moves_to(&server);
+        // Of each client, one charge may have been written and not answered.
+        let (used, answered) = (spender.used().await, spender.answered());
+        assert!((answered..=answered + CLIENTS * round).contains(&used), "{answered} were answered, {used} are there");
+    }
+    let report = String::from_utf8(run(dir.path(), &[], &["doctor"]).stdout).unwrap();
+    assert!(report.ends_with("no errors found\n"), "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_under_load_has_every_charge_that_was_answered_before() {
     let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let server = Server::start(dir.path(), &[]).await;
-    let root = Client::root(&server).await;
-    let gateway = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
-    let (id, key) = root.creates(json!({ "name": "spent", "unlimited_quota": true })).await.unwrap();
-    root.post("/api/admin/users/1/quota", json!({ "set": 1_000_000 })).await.ok();
-    let caller = Client::with(&server, &format!("Bearer {}", gateway["credential"].as_str().unwrap()));
-    let charged = Arc::new(Mutex::new(0_i64));
-    let (load, count) = (caller.clone(), Arc::clone(&charged));
-    let running = tokio::spawn(async move {
-        loop {
-            load.post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await.ok();
-            *count.lock().unwrap() += 1;
-        }
-    });
-    eventually("charges are answered", async || *charged.lock().unwrap() > 20).await;
-    let before = *charged.lock().unwrap();
+    let mut spender = Spender::new(&server).await;
+    let load = spender.charges();
+    spender.has_answered_more_than(20).await;
+    let before = spender.answered();
     let backup = dir.path().join("backup");
     let arguments = ["backup", backup.to_str().unwrap()];
     let made = run(dir.path(), &[], &arguments);
@@ -376,8 +441,8 @@ async fn a_backup_under_load_has_every_charge_that_was_answered_before() {
     assert!(
         String::from_utf8_lossy(&made.stdout).ends_with("so is the master key: whoever has both can read every key\n")
     );
-    running.abort();
-    let after = *charged.lock().unwrap();
+    load.abort();
+    let after = spender.answered();
     assert!(after > before, "charges were answered while the backup was made");
     let again = run(dir.path(), &[], &arguments);
     let sentence = format!("keymeter: {} exists; name a directory that does not\n", backup.display());
@@ -389,8 +454,8 @@ async fn a_backup_under_load_has_every_charge_that_was_answered_before() {
     let text = String::from_utf8(report.stdout).unwrap();
     assert!(text.ends_with("no errors found\n"), "{text}");
     let copy = Server::start(elsewhere.path(), &[]).await;
-    let root = Client::root(&copy).await;
-    let used = root.get(&format!("/api/token/{id}/details")).await.ok()["used_quota"].as_i64().unwrap();
+    spender.root = Client::root(&copy).await;
+    let used = spender.used().await;
     assert!((before..=after + 1).contains(&used), "{before} {used} {after}");
     drop(copy);
 

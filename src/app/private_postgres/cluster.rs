@@ -49,7 +49,7 @@ impl Cluster {
         }
         let draft = new_draft(&self.directory).map_err(at)?;
         fs::DirBuilder::new().mode(0o700).create(&draft).map_err(at)?;
-        check_file_system(&draft)?;
+        check_modes(&draft)?;
         self.account.own(&draft).map_err(at)?;
         let mut command = self.account.command(&self.programs.program("initdb"));
         command.arg("-D").arg(&draft);
@@ -212,25 +212,28 @@ pub fn new_draft(directory: &Path) -> std::io::Result<PathBuf> {
     Ok(directory.with_file_name(format!("{name}{}", std::process::id())))
 }
 
-/// Refuses a file system on which the files could not be kept private, and warns of those that lose data.
-fn check_file_system(directory: &Path) -> Result<(), PrivateError> {
+/// Refuses a file system on which the files could not be kept private.
+fn check_modes(directory: &Path) -> Result<(), PrivateError> {
     let at = |cause| PrivateError::Directory(directory.to_owned(), cause);
     fs::set_permissions(directory, fs::Permissions::from_mode(0o700)).map_err(at)?;
-    if fs::metadata(directory).map_err(at)?.mode() & 0o777 != 0o700 {
-        return Err(PrivateError::NoModes(directory.to_owned()));
-    }
-    #[cfg(target_os = "linux")]
-    {
-        use nix::sys::statfs::{NFS_SUPER_MAGIC, TMPFS_MAGIC, statfs};
-        let kind = statfs(directory).map_err(|error| at(error.into()))?.filesystem_type();
-        if kind == TMPFS_MAGIC {
-            tracing::warn!("the data directory is in memory (tmpfs): a restart of the machine loses all data");
-        } else if kind == NFS_SUPER_MAGIC {
-            tracing::warn!("the data directory is on NFS: mount it with `hard`, and never start two machines on it");
-        }
-    }
-    Ok(())
+    let mode = fs::metadata(directory).map_err(at)?.mode() & 0o777;
+    if mode == 0o700 { Ok(()) } else { Err(PrivateError::NoModes(directory.to_owned())) }
 }
+
+/// Warns of file systems that lose data.
+#[cfg(target_os = "linux")]
+pub fn warn_of_file_system(directory: &Path) {
+    use nix::sys::statfs::{NFS_SUPER_MAGIC, TMPFS_MAGIC, statfs};
+    let Ok(found) = statfs(directory) else { return };
+    if found.filesystem_type() == TMPFS_MAGIC {
+        tracing::warn!("the data directory is in memory (tmpfs): a restart of the machine loses all data");
+    } else if found.filesystem_type() == NFS_SUPER_MAGIC {
+        tracing::warn!("the data directory is on NFS: mount it with `hard`, and never start two machines on it");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn warn_of_file_system(_: &Path) {}
 
 /// The directory of the socket, private to the account: in the data directory or, if its path is too long for a socket, in a
 /// directory for running programs.

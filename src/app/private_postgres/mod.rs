@@ -211,6 +211,7 @@ impl PrivatePostgres {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         };
+        cluster::warn_of_file_system(&data_dir);
         let version = cluster::version(&directory)?;
         let former = data_dir.join(FORMER_CLUSTER);
         if version.is_none() && former.join("PG_VERSION").exists() {

@@ -55,7 +55,7 @@ export const adminSettings: Texts['adminSettings'] = {
     'models.names': '无',
     'server.trusted_proxies': '无',
     'http.public_url': '与浏览器中的相同',
-    'database.url': '专用 PostgreSQL',
+    'database.url': '专用数据库',
     'secrets.master_key': '数据目录中的文件',
   },
   groups: { title: '分组', open: '对所有人开放', closed: '仅限组内成员' },

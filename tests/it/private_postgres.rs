@@ -514,23 +514,36 @@ async fn a_first_start_and_commands_at_once_choose_one_master_key() {
     assert!(["before", "one", "two", "three"].iter().all(|name| list.contains(name)), "{list}");
 }
 
+/// Starts a server, stops it after this time, and returns whether PostgreSQL ran by then.
+async fn stop_during_the_start(dir: &Path, millis: u64) -> bool {
+    let mut server = keymeter(dir, &[]).arg("serve").stdout(Stdio::null()).spawn().unwrap();
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+    let pid = private_postgres(dir);
+    kill("-TERM", server.id());
+    let code = server.wait().unwrap().code();
+    // Only before the signals are caught at all, it ends by the signal.
+    assert!(code == Some(0) || (code.is_none() && pid.is_none()), "after {millis} ms: {code:?}");
+    let is_left = || private_postgres(dir).into_iter().chain(pid).any(lives);
+    eventually("no PostgreSQL is left", async || !is_left()).await;
+    pid.is_some()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_during_the_start_leaves_no_postgres() {
     let dir = tempfile::tempdir().unwrap();
-    let mut ended = 0;
-    for millis in [20, 60, 120, 250, 400, 600, 900, 1300] {
-        let mut server = keymeter(dir.path(), &[]).arg("serve").stdout(Stdio::null()).spawn().unwrap();
-        tokio::time::sleep(Duration::from_millis(millis)).await;
-        let pid = private_postgres(dir.path());
-        kill("-TERM", server.id());
-        let code = server.wait().unwrap().code();
-        // Only before the signals are caught at all, it ends by the signal.
-        assert!(code == Some(0) || (code.is_none() && millis < 100), "after {millis} ms: {code:?}");
-        ended += usize::from(pid.is_some());
-        eventually("no PostgreSQL is left", async || !private_postgres(dir.path()).into_iter().chain(pid).any(lives))
-            .await;
+    // While the database is created.
+    for millis in [50, 200, 400] {
+        stop_during_the_start(dir.path(), millis).await;
     }
-    assert!(ended > 0, "PostgreSQL ran at some of the stops");
+    Server::start(dir.path(), &[]).await.terminate();
+    // While PostgreSQL starts and the service opens it: as soon as it runs, and a little later.
+    let mut millis = 20;
+    while !stop_during_the_start(dir.path(), millis).await {
+        millis += 20;
+    }
+    for later in [20, 60, 120, 200] {
+        stop_during_the_start(dir.path(), millis + later).await;
+    }
     let server = Server::start(dir.path(), &[]).await;
     Client::root(&server).await.get("/api/token/").await.ok();
 }

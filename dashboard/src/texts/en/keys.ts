@@ -138,7 +138,7 @@ export const keys = {
     expiryPassed: 'This time has passed. The key won’t work.',
     limitModels: 'Limit models',
     limitModelsHint:
-      'The key works only with the models you list. gpt-4o-* means all whose names begin with gpt-4o-.',
+      'The key works only with the models you list. gpt-4o-* means all that begin with gpt-4o-.',
     models: 'Models',
     modelsHint: 'Pick a model, or type a name and press Enter',
     ips: 'Allowed IP addresses',

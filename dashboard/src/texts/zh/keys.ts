@@ -134,7 +134,7 @@ export const keys: Texts['keys'] = {
     expiryEnds: (time: string) => `将于 ${time} 过期。`,
     expiryPassed: '此时间已过，令牌将无法使用。',
     limitModels: '限制模型',
-    limitModelsHint: '此令牌只能使用列出的模型。gpt-4o-* 表示名称以 gpt-4o- 开头的所有模型。',
+    limitModelsHint: '此令牌只能使用列出的模型。gpt-4o-* 表示以 gpt-4o- 开头的所有模型。',
     models: '模型',
     modelsHint: '选择模型，或输入名称后按回车',
     ips: 'IP 白名单',

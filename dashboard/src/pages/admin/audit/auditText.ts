@@ -54,7 +54,7 @@ export function ownerName({
 export function detailsOf(details: AuditLine['details']): Detail[] {
   const { from, to, ...others } = details;
   const list = Object.entries(others).map(([name, value]) => ({
-    label: labelOf(labels, name),
+    label: labelOf(words.details.labels, name),
     value: readable(name, value),
   }));
   if (from !== undefined && to !== undefined) {
@@ -62,35 +62,6 @@ export function detailsOf(details: AuditLine['details']): Detail[] {
   }
   return list;
 }
-
-const {
-  fields,
-  role,
-  status,
-  remain_quota,
-  group,
-  name,
-  note,
-  credential,
-  from_day,
-  to_day,
-  requests,
-  quota,
-} = words.details;
-const labels: Record<string, string> = {
-  fields,
-  role,
-  status,
-  remain_quota,
-  group,
-  name,
-  note,
-  credential,
-  from_day,
-  to_day,
-  requests,
-  quota,
-};
 
 function readable(name: string, value: string): string {
   switch (name) {

@@ -1,4 +1,4 @@
-//! Unknown members of bodies that are named like a limit. Other unknown members are ignored, but whoever misspells
+//! Unknown members of bodies that are named like a limit. Other unknown members are ignored, but a caller who misspells
 //! `period_limits` and is answered 200 believes that the money is limited.
 
 use std::fmt;

@@ -32,7 +32,7 @@ impl PageQuery {
     }
 
     /// Returns true if the answer is a list of one-api: without a page around it. one-api knows neither `page_size` nor `ps`,
-    /// so whoever sends them wants a page.
+    /// so a client that sends them wants a page.
     #[must_use]
     pub const fn is_of_one_api(&self, one_api: bool) -> bool {
         one_api && self.page_size.is_none() && self.ps.is_none()

@@ -1,4 +1,5 @@
-//! The keys in the table `tokens`: their digests and encrypted texts, and the tokens found by them. Only live rows, but for the keys of other services.
+//! The keys in the table `tokens`: their digests and encrypted texts, and the tokens found by them. Only live rows, but for
+//! the keys of other services.
 
 use super::tokens::{select_columns, select_tokens, token_of};
 use super::{Conn, StorageError};

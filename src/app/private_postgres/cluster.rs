@@ -85,7 +85,8 @@ impl Cluster {
         Ok(command)
     }
 
-    /// Whether a server or one of its sessions still runs on these files, whoever started it: they hold the lock of the log.
+    /// Whether a server or one of its sessions still runs on these files, no matter which process started it: they hold
+    /// the lock of the log.
     ///
     /// # Errors
     /// The log cannot be opened.

@@ -10,6 +10,8 @@ RUN npm run build
 FROM rust:1.95-bookworm AS builder
 WORKDIR /build
 COPY . .
+# The program contains the dashboard.
+COPY --from=dashboard /build/dist dashboard/dist
 # The SQL is checked against .sqlx, so no database is needed. Compiled dependencies are kept in cache mounts. COPY keeps
 # the times of files, so cargo could take an older build in the cache for a build of these sources; `touch` prevents that.
 ENV SQLX_OFFLINE=true
@@ -33,13 +35,11 @@ RUN apt-get update \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin keymeter \
     && install -d -o 10001 -g 10001 -m 0700 /data
 COPY --from=builder /out/keymeter /usr/local/bin/keymeter
-COPY --from=dashboard /build/dist /usr/local/share/keymeter/dashboard
 
 # All persistent data are in /data: the private PostgreSQL (unless DATABASE_URL names another one) and the master key
 # (unless KEYMETER_SECRETS__MASTER_KEY is set).
 ENV HOME=/data \
     KEYMETER_DATA_DIR=/data \
-    KEYMETER_DASHBOARD__DIR=/usr/local/share/keymeter/dashboard \
     KEYMETER_SERVER__LISTEN=0.0.0.0:3000
 WORKDIR /data
 USER 10001:10001

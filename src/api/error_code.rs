@@ -60,8 +60,8 @@ macro_rules! error_codes {
 error_codes! {
     // 400: the request is wrong. The message names the field and says what it must be.
 
-    /// The HTTP request cannot be processed as it is; for example an unsatisfiable `Range` on a file of the dashboard.
-    BadRequest = "bad_request", [BAD_REQUEST, PRECONDITION_FAILED, RANGE_NOT_SATISFIABLE],
+    /// The HTTP request cannot be processed as it is.
+    BadRequest = "bad_request", [BAD_REQUEST],
         "Correct the request.";
     /// The body is not a JSON object, is not UTF-8, or names a field twice.
     InvalidJson = "invalid_json", [BAD_REQUEST],

@@ -1,12 +1,12 @@
 //! The state that every handler shares.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ipnet::IpNet;
 
+use super::dashboard::DashboardFiles;
 use crate::domain::clock::Clock;
 use crate::domain::page::FirstPage;
 use crate::domain::setting::Setting;
@@ -76,8 +76,7 @@ pub struct AppState {
     pub first_page: FirstPage,
     pub unlimited_limit: UnlimitedLimit,
     pub models: Vec<String>,
-    /// Directory of the built dashboard.
-    pub dashboard: Option<PathBuf>,
+    pub dashboard: Arc<DashboardFiles>,
     pub time_zone: String,
     /// `http.public_url`, the address that users type; may be empty.
     pub public_url: String,

@@ -1,6 +1,5 @@
 //! The services of a process, and what they share.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use axum::Router;
 use tokio::sync::mpsc;
 
 use super::{Opened, StartError};
+use crate::api::dashboard::DashboardFiles;
 use crate::api::{openapi, router, state::AppState};
 use crate::config::{ClientOf, Config, ListKey, Registration, TokenApi};
 use crate::domain::calendar::Calendar;
@@ -217,7 +217,8 @@ impl App {
             masked_list_key: config.compat.list_key == ListKey::Masked,
             first_page: config.compat.first_page,
             models: config.models.names.clone(),
-            dashboard: find_dashboard(&config.dashboard.dir),
+            dashboard: DashboardFiles::load(&config.dashboard.dir)
+                .map_err(|error| StartError::Setting("dashboard.dir", error.to_string()))?,
             time_zone: config.usage.time_zone.to_string(),
             public_url: config.http.public_url.clone(),
             api_base_url: config.dashboard.api_base_url.clone(),
@@ -265,17 +266,6 @@ fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, Start
 pub(super) fn lanes(setting: usize) -> usize {
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if setting == 0 { processors().min(8) } else { setting }
-}
-
-/// The directory of the built dashboard: the configured one, or where `make dashboard` puts it.
-fn find_dashboard(dir: &Path) -> Option<PathBuf> {
-    let is_built = |dir: &PathBuf| dir.join("index.html").is_file();
-    if !dir.as_os_str().is_empty() {
-        return Some(dir.to_owned()).filter(is_built);
-    }
-    let next_to_program =
-        std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join("dashboard/dist")));
-    [Some(PathBuf::from("dashboard/dist")), next_to_program].into_iter().flatten().find(is_built)
 }
 
 /// The OpenAPI document as JSON.

@@ -77,7 +77,7 @@ async fn run(
     mut stop: StopSignals,
 ) {
     let db = app.state.db.clone();
-    print_start(&listener, config, database, app.state.dashboard.is_some(), generated_password.as_ref());
+    print_start(&listener, config, database, app.state.dashboard.is_built(), generated_password.as_ref());
     let background = app.background(config);
     let refused_requests = Arc::clone(&app.refused_requests);
     let limits = connections::Limits::new(&config.server, config.database.connections);
@@ -134,7 +134,7 @@ fn print_start(
     }
     if !has_dashboard {
         println!(
-            "Dashboard: not built (`make dashboard` builds it, with Node.js 20 or newer); the API works without it"
+            "Dashboard: not in this program (`make run` adds it, with Node.js 20 or newer); the API works without it"
         );
     }
     if config.secrets.master_key.is_none() {

@@ -70,8 +70,30 @@ async fn hashed_files_are_cached_forever_and_sent_compressed_to_clients_that_acc
     assert_eq!(plain.header("content-type"), Some("text/javascript"));
     let compressed = send(&browser, Method::GET, "/assets/app-1a2b.js", &[("accept-encoding", "gzip, br")]).await;
     assert_eq!((compressed.text.as_str(), compressed.header("content-encoding")), ("compressed", Some("br")));
+    assert_eq!(compressed.header("vary"), Some("accept-encoding"));
+    let refused = [("accept-encoding", "br;q=0, gzip")];
+    let plain = send(&browser, Method::GET, "/assets/app-1a2b.js", &refused).await;
+    assert_eq!((plain.text.as_str(), plain.header("content-encoding")), ("plain", None));
     let icon = send(&browser, Method::GET, "/favicon.svg", &[]).await;
     assert_eq!((icon.text.as_str(), icon.header("cache-control")), ("<svg/>", Some("no-cache")));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_browser_that_has_a_file_is_told_that_it_is_the_same(pool: PgPool) {
+    let dir = built();
+    let browser = app(pool, dir.path()).await;
+    let page = open_page(&browser, "/keys").await;
+    let etag = page.header("etag").unwrap();
+    for known in [etag.to_owned(), format!("W/{etag}"), format!("\"other\", {etag}"), "*".to_owned()] {
+        let same = send(&browser, Method::GET, "/", &[("if-none-match", &known)]).await;
+        assert_eq!((same.status.as_u16(), same.text.as_str()), (304, ""), "{known}");
+        assert_eq!((same.header("etag"), same.header("cache-control")), (Some(etag), Some("no-cache")));
+    }
+    let other = send(&browser, Method::GET, "/", &[("if-none-match", "\"other\"")]).await;
+    assert_eq!((other.status.as_u16(), other.text.as_str()), (200, INDEX));
+    let compressed = send(&browser, Method::GET, "/assets/app-1a2b.js", &[("accept-encoding", "br")]).await;
+    let plain = send(&browser, Method::GET, "/assets/app-1a2b.js", &[]).await;
+    assert_ne!(compressed.header("etag"), plain.header("etag"), "each form has a tag of its own");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -97,6 +119,6 @@ async fn without_a_build_the_page_says_how_to_make_one(pool: PgPool) {
     let browser = app(pool, empty.path()).await;
     let page = open_page(&browser, "/keys").await;
     assert_eq!(page.status.as_u16(), 200);
-    assert!(page.text.contains("make dashboard"), "{}", page.text);
+    assert!(page.text.contains("<code>make dashboard</code>"), "{}", page.text);
     send(&browser, Method::GET, "/keys", &[]).await.refuses(404, "not_found");
 }

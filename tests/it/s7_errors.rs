@@ -1,9 +1,12 @@
 //! Spec §7, errors: one envelope for every failure, on every path.
 
 use axum::body::Body;
-use http::Method;
+use http::{Method, StatusCode};
+use http_body_util::BodyExt;
+use keymeter::api::middleware::errors::render_errors;
 use serde_json::json;
 use sqlx::PgPool;
+use tower::ServiceExt;
 
 use crate::harness::{Answer, Caller, TestApp};
 
@@ -289,11 +292,15 @@ async fn a_database_without_the_newest_migration_is_not_ready(pool: PgPool) {
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_refusal_of_the_framework_has_a_code_too(pool: PgPool) {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("index.html"), "<!doctype html>").unwrap();
-    let app = TestApp::with(pool, &[("KEYMETER_DASHBOARD__DIR", dir.path().to_str().unwrap())]).await;
-    let mut request = app.stranger().request(Method::GET, "/");
-    request.headers_mut().insert("range", "bytes=1000-".parse().unwrap());
-    let answer = app.stranger().send(request).await;
-    answer.refuses_saying(416, "bad_request", "the request cannot be processed as it is");
+    let app = TestApp::new(pool).await;
+    let router = axum::Router::new()
+        .route("/", axum::routing::get(async || StatusCode::EXPECTATION_FAILED))
+        .layer(axum::middleware::from_fn_with_state(app.replica(), render_errors));
+    let request = axum::extract::Request::get("/").body(Body::empty()).unwrap();
+    let answer = router.oneshot(request).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::EXPECTATION_FAILED);
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    let message = "the request cannot be processed as it is";
+    let expected = json!({ "success": false, "message": message, "error": "bad_request" });
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&body).unwrap(), expected);
 }

@@ -69,13 +69,13 @@ impl From<RateLimited> for ApiError {
 impl From<EnableRefused> for ApiError {
     fn from(error: EnableRefused) -> Self {
         let code = match error {
-            EnableRefused::SwitchedOffByAdministrator => ErrorCode::SwitchedOffByAdministrator,
-            EnableRefused::SwitchedOffByRoot => ErrorCode::SwitchedOffByRoot,
+            EnableRefused::DisabledByAdministrator => ErrorCode::SwitchedOffByAdministrator,
+            EnableRefused::DisabledByRoot => ErrorCode::SwitchedOffByRoot,
             EnableRefused::Expired => ErrorCode::TokenExpired,
             EnableRefused::QuotaExhausted => ErrorCode::TokenExhausted,
         };
         let status = match error {
-            EnableRefused::SwitchedOffByAdministrator | EnableRefused::SwitchedOffByRoot => StatusCode::FORBIDDEN,
+            EnableRefused::DisabledByAdministrator | EnableRefused::DisabledByRoot => StatusCode::FORBIDDEN,
             EnableRefused::Expired | EnableRefused::QuotaExhausted => StatusCode::CONFLICT,
         };
         Self::new(code, error.to_string()).with_status(status)

@@ -12,7 +12,7 @@ pub async fn back_up(config: &Config, to: &Path) -> Result<(), Failure> {
     let has_key = app::with_database(config, back_up).await?;
     print_line(&format!("the database is in {}", to.display()));
     print_line(if has_key {
-        "so is the master key: whoever has both can read every key"
+        "so is the master key: with both, every key can be read"
     } else {
         "the master key is not: it is in the settings; keep a copy of it elsewhere"
     });

@@ -56,7 +56,7 @@ pub struct NewApi {
     /// Days of history to import, or `all`, or `none`.
     #[arg(long, value_name = "DAYS", default_value = "90", value_parser = history)]
     history: HistoryDays,
-    /// Switch on keys that the other service refuses although neither their expiry nor their quota is the reason.
+    /// Enable keys that the other service refuses although neither their expiry nor their quota is the reason.
     #[arg(long)]
     revive: bool,
     /// Give accounts and keys new ids. Needed if there are accounts here already.

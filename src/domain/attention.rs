@@ -106,7 +106,7 @@ mod tests {
         for (lifetime, budget, used, attention) in table {
             let token = Token { lifetime, budget, used_quota: quota(used), ..token() };
             assert_eq!(token.attention(now, quota(1_000)), attention, "{lifetime:?} {budget:?} {used}");
-            assert_eq!(Token { switched_off_by: Some(Role::User), ..token }.attention(now, quota(1)), None);
+            assert_eq!(Token { disabled_by: Some(Role::User), ..token }.attention(now, quota(1)), None);
         }
     }
 

@@ -12,7 +12,7 @@ use super::user::Role;
 pub enum Status {
     /// 1.
     Enabled,
-    /// 2: disabled by its owner, an administrator or root; see [`Token::switched_off_by`].
+    /// 2: disabled by its owner, an administrator or root; see [`Token::disabled_by`].
     Disabled,
     /// 3: its expiry time is reached.
     Expired,
@@ -49,9 +49,9 @@ impl Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EnableRefused {
     #[error("an administrator disabled this token; only an administrator or root can enable it again")]
-    SwitchedOffByAdministrator,
+    DisabledByAdministrator,
     #[error("root disabled this token; only root can enable it again")]
-    SwitchedOffByRoot,
+    DisabledByRoot,
     #[error("the token has expired; change its expiry time before enabling it")]
     Expired,
     #[error("the token has used up its quota; raise it or make it unlimited before enabling it")]
@@ -62,7 +62,7 @@ impl Token {
     /// The status at `now`. *Disabled* takes precedence over *expired*, and *expired* over *exhausted*.
     #[must_use]
     pub fn status(&self, now: UnixTime) -> Status {
-        match self.switched_off_by {
+        match self.disabled_by {
             Some(_) => Status::Disabled,
             None if self.lifetime.is_over(now) => Status::Expired,
             None if self.is_spent() => Status::QuotaExhausted,
@@ -76,9 +76,9 @@ impl Token {
     /// # Errors
     /// A higher role disabled the token; it is expired or exhausted.
     pub fn enable(mut self, by: Role, now: UnixTime) -> Result<Self, EnableRefused> {
-        match self.switched_off_by {
-            Some(Role::Root) if by < Role::Root => return Err(EnableRefused::SwitchedOffByRoot),
-            Some(Role::Admin) if by < Role::Admin => return Err(EnableRefused::SwitchedOffByAdministrator),
+        match self.disabled_by {
+            Some(Role::Root) if by < Role::Root => return Err(EnableRefused::DisabledByRoot),
+            Some(Role::Admin) if by < Role::Admin => return Err(EnableRefused::DisabledByAdministrator),
             Some(Role::User | Role::Admin | Role::Root) | None => {}
         }
         if self.lifetime.is_over(now) {
@@ -87,7 +87,7 @@ impl Token {
         if self.is_spent() {
             return Err(EnableRefused::QuotaExhausted);
         }
-        self.switched_off_by = None;
+        self.disabled_by = None;
         Ok(self)
     }
 
@@ -95,7 +95,7 @@ impl Token {
     /// has disabled it before, that role is kept.
     #[must_use]
     pub fn disable(mut self, by: Role) -> Self {
-        self.switched_off_by = self.switched_off_by.max(Some(by));
+        self.disabled_by = self.disabled_by.max(Some(by));
         self
     }
 
@@ -160,9 +160,9 @@ mod tests {
             (OFF, OVER, limited(0), 9, Disabled, Err(No::Expired)),
             (OFF, OVER, unlimited(), 9, Disabled, Err(No::Expired)),
         ];
-        for (switched_off_by, lifetime, budget, used, status, enabling) in table {
-            let token = Token { switched_off_by, lifetime, budget, used_quota: quota(used), ..token() };
-            let case = format!("{switched_off_by:?} {lifetime:?} {budget:?} used {used}");
+        for (disabled_by, lifetime, budget, used, status, enabling) in table {
+            let token = Token { disabled_by, lifetime, budget, used_quota: quota(used), ..token() };
+            let case = format!("{disabled_by:?} {lifetime:?} {budget:?} used {used}");
             assert_eq!(token.status(NOW), status, "{case}");
             assert_eq!(token.clone().enable(Role::User, NOW).map(|t| t.status(NOW)), enabling, "{case}");
             assert_eq!(token.disable(Role::User).status(NOW), Disabled, "{case}");
@@ -172,7 +172,7 @@ mod tests {
     /// Each role that may have disabled a token, with each role that may try to enable it.
     #[test]
     fn a_role_cannot_enable_a_token_that_a_higher_role_disabled() {
-        use EnableRefused::{SwitchedOffByAdministrator, SwitchedOffByRoot};
+        use EnableRefused::{DisabledByAdministrator, DisabledByRoot};
         use Role::{Admin, Root, User};
         let table = [
             (None, User, Ok(())),
@@ -181,23 +181,23 @@ mod tests {
             (Some(User), User, Ok(())),
             (Some(User), Admin, Ok(())),
             (Some(User), Root, Ok(())),
-            (Some(Admin), User, Err(SwitchedOffByAdministrator)),
+            (Some(Admin), User, Err(DisabledByAdministrator)),
             (Some(Admin), Admin, Ok(())),
             (Some(Admin), Root, Ok(())),
-            (Some(Root), User, Err(SwitchedOffByRoot)),
-            (Some(Root), Admin, Err(SwitchedOffByRoot)),
+            (Some(Root), User, Err(DisabledByRoot)),
+            (Some(Root), Admin, Err(DisabledByRoot)),
             (Some(Root), Root, Ok(())),
         ];
-        for (switched_off_by, who, expected) in table {
-            let case = format!("disabled by {switched_off_by:?}, enabled by {who:?}");
-            let off = Token { switched_off_by, ..token() };
+        for (disabled_by, who, expected) in table {
+            let case = format!("disabled by {disabled_by:?}, enabled by {who:?}");
+            let off = Token { disabled_by, ..token() };
             assert_eq!(off.clone().enable(who, NOW), expected.map(|()| token()), "{case}");
             // The role is checked first, so a lower role does not learn that the token is expired.
             let expired = Token { lifetime: OVER, ..off.clone() };
             let other = expected.and(Err(EnableRefused::Expired));
             assert_eq!(expired.enable(who, NOW).map(|_| ()), other, "{case}");
-            let again = off.disable(who).switched_off_by;
-            assert_eq!(again, Some(switched_off_by.map_or(who, |before| before.max(who))), "{case}");
+            let again = off.disable(who).disabled_by;
+            assert_eq!(again, Some(disabled_by.map_or(who, |before| before.max(who))), "{case}");
         }
     }
 

@@ -24,7 +24,7 @@ pub struct Token {
     /// An import brought the key from another service.
     pub key_foreign: bool,
     /// The highest role that disabled it; `None` while it is enabled.
-    pub switched_off_by: Option<Role>,
+    pub disabled_by: Option<Role>,
     pub name: TokenName,
     pub note: TokenNote,
     pub created_time: UnixTime,
@@ -364,7 +364,7 @@ pub(super) mod tests {
             user_id: UserId::new(1),
             key_hint: ApiKey::generate(&mut StdRng::seed_from_u64(1), CellLabel::default()).hint(),
             key_foreign: false,
-            switched_off_by: None,
+            disabled_by: None,
             name: TokenName::parse("a token").unwrap(),
             note: TokenNote::default(),
             created_time: UnixTime::new(0),

@@ -151,9 +151,9 @@ impl Finding {
             Self::KeyInvalid => "keys were left out: they are not 16 to 128 letters, digits and `_`",
             Self::KeyTaken => "keys were left out: they exist here or twice there",
             Self::SwitchedOff => {
-                "keys were switched off: the other service refuses them, and neither expiry nor quota is the reason"
+                "keys were disabled: the other service refuses them, and neither expiry nor quota is the reason"
             }
-            Self::Revived => "keys that the other service refuses without a reason were switched on (--revive)",
+            Self::Revived => "keys that the other service refuses without a reason were enabled (--revive)",
             Self::ExpiredFromTheStart => "keys with an expiry time of 0 or below are expired, as they are there",
             Self::TokenDebt => "remaining quotas were below zero and became 0",
             Self::TokenCapped => "remaining quotas were above the maximum and became the maximum",
@@ -164,7 +164,7 @@ impl Finding {
                 "lists of models have entries with `*` that match nothing there, and nothing here (`\\*`); patterns are possible"
             }
             Self::IpsDropped => "lists of IP addresses had invalid entries, which were dropped",
-            Self::NoIpLeft => "keys were switched off, because no entry of their list of addresses is valid",
+            Self::NoIpLeft => "keys were disabled, because no entry of their list of addresses is valid",
             Self::GroupNotOpen => "keys have a group that is not open to their owner; open it, or they are refused",
             Self::TokenIdTaken => "keys got another id, because theirs is taken",
             Self::IdOutOfRange => "accounts and keys got another id, because theirs is not between 1 and 2^39 - 1",

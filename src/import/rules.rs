@@ -49,7 +49,7 @@ pub struct MappedToken {
     /// The key has no checksum of ours.
     pub key_foreign: bool,
     pub name: TokenName,
-    pub is_switched_off: bool,
+    pub is_disabled: bool,
     pub created_time: UnixTime,
     pub accessed_time: UnixTime,
     pub lifetime: Lifetime,
@@ -128,7 +128,7 @@ pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<Found>) {
     (mapped, found)
 }
 
-/// The token as it becomes ours; `None` if its key cannot be a key. `revive` switches tokens on that the other service
+/// The token as it becomes ours; `None` if its key cannot be a key. `revive` enables tokens that the other service
 /// refuses without a reason.
 #[must_use]
 pub fn map_token(token: &ForeignToken, now: UnixTime, revive: bool) -> (Option<MappedToken>, Vec<Found>) {
@@ -146,14 +146,14 @@ pub fn map_token(token: &ForeignToken, now: UnixTime, revive: bool) -> (Option<M
     };
     let budget = Budget::new(remain, token.unlimited_quota);
     let (allow_ips, no_ip_left) = allowlist(&token.allow_ips, &mut found);
-    let is_refused = is_switched_off(token.status, lifetime, budget, now, revive, &mut found);
+    let is_refused = is_disabled(token.status, lifetime, budget, now, revive, &mut found);
     let group = Group::from_text(token.group.trim());
     let created_time = time_or(token.created_time, now, now);
     let mapped = MappedToken {
         key_foreign: ApiKey::parse(key.expose()).is_err(),
         key,
         name: name(token.id, &token.name, &mut found),
-        is_switched_off: is_refused || no_ip_left,
+        is_disabled: is_refused || no_ip_left,
         created_time,
         accessed_time: time_or(token.accessed_time, now, created_time),
         lifetime,
@@ -180,9 +180,9 @@ fn lifetime(expired_time: i64, found: &mut Vec<Found>) -> Lifetime {
     }
 }
 
-/// Returns true if the token is switched off here. *Expired* and *exhausted* follow from expiry and budget here; where
+/// Returns true if the token is disabled here. *Expired* and *exhausted* follow from expiry and budget here; where
 /// they do not, an administrator or an older version of the service set the status.
-fn is_switched_off(
+fn is_disabled(
     status: i64,
     lifetime: Lifetime,
     budget: Budget,
@@ -338,7 +338,7 @@ mod tests {
         let (mapped, found) = mapped(&token());
         assert_eq!(found, []);
         assert_eq!((mapped.key.expose(), mapped.key_foreign), (format!("sk-{KEY}").as_str(), true));
-        assert_eq!((mapped.name.as_str(), mapped.is_switched_off, mapped.lifetime), ("prod", false, Lifetime::Forever));
+        assert_eq!((mapped.name.as_str(), mapped.is_disabled, mapped.lifetime), ("prod", false, Lifetime::Forever));
         assert_eq!((mapped.budget.remain().get(), mapped.used_quota.get()), (100, 7));
         assert_eq!((mapped.created_time, mapped.accessed_time), (UnixTime::new(5), UnixTime::new(6)));
     }
@@ -349,7 +349,7 @@ mod tests {
         use Finding::{Revived, SwitchedOff, TokenDebt};
         let (past, future) = (NOW.get(), NOW.get() + 1);
         let table: [(i64, i64, i64, bool, bool, &[Finding], bool, &[Finding]); 11] = [
-            // status, expiry, remaining, unlimited; switched off, findings; the same with --revive
+            // status, expiry, remaining, unlimited; disabled, findings; the same with --revive
             (1, past, 0, false, false, &[], false, &[]),
             (2, -1, 5, false, true, &[], true, &[]),
             (2, past, 0, false, true, &[], true, &[]),
@@ -367,7 +367,7 @@ mod tests {
             for (revive, off, expected) in [(false, off, found), (true, revived_off, revived_found)] {
                 let (mapped, found) = map_token(&token, NOW, revive);
                 let found: Vec<_> = found.into_iter().map(|found| found.finding).collect();
-                assert_eq!((mapped.unwrap().is_switched_off, found.as_slice()), (off, expected), "{token:?} {revive}");
+                assert_eq!((mapped.unwrap().is_disabled, found.as_slice()), (off, expected), "{token:?} {revive}");
             }
         }
     }
@@ -447,7 +447,7 @@ mod tests {
         ];
         for (text, expected, off, findings) in table {
             let (mapped, found) = mapped(&ForeignToken { allow_ips: text.into(), ..token() });
-            assert_eq!((mapped.allow_ips.as_str(), mapped.is_switched_off), (expected, off), "{text:?}");
+            assert_eq!((mapped.allow_ips.as_str(), mapped.is_disabled), (expected, off), "{text:?}");
             assert_eq!(found, findings, "{text:?}");
         }
     }

@@ -306,7 +306,7 @@ impl Writer<'_> {
                     key,
                     key_foreign: mapped.key_foreign,
                     name: mapped.name.clone(),
-                    switched_off_by: mapped.is_switched_off.then_some(Role::User),
+                    disabled_by: mapped.is_disabled.then_some(Role::User),
                     created_time: mapped.created_time,
                     accessed_time: mapped.accessed_time,
                     lifetime: mapped.lifetime,

@@ -3,9 +3,9 @@
 //! without a valid checksum is looked up only if its digest is among them. Nobody can find such a text without the master
 //! key, so a forgery costs one HMAC and no query.
 //!
-//! The set only admits to a look-up; whether the key is valid is read like that of any other key. So a revoked key may
-//! stay in the set, but a new one must be in it: it is loaded at the start, when an import
-//! announces new keys, and when announcements may have been missed. Deleted keys are loaded too for as long as the answer
+//! The set only admits to a look-up; whether the key is valid is read like that of any other key. So a deleted key may
+//! stay in the set, but a new one must be in it: it is loaded at the start, when an import announces new keys, and when
+//! announcements may have been missed. Deleted keys are loaded too for as long as the answer
 //! of a charge is kept: a retry gets it, as with a key of ours (L4).
 
 use std::sync::{Arc, PoisonError, RwLock};

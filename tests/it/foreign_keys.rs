@@ -130,7 +130,7 @@ async fn a_foreign_key_is_unknown_until_its_server_has_loaded_it_and_its_number_
 }
 
 #[sqlx::test(migrations = false)]
-async fn every_server_admits_an_imported_key_without_a_restart_and_forgets_a_revoked_one(pool: PgPool) {
+async fn every_server_admits_an_imported_key_without_a_restart_and_forgets_a_deleted_one(pool: PgPool) {
     let servers = Servers::start(&url(&pool), 2, &[]).await;
     let ana = servers.owner("ana", PLENTY).await;
     let (id, _) = ana.key(json!({ "name": "moved", "unlimited_quota": true })).await;
@@ -158,7 +158,7 @@ async fn every_server_admits_an_imported_key_without_a_restart_and_forgets_a_rev
     at_second.base.clone_from(&servers.running[1].base);
     at_second.delete(&format!("/api/token/{id}")).await.ok();
     assert!(!is_valid(1, KEY).await);
-    eventually("the other server refuses the revoked key", async || !is_valid(0, KEY).await).await;
+    eventually("the other server refuses the deleted key", async || !is_valid(0, KEY).await).await;
 }
 
 /// As with a key of ours (`idempotency.rs`): the server does not know the key any more, but the answer of the charge.

@@ -337,10 +337,10 @@ async fn l4_a_request_id_on_three_servers_at_once_is_charged_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn l6_what_is_revoked_on_one_server_is_refused_on_another_at_once() {
+async fn l6_what_is_disabled_or_deleted_on_one_server_is_refused_on_another_at_once() {
     let world = World::with(2).await;
     let other = world.servers.gateway(1);
-    let revocations = [
+    let endings = [
         ("disabled", 403, "token_disabled", "this token is disabled"),
         ("deleted", 401, "invalid_key", "this API key is not valid"),
         ("expired", 403, "token_expired", "this token has expired"),
@@ -348,17 +348,17 @@ async fn l6_what_is_revoked_on_one_server_is_refused_on_another_at_once() {
         ("owner disabled", 403, "user_disabled", "the account of this token is disabled"),
         ("owner deleted", 401, "invalid_key", "this API key is not valid"),
     ];
-    for (n, (revoked, status, error, message)) in revocations.into_iter().enumerate() {
+    for (n, (ending, status, error, message)) in endings.into_iter().enumerate() {
         let owner = world.servers.owner(&format!("owner{n}"), PLENTY).await;
         let (id, key) = owner.key(json!({ "name": "one", "remain_quota": 1_000 })).await;
         let held = other.post("/api/gateway/reserve", json!({ "key": key, "quota": 10 })).await.ok();
         let verify = async || other.post("/api/gateway/verify", json!({ "key": key })).await.ok();
-        assert_eq!(verify().await["valid"], true, "{revoked}");
-        assert_eq!(verify().await["valid"], true, "{revoked}");
+        assert_eq!(verify().await["valid"], true, "{ending}");
+        assert_eq!(verify().await["valid"], true, "{ending}");
         let token = format!("/api/token/{id}");
         let user = format!("/api/admin/users/{}", owner.id);
         let off = json!({ "status": 2 });
-        let done = match revoked {
+        let done = match ending {
             "disabled" => owner.client.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await,
             "deleted" => owner.client.delete(&token).await,
             "expired" => owner.client.put("/api/token/", json!({ "id": id, "expired_time": 1_000 })).await,
@@ -373,13 +373,13 @@ async fn l6_what_is_revoked_on_one_server_is_refused_on_another_at_once() {
             refused.refuses_saying(status, error, message);
         }
         while verify().await["valid"] == true {
-            assert!(since.elapsed() < Duration::from_secs(2), "{revoked}: still valid elsewhere");
+            assert!(since.elapsed() < Duration::from_secs(2), "{ending}: still valid elsewhere");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         assert_eq!((&verify().await["valid"], &verify().await["reason"]), (&json!(false), &json!(error)));
-        // Reservations made before the revocation can still be settled.
+        // Reservations made before that can still be settled.
         let ended = json!({ "reservation_id": held["reservation_id"], "quota": 4 });
-        assert_eq!(other.post("/api/gateway/settle", ended).await.ok()["charged"], 4, "{revoked}");
+        assert_eq!(other.post("/api/gateway/settle", ended).await.ok()["charged"], 4, "{ending}");
     }
     assert_ledger_invariants(&world.servers.pool().await).await;
 }

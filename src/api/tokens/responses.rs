@@ -84,7 +84,7 @@ impl TokenBody {
             masked_key,
             imported: token.key_foreign,
             status: token.status(at.now).code(),
-            disabled_by: token.switched_off_by.and_then(Role::disabler),
+            disabled_by: token.disabled_by.and_then(Role::disabler),
             created_time: token.created_time.get(),
             accessed_time: token.accessed_time.get(),
             expired_time: token.lifetime.expired_time(),

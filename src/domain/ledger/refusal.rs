@@ -9,7 +9,7 @@ pub enum Refusal {
     /// The key is unknown, or its token is deleted.
     #[error("this API key is not valid")]
     InvalidKey,
-    /// The token is switched off.
+    /// The token is disabled.
     #[error("this token is disabled")]
     TokenDisabled,
     /// The token's expiry time has come.

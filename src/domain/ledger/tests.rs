@@ -94,7 +94,7 @@ fn l6_a_charge_is_refused_for_the_first_reason_that_applies() {
     let table: [(Change, Refusal); 11] = [
         (|b| token_of(b).is_deleted = true, Refusal::InvalidKey),
         (|b| b.wallets.clear(), Refusal::InvalidKey),
-        (|b| token_of(b).token.switched_off_by = Some(Role::User), Refusal::TokenDisabled),
+        (|b| token_of(b).token.disabled_by = Some(Role::User), Refusal::TokenDisabled),
         (|b| token_of(b).token.lifetime = Lifetime::Until(NOW), Refusal::TokenExpired),
         (|b| owner(b).status = UserStatus::Disabled, Refusal::UserDisabled),
         (|b| token_of(b).group_is_open = false, Refusal::GroupNotAllowed),

@@ -11,7 +11,7 @@ describe('explain', () => {
     ['nearly_spent', { used_quota: 4_700_000, remain_quota: 300_000 }, 'warn', 'Only $0.60 of $10.00 left.'],
     ['exhausted', { used_quota: 50_000, remain_quota: 0 }, 'bad', 'Its quota of $0.10 is used up.'],
     ['expired', { expired_time: NOW - DAY }, 'warn', 'Stopped working yesterday.'],
-    ['exceeds_wallet', { remain_quota: 300_000 }, 'warn', 'Has $0.60 left, but your wallet holds less.'],
+    ['exceeds_wallet', { remain_quota: 300_000 }, 'warn', 'Has $0.60 left, but your wallet has less.'],
     ['from_a_newer_server', {}, 'info', 'This key needs attention.'],
   ])('explains %s', (reason, fields, tone, sentence) => {
     expect(explain({ reason, token: makeToken(fields) }, NOW)).toMatchObject({ tone, sentence });

@@ -47,7 +47,7 @@ export const adminAudit = {
     'user.future_usage_moved': 'Moved usage out of the future',
     'access_token.created': 'Created an access token',
     'access_token.revoked': 'Revoked an access token',
-    'token_api.requested': 'Requested access to API keys',
+    'token_api.requested': 'Requested API access',
     'token_api.approved': 'Approved a request',
     'token_api.refused': 'Refused a request',
     'gateway.created': 'Created a gateway',

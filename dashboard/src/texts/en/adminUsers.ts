@@ -49,7 +49,7 @@ export const adminUsers = {
     wallet: 'Starting balance (USD)',
     defaultWallet: 'Default balance',
     tokenApi: 'Can create API keys',
-    tokenApiHint: 'Turns on API access.',
+    tokenApiHint: 'Enables API access.',
     tokenApiByRole: 'Administrators always have API access.',
     tokenApiOpen: 'Everyone has API access.',
     limit: 'Key limit',

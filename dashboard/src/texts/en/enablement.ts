@@ -1,6 +1,6 @@
 export const enablement = {
   title: 'API access',
-  description: 'An administrator needs to turn on API access before you can create keys.',
+  description: 'An administrator needs to enable API access before you can create keys.',
   form: {
     title: 'Request access',
     again: 'Request access again',

@@ -74,7 +74,7 @@ export const errors = {
   username_confusable: 'This username looks too much like another one. Choose another one.',
   access_token_limit_reached:
     'You have reached the limit of access tokens. Revoke one that you no longer use.',
-  token_api_enabled: 'API access is already on.',
+  token_api_enabled: 'API access is already enabled.',
   token_api_requested: 'A request is already waiting for an administrator.',
   own_account: 'You can’t do this to your own account. Ask another administrator.',
   credential_limit_reached:

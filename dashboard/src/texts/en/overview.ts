@@ -45,7 +45,7 @@ export const overview = {
       expired: { word: 'Expired', sentence: (when: string) => `Stopped working ${when}.` },
       exceeds_wallet: {
         word: 'Low wallet',
-        sentence: (left: string) => `Has ${left} left, but your wallet holds less.`,
+        sentence: (left: string) => `Has ${left} left, but your wallet has less.`,
       },
       other: { word: 'Check', sentence: 'This key needs attention.' },
     },

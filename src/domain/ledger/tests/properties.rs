@@ -81,7 +81,7 @@ proptest! {
                 }
                 Step::Expire { nth, at } => drop(balances.expire(pick(nth), UnixTime::new(at))),
                 Step::Switch { token, on } => {
-                    balances.tokens.get_mut(&TokenId::new(token)).unwrap().token.switched_off_by = (!on).then_some(Role::User);
+                    balances.tokens.get_mut(&TokenId::new(token)).unwrap().token.disabled_by = (!on).then_some(Role::User);
                 }
                 Step::Edit { token, remain, unlimited } => {
                     let id = TokenId::new(token);

@@ -3,6 +3,7 @@
 use std::env;
 use std::path::Path;
 
+#[expect(clippy::disallowed_methods, reason = "Cargo tells a build script its profile in the environment")]
 fn main() {
     println!("cargo:rerun-if-changed=migrations");
     // A debug build reads the dashboard when it starts.

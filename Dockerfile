@@ -14,6 +14,8 @@ COPY . .
 COPY --from=dashboard /build/dist dashboard/dist
 # The SQL is checked against .sqlx, so no database is needed. Compiled dependencies are kept in cache mounts. COPY keeps
 # the times of files, so cargo could take an older build in the cache for a build of these sources; `touch` prevents that.
+# A release passes its version with commit and date; `keymeter --version` says it.
+ARG KEYMETER_VERSION
 ENV SQLX_OFFLINE=true
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,target=/usr/local/cargo/git,sharing=locked \

@@ -16,3 +16,4 @@ mod output;
 pub mod service;
 pub mod storage;
 pub mod telemetry;
+pub mod version;

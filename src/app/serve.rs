@@ -13,6 +13,7 @@ use crate::domain::clock::SystemClock;
 use crate::service;
 use crate::service::jobs::{JobRules, Jobs, expire_reservations};
 use crate::service::rng::Rng;
+use crate::version::VERSION;
 
 /// Runs the service until SIGTERM or Ctrl-C.
 ///
@@ -125,7 +126,7 @@ fn print_start(
     generated_password: Option<&Zeroizing<String>>,
 ) {
     let address = listener.local_addr().map_or_else(|_| config.server.listen.clone(), |address| address.to_string());
-    println!("Keymeter {} listens on http://{address}", env!("CARGO_PKG_VERSION"));
+    println!("Keymeter {VERSION} listens on http://{address}");
     if let Some(password) = generated_password {
         println!("Sign in as `root` with the password {} (it is shown only this once)", **password);
     }

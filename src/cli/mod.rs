@@ -21,11 +21,12 @@ use crate::config::Config;
 use crate::output::{print_error, print_line};
 use crate::service::rng::Rng;
 use crate::storage::OpenError;
+use crate::version::VERSION;
 use crate::{doctor, service, telemetry};
 
 /// Issues API keys and enforces what each may spend.
 #[derive(Debug, Parser)]
-#[command(name = "keymeter", version, about)]
+#[command(name = "keymeter", version = VERSION, about)]
 struct Cli {
     /// TOML file with settings; config/default.toml documents all of them.
     #[arg(long, global = true, value_name = "FILE")]

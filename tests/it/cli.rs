@@ -56,6 +56,14 @@ fn run_with_input(dir: &Path, settings: &[(&str, &str)], arguments: &[&str], inp
     process.wait_with_output().unwrap()
 }
 
+#[test]
+fn the_program_says_its_version() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = stdout_of(&run(dir.path(), &[], &["--version"]));
+    let version = option_env!("KEYMETER_VERSION").unwrap_or(env!("CARGO_PKG_VERSION"));
+    assert_eq!(said.trim_end(), format!("keymeter {version}"));
+}
+
 #[tokio::test]
 async fn the_printed_openapi_document_is_the_served_one() {
     let dir = tempfile::tempdir().unwrap();

@@ -35,6 +35,11 @@ demo: ## Start the service with example data: accounts, keys, three months of ch
 	@[ -e target/demo/demo-password ] || rm -rf target/demo
 	. ./target/setup.env && KEYMETER_DATA_DIR=target/demo cargo run --release --locked -- serve --demo $(ARGS)
 
+.PHONY: dev
+dev: ## Develop: the server in debug with example data, and the dashboard with hot reload against it (ARGS)
+	@scripts/setup.sh run
+	@scripts/dev.sh $(ARGS)
+
 .PHONY: dashboard
 dashboard: ## Build the dashboard into dashboard/dist (needs Node.js)
 	scripts/dashboard.sh build
@@ -174,6 +179,17 @@ lint-ops: ## Check Dockerfile, compose.yaml and the workflow with the tools that
 	else \
 		echo "docker compose is not installed: skipped compose.yaml"; \
 	fi
+
+.PHONY: release
+release: ## Build the files of a release for this platform (scripts/release.sh)
+	scripts/release.sh
+
+.PHONY: test-image
+test-image: ## Run the steps of the Dockerfile in an unpacked Debian, and test the result (needs root and debootstrap)
+	@scripts/setup.sh run
+	scripts/dashboard.sh build
+	SQLX_OFFLINE=true cargo build --profile dist --locked --bin keymeter
+	scripts/test-image.py target/dist/keymeter
 
 .PHONY: clean
 clean: ## Remove build results

@@ -2,6 +2,7 @@
 # Builds and tests the dashboard. Needs Node.js 20.19 or newer. Skips what is up to date.
 #
 #   scripts/dashboard.sh has-node         succeeds if such a Node.js is installed
+#   scripts/dashboard.sh install          installs its libraries
 #   scripts/dashboard.sh build            builds dashboard/dist, which the server serves
 #   scripts/dashboard.sh build-if-able    the same; without Node.js prints a note and succeeds
 #   scripts/dashboard.sh check            checks types, format and lints
@@ -55,9 +56,10 @@ build-if-able)
         say 'Node.js 20.19 or newer is missing; the service starts without the dashboard'
     fi
     ;;
-build | check | test | browse | speed | picture)
+install | build | check | test | browse | speed | picture)
     has_node || die 'Node.js 20.19 or newer with npm is required: install it (https://nodejs.org)'
     case $1 in
+    install) install ;;
     build) build ;;
     check) install && npm run --silent check ;;
     test) install && npm run --silent test ;;
@@ -68,5 +70,5 @@ build | check | test | browse | speed | picture)
         ;;
     esac
     ;;
-*) die 'usage: scripts/dashboard.sh has-node | build | build-if-able | check | test | browse | speed | picture' ;;
+*) die 'usage: scripts/dashboard.sh has-node | install | build | build-if-able | check | test | browse | speed | picture' ;;
 esac

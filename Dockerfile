@@ -29,9 +29,9 @@ FROM debian:bookworm-slim AS runtime
 # minor version are wanted.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates postgresql-common \
+    && mkdir -p /etc/postgresql-common/createcluster.d \
     && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.d/keymeter.conf \
-    && apt-get install -y --no-install-recommends postgresql-15 \
+    && apt-get install -y --no-install-recommends ca-certificates postgresql-15 \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 keymeter \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin keymeter \

@@ -62,7 +62,10 @@ def build(program):
     for name, text in stage[1:]:
         if name == "RUN":
             environment = image["environment"] | {"DEBIAN_FRONTEND": "noninteractive"}
-            subprocess.run(["chroot", root, "/bin/sh", "-c", text], check=True, env=environment, stdout=subprocess.DEVNULL)
+            step = ["chroot", root, "/bin/sh", "-c", text]
+            ran = subprocess.run(step, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            if ran.returncode != 0:
+                sys.exit(f"{ran.stdout}image: this step failed with {ran.returncode}: RUN {text}")
         elif name == "COPY":
             source, target = text.split()[1:]
             if not text.startswith("--from=builder ") or Path(source).name != "keymeter":
@@ -92,23 +95,11 @@ def in_image(image, data, command):
     return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", prepare, "-", *command]
 
 
-def start(image, data):
-    """Starts the image. Returns the process and the password of root, if it printed one."""
+def start(image, data, output):
+    """Starts the image; what it prints goes into a file."""
     environment = image["environment"] | {"KEYMETER_SERVER__LISTEN": f"127.0.0.1:{PORT}"}
     command = in_image(image, data, image["entrypoint"] + image["cmd"])
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    password, printed = None, []
-    for line in process.stdout:
-        printed.append(line)
-        found = re.search(r"with the password (\S+)", line)
-        password = found.group(1) if found else password
-        if "listens on" in line:
-            os.set_blocking(process.stdout.fileno(), False)
-            time.sleep(0.2)
-            rest = process.stdout.read() or ""
-            found = re.search(r"with the password (\S+)", rest)
-            return process, found.group(1) if found else password
-    sys.exit("image: it did not start:\n" + "".join(printed))
+    return subprocess.Popen(command, env=environment, stdout=output.open("w"), stderr=subprocess.STDOUT)
 
 
 def stop(image, process):
@@ -117,7 +108,7 @@ def stop(image, process):
     os.kill(int(children[0]), signal.Signals[image["stopsignal"]])
     code = process.wait(DEADLINE)
     if code != 0:
-        sys.exit(f"image: it stopped with {code}:\n{process.stdout.read()}")
+        sys.exit(f"image: it stopped with {code}")
 
 
 def check(image, process):
@@ -126,7 +117,7 @@ def check(image, process):
     environment = image["environment"] | {"KEYMETER_SERVER__LISTEN": f"127.0.0.1:{PORT}"}
     end = time.monotonic() + DEADLINE
     while subprocess.run(inside + image["health"], env=environment, capture_output=True).returncode != 0:
-        if time.monotonic() > end:
+        if time.monotonic() > end or process.poll() is not None:
             sys.exit("image: it did not become healthy")
         time.sleep(0.2)
     request = urllib.request.Request(f"http://127.0.0.1:{PORT}/", headers={"accept": "text/html"})
@@ -150,28 +141,31 @@ def main():
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
         sys.exit("image: needs root and debootstrap (apt-get install debootstrap)")
     image = build(Path(sys.argv[1]))
-    data = Path(tempfile.mkdtemp(prefix="keymeter-image-"))
+    directory = Path(tempfile.mkdtemp(prefix="keymeter-image-"))
+    data, output = directory / "data", directory / "output"
+    # A new volume has the owner and the mode of the image's directory.
+    shutil.copytree(image["root"] / "data", data)
+    user, group = map(int, image["user"].split(":"))
+    os.chown(data, user, group)
+    process, password = None, None
     try:
-        # A new volume has the owner and the mode that the image's directory has.
-        shutil.copystat(image["root"] / "data", data)
-        user, group = map(int, image["user"].split(":"))
-        os.chown(data, user, group)
-        say("starting it")
-        process, password = start(image, data)
-        if not password:
-            sys.exit("image: the first start printed no password")
-        check(image, process)
-        first_charge(password)
-        stop(image, process)
-        say("starting it again")
-        process, printed = start(image, data)
-        if printed:
-            sys.exit("image: the second start did not find the data of the first")
-        check(image, process)
-        first_charge(password)
-        stop(image, process)
+        for run in ["starting it", "starting it again"]:
+            say(run)
+            process = start(image, data, output)
+            check(image, process)
+            printed = re.search(r"with the password (\S+)", output.read_text())
+            if bool(printed) == bool(password):
+                sys.exit("image: only the first start prints a password")
+            password = password or printed.group(1)
+            first_charge(password)
+            stop(image, process)
+    except BaseException:
+        print(output.read_text() if output.exists() else "", file=sys.stderr)
+        raise
     finally:
-        shutil.rmtree(data, ignore_errors=True)
+        if process:
+            process.kill()
+        shutil.rmtree(directory, ignore_errors=True)
     size = sum(file.lstat().st_size for file in image["root"].rglob("*") if file.is_file() and not file.is_symlink())
     say(f"passed; its files are {size >> 20} MiB")
 

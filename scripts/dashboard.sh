@@ -8,6 +8,7 @@
 #   scripts/dashboard.sh check            checks types, format and lints
 #   scripts/dashboard.sh test             tests its logic
 #   scripts/dashboard.sh browse           tests it in a real browser; needs DATABASE_URL and a built keymeter
+#   scripts/dashboard.sh browse-all       the same with every page and dialog on every screen
 #   scripts/dashboard.sh speed            measures it on a slow processor and network, into docs/performance.md; the same
 #   scripts/dashboard.sh picture          takes the screenshots in docs/; needs the same
 set -euo pipefail
@@ -56,19 +57,19 @@ build-if-able)
         say 'Node.js 20.19 or newer is missing; the service starts without the dashboard'
     fi
     ;;
-install | build | check | test | browse | speed | picture)
+install | build | check | test | browse | browse-all | speed | picture)
     has_node || die 'Node.js 20.19 or newer with npm is required: install it (https://nodejs.org)'
     case $1 in
     install) install ;;
     build) build ;;
     check) install && npm run --silent check ;;
     test) install && npm run --silent test ;;
-    browse | speed | picture)
+    browse | browse-all | speed | picture)
         KEYMETER_BIN=${KEYMETER_BIN:-$(program)}
         export KEYMETER_BIN
         build && install && npm run --silent "$1"
         ;;
     esac
     ;;
-*) die 'usage: scripts/dashboard.sh has-node | install | build | build-if-able | check | test | browse | speed | picture' ;;
+*) die 'usage: scripts/dashboard.sh has-node | install | build | build-if-able | check | test | browse | browse-all | speed | picture' ;;
 esac

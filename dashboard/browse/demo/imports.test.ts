@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import type { Page } from '@playwright/test';
 import { importDetails, importNotes, makeImportRun } from '../../src/test/makeImportRun';
 import { en } from '../../src/texts/en';
 import { zh } from '../../src/texts/zh';
 import { violations } from '../harness/accessibility';
 import { ROOT } from '../harness/accounts';
+import { eventually } from '../harness/eventually';
 import { cutOff, lasting, resize } from '../harness/layout';
 import { open } from '../harness/pages';
 import { horizontalOverflow } from '../harness/scrolling';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 
 const PICTURES = join(import.meta.dirname, '../screenshots');
 const LOOKS = [
@@ -54,7 +54,7 @@ for (const { texts, ...look } of LOOKS) {
     if (look.locale === 'zh-CN') expect(await englishSentences(page)).toEqual([]);
     for (const width of [320, 390, 860, 1280, 1920]) {
       await resize(page, { width, height: 800 });
-      await expect.poll(() => horizontalOverflow(page), { message: `${width} pixels` }).toBe(0);
+      await eventually(() => horizontalOverflow(page), `${width} pixels`).toBe(0);
       expect.soft(await lasting(() => cutOff(page.locator('html'))), `${width} pixels`).toEqual([]);
       if (width !== 390 && width !== 1280) continue;
       expect.soft(await violations(page.locator('html')), `${width} pixels`).toEqual([]);

@@ -1,6 +1,5 @@
-import { expect } from 'vitest';
 import { coveredControls, cutOff } from '../harness/layout';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 
 test('the checks find what is cut off and covered', async ({ visit }) => {
   const page = await visit();

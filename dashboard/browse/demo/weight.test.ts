@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import type { Page } from '@playwright/test';
 import { ANA, open } from '../harness/pages';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 
 const DASHBOARD = join(import.meta.dirname, '../..');
 const MAX_BYTES = 250_000;

@@ -1,5 +1,5 @@
-import { type AxeResults, type RunOptions, source } from 'axe-core';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page } from '@playwright/test';
+import axeCore, { type AxeResults, type RunOptions } from 'axe-core';
 
 const RULES: RunOptions = {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
@@ -21,5 +21,5 @@ export async function violations(thing: Locator): Promise<string[]> {
 async function loadAxe(page: Page) {
   const isThere = await page.evaluate(() => 'axe' in window);
   // Not a script element, because the Content-Security-Policy of the page forbids it.
-  if (!isThere) await page.evaluate(source);
+  if (!isThere) await page.evaluate(axeCore.source);
 }

@@ -1,4 +1,4 @@
-import type { BrowserContext } from 'playwright-core';
+import type { BrowserContext } from '@playwright/test';
 
 /** The dashboard sends this request to find out whether a user is signed in. */
 const ALWAYS_EXPECTED = [/^401 GET \/api\/user\/self$/];

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser, BrowserType } from '@playwright/test';
 import { type Fonts, fontsEnvironment, requireFonts } from './fonts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
@@ -27,7 +27,10 @@ function findChromium(): string {
   );
 }
 
-export async function launchChromium(fonts: Fonts): Promise<Browser> {
+/** The browser with these fonts. It starts on first use. */
+export type BrowserWith = (fonts: Fonts) => Promise<Browser>;
+
+export async function launchChromium(chromium: BrowserType, fonts: Fonts): Promise<Browser> {
   // The sandbox does not work in many containers. The browser only opens the test server.
   const browser = await chromium.launch({
     executablePath: findChromium(),

@@ -1,4 +1,4 @@
-import type { Locator } from 'playwright-core';
+import type { Locator } from '@playwright/test';
 
 /** Returns true if a click on the middle of the element reaches it, so that nothing covers it. */
 export function isUncovered(element: Locator): Promise<boolean> {

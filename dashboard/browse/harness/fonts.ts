@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser } from '@playwright/test';
 
 /** Font sets of the tests. DejaVu is wide, Noto is narrow. Both have the same font for Chinese. */
 export type Fonts = 'dejavu' | 'noto';

@@ -23,6 +23,6 @@ export const DARK: Look = {
   texts: zh,
 };
 
-export function lookName({ colorScheme, fonts, locale }: Look): string {
+export function lookName({ colorScheme, fonts, locale }: Omit<Look, 'texts'>): string {
   return `${colorScheme}, ${fonts}, ${locale}`;
 }

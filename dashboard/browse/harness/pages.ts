@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page } from '@playwright/test';
 import { PASSWORD } from '../server/Server';
 import { type Account, done, ROOT, signedIn } from './accounts';
 import { hidden, visible } from './visibility';
@@ -7,82 +7,84 @@ export const ANA: Account = { username: 'ana', password: PASSWORD };
 export const BEN: Account = { username: 'ben', password: PASSWORD };
 const CLEO: Account = { username: 'cleo', password: PASSWORD };
 
-export interface UserPages {
-  who: string;
-  as?: Account;
-  /** Names, also used for files, and paths. */
-  pages: [name: string, path: string][];
+/** A user without keys, for the first steps. */
+const NOVA: Account = { username: 'nova', password: PASSWORD };
+
+/** The demo user for whom a page shows most; absent for nobody. */
+const USERS = { ana: ANA, cleo: CLEO, nova: NOVA, root: ROOT };
+
+/** IDs of the demo. */
+interface Ids {
+  key: number;
+  ana: number;
 }
 
-/** A user without keys, for the first steps. */
-async function newcomer(site: string): Promise<Account> {
-  const account = { username: 'nova', password: PASSWORD };
+export interface DemoPage {
+  /** Also the name of its screenshots. */
+  name: string;
+  as?: keyof typeof USERS;
+  path: string | ((ids: Ids) => string);
+}
+
+/** Every page of the dashboard. */
+export const PAGES: DemoPage[] = [
+  { name: 'sign-in', path: '/sign-in' },
+  { name: 'register', path: '/register' },
+  { name: 'overview', as: 'ana', path: '/' },
+  { name: 'keys', as: 'ana', path: '/keys' },
+  { name: 'key', as: 'ana', path: ({ key }) => `/keys/${key}` },
+  { name: 'no-such-key', as: 'ana', path: '/keys/999999' },
+  { name: 'usage', as: 'ana', path: '/usage?range=30d' },
+  { name: 'profile', as: 'ana', path: '/profile' },
+  { name: 'reference', as: 'ana', path: '/reference' },
+  { name: 'reference-operation', as: 'ana', path: '/reference?operation=create' },
+  { name: 'not-found', as: 'ana', path: '/nothing/here' },
+  { name: 'not-allowed', as: 'ana', path: '/admin/users' },
+  { name: 'overview-first', as: 'nova', path: '/' },
+  { name: 'enablement', as: 'cleo', path: '/enablement' },
+  { name: 'overview-administrator', as: 'root', path: '/' },
+  { name: 'admin-home', as: 'root', path: '/admin' },
+  { name: 'admin-users', as: 'root', path: '/admin/users' },
+  { name: 'admin-user', as: 'root', path: ({ ana }) => `/admin/users/${ana}` },
+  { name: 'admin-no-such-user', as: 'root', path: '/admin/users/999999' },
+  { name: 'admin-requests', as: 'root', path: '/admin/requests' },
+  { name: 'admin-requests-all', as: 'root', path: '/admin/requests?state=all' },
+  { name: 'admin-tokens', as: 'root', path: '/admin/tokens' },
+  { name: 'admin-token', as: 'root', path: ({ key }) => `/admin/tokens/${key}` },
+  { name: 'admin-no-such-token', as: 'root', path: '/admin/tokens/999999' },
+  { name: 'admin-usage', as: 'root', path: '/admin/usage?range=30d' },
+  { name: 'admin-gateways', as: 'root', path: '/admin/gateways' },
+  { name: 'admin-audit', as: 'root', path: '/admin/audit' },
+  { name: 'admin-imports', as: 'root', path: '/admin/imports' },
+  { name: 'admin-settings', as: 'root', path: '/admin/settings' },
+];
+
+/** How to visit a page of the demo. */
+export async function visitTo(site: string, { as, path }: DemoPage) {
+  if (as === 'nova') await createNova(site);
+  return {
+    as: as && USERS[as],
+    path: typeof path === 'string' ? path : path(await idsOf(site)),
+    // The responses to the pages of a missing key and a missing user.
+    expected: [/^404 GET \/api\/token\/999999/, /^404 GET \/api\/admin\/(users|tokens)\/999999/],
+  };
+}
+
+async function createNova(site: string) {
   const root = await signedIn(site, ROOT);
   const profile = { display_name: 'Nova Lind', token_api_enabled: true, quota: 5_000_000 };
   // Refused if another test has created it.
-  await root.POST('/api/admin/users', { body: { ...account, ...profile } });
-  return account;
+  await root.POST('/api/admin/users', { body: { ...NOVA, ...profile } });
 }
 
-/** Every page of the dashboard, with the demo user for whom it shows most. */
-export async function allPages(site: string): Promise<UserPages[]> {
-  const ana = await signedIn(site, ANA);
+async function idsOf(site: string): Promise<Ids> {
+  const api = await signedIn(site, ANA);
   const query = { keyword: 'Production chat' };
-  const found = await done(ana.GET('/api/token/search', { params: { query } }));
-  const [key] = found.items;
-  const owner = await done(ana.GET('/api/user/self'));
-  return [
-    {
-      who: 'nobody',
-      pages: [
-        ['sign-in', '/sign-in'],
-        ['register', '/register'],
-      ],
-    },
-    {
-      who: 'ana',
-      as: ANA,
-      pages: [
-        ['overview', '/'],
-        ['keys', '/keys'],
-        ['key', `/keys/${key?.id}`],
-        ['no-such-key', '/keys/999999'],
-        ['usage', '/usage?range=30d'],
-        ['profile', '/profile'],
-        ['reference', '/reference'],
-        ['reference-operation', '/reference?operation=create'],
-        ['not-found', '/nothing/here'],
-        ['not-allowed', '/admin/users'],
-      ],
-    },
-    { who: 'nova', as: await newcomer(site), pages: [['overview-first', '/']] },
-    { who: 'cleo', as: CLEO, pages: [['enablement', '/enablement']] },
-    {
-      who: 'root',
-      as: ROOT,
-      pages: [
-        ['overview-administrator', '/'],
-        ['admin-home', '/admin'],
-        ['admin-users', '/admin/users'],
-        ['admin-user', `/admin/users/${owner.id}`],
-        ['admin-no-such-user', '/admin/users/999999'],
-        ['admin-requests', '/admin/requests'],
-        ['admin-requests-all', '/admin/requests?state=all'],
-        ['admin-tokens', '/admin/tokens'],
-        ['admin-token', `/admin/tokens/${key?.id}`],
-        ['admin-no-such-token', '/admin/tokens/999999'],
-        ['admin-usage', '/admin/usage?range=30d'],
-        ['admin-gateways', '/admin/gateways'],
-        ['admin-audit', '/admin/audit'],
-        ['admin-imports', '/admin/imports'],
-        ['admin-settings', '/admin/settings'],
-      ],
-    },
-  ];
+  const { items } = await done(api.GET('/api/token/search', { params: { query } }));
+  const [key] = items;
+  if (!key) throw new Error('ana has no key “Production chat”');
+  return { key: key.id, ana: (await done(api.GET('/api/user/self'))).id };
 }
-
-/** The responses to the pages of a missing key and a missing user. */
-export const missing = [/^404 GET \/api\/token\/999999/, /^404 GET \/api\/admin\/(users|tokens)\/999999/];
 
 /** Opens a page and waits until it has loaded. */
 export async function open(page: Page, path: string) {

@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page } from '@playwright/test';
 
 interface Scrolling {
   /** All elements that scroll, by label or else by tag and class. */

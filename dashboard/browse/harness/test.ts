@@ -1,14 +1,18 @@
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { test as base, expect, inject } from 'vitest';
+import { test as base, expect, type Page } from '@playwright/test';
+import { Server, type ServerOptions } from '../server/Server';
+import { type ServerName, siteOf } from '../server/started';
 import { type Account, type Api, asRoot } from './accounts';
 import { watchForErrors } from './browserErrors';
-import { launchChromium } from './chromium';
+import { type BrowserWith, launchChromium } from './chromium';
 import type { Fonts } from './fonts';
+
+export { expect } from '@playwright/test';
 
 export interface VisitOptions {
   /** The signed-in user. Absent for nobody. */
   as?: Account;
+  /** The first page; default the start page. */
+  path?: string;
   phone?: boolean;
   colorScheme?: 'light' | 'dark';
   fonts?: Fonts;
@@ -21,25 +25,36 @@ export interface VisitOptions {
 }
 
 interface Fixtures {
-  /** The browser with these fonts. It starts on first use. */
-  browserWith: (fonts: Fonts) => Promise<Browser>;
+  /** Opens a page in a new browser context. */
+  visit: (options?: VisitOptions) => Promise<Page>;
+  /** Starts a server that ends with the test. */
+  startServer: (options?: ServerOptions) => Promise<Server>;
+}
+
+export interface WorkerOptions {
+  server: ServerName;
+}
+
+interface WorkerFixtures {
+  browserWith: BrowserWith;
+  /** The URL of the server. */
   site: string;
   root: Api;
-  /** Opens the start page in a new browser context. */
-  visit: (options?: VisitOptions) => Promise<Page>;
 }
 
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
-const TIMEOUT_MS = 30_000;
 
-export const test = base.extend<Fixtures>({
+/** How long the demo's data may take on a busy machine. */
+const START_MS = 180_000;
+
+export const test = base.extend<Fixtures, WorkerOptions & WorkerFixtures>({
+  server: ['empty', { option: true, scope: 'worker' }],
   browserWith: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the dependencies of a fixture here
-    async ({}, use) => {
-      const browsers = new Map<Fonts, Promise<Browser>>();
+    async ({ playwright }, use) => {
+      const browsers = new Map<Fonts, ReturnType<BrowserWith>>();
       await use((fonts) => {
-        const browser = browsers.get(fonts) ?? launchChromium(fonts);
+        const browser = browsers.get(fonts) ?? launchChromium(playwright.chromium, fonts);
         browsers.set(fonts, browser);
         return browser;
       });
@@ -51,15 +66,25 @@ export const test = base.extend<Fixtures>({
     },
     { scope: 'worker' },
   ],
-  // biome-ignore lint/correctness/noEmptyPattern: as above
-  site: async ({}, use) => use(inject('site')),
-  root: async ({ site }, use) => use(await asRoot(site)),
-  visit: async ({ browserWith, site, task }, use) => {
+  site: [async ({ server }, use) => use(await siteOf(server)), { scope: 'worker', timeout: START_MS }],
+  root: [async ({ site }, use) => use(await asRoot(site)), { scope: 'worker' }],
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the dependencies of a fixture here
+  startServer: async ({}, use) => {
+    const servers: Server[] = [];
+    await use(async (options) => {
+      const server = await Server.start(options);
+      servers.push(server);
+      return server;
+    });
+    await Promise.all(servers.map((server) => server.stop()));
+  },
+  visit: async ({ browserWith, site }, use) => {
     const browserErrors: string[][] = [];
     const pages: Page[] = [];
     await use(
       async ({
         as,
+        path = '/',
         phone = false,
         colorScheme = 'light',
         fonts = 'noto',
@@ -79,7 +104,6 @@ export const test = base.extend<Fixtures>({
           timezoneId: 'UTC',
           permissions: ['clipboard-read', 'clipboard-write'],
         });
-        context.setDefaultTimeout(TIMEOUT_MS);
         browserErrors.push(watchForErrors(context, other, expected));
         if (as) {
           const { username, password } = as;
@@ -88,20 +112,11 @@ export const test = base.extend<Fixtures>({
         }
         const page = await context.newPage();
         pages.push(page);
-        await page.goto('/');
+        await page.goto(path);
         return page;
       },
     );
-    if (task.result?.state === 'fail') await picture(pages, task.name);
     await Promise.all(pages.map((page) => page.context().close()));
     expect(browserErrors.flat(), 'browser errors').toEqual([]);
   },
 });
-
-/** Saves screenshots of a failed story. */
-async function picture(pages: Page[], story: string) {
-  for (const [index, page] of pages.entries()) {
-    const name = `${story.replaceAll(/\W+/g, '-')}-${index + 1}.png`;
-    await page.screenshot({ path: join(import.meta.dirname, '../screenshots/failed', name) });
-  }
-}

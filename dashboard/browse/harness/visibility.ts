@@ -1,4 +1,4 @@
-import type { Locator } from 'playwright-core';
+import type { Locator } from '@playwright/test';
 
 /** Waits until all elements are visible. */
 export async function visible(...elements: Locator[]) {

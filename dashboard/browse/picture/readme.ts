@@ -1,9 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { expect } from 'vitest';
 import { ROOT } from '../harness/accounts';
 import { ANA, open } from '../harness/pages';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 
 const DOCUMENTS = resolve(import.meta.dirname, '../../../docs');
 const MAX_BYTES = 150_000;

@@ -15,7 +15,7 @@ const ADDRESS = /listens on (http:\/\/\S+)/;
 /** The password of `root` and of all demo users. */
 export const PASSWORD = 'a-password-for-tests';
 
-interface Options {
+export interface ServerOptions {
   /** Creates the demo accounts, keys and three months of charges. */
   demo?: boolean;
   settings?: Record<string, string>;
@@ -32,7 +32,7 @@ export class Server {
     private readonly settings: Record<string, string>,
   ) {}
 
-  static async start({ demo = false, settings = {} }: Options = {}): Promise<Server> {
+  static async start({ demo = false, settings = {} }: ServerOptions = {}): Promise<Server> {
     if (!existsSync(BINARY))
       throw new Error(`${BINARY} does not exist. Run cargo build, or set KEYMETER_BIN`);
     if (!existsSync(join(DIST, 'index.html'))) throw new Error(`${DIST} does not exist. Run npm run build`);

@@ -1,11 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { resolve } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { expect } from 'vitest';
+import type { Browser } from '@playwright/test';
 import type { Account } from '../harness/accounts';
 import { ANA } from '../harness/pages';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 
 const DOCUMENT = resolve(import.meta.dirname, '../../../docs/performance.md');
 const ROUNDS = 5;
@@ -36,7 +35,8 @@ interface Times {
   usable: number;
 }
 
-test('measures how soon pages are usable', { timeout: 600_000 }, async ({ browserWith, site }) => {
+test('measures how soon pages are usable', async ({ browserWith, site }) => {
+  test.setTimeout(600_000);
   const browser = await browserWith('noto');
   const rows = [];
   for (const [network, conditions] of Object.entries(NETWORKS)) {

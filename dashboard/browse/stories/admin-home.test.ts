@@ -1,9 +1,8 @@
-import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 test('administrators see at a glance what everyone spends, and who cannot spend any more', async ({

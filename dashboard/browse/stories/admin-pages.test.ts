@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
+import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 test('the page of a user has the wallet with its history, keys, spend and activity', async ({
@@ -117,7 +117,7 @@ test('the usage of everyone has rankings of users and keys, a filter by user, an
   await page.getByRole('option', { name: ines.username }).click();
   await hidden(users);
   await visible(page.getByRole('row', { name: 'Total' }).getByText('$1,600.00'));
-  await expect.poll(() => keys.getByRole('row').count()).toBe(2);
+  await eventually(() => keys.getByRole('row').count()).toBe(2);
   expect(page.url()).toBe(`${site}/admin/usage?user_id=${ines.id}`);
 
   const downloading = page.waitForEvent('download');
@@ -139,9 +139,9 @@ test('the list of users has a filter and an order in its address', async ({ visi
   const names = () => page.getByRole('table', { name: 'Users' }).getByRole('link').allInnerTexts();
   await page.getByRole('combobox', { name: 'Order' }).click();
   await page.getByRole('option', { name: 'Lowest wallet' }).click();
-  await expect.poll(names).toEqual([off.username, poor.username, rich.username]);
+  await eventually(names).toEqual([off.username, poor.username, rich.username]);
   await page.getByRole('combobox', { name: 'Status' }).click();
   await page.getByRole('option', { name: 'Enabled' }).click();
-  await expect.poll(names).toEqual([poor.username, rich.username]);
+  await eventually(names).toEqual([poor.username, rich.username]);
   expect(page.url()).toBe(`${site}/admin/users?keyword=${prefix}&sort=lowest_wallet&status=1`);
 });

@@ -1,7 +1,7 @@
-import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
-import { test } from '../harness/test';
+import { eventually } from '../harness/eventually';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 test('an administrator creates an account, and its owner signs in', async ({ visit }) => {
@@ -53,7 +53,7 @@ test('the dialog for a new password begins in its field', async ({ visit, root }
   await page.getByRole('menuitem', { name: 'Set password…' }).click();
   const dialog = page.getByRole('dialog', { name: `Set a password for ${carl.username}` });
   const field = dialog.getByRole('textbox', { name: 'Password' });
-  await expect.poll(() => field.evaluate((input) => input === document.activeElement)).toBe(true);
+  await eventually(() => field.evaluate((input) => input === document.activeElement)).toBe(true);
 });
 
 test('an administrator limits what an account spends in a month', async ({ visit, root, site }) => {
@@ -128,9 +128,9 @@ test('root disables the key of a user, and the audit log shows who did it', asyn
   const row = page.getByRole('row', { name });
   await row.getByRole('switch', { name: `${name} enabled` }).click();
   await visible(row.getByText('Disabled', { exact: true }));
-  await expect
-    .poll(async () => (await done(api.GET('/api/token/{id}', { params: { path: { id } } }))).status)
-    .toBe(2);
+  await eventually(
+    async () => (await done(api.GET('/api/token/{id}', { params: { path: { id } } }))).status,
+  ).toBe(2);
   const owner = await visit({ as: carl });
   await owner.goto(`/keys/${id}`);
   await visible(owner.getByText('Root disabled this key.'));

@@ -1,8 +1,8 @@
-import type { Locator, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import type { Locator, Page } from '@playwright/test';
 import { violations } from '../harness/accessibility';
 import { createUser, newKey, ROOT, signedIn } from '../harness/accounts';
-import { test } from '../harness/test';
+import { eventually } from '../harness/eventually';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 const palette = (page: Page) => page.getByRole('dialog', { name: 'Search pages, keys and actions' });
@@ -16,7 +16,7 @@ test('the palette opens pages, keys and actions by keyboard', async ({ visit, ro
   const field = await openPalette(page);
   expect(await violations(palette(page))).toEqual([]);
   await page.keyboard.type('usa');
-  await expect.poll(() => selected(page)).toBe('Usage');
+  await eventually(() => selected(page)).toBe('Usage');
   await page.keyboard.press('Enter');
   await visible(page.getByRole('heading', { name: 'Usage', level: 1 }));
   await hidden(palette(page));
@@ -27,7 +27,7 @@ test('the palette opens pages, keys and actions by keyboard', async ({ visit, ro
   await visible(palette(page).getByRole('option', { name: 'Nightly evaluation' }));
   expect(await violations(palette(page))).toEqual([]);
   await page.keyboard.press('Enter');
-  await expect.poll(() => page.url()).toBe(`${site}/keys/${id}`);
+  await eventually(() => page.url()).toBe(`${site}/keys/${id}`);
 
   await openPalette(page);
   await page.keyboard.type('no such thing');
@@ -36,7 +36,7 @@ test('the palette opens pages, keys and actions by keyboard', async ({ visit, ro
   await visible(field);
   await field.fill('');
   await page.keyboard.press('ArrowUp');
-  await expect.poll(() => selected(page)).toBe('Keyboard shortcuts');
+  await eventually(() => selected(page)).toBe('Keyboard shortcuts');
   await page.keyboard.press('Enter');
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   await visible(help);
@@ -48,7 +48,7 @@ test('the palette opens pages, keys and actions by keyboard', async ({ visit, ro
   await visible(field);
   await page.keyboard.press('Escape');
   await hidden(field);
-  await expect.poll(() => button.evaluate((element) => element === document.activeElement)).toBe(true);
+  await eventually(() => button.evaluate((element) => element === document.activeElement)).toBe(true);
   await page.keyboard.press('Control+k');
   await visible(field);
   await page.keyboard.press('Control+k');
@@ -77,7 +77,7 @@ test('shortcuts of a single key act on the page, never in a field, and can be tu
 
   await page.keyboard.press('/');
   const search = page.getByRole('searchbox', { name: 'Search by name or key' });
-  await expect.poll(() => search.evaluate((element) => element === document.activeElement)).toBe(true);
+  await eventually(() => search.evaluate((element) => element === document.activeElement)).toBe(true);
   await page.keyboard.type('c/?');
   expect(await search.inputValue()).toBe('c/?');
   await hidden(form);
@@ -133,7 +133,7 @@ async function openPalette(page: Page): Promise<Locator> {
   await hidden(palette(page));
   await page.keyboard.press('Control+k');
   const field = palette(page).getByRole('combobox');
-  await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+  await eventually(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
   return field;
 }
 

@@ -1,15 +1,13 @@
-import { expect } from 'vitest';
 import { asRoot, createUser, newKey, signedIn } from '../harness/accounts';
-import { test } from '../harness/test';
+import { eventually } from '../harness/eventually';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
-import { Server } from '../server/Server';
 
 test('the page keeps its input while the server is down, and recovers automatically', async ({
   visit,
-  onTestFinished,
+  startServer,
 }) => {
-  const server = await Server.start();
-  onTestFinished(() => server.stop());
+  const server = await startServer();
   const finn = await createUser(await asRoot(server.url), 'finn');
   await newKey(await signedIn(server.url, finn), 'Website');
   const page = await visit({ as: finn, site: server.url, expected: [/^net::ERR_/] });
@@ -76,5 +74,5 @@ test('a refused switch returns to its old state', async ({ visit, root, site }) 
   }
   await isOn.click();
   await visible(page.getByRole('alert').filter({ hasText: /expired/i }));
-  await expect.poll(() => isOn.isChecked()).toBe(false);
+  await eventually(() => isOn.isChecked()).toBe(false);
 });

@@ -1,22 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { BOSS, newApiFile, OWNER } from '../harness/otherService';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
-import { Server } from '../server/Server';
 
 test('administrators see what an import did, and everyone sees which keys are imported', async ({
   visit,
-  onTestFinished,
-}) => {
-  const directory = await mkdtemp(join(tmpdir(), 'keymeter-import-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const server = await Server.start();
-  onTestFinished(() => server.stop());
-  const file = await newApiFile(directory);
+  startServer,
+}, testInfo) => {
+  const server = await startServer();
+  const file = await newApiFile(testInfo.outputPath());
   await server.command('import', 'new-api', file);
   await server.command('import', 'new-api', file);
 

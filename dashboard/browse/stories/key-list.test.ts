@@ -1,8 +1,8 @@
-import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import type { Page } from '@playwright/test';
 import { createUser, done, newKey, signedIn } from '../harness/accounts';
 import { isUncovered } from '../harness/covering';
-import { test } from '../harness/test';
+import { eventually } from '../harness/eventually';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 const keysOf = (page: Page) => page.getByRole('table', { name: 'Your keys' });
@@ -32,7 +32,7 @@ test('pages of the list are steps of the history, and begin at the top', async (
   await next.scrollIntoViewIfNeeded();
   await next.click();
   await visible(page.getByRole('link', { name: 'Key 26', exact: true }));
-  await expect.poll(() => page.evaluate(() => window.scrollY)).toBe(0);
+  await eventually(() => page.evaluate(() => window.scrollY)).toBe(0);
   await next.click();
   await visible(page.getByRole('link', { name: 'Key 1', exact: true }));
   await page.goBack();
@@ -181,26 +181,26 @@ test('with more than 100 keys, the server filters, sorts and searches', async ({
   await visible(page.getByText('Disabled').first());
   await page.getByRole('link', { name: /^Disabled/ }).click();
   await visible(alpha);
-  await expect.poll(() => rows.count()).toBe(2);
+  await eventually(() => rows.count()).toBe(2);
   expect(page.url()).toBe(`${site}/keys?status=2`);
   await page.reload();
   await visible(alpha);
-  await expect.poll(() => rows.count()).toBe(2);
+  await eventually(() => rows.count()).toBe(2);
 
   await page.getByRole('combobox', { name: 'Status' }).click();
   await page.getByRole('option', { name: 'All statuses' }).click();
   await visible(page.getByText('1–25 of 103'));
   await page.getByRole('combobox', { name: 'Order' }).click();
   await page.getByRole('option', { name: 'By name' }).click();
-  await expect.poll(() => rows.nth(1).getByRole('link').innerText()).toBe('Alpha');
+  await eventually(() => rows.nth(1).getByRole('link').innerText()).toBe('Alpha');
   expect(page.url()).toBe(`${site}/keys?sort=name`);
 
   requests.length = 0;
   const search = page.getByRole('searchbox', { name: 'Search by name or key' });
   await search.pressSequentially('Key 09', { delay: 700 });
-  await expect.poll(() => rows.count()).toBe(11);
+  await eventually(() => rows.count()).toBe(11);
   await search.press('9');
-  await expect.poll(() => rows.count()).toBe(2);
+  await eventually(() => rows.count()).toBe(2);
   // Typing on after a search that found few keys sends no other.
   const searches = requests.filter((request) => request === 'POST /api/token/search').length;
   expect(searches).toBeLessThan(6);
@@ -235,5 +235,5 @@ test('a pasted key is found, and is never in an address', async ({ visit, root, 
   expect(addresses.filter((address) => address.includes(key.slice(3, 15)))).toEqual([]);
   // A link from an older version.
   await page.goto(`/keys?q=${key}`);
-  await expect.poll(() => page.url()).toBe(`${site}/keys`);
+  await eventually(() => page.url()).toBe(`${site}/keys`);
 });

@@ -1,8 +1,8 @@
-import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import type { Page } from '@playwright/test';
 import { createUser } from '../harness/accounts';
+import { eventually } from '../harness/eventually';
 import { tabTo } from '../harness/keyboard';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { visible } from '../harness/visibility';
 
 test('a keyboard user signs in and creates a key, and the focus returns', async ({ visit, root }) => {
@@ -36,7 +36,7 @@ test('a keyboard user signs in and creates a key, and the focus returns', async 
   await tabTo(page, page.getByRole('button', { name: 'Done', exact: true }));
   await page.keyboard.press('Enter');
   await visible(page.getByRole('link', { name: 'By hand' }));
-  await expect.poll(() => focused(page)).toBe('Create key');
+  await eventually(() => focused(page)).toBe('Create key');
 });
 
 /** The text of the focused element. */

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, signedIn } from '../harness/accounts';
+import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 test('a new user signs in, creates a key, copies it and finds it by search', async ({ visit, root }) => {
@@ -88,7 +88,7 @@ test('a key is edited, disabled, enabled and deleted', async ({ visit, root, sit
   const note = form.getByRole('textbox', { name: 'Note' });
   await note.fill('A control character: \u0007');
   await form.getByRole('button', { name: 'Save changes' }).click();
-  await expect.poll(() => note.getAttribute('aria-invalid')).toBe('true');
+  await eventually(() => note.getAttribute('aria-invalid')).toBe('true');
   await note.fill('Owner: data team\nRenew in spring\n');
   await form.getByRole('button', { name: 'Save changes' }).click();
   await hidden(form);
@@ -147,7 +147,7 @@ test('quota is added to a key that is charged while its form is open', async ({ 
   await amount.fill('13');
   await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 500_000 } }));
   await save.click();
-  await expect.poll(() => amount.getAttribute('aria-invalid')).toBe('true');
+  await eventually(() => amount.getAttribute('aria-invalid')).toBe('true');
   await amount.fill('12');
   await save.click();
   await hidden(form);

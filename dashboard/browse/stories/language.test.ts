@@ -1,9 +1,8 @@
-import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import type { Page } from '@playwright/test';
 import { en } from '../../src/texts/en';
 import { zh } from '../../src/texts/zh';
 import { createUser } from '../harness/accounts';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { visible } from '../harness/visibility';
 
 test('the dashboard speaks the language of the browser until the user chooses another', async ({

@@ -1,9 +1,8 @@
-import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { createUser, done, ROOT } from '../harness/accounts';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 test('a new user follows the first steps, which disappear after the first request', async ({

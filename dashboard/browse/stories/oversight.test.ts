@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { createUser, newKey, ROOT, signedIn } from '../harness/accounts';
-import { test } from '../harness/test';
+import { eventually } from '../harness/eventually';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 test('an administrator finds the owner of a leaked key by any part of it', async ({ visit, root, site }) => {
@@ -19,7 +19,7 @@ test('an administrator finds the owner of a leaked key by any part of it', async
   for (const text of [key, masked_key, key.slice(0, 10)]) {
     await search.fill(text);
     await visible(row);
-    await expect.poll(() => page.getByRole('table', { name: 'All keys' }).getByRole('row').count()).toBe(2);
+    await eventually(() => page.getByRole('table', { name: 'All keys' }).getByRole('row').count()).toBe(2);
     await search.fill('');
   }
   await page.getByRole('combobox', { name: 'Search by' }).click();
@@ -49,9 +49,9 @@ test('the list of all keys has filters and an order in its address', async ({ vi
   await hidden(page.getByRole('row', { name: 'Works' }));
   await page.getByRole('combobox', { name: 'Order' }).click();
   await page.getByRole('option', { name: 'Expires first' }).click();
-  await expect
-    .poll(() => page.url())
-    .toBe(`${site}/admin/tokens?user_id=${carl.id}&status=3&sort=expires_first`);
+  await eventually(() => page.url()).toBe(
+    `${site}/admin/tokens?user_id=${carl.id}&status=3&sort=expires_first`,
+  );
   await page.reload();
   await visible(page.getByRole('row', { name: 'Over' }));
   await hidden(page.getByRole('row', { name: 'Works' }));
@@ -83,7 +83,7 @@ test('the audit log names its targets, is limited to dates, and is exported as C
   await visible(page.getByText('Nothing found'));
   expect(new URL(page.url()).searchParams.get('to')).toBe('2020-01-31');
   await page.getByLabel('From', { exact: true }).fill('2020-02-01');
-  await expect.poll(() => page.getByLabel('To', { exact: true }).inputValue()).toBe('2020-02-01');
+  await eventually(() => page.getByLabel('To', { exact: true }).inputValue()).toBe('2020-02-01');
   await page.getByLabel('To', { exact: true }).fill('2099-12-31');
   await visible(entry);
 });

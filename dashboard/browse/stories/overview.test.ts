@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import { createUser, newKey, signedIn } from '../harness/accounts';
+import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
 import { test } from '../harness/test';
@@ -81,7 +81,7 @@ test('the labels of the chart do not touch each other, also on small phones', as
               .map((other) => `${text} ${other.text}`),
           );
         });
-      await expect.poll(overlaps, { message: `${path} at ${width} pixels` }).toEqual([]);
+      await eventually(overlaps, `${path} at ${width} pixels`).toEqual([]);
     }
   }
 });

@@ -1,7 +1,7 @@
-import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { createUser, newKey, signedIn } from '../harness/accounts';
-import { test } from '../harness/test';
+import { eventually } from '../harness/eventually';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 test('a changed display name appears in the account menu', async ({ visit, root }) => {
@@ -91,18 +91,18 @@ test('own sessions are listed and end one by one, and own activity is listed', a
   await page.goto('/profile');
   const sessions = page.getByRole('table', { name: 'Sessions' });
   await visible(sessions.getByText('This session'));
-  await expect.poll(() => sessions.getByRole('row').count()).toBe(4);
+  await eventually(() => sessions.getByRole('row').count()).toBe(4);
 
   await sessions
     .getByRole('button', { name: /^Sign out/ })
     .first()
     .click();
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
-  await expect.poll(() => sessions.getByRole('row').count()).toBe(3);
+  await eventually(() => sessions.getByRole('row').count()).toBe(3);
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere else' }).click();
   await visible(page.getByText('Signed out 1 session.'));
-  await expect.poll(() => sessions.getByRole('row').count()).toBe(2);
+  await eventually(() => sessions.getByRole('row').count()).toBe(2);
   await elsewhere.getByRole('link', { name: 'Profile' }).click();
   await visible(elsewhere.getByRole('heading', { name: 'Sign in again' }));
 
@@ -133,7 +133,7 @@ test('the selected colour scheme applies from the first paint of the next visit'
   const light = await background();
   await page.getByRole('button', { name: 'Colour scheme' }).click();
   await page.getByRole('menuitemradio', { name: 'Dark' }).click();
-  await expect.poll(background).not.toBe(light);
+  await eventually(background).not.toBe(light);
   const dark = await background();
   await page.goto('/profile', { waitUntil: 'commit' });
   await visible(page.getByRole('heading', { name: 'Profile' }));

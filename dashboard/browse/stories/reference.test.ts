@@ -1,8 +1,7 @@
-import { expect } from 'vitest';
 import { zh } from '../../src/texts/zh';
 import { violations } from '../harness/accessibility';
 import { createUser, newKey, signedIn } from '../harness/accounts';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 test('an operation is found by a search and tried with the session', async ({ visit, root, site }) => {

@@ -1,10 +1,10 @@
-import { expect } from 'vitest';
 import { createUser, newKey, ROOT, signedIn } from '../harness/accounts';
+import { eventually } from '../harness/eventually';
 import { tabTo } from '../harness/keyboard';
 import { lasting, WIDTHS } from '../harness/layout';
 import { settled } from '../harness/pages';
 import { hiddenControls, horizontalOverflow } from '../harness/scrolling';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { visible } from '../harness/visibility';
 
 const MANY_ADDRESSES = Array.from({ length: 40 }, (_, index) => `192.0.2.${index}`).join('\n');
@@ -20,11 +20,11 @@ test('on a small screen, the keyboard scrolls overflowing content', async ({ vis
   const addresses = page.getByRole('region', { name: 'Allowed IP addresses' });
   await tabTo(page, addresses);
   await page.keyboard.press('ArrowDown');
-  await expect.poll(() => addresses.evaluate((element) => element.scrollTop)).toBeGreaterThan(0);
+  await eventually(() => addresses.evaluate((element) => element.scrollTop)).toBeGreaterThan(0);
   const usage = page.getByRole('region', { name: 'Usage by day' });
   await tabTo(page, usage);
   await page.keyboard.press('ArrowRight');
-  await expect.poll(() => usage.evaluate((element) => element.scrollLeft)).toBeGreaterThan(0);
+  await eventually(() => usage.evaluate((element) => element.scrollLeft)).toBeGreaterThan(0);
 
   await page.goto('/keys');
   await page.getByRole('button', { name: 'Create key' }).click();
@@ -35,7 +35,7 @@ test('on a small screen, the keyboard scrolls overflowing content', async ({ vis
   const example = page.getByRole('dialog', { name: 'Your new key' }).getByRole('region', { name: 'Example' });
   await tabTo(page, example);
   await page.keyboard.press('ArrowRight');
-  await expect.poll(() => example.evaluate((element) => element.scrollLeft)).toBeGreaterThan(0);
+  await eventually(() => example.evaluate((element) => element.scrollLeft)).toBeGreaterThan(0);
 });
 
 test('content without overflow is not focusable', async ({ visit, root, site }) => {
@@ -74,9 +74,7 @@ test('the controls of every row are in view on every screen', async ({ visit, ro
       await settled(page);
       const where = `${path} at ${width} pixels`;
       expect.soft(await lasting(() => hiddenControls(list)), where).toEqual([]);
-      await expect
-        .poll(() => horizontalOverflow(page), { message: `${where} is wider than the screen` })
-        .toBe(0);
+      await eventually(() => horizontalOverflow(page), `${where} is wider than the screen`).toBe(0);
     }
   }
 });

@@ -1,7 +1,7 @@
-import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { createUser, newKey, signedIn } from '../harness/accounts';
-import { test } from '../harness/test';
+import { eventually } from '../harness/eventually';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 test('an ended session redirects to the sign-in page, which leads back to the same page', async ({
@@ -42,7 +42,7 @@ test('a session that ends in use is continued in a dialog, and the form keeps it
   const again = page.getByRole('dialog', { name: 'Sign in again' });
   await visible(again.getByText(eva.username));
   const password = again.getByRole('textbox', { name: 'Password' });
-  await expect.poll(() => password.evaluate((input) => input === document.activeElement)).toBe(true);
+  await eventually(() => password.evaluate((input) => input === document.activeElement)).toBe(true);
   await page.keyboard.press('Escape');
   await password.fill('not-this-one');
   await again.getByRole('button', { name: 'Sign in' }).click();

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { asRoot, createUser, newKey, ROOT, signedIn } from '../harness/accounts';
+import { eventually } from '../harness/eventually';
 import { horizontalOverflow } from '../harness/scrolling';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
-import { Server } from '../server/Server';
 
 const run = promisify(execFile);
 const copied = 'navigator.clipboard.readText()';
@@ -50,35 +49,34 @@ test('the examples of a new key run, and those of its page have a placeholder', 
   expect(await page.content()).not.toContain(key);
   expect(await violations(page.locator('main'))).toEqual([]);
   await page.setViewportSize({ width: 320, height: 700 });
-  await expect.poll(() => horizontalOverflow(page)).toBe(0);
+  await eventually(() => horizontalOverflow(page)).toBe(0);
 });
 
-test('with the address of the gateway, the examples call a model that the key may use', async ({ visit }) => {
-  const server = await Server.start({
+test('with the address of the gateway, the examples call a model that the key may use', async ({
+  visit,
+  startServer,
+}) => {
+  const server = await startServer({
     settings: {
       KEYMETER_DASHBOARD__API_BASE_URL: 'https://llm.example.org/v1',
       KEYMETER_MODELS__NAMES: 'medium',
     },
   });
-  try {
-    const lea = await createUser(await asRoot(server.url), 'lea');
-    const api = await signedIn(server.url, lea);
-    const any = await newKey(api, 'Any');
-    const limited = await newKey(api, 'Limited', { model_limits_enabled: true, model_limits: 'small,large' });
-    const page = await visit({ as: lea, site: server.url });
-    await page.goto(`/keys/${any.id}`);
-    await visible(page.getByText('Base URL'), page.getByText('https://llm.example.org/v1', { exact: true }));
-    await page.getByRole('button', { name: 'Copy base URL' }).click();
-    expect(await page.evaluate(copied)).toBe('https://llm.example.org/v1');
-    await visible(page.getByText('"model": "medium"'));
-    await page.getByRole('tab', { name: 'Python' }).click();
-    await visible(page.getByText('pip install openai'), page.getByText('model="medium"'));
-    await page.goto(`/keys/${limited.id}`);
-    await visible(page.getByText('model="small"'));
-    await hidden(page.getByText('Ask your administrator for its address.'));
-  } finally {
-    await server.stop();
-  }
+  const lea = await createUser(await asRoot(server.url), 'lea');
+  const api = await signedIn(server.url, lea);
+  const any = await newKey(api, 'Any');
+  const limited = await newKey(api, 'Limited', { model_limits_enabled: true, model_limits: 'small,large' });
+  const page = await visit({ as: lea, site: server.url });
+  await page.goto(`/keys/${any.id}`);
+  await visible(page.getByText('Base URL'), page.getByText('https://llm.example.org/v1', { exact: true }));
+  await page.getByRole('button', { name: 'Copy base URL' }).click();
+  expect(await page.evaluate(copied)).toBe('https://llm.example.org/v1');
+  await visible(page.getByText('"model": "medium"'));
+  await page.getByRole('tab', { name: 'Python' }).click();
+  await visible(page.getByText('pip install openai'), page.getByText('model="medium"'));
+  await page.goto(`/keys/${limited.id}`);
+  await visible(page.getByText('model="small"'));
+  await hidden(page.getByText('Ask your administrator for its address.'));
 });
 
 test('an administrator sees what is set and where, and no secret', async ({ visit, root }) => {

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { expect } from 'vitest';
 import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
 import { isUncovered } from '../harness/covering';
+import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
 import { horizontalOverflow } from '../harness/scrolling';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { visible } from '../harness/visibility';
 
 test('usage over chosen days, with a ranking of the keys, is in the address', async ({
@@ -34,11 +34,11 @@ test('usage over chosen days, with a ranking of the keys, is in the address', as
   const days = page.getByRole('table', { name: 'Usage by day' }).getByRole('row');
   await page.getByRole('combobox', { name: 'Date range' }).click();
   await page.getByRole('option', { name: 'Last 90 days' }).click();
-  await expect.poll(() => days.count()).toBe(92);
+  await eventually(() => days.count()).toBe(92);
   expect(page.url()).toBe(`${site}/usage?range=90d`);
   expect(await violations(page.locator('main'))).toEqual([]);
   await page.setViewportSize({ width: 320, height: 700 });
-  await expect.poll(() => horizontalOverflow(page)).toBe(0);
+  await eventually(() => horizontalOverflow(page)).toBe(0);
   await page.setViewportSize({ width: 1280, height: 800 });
 
   await page.getByRole('combobox', { name: 'Date range' }).click();
@@ -48,7 +48,7 @@ test('usage over chosen days, with a ranking of the keys, is in the address', as
   await visible(page.getByText('No usage'));
   expect(page.url()).toBe(`${site}/usage?range=custom&from=2026-01-05&to=2026-01-09`);
   await page.reload();
-  await expect.poll(() => days.count()).toBe(7);
+  await eventually(() => days.count()).toBe(7);
 
   await page.goto(`/keys/${large.id}?range=month`);
   await visible(page.getByRole('row', { name: 'Total' }).getByText('$1.50'));
@@ -114,17 +114,15 @@ test('a page of usage, of a key and of everyone says why requests were refused',
   const page = await visit({ as: ada });
   const refused = page.getByRole('table', { name: 'Refused requests' });
   // The server writes the numbers every five seconds.
-  await expect
-    .poll(async () => {
-      await page.goto('/usage');
-      await page.getByRole('heading', { name: 'Refused requests' }).waitFor();
-      return await refused.getByRole('row').allInnerTexts();
-    })
-    .toEqual([
-      'Reason\tKey\tRequests',
-      'Not enough quota left on the key\tBatch\t3',
-      'Account disabled\tWebsite\t1',
-    ]);
+  await eventually(async () => {
+    await page.goto('/usage');
+    await page.getByRole('heading', { name: 'Refused requests' }).waitFor();
+    return await refused.getByRole('row').allInnerTexts();
+  }).toEqual([
+    'Reason\tKey\tRequests',
+    'Not enough quota left on the key\tBatch\t3',
+    'Account disabled\tWebsite\t1',
+  ]);
   await visible(page.getByText('4 requests were refused by the limits and settings of keys and accounts.'));
   expect(await violations(page.locator('main'))).toEqual([]);
   await refused.getByRole('link', { name: 'Batch' }).click();

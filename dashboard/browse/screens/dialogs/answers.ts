@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page } from '@playwright/test';
 
 /** As long as the server allows, without a place to break the line. */
 export const LONG_NAME = 'Wolfeschlegelsteinhausenbergerdorff_of_the_north_1';

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page } from '@playwright/test';
 import { ROOT } from '../../harness/accounts';
 import { open } from '../../harness/pages';
 import type { VisitOptions } from '../../harness/test';

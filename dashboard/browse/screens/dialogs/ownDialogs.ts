@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page } from '@playwright/test';
 import { ANA, BEN, open } from '../../harness/pages';
 import type { VisitOptions } from '../../harness/test';
 import { visible } from '../../harness/visibility';

@@ -1,4 +1,0 @@
-import { DARK } from '../harness/looks';
-import { checkEveryPage } from './checkEveryPage';
-
-checkEveryPage(DARK);

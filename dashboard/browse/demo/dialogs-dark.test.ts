@@ -1,4 +1,0 @@
-import { DARK } from '../harness/looks';
-import { checkEveryDialog } from './dialogs/checkEveryDialog';
-
-checkEveryDialog(DARK);

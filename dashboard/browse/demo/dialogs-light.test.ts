@@ -1,4 +1,0 @@
-import { LIGHT } from '../harness/looks';
-import { checkEveryDialog } from './dialogs/checkEveryDialog';
-
-checkEveryDialog(LIGHT);

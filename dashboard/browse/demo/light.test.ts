@@ -1,4 +1,0 @@
-import { LIGHT } from '../harness/looks';
-import { checkEveryPage } from './checkEveryPage';
-
-checkEveryPage(LIGHT);

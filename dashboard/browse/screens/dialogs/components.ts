@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const SOURCE = join(import.meta.dirname, '../../../src');
+
+/** The files with dialogs and menus by the test that opens them, and how many each has. A test compares this with the source. */
+export const DIALOGS = {
+  'about keys': {
+    'pages/keys/actions/DeleteKeysDialog.tsx': 1,
+    'pages/keys/actions/DisableKeysDialog.tsx': 1,
+    'pages/keys/actions/KeyMenu.tsx': 1,
+    'pages/keys/actions/NewKeyDialog.tsx': 1,
+    'pages/keys/actions/RevealedKeyDialog.tsx': 1,
+    'pages/keys/form/KeyFormDrawer.tsx': 1,
+    'pages/keys/SelectionBar.tsx': 0,
+  },
+  'about the own account': {
+    'pages/profile/access-tokens/CreateAccessTokenDialog.tsx': 2,
+    'pages/profile/access-tokens/RevokeAccessTokenDialog.tsx': 1,
+    'pages/profile/sessions/SessionsSection.tsx': 2,
+    'pages/reference/TryIt.tsx': 1,
+    'shell/AccountMenu.tsx': 1,
+    'shell/AppLayout.tsx': 1,
+    'shell/ColorSchemeMenu.tsx': 1,
+    'shell/LanguageMenu.tsx': 1,
+    'shell/SignInAgainDialog.tsx': 1,
+    'shell/commands/Palette.tsx': 1,
+    'shell/commands/ShortcutsHelp.tsx': 1,
+  },
+  'about users': {
+    'pages/admin/users/CreateUserDialog.tsx': 2,
+    'pages/admin/users/DeleteUserDialog.tsx': 1,
+    'pages/admin/users/DisableUserDialog.tsx': 1,
+    'pages/admin/users/EditUserDialog.tsx': 1,
+    'pages/admin/users/PasswordDialog.tsx': 2,
+    'pages/admin/users/UserMenu.tsx': 1,
+    'pages/admin/users/WalletDialog.tsx': 1,
+  },
+  'of administrators': {
+    'pages/admin/audit/AuditDetails.tsx': 1,
+    'pages/admin/gateways/CreateGatewayDialog.tsx': 2,
+    'pages/admin/gateways/NewCredentialDialog.tsx': 1,
+    'pages/admin/gateways/RevokeCredentialDialog.tsx': 1,
+    'pages/admin/gateways/RevokeGatewayDialog.tsx': 1,
+    'pages/admin/requests/DecisionDialog.tsx': 1,
+  },
+};
+
+type Part = keyof typeof DIALOGS;
+export type DialogComponent = { [About in Part]: keyof (typeof DIALOGS)[About] }[Part];
+
+/** `ConfirmDialog` and `SecretDialog` are dialogs of the components that use them. */
+const ELEMENT =
+  /<(?:Modal|Drawer|Menu|Popover|HoverCard|ConfirmDialog|SecretDialog|AppShell\.Navbar)(?![.\w])/g;
+const SHARED = ['shared/ConfirmDialog.tsx', 'shared/SecretDialog.tsx'];
+
+/** The files of the source with dialogs and menus, and how many each has. */
+export function dialogsInSource(): Record<string, number> {
+  const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /(?<!\.test)\.tsx$/.test(file) && !SHARED.includes(file))
+    .map((file) => [file, readFileSync(join(SOURCE, file), 'utf8').match(ELEMENT)?.length ?? 0] as const);
+  return Object.fromEntries(files.filter(([, count]) => count > 0));
+}

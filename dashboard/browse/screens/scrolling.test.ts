@@ -1,0 +1,45 @@
+import { lasting, resize } from '../harness/layout';
+import { PAGES, settled, visitTo } from '../harness/pages';
+import { enlargedScrolling, horizontalOverflow } from '../harness/scrolling';
+import { expect, test } from '../harness/test';
+import { visible } from '../harness/visibility';
+
+const USAGE_TABLES = ['Spend by day', 'Usage by day'];
+
+/** The first two screens show lists as cards, the third as tables. */
+const SCREENS = [
+  { width: 320, height: 480, scrolls: USAGE_TABLES },
+  { width: 800, height: 480, scrolls: USAGE_TABLES },
+  { width: 1920, height: 480, scrolls: ['Your keys', 'Users', 'All keys'] },
+];
+
+/** There are many pages. */
+const TIMEOUT_MS = 600_000;
+
+test('scrolling elements are focusable', async ({ visit, site }) => {
+  test.setTimeout(TIMEOUT_MS);
+  const found: string[] = [];
+  const seen = new Map(SCREENS.map(({ width }) => [width, new Set<string>()]));
+  for (const demoPage of PAGES) {
+    const { name, as = 'nobody' } = demoPage;
+    const page = await visit({ fonts: 'dejavu', ...(await visitTo(site, demoPage)) });
+    await settled(page);
+    if (name === 'overview') {
+      await page.getByText('Table', { exact: true }).click();
+      await visible(page.getByRole('table', { name: 'Spend by day' }));
+    }
+    for (const screen of SCREENS) {
+      await resize(page, screen);
+      const where = `${name}, as ${as} sees it, ${screen.width} pixels`;
+      const overflow = await lasting(async () => ((await horizontalOverflow(page)) > 0 ? ['wider'] : []));
+      if (overflow.length > 0) found.push(`${where}: wider than the screen`);
+      const { all, unreachable } = await enlargedScrolling(page);
+      for (const thing of all) seen.get(screen.width)?.add(thing);
+      found.push(...unreachable.map((thing) => `${where}: ${thing}`));
+    }
+    await page.context().close();
+  }
+  expect(found).toEqual([]);
+  for (const { width, scrolls } of SCREENS)
+    expect([...(seen.get(width) ?? [])], `${width} pixels`).toEqual(expect.arrayContaining(scrolls));
+});

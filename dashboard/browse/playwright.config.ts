@@ -14,7 +14,7 @@ export default defineConfig<object, WorkerOptions>({
   forbidOnly: Boolean(process.env.CI),
   reporter: [['list'], ['./harness/SlowestTests.ts']],
   outputDir: 'screenshots/failed',
-  use: { screenshot: 'only-on-failure', actionTimeout: 30_000, navigationTimeout: 30_000 },
+  use: { actionTimeout: 30_000, navigationTimeout: 30_000 },
   projects: [
     { name: 'stories', testDir: 'stories', use: { server: 'empty' } },
     { name: 'demo', testDir: 'demo', use: { server: 'demo' } },

@@ -78,7 +78,7 @@ export const test = base.extend<Fixtures, WorkerOptions & WorkerFixtures>({
     });
     await Promise.all(servers.map((server) => server.stop()));
   },
-  visit: async ({ browserWith, site }, use) => {
+  visit: async ({ browserWith, site }, use, testInfo) => {
     const browserErrors: string[][] = [];
     const pages: Page[] = [];
     await use(
@@ -116,6 +116,10 @@ export const test = base.extend<Fixtures, WorkerOptions & WorkerFixtures>({
         return page;
       },
     );
+    // Playwright's own setting takes them of tests that pass, too, because it does not know yet.
+    if (testInfo.errors.length > 0)
+      for (const [index, page] of pages.entries())
+        await page.screenshot({ path: testInfo.outputPath(`page-${index + 1}.png`) });
     await Promise.all(pages.map((page) => page.context().close()));
     expect(browserErrors.flat(), 'browser errors').toEqual([]);
   },

@@ -69,8 +69,7 @@ test('a request is approved and its wallet topped up in one step', async ({ visi
   const hugo = await createUser(root, 'hugo', { token_api_enabled: false, quota: 500_000 });
   const api = await signedIn(site, hugo);
   await done(api.POST('/api/user/token_api_request', { body: { reason: 'For the archive', account: '' } }));
-  const page = await visit({ as: ROOT });
-  await page.goto('/admin');
+  const page = await visit({ as: ROOT, path: '/admin' });
   await page.getByRole('button', { name: `Approve ${hugo.username}’s request` }).click();
   const dialog = page.getByRole('dialog', { name: `Approve ${hugo.username}’s request?` });
   await visible(dialog.getByText('The wallet holds $1.00.'));

@@ -16,8 +16,7 @@ test('the page of a user has the wallet with its history, keys, spend and activi
   const { key } = await newKey(await signedIn(site, ines), 'Crawler');
   await waitPastMidnight();
   await done((await asGateway(site, root)).POST('/api/gateway/charge', { body: { key, quota: 750_000 } }));
-  const page = await visit({ as: ROOT });
-  await page.goto(`/admin/users?keyword=${ines.username}`);
+  const page = await visit({ as: ROOT, path: `/admin/users?keyword=${ines.username}` });
   await page.getByRole('link', { name: ines.username }).click();
   await visible(page.getByRole('heading', { level: 1, name: ines.username }));
   await visible(page.getByText('$98.50'), page.getByText('1 request', { exact: true }));
@@ -57,8 +56,7 @@ test('administrators disable a key on its page, which shows its history and neve
 }) => {
   const ines = await createUser(root, 'ines');
   const { id, masked_key } = await newKey(await signedIn(site, ines), 'Crawler', { group: '' });
-  const page = await visit({ as: ROOT });
-  await page.goto(`/admin/tokens?user_id=${ines.id}`);
+  const page = await visit({ as: ROOT, path: `/admin/tokens?user_id=${ines.id}` });
   await page.getByRole('link', { name: 'Crawler', exact: true }).click();
   expect(page.url()).toBe(`${site}/admin/tokens/${id}`);
   await visible(page.getByText(masked_key), page.getByText('The owner’s group'));
@@ -81,8 +79,11 @@ test('administrators disable a key on its page, which shows its history and neve
 });
 
 test('what does not exist has a page that leads to the audit log', async ({ visit }) => {
-  const page = await visit({ as: ROOT, expected: [/^404 GET \/api\/admin\/(users|tokens)\/99/] });
-  await page.goto('/admin/users/99999');
+  const page = await visit({
+    as: ROOT,
+    expected: [/^404 GET \/api\/admin\/(users|tokens)\/99/],
+    path: '/admin/users/99999',
+  });
   await visible(page.getByText('User not found'));
   await page.getByRole('link', { name: 'Open the audit log' }).click();
   await visible(page.getByRole('heading', { level: 1, name: 'Audit log' }));
@@ -134,8 +135,7 @@ test('the list of users has a filter and an order in its address', async ({ visi
   const off = await createUser(root, `${prefix}-off`, { quota: 0 });
   const path = { params: { path: { id: off.id } }, body: { status: 2 } };
   await done(root.PATCH('/api/admin/users/{id}', path));
-  const page = await visit({ as: ROOT });
-  await page.goto(`/admin/users?keyword=${prefix}`);
+  const page = await visit({ as: ROOT, path: `/admin/users?keyword=${prefix}` });
   const names = () => page.getByRole('table', { name: 'Users' }).getByRole('link').allInnerTexts();
   await page.getByRole('combobox', { name: 'Order' }).click();
   await page.getByRole('option', { name: 'Lowest wallet' }).click();

@@ -31,8 +31,7 @@ test('an administrator creates an account, and its owner signs in', async ({ vis
 
 test('an administrator adds to a wallet', async ({ visit, root }) => {
   const carl = await createUser(root, 'carl');
-  const page = await visit({ as: ROOT });
-  await page.goto('/admin/users');
+  const page = await visit({ as: ROOT, path: '/admin/users' });
   await page.getByRole('searchbox', { name: 'Search users' }).fill(carl.username);
   const row = page.getByRole('row', { name: carl.username });
   await row.getByRole('button', { name: `Actions for ${carl.username}` }).click();
@@ -47,8 +46,7 @@ test('an administrator adds to a wallet', async ({ visit, root }) => {
 
 test('the dialog for a new password begins in its field', async ({ visit, root }) => {
   const carl = await createUser(root, 'carl');
-  const page = await visit({ as: ROOT });
-  await page.goto(`/admin/users?keyword=${carl.username}`);
+  const page = await visit({ as: ROOT, path: `/admin/users?keyword=${carl.username}` });
   await page.getByRole('button', { name: `Actions for ${carl.username}` }).click();
   await page.getByRole('menuitem', { name: 'Set password…' }).click();
   const dialog = page.getByRole('dialog', { name: `Set a password for ${carl.username}` });
@@ -58,8 +56,7 @@ test('the dialog for a new password begins in its field', async ({ visit, root }
 
 test('an administrator limits what an account spends in a month', async ({ visit, root, site }) => {
   const carl = await createUser(root, 'carl');
-  const page = await visit({ as: ROOT });
-  await page.goto('/admin/users');
+  const page = await visit({ as: ROOT, path: '/admin/users' });
   await page.getByRole('searchbox', { name: 'Search users' }).fill(carl.username);
   const row = page.getByRole('row', { name: carl.username });
   await row.getByRole('button', { name: `Actions for ${carl.username}` }).click();
@@ -131,8 +128,7 @@ test('root disables the key of a user, and the audit log shows who did it', asyn
   await eventually(
     async () => (await done(api.GET('/api/token/{id}', { params: { path: { id } } }))).status,
   ).toBe(2);
-  const owner = await visit({ as: carl });
-  await owner.goto(`/keys/${id}`);
+  const owner = await visit({ as: carl, path: `/keys/${id}` });
   await visible(owner.getByText('Root disabled this key.'));
   expect(await owner.getByRole('switch', { name: 'Enabled' }).isDisabled()).toBe(true);
 

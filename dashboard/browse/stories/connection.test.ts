@@ -63,8 +63,7 @@ test('with a slow server, the page shows skeletons immediately', async ({ visit,
 test('a refused switch returns to its old state', async ({ visit, root, site }) => {
   const finn = await createUser(root, 'finn');
   await newKey(await signedIn(site, finn), 'Over', { expired_time: 1_700_000_000 });
-  const page = await visit({ as: finn, expected: [/^4\d\d PUT \/api\/token/] });
-  await page.goto('/keys');
+  const page = await visit({ as: finn, expected: [/^4\d\d PUT \/api\/token/], path: '/keys' });
   const row = page.getByRole('row', { name: 'Over' });
   await visible(row.getByText('Expired'));
   const isOn = row.getByRole('switch', { name: 'Over enabled' });

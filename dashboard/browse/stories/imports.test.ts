@@ -12,8 +12,7 @@ test('administrators see what an import did, and everyone sees which keys are im
   await server.command('import', 'new-api', file);
   await server.command('import', 'new-api', file);
 
-  const page = await visit({ as: BOSS, site: server.url });
-  await page.goto('/admin');
+  const page = await visit({ as: BOSS, site: server.url, path: '/admin' });
   await page.getByRole('link', { name: 'Imports from other services' }).click();
   await visible(page.getByRole('heading', { level: 1, name: 'Imports' }));
   const [second, first] = [0, 1].map((index) => page.getByRole('region', { name: 'new-api' }).nth(index));
@@ -52,8 +51,7 @@ test('administrators see what an import did, and everyone sees which keys are im
   await page.getByRole('link', { name: 'somewhere', exact: true }).click();
   await visible(page.locator('header').getByText('Imported', { exact: true }));
 
-  const own = await visit({ as: OWNER, site: server.url });
-  await own.goto('/keys?create');
+  const own = await visit({ as: OWNER, site: server.url, path: '/keys?create' });
   await own.getByRole('dialog').getByLabel('Name').fill('Made here');
   await own.getByRole('dialog').getByLabel('Quota').fill('0.01');
   await own.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();

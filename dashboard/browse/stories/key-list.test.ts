@@ -9,8 +9,7 @@ const keysOf = (page: Page) => page.getByRole('table', { name: 'Your keys' });
 
 test('a reload does not open the form for a new key again', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
-  const page = await visit({ as: ada });
-  await page.goto('/keys?create');
+  const page = await visit({ as: ada, path: '/keys?create' });
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await visible(form);
   expect(page.url()).toBe(`${site}/keys`);
@@ -23,8 +22,7 @@ test('pages of the list are steps of the history, and begin at the top', async (
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   for (let key = 1; key <= 51; key += 1) await newKey(api, `Key ${key}`);
-  const page = await visit({ as: ada });
-  await page.goto('/keys');
+  const page = await visit({ as: ada, path: '/keys' });
   const next = page.getByRole('button', { name: 'Next page' });
   const first = page.getByRole('link', { name: 'Key 51', exact: true });
   await visible(first);
@@ -46,8 +44,7 @@ test('keys stay selected on other pages, and Shift selects a range', async ({ vi
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   for (let key = 1; key <= 28; key += 1) await newKey(api, `Key ${key}`);
-  const page = await visit({ as: ada });
-  await page.goto('/keys');
+  const page = await visit({ as: ada, path: '/keys' });
   const box = (key: number) => page.getByRole('checkbox', { name: `Select Key ${key}`, exact: true });
   const bar = page.getByRole('region', { name: 'Selected keys' });
 
@@ -86,8 +83,7 @@ test('keys stay selected on other pages, and Shift selects a range', async ({ vi
 test('a click beside the controls of a row opens the page of its key', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
   const { id } = await newKey(await signedIn(site, ada), 'Website');
-  const page = await visit({ as: ada });
-  await page.goto('/keys');
+  const page = await visit({ as: ada, path: '/keys' });
   const row = page.getByRole('row', { name: 'Website' });
   await row.getByRole('button', { name: 'Actions for Website' }).click();
   await page.getByRole('menuitem', { name: 'Disable' }).click();
@@ -103,8 +99,7 @@ test('a masked key finds its key', async ({ visit, root, site }) => {
   const api = await signedIn(site, ada);
   const { masked_key } = await newKey(api, 'Website');
   await newKey(api, 'Notebook');
-  const page = await visit({ as: ada });
-  await page.goto('/keys');
+  const page = await visit({ as: ada, path: '/keys' });
   await visible(page.getByRole('link', { name: 'Notebook' }));
   await page.getByRole('searchbox', { name: 'Search by name or key' }).fill(masked_key);
   await hidden(page.getByRole('link', { name: 'Notebook' }));
@@ -120,8 +115,7 @@ test('the switch of an expired key does not look like that of a key that works',
   const api = await signedIn(site, ada);
   await newKey(api, 'Works');
   await newKey(api, 'Over', { expired_time: 1_700_000_000 });
-  const page = await visit({ as: ada });
-  await page.goto('/keys');
+  const page = await visit({ as: ada, path: '/keys' });
   const colorOf = (name: string) =>
     keysOf(page)
       .getByRole('switch', { name: `${name} enabled` })
@@ -142,8 +136,7 @@ test('on a phone, notifications cover neither the bar of selected keys nor the b
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   for (const name of ['Website', 'Notebook', 'Translation']) await newKey(api, name);
-  const page = await visit({ as: ada, phone: true });
-  await page.goto('/keys');
+  const page = await visit({ as: ada, phone: true, path: '/keys' });
   await page.getByRole('button', { name: 'Actions for Website' }).tap();
   await page.getByRole('menuitem', { name: 'Copy key' }).tap();
   const toast = page.getByText('Copied the key “Website”');

@@ -101,8 +101,11 @@ test('a key is edited, disabled, enabled and deleted', async ({ visit, root, sit
   });
 
   const isOn = row.getByRole('switch', { name: 'Prototype enabled' });
+  // The page shows it before the server has answered, and a reload would cancel the request.
+  const saved = page.waitForResponse((response) => response.request().method() === 'PUT');
   await isOn.click();
   await visible(row.getByText('Disabled'));
+  await saved;
   await page.reload();
   await visible(row.getByText('Disabled'));
   await isOn.click();
@@ -123,8 +126,7 @@ test('quota is added to a key that is charged while its form is open', async ({ 
   const gateway = await asGateway(site, root);
   const left = async () =>
     (await done(api.GET('/api/token/{id}/details', { params: { path: { id } } }))).remain_quota;
-  const page = await visit({ as: ada, expected: [/^409 PUT \/api\/token\/$/] });
-  await page.goto(`/keys/${id}`);
+  const page = await visit({ as: ada, expected: [/^409 PUT \/api\/token\/$/], path: `/keys/${id}` });
   const form = page.getByRole('dialog', { name: 'Edit “Live”' });
   const amount = form.getByLabel('Amount (USD)');
   const save = form.getByRole('button', { name: 'Save changes' });
@@ -176,8 +178,7 @@ test('several keys are deleted together, and the others stay', async ({ visit, r
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   for (const name of ['Website', 'Notebook', 'Translation']) await newKey(api, name);
-  const page = await visit({ as: ada });
-  await page.goto('/keys');
+  const page = await visit({ as: ada, path: '/keys' });
 
   await page.getByRole('checkbox', { name: 'Select Website' }).check();
   await page.getByRole('checkbox', { name: 'Select Translation' }).check();
@@ -206,8 +207,7 @@ test('the page of a key shows its note and its usage, and exports the usage', as
   for (let request = 0; request < 2; request += 1) {
     await done(gateway.POST('/api/gateway/charge', { body: charge }));
   }
-  const page = await visit({ as: ada });
-  await page.goto(`/keys/${id}`);
+  const page = await visit({ as: ada, path: `/keys/${id}` });
 
   await visible(
     page.getByRole('heading', { name: 'Production chat' }),
@@ -244,8 +244,7 @@ test('a key gets a limit of $5 a day, which its page shows, and loses it again',
   await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 1_600_000 } }));
   const limits = async () =>
     (await done(api.GET('/api/token/{id}', { params: { path: { id } } }))).period_limits;
-  const page = await visit({ as: ada });
-  await page.goto(`/keys/${id}`);
+  const page = await visit({ as: ada, path: `/keys/${id}` });
   const bar = page.getByRole('progressbar', { name: '64% of the daily limit used' });
   const form = page.getByRole('dialog', { name: 'Edit “Night job”' });
   const day = form.getByLabel('Dollars per day');
@@ -282,8 +281,7 @@ test('a key gets a limit of $5 a day, which its page shows, and loses it again',
 test('the form keeps its input when the server refuses the key', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada', { max_tokens: 1 });
   await newKey(await signedIn(site, ada), 'The only one');
-  const page = await visit({ as: ada, expected: [/^409 POST \/api\/token/] });
-  await page.goto('/keys');
+  const page = await visit({ as: ada, expected: [/^409 POST \/api\/token/], path: '/keys' });
 
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog', { name: 'Create a key' });
@@ -303,8 +301,7 @@ test('too many searches show a countdown', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   await newKey(api, 'Website');
-  const page = await visit({ as: ada, expected: [/^429 POST \/api\/token\/search/] });
-  await page.goto('/keys');
+  const page = await visit({ as: ada, expected: [/^429 POST \/api\/token\/search/], path: '/keys' });
   await visible(page.getByRole('link', { name: 'Website' }));
   for (let search = 0; search < 10; search += 1) {
     await done(api.GET('/api/token/search', { params: { query: { keyword: 'website' } } }));

@@ -44,8 +44,7 @@ test('a new user follows the first steps, which disappear after the first reques
 });
 
 test('a new key that is copied at once is a step', async ({ visit, root }) => {
-  const page = await visit({ as: await createUser(root, 'nia') });
-  await page.goto('/keys?create');
+  const page = await visit({ as: await createUser(root, 'nia'), path: '/keys?create' });
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await form.getByLabel('Name').fill('First');
   await form.getByLabel('Quota').fill('5');

@@ -40,8 +40,7 @@ test('the list of all keys has filters and an order in its address', async ({ vi
   const api = await signedIn(site, carl);
   await newKey(api, 'Works');
   await newKey(api, 'Over', { expired_time: 1_700_000_000 });
-  const page = await visit({ as: ROOT });
-  await page.goto(`/admin/tokens?user_id=${carl.id}`);
+  const page = await visit({ as: ROOT, path: `/admin/tokens?user_id=${carl.id}` });
   await visible(page.getByRole('row', { name: 'Works' }), page.getByRole('row', { name: 'Over' }));
   expect(await page.getByRole('combobox', { name: 'Owner' }).inputValue()).toBe(carl.username);
   await page.getByRole('combobox', { name: 'Status' }).click();
@@ -64,8 +63,7 @@ test('the audit log names its targets, is limited to dates, and is exported as C
 }) => {
   const carl = await createUser(root, 'carl');
   await newKey(await signedIn(site, carl), 'Website of Carl');
-  const page = await visit({ as: ROOT });
-  await page.goto(`/admin/audit?user_id=${carl.id}&action=token.created`);
+  const page = await visit({ as: ROOT, path: `/admin/audit?user_id=${carl.id}&action=token.created` });
   const entry = page.getByRole('row', { name: 'Created a key' });
   await visible(entry.getByText('Key “Website of Carl”'));
   // The time is visible without a pointer.

@@ -33,8 +33,7 @@ test('the overview names the time zone of today', async ({ visit, root, site }) 
 
 test('the form says that a quota is larger than the wallet', async ({ visit, root }) => {
   const ida = await createUser(root, 'ida', { quota: 2_500_000 });
-  const page = await visit({ as: ida });
-  await page.goto('/keys?create');
+  const page = await visit({ as: ida, path: '/keys?create' });
   const form = page.getByRole('dialog', { name: 'Create a key' });
   const warning = form.getByText('Your wallet holds $5.00.');
   await form.getByLabel('Quota').fill('5');

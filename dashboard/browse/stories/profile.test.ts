@@ -18,8 +18,11 @@ test('a changed display name appears in the account menu', async ({ visit, root 
 test('changing the password requires the old one and ends all other sessions', async ({ visit, root }) => {
   const bea = await createUser(root, 'bea');
   const elsewhere = await visit({ as: bea, expected: [/^401 /] });
-  const page = await visit({ as: bea, expected: [/^(400|401|403) PUT \/api\/user\/self$/] });
-  await page.goto('/profile');
+  const page = await visit({
+    as: bea,
+    expected: [/^(400|401|403) PUT \/api\/user\/self$/],
+    path: '/profile',
+  });
 
   const change = async (old: string) => {
     await page.getByRole('textbox', { name: 'Current password' }).fill(old);
@@ -46,8 +49,7 @@ test('an access token is shown once, works, and stops working when revoked', asy
   site,
 }) => {
   const bea = await createUser(root, 'bea');
-  const page = await visit({ as: bea });
-  await page.goto('/profile');
+  const page = await visit({ as: bea, path: '/profile' });
   const statusWith = async (token: string) => {
     const answer = await fetch(`${site}/api/user/self`, { headers: { authorization: `Bearer ${token}` } });
     return answer.status;
@@ -87,8 +89,7 @@ test('own sessions are listed and end one by one, and own activity is listed', a
   const bea = await createUser(root, 'bea');
   await newKey(await signedIn(site, bea), 'Website');
   const elsewhere = await visit({ as: bea, expected: [/^401 /] });
-  const page = await visit({ as: bea });
-  await page.goto('/profile');
+  const page = await visit({ as: bea, path: '/profile' });
   const sessions = page.getByRole('table', { name: 'Sessions' });
   await visible(sessions.getByText('This session'));
   await eventually(() => sessions.getByRole('row').count()).toBe(4);

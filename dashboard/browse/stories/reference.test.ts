@@ -41,8 +41,7 @@ test('a request that changes something asks first, and its answer is not kept', 
   site,
 }) => {
   const rita = await createUser(root, 'rita');
-  const page = await visit({ as: rita });
-  await page.goto('/reference?operation=create');
+  const page = await visit({ as: rita, path: '/reference?operation=create' });
   const body = page.getByRole('textbox', { name: 'Body (JSON)' });
   await body.fill('{"name": "From the reference"');
   await page.getByRole('button', { name: 'Send request' }).click();
@@ -87,8 +86,11 @@ test('an operation for gateways takes a credential instead of the session', asyn
   const { key } = await newKey(await signedIn(site, rita), 'Checked');
   const { data } = await root.POST('/api/admin/gateways', { body: { name: 'reference' } });
   const credential = data?.data.credential ?? '';
-  const page = await visit({ as: rita, expected: [/^401 POST \/api\/gateway\/verify$/] });
-  await page.goto('/reference?operation=verify');
+  const page = await visit({
+    as: rita,
+    expected: [/^401 POST \/api\/gateway\/verify$/],
+    path: '/reference?operation=verify',
+  });
   await page.getByRole('textbox', { name: 'Body (JSON)' }).fill(JSON.stringify({ key }));
   const send = page.getByRole('button', { name: 'Send request' });
   await send.click();

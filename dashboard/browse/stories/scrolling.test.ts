@@ -41,8 +41,7 @@ test('on a small screen, the keyboard scrolls overflowing content', async ({ vis
 test('content without overflow is not focusable', async ({ visit, root, site }) => {
   const ivo = await createUser(root, 'ivo');
   const { id } = await newKey(await signedIn(site, ivo), 'Website', { allow_ips: '192.0.2.1' });
-  const page = await visit({ as: ivo });
-  await page.goto(`/keys/${id}`);
+  const page = await visit({ as: ivo, path: `/keys/${id}` });
   await visible(page.getByRole('table', { name: 'Usage by day' }));
   expect(await page.getByRole('region').count()).toBe(0);
   await page.setViewportSize({ width: 280, height: 480 });
@@ -64,8 +63,7 @@ test('the controls of every row are in view on every screen', async ({ visit, ro
     { as: ROOT, path: '/admin/tokens', name: 'All keys' },
   ];
   for (const { as, path, name } of lists) {
-    const page = await visit({ as });
-    await page.goto(path);
+    const page = await visit({ as, path: path });
     await settled(page);
     const list = page.getByRole('table', { name }).or(page.getByRole('list', { name }));
     for (const width of WIDTHS) {

@@ -31,8 +31,7 @@ test('a session that ends in use is continued in a dialog, and the form keeps it
 }) => {
   const eva = await createUser(root, 'eva');
   const { id } = await newKey(await signedIn(site, eva), 'Website');
-  const page = await visit({ as: eva, expected: [/^401 /] });
-  await page.goto(`/keys/${id}`);
+  const page = await visit({ as: eva, expected: [/^401 /], path: `/keys/${id}` });
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   const form = page.getByRole('dialog', { name: 'Edit “Website”' });
   await form.getByLabel('Name').fill('Website of the shop');

@@ -12,8 +12,7 @@ const copied = 'navigator.clipboard.readText()';
 
 test('the examples of a new key run, and those of its page have a placeholder', async ({ visit, root }) => {
   const lea = await createUser(root, 'lea');
-  const page = await visit({ as: lea });
-  await page.goto('/keys?create');
+  const page = await visit({ as: lea, path: '/keys?create' });
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await form.getByLabel('Name').fill('Website');
   await form.getByLabel('Quota').fill('5');
@@ -66,8 +65,7 @@ test('with the address of the gateway, the examples call a model that the key ma
   const api = await signedIn(server.url, lea);
   const any = await newKey(api, 'Any');
   const limited = await newKey(api, 'Limited', { model_limits_enabled: true, model_limits: 'small,large' });
-  const page = await visit({ as: lea, site: server.url });
-  await page.goto(`/keys/${any.id}`);
+  const page = await visit({ as: lea, site: server.url, path: `/keys/${any.id}` });
   await visible(page.getByText('Base URL'), page.getByText('https://llm.example.org/v1', { exact: true }));
   await page.getByRole('button', { name: 'Copy base URL' }).click();
   expect(await page.evaluate(copied)).toBe('https://llm.example.org/v1');
@@ -99,7 +97,6 @@ test('an administrator sees what is set and where, and no secret', async ({ visi
   expect(await violations(page.locator('main'))).toEqual([]);
 
   const max = await createUser(root, 'max');
-  const other = await visit({ as: max });
-  await other.goto('/admin/settings');
+  const other = await visit({ as: max, path: '/admin/settings' });
   await visible(other.getByRole('heading', { name: 'Administrators only' }));
 });

@@ -131,8 +131,7 @@ test('a page of usage, of a key and of everyone says why requests were refused',
   await page.goto(`/keys/${website.id}?range=custom&from=2026-01-05&to=2026-01-09`);
   await visible(page.getByText('No request was refused on these days.'));
 
-  const admin = await visit({ as: ROOT });
-  await admin.goto(`/admin/usage?user_id=${ada.id}`);
+  const admin = await visit({ as: ROOT, path: `/admin/usage?user_id=${ada.id}` });
   const all = admin.getByRole('table', { name: 'Refused requests' });
   await visible(all.getByRole('row', { name: `Account disabled Website ${ada.username} 1` }));
   await admin.goto(`/admin/users/${ada.id}`);

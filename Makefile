@@ -45,7 +45,10 @@ dashboard: ## Build the dashboard into dashboard/dist (needs Node.js)
 	scripts/dashboard.sh build
 
 .PHONY: test
-test: set-up-tests test-service test-document test-dashboard ## Run all tests of the service, its OpenAPI document and the dashboard
+test: set-up-tests test-service test-document test-dashboard ## Test the service, its OpenAPI document and the dashboard
+
+.PHONY: test-all
+test-all: set-up-tests test-service test-document-all test-dashboard-all ## The same, with every caller and every screen (docs/testing.md)
 
 .PHONY: set-up-tests
 set-up-tests:
@@ -56,18 +59,27 @@ test-service: ## Test the service on a throwaway PostgreSQL (TEST_ARGS: argument
 	@echo "Testing the service on a throwaway PostgreSQL (set KEYMETER_TEST_DATABASE_URL to use your own)."
 	$(WITH_POSTGRES) scripts/test-service.sh $(TEST_ARGS)
 
-.PHONY: test-document
-test-document: ## Send the running service what its OpenAPI document allows and forbids (SEED; needs Python)
+# The two that may call most operations; test-document-all is every kind of caller.
+test-document: export CALLERS ?= user,administrator
+
+.PHONY: test-document test-document-all
+test-document: ## Send the running service what its OpenAPI document allows and forbids (SEED, CALLERS; needs Python)
+test-document-all: ## The same as every kind of caller
+test-document test-document-all:
 	@echo "Testing the OpenAPI document with Schemathesis."
 	$(BUILD_AS_TESTED)
 	$(WITH_POSTGRES) scripts/schemathesis.sh
 
-.PHONY: test-dashboard
+.PHONY: test-dashboard test-dashboard-all
+test-dashboard: browse := browse
+test-dashboard-all: browse := browse-all
 test-dashboard: ## Test the dashboard: its logic, then in a real browser
+test-dashboard-all: ## The same with every page and dialog on every screen
+test-dashboard test-dashboard-all:
 	@echo "Testing the dashboard, with Node.js and Chromium."
 	scripts/dashboard.sh test
 	$(BUILD_AS_TESTED)
-	$(WITH_POSTGRES) scripts/dashboard.sh browse
+	$(WITH_POSTGRES) scripts/dashboard.sh $(browse)
 
 .PHONY: test-postgres-versions
 test-postgres-versions: ## Test the service on each supported PostgreSQL, installed from npm (VERSIONS, TEST_ARGS)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that the OpenAPI document is valid, then tests the running service against it with Schemathesis, as every kind of
-# caller.
+# Checks that the OpenAPI document is valid, then tests the running service against it with Schemathesis, as one or more
+# kinds of caller.
 #
 #   scripts/schemathesis.sh [ARG…]
 #
@@ -9,6 +9,7 @@
 #
 # Environment:
 #   SEED          of the generated requests; default 1
+#   CALLERS       kinds of caller, separated by commas, as in scripts/schemathesis/run.py; default all
 #   KEYMETER_BIN  the program; default target/debug/keymeter
 set -euo pipefail
 

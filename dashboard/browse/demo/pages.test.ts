@@ -1,10 +1,8 @@
 import { checkPage } from '../harness/checkPage';
+import { THREE_SCREENS } from '../harness/layout';
 import { DARK, LIGHT, lookName } from '../harness/looks';
 import { PAGES, settled, visitTo } from '../harness/pages';
 import { expect, test } from '../harness/test';
-
-/** A phone, a tablet and a laptop. */
-const SCREENS = [390, 768, 1280].map((width) => ({ width, height: 800 }));
 
 // `screens` checks every page on all screens, and in both looks.
 for (const [index, demoPage] of PAGES.entries()) {
@@ -17,6 +15,6 @@ for (const [index, demoPage] of PAGES.entries()) {
     const page = await visit({ ...look, ...to });
     await settled(page);
     expect(page.url()).toBe(site + to.path);
-    await checkPage(page, SCREENS);
+    await checkPage(page, THREE_SCREENS);
   });
 }

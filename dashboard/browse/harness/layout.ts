@@ -8,7 +8,10 @@ export interface Screen {
   zoom?: number;
 }
 
-/** Phones, tablets, laptops and large screens. */
+/** A phone, a tablet and a laptop, on which `make test` checks. */
+export const THREE_WIDTHS = [390, 768, 1280];
+
+/** Phones, tablets, laptops and large screens, on which `make test-all` checks. */
 export const WIDTHS = [320, 390, 768, 860, 1024, 1180, 1280, 1440, 1920];
 
 const zoomed = (zoom: number): Screen[] => [
@@ -16,12 +19,12 @@ const zoomed = (zoom: number): Screen[] => [
   { width: 1280, height: 800, zoom },
 ];
 
-/** On which pages and dialogs are checked. The last one is the smallest enlarged one. */
-export const SCREENS: Screen[] = [
-  ...WIDTHS.map((width) => ({ width, height: 800 })),
-  ...zoomed(1.25),
-  ...zoomed(2),
-];
+const ofWidth = (width: number): Screen => ({ width, height: 800 });
+
+export const THREE_SCREENS: Screen[] = THREE_WIDTHS.map(ofWidth);
+
+/** The last one is the smallest enlarged one. */
+export const SCREENS: Screen[] = [...WIDTHS.map(ofWidth), ...zoomed(1.25), ...zoomed(2)];
 
 export function screenName({ width, zoom }: Screen): string {
   return `${width} pixels, zoom ${zoom ?? 1}`;

@@ -24,9 +24,11 @@ export interface VisitOptions {
   expected?: RegExp[];
 }
 
+/** Opens a page in a new browser context. */
+export type Visit = (options?: VisitOptions) => Promise<Page>;
+
 interface Fixtures {
-  /** Opens a page in a new browser context. */
-  visit: (options?: VisitOptions) => Promise<Page>;
+  visit: Visit;
   /** Starts a server that ends with the test. */
   startServer: (options?: ServerOptions) => Promise<Server>;
 }

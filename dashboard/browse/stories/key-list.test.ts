@@ -162,7 +162,8 @@ test('on a phone, notifications cover neither the bar of selected keys nor the b
 test('with more than 100 keys, the server filters, sorts and searches', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada', { max_tokens: 200 });
   const api = await signedIn(site, ada);
-  for (let key = 1; key <= 102; key += 1) await newKey(api, `Key ${String(key).padStart(3, '0')}`);
+  const numbers = Array.from({ length: 102 }, (_, index) => String(index + 1).padStart(3, '0'));
+  await Promise.all(numbers.map((number) => newKey(api, `Key ${number}`)));
   const { id } = await newKey(api, 'Alpha');
   await done(api.PUT('/api/token/', { params: { query: { status_only: '1' } }, body: { id, status: 2 } }));
   const page = await visit({ as: ada });
@@ -190,13 +191,18 @@ test('with more than 100 keys, the server filters, sorts and searches', async ({
 
   requests.length = 0;
   const search = page.getByRole('searchbox', { name: 'Search by name or key' });
-  await search.pressSequentially('Key 09', { delay: 700 });
+  for (const text of ['K', 'Ke', 'Key', 'Key 0']) {
+    const found = page.waitForResponse((response) => response.url().endsWith('/api/token/search'));
+    await search.pressSequentially(text.slice((await search.inputValue()).length));
+    await found;
+  }
+  await search.press('9');
   await eventually(() => rows.count()).toBe(11);
   await search.press('9');
   await eventually(() => rows.count()).toBe(2);
   // Typing on after a search that found few keys sends no other.
   const searches = requests.filter((request) => request === 'POST /api/token/search').length;
-  expect(searches).toBeLessThan(6);
+  expect(searches).toBe(4);
 
   requests.length = 0;
   await page.goto(`/keys/${id}`);

@@ -1,9 +1,8 @@
-import { createUser, newKey, ROOT, signedIn } from '../harness/accounts';
+import { createUser, newKey, signedIn } from '../harness/accounts';
+import { checkRows } from '../harness/checkRows';
 import { eventually } from '../harness/eventually';
 import { tabTo } from '../harness/keyboard';
-import { lasting, WIDTHS } from '../harness/layout';
-import { settled } from '../harness/pages';
-import { hiddenControls, horizontalOverflow } from '../harness/scrolling';
+import { THREE_WIDTHS } from '../harness/layout';
 import { expect, test } from '../harness/test';
 import { visible } from '../harness/visibility';
 
@@ -48,31 +47,6 @@ test('content without overflow is not focusable', async ({ visit, root, site }) 
   await visible(page.getByRole('region', { name: 'Usage by day' }));
 });
 
-test('the controls of every row are in view on every screen', async ({ visit, root, site }) => {
-  const una = await createUser(root, 'una-with-a-long-name');
-  const owner = await signedIn(site, una);
-  for (const name of ['Website', 'A name of several words and about fifty letters']) {
-    await newKey(owner, name, {
-      note: 'A note that says what this key is used for',
-      period_limits: { day: 5_000_000 },
-    });
-  }
-  const lists = [
-    { as: una, path: '/keys', name: 'Your keys' },
-    { as: ROOT, path: '/admin/users', name: 'Users' },
-    { as: ROOT, path: '/admin/tokens', name: 'All keys' },
-  ];
-  for (const { as, path, name } of lists) {
-    const page = await visit({ as, path: path });
-    await settled(page);
-    const list = page.getByRole('table', { name }).or(page.getByRole('list', { name }));
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 800 });
-      await page.evaluate(() => new Promise(requestAnimationFrame));
-      await settled(page);
-      const where = `${path} at ${width} pixels`;
-      expect.soft(await lasting(() => hiddenControls(list)), where).toEqual([]);
-      await eventually(() => horizontalOverflow(page), `${where} is wider than the screen`).toBe(0);
-    }
-  }
+test('the controls of every row are in view on three screens', async ({ visit, root, site }) => {
+  await checkRows({ visit, root, site }, THREE_WIDTHS);
 });

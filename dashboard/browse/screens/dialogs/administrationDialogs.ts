@@ -1,12 +1,10 @@
 import type { Page } from '@playwright/test';
 import { ROOT } from '../../harness/accounts';
 import { open } from '../../harness/pages';
-import type { VisitOptions } from '../../harness/test';
+import type { Visit } from '../../harness/test';
 import { visible } from '../../harness/visibility';
 import { answer, LONG_NAME, replaceNames } from './answers';
 import type { DialogWalk } from './DialogWalk';
-
-type Visit = (options: VisitOptions) => Promise<Page>;
 
 const USERNAME = LONG_NAME.toLowerCase();
 const APPLICANT = `${USERNAME.slice(0, -1)}2`;

@@ -1,11 +1,8 @@
-import type { Page } from '@playwright/test';
 import { ANA, BEN, open } from '../../harness/pages';
-import type { VisitOptions } from '../../harness/test';
+import type { Visit } from '../../harness/test';
 import { visible } from '../../harness/visibility';
 import { answer, LONG_NAME, replaceNames } from './answers';
 import type { DialogWalk } from './DialogWalk';
-
-type Visit = (options: VisitOptions) => Promise<Page>;
 
 /** The dialogs about keys. */
 export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {

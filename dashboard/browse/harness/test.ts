@@ -29,6 +29,7 @@ export type Visit = (options?: VisitOptions) => Promise<Page>;
 
 interface Fixtures {
   visit: Visit;
+  root: Api;
   /** Starts a server that ends with the test. */
   startServer: (options?: ServerOptions) => Promise<Server>;
 }
@@ -41,7 +42,6 @@ interface WorkerFixtures {
   browserWith: BrowserWith;
   /** The URL of the server. */
   site: string;
-  root: Api;
 }
 
 const DESKTOP = { width: 1280, height: 800 };
@@ -69,7 +69,7 @@ export const test = base.extend<Fixtures, WorkerOptions & WorkerFixtures>({
     { scope: 'worker' },
   ],
   site: [async ({ server }, use) => use(await siteOf(server)), { scope: 'worker', timeout: START_MS }],
-  root: [async ({ site }, use) => use(await asRoot(site)), { scope: 'worker' }],
+  root: async ({ site }, use) => use(await asRoot(site)),
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the dependencies of a fixture here
   startServer: async ({}, use) => {
     const servers: Server[] = [];

@@ -191,7 +191,7 @@ test('with more than 100 keys, the server filters, sorts and searches', async ({
 
   requests.length = 0;
   const search = page.getByRole('searchbox', { name: 'Search by name or key' });
-  for (const text of ['K', 'Ke', 'Key', 'Key 0']) {
+  for (const text of ['Ke', 'Key', 'Key 0']) {
     const found = page.waitForResponse((response) => response.url().endsWith('/api/token/search'));
     await search.pressSequentially(text.slice((await search.inputValue()).length));
     await found;
@@ -202,7 +202,7 @@ test('with more than 100 keys, the server filters, sorts and searches', async ({
   await eventually(() => rows.count()).toBe(2);
   // Typing on after a search that found few keys sends no other.
   const searches = requests.filter((request) => request === 'POST /api/token/search').length;
-  expect(searches).toBe(4);
+  expect(searches).toBe(3);
 
   requests.length = 0;
   await page.goto(`/keys/${id}`);

@@ -1,7 +1,9 @@
 //! The invariants of the ledger under load: the real program on a durable PostgreSQL, many clients at once, kill -9,
-//! outages, SIGTERM, several servers.
+//! outages, SIGTERM, several servers. What one server suffers is also tested on its private PostgreSQL.
 
 use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -13,20 +15,47 @@ use sqlx::PgPool;
 use tokio::task::JoinSet;
 
 use crate::harness::ledger_invariants::assert_ledger_invariants;
+use crate::harness::process::kill;
 use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, PLENTY, Servers};
 
-/// Services on a cluster that the test can crash. The services are dropped before it.
+/// Services on a PostgreSQL that the test can crash: a cluster, which is dropped after them, or the private one of one service.
 struct World {
     servers: Servers,
-    cluster: Cluster,
+    cluster: Option<Cluster>,
 }
+
+const SETTINGS: [(&str, &str); 1] = [("KEYMETER_DATABASE__ACQUIRE_SECONDS", "1")];
 
 impl World {
     async fn with(servers: usize) -> Self {
         let cluster = Cluster::start();
-        let settings = [("KEYMETER_DATABASE__ACQUIRE_SECONDS", "1")];
-        Self { servers: Servers::start(&cluster.url(), servers, &settings).await, cluster }
+        Self { servers: Servers::start(&cluster.url(), servers, &SETTINGS).await, cluster: Some(cluster) }
+    }
+
+    /// One service, as it runs without any setting of a database.
+    async fn private() -> Self {
+        Self { servers: Servers::start_private(&SETTINGS).await, cluster: None }
+    }
+
+    /// Crashes PostgreSQL with this signal, and has it started again: by the service, if it is the private one.
+    async fn crash_postgres(&self, signal: &str, load: &Load) {
+        if let Some(cluster) = &self.cluster {
+            let before = load.refused.load(Ordering::SeqCst);
+            cluster.crash();
+            eventually("charges are refused", async || load.refused.load(Ordering::SeqCst) > before).await;
+            cluster.resume();
+        } else {
+            let before = self.servers.private_postgres().unwrap();
+            kill(signal, before);
+            let is_new = || self.servers.private_postgres().is_some_and(|pid| pid != before);
+            eventually("PostgreSQL is started again", async || is_new()).await;
+        }
+    }
+
+    fn assert_the_doctor_finds_nothing(&self) {
+        let report = self.servers.doctor();
+        assert!(report.ends_with("no errors found\n"), "{report}");
     }
 
     /// Keys of several owners with more quota than the test uses.
@@ -150,9 +179,7 @@ async fn charge_to_the_end(gateways: &[Client], keys: &[String], quota: i64, cli
     (charged.into_iter().sum(), refusals)
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn l1_sixty_four_clients_exhaust_one_key_and_one_wallet_exactly() {
-    let world = World::with(1).await;
+async fn l1_sixty_four_clients_exhaust_one_key_and_one_wallet_exactly(world: World) {
     let gateway = [world.servers.gateway(0)];
     let ana = world.servers.owner("ana", PLENTY).await;
     let (id, key) = ana.key(json!({ "name": "hot", "remain_quota": 5_000 })).await;
@@ -184,11 +211,10 @@ async fn l1_sixty_four_clients_exhaust_one_key_and_one_wallet_exactly() {
     let wallet = bob.client.get("/api/user/self").await.ok();
     assert_eq!((&wallet["quota"], &wallet["used_quota"]), (&json!(2), &json!(3_000)));
     assert_ledger_invariants(&world.servers.pool().await).await;
+    world.assert_the_doctor_finds_nothing();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn l4_kill_9_under_load_loses_nothing_and_charges_nothing_twice() {
-    let mut world = World::with(1).await;
+async fn l4_kill_9_under_load_loses_nothing_and_charges_nothing_twice(mut world: World) {
     let load = Load::on(world.keys_with_quota().await);
     for _ in 0..3 {
         let clients = load.start(&world.servers.gateway(0), 24);
@@ -199,30 +225,25 @@ async fn l4_kill_9_under_load_loses_nothing_and_charges_nothing_twice() {
         load.assert_each_charged_once(&world.servers.gateway(0), &world.servers.pool().await).await;
     }
     assert_eq!(load.refused.load(Ordering::SeqCst), 0);
+    world.assert_the_doctor_finds_nothing();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn l4_a_crash_of_postgresql_under_load_loses_nothing_and_charges_nothing_twice() {
-    let mut world = World::with(1).await;
+async fn l4_a_crash_of_postgresql_under_load_loses_nothing_and_charges_nothing_twice(mut world: World) {
     let load = Load::on(world.keys_with_quota().await);
     let clients = load.start(&world.servers.gateway(0), 16);
-    for _ in 0..2 {
+    for signal in ["-QUIT", "-KILL"] {
         load.wait_for_charges(200).await;
-        let before = load.refused.load(Ordering::SeqCst);
-        world.cluster.crash();
-        eventually("charges are refused", async || load.refused.load(Ordering::SeqCst) > before).await;
-        world.cluster.resume();
+        world.crash_postgres(signal, &load).await;
     }
     load.wait_for_charges(200).await;
     load.stop.store(true, Ordering::SeqCst);
     clients.join_all().await;
     load.assert_each_charged_once(&world.servers.gateway(0), &world.servers.pool().await).await;
+    world.assert_the_doctor_finds_nothing();
     assert_eq!(world.servers.running[0].terminate(), Some(0));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn l4_sigterm_under_load_answers_every_charge_it_makes() {
-    let mut world = World::with(1).await;
+async fn l4_sigterm_under_load_answers_every_charge_it_makes(mut world: World) {
     let load = Load::on(world.keys_with_quota().await);
     let clients = load.start(&world.servers.gateway(0), 24);
     load.wait_for_charges(300).await;
@@ -235,13 +256,64 @@ async fn l4_sigterm_under_load_answers_every_charge_it_makes() {
     })
     .await;
     assert_eq!((status.unwrap().code(), load.refused.load(Ordering::SeqCst)), (Some(0), 0));
+    world.servers.restart().await;
     let pool = world.servers.pool().await;
     let with_answer = |sent: &Sent| sent.answer.as_ref().map(|_| (sent.serial, 1));
     let answered: BTreeMap<_, _> = load.charges.lock().unwrap().iter().filter_map(with_answer).collect();
     assert_eq!(rows_by_serial(&pool).await, answered);
     assert_ledger_invariants(&pool).await;
-    world.servers.restart().await;
     load.assert_each_charged_once(&world.servers.gateway(0), &pool).await;
+    world.assert_the_doctor_finds_nothing();
+}
+
+macro_rules! tests_of_one_server {
+    ($name:ident, $world:expr, $($scenario:ident),+) => {
+        mod $name {
+            use super::World;
+
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $scenario() {
+                super::$scenario($world.await).await;
+            })+
+        }
+    };
+    ($($name:ident: $world:expr),+) => {
+        $(tests_of_one_server!(
+            $name,
+            $world,
+            l1_sixty_four_clients_exhaust_one_key_and_one_wallet_exactly,
+            l4_kill_9_under_load_loses_nothing_and_charges_nothing_twice,
+            l4_a_crash_of_postgresql_under_load_loses_nothing_and_charges_nothing_twice,
+            l4_sigterm_under_load_answers_every_charge_it_makes
+        );)+
+    };
+}
+
+tests_of_one_server!(on_a_cluster: World::with(1), on_the_private_postgres: World::private());
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn l4_kill_9_of_the_server_and_the_private_postgres_at_once_under_load_loses_nothing() {
+    let mut world = World::private().await;
+    let load = Load::on(world.keys_with_quota().await);
+    for with_sessions in [false, true, true] {
+        let clients = load.start(&world.servers.gateway(0), 64);
+        load.wait_for_charges(300).await;
+        let (server, postgres) = (world.servers.running[0].child.id(), world.servers.private_postgres().unwrap());
+        let sessions = if with_sessions { children(postgres) } else { Vec::new() };
+        let all = [vec![server, postgres], sessions].concat();
+        // A session that ends in this moment is no error.
+        Command::new("kill").arg("-KILL").args(all.iter().map(u32::to_string)).output().unwrap();
+        assert_eq!(world.servers.running[0].child.wait().unwrap().signal(), Some(9));
+        clients.join_all().await;
+        world.servers.restart().await;
+        load.assert_each_charged_once(&world.servers.gateway(0), &world.servers.pool().await).await;
+    }
+    world.assert_the_doctor_finds_nothing();
+}
+
+fn children(pid: u32) -> Vec<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

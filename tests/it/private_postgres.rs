@@ -14,13 +14,9 @@ use tokio::task::JoinHandle;
 
 use crate::harness::client::access_token_of_root;
 use crate::harness::cluster::running_as_root;
-use crate::harness::process::{keymeter, private_postgres, run};
+use crate::harness::process::{keymeter, kill, private_postgres, run};
 use crate::harness::wait::eventually;
-use crate::harness::{Client, Server};
-
-fn kill(signal: &str, pid: u32) {
-    assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
-}
+use crate::harness::{Client, Server, database};
 
 fn lives(pid: u32) -> bool {
     // A process that ended and was not waited for has no files any more.
@@ -300,12 +296,7 @@ async fn nothing_of_the_environment_reaches_postgres() {
 async fn it_writes_to_disk_and_is_reached_through_its_socket_only() {
     let dir = tempfile::tempdir().unwrap();
     let server = Server::start(dir.path(), &[]).await;
-    let sockets = dir.path().join("data/run").canonicalize().unwrap();
-    let options = sqlx::postgres::PgConnectOptions::new_without_pgpass()
-        .socket(&sockets)
-        .username("keymeter")
-        .database("postgres");
-    let pool = sqlx::PgPool::connect_with(options).await.unwrap();
+    let pool = sqlx::PgPool::connect_with(database::private(dir.path())).await.unwrap();
     let names = ["fsync", "synchronous_commit", "full_page_writes", "listen_addresses", "data_checksums", "TimeZone"];
     for (name, expected) in names.into_iter().zip(["on", "on", "on", "", "on", "UTC"]) {
         let found: String = sqlx::query_scalar("select current_setting($1)").bind(name).fetch_one(&pool).await.unwrap();
@@ -393,37 +384,6 @@ async fn ctrl_c_on_a_terminal_answers_every_accepted_charge() {
     let server = Server::start(dir.path(), &[]).await;
     spender.moves_to(&server);
     assert_eq!(spender.used().await, spender.answered());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn l4_kill_9_of_keymeter_and_postgres_at_once_loses_no_answered_charge() {
-    const CLIENTS: i64 = 16;
-    let dir = tempfile::tempdir().unwrap();
-    let mut server = Server::start(dir.path(), &[]).await;
-    let mut spender = Spender::new(&server).await;
-    for round in 1..=3 {
-        let load: Vec<_> = (0..CLIENTS).map(|_| spender.charges()).collect();
-        spender.has_answered_more_than(spender.answered() + 200).await;
-        let postgres = private_postgres(dir.path()).unwrap();
-        assert!(
-            Command::new("kill")
-                .args(["-KILL", &server.child.id().to_string(), &postgres.to_string()])
-                .status()
-                .unwrap()
-                .success()
-        );
-        server.child.wait().unwrap();
-        for client in load {
-            client.await.unwrap();
-        }
-        server = Server::start(dir.path(), &[]).await;
-        spender.moves_to(&server);
-        // Of each client, one charge may have been written and not answered.
-        let (used, answered) = (spender.used().await, spender.answered());
-        assert!((answered..=answered + CLIENTS * round).contains(&used), "{answered} were answered, {used} are there");
-    }
-    let report = String::from_utf8(run(dir.path(), &[], &["doctor"]).stdout).unwrap();
-    assert!(report.ends_with("no errors found\n"), "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,10 +1,19 @@
 //! The database of a test.
 
+use std::path::Path;
+
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, PgPool};
 
 /// The `DATABASE_URL` of this database.
 pub fn url(pool: &PgPool) -> String {
     pool.connect_options().to_url_lossy().to_string()
+}
+
+/// The private PostgreSQL of the server whose data are in `dir`.
+pub fn private(dir: &Path) -> PgConnectOptions {
+    let sockets = dir.join("data/run").canonicalize().unwrap();
+    PgConnectOptions::new_without_pgpass().socket(sockets).username("keymeter").database("postgres")
 }
 
 /// Every row of every table, as text.

@@ -95,8 +95,7 @@ impl Server {
 
     /// Sends a signal by name, such as `"TERM"`.
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
+        kill(&format!("-{name}"), self.child.id());
     }
 
     /// Sends SIGKILL and waits until the process has ended.
@@ -124,6 +123,11 @@ impl Drop for Server {
             let _ = Command::new("kill").args(["-QUIT", &pid.to_string()]).status();
         }
     }
+}
+
+/// Sends a signal, such as `"-KILL"`, to a process.
+pub fn kill(signal: &str, pid: u32) {
+    assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
 }
 
 /// The process of the private PostgreSQL whose data are in `dir`.

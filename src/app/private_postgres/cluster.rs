@@ -22,6 +22,9 @@ const MAX_LOG: u64 = 8 << 20;
 /// Lines of the log that an error shows.
 const SHOWN_LINES: usize = 6;
 
+/// The setting by which PostgreSQL does without /dev/shm, of which containers often have one megabyte.
+const WITHOUT_SHM: &str = "dynamic_shared_memory_type";
+
 /// Everything that is fixed about the private PostgreSQL while it runs.
 #[derive(Debug)]
 pub struct Cluster {
@@ -53,17 +56,59 @@ impl Cluster {
         self.account.own(&draft).map_err(at)?;
         let mut command = self.account.command(&self.programs.program("initdb"));
         command.arg("-D").arg(&draft);
+        let models = draft.with_extension("models");
+        match self.programs.major {
+            // Needs little of it.
+            ..15 => {}
+            // Has no option for it, and so gets another model of the settings.
+            15 => {
+                self.make_models(&models).map_err(at)?;
+                command.arg("-L").arg(&models);
+            }
+            _ => {
+                command.arg("-c").arg(format!("{WITHOUT_SHM}=mmap"));
+            }
+        }
         command.args(["-U", super::USER, "-A", "trust", "-E", "UTF8", "--locale=C", "-k", "--no-instructions"]);
         command.stdin(Stdio::null());
         let output = tokio::process::Command::from(command).kill_on_drop(true).output().await.map_err(at)?;
         if !output.status.success() {
             let said = [output.stdout, output.stderr].concat();
-            let cause = last_lines(&String::from_utf8_lossy(&said));
-            return Err(PrivateError::start(&self.directory, &cause));
+            return Err(PrivateError::start(&self.directory, &String::from_utf8_lossy(&said)));
+        }
+        if models.exists() {
+            fs::remove_dir_all(&models).map_err(at)?;
         }
         fs::rename(&draft, &self.directory).map_err(at)?;
         let parent = self.directory.parent().unwrap_or(Path::new("/"));
         fs::File::open(parent).and_then(|parent| parent.sync_all()).map_err(at)
+    }
+
+    /// A directory for `initdb` with the files from which it makes a cluster: links to its own, but a `postgresql.conf` with
+    /// which it does without /dev/shm.
+    fn make_models(&self, directory: &Path) -> std::io::Result<()> {
+        const SETTINGS: &str = "postgresql.conf.sample";
+        let mut command = self.account.command(&self.programs.program("initdb"));
+        let shown = command.arg("-D").arg(directory).arg("--show").output()?;
+        let shown = [shown.stdout, shown.stderr].concat();
+        let own = String::from_utf8_lossy(&shown)
+            .lines()
+            .find_map(|line| line.strip_prefix("share_path=").map(PathBuf::from));
+        let own = own.ok_or_else(|| std::io::Error::other("`initdb --show` does not print its `share_path`"))?;
+        fs::DirBuilder::new().mode(0o700).create(directory)?;
+        for entry in fs::read_dir(&own)? {
+            let name = entry?.file_name();
+            if name != SETTINGS {
+                std::os::unix::fs::symlink(own.join(&name), directory.join(&name))?;
+            }
+        }
+        // In a comment, `initdb` would choose the kind itself.
+        let settings = fs::read_to_string(own.join(SETTINGS))?;
+        let settings = settings.replace(&format!("#{WITHOUT_SHM} = posix"), &format!("{WITHOUT_SHM} = mmap"));
+        let file = directory.join(SETTINGS);
+        fs::write(&file, settings)?;
+        self.account.own(&file)?;
+        self.account.own(directory)
     }
 
     /// The command that runs the server. Its messages go to the log, whose lock it and its sessions hold from then on, together
@@ -128,8 +173,7 @@ impl Cluster {
             ("max_parallel_maintenance_workers", own("0")),
             ("max_logical_replication_workers", own("0")),
             ("huge_pages", own("off")),
-            // Containers often have one megabyte of /dev/shm.
-            ("dynamic_shared_memory_type", own("mmap")),
+            (WITHOUT_SHM, own("mmap")),
             ("timezone", own("UTC")),
             ("lc_messages", own("C")),
             // Statements stay out of the log.

@@ -52,7 +52,6 @@ impl Cluster {
         }
         let draft = new_draft(&self.directory).map_err(at)?;
         fs::DirBuilder::new().mode(0o700).create(&draft).map_err(at)?;
-        check_modes(&draft)?;
         self.account.own(&draft).map_err(at)?;
         let mut command = self.account.command(&self.programs.program("initdb"));
         command.arg("-D").arg(&draft);
@@ -257,12 +256,25 @@ pub fn new_draft(directory: &Path) -> std::io::Result<PathBuf> {
     Ok(directory.with_file_name(format!("{name}{}", std::process::id())))
 }
 
-/// Refuses a file system on which the files could not be kept private.
-fn check_modes(directory: &Path) -> Result<(), PrivateError> {
-    let at = |cause| PrivateError::Directory(directory.to_owned(), cause);
-    fs::set_permissions(directory, fs::Permissions::from_mode(0o700)).map_err(at)?;
-    let mode = fs::metadata(directory).map_err(at)?.mode() & 0o777;
-    if mode == 0o700 { Ok(()) } else { Err(PrivateError::NoModes(directory.to_owned())) }
+/// Refuses a file system on which the files could not be kept private, before there is a cluster on it: one without modes, or
+/// whose files all belong to one account.
+///
+/// # Errors
+/// That; or the directory cannot be written.
+pub fn check_file_system(data_dir: &Path, account: &Account) -> Result<(), PrivateError> {
+    let at = |cause| PrivateError::Directory(data_dir.to_owned(), cause);
+    let probe = new_draft(&data_dir.join(super::CLUSTER)).map_err(at)?;
+    fs::DirBuilder::new().mode(0o700).create(&probe).map_err(at)?;
+    let keeps = |mode| -> std::io::Result<bool> {
+        fs::set_permissions(&probe, fs::Permissions::from_mode(mode))?;
+        account.own(&probe)?;
+        let found = fs::metadata(&probe)?;
+        Ok(found.mode() & 0o777 == mode && account.is_owner(&found))
+    };
+    // All that such a file system shows may happen to be one of these.
+    let is_kept = [0o600, 0o700].into_iter().all(|mode| keeps(mode).unwrap_or(false));
+    fs::remove_dir(&probe).map_err(at)?;
+    if is_kept { Ok(()) } else { Err(PrivateError::NoModes(data_dir.to_owned())) }
 }
 
 /// Warns of file systems that lose data.

@@ -56,7 +56,7 @@ pub enum PrivateError {
     #[error("cannot use {0}: {1}; make it writable for this account, or set KEYMETER_DATA_DIR to another directory")]
     Directory(PathBuf, io::Error),
     #[error(
-        "the file system of {0} does not keep files private (it ignores chmod); set KEYMETER_DATA_DIR to a directory on a \
+        "the file system of {0} does not keep files private (it ignores chmod or chown); set KEYMETER_DATA_DIR to a directory on a \
          local disk"
     )]
     NoModes(PathBuf),
@@ -216,6 +216,9 @@ impl PrivatePostgres {
         let former = data_dir.join(FORMER_CLUSTER);
         if version.is_none() && former.join("PG_VERSION").exists() {
             return Err(PrivateError::FormerData(former));
+        }
+        if version.is_none() {
+            cluster::check_file_system(&data_dir, &account)?;
         }
         let settings = &config.database;
         let cluster = Arc::new(Cluster {

@@ -15,7 +15,7 @@ use sqlx::PgPool;
 use tokio::task::JoinSet;
 
 use crate::harness::ledger_invariants::assert_ledger_invariants;
-use crate::harness::process::kill;
+use crate::harness::process::{children, kill};
 use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Cluster, PLENTY, Servers};
 
@@ -309,11 +309,6 @@ async fn l4_kill_9_of_the_server_and_the_private_postgres_at_once_under_load_los
         load.assert_each_charged_once(&world.servers.gateway(0), &world.servers.pool().await).await;
     }
     world.assert_the_doctor_finds_nothing();
-}
-
-fn children(pid: u32) -> Vec<u32> {
-    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
-    children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::harness::client::access_token_of_root;
 use crate::harness::cluster::running_as_root;
-use crate::harness::process::{keymeter, kill, private_postgres, run};
+use crate::harness::process::{children, keymeter, kill, private_postgres, run};
 use crate::harness::wait::eventually;
 use crate::harness::{Client, Server, database};
 
@@ -366,6 +366,138 @@ async fn a_start_that_fails_shows_what_postgres_said() {
     assert_eq!(code, Some(1));
     assert!(refused.contains("does not start: ") && refused.contains("pg_control"), "{refused}");
     assert!(refused.ends_with("Its log is postgres.log in the data directory"), "{refused}");
+}
+
+#[test]
+fn root_is_told_that_the_owner_of_the_data_has_no_name() {
+    if !running_as_root() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    fs::create_dir(&data).unwrap();
+    std::os::unix::fs::chown(&data, Some(4_000_000), None).unwrap();
+    let sentence = "PostgreSQL needs an account with a name, and the number 4000000 has none in /etc/passwd; add one, or start \
+                    keymeter as another account";
+    assert_eq!(refusal(dir.path(), &[]), (Some(2), sentence.to_owned()));
+}
+
+/// A server in namespaces of its own, where it is process 1 and where nobody else sees what is mounted.
+struct Isolated {
+    server: Server,
+    data: PathBuf,
+}
+
+impl Isolated {
+    /// Starts it after these commands of a shell, whose first argument is the data directory. `None` if that is impossible: not as
+    /// root, or in a container without the right to mount.
+    async fn start(dir: &Path, prepare: &str) -> Option<Self> {
+        let unshare = |command: &mut Command, script: &str| {
+            command.args(["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-ec", script]);
+        };
+        let data = dir.join("data");
+        fs::create_dir(&data).unwrap();
+        let mut trial = Command::new("unshare");
+        unshare(&mut trial, prepare);
+        if !running_as_root() || !trial.arg("sh").arg(&data).status().is_ok_and(|status| status.success()) {
+            return None;
+        }
+        let alone = keymeter(dir, &[]);
+        let mut command = Command::new("unshare");
+        unshare(&mut command, &format!("{prepare}\nexec \"$0\" serve"));
+        command.arg(alone.get_program()).arg(&data).env_clear();
+        command.envs(alone.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        Some(Self { server: Server::spawn(dir, command).await, data })
+    }
+
+    /// The number of the server outside its namespace.
+    fn pid(&self) -> u32 {
+        children(self.server.child.id())[0]
+    }
+
+    fn postgres(&self) -> Option<u32> {
+        let is_server =
+            |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "postgres\n");
+        children(self.pid()).into_iter().find(|pid| is_server(pid) && !is_dead(*pid))
+    }
+
+    /// The data directory as the server sees it.
+    fn data(&self) -> PathBuf {
+        Path::new(&format!("/proc/{}/root", self.pid())).join(self.data.strip_prefix("/").unwrap())
+    }
+
+    fn doctor(&self) -> String {
+        let mut command = Command::new("nsenter");
+        command.args(["--target", &self.pid().to_string(), "--mount", "--pid"]);
+        let alone = keymeter(self.data.parent().unwrap(), &[]);
+        command.arg(alone.get_program()).arg("doctor").env_clear();
+        command.envs(alone.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    }
+}
+
+/// Whether nobody has waited for this process, which has ended.
+fn is_dead(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('Z'))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn process_1_of_a_container_with_a_root_that_is_read_only_and_little_shared_memory_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let container = "mount -t tmpfs -o size=1m,mode=1777 tmpfs /dev/shm
+        mount -t tmpfs -o size=300m,mode=711 tmpfs \"$1\"
+        mount -o remount,bind,ro /";
+    let Some(mut isolated) = Isolated::start(dir.path(), container).await else { return };
+    let output = isolated.server.output();
+    assert!(output.contains("the data directory is in memory (tmpfs)"), "{output}");
+    let spender = Spender::new(&isolated.server).await;
+    let load = spender.charges();
+    spender.has_answered_more_than(20).await;
+    let first = isolated.postgres().unwrap();
+    kill("-KILL", first);
+    eventually("PostgreSQL is there again", async || isolated.postgres().is_some_and(|pid| pid != first)).await;
+    load.await.unwrap();
+    let answered = spender.answered();
+    eventually("charges are answered again", async || {
+        spender.charges();
+        spender.answered() > answered
+    })
+    .await;
+    // The sessions of the one that was killed became children of process 1.
+    eventually("no dead process is left", async || !children(isolated.pid()).into_iter().any(is_dead)).await;
+    let report = isolated.doctor();
+    assert!(report.ends_with("no errors found\n"), "{report}");
+    kill("-TERM", isolated.pid());
+    assert_eq!(isolated.server.child.wait().unwrap().code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_refuses_charges_and_loses_none() {
+    const CLIENTS: i64 = 8;
+    let dir = tempfile::tempdir().unwrap();
+    let disk = "mount -t tmpfs -o size=64m,mode=711 tmpfs \"$1\"";
+    let Some(isolated) = Isolated::start(dir.path(), disk).await else { return };
+    let spender = Spender::new(&isolated.server).await;
+    let load: Vec<_> = (0..CLIENTS).map(|_| spender.charges()).collect();
+    spender.has_answered_more_than(20).await;
+    let filler = isolated.data().join("filler");
+    let filled = std::io::copy(&mut std::io::repeat(0), &mut fs::File::create(&filler).unwrap());
+    assert_eq!(filled.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
+    // Each client ends at the first 503.
+    eventually("charges are refused", async || load.iter().all(JoinHandle::is_finished)).await;
+    let refused = spender.answered();
+    fs::remove_file(&filler).unwrap();
+    let again = spender.charges();
+    spender.has_answered_more_than(refused + 20).await;
+    again.abort();
+    let _ = again.await;
+    let (used, answered) = (spender.used().await, spender.answered());
+    assert!((answered..=answered + CLIENTS + 1).contains(&used), "{answered} were answered, {used} are there");
+    let report = isolated.doctor();
+    assert!(report.ends_with("no errors found\n"), "{report}");
+    let output = isolated.server.output();
+    assert!(output.contains("the disk is full, or nearly: free some space"), "{output}");
 }
 
 #[tokio::test]

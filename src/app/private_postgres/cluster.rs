@@ -211,6 +211,22 @@ impl Cluster {
         }
     }
 
+    /// Says what to do about a full disk, on which PostgreSQL refuses writes or ends.
+    pub fn warn_of_full_disk(&self) {
+        /// Two files of the write-ahead log: with less, PostgreSQL is about to refuse writes.
+        const LEAST_FREE: u64 = 32 << 20;
+        let Ok(found) = nix::sys::statvfs::statvfs(&self.directory) else { return };
+        let free = found.fragment_size().saturating_mul(found.blocks_available());
+        if free < LEAST_FREE {
+            tracing::error!(
+                directory = %self.directory.display(),
+                free_mb = free >> 20,
+                "the disk is full, or nearly: free some space. While it is full, requests that write get 503; nothing is lost, and \
+                 Keymeter goes on by itself"
+            );
+        }
+    }
+
     /// What PostgreSQL said last in its log, from the byte `start` on.
     #[must_use]
     pub fn last_words(&self, start: u64) -> String {
@@ -220,14 +236,17 @@ impl Cluster {
             log.seek(SeekFrom::Start(start.min(end).max(end.saturating_sub(4096))))?;
             let mut said = Vec::new();
             log.read_to_end(&mut said)?;
-            Ok(last_lines(&String::from_utf8_lossy(&said)))
+            Ok(String::from_utf8_lossy(&said).into_owned())
         };
         read().unwrap_or_default()
     }
 }
 
-fn last_lines(text: &str) -> String {
-    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+/// The end of a log in one line, without what it says to those who try to connect meanwhile.
+#[must_use]
+pub fn last_lines(text: &str) -> String {
+    let is_of_others = |line: &str| line.contains("FATAL:  the database system is ");
+    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty() && !is_of_others(line)).collect();
     lines[lines.len().saturating_sub(SHOWN_LINES)..].join("; ")
 }
 

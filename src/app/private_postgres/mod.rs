@@ -137,17 +137,21 @@ impl PrivateError {
         )
     }
 
-    fn start(directory: &Path, cause: &str) -> Self {
-        let remedy = if cause.contains("No space left") {
+    /// With the end of what PostgreSQL said, and the remedy for any of it.
+    fn start(directory: &Path, said: &str) -> Self {
+        let remedy = if said.contains("shared memory segment") && said.contains("No space left") {
+            "/dev/shm is full: make it larger (docker run --shm-size=64m)"
+        } else if said.contains("No space left") {
             "The disk is full: free some space and start again; nothing is lost"
-        } else if cause.contains("Read-only file system") {
+        } else if said.contains("Read-only file system") {
             "The file system cannot be written: mount it for writing, or set KEYMETER_DATA_DIR"
-        } else if cause.contains("could not map anonymous shared memory") || cause.contains("Cannot allocate memory") {
+        } else if said.contains("could not map anonymous shared memory") || said.contains("Cannot allocate memory") {
             "Memory is short: free some, or lower database.shared_buffers_mb"
         } else {
             "Its log is postgres.log in the data directory"
         };
-        Self::Start { directory: directory.to_owned(), cause: cause.trim_end_matches('.').to_owned(), remedy }
+        let cause = cluster::last_lines(said).trim_end_matches('.').to_owned();
+        Self::Start { directory: directory.to_owned(), cause, remedy }
     }
 }
 

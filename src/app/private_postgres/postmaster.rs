@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::PrivateError;
-use super::cluster::Cluster;
+use super::cluster::{Cluster, last_lines};
 
 const POLL: Duration = Duration::from_millis(20);
 
@@ -80,10 +80,11 @@ async fn supervise(cluster: Arc<Cluster>, mut child: Child, mut stop: oneshot::R
             _ = &mut stop => return stop_child(&cluster, &mut child).await,
             _ = housekeeping.tick() => {
                 cluster.trim_log();
+                cluster.warn_of_full_disk();
                 reap_orphans(child.id());
             }
             ended = child.wait() => {
-                let said = cluster.last_words(0);
+                let said = last_lines(&cluster.last_words(0));
                 tracing::error!(status = %describe(ended), said, "PostgreSQL ended; it is started again");
                 // One that ends again and again is not started in a hurry.
                 wait = if started.elapsed() > MAX_BACKOFF { Duration::ZERO } else { next_wait(wait) };
@@ -159,7 +160,7 @@ async fn stop_child(cluster: &Cluster, child: &mut Child) {
         }
         if let Ok(ended) = tokio::time::timeout(patience, child.wait()).await {
             if !ended.as_ref().is_ok_and(ExitStatus::success) {
-                let said = cluster.last_words(0);
+                let said = last_lines(&cluster.last_words(0));
                 tracing::warn!(status = %describe(ended), said, "PostgreSQL did not stop cleanly; no charge is lost");
             }
             return;

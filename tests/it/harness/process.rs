@@ -130,6 +130,15 @@ pub fn kill(signal: &str, pid: u32) {
     assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
 }
 
+/// The processes that this one started.
+pub fn children(pid: u32) -> Vec<u32> {
+    // Each thread has its own.
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let of_thread = |thread: PathBuf| std::fs::read_to_string(thread.join("children")).unwrap_or_default();
+    let children: String = threads.map(|thread| of_thread(thread.unwrap().path()) + " ").collect();
+    children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
 /// The process of the private PostgreSQL whose data are in `dir`.
 pub fn private_postgres(dir: &Path) -> Option<u32> {
     std::fs::read_to_string(dir.join("data/pg/postmaster.pid")).ok()?.lines().next()?.parse().ok()

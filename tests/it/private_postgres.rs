@@ -189,7 +189,7 @@ async fn tokens_and_sessions_survive_a_restart() {
 #[tokio::test]
 async fn a_data_directory_with_a_long_path_works() {
     let dir = tempfile::tempdir().unwrap();
-    let deep = dir.path().join("a-very-long-name-of-a-directory".repeat(5));
+    let deep = dir.path().join("a-very-long-name-of-a-directory".repeat(6));
     let data = deep.to_str().unwrap();
     let settings = [("KEYMETER_DATA_DIR", data)];
     let mut server = Server::start(dir.path(), &settings).await;
@@ -197,6 +197,8 @@ async fn a_data_directory_with_a_long_path_works() {
     assert_eq!(server.terminate(), Some(0));
     server = Server::start(dir.path(), &settings).await;
     Client::root(&server).await.get(&format!("/api/token/{id}")).await.ok();
+    let report = String::from_utf8(run(dir.path(), &settings, &["doctor"]).stdout).unwrap();
+    assert!(report.ends_with("no errors found\n"), "a command finds the socket: {report}");
     assert_eq!(server.terminate(), Some(0));
 }
 
@@ -277,7 +279,9 @@ async fn nothing_of_the_environment_reaches_postgres() {
         ("PGUSER", "nobody"),
         ("PGOPTIONS", "-c search_path=nowhere"),
         ("PGTZ", "Asia/Tokyo"),
+        ("LC_ALL", "de_DE.UTF-8"),
         ("LC_MESSAGES", "de_DE.UTF-8"),
+        ("LD_PRELOAD", "/nonexistent"),
         ("LD_LIBRARY_PATH", "/nonexistent"),
     ];
     let server = Server::start(dir.path(), &hostile).await;
@@ -354,18 +358,6 @@ fn root_is_told_what_keeps_the_account_of_postgres_out() {
     assert_eq!(code, Some(2));
     assert!(refused.contains("PostgreSQL does not run as root, and the account postgres cannot reach"), "{refused}");
     assert!(refused.contains(&format!("Open it with `chmod o+x {}`", closed.display())), "{refused}");
-}
-
-#[tokio::test]
-async fn a_start_that_fails_shows_what_postgres_said() {
-    let dir = tempfile::tempdir().unwrap();
-    Server::start(dir.path(), &[]).await.terminate();
-    let control = dir.path().join("data/pg/global/pg_control");
-    fs::rename(&control, control.with_extension("away")).unwrap();
-    let (code, refused) = refusal(dir.path(), &[]);
-    assert_eq!(code, Some(1));
-    assert!(refused.contains("does not start: ") && refused.contains("pg_control"), "{refused}");
-    assert!(refused.ends_with("Its log is postgres.log in the data directory"), "{refused}");
 }
 
 #[test]
@@ -563,6 +555,18 @@ async fn a_backup_under_load_has_every_charge_that_was_answered_before() {
     let elsewhere = run(dir.path(), &[("DATABASE_URL", "postgres://127.0.0.1/x")], &["restore", "x"]);
     let sentence = "this is not for the database of DATABASE_URL; use pg_dump and pg_restore";
     assert!(String::from_utf8_lossy(&elsewhere.stderr).contains(sentence));
+}
+
+#[tokio::test]
+async fn a_start_that_fails_shows_what_postgres_said() {
+    let dir = tempfile::tempdir().unwrap();
+    Server::start(dir.path(), &[]).await.terminate();
+    let control = dir.path().join("data/pg/global/pg_control");
+    fs::rename(&control, control.with_extension("away")).unwrap();
+    let (code, refused) = refusal(dir.path(), &[]);
+    assert_eq!(code, Some(1));
+    assert!(refused.contains("does not start: ") && refused.contains("pg_control"), "{refused}");
+    assert!(refused.ends_with("Its log is postgres.log in the data directory"), "{refused}");
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@
 #
 # Uses what is installed; else npm's packages, in target/; else, as root on Debian or Ubuntu, the system's packages, without
 # starting a service or creating a cluster. Otherwise it prints the commands and fails. It never asks and never calls sudo.
+# As root it makes the account `keymeter` for the private PostgreSQL, which refuses to be root.
 # What the goal needs from the environment is in target/setup.env afterwards.
 #
 # Environment:
@@ -127,10 +128,51 @@ fi
 
 # --- What the goal needs from the environment -------------------------------------------------------------------------
 
+is_linux_root() { ((EUID == 0)) && [[ $(uname) == Linux ]]; }
+# The same choice as that of the program, for data that nobody owns yet.
+account() { id -un keymeter 2>/dev/null || id -un postgres 2>/dev/null; }
+
+# Not `postgres`, although packages of PostgreSQL make it: it may own other databases of this machine.
+if [[ $goal == run && -z ${DATABASE_URL:-} ]] && is_linux_root && ! id keymeter >/dev/null 2>&1; then
+    say 'making the account keymeter (no password, no home), as which the private PostgreSQL runs'
+    if command -v useradd >/dev/null; then
+        useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin keymeter
+    else
+        # Alpine's.
+        addgroup -S keymeter && adduser -S -D -H -h /nonexistent -s /sbin/nologin -G keymeter keymeter
+    fi || account >/dev/null || die 'the account could not be made: make it by hand'
+fi
+
+# Succeeds if the account that PostgreSQL runs as may run program $1.
+account_runs() {
+    local name
+    name=$(account) || return
+    cd /
+    if command -v setpriv >/dev/null; then
+        setpriv --reuid="$name" --regid="$(id -g "$name")" --clear-groups -- "$1" --version
+    else
+        su -s /bin/sh "$name" -c "$(printf '%q --version' "$1")"
+    fi >/dev/null 2>&1
+}
+
 # The program finds the system's own by itself, in the version that its data need.
 if [[ $goal == run && -z ${DATABASE_URL:-}${KEYMETER_DATABASE__PROGRAMS:-} ]]; then
     programs=$(scripts/postgres-programs.sh) || die 'PostgreSQL 14 or newer is missing, also after the installation'
     if [[ $programs == "$PWD"/target/* ]]; then
+        if is_linux_root && ! (account_runs "$programs/postgres"); then
+            # A directory on the way is closed to that account, such as /root.
+            version=$("$programs/postgres" --version)
+            copy=/var/lib/keymeter/programs/${version##* }
+            if [[ ! -e $copy ]]; then
+                say "the account $(account) cannot reach $programs: copying PostgreSQL's programs to $copy"
+                # With the mode that the program gives it, which puts data there that this account cannot reach here.
+                [[ -e /var/lib/keymeter ]] || mkdir -m 0711 /var/lib/keymeter
+                (umask 022 && mkdir -p "${copy%/*}" && rm -rf "$copy.new" && cp -R "${programs%/bin}" "$copy.new" &&
+                    chmod -R a+rX "$copy.new" && mv "$copy.new" "$copy")
+            fi
+            programs=$copy/bin
+            (account_runs "$programs/postgres") || die "the account $(account) cannot run $programs/postgres"
+        fi
         printf 'export KEYMETER_DATABASE__PROGRAMS=%q\n' "$programs" >target/setup.env
     fi
 fi

@@ -270,6 +270,44 @@ async fn what_a_killed_server_left_is_ended_and_not_adopted() {
 }
 
 #[tokio::test]
+async fn a_session_that_outlives_its_killed_server_is_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[]).await;
+    let root = access_token_of_root(&server).await;
+    let postgres = private_postgres(dir.path()).unwrap();
+    let session = children(postgres)[0];
+    // As if it waited for the disk, it notices nothing.
+    kill("-STOP", session);
+    server.kill();
+    kill("-KILL", postgres);
+    let server = Server::start(dir.path(), &[]).await;
+    assert!(!lives(session));
+    Client::with(&server, &root).get("/api/token/").await.ok();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_waits_while_a_server_ends_what_a_killed_one_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start(dir.path(), &[]).await;
+    let left = private_postgres(dir.path()).unwrap();
+    server.kill();
+    // Its file still says that it is ready, and it ends late.
+    kill("-STOP", left);
+    let command = async {
+        let log = dir.path().join("keymeter.log");
+        eventually("what was left is found", async || fs::read_to_string(&log).unwrap().contains("ending it")).await;
+        let doctor = keymeter(dir.path(), &[]).arg("doctor").stdout(Stdio::piped()).spawn().unwrap();
+        // As long as a command needs to connect, if nothing keeps it away.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        kill("-CONT", left);
+        tokio::task::spawn_blocking(|| doctor.wait_with_output().unwrap()).await.unwrap()
+    };
+    let (_server, output) = tokio::join!(Server::start(dir.path(), &[]), command);
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.ends_with("no errors found\n"), "{report}");
+}
+
+#[tokio::test]
 async fn nothing_of_the_environment_reaches_postgres() {
     let dir = tempfile::tempdir().unwrap();
     let hostile = [

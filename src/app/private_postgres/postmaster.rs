@@ -1,6 +1,6 @@
 //! The process of the private PostgreSQL: start, supervision, stop, and what an earlier process left behind.
 
-use std::fs;
+use std::fs::{self, TryLockError};
 #[cfg(target_os = "linux")]
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,9 @@ const PATIENCE: [(Signal, Duration); 3] = [
 /// How long sessions whose server was killed may take to notice.
 const ORPHANS_NOTICE: Duration = Duration::from_secs(5);
 
+/// How long commands that use the PostgreSQL of a killed keymeter may go on.
+const COMMANDS_FINISH: Duration = Duration::from_secs(5);
+
 /// The longest wait before PostgreSQL is started again.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
@@ -55,7 +58,9 @@ impl Postmaster {
     /// # Errors
     /// It does not start, or another server that uses these files does not end.
     pub async fn start(cluster: Arc<Cluster>) -> Result<Self, PrivateError> {
+        let closed = close_to_commands(&cluster).await?;
         let child = launch(&cluster).await?;
+        drop(closed);
         let (stop, stopped) = oneshot::channel();
         Ok(Self { stop, task: tokio::spawn(supervise(cluster, child, stopped)) })
     }
@@ -92,6 +97,7 @@ async fn supervise(cluster: Arc<Cluster>, mut child: Child, mut stop: oneshot::R
                     Some(again) => (child, started) = (again, Instant::now()),
                     None => return,
                 }
+                reap_orphans(child.id());
             }
         }
     }
@@ -119,6 +125,18 @@ async fn launch_again(cluster: &Cluster, stop: &mut oneshot::Receiver<()>, wait:
 
 fn next_wait(wait: Duration) -> Duration {
     (wait * 2).clamp(Duration::from_secs(1), MAX_BACKOFF)
+}
+
+/// Keeps commands away until the server runs: before, the file of a killed one may name it as ready, and it may still answer, for
+/// as long as it takes to end it. The lock is that of [`super::PrivatePostgres::of_other`].
+async fn close_to_commands(cluster: &Cluster) -> Result<fs::File, PrivateError> {
+    let at = |cause| PrivateError::Directory(cluster.directory.clone(), cause);
+    let directory = fs::File::open(&cluster.directory).map_err(at)?;
+    let end = Instant::now() + COMMANDS_FINISH;
+    while matches!(directory.try_lock(), Err(TryLockError::WouldBlock)) && Instant::now() < end {
+        sleep(POLL).await;
+    }
+    Ok(directory)
 }
 
 async fn launch(cluster: &Cluster) -> Result<Child, PrivateError> {
@@ -218,9 +236,15 @@ async fn end_leftovers(cluster: &Cluster) -> Result<(), PrivateError> {
     }
     for (signal, patience) in PATIENCE {
         let found = processes_in(&cluster.directory, of_file);
-        // The server ends its sessions itself.
-        let server = server(&found).filter(|_| signal != Signal::SIGKILL);
-        for pid in server.map_or(found, |pid| vec![pid]) {
+        let is_last = signal == Signal::SIGKILL;
+        let ended = match server(&found) {
+            // It ends its sessions itself.
+            Some(server) if !is_last => vec![server],
+            // Without it they have nothing to finish, and some take the other signals for requests.
+            None if !is_last => continue,
+            _ => found,
+        };
+        for pid in ended {
             match kill(Pid::from_raw(i32::try_from(pid).unwrap_or(i32::MAX)), signal) {
                 Ok(()) | Err(Errno::ESRCH) => {}
                 Err(error) => return Err(PrivateError::Leftover(pid, error.into())),
@@ -266,7 +290,9 @@ fn processes_in(directory: &Path, of_file: Option<u32>) -> Vec<u32> {
     let place = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
     let Ok(ours) = place(directory) else { return Vec::new() };
     let is_ours = |pid: u32, process: &Path| {
-        let is_postgres = fs::read_to_string(process.join("comm")).is_ok_and(|name| name.trim_end() == "postgres");
+        // `412 (postgres) S …`. Z has ended, but nobody has waited for it, as in containers whose process 1 does not.
+        let stat = fs::read_to_string(process.join("stat")).unwrap_or_default();
+        let is_postgres = stat.split_once(" (postgres) ").is_some_and(|(_, state)| !state.starts_with('Z'));
         // Without the right to look, the file of the server is believed.
         is_postgres && place(&process.join("cwd")).map_or(Some(pid) == of_file, |found| found == ours)
     };

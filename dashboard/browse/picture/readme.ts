@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ROOT } from '../harness/accounts';
-import { ANA, open } from '../harness/pages';
+import { ANA, settled } from '../harness/pages';
 import { expect, test } from '../harness/test';
 
 const DOCUMENTS = resolve(import.meta.dirname, '../../../docs');
@@ -13,10 +13,10 @@ const PICTURES = [
   { name: 'dashboard-phone.png', path: '/keys', as: ANA, phone: true },
 ] as const;
 
-for (const { name, path, ...look } of PICTURES) {
+for (const { name, ...options } of PICTURES) {
   test(`takes the picture ${name} for the documentation`, async ({ visit }) => {
-    const page = await visit(look);
-    await open(page, path);
+    const page = await visit(options);
+    await settled(page);
     await page.screenshot({ path: `${DOCUMENTS}/${name}`, animations: 'disabled' });
     expect((await stat(`${DOCUMENTS}/${name}`)).size).toBeLessThan(MAX_BYTES);
   });

@@ -20,7 +20,7 @@ test('a key with more quota than the wallet holds needs attention', async ({ vis
   await newKey(api, 'Archive', { remain_quota: 2_500_001 });
   const page = await visit({ as: ida });
   const archive = page.getByRole('link', { name: 'Archive' });
-  await visible(archive.getByText('Has $5.00 left, but your wallet holds less.'));
+  await visible(archive.getByText('Has $5.00 left, but your wallet has less.'));
   await hidden(page.getByRole('link', { name: 'Website' }));
 });
 

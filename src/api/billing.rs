@@ -97,7 +97,7 @@ pub async fn usage(
     KeyHolder(key): KeyHolder,
 ) -> Result<NoStore<Plain<BilledUsageBody>>, ApiError> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
-    Ok(NoStore(Plain(BilledUsageBody { object: "list", total_usage: CentsBody(usage.used_quota.usd().cents()) })))
+    Ok(NoStore(Plain(BilledUsageBody { object: "list", total_usage: CentsBody(usage.account.used.usd().cents()) })))
 }
 
 /// What this API key was granted, has spent and can still spend.
@@ -112,13 +112,13 @@ pub async fn credit_grants(
     Ok(NoStore(Plain(CreditGrantsBody {
         object: "credit_summary",
         total_granted: Dollars::from(granted(&usage, &app)),
-        total_used: Dollars::from(usage.used_quota.usd()),
+        total_used: Dollars::from(usage.account.used.usd()),
         total_available: Dollars::from(usage.available(app.unlimited_limit).usd()),
     })))
 }
 
 fn granted(usage: &KeyUsage, app: &AppState) -> Usd {
-    usage.available(app.unlimited_limit).usd() + usage.used_quota.usd()
+    usage.available(app.unlimited_limit).usd() + usage.account.used.usd()
 }
 
 /// The calls again under the path without `/v1`, which some clients use.

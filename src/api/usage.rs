@@ -81,7 +81,7 @@ pub struct KeyUsageBody {
 
 impl KeyUsageBody {
     fn new(usage: &KeyUsage, at: &Moment) -> Self {
-        let (used, available) = (usage.used_quota, usage.budget.remain());
+        let (used, available) = (usage.account.used, usage.account.remain());
         Self {
             object: "token_usage",
             name: usage.name.as_str().to_owned(),
@@ -91,12 +91,12 @@ impl KeyUsageBody {
             total_granted: available.get().saturating_add(used.get()),
             total_used: used.get(),
             total_available: available.get(),
-            unlimited_quota: usage.budget.is_unlimited(),
+            unlimited_quota: usage.account.budget.is_unlimited(),
             model_limits: usage.model_limits.names().map(|name| (name.to_owned(), true)).collect(),
             model_limits_enabled: usage.model_limits_enabled,
             expires_at: usage.lifetime.expires_at(),
             user_usd_available: Dollars(usage.wallet.usd()),
-            period_usage: usage.period_usage(at).into(),
+            period_usage: usage.account.period_usage(at.today, at).into(),
             rate_limits: usage.rate_limits.into(),
         }
     }

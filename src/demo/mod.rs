@@ -12,6 +12,7 @@ use self::accounts::{DemoGateways, People};
 pub use self::keys::MODELS;
 use self::keys::{DemoKey, FinalState, KEYS, Model};
 use crate::api::state::AppState;
+use crate::domain::account::Budget;
 use crate::domain::caller::{Caller, Credential, Origin};
 use crate::domain::clock::{Clock, ManualClock};
 use crate::domain::group::Group;
@@ -25,7 +26,7 @@ use crate::domain::period_limits::PeriodLimits;
 use crate::domain::policy;
 use crate::domain::rate_limits::RateLimits;
 use crate::domain::time::{DAY, Lifetime, UnixTime};
-use crate::domain::token::{Budget, NewToken, QuotaChange, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
+use crate::domain::token::{NewToken, QuotaChange, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
 use crate::domain::username::Username;
 use crate::service::access_tokens::AccessTokensError;
 use crate::service::authenticator::AuthError;
@@ -216,7 +217,7 @@ async fn apply_final_state(
         }
         FinalState::NearlySpent => {
             let token = state.keys.show(&created.owner, created.id).await?.token;
-            let remain_quota = Some(QuotaChange::Set(RequestedQuota::new(token.used_quota.get() / 12)));
+            let remain_quota = Some(QuotaChange::Set(RequestedQuota::new(token.account.used.get() / 12)));
             let patch = TokenPatch { remain_quota, ..TokenPatch::default() };
             state.tokens.edit(&created.owner, created.id, patch).await?;
         }

@@ -1,10 +1,11 @@
 //! Tokens that need their owner's attention, and why. The overview shows them.
 
+use super::account::Budget;
 use super::money::Quota;
 use super::policy;
 use super::status::Status;
 use super::time::UnixTime;
-use super::token::{Budget, Token};
+use super::token::Token;
 
 /// Why a token needs attention, the most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,14 +53,14 @@ impl Token {
 
     /// Less than a tenth is left of all quota that the token has had. Unused tokens do not count, however small.
     fn is_nearly_spent(&self) -> bool {
-        match self.budget {
+        match self.account.budget {
             Budget::Unlimited { .. } => false,
-            Budget::Limited { remain } => remain.get().saturating_mul(9) < self.used_quota.get(),
+            Budget::Limited { remain } => remain.get().saturating_mul(9) < self.account.used.get(),
         }
     }
 
     fn exceeds(&self, wallet: Quota) -> bool {
-        match self.budget {
+        match self.account.budget {
             Budget::Unlimited { .. } => false,
             Budget::Limited { remain } => wallet.get() > 0 && remain.get() > wallet.get(),
         }
@@ -68,6 +69,7 @@ impl Token {
 
 #[cfg(test)]
 mod tests {
+    use super::super::account::Account;
     use super::super::time::Lifetime;
     use super::super::token::tests::token;
     use super::super::user::Role;
@@ -104,7 +106,8 @@ mod tests {
             (until(1_000), limited(0), 1, Some(Expired)),
         ];
         for (lifetime, budget, used, attention) in table {
-            let token = Token { lifetime, budget, used_quota: quota(used), ..token() };
+            let account = Account { used: quota(used), ..Account::new(budget) };
+            let token = Token { lifetime, account, ..token() };
             assert_eq!(token.attention(now, quota(1_000)), attention, "{lifetime:?} {budget:?} {used}");
             assert_eq!(Token { disabled_by: Some(Role::User), ..token }.attention(now, quota(1)), None);
         }
@@ -125,7 +128,8 @@ mod tests {
             (unlimited, 0, 10, None),
         ];
         for (budget, used, wallet, attention) in table {
-            let token = Token { lifetime: Lifetime::Forever, budget, used_quota: quota(used), ..token() };
+            let account = Account { used: quota(used), ..Account::new(budget) };
+            let token = Token { lifetime: Lifetime::Forever, account, ..token() };
             assert_eq!(token.attention(now, quota(wallet)), attention, "{budget:?} {used} {wallet}");
         }
     }

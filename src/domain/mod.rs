@@ -3,6 +3,7 @@
 //! A type is built through one fallible constructor, so that every value is valid.
 
 pub mod access_token;
+pub mod account;
 pub mod attention;
 pub mod audit;
 pub mod calendar;

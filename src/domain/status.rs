@@ -102,15 +102,16 @@ impl Token {
     /// Limited, nothing remains, and something was used. A token that was created with a quota of 0 and never used is not
     /// exhausted.
     const fn is_spent(&self) -> bool {
-        self.budget.is_empty() && !self.used_quota.is_zero()
+        self.account.budget.is_empty() && !self.account.used.is_zero()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::account::{Account, Budget};
     use super::super::money::Quota;
     use super::super::time::Lifetime;
-    use super::super::token::{Budget, tests::token};
+    use super::super::token::tests::token;
     use super::*;
 
     const NOW: UnixTime = UnixTime::new(1_000);
@@ -127,6 +128,10 @@ mod tests {
 
     fn unlimited() -> Budget {
         Budget::Unlimited { shelved: Quota::ZERO }
+    }
+
+    fn account(budget: Budget, used: i64) -> Account {
+        Account { used: quota(used), ..Account::new(budget) }
     }
 
     /// The rows of the table in spec §3: each combination of switch, lifetime, budget and use, its status, and the result
@@ -161,7 +166,7 @@ mod tests {
             (OFF, OVER, unlimited(), 9, Disabled, Err(No::Expired)),
         ];
         for (disabled_by, lifetime, budget, used, status, enabling) in table {
-            let token = Token { disabled_by, lifetime, budget, used_quota: quota(used), ..token() };
+            let token = Token { disabled_by, lifetime, account: account(budget, used), ..token() };
             let case = format!("{disabled_by:?} {lifetime:?} {budget:?} used {used}");
             assert_eq!(token.status(NOW), status, "{case}");
             assert_eq!(token.clone().enable(Role::User, NOW).map(|t| t.status(NOW)), enabling, "{case}");
@@ -205,9 +210,9 @@ mod tests {
     fn a_later_expiry_or_a_higher_quota_enables_a_token_at_once() {
         let expired = Token { lifetime: OVER, ..token() };
         assert_eq!(Token { lifetime: AHEAD, ..expired }.status(NOW), Status::Enabled);
-        let spent = Token { budget: limited(0), used_quota: quota(9), ..token() };
-        assert_eq!(Token { budget: limited(1), ..spent.clone() }.status(NOW), Status::Enabled);
-        assert_eq!(Token { budget: unlimited(), ..spent }.status(NOW), Status::Enabled);
+        let spent = Token { account: account(limited(0), 9), ..token() };
+        assert_eq!(Token { account: account(limited(1), 9), ..spent.clone() }.status(NOW), Status::Enabled);
+        assert_eq!(Token { account: account(unlimited(), 9), ..spent }.status(NOW), Status::Enabled);
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! The token and its changes (spec §2.1, §4.4, §4.5a).
 
-use super::calendar::Moment;
+use super::account::{Account, Budget};
 use super::group::Group;
 use super::id::{TokenId, UserId};
 use super::ip_allowlist::IpAllowlist;
 use super::key::{ApiKey, KeyHint};
 use super::model_limits::ModelLimits;
 use super::money::{Quota, QuotaInvalid};
-use super::period_limits::{PeriodCounters, PeriodLimits, PeriodLimitsPatch, PeriodUsage};
+use super::period_limits::{PeriodLimits, PeriodLimitsPatch};
 use super::policy;
 use super::rate_limits::{RateCounters, RateLimits, RateLimitsPatch};
 use super::text::hides_something;
-use super::time::{Day, Lifetime, UnixTime};
+use super::time::{Lifetime, UnixTime};
 use super::user::Role;
 
 /// A token without its key, so that no list can leak one.
@@ -32,14 +32,7 @@ pub struct Token {
     pub accessed_time: UnixTime,
     /// `expired_time` of the API.
     pub lifetime: Lifetime,
-    /// `remain_quota` and `unlimited_quota` of the API.
-    pub budget: Budget,
-    /// What was charged, and what is held.
-    pub used_quota: Quota,
-    /// The sum of its open reservations.
-    pub held: Quota,
-    pub period_limits: PeriodLimits,
-    pub period_counters: PeriodCounters,
+    pub account: Account,
     pub rate_limits: RateLimits,
     pub rate_counters: RateCounters,
     /// Whether `model_limits` applies.
@@ -74,51 +67,6 @@ pub enum Switch {
     On,
     /// `status` 2.
     Off,
-}
-
-/// What a token may still spend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Budget {
-    /// Up to `remain`.
-    Limited { remain: Quota },
-    /// Only its owner's wallet limits it. `shelved` is what remained when it became unlimited; it does not change until
-    /// the token is limited again.
-    Unlimited { shelved: Quota },
-}
-
-impl Budget {
-    /// From the two columns `remain_quota` and `unlimited_quota`.
-    #[must_use]
-    pub const fn new(remain: Quota, unlimited: bool) -> Self {
-        if unlimited { Self::Unlimited { shelved: remain } } else { Self::Limited { remain } }
-    }
-
-    /// `remain_quota` of the API and of the database.
-    #[must_use]
-    pub const fn remain(self) -> Quota {
-        match self {
-            Self::Limited { remain } => remain,
-            Self::Unlimited { shelved } => shelved,
-        }
-    }
-
-    /// `unlimited_quota` of the API and of the database.
-    #[must_use]
-    pub const fn is_unlimited(self) -> bool {
-        match self {
-            Self::Limited { .. } => false,
-            Self::Unlimited { .. } => true,
-        }
-    }
-
-    /// Returns true if the token itself allows no further spending.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        match self {
-            Self::Limited { remain } => remain.is_zero(),
-            Self::Unlimited { .. } => false,
-        }
-    }
 }
 
 /// A `remain_quota` as requested. Its range is checked against the token it is for: for an unlimited token the number
@@ -308,8 +256,8 @@ impl Token {
     /// # Errors
     /// See [`EditRefused`].
     pub fn edited(self, patch: TokenPatch) -> Result<Self, EditRefused> {
-        let unlimited = patch.unlimited_quota.unwrap_or(self.budget.is_unlimited());
-        let remain = self.budget.remain();
+        let unlimited = patch.unlimited_quota.unwrap_or(self.account.budget.is_unlimited());
+        let remain = self.account.remain();
         let budget = match patch.remain_quota {
             Some(QuotaChange::Set(requested)) => requested.budget(unlimited)?,
             Some(QuotaChange::Add(units)) => Budget::new(added(remain, units)?, unlimited),
@@ -321,8 +269,11 @@ impl Token {
             name: patch.name.unwrap_or(self.name),
             note: patch.note.unwrap_or(self.note),
             lifetime: patch.lifetime.unwrap_or(self.lifetime),
-            budget,
-            period_limits: self.period_limits.edited(patch.period_limits),
+            account: Account {
+                budget,
+                period_limits: self.account.period_limits.edited(patch.period_limits),
+                ..self.account
+            },
             rate_limits: self.rate_limits.edited(patch.rate_limits),
             model_limits_enabled: patch.model_limits_enabled.unwrap_or(self.model_limits_enabled),
             model_limits: patch.model_limits.unwrap_or(self.model_limits),
@@ -331,12 +282,6 @@ impl Token {
             group,
             ..self
         })
-    }
-
-    /// What its period limits admit at a moment. `not_before` is a day that has begun on another server.
-    #[must_use]
-    pub fn period_usage(&self, not_before: Day, at: &Moment) -> PeriodUsage {
-        PeriodUsage::new(self.period_limits, self.period_counters, self.held, not_before, at)
     }
 }
 
@@ -370,11 +315,7 @@ pub(super) mod tests {
             created_time: UnixTime::new(0),
             accessed_time: UnixTime::new(0),
             lifetime: Lifetime::Forever,
-            budget: Budget::new(Quota::grant(5).unwrap(), false),
-            used_quota: Quota::ZERO,
-            held: Quota::ZERO,
-            period_limits: PeriodLimits::default(),
-            period_counters: PeriodCounters::NONE,
+            account: Account::new(Budget::new(Quota::grant(5).unwrap(), false)),
             rate_limits: RateLimits::default(),
             rate_counters: RateCounters::default(),
             model_limits_enabled: false,
@@ -415,7 +356,7 @@ pub(super) mod tests {
     fn remaining_quota_does_not_change_while_a_token_is_unlimited() {
         let patch = |unlimited_quota| TokenPatch { unlimited_quota, ..TokenPatch::default() };
         let unlimited = token().edited(patch(Some(true))).unwrap();
-        assert!(unlimited.budget.is_unlimited());
+        assert!(unlimited.account.budget.is_unlimited());
         assert_eq!(unlimited.edited(patch(Some(false))), Ok(token()));
     }
 
@@ -433,7 +374,7 @@ pub(super) mod tests {
         let after = |unlimited_quota, units| {
             let remain_quota = Some(QuotaChange::Add(units));
             let patch = TokenPatch { remain_quota, unlimited_quota, ..TokenPatch::default() };
-            token().edited(patch).map(|token| (token.budget.remain().get(), token.budget.is_unlimited()))
+            token().edited(patch).map(|token| (token.account.remain().get(), token.account.budget.is_unlimited()))
         };
         for unlimited in [None, Some(true)] {
             let is_unlimited = unlimited.is_some();
@@ -484,13 +425,15 @@ pub(super) mod tests {
             name: TokenName::parse("another").unwrap(),
             note: TokenNote::parse("a note").unwrap(),
             lifetime: Lifetime::Until(UnixTime::new(9)),
-            budget: Budget::Unlimited { shelved: Quota::grant(7).unwrap() },
+            account: Account {
+                period_limits: PeriodLimits { day: Some(three), ..PeriodLimits::default() },
+                ..Account::new(Budget::Unlimited { shelved: Quota::grant(7).unwrap() })
+            },
             model_limits_enabled: true,
             model_limits: ModelLimits::parse("gpt").unwrap(),
             allow_ips: IpAllowlist::parse("10.0.0.1").unwrap(),
             group: Group::Auto,
             cross_group_retry: true,
-            period_limits: PeriodLimits { day: Some(three), ..PeriodLimits::default() },
             rate_limits: RateLimits { concurrency: Some(4), ..RateLimits::default() },
             ..token()
         };
@@ -526,7 +469,7 @@ pub(super) mod tests {
             };
             let edited = token().edited(patch).unwrap();
             let expected = Token {
-                budget: Budget::Limited { remain: Quota::grant(remain).unwrap() },
+                account: Account::new(Budget::Limited { remain: Quota::grant(remain).unwrap() }),
                 model_limits_enabled: enabled,
                 ..token()
             };

@@ -1,14 +1,13 @@
 //! Usage by day (spec §2.4, §4.9, §8).
 
-use super::calendar::Moment;
+use super::account::Account;
 use super::id::TokenId;
 use super::model_limits::ModelLimits;
 use super::money::Quota;
-use super::period_limits::{PeriodCounters, PeriodLimits, PeriodUsage};
 use super::policy;
 use super::rate_limits::RateLimits;
 use super::time::{Day, DayInvalid, Lifetime};
-use super::token::{Budget, TokenName};
+use super::token::TokenName;
 use super::user::UserStatus;
 
 /// The days of an answer, including both ends.
@@ -96,20 +95,13 @@ fn given(text: Option<&str>) -> Option<&str> {
 pub struct KeyUsage {
     /// The token's name.
     pub name: TokenName,
-    /// The quota that it can still spend.
-    pub budget: Budget,
-    /// The quota that it has spent.
-    pub used_quota: Quota,
+    pub account: Account,
     /// True if `model_limits` applies.
     pub model_limits_enabled: bool,
     /// The models it may use.
     pub model_limits: ModelLimits,
     /// When it expires.
     pub lifetime: Lifetime,
-    /// The sum of its open reservations.
-    pub held: Quota,
-    pub period_limits: PeriodLimits,
-    pub period_counters: PeriodCounters,
     pub rate_limits: RateLimits,
     /// The quota in the wallet of its owner.
     pub wallet: Quota,
@@ -131,17 +123,11 @@ impl KeyUsage {
     /// What the key can still spend, as the billing calls show it.
     #[must_use]
     pub const fn available(&self, unlimited: UnlimitedLimit) -> Quota {
-        match (self.budget.is_unlimited(), unlimited) {
-            (false, _) => self.budget.remain(),
+        match (self.account.budget.is_unlimited(), unlimited) {
+            (false, _) => self.account.remain(),
             (true, UnlimitedLimit::Wallet) => self.wallet,
-            (true, UnlimitedLimit::Sentinel) => Quota::UNLIMITED_SENTINEL.saturating_sub(self.used_quota),
+            (true, UnlimitedLimit::Sentinel) => Quota::UNLIMITED_SENTINEL.saturating_sub(self.account.used),
         }
-    }
-
-    /// What its period limits admit at a moment.
-    #[must_use]
-    pub fn period_usage(&self, at: &Moment) -> PeriodUsage {
-        PeriodUsage::new(self.period_limits, self.period_counters, self.held, at.today, at)
     }
 }
 
@@ -185,6 +171,7 @@ pub struct DailyUsage {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::account::Budget;
     use super::*;
 
     fn resolve(start: Option<&str>, end: Option<&str>) -> Result<(String, String), RangeInvalid> {
@@ -237,14 +224,10 @@ mod tests {
         let quota = |units| Quota::grant(units).unwrap();
         let usage = |unlimited| KeyUsage {
             name: TokenName::parse("a token").unwrap(),
-            budget: Budget::new(quota(7), unlimited),
-            used_quota: quota(5),
+            account: Account { used: quota(5), ..Account::new(Budget::new(quota(7), unlimited)) },
             model_limits_enabled: false,
             model_limits: ModelLimits::default(),
             lifetime: Lifetime::Forever,
-            held: Quota::ZERO,
-            period_limits: PeriodLimits::default(),
-            period_counters: PeriodCounters::NONE,
             rate_limits: RateLimits::default(),
             wallet: quota(30),
             owner_status: UserStatus::Enabled,

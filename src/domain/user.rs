@@ -1,10 +1,10 @@
 //! Accounts: roles, status, and who may manage whom (spec §1, §5).
 
-use super::calendar::Moment;
+use super::account::Account;
 use super::group::Groups;
 use super::id::UserId;
 use super::money::Quota;
-use super::period_limits::{PeriodCounters, PeriodLimits, PeriodUsage};
+use super::period_limits::PeriodLimits;
 use super::time::UnixTime;
 use super::token_listing::Order;
 use super::username::Username;
@@ -28,14 +28,8 @@ pub struct User {
     pub disabled_by: Option<Role>,
     /// The group of its tokens that name no other group.
     pub group: String,
-    /// The wallet: what all its tokens together may still spend.
-    pub quota: Quota,
-    /// What was charged to all its tokens together, and what is held.
-    pub used_quota: Quota,
-    /// The sum of the open reservations of all its tokens.
-    pub held: Quota,
-    pub period_limits: PeriodLimits,
-    pub period_counters: PeriodCounters,
+    /// The wallet: what all its tokens together may spend, and what they did.
+    pub wallet: Account,
     /// Number of charges.
     pub request_count: i64,
     /// True if an administrator enabled it for the token API (spec §1).
@@ -52,12 +46,6 @@ impl User {
     #[must_use]
     pub const fn may_use_token_api(&self, open_to_all: bool) -> bool {
         open_to_all || self.token_api_enabled || self.role.is_admin()
-    }
-
-    /// What its period limits admit at a moment.
-    #[must_use]
-    pub fn period_usage(&self, at: &Moment) -> PeriodUsage {
-        PeriodUsage::new(self.period_limits, self.period_counters, self.held, at.today, at)
     }
 
     /// The account, enabled by an administrator or root.
@@ -302,6 +290,7 @@ impl UserFilter {
 pub(super) mod tests {
     use std::collections::BTreeMap;
 
+    use super::super::account::Budget;
     use super::*;
     use crate::domain::group::GroupInfo;
 
@@ -444,11 +433,7 @@ pub(super) mod tests {
             status: UserStatus::Enabled,
             disabled_by: None,
             group: String::new(),
-            quota: Quota::ZERO,
-            used_quota: Quota::ZERO,
-            held: Quota::ZERO,
-            period_limits: PeriodLimits::default(),
-            period_counters: PeriodCounters::NONE,
+            wallet: Account::new(Budget::Limited { remain: Quota::ZERO }),
             request_count: 0,
             token_api_enabled: false,
             max_tokens: None,

@@ -2,6 +2,7 @@
 
 use super::findings::{Detail, Finding, Found};
 use super::rows::{ForeignToken, ForeignUser};
+use crate::domain::account::Budget;
 use crate::domain::group::Group;
 use crate::domain::ip_allowlist::{self, IpAllowlist};
 use crate::domain::key::ApiKey;
@@ -11,7 +12,7 @@ use crate::domain::password::{MAX_IMPORTED_BCRYPT_COST, bcrypt_cost};
 use crate::domain::policy;
 use crate::domain::text::{self, hides_something};
 use crate::domain::time::{Lifetime, UnixTime};
-use crate::domain::token::{Budget, TokenName};
+use crate::domain::token::TokenName;
 use crate::domain::user::{Role, UserStatus};
 
 /// The status of accounts that one-api deletes.

@@ -98,7 +98,7 @@ impl ChargeHistory {
     /// # Errors
     /// Too many requests, or too many reports at once; the database.
     pub async fn spend(&self, caller: &Caller, filter: Option<ChargeFilter>) -> Result<Spend, ChargeHistoryError> {
-        let (db, user, used, zone) = (self.db.clone(), caller.user.id, caller.user.used_quota, self.zone);
+        let (db, user, used, zone) = (self.db.clone(), caller.user.id, caller.user.wallet.used, self.zone);
         self.rate_limiter.may_read_charges(user)?;
         let now = self.clock.now();
         let report = async move {
@@ -110,7 +110,7 @@ impl ChargeHistory {
                 let parts = SpendParts::new(filter.from, filter.to, since, now);
                 charge_history::sum_of_user(&mut conn, user, &filter, &parts, zone.name()).await?
             } else {
-                users::find(&mut conn, user).await?.map_or(used, |user| user.used_quota)
+                users::find(&mut conn, user).await?.map_or(used, |user| user.wallet.used)
             };
             Ok(Spend { quota, requests_per_minute, tokens_per_minute })
         };

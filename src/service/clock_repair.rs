@@ -124,11 +124,11 @@ impl ClockRepairer {
             return Ok(());
         };
         let at = Moment::new(self.clock.micros(), self.calendar);
-        if wallet.period_counters.day > last_believable_day(&at) {
+        if wallet.account.period_counters.day > last_believable_day(&at) {
             let moved = rows::move_daily_usage(&mut tx, user, at.today).await?;
             let charges = rows::move_charges(&mut tx, user, at.today, at.now, self.calendar.zone.name()).await?;
             rows::count_periods(&mut tx, user, at.today).await?;
-            let details = describe(moved, wallet.period_counters.day, at.today);
+            let details = describe(moved, wallet.account.period_counters.day, at.today);
             tracing::warn!(%user, charges, ?details, "usage in the future was moved to today; check the database's clock");
             let entry = AuditEntry::new(at.now, Actor::Service, Action::FutureUsageMoved, Subject::user(user));
             audit::insert(&mut tx, entry.with(details)).await?;

@@ -20,7 +20,7 @@ use crate::domain::id::UserId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::Wallet;
 use crate::domain::policy;
-use crate::domain::token::{Budget, Token};
+use crate::domain::token::Token;
 use crate::storage::{Conn, Db, StorageError, keys};
 use crate::telemetry;
 use crate::telemetry::caches::KeyCacheMetrics;
@@ -281,14 +281,10 @@ impl Snapshot {
             is_refreshing: AtomicBool::new(true),
         };
         if let Some(token) = token {
-            current.token.budget = Budget::new(token.remain, current.token.budget.is_unlimited());
-            current.token.used_quota = token.used;
-            current.token.held = token.held;
-            current.token.period_counters = token.period_counters;
+            current.token.account = current.token.account.with_sums_of(&token);
         }
         if let Some(wallet) = wallet {
-            (current.wallet.quota, current.wallet.used_quota) = (wallet.remain, wallet.used);
-            (current.wallet.held, current.wallet.period_counters) = (wallet.held, wallet.period_counters);
+            current.wallet.account = current.wallet.account.with_sums_of(&wallet);
         }
         Arc::new(current)
     }

@@ -61,7 +61,7 @@ impl Overviews {
         let mut conn = self.db.acquire().await?;
         let recorded = usage::list_of_user(&mut conn, user, range).await?;
         let tokens = tokens::list_newest(&mut conn, user, policy::MAX_OVERVIEW_TOKENS).await?;
-        let wallet = users::find(&mut conn, user).await?.map_or(Quota::ZERO, |user| user.quota);
+        let wallet = users::find(&mut conn, user).await?.map_or(Quota::ZERO, |user| user.wallet.remain());
         drop(conn);
         let mut counts = StatusCounts::default();
         for token in &tokens {

@@ -7,15 +7,16 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::domain::account::Account;
+use crate::domain::account::Budget;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::money::Quota;
-use crate::domain::period_limits::PeriodCounters;
 use crate::storage::ledger::Changes;
 
-/// Slots for tokens, and as many for wallets: about two megabytes each.
+/// Slots for tokens, and as many for wallets: about three megabytes each.
 const SLOTS: usize = 16_384;
 
-/// Balances by token and by user, each as of the last batch that changed it.
+/// Accounts of tokens and users, each as of the last batch that changed it.
 #[derive(Debug)]
 pub struct RecentBalances {
     /// The number of recorded batches.
@@ -24,31 +25,18 @@ pub struct RecentBalances {
     wallets: Box<[Mutex<Slot>]>,
 }
 
-/// A balance after a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Balance {
-    /// Quota units that can still be spent.
-    pub remain: Quota,
-    /// Quota units that were spent or are reserved.
-    pub used: Quota,
-    /// Quota units that are reserved.
-    pub held: Quota,
-    pub period_counters: PeriodCounters,
-}
-
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     id: i64,
     batch: u64,
-    balance: Balance,
+    account: Account,
 }
 
 impl RecentBalances {
     #[must_use]
     pub fn new() -> Self {
-        let period_counters = PeriodCounters::NONE;
-        let balance = Balance { remain: Quota::ZERO, used: Quota::ZERO, held: Quota::ZERO, period_counters };
-        let nothing = Slot { id: 0, batch: 0, balance };
+        let account = Account::new(Budget::Limited { remain: Quota::ZERO });
+        let nothing = Slot { id: 0, batch: 0, account };
         let slots = || std::iter::repeat_with(|| Mutex::new(nothing)).take(SLOTS).collect();
         Self { batches: AtomicU64::new(0), tokens: slots(), wallets: slots() }
     }
@@ -63,34 +51,22 @@ impl RecentBalances {
     pub fn record(&self, changes: &Changes) {
         let batch = self.batches.fetch_add(1, Ordering::SeqCst) + 1;
         for token in &changes.tokens {
-            let balance = Balance {
-                remain: token.budget.remain(),
-                used: token.used_quota,
-                held: token.held,
-                period_counters: token.period_counters,
-            };
-            put(&self.tokens, token.id.get(), batch, balance);
+            put(&self.tokens, token.id.get(), batch, token.account);
         }
         for (user, wallet) in &changes.wallets {
-            let balance = Balance {
-                remain: wallet.quota,
-                used: wallet.used_quota,
-                held: wallet.held,
-                period_counters: wallet.period_counters,
-            };
-            put(&self.wallets, user.get(), batch, balance);
+            put(&self.wallets, user.get(), batch, wallet.account);
         }
     }
 
-    /// A token's balance, if it was recorded after the first `batches`.
+    /// A token's account, if it was recorded after the first `batches`.
     #[must_use]
-    pub fn of_token(&self, id: TokenId, batches: u64) -> Option<Balance> {
+    pub fn of_token(&self, id: TokenId, batches: u64) -> Option<Account> {
         get(&self.tokens, id.get(), batches)
     }
 
-    /// A wallet's balance, if it was recorded after the first `batches`.
+    /// A wallet's account, if it was recorded after the first `batches`.
     #[must_use]
-    pub fn of_wallet(&self, id: UserId, batches: u64) -> Option<Balance> {
+    pub fn of_wallet(&self, id: UserId, batches: u64) -> Option<Account> {
         get(&self.wallets, id.get(), batches)
     }
 }
@@ -106,13 +82,13 @@ fn slot(slots: &[Mutex<Slot>], id: i64) -> std::sync::MutexGuard<'_, Slot> {
     slots[at].lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn put(slots: &[Mutex<Slot>], id: i64, batch: u64, balance: Balance) {
+fn put(slots: &[Mutex<Slot>], id: i64, batch: u64, account: Account) {
     let mut slot = slot(slots, id);
     // Batches of different lanes never change the same row, and each lane records its batches in order.
-    *slot = Slot { id, batch, balance };
+    *slot = Slot { id, batch, account };
 }
 
-fn get(slots: &[Mutex<Slot>], id: i64, batches: u64) -> Option<Balance> {
+fn get(slots: &[Mutex<Slot>], id: i64, batches: u64) -> Option<Account> {
     let slot = slot(slots, id);
-    (slot.id == id && slot.batch > batches).then_some(slot.balance)
+    (slot.id == id && slot.batch > batches).then_some(slot.account)
 }

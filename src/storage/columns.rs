@@ -62,6 +62,36 @@ macro_rules! period_counters {
     };
 }
 
+/// The account of a row of `tokens` or `users` with this budget.
+macro_rules! account {
+    ($row:expr, $budget:expr) => {
+        crate::domain::account::Account {
+            budget: $budget,
+            used: $row.used_quota,
+            held: $row.held,
+            period_limits: crate::storage::columns::period_limits!($row),
+            period_counters: crate::storage::columns::period_counters!($row),
+        }
+    };
+}
+
+/// The account of a row of `tokens`.
+macro_rules! token_account {
+    ($row:expr) => {
+        crate::storage::columns::account!(
+            $row,
+            crate::domain::account::Budget::new($row.remain_quota, $row.unlimited_quota)
+        )
+    };
+}
+
+/// The account of a row of `users`.
+macro_rules! wallet {
+    ($row:expr) => {
+        crate::storage::columns::account!($row, crate::domain::account::Budget::Limited { remain: $row.quota })
+    };
+}
+
 /// Writes `$time` in the row with this digest, unless it was written in the last minute. A request waits for this, so it
 /// waits neither for a locked row nor for the disk.
 macro_rules! record_last_use {
@@ -94,4 +124,4 @@ macro_rules! record_last_use {
     }};
 }
 
-pub(super) use {period_counters, period_limits, record_last_use};
+pub(super) use {account, period_counters, period_limits, record_last_use, token_account, wallet};

@@ -3,12 +3,13 @@
 
 use super::keys::SealedKey;
 use super::{Conn, StorageError};
+use crate::domain::account::Budget;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::import_run::ImportRun;
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::money::Quota;
 use crate::domain::time::{Day, Lifetime, UnixTime};
-use crate::domain::token::{Budget, TokenName};
+use crate::domain::token::TokenName;
 use crate::domain::user::{Role, UserStatus};
 use crate::domain::username::Username;
 

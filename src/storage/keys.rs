@@ -3,13 +3,14 @@
 
 use super::tokens::{select_columns, select_tokens, token_of};
 use super::{Conn, StorageError};
+use crate::domain::account::{Account, Budget};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::ledger::Wallet;
 use crate::domain::money::Quota;
 use crate::domain::period_limits::{PeriodCounters, PeriodLimits};
 use crate::domain::time::{Day, Lifetime, UnixTime};
-use crate::domain::token::{Budget, Token};
+use crate::domain::token::Token;
 use crate::domain::user::UserStatus;
 
 /// Comes after every character: `text` followed by it is above every text that begins with `text`.
@@ -79,19 +80,21 @@ pub async fn list_with_owners(
     .await?;
     let tokens = rows.into_iter().map(|row| {
         let wallet = Wallet {
-            quota: row.wallet_quota,
-            used_quota: row.wallet_used,
-            held: row.wallet_held,
-            period_limits: PeriodLimits {
-                day: row.wallet_day_limit,
-                week: row.wallet_week_limit,
-                month: row.wallet_month_limit,
-            },
-            period_counters: PeriodCounters {
-                day: row.wallet_period_day,
-                day_used: row.wallet_day_used,
-                week_used: row.wallet_week_used,
-                month_used: row.wallet_month_used,
+            account: Account {
+                budget: Budget::Limited { remain: row.wallet_quota },
+                used: row.wallet_used,
+                held: row.wallet_held,
+                period_limits: PeriodLimits {
+                    day: row.wallet_day_limit,
+                    week: row.wallet_week_limit,
+                    month: row.wallet_month_limit,
+                },
+                period_counters: PeriodCounters {
+                    day: row.wallet_period_day,
+                    day_used: row.wallet_day_used,
+                    week_used: row.wallet_week_used,
+                    month_used: row.wallet_month_used,
+                },
             },
             request_count: row.request_count,
             status: row.owner_status,

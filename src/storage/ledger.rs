@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::columns::{period_counters, period_limits};
+use super::columns::wallet;
 use super::{Conn, StorageError};
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::ledger::{ChargeOutcome, Counts, Reservation, Wallet};
@@ -18,15 +18,7 @@ pub type LockedWallet = (UserId, Wallet, String);
 /// The locked wallet of a row of the two statements below.
 macro_rules! locked_wallet {
     ($row:expr) => {{
-        let wallet = Wallet {
-            quota: $row.quota,
-            used_quota: $row.used_quota,
-            held: $row.held,
-            period_limits: period_limits!($row),
-            period_counters: period_counters!($row),
-            request_count: $row.request_count,
-            status: $row.status,
-        };
+        let wallet = Wallet { account: wallet!($row), request_count: $row.request_count, status: $row.status };
         ($row.id, wallet, $row.group_name)
     }};
 }
@@ -268,24 +260,24 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         *now as UnixTime,
         // wallets
         &column(wallets, |(id, _)| id.get()),
-        &column(wallets, |(_, wallet)| wallet.quota.get()),
-        &column(wallets, |(_, wallet)| wallet.used_quota.get()),
+        &column(wallets, |(_, wallet)| wallet.account.remain().get()),
+        &column(wallets, |(_, wallet)| wallet.account.used.get()),
         &column(wallets, |(_, wallet)| wallet.request_count),
-        &column(wallets, |(_, wallet)| wallet.held.get()),
-        &column(wallets, |(_, wallet)| wallet.period_counters.day) as &[Day],
-        &column(wallets, |(_, wallet)| wallet.period_counters.day_used.get()),
-        &column(wallets, |(_, wallet)| wallet.period_counters.week_used.get()),
-        &column(wallets, |(_, wallet)| wallet.period_counters.month_used.get()),
+        &column(wallets, |(_, wallet)| wallet.account.held.get()),
+        &column(wallets, |(_, wallet)| wallet.account.period_counters.day) as &[Day],
+        &column(wallets, |(_, wallet)| wallet.account.period_counters.day_used.get()),
+        &column(wallets, |(_, wallet)| wallet.account.period_counters.week_used.get()),
+        &column(wallets, |(_, wallet)| wallet.account.period_counters.month_used.get()),
         // tokens
         &column(tokens, |token| token.id.get()),
-        &column(tokens, |token| token.budget.remain().get()),
-        &column(tokens, |token| token.used_quota.get()),
+        &column(tokens, |token| token.account.remain().get()),
+        &column(tokens, |token| token.account.used.get()),
         &column(tokens, |token| token.accessed_time.get()),
-        &column(tokens, |token| token.held.get()),
-        &column(tokens, |token| token.period_counters.day) as &[Day],
-        &column(tokens, |token| token.period_counters.day_used.get()),
-        &column(tokens, |token| token.period_counters.week_used.get()),
-        &column(tokens, |token| token.period_counters.month_used.get()),
+        &column(tokens, |token| token.account.held.get()),
+        &column(tokens, |token| token.account.period_counters.day) as &[Day],
+        &column(tokens, |token| token.account.period_counters.day_used.get()),
+        &column(tokens, |token| token.account.period_counters.week_used.get()),
+        &column(tokens, |token| token.account.period_counters.month_used.get()),
         &column(tokens, |token| token.rate_counters.requests_tat.get()),
         &column(tokens, |token| token.rate_counters.tokens_tat.get()),
         &column(tokens, |token| token.rate_counters.open_reservations),

@@ -1,14 +1,13 @@
 //! Usage of tokens by day: `usage_reported`, which is the table `usage_daily` and what was used before an import. And the
 //! totals for a key.
 
-use super::columns::{period_counters, period_limits};
+use super::columns::token_account;
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::money::Quota;
 use crate::domain::rate_limits::RateLimits;
 use crate::domain::time::{Day, Lifetime};
-use crate::domain::token::Budget;
 use crate::domain::usage::{DayUsage, KeyUsage, UsageRange};
 
 /// The usage of the live token with this key, and the wallet of its live owner.
@@ -25,14 +24,10 @@ pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<KeyU
     .await?;
     Ok(row.map(|row| KeyUsage {
         name: row.name,
-        budget: Budget::new(row.remain_quota, row.unlimited_quota),
-        used_quota: row.used_quota,
+        account: token_account!(row),
         model_limits_enabled: row.model_limits_enabled,
         model_limits: row.model_limits,
         lifetime: Lifetime::from(row.expires_at),
-        held: row.held,
-        period_limits: period_limits!(row),
-        period_counters: period_counters!(row),
         rate_limits: RateLimits {
             requests_per_minute: row.requests_per_minute,
             tokens_per_minute: row.tokens_per_minute,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::columns::{period_counters, period_limits};
+use super::columns::wallet;
 use super::{Conn, StorageError};
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
@@ -37,11 +37,7 @@ macro_rules! user_of {
             status: $row.status,
             disabled_by: $row.disabled_by,
             group: $row.group_name,
-            quota: $row.quota,
-            used_quota: $row.used_quota,
-            held: $row.held,
-            period_limits: period_limits!($row),
-            period_counters: period_counters!($row),
+            wallet: wallet!($row),
             request_count: $row.request_count,
             token_api_enabled: $row.token_api_enabled,
             max_tokens: $row.max_tokens,
@@ -243,13 +239,13 @@ pub async fn update(conn: &mut Conn, user: &User) -> Result<(), StorageError> {
         user.role as Role,
         user.status as UserStatus,
         user.group,
-        user.quota as Quota,
+        user.wallet.remain() as Quota,
         user.token_api_enabled,
         user.max_tokens,
         user.disabled_by as Option<Role>,
-        user.period_limits.day as Option<Quota>,
-        user.period_limits.week as Option<Quota>,
-        user.period_limits.month as Option<Quota>
+        user.wallet.period_limits.day as Option<Quota>,
+        user.wallet.period_limits.week as Option<Quota>,
+        user.wallet.period_limits.month as Option<Quota>
     )
     .execute(conn)
     .await?;

@@ -49,15 +49,16 @@ pub struct UserBody {
 impl UserBody {
     #[must_use]
     pub fn new(user: User, app: &AppState) -> Self {
+        let at = app.ledger.now();
         Self {
-            period_limits: user.period_limits.into(),
-            period_usage: user.period_usage(&app.ledger.now()).into(),
+            period_limits: user.wallet.period_limits.into(),
+            period_usage: user.wallet.period_usage(at.today, &at).into(),
             id: user.id.get(),
             role: user.role.code(),
             status: user.status.code(),
             disabled_by: user.disabled_by.and_then(Role::disabler),
-            quota: user.quota.get(),
-            used_quota: user.used_quota.get(),
+            quota: user.wallet.remain().get(),
+            used_quota: user.wallet.used.get(),
             request_count: user.request_count,
             token_api_enabled: user.may_use_token_api(app.account_rules.token_api_open),
             max_tokens: user.max_tokens,

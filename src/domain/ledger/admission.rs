@@ -1,13 +1,15 @@
 //! Whether a request may use a token (L6), and what it can spend.
 
 use super::{Refusal, Wallet};
+use crate::domain::account::Budget;
 use crate::domain::calendar::Moment;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::money::Quota;
+use crate::domain::period_limits::PeriodUsage;
 use crate::domain::policy;
 use crate::domain::status::Status;
 use crate::domain::time::UnixTime;
-use crate::domain::token::{Budget, Token};
+use crate::domain::token::Token;
 use crate::domain::user::UserStatus;
 
 /// What a request wants to use a token for. Omitted fields are not checked: the gateway is trusted to send what it knows.
@@ -60,12 +62,10 @@ impl Token {
     /// # Errors
     /// The token or the wallet has less.
     pub fn affords(&self, wallet: &Wallet, quota: Quota) -> Result<(), Refusal> {
-        match self.budget {
-            Budget::Limited { remain } if remain < quota => Err(Refusal::TokenQuotaInsufficient),
-            Budget::Limited { .. } | Budget::Unlimited { .. } if wallet.quota < quota => {
-                Err(Refusal::UserQuotaInsufficient)
-            }
-            Budget::Limited { .. } | Budget::Unlimited { .. } => Ok(()),
+        match (self.account.affords(quota), wallet.account.affords(quota)) {
+            (true, true) => Ok(()),
+            (false, _) => Err(Refusal::TokenQuotaInsufficient),
+            (true, false) => Err(Refusal::UserQuotaInsufficient),
         }
     }
 
@@ -75,8 +75,8 @@ impl Token {
     /// A limit of the token or of the owner is too small. Of both, the one that ends last; if they end together, that of the
     /// token.
     pub fn fits_periods(&self, wallet: &Wallet, quota: Quota, at: &Moment) -> Result<(), Refusal> {
-        let own = self.period_usage(wallet.period_counters.day, at);
-        match (own.admit(quota), wallet.period_usage(at).admit(quota)) {
+        let (own, owners) = self.period_usages(wallet, at);
+        match (own.admit(quota), owners.admit(quota)) {
             (Ok(()), Ok(())) => Ok(()),
             (Err(own), Ok(())) => Err(Refusal::TokenPeriodExceeded(own)),
             (Err(own), Err(owners)) if own.or_later(owners) == own => Err(Refusal::TokenPeriodExceeded(own)),
@@ -88,24 +88,29 @@ impl Token {
     /// or beyond a full rate. Servers agree on the day but for a change of `usage.time_zone`.
     #[must_use]
     pub fn is_ahead(&self, wallet: &Wallet, at: &Moment) -> bool {
-        wallet.period_counters.day > at.today.plus_days(policy::MAX_DAYS_AHEAD)
+        wallet.account.period_counters.day > at.today.plus_days(policy::MAX_DAYS_AHEAD)
             || self.rate_limits.cut(self.rate_counters, at.micros) != self.rate_counters
     }
 
     /// What this token and its owner's wallet hold together.
     #[must_use]
     pub fn funds(&self, wallet: &Wallet) -> Quota {
-        match self.budget {
-            Budget::Limited { remain } => remain.min(wallet.quota),
-            Budget::Unlimited { .. } => wallet.quota,
+        match self.account.budget {
+            Budget::Limited { remain } => remain.min(wallet.account.remain()),
+            Budget::Unlimited { .. } => wallet.account.remain(),
         }
     }
 
     /// What can be spent now: the funds, as far as the period limits allow.
     #[must_use]
     pub fn usable(&self, wallet: &Wallet, at: &Moment) -> Quota {
-        let own = self.period_usage(wallet.period_counters.day, at).remaining_in_all();
-        let owners = wallet.period_usage(at).remaining_in_all();
-        [own, owners].into_iter().flatten().fold(self.funds(wallet), Quota::min)
+        let (own, owners) = self.period_usages(wallet, at);
+        [own.remaining_in_all(), owners.remaining_in_all()].into_iter().flatten().fold(self.funds(wallet), Quota::min)
+    }
+
+    /// What the period limits of this token and of its owner admit. The wallet's day may have begun on another server.
+    fn period_usages(&self, wallet: &Wallet, at: &Moment) -> (PeriodUsage, PeriodUsage) {
+        let not_before = wallet.account.period_counters.day;
+        (self.account.period_usage(not_before, at), wallet.account.period_usage(at.today, at))
     }
 }

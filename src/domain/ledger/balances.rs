@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{Refusal, RequestContext, Reservation, ReservationState, Settlement};
+use crate::domain::account::Account;
 use crate::domain::calendar::Moment;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::money::Quota;
-use crate::domain::period_limits::{PeriodCounters, PeriodLimits, PeriodUsage};
 use crate::domain::time::{Day, UnixTime};
-use crate::domain::token::{Budget, Token};
+use crate::domain::token::Token;
 use crate::domain::user::UserStatus;
 
 /// The rows that a batch has locked.
@@ -25,28 +25,11 @@ pub struct Balances {
 /// A user's wallet: what all of the user's tokens together can spend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wallet {
-    /// What is left.
-    pub quota: Quota,
-    /// What was charged, and what is held.
-    pub used_quota: Quota,
-    /// The sum of the open reservations of all tokens.
-    pub held: Quota,
-    /// The limits of its owner.
-    pub period_limits: PeriodLimits,
-    /// What was used of them.
-    pub period_counters: PeriodCounters,
+    pub account: Account,
     /// The number of charges so far.
     pub request_count: i64,
     /// The status of its owner.
     pub status: UserStatus,
-}
-
-impl Wallet {
-    /// What the period limits admit at a moment.
-    #[must_use]
-    pub fn period_usage(&self, at: &Moment) -> PeriodUsage {
-        PeriodUsage::new(self.period_limits, self.period_counters, self.held, at.today, at)
-    }
 }
 
 /// A token as it was locked.
@@ -205,14 +188,14 @@ impl Balances {
     /// What a token has left; nothing if it is not locked here.
     #[must_use]
     pub fn remain(&self, id: TokenId) -> Quota {
-        self.tokens.get(&id).map_or(Quota::ZERO, |locked| locked.token.budget.remain())
+        self.tokens.get(&id).map_or(Quota::ZERO, |locked| locked.token.account.remain())
     }
 
     /// The day that the last charge of a token belongs to: that of the charge, or a later one that had already begun on
     /// another server.
     #[must_use]
     pub fn charge_day(&self, id: TokenId, at: &Moment) -> Day {
-        self.tokens.get(&id).map_or(at.today, |locked| locked.token.period_counters.day)
+        self.tokens.get(&id).map_or(at.today, |locked| locked.token.account.period_counters.day)
     }
 
     /// A reservation, if this gateway made it.
@@ -252,29 +235,21 @@ impl Balances {
         token.fits_periods(wallet, quota, at)?;
         let mut rate_counters =
             token.rate_limits.admit(token.rate_counters, at.micros).map_err(Refusal::RateExceeded)?;
-        let (mut token_held, mut wallet_held) = (token.held, wallet.held);
         if purpose == Purpose::Hold {
             if !token.rate_limits.admit_reservation(rate_counters) {
                 let ever_fits = token.rate_limits.concurrency != Some(0);
                 return Err(if ever_fits { Refusal::TooManyConcurrent } else { Refusal::NoConcurrency });
             }
             rate_counters.open_reservations = rate_counters.open_reservations.saturating_add(1);
-            token_held = token_held.checked_add(quota).ok_or(Refusal::TokenQuotaInsufficient)?;
-            wallet_held = wallet_held.checked_add(quota).ok_or(Refusal::UserQuotaInsufficient)?;
         }
-        let budget = match token.budget {
-            Budget::Limited { remain } => {
-                Budget::Limited { remain: remain.checked_sub(quota).ok_or(Refusal::TokenQuotaInsufficient)? }
-            }
-            unlimited @ Budget::Unlimited { .. } => unlimited,
+        let taken = |account: Account| match purpose {
+            Purpose::Charge => account.spend(quota),
+            Purpose::Hold => account.hold(quota),
         };
-        let token_used = token.used_quota.checked_add(quota).ok_or(Refusal::TokenQuotaInsufficient)?;
-        let wallet_left = wallet.quota.checked_sub(quota).ok_or(Refusal::UserQuotaInsufficient)?;
-        let wallet_used = wallet.used_quota.checked_add(quota).ok_or(Refusal::UserQuotaInsufficient)?;
-        (token.budget, token.used_quota, token.held) = (budget, token_used, token_held);
-        (wallet.quota, wallet.used_quota, wallet.held) = (wallet_left, wallet_used, wallet_held);
-        token.rate_counters = rate_counters;
-        Ok(!budget.is_unlimited())
+        let of_token = taken(token.account).ok_or(Refusal::TokenQuotaInsufficient)?;
+        let of_wallet = taken(wallet.account).ok_or(Refusal::UserQuotaInsufficient)?;
+        (token.account, wallet.account, token.rate_counters) = (of_token, of_wallet, rate_counters);
+        Ok(!token.account.budget.is_unlimited())
     }
 
     /// Takes as much of `missing` as the token and the wallet can pay, and returns it: a cost beyond a hold, for work
@@ -287,48 +262,31 @@ impl Balances {
         };
         let token = &mut locked.token;
         let extra = missing.min(token.funds(wallet));
-        let (Some(token_used), Some(wallet_used), Some(wallet_left)) = (
-            token.used_quota.checked_add(extra),
-            wallet.used_quota.checked_add(extra),
-            wallet.quota.checked_sub(extra),
-        ) else {
+        let (Some(of_token), Some(of_wallet)) = (token.account.spend(extra), wallet.account.spend(extra)) else {
             return Quota::ZERO;
         };
-        if let Budget::Limited { remain } = &mut token.budget {
-            *remain = remain.saturating_sub(extra);
-        }
-        token.used_quota = token_used;
-        (wallet.quota, wallet.used_quota) = (wallet_left, wallet_used);
+        (token.account, wallet.account) = (of_token, of_wallet);
         extra
+    }
+
+    /// The accounts of a reservation's token and wallet.
+    fn accounts(&mut self, reservation: &Reservation) -> impl Iterator<Item = &mut Account> {
+        let token = self.tokens.get_mut(&reservation.token_id).map(|locked| &mut locked.token.account);
+        let wallet = self.wallets.get_mut(&reservation.user_id).map(|wallet| &mut wallet.account);
+        token.into_iter().chain(wallet)
     }
 
     /// An open reservation holds nothing any more. Its quota stays used until it is given back.
     fn end_hold(&mut self, reservation: &Reservation) {
+        self.accounts(reservation).for_each(|account| account.end_hold(reservation.held));
         if let Some(LockedToken { token, .. }) = self.tokens.get_mut(&reservation.token_id) {
-            token.held = token.held.saturating_sub(reservation.held);
             token.rate_counters.open_reservations = (token.rate_counters.open_reservations - 1).max(0);
-        }
-        if let Some(wallet) = self.wallets.get_mut(&reservation.user_id) {
-            wallet.held = wallet.held.saturating_sub(reservation.held);
         }
     }
 
-    /// Moves held quota from used back: to the wallet, and to the token's remain if it was taken from there, or if the token is
-    /// limited now. A hold of an unlimited token took nothing from remain, but the edit that limited the token found it in
-    /// used; without the second rule the hold's end would lower remain + used (L2).
+    /// Moves quota that a reservation held back from used.
     fn give_back(&mut self, reservation: &Reservation, quota: Quota) {
-        if let Some(locked) = self.tokens.get_mut(&reservation.token_id) {
-            let token = &mut locked.token;
-            token.used_quota = token.used_quota.saturating_sub(quota);
-            if reservation.from_remain || !token.budget.is_unlimited() {
-                let remain = token.budget.remain().checked_add(quota).unwrap_or(token.budget.remain());
-                token.budget = Budget::new(remain, token.budget.is_unlimited());
-            }
-        }
-        if let Some(wallet) = self.wallets.get_mut(&reservation.user_id) {
-            wallet.quota = wallet.quota.checked_add(quota).unwrap_or(wallet.quota);
-            wallet.used_quota = wallet.used_quota.saturating_sub(quota);
-        }
+        self.accounts(reservation).for_each(|account| account.give_back(quota, reservation.from_remain));
     }
 
     fn set_state(&mut self, id: ReservationId, state: ReservationState) {
@@ -346,12 +304,12 @@ impl Balances {
         token.accessed_time = token.accessed_time.max(at.now);
         token.rate_counters = token.rate_limits.count_tokens(token.rate_counters, counts.total(), at.micros);
         // One day for both, the later one: L9 compares them with the same rows of `usage_daily`.
-        let mut today = at.today.max(token.period_counters.day);
+        let mut today = at.today.max(token.account.period_counters.day);
         if let Some(wallet) = self.wallets.get_mut(&token.user_id) {
             wallet.request_count = wallet.request_count.saturating_add(1);
-            today = today.max(wallet.period_counters.day);
-            wallet.period_counters = wallet.period_counters.on(today, at.calendar).plus(charged);
+            today = today.max(wallet.account.period_counters.day);
+            wallet.account.count(charged, today, at.calendar);
         }
-        token.period_counters = token.period_counters.on(today, at.calendar).plus(charged);
+        token.account.count(charged, today, at.calendar);
     }
 }

@@ -10,16 +10,17 @@ use chrono_tz::Tz;
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::account::Account;
+use crate::domain::account::Budget;
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::ip_allowlist::{ClientAddress, IpAllowlist};
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
-use crate::domain::period_limits::{PeriodCounters, PeriodLimits};
 use crate::domain::policy;
 use crate::domain::time::{Lifetime, Micros, UnixTime};
+use crate::domain::token::Token;
 use crate::domain::token::tests::token;
-use crate::domain::token::{Budget, Token};
 use crate::domain::user::{Role, UserStatus};
 
 const NOW: UnixTime = UnixTime::new(1_000);
@@ -44,18 +45,14 @@ fn quota(units: i64) -> Quota {
 
 fn wallet(units: i64) -> Wallet {
     Wallet {
-        quota: quota(units),
-        used_quota: Quota::ZERO,
-        held: Quota::ZERO,
-        period_limits: PeriodLimits::default(),
-        period_counters: PeriodCounters::NONE,
+        account: Account::new(Budget::Limited { remain: quota(units) }),
         request_count: 0,
         status: UserStatus::Enabled,
     }
 }
 
 fn locked(id: i64, user: i64, budget: Budget) -> (TokenId, LockedToken) {
-    let token = Token { id: TokenId::new(id), user_id: UserId::new(user), budget, ..token() };
+    let token = Token { id: TokenId::new(id), user_id: UserId::new(user), account: Account::new(budget), ..token() };
     (token.id, LockedToken { token, is_deleted: false, group_is_open: true })
 }
 
@@ -74,7 +71,7 @@ const OTHER: GatewayId = GatewayId::new(2);
 
 fn left(balances: &Balances) -> (i64, i64, i64) {
     let token = &balances.tokens[&TOKEN].token;
-    (token.budget.remain().get(), token.used_quota.get(), balances.wallets[&UserId::new(1)].quota.get())
+    (token.account.remain().get(), token.account.used.get(), balances.wallets[&UserId::new(1)].account.remain().get())
 }
 
 fn held(balances: &mut Balances, units: i64) {
@@ -108,13 +105,13 @@ fn l6_a_charge_is_refused_for_the_first_reason_that_applies() {
         (|b| token_of(b).token.allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap(), Refusal::IpNotAllowed),
         (
             |b| {
-                token_of(b).token.budget = Budget::new(Quota::ZERO, false);
-                token_of(b).token.used_quota = quota(1);
+                token_of(b).token.account.budget = Budget::new(Quota::ZERO, false);
+                token_of(b).token.account.used = quota(1);
             },
             Refusal::TokenExhausted,
         ),
-        (|b| token_of(b).token.budget = Budget::new(quota(4), false), Refusal::TokenQuotaInsufficient),
-        (|b| owner(b).quota = quota(4), Refusal::UserQuotaInsufficient),
+        (|b| token_of(b).token.account.budget = Budget::new(quota(4), false), Refusal::TokenQuotaInsufficient),
+        (|b| owner(b).account.budget = Budget::Limited { remain: quota(4) }, Refusal::UserQuotaInsufficient),
     ];
     let context = RequestContext { model: Some("gpt".into()), ip: ClientAddress::Known([192, 0, 2, 1].into()) };
     for (change, reason) in table {
@@ -237,10 +234,10 @@ fn l7_a_reservation_expires_at_its_time_and_can_still_be_settled_from_what_is_le
 fn l2_held_quota_returns_to_where_it_was_taken_from_even_if_the_token_became_unlimited() {
     let mut balances = balances(10, 10);
     held(&mut balances, 4);
-    balances.tokens.get_mut(&TOKEN).unwrap().token.budget = Budget::new(quota(6), true);
+    balances.tokens.get_mut(&TOKEN).unwrap().token.account.budget = Budget::new(quota(6), true);
     balances.release(MAKER, RESERVATION).unwrap();
     assert_eq!(left(&balances), (10, 0, 10));
-    assert!(balances.tokens[&TOKEN].token.budget.is_unlimited());
+    assert!(balances.tokens[&TOKEN].token.account.budget.is_unlimited());
 }
 
 #[test]
@@ -253,11 +250,11 @@ fn l2_held_quota_of_an_unlimited_token_returns_to_remain_if_the_token_became_lim
     ];
     for (end, expected) in ends {
         let mut balances = balances(10, 10);
-        balances.tokens.get_mut(&TOKEN).unwrap().token.budget = Budget::new(quota(10), true);
+        balances.tokens.get_mut(&TOKEN).unwrap().token.account.budget = Budget::new(quota(10), true);
         held(&mut balances, 4);
         assert_eq!(left(&balances), (10, 4, 6));
         // The edit finds 4 in used.
-        balances.tokens.get_mut(&TOKEN).unwrap().token.budget = Budget::new(quota(5), false);
+        balances.tokens.get_mut(&TOKEN).unwrap().token.account.budget = Budget::new(quota(5), false);
         assert_eq!((end(&mut balances), left(&balances)), (Effect::Applied, expected));
     }
 }
@@ -314,7 +311,7 @@ fn verify_compares_an_amount_with_the_token_first_and_with_the_wallet_then() {
         (9, true, 4, Err(UserQuotaInsufficient), 4),
     ];
     for (remain, unlimited, in_wallet, expected, usable) in table {
-        let token = Token { budget: Budget::new(quota(remain), unlimited), ..token() };
+        let token = Token { account: Account::new(Budget::new(quota(remain), unlimited)), ..token() };
         let case = format!("{remain} {unlimited} {in_wallet}");
         assert_eq!(token.affords(&wallet(in_wallet), quota(5)), expected, "{case}");
         assert_eq!(token.usable(&wallet(in_wallet), &now()), quota(usable), "{case}");

@@ -1,6 +1,7 @@
 //! Accounts, as administrators manage them.
 
 use super::{Users, UsersError};
+use crate::domain::account::Budget;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject, changed};
 use crate::domain::caller::Caller;
 use crate::domain::id::UserId;
@@ -178,7 +179,7 @@ impl Users {
         user.group = patch.group.unwrap_or(user.group);
         user.token_api_enabled = patch.token_api_enabled.unwrap_or(user.token_api_enabled);
         user.max_tokens = max_tokens.unwrap_or(user.max_tokens);
-        user.period_limits = user.period_limits.edited(patch.period_limits);
+        user.wallet.period_limits = user.wallet.period_limits.edited(patch.period_limits);
         users::update(&mut tx, &user).await?;
         if let Some(hash) = new_hash {
             users::update_password_hash(&mut tx, id, &hash).await?;
@@ -222,14 +223,15 @@ impl Users {
     pub async fn grant(&self, admin: &Caller, id: UserId, grant: Grant, note: &str) -> Result<User, UsersError> {
         let mut tx = self.db.begin().await?;
         let (_, mut user) = lock_managed(&mut tx, admin, id).await?;
-        let before = user.quota.get();
+        let before = user.wallet.remain().get();
         let after = match grant {
             Grant::By(delta) => before.checked_add(delta),
             Grant::To(units) => Some(units),
         };
-        user.quota = after.and_then(|units| Quota::grant(units).ok()).ok_or(UsersError::WalletRange(before))?;
+        let remain = after.and_then(|units| Quota::grant(units).ok()).ok_or(UsersError::WalletRange(before))?;
+        user.wallet.budget = Budget::Limited { remain };
         users::update(&mut tx, &user).await?;
-        let mut details = Details::from([("from", before.to_string()), ("to", user.quota.get().to_string())]);
+        let mut details = Details::from([("from", before.to_string()), ("to", remain.get().to_string())]);
         if !note.is_empty() {
             details.insert("note", note.to_owned());
         }

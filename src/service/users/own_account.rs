@@ -57,7 +57,7 @@ impl Users {
         };
         let mut tx = self.db.begin().await?;
         let mut user = actors::lock_caller(&mut tx, id).await?;
-        if user.period_limits.edited(patch.period_limits) != user.period_limits {
+        if user.wallet.period_limits.edited(patch.period_limits) != user.wallet.period_limits {
             return Err(UsersError::OwnLimits);
         }
         user.display_name = patch.display_name.unwrap_or(user.display_name);

@@ -5,7 +5,7 @@ use crate::domain::id::{TokenId, UserId};
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::policy;
 use crate::domain::time::{Lifetime, UnixTime};
-use crate::domain::token::{Budget, Token};
+use crate::domain::token::Token;
 use crate::domain::token_listing::{Order, TokenListing};
 use crate::storage::{Conn, StorageError};
 

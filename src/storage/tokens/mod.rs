@@ -14,7 +14,7 @@ use crate::domain::key::{Digest, KeyHint};
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
 use crate::domain::time::{Lifetime, UnixTime};
-use crate::domain::token::{Budget, NewToken, Token};
+use crate::domain::token::{NewToken, Token};
 use crate::domain::user::Role;
 
 /// The columns of a token. `$lists` selects the columns that may be large. `$tail` adds columns and the rest of the
@@ -55,11 +55,7 @@ macro_rules! token_of {
             created_time: $row.created_time,
             accessed_time: $row.accessed_time,
             lifetime: Lifetime::from($row.expires_at),
-            budget: Budget::new($row.remain_quota, $row.unlimited_quota),
-            used_quota: $row.used_quota,
-            held: $row.held,
-            period_limits: crate::storage::columns::period_limits!($row),
-            period_counters: crate::storage::columns::period_counters!($row),
+            account: crate::storage::columns::token_account!($row),
             rate_limits: crate::domain::rate_limits::RateLimits {
                 requests_per_minute: $row.requests_per_minute,
                 tokens_per_minute: $row.tokens_per_minute,
@@ -250,16 +246,16 @@ pub async fn update(conn: &mut Conn, token: &Token) -> Result<(), StorageError> 
         token.name.folded(),
         token.note.as_str(),
         Option::<UnixTime>::from(token.lifetime) as Option<UnixTime>,
-        token.budget.remain() as Quota,
-        token.budget.is_unlimited(),
+        token.account.remain() as Quota,
+        token.account.budget.is_unlimited(),
         token.model_limits_enabled,
         token.model_limits.as_str(),
         token.allow_ips.as_str(),
         token.group.as_str(),
         token.cross_group_retry,
-        token.period_limits.day as Option<Quota>,
-        token.period_limits.week as Option<Quota>,
-        token.period_limits.month as Option<Quota>,
+        token.account.period_limits.day as Option<Quota>,
+        token.account.period_limits.week as Option<Quota>,
+        token.account.period_limits.month as Option<Quota>,
         token.rate_limits.requests_per_minute,
         token.rate_limits.tokens_per_minute,
         token.rate_limits.concurrency

@@ -28,8 +28,8 @@ fn limited(day: i64, week: i64, month: i64) -> PeriodLimits {
 
 fn with_limits(of_token: PeriodLimits, of_user: PeriodLimits) -> Balances {
     let mut balances = balances(1_000, 1_000);
-    balances.tokens.get_mut(&TOKEN).unwrap().token.period_limits = of_token;
-    balances.wallets.get_mut(&UserId::new(1)).unwrap().period_limits = of_user;
+    balances.tokens.get_mut(&TOKEN).unwrap().token.account.period_limits = of_token;
+    balances.wallets.get_mut(&UserId::new(1)).unwrap().account.period_limits = of_user;
     balances
 }
 
@@ -49,7 +49,7 @@ fn settle(balances: &mut Balances, id: ReservationId, units: i64, at: &Moment) {
 }
 
 fn counters(balances: &Balances) -> (PeriodCounters, PeriodCounters) {
-    (balances.tokens[&TOKEN].token.period_counters, balances.wallets[&UserId::new(1)].period_counters)
+    (balances.tokens[&TOKEN].token.account.period_counters, balances.wallets[&UserId::new(1)].account.period_counters)
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn of_several_limits_that_are_exceeded_the_one_that_ends_last_is_named() {
     for (of_token, of_user, cost, is_owners, (period, limit, retry_after)) in table {
         let mut balances = with_limits(PeriodLimits::default(), PeriodLimits::default());
         charge(&mut balances, 90, &at(SUNDAY)).unwrap();
-        balances.tokens.get_mut(&TOKEN).unwrap().token.period_limits = of_token;
-        balances.wallets.get_mut(&UserId::new(1)).unwrap().period_limits = of_user;
+        balances.tokens.get_mut(&TOKEN).unwrap().token.account.period_limits = of_token;
+        balances.wallets.get_mut(&UserId::new(1)).unwrap().account.period_limits = of_user;
         let resets_at = UnixTime::new(SUNDAY + if period == Period::Month { 9 * DAY } else { DAY });
         let exceeded = PeriodExceeded { period, limit: quota(limit), used: quota(90), resets_at, retry_after };
         let named = if is_owners { Refusal::UserPeriodExceeded } else { Refusal::TokenPeriodExceeded };
@@ -124,7 +124,7 @@ fn l9_a_limit_of_zero_admits_nothing_and_a_lowered_one_nothing_until_the_period_
     let set = |balances: &mut Balances, day| {
         let token = &mut balances.tokens.get_mut(&TOKEN).unwrap().token;
         let patch = PeriodLimitsPatch { day, ..PeriodLimitsPatch::default() };
-        token.period_limits = token.period_limits.edited(patch);
+        token.account.period_limits = token.account.period_limits.edited(patch);
     };
     set(&mut balances, LimitChange::Remove);
     charge(&mut balances, 80, &at(SUNDAY)).unwrap();
@@ -149,7 +149,7 @@ fn l9_open_reservations_count_in_every_period_until_they_end() {
     let (of_token, of_wallet) = counters(&balances);
     assert_eq!(of_token, of_wallet);
     assert_eq!((of_token.day, of_token.day_used), (at(SUNDAY + DAY).today, quota(120)));
-    assert_eq!(balances.tokens[&TOKEN].token.held, Quota::ZERO);
+    assert_eq!(balances.tokens[&TOKEN].token.account.held, Quota::ZERO);
     assert!(charge(&mut balances, 0, &at(SUNDAY + DAY)).is_err());
 }
 
@@ -325,12 +325,12 @@ proptest! {
                 Action::Limit { token, period, units } => {
                     limits.get_mut(&token).unwrap()[period] = units;
                     let token = &mut balances.tokens.get_mut(&TokenId::new(token)).unwrap().token;
-                    token.period_limits = token.period_limits.edited(patch(period, units));
+                    token.account.period_limits = token.account.period_limits.edited(patch(period, units));
                 }
                 Action::LimitUser { period, units } => {
                     user_limits[period] = units;
                     let wallet = balances.wallets.get_mut(&UserId::new(1)).unwrap();
-                    wallet.period_limits = wallet.period_limits.edited(patch(period, units));
+                    wallet.account.period_limits = wallet.account.period_limits.edited(patch(period, units));
                 }
             }
             // L9: what the rows say is the sum of what happened.
@@ -338,15 +338,15 @@ proptest! {
                 let first = calendar.first_day(period, day);
                 charges.iter().filter(|c| of.is_none_or(|of| of == c.0) && c.1 >= first && c.1 <= day).map(|c| c.2).sum()
             };
-            let rows = balances.tokens.values().map(|l| (Some(l.token.id.get()), l.token.period_counters, l.token.held));
+            let rows = balances.tokens.values().map(|l| (Some(l.token.id.get()), l.token.account.period_counters, l.token.account.held));
             let wallet = balances.wallets[&UserId::new(1)];
-            for (of, counters, held_quota) in rows.chain([(None, wallet.period_counters, wallet.held)]) {
+            for (of, counters, held_quota) in rows.chain([(None, wallet.account.period_counters, wallet.account.held)]) {
                 for period in Period::ALL {
                     prop_assert_eq!(counters.used(period).get(), sum(of, period, counters.day), "{:?} {}", of, period);
                 }
                 let open = open_holds(&balances, |r| of.is_none_or(|of| r.token_id.get() == of));
                 prop_assert_eq!(held_quota.get(), open);
-                prop_assert!(counters.day <= wallet.period_counters.day);
+                prop_assert!(counters.day <= wallet.account.period_counters.day);
             }
             for locked in balances.tokens.values() {
                 let open = balances.reservations.values().filter(|r| r.state == ReservationState::Open && r.token_id == locked.token.id).count();

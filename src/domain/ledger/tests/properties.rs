@@ -47,7 +47,7 @@ proptest! {
             ]),
             reservations: BTreeMap::new(),
         };
-        let mut granted: BTreeMap<_, _> = balances.tokens.iter().map(|(id, a)| (*id, a.token.budget.remain())).collect();
+        let mut granted: BTreeMap<_, _> = balances.tokens.iter().map(|(id, a)| (*id, a.token.account.remain())).collect();
         let (mut charges, mut ended): (BTreeMap<TokenId, i64>, BTreeMap<ReservationId, ReservationState>) = Default::default();
         let mut edited = BTreeSet::new();
         for step in steps {
@@ -86,8 +86,8 @@ proptest! {
                 Step::Edit { token, remain, unlimited } => {
                     let id = TokenId::new(token);
                     let token = &mut balances.tokens.get_mut(&id).unwrap().token;
-                    token.budget = Budget::new(quota(remain), unlimited);
-                    granted.insert(id, quota(remain).checked_add(token.used_quota).unwrap());
+                    token.account.budget = Budget::new(quota(remain), unlimited);
+                    granted.insert(id, quota(remain).checked_add(token.account.used).unwrap());
                     edited.insert(id);
                 }
                 Step::Delete { token } => balances.tokens.get_mut(&TokenId::new(token)).unwrap().is_deleted = true,
@@ -96,11 +96,11 @@ proptest! {
                 let token = &locked.token;
                 let open: i64 = open_holds(&balances, |r| r.token_id == *id);
                 let sum = charges.get(id).copied().unwrap_or_default() + open;
-                prop_assert_eq!(token.used_quota.get(), sum, "L3 of token {}", id);
-                prop_assert!(token.budget.remain().get() >= 0 && token.used_quota.get() >= 0, "L1");
-                match token.budget {
+                prop_assert_eq!(token.account.used.get(), sum, "L3 of token {}", id);
+                prop_assert!(token.account.remain().get() >= 0 && token.account.used.get() >= 0, "L1");
+                match token.account.budget {
                     Budget::Limited { remain } => {
-                        prop_assert_eq!(remain.checked_add(token.used_quota), Some(granted[id]), "L2");
+                        prop_assert_eq!(remain.checked_add(token.account.used), Some(granted[id]), "L2");
                     }
                     // A hold of the time when it was limited returns to it.
                     Budget::Unlimited { shelved } => prop_assert!(edited.contains(id) || shelved == granted[id]),
@@ -110,9 +110,9 @@ proptest! {
                 let of_user = |token: &TokenId| balances.tokens[token].token.user_id == *id;
                 let charged: i64 = charges.iter().filter(|(token, _)| of_user(token)).map(|(_, sum)| sum).sum();
                 let sum = charged + open_holds(&balances, |r| r.user_id == *id);
-                prop_assert_eq!(wallet.used_quota.get(), sum, "L3 of wallet {}", id);
-                prop_assert!(wallet.quota.get() >= 0, "L1");
-                prop_assert_eq!(wallet.quota.get() + sum, if id.get() == 1 { 150 } else { 80 });
+                prop_assert_eq!(wallet.account.used.get(), sum, "L3 of wallet {}", id);
+                prop_assert!(wallet.account.remain().get() >= 0, "L1");
+                prop_assert_eq!(wallet.account.remain().get() + sum, if id.get() == 1 { 150 } else { 80 });
             }
             for (id, reservation) in &balances.reservations {
                 // An expired reservation can still be settled; every other end is final.

@@ -373,13 +373,17 @@ fn data_of_another_version_or_of_the_former_database_and_missing_programs_are_re
     let sentence = "is not empty and has no database; move it away";
     assert_eq!(refusal(dir.path(), &[]), (Some(2), format!("{} {sentence}", database.display())));
 
-    fs::rename(data.join("pg/other"), data.join("pg/PG_VERSION")).unwrap();
-    fs::rename(data.join("pg"), data.join("postgres")).unwrap();
+    // As that database laid them out, with a socket directory of another owner.
+    let cluster = data.join("postgres/tmp/pglite/base");
+    fs::create_dir_all(&cluster).unwrap();
+    fs::create_dir_all(data.join("run")).unwrap();
+    fs::rename(data.join("pg/other"), cluster.join("PG_VERSION")).unwrap();
+    fs::remove_dir(data.join("pg")).unwrap();
     let (code, refused) = refusal(dir.path(), &[]);
     assert_eq!(code, Some(2));
     let former = data.canonicalize().unwrap().join("postgres");
     assert!(refused.starts_with(&format!("{} has data of the database that was part of keymeter", former.display())));
-    assert_eq!(fs::read_to_string(former.join("PG_VERSION")).unwrap(), "9\n");
+    assert_eq!(fs::read_to_string(cluster.join("PG_VERSION")).unwrap(), "9\n");
 }
 
 #[test]

@@ -29,8 +29,9 @@ use crate::config::Config;
 /// The directory of the cluster, in the data directory.
 const CLUSTER: &str = "pg";
 
-/// The cluster of the database that was part of the program until November 2026.
-const FORMER_CLUSTER: &str = "postgres";
+/// The database that was part of the program until November 2026, and its cluster in there.
+const FORMER: &str = "postgres";
+const FORMER_CLUSTER: &str = "tmp/pglite/base";
 
 /// What PostgreSQL says, in the data directory.
 pub(super) const LOG_FILE: &str = "postgres.log";
@@ -66,7 +67,8 @@ pub enum PrivateError {
     SocketDirectory(PathBuf),
     #[error(
         "{0} has data of the database that was part of keymeter before it used PostgreSQL's programs, and this version cannot \
-         read them. Start the version that made them, or move that directory away to begin with an empty database"
+         read them. docs/operations.md (The private PostgreSQL) says how to take them out; or move that directory away to begin \
+         with an empty database"
     )]
     FormerData(PathBuf),
     #[error(
@@ -217,8 +219,8 @@ impl PrivatePostgres {
         };
         cluster::warn_of_file_system(&data_dir);
         let version = cluster::version(&directory)?;
-        let former = data_dir.join(FORMER_CLUSTER);
-        if version.is_none() && former.join("PG_VERSION").exists() {
+        let former = data_dir.join(FORMER);
+        if version.is_none() && former.join(FORMER_CLUSTER).exists() {
             return Err(PrivateError::FormerData(former));
         }
         if version.is_none() {
@@ -242,7 +244,7 @@ impl PrivatePostgres {
     /// Whether there are data of a private PostgreSQL, of today or of before.
     #[must_use]
     pub fn exists(data_dir: &Path) -> bool {
-        [CLUSTER, FORMER_CLUSTER].iter().any(|name| data_dir.join(name).exists())
+        [CLUSTER, FORMER].iter().any(|name| data_dir.join(name).exists())
     }
 
     /// The PostgreSQL that another process runs on these data, if it is ready and not about to stop.

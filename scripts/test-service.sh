@@ -27,16 +27,31 @@ done
 # Tests that need one of these fail with its name if it could not be installed.
 [[ -n ${no_pypi:-} ]] || scripts/proxies.sh || true
 
-# What is left out is at the end of the arguments, behind `--`.
+# What the test programs get is at the end of the arguments, behind `--`.
+options=(-Z unstable-options --report-time ${skipped[@]+"${skipped[@]}"})
 has_separator=
 for argument in "$@"; do
     [[ $argument != -- ]] || has_separator=yes
 done
-if ((${#skipped[@]} > 0)) && [[ -z $has_separator ]]; then
-    skipped=(-- "${skipped[@]}")
-fi
+[[ -n $has_separator ]] || options=(-- "${options[@]}")
+
+# The test programs measure the time of a test only for this variable. It must not reach the compiler, which would then build
+# everything in another way, so a runner sets it.
+host=$(rustc --print host-tuple | tr a-z- A-Z_)
+export "CARGO_TARGET_${host}_RUNNER=env RUSTC_BOOTSTRAP=1"
+# Most tests wait for PostgreSQL and for other programs half of their time.
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc 2>/dev/null || sysctl -n hw.ncpu) * 2))}
+
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
 status=0
-cargo test --locked "$@" ${skipped[@]+"${skipped[@]}"} || status=$?
+cargo test --locked "$@" "${options[@]}" | tee "$output" || status=$?
+
+echo
+echo 'The slowest tests:'
+sed -nE 's/^test (.*) \.\.\. (ok|FAILED|failed) <([0-9.]+)s>$/\3 s \1/p' "$output" | sort -rn | sed -n '1,10s/^/  /p'
+awk '/^test result: / { ran += $4 + $6; failed += $6; ignored += $8 } / \.\.\. ignored/ { sub(/^test /, ""); print "  " $0 > "/dev/stderr" }
+    END { printf "test-service: %d tests ran, %d failed, %d ignored\n", ran, failed, ignored }' "$output" 2>&1
 for program in ${without[@]+"${without[@]}"}; do
     count=$(cargo test --locked --quiet --test it -- --list "$program" 2>/dev/null | grep -c ': test$') || true
     printf 'test-service: LEFT OUT, because KEYMETER_TEST_WITHOUT names %s: %s tests\n' "$program" "$count"

@@ -387,10 +387,8 @@ fn data_of_another_version_or_of_the_former_database_and_missing_programs_are_re
 }
 
 #[test]
-fn root_is_told_what_keeps_the_account_of_postgres_out() {
-    if !running_as_root() {
-        return;
-    }
+fn as_root_one_is_told_what_keeps_the_account_of_postgres_out() {
+    require_root();
     let dir = tempfile::tempdir().unwrap();
     let closed = dir.path().join("closed");
     fs::create_dir(&closed).unwrap();
@@ -403,10 +401,8 @@ fn root_is_told_what_keeps_the_account_of_postgres_out() {
 }
 
 #[test]
-fn root_is_told_that_the_owner_of_the_data_has_no_name() {
-    if !running_as_root() {
-        return;
-    }
+fn as_root_one_is_told_that_the_owner_of_the_data_has_no_name() {
+    require_root();
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
     fs::create_dir(&data).unwrap();
@@ -416,6 +412,11 @@ fn root_is_told_that_the_owner_of_the_data_has_no_name() {
     assert_eq!(refusal(dir.path(), &[]), (Some(2), sentence.to_owned()));
 }
 
+/// Tests that need root have that in their names, by which `scripts/test-service.sh` leaves them out for others.
+fn require_root() {
+    assert!(running_as_root(), "this test needs root; leave out: KEYMETER_TEST_WITHOUT=as_root,in_namespaces");
+}
+
 /// A server in namespaces of its own, where it is process 1 and where nobody else sees what is mounted.
 struct Isolated {
     server: Server,
@@ -423,9 +424,9 @@ struct Isolated {
 }
 
 impl Isolated {
-    /// Starts it after these commands of a shell, whose first argument is the data directory. `None` if that is impossible: not as
-    /// root, or in a container without the right to mount.
-    async fn start(dir: &Path, prepare: &str) -> Option<Self> {
+    /// Starts it after these commands of a shell, whose first argument is the data directory.
+    async fn start(dir: &Path, prepare: &str) -> Self {
+        require_root();
         let unshare = |command: &mut Command, script: &str| {
             command.args(["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-ec", script]);
         };
@@ -433,15 +434,14 @@ impl Isolated {
         fs::create_dir(&data).unwrap();
         let mut trial = Command::new("unshare");
         unshare(&mut trial, prepare);
-        if !running_as_root() || !trial.arg("sh").arg(&data).status().is_ok_and(|status| status.success()) {
-            return None;
-        }
+        let may_mount = trial.arg("sh").arg(&data).status().is_ok_and(|status| status.success());
+        assert!(may_mount, "unshare and mount are not allowed here; leave out: KEYMETER_TEST_WITHOUT=in_namespaces");
         let alone = keymeter(dir, &[]);
         let mut command = Command::new("unshare");
         unshare(&mut command, &format!("{prepare}\nexec \"$0\" serve"));
         command.arg(alone.get_program()).arg(&data).env_clear();
         command.envs(alone.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        Some(Self { server: Server::spawn(dir, command).await, data })
+        Self { server: Server::spawn(dir, command).await, data }
     }
 
     /// The number of the server outside its namespace.
@@ -477,12 +477,12 @@ fn is_dead(pid: u32) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn process_1_of_a_container_with_a_root_that_is_read_only_and_little_shared_memory_works() {
+async fn in_namespaces_process_1_of_a_container_with_a_root_that_is_read_only_and_little_shared_memory_works() {
     let dir = tempfile::tempdir().unwrap();
     let container = "mount -t tmpfs -o size=1m,mode=1777 tmpfs /dev/shm
         mount -t tmpfs -o size=300m,mode=711 tmpfs \"$1\"
         mount -o remount,bind,ro /";
-    let Some(mut isolated) = Isolated::start(dir.path(), container).await else { return };
+    let mut isolated = Isolated::start(dir.path(), container).await;
     let output = isolated.server.output();
     assert!(output.contains("the data directory is in memory (tmpfs)"), "{output}");
     let spender = Spender::new(&isolated.server).await;
@@ -507,11 +507,11 @@ async fn process_1_of_a_container_with_a_root_that_is_read_only_and_little_share
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_refuses_charges_and_loses_none() {
+async fn in_namespaces_a_full_disk_refuses_charges_and_loses_none() {
     const CLIENTS: i64 = 8;
     let dir = tempfile::tempdir().unwrap();
     let disk = "mount -t tmpfs -o size=64m,mode=711 tmpfs \"$1\"";
-    let Some(isolated) = Isolated::start(dir.path(), disk).await else { return };
+    let isolated = Isolated::start(dir.path(), disk).await;
     let spender = Spender::new(&isolated.server).await;
     let load: Vec<_> = (0..CLIENTS).map(|_| spender.charges()).collect();
     spender.has_answered_more_than(20).await;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use axum::body::Bytes;
-use rust_embed::Embed;
-use sha2::{Digest, Sha256};
+use rust_embed::utils::read_file_from_fs;
+use rust_embed::{Embed, EmbeddedFile};
 
 /// The page of all addresses of the dashboard.
 const INDEX: &str = "index.html";
@@ -23,7 +23,13 @@ const MAX_BYTES: u64 = 64 << 20;
 #[allow_missing = true]
 struct Built;
 
-type Contents = BTreeMap<String, Cow<'static, [u8]>>;
+/// What a file contains, and the SHA-256 of that.
+struct Content {
+    bytes: Bytes,
+    hash: [u8; 32],
+}
+
+type Contents = BTreeMap<String, Content>;
 
 /// Files by path, such as `assets/app-1a2b.js`. None if the dashboard is not built.
 #[derive(Default)]
@@ -55,8 +61,8 @@ impl DashboardFiles {
     /// See [`DashboardInvalid`].
     pub fn load(dir: &Path) -> Result<Arc<Self>, DashboardInvalid> {
         static BUILT: LazyLock<Arc<DashboardFiles>> = LazyLock::new(|| {
-            let files = Built::iter().filter_map(|path| Some((path.to_string(), Built::get(&path)?.data)));
-            Arc::new(DashboardFiles::new(files.collect()))
+            let files = Built::iter().filter_map(|path| Some((path.to_string(), Built::get(&path)?.into())));
+            Arc::new(DashboardFiles::new(&files.collect()))
         });
         if dir.as_os_str().is_empty() {
             return Ok(Arc::clone(&BUILT));
@@ -67,7 +73,7 @@ impl DashboardFiles {
         let mut files = Contents::new();
         let mut left = MAX_BYTES;
         match read_directory(dir, "", &mut left, &mut files) {
-            Ok(()) => Ok(Arc::new(Self::new(files))),
+            Ok(()) => Ok(Arc::new(Self::new(&files))),
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 Err(DashboardInvalid::TooLarge(dir.to_owned()))
             }
@@ -76,25 +82,21 @@ impl DashboardFiles {
     }
 
     /// A file beside `x` named `x.br` or `x.gz` is its compressed copy.
-    fn new(mut contents: Contents) -> Self {
-        let compressed: Vec<String> = contents
-            .keys()
-            .filter(|path| {
-                path.strip_suffix(".br").or(path.strip_suffix(".gz")).is_some_and(|path| contents.contains_key(path))
-            })
-            .cloned()
-            .collect();
-        let mut compressed: Contents = compressed.into_iter().filter_map(|path| contents.remove_entry(&path)).collect();
-        let mut take = |path: &str| compressed.remove(path).map(to_bytes);
-        let files = contents.into_iter().map(|(path, content)| {
+    fn new(contents: &Contents) -> Self {
+        let copy = |path: &str, end: &str| contents.get(&format!("{path}{end}")).map(|copy| copy.bytes.clone());
+        let is_copy = |path: &str| {
+            let original = path.strip_suffix(".br").or(path.strip_suffix(".gz"));
+            original.is_some_and(|original| contents.contains_key(original))
+        };
+        let files = contents.iter().filter(|(path, _)| !is_copy(path)).map(|(path, content)| {
             let file = File {
-                content_type: mime_guess::from_path(&path).first_raw().unwrap_or("application/octet-stream"),
-                hash: hex::encode(&Sha256::digest(&content)[..16]),
-                brotli: take(&format!("{path}.br")),
-                gzip: take(&format!("{path}.gz")),
-                plain: to_bytes(content),
+                content_type: mime_guess::from_path(path).first_raw().unwrap_or("application/octet-stream"),
+                hash: hex::encode(&content.hash[..16]),
+                plain: content.bytes.clone(),
+                brotli: copy(path, ".br"),
+                gzip: copy(path, ".gz"),
             };
-            (path, file)
+            (path.clone(), file)
         });
         Self(files.collect())
     }
@@ -115,10 +117,14 @@ impl DashboardFiles {
     }
 }
 
-fn to_bytes(content: Cow<'static, [u8]>) -> Bytes {
-    match content {
-        Cow::Borrowed(content) => Bytes::from_static(content),
-        Cow::Owned(content) => content.into(),
+impl From<EmbeddedFile> for Content {
+    fn from(file: EmbeddedFile) -> Self {
+        let hash = file.metadata.sha256_hash();
+        let bytes = match file.data {
+            Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+            Cow::Owned(bytes) => bytes.into(),
+        };
+        Self { bytes, hash }
     }
 }
 
@@ -132,7 +138,7 @@ fn read_directory(dir: &Path, prefix: &str, left: &mut u64, files: &mut Contents
             read_directory(&entry.path(), &format!("{path}/"), left, files)?;
         } else {
             *left = left.checked_sub(fs::metadata(entry.path())?.len()).ok_or(io::ErrorKind::FileTooLarge)?;
-            files.insert(path, Cow::Owned(fs::read(entry.path())?));
+            files.insert(path, read_file_from_fs(&entry.path())?.into());
         }
     }
     Ok(())
@@ -145,8 +151,8 @@ mod tests {
     #[test]
     fn compressed_copies_belong_to_their_file_and_have_no_path_of_their_own() {
         let contents = [("a.js", "a"), ("a.js.br", "brotli"), ("a.js.gz", "gzip"), ("alone.gz", "z")];
-        let contents = contents.map(|(path, text)| (path.to_owned(), Cow::Borrowed(text.as_bytes())));
-        let files = DashboardFiles::new(contents.into());
+        let contents = contents.map(|(path, text)| (path.to_owned(), Content { bytes: text.into(), hash: [0; 32] }));
+        let files = DashboardFiles::new(&contents.into());
         let script = files.get("a.js").unwrap();
         let parts = (script.plain.as_ref(), script.brotli.as_deref(), script.gzip.as_deref());
         assert_eq!(parts, (b"a".as_slice(), Some(b"brotli".as_slice()), Some(b"gzip".as_slice())));

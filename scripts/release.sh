@@ -2,7 +2,7 @@
 # Builds what a release consists of, for the platform it runs on, into target/release-files:
 #
 #   keymeter-VERSION-PLATFORM.tar.gz   the program, its settings and its systemd unit
-#   keymeter-VERSION-PLATFORM.cdx.json, keymeter-VERSION-dashboard.cdx.json
+#   keymeter-VERSION-PLATFORM.cdx.json, keymeter-VERSION-PLATFORM-dashboard.cdx.json
 #                                      what it is made of: crates and npm packages (SBOM, CycloneDX)
 #   keymeter-VERSION-PLATFORM.sha256   their checksums
 #
@@ -19,8 +19,9 @@ die() {
 }
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-version=$(cargo metadata --format-version 1 --no-deps --offline |
-    node -p 'JSON.parse(require("fs").readFileSync(0)).packages.find((p) => p.name === "keymeter").version')
+read -r version target < <(cargo metadata --format-version 1 --no-deps --offline | node -p '
+    const { packages, target_directory } = JSON.parse(require("fs").readFileSync(0));
+    [packages[0].version, target_directory].join(" ")')
 tag=${1:-v$version}
 [[ $tag == "v$version" ]] || die "the tag $tag is not the version in Cargo.toml, $version"
 grep -q "^## \[$version\] - 20" CHANGELOG.md || die "CHANGELOG.md has no date for $version"
@@ -41,8 +42,7 @@ mkdir -p "$out/$name"
 say "building $KEYMETER_VERSION"
 scripts/dashboard.sh build
 SQLX_OFFLINE=true cargo build --profile dist --locked --bin keymeter
-program=$(cargo metadata --format-version 1 --no-deps --offline |
-    node -p 'JSON.parse(require("fs").readFileSync(0)).target_directory')/dist/keymeter
+program=$target/dist/keymeter
 said=$("$program" --version)
 [[ $said == "keymeter $KEYMETER_VERSION" ]] || die "the program says it is \"$said\""
 
@@ -56,6 +56,6 @@ rm -r "${out:?}/$name"
 say 'listing what it is made of'
 cargo cyclonedx --format json --override-filename release-sbom --quiet
 mv release-sbom.json "$out/$name.cdx.json"
-(cd dashboard && npm sbom --sbom-format cyclonedx --omit dev) >"$out/keymeter-$version-dashboard.cdx.json"
+(cd dashboard && npm sbom --sbom-format cyclonedx --omit dev) >"$out/$name-dashboard.cdx.json"
 (cd "$out" && sha256sum ./*.tar.gz ./*.cdx.json | sed 's| \./| |' >"$name.sha256")
 ls -l "$out" >&2

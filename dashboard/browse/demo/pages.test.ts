@@ -1,8 +1,8 @@
 import { checkPage } from '../harness/checkPage';
 import { THREE_SCREENS } from '../harness/layout';
 import { DARK, LIGHT, lookName } from '../harness/looks';
-import { PAGES, settled, visitTo } from '../harness/pages';
-import { expect, test } from '../harness/test';
+import { openPage, PAGES } from '../harness/pages';
+import { test } from '../harness/test';
 
 // `screens` checks every page on all screens, and in both looks.
 for (const [index, demoPage] of PAGES.entries()) {
@@ -11,10 +11,7 @@ for (const [index, demoPage] of PAGES.entries()) {
     visit,
     site,
   }) => {
-    const to = await visitTo(site, demoPage);
-    const page = await visit({ ...look, ...to });
-    await settled(page);
-    expect(page.url()).toBe(site + to.path);
+    const page = await openPage({ visit, site }, demoPage, look);
     await checkPage(page, THREE_SCREENS);
   });
 }

@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { PASSWORD } from '../server/Server';
 import { type Account, done, ROOT, signedIn } from './accounts';
+import { expect, type Visit, type VisitOptions } from './test';
 import { hidden, visible } from './visibility';
 
 export const ANA: Account = { username: 'ana', password: PASSWORD };
@@ -59,15 +60,25 @@ export const PAGES: DemoPage[] = [
   { name: 'admin-settings', as: 'root', path: '/admin/settings' },
 ];
 
-/** How to visit a page of the demo. */
-export async function visitTo(site: string, { as, path }: DemoPage) {
+interface PageFixtures {
+  visit: Visit;
+  site: string;
+}
+
+/** Opens a page of the demo, and waits until it is there with its own address. */
+export async function openPage(
+  { visit, site }: PageFixtures,
+  { as, path: pathOf }: DemoPage,
+  options: VisitOptions,
+): Promise<Page> {
   if (as === 'nova') await createNova(site);
-  return {
-    as: as && USERS[as],
-    path: typeof path === 'string' ? path : path(await idsOf(site)),
-    // The responses to the pages of a missing key and a missing user.
-    expected: [/^404 GET \/api\/token\/999999/, /^404 GET \/api\/admin\/(users|tokens)\/999999/],
-  };
+  const path = typeof pathOf === 'string' ? pathOf : pathOf(await idsOf(site));
+  // The responses to the pages of a missing key and a missing user.
+  const expected = [/^404 GET \/api\/token\/999999/, /^404 GET \/api\/admin\/(users|tokens)\/999999/];
+  const page = await visit({ ...options, as: as && USERS[as], path, expected });
+  await settled(page);
+  expect(page.url()).toBe(site + path);
+  return page;
 }
 
 async function createNova(site: string) {

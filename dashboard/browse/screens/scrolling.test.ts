@@ -1,5 +1,5 @@
 import { lasting, resize } from '../harness/layout';
-import { PAGES, settled, visitTo } from '../harness/pages';
+import { openPage, PAGES } from '../harness/pages';
 import { enlargedScrolling, horizontalOverflow } from '../harness/scrolling';
 import { expect, test } from '../harness/test';
 import { visible } from '../harness/visibility';
@@ -22,8 +22,7 @@ test('scrolling elements are focusable', async ({ visit, site }) => {
   const seen = new Map(SCREENS.map(({ width }) => [width, new Set<string>()]));
   for (const demoPage of PAGES) {
     const { name, as = 'nobody' } = demoPage;
-    const page = await visit({ fonts: 'dejavu', ...(await visitTo(site, demoPage)) });
-    await settled(page);
+    const page = await openPage({ visit, site }, demoPage, { fonts: 'dejavu' });
     if (name === 'overview') {
       await page.getByText('Table', { exact: true }).click();
       await visible(page.getByRole('table', { name: 'Spend by day' }));

@@ -13,10 +13,10 @@ use super::extract::{Query, origin};
 use super::middleware::observe::set_user;
 use super::same_site;
 use super::state::AppState;
+use crate::domain::bounds;
 use crate::domain::caller::{Caller, Credential, Origin};
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::key::Digest;
-use crate::domain::policy;
 use crate::domain::secrets::{AccessTokenSecret, GatewaySecret};
 use crate::domain::time::DAY;
 use crate::domain::user::User;
@@ -178,7 +178,7 @@ pub async fn start_session(
     let ip = origin.ip.map_or_else(String::new, |ip| ip.to_string());
     session.insert(IP, ip).await.map_err(session_failed)?;
     let user_agent = headers.get(header::USER_AGENT).and_then(|text| text.to_str().ok()).unwrap_or_default();
-    let user_agent: String = user_agent.chars().take(policy::MAX_USER_AGENT_CHARS).collect();
+    let user_agent: String = user_agent.chars().take(bounds::MAX_USER_AGENT_CHARS).collect();
     session.insert(USER_AGENT, user_agent).await.map_err(session_failed)?;
     session.save().await.map_err(session_failed)
 }
@@ -256,5 +256,5 @@ fn session_failed(error: tower_sessions::session::Error) -> ApiError {
 /// How long the browser keeps the cookie.
 #[must_use]
 pub const fn session_lifetime() -> tower_sessions::cookie::time::Duration {
-    tower_sessions::cookie::time::Duration::days(policy::SESSION_DAYS)
+    tower_sessions::cookie::time::Duration::days(bounds::SESSION_DAYS)
 }

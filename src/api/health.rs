@@ -14,7 +14,7 @@ use super::auth::Admin;
 use super::envelope::{Done, Envelope};
 use super::error_code::ErrorCode;
 use super::state::AppState;
-use crate::domain::policy;
+use crate::domain::bounds;
 use crate::telemetry::MetricsAccess;
 
 /// What this service is, and what it allows.
@@ -50,7 +50,7 @@ pub async fn status(State(app): State<Arc<AppState>>) -> Envelope<StatusBody> {
         name: "keymeter",
         system_name: "keymeter",
         version: env!("CARGO_PKG_VERSION"),
-        quota_per_unit: policy::QUOTA_PER_USD,
+        quota_per_unit: bounds::QUOTA_PER_USD,
         quota_display_type: "USD",
         registration: rules.registration_open,
         token_api: if rules.token_api_open { "enabled" } else { "by_request" },

@@ -13,8 +13,8 @@ use super::envelope::{Envelope, NoStore};
 use super::extract::{Id, Json};
 use super::state::AppState;
 use super::tokens::IdsBody;
+use crate::domain::bounds;
 use crate::domain::id::TokenId;
-use crate::domain::policy;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeyBody {
@@ -47,7 +47,7 @@ pub async fn list(
     ApiUser(caller): ApiUser,
     Json(body): Json<IdsBody>,
 ) -> Result<NoStore<Envelope<KeysBody>>, ApiError> {
-    let ids = body.read(policy::MAX_KEY_BATCH)?;
+    let ids = body.read(bounds::MAX_KEY_BATCH)?;
     let keys = app.keys.list(&caller, &ids).await?;
     let keys = keys.into_iter().map(|(id, key)| (id.to_string(), key.expose().to_owned())).collect();
     Ok(NoStore(Envelope::of(KeysBody { keys })))

@@ -7,11 +7,11 @@ use utoipa::ToSchema;
 
 use super::api_error::ApiError;
 use super::error_code::ErrorCode;
+use crate::domain::bounds;
 use crate::domain::calendar::Period;
 use crate::domain::limit_change::LimitChange;
 use crate::domain::money::Quota;
 use crate::domain::period_limits::{PeriodExceeded, PeriodLimits, PeriodLimitsPatch, PeriodUsage};
-use crate::domain::policy;
 use crate::domain::rate_limits::{RateLimits, RateLimitsPatch};
 
 const NO_LIMIT: i64 = -1;
@@ -41,7 +41,7 @@ impl PeriodLimitsChange {
         let Some(value) = value else {
             return Ok(PeriodLimitsPatch::default());
         };
-        let field = Field { name: "period_limits", code: ErrorCode::InvalidPeriodLimit, max: policy::MAX_QUOTA };
+        let field = Field { name: "period_limits", code: ErrorCode::InvalidPeriodLimit, max: bounds::MAX_QUOTA };
         let Self { day, week, month } = field.read(value, "`day`, `week` and `month`")?;
         let quota = |member, units| {
             Ok::<_, ApiError>(match field.change(member, units)? {
@@ -77,7 +77,7 @@ impl RateLimitsChange {
         let Some(value) = value else {
             return Ok(RateLimitsPatch::default());
         };
-        let field = Field { name: "rate_limits", code: ErrorCode::InvalidRateLimit, max: policy::MAX_RATE };
+        let field = Field { name: "rate_limits", code: ErrorCode::InvalidRateLimit, max: bounds::MAX_RATE };
         let Self { requests_per_minute, tokens_per_minute, concurrency } =
             field.read(value, "`requests_per_minute`, `tokens_per_minute` and `concurrency`")?;
         Ok(RateLimitsPatch {

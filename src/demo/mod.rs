@@ -13,6 +13,7 @@ pub use self::keys::MODELS;
 use self::keys::{DemoKey, FinalState, KEYS, Model};
 use crate::api::state::AppState;
 use crate::domain::account::Budget;
+use crate::domain::bounds;
 use crate::domain::caller::{Caller, Credential, Origin};
 use crate::domain::clock::{Clock, ManualClock};
 use crate::domain::group::Group;
@@ -23,7 +24,6 @@ use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
 use crate::domain::password::TypedPassword;
 use crate::domain::period_limits::PeriodLimits;
-use crate::domain::policy;
 use crate::domain::rate_limits::RateLimits;
 use crate::domain::time::{DAY, Lifetime, UnixTime};
 use crate::domain::token::{NewToken, QuotaChange, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
@@ -289,7 +289,7 @@ async fn sign_in(state: &AppState, username: &str, password: &SecretString) -> R
 }
 
 fn dollars_of(dollars: i64) -> Result<Quota, DemoError> {
-    Quota::grant(dollars * policy::QUOTA_PER_USD).map_err(invalid)
+    Quota::grant(dollars * bounds::QUOTA_PER_USD).map_err(invalid)
 }
 
 fn invalid(error: impl std::fmt::Display) -> DemoError {

@@ -1,8 +1,8 @@
 //! Tokens that need their owner's attention, and why. The overview shows them.
 
 use super::account::Budget;
+use super::bounds;
 use super::money::Quota;
-use super::policy;
 use super::status::Status;
 use super::time::UnixTime;
 use super::token::Token;
@@ -10,7 +10,7 @@ use super::token::Token;
 /// Why a token needs attention, the most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Attention {
-    /// Enabled, and expires within [`policy::EXPIRES_SOON_SECONDS`].
+    /// Enabled, and expires within [`bounds::EXPIRES_SOON_SECONDS`].
     ExpiresSoon,
     /// Enabled, and less than a tenth of its quota is left.
     NearlySpent,
@@ -42,7 +42,7 @@ impl Token {
         match self.status(now) {
             Status::Expired => Some(Attention::Expired),
             Status::QuotaExhausted => Some(Attention::Exhausted),
-            Status::Enabled if self.lifetime.is_over(now.plus(policy::EXPIRES_SOON_SECONDS)) => {
+            Status::Enabled if self.lifetime.is_over(now.plus(bounds::EXPIRES_SOON_SECONDS)) => {
                 Some(Attention::ExpiresSoon)
             }
             Status::Enabled if self.is_nearly_spent() => Some(Attention::NearlySpent),
@@ -87,7 +87,7 @@ mod tests {
         use Attention::{Exhausted, Expired, ExpiresSoon, NearlySpent};
         let now = UnixTime::new(1_000);
         let until = |time: i64| Lifetime::Until(UnixTime::new(time));
-        let (soon, later) = (until(1_000 + policy::EXPIRES_SOON_SECONDS), until(1_001 + policy::EXPIRES_SOON_SECONDS));
+        let (soon, later) = (until(1_000 + bounds::EXPIRES_SOON_SECONDS), until(1_001 + bounds::EXPIRES_SOON_SECONDS));
         let quota = |units: i64| Quota::grant(units).unwrap();
         let limited = |remain: i64| Budget::Limited { remain: quota(remain) };
         let unlimited = Budget::Unlimited { shelved: quota(1) };

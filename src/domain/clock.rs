@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use super::policy;
+use super::bounds;
 use super::time::{Micros, UnixTime};
 
 /// How long this machine has been running, in microseconds. It never moves back, also runs while the machine is suspended,
@@ -116,7 +116,7 @@ impl Reading {
     /// The reading to go by after one more: the one with the shortest round trip, unless it is too old or the clock was
     /// set since.
     fn or_newer(self, newer: Self) -> Self {
-        let is_old = newer.answered_at.since(self.answered_at) > policy::CLOCK_READING_KEPT;
+        let is_old = newer.answered_at.since(self.answered_at) > bounds::CLOCK_READING_KEPT;
         if is_old || newer.round_trip() <= self.round_trip() || !newer.agrees_with(self) { newer } else { self }
     }
 }
@@ -148,7 +148,7 @@ impl DatabaseClock {
 
     /// Whether it is current at an uptime.
     fn is_current_at(&self, uptime: Uptime) -> bool {
-        uptime.since(Uptime(self.read_at.load(Ordering::SeqCst))) < policy::CLOCK_CURRENT
+        uptime.since(Uptime(self.read_at.load(Ordering::SeqCst))) < bounds::CLOCK_CURRENT
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ipnet::IpNet;
 
-use super::policy;
+use super::bounds;
 
 /// Spec §2.1 `allow_ips`: the networks that requests may come from. An empty list admits every address.
 #[derive(Debug, Clone, Default)]
@@ -21,8 +21,8 @@ pub enum IpsInvalid {
     /// One entry cannot be read; the whole list is refused.
     #[error("`allow_ips` contains {0:?}, which is neither an IP address nor a network in CIDR notation")]
     Entry(String),
-    /// More than [`policy::MAX_IPS`] entries: every request of a gateway compares all of them.
-    #[error("`allow_ips` has more than {} entries", policy::MAX_IPS)]
+    /// More than [`bounds::MAX_IPS`] entries: every request of a gateway compares all of them.
+    #[error("`allow_ips` has more than {} entries", bounds::MAX_IPS)]
     TooMany,
 }
 
@@ -40,7 +40,7 @@ impl IpAllowlist {
             let Some(network) = network(entry) else {
                 return Err(IpsInvalid::Entry(entry.chars().take(100).collect()));
             };
-            if entries.len() == policy::MAX_IPS {
+            if entries.len() == bounds::MAX_IPS {
                 return Err(IpsInvalid::TooMany);
             }
             entries.push(entry);

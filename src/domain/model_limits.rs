@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::policy;
+use super::bounds;
 
 /// Spec §2.1 `model_limits`: names and patterns of models in the owner's order, without repetitions. Clones share the text, because a
 /// batch of charges holds many.
@@ -17,14 +17,14 @@ pub struct ModelLimits(Arc<str>);
 /// Why a list of models was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelsInvalid {
-    /// More than [`policy::MAX_MODELS`] names.
-    #[error("`model_limits` names more than {} models", policy::MAX_MODELS)]
+    /// More than [`bounds::MAX_MODELS`] names.
+    #[error("`model_limits` names more than {} models", bounds::MAX_MODELS)]
     TooMany,
-    /// A name of more than [`policy::MAX_MODEL_CHARS`] characters.
-    #[error("`model_limits` contains a name of more than {} characters", policy::MAX_MODEL_CHARS)]
+    /// A name of more than [`bounds::MAX_MODEL_CHARS`] characters.
+    #[error("`model_limits` contains a name of more than {} characters", bounds::MAX_MODEL_CHARS)]
     NameTooLong,
-    /// More than [`policy::MAX_LIST_BYTES`] in all: every server remembers the lists of the keys in use.
-    #[error("`model_limits` is longer than {} bytes", policy::MAX_LIST_BYTES)]
+    /// More than [`bounds::MAX_LIST_BYTES`] in all: every server remembers the lists of the keys in use.
+    #[error("`model_limits` is longer than {} bytes", bounds::MAX_LIST_BYTES)]
     TooLong,
     /// A line break, a tab or another control character.
     #[error("`model_limits` contains control characters; separate names with commas")]
@@ -103,16 +103,16 @@ impl ModelLimits {
             if written - escaped > usize::from(is_pattern) || (is_pattern && text.is_empty()) {
                 return Err(ModelsInvalid::Star);
             }
-            if text.chars().count() > policy::MAX_MODEL_CHARS {
+            if text.chars().count() > bounds::MAX_MODEL_CHARS {
                 return Err(ModelsInvalid::NameTooLong);
             }
             kept.push(name);
         }
-        if kept.len() > policy::MAX_MODELS {
+        if kept.len() > bounds::MAX_MODELS {
             return Err(ModelsInvalid::TooMany);
         }
         let list = kept.join(",");
-        if unescaped(&list).len() > policy::MAX_LIST_BYTES {
+        if unescaped(&list).len() > bounds::MAX_LIST_BYTES {
             return Err(ModelsInvalid::TooLong);
         }
         Ok(Self(list.into()))
@@ -184,8 +184,8 @@ mod tests {
         assert!(ModelLimits::parse(&many(1_000)).is_ok());
         assert_eq!(ModelLimits::parse(&many(1_001)), Err(ModelsInvalid::TooMany));
         let long = |names: usize| (0..names).map(|i| format!("{i:0127}")).collect::<Vec<_>>().join(",");
-        let longest = format!("{},{}", long(127), "m".repeat(policy::MAX_MODEL_CHARS));
-        assert_eq!(longest.len(), policy::MAX_LIST_BYTES);
+        let longest = format!("{},{}", long(127), "m".repeat(bounds::MAX_MODEL_CHARS));
+        assert_eq!(longest.len(), bounds::MAX_LIST_BYTES);
         assert!(ModelLimits::parse(&longest).is_ok());
         assert_eq!(ModelLimits::parse(&longest.replace("0,0", "0,00")), Err(ModelsInvalid::TooLong));
         assert_eq!(ModelLimits::parse(&long(129)), Err(ModelsInvalid::TooLong));

@@ -1,7 +1,7 @@
 //! Quota and dollars. Integers only: 1 USD is 500,000 quota units (spec §1), so one unit is exactly
 //! 2 millionths of a dollar and no float is needed.
 
-use super::policy;
+use super::bounds;
 
 /// An amount of quota units, never negative, with checked arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, sqlx::Type)]
@@ -11,7 +11,7 @@ pub struct Quota(i64);
 
 /// Why an amount was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a whole number from 0 to {}", policy::MAX_QUOTA)]
+#[error("must be a whole number from 0 to {}", bounds::MAX_QUOTA)]
 pub struct QuotaInvalid;
 
 impl Quota {
@@ -22,7 +22,7 @@ impl Quota {
     pub const LEAST: Self = Self(1);
 
     /// What stands for an unlimited amount in the billing calls.
-    pub const UNLIMITED_SENTINEL: Self = Self(policy::UNLIMITED_SENTINEL);
+    pub const UNLIMITED_SENTINEL: Self = Self(bounds::UNLIMITED_SENTINEL);
 
     /// The largest amount that can be counted.
     pub const MAX: Self = Self(i64::MAX);
@@ -32,7 +32,7 @@ impl Quota {
     /// # Errors
     /// Negative amounts and amounts above that.
     pub const fn grant(units: i64) -> Result<Self, QuotaInvalid> {
-        if units < 0 || units > policy::MAX_QUOTA {
+        if units < 0 || units > bounds::MAX_QUOTA {
             return Err(QuotaInvalid);
         }
         Ok(Self(units))
@@ -89,7 +89,7 @@ impl Quota {
     /// The same amount in dollars, exactly.
     #[must_use]
     pub fn usd(self) -> Usd {
-        Usd { micros: i128::from(self.0) * policy::MICRO_USD_PER_QUOTA }
+        Usd { micros: i128::from(self.0) * bounds::MICRO_USD_PER_QUOTA }
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(shown(1), "0.000002");
         assert_eq!(shown(250_000), "0.5");
         assert_eq!(shown(617_283), "1.234566");
-        assert_eq!(shown(policy::MAX_QUOTA), "1000000000");
+        assert_eq!(shown(bounds::MAX_QUOTA), "1000000000");
         assert_eq!(shown(i64::MAX), "18446744073709.551614");
     }
 

@@ -1,6 +1,6 @@
 //! Pages (spec §2.2, §8).
 
-use super::policy;
+use super::bounds;
 
 /// A requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,8 +112,8 @@ fn whole(text: Option<&str>) -> Option<Option<i64>> {
 fn size_of(text: Option<&str>) -> Result<i64, PageInvalid> {
     match whole(text).ok_or(PageInvalid::Size)? {
         Some(size) if size < 0 => Err(PageInvalid::Size),
-        None | Some(0) => Ok(policy::DEFAULT_PAGE_SIZE),
-        Some(size) => Ok(size.min(policy::MAX_PAGE_SIZE)),
+        None | Some(0) => Ok(bounds::DEFAULT_PAGE_SIZE),
+        Some(size) => Ok(size.min(bounds::MAX_PAGE_SIZE)),
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn an_answer_repeats_the_page_its_size_and_the_total() {
         let page = PageRequest::from_one(Some("2"), Some("500")).unwrap().holding(vec![7, 8], 9).map(|n| n + 1);
-        assert_eq!((page.page, page.page_size, page.total, page.items), (2, policy::MAX_PAGE_SIZE, 9, vec![8, 9]));
+        assert_eq!((page.page, page.page_size, page.total, page.items), (2, bounds::MAX_PAGE_SIZE, 9, vec![8, 9]));
     }
 
     proptest! {
@@ -205,7 +205,7 @@ mod tests {
             let both = [PageRequest::from_zero(Some(&p), Some(&size)), PageRequest::from_one(Some(&p), Some(&size))];
             for page in both.into_iter().flatten() {
                 prop_assert!(page.offset() >= 0);
-                prop_assert!((1..=policy::MAX_PAGE_SIZE).contains(&page.size()));
+                prop_assert!((1..=bounds::MAX_PAGE_SIZE).contains(&page.size()));
             }
         }
     }

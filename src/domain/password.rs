@@ -3,8 +3,8 @@
 use rand::CryptoRng;
 use zeroize::Zeroizing;
 
+use super::bounds;
 use super::key::random_base62;
-use super::policy;
 
 /// A new password of a valid length.
 pub struct NewPassword(Zeroizing<String>);
@@ -16,7 +16,7 @@ pub struct TypedPassword(Option<Zeroizing<String>>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the password must have {} to {} characters",
-    policy::PASSWORD_CHARS.start(), policy::PASSWORD_CHARS.end()
+    bounds::PASSWORD_CHARS.start(), bounds::PASSWORD_CHARS.end()
 )]
 pub struct PasswordInvalid;
 
@@ -26,7 +26,7 @@ impl NewPassword {
     /// # Errors
     /// Too short or too long.
     pub fn parse(text: &str) -> Result<Self, PasswordInvalid> {
-        if !policy::PASSWORD_CHARS.contains(&text.chars().count()) {
+        if !bounds::PASSWORD_CHARS.contains(&text.chars().count()) {
             return Err(PasswordInvalid);
         }
         Ok(Self(Zeroizing::new(text.to_owned())))
@@ -43,7 +43,7 @@ impl TypedPassword {
     /// Any text.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        let max = *policy::PASSWORD_CHARS.end();
+        let max = *bounds::PASSWORD_CHARS.end();
         let fits = text.chars().take(max + 1).count() <= max;
         Self(fits.then(|| Zeroizing::new(text.to_owned())))
     }

@@ -4,8 +4,8 @@
 //! "theoretical arrival time"). A request moves it forward; one that would move it more than a minute ahead of now is
 //! refused. So a whole minute's worth may come at once, and afterwards as much as has drained since.
 
+use super::bounds;
 use super::limit_change::LimitChange;
-use super::policy;
 use super::time::Micros;
 use super::wording::{Count, Wait};
 
@@ -139,7 +139,7 @@ impl RateLimits {
 }
 
 const MINUTE: i64 = 60 * Micros::PER_SECOND;
-const MAX_DEBT: i64 = policy::MAX_RATE_DEBT_SECONDS * Micros::PER_SECOND;
+const MAX_DEBT: i64 = bounds::MAX_RATE_DEBT_SECONDS * Micros::PER_SECOND;
 const TOLERANCE: i64 = Micros::PER_SECOND;
 
 /// When a bucket is empty, not before `now`. A full bucket is empty after `most` microseconds. What is later was written

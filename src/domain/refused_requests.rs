@@ -29,7 +29,7 @@ pub struct RefusedRow {
 #[derive(Debug)]
 pub struct RefusedReport {
     pub span: ReportSpan,
-    /// The largest counts, at most [`MAX_REFUSED_ROWS`](super::policy::MAX_REFUSED_ROWS).
+    /// The largest counts, at most [`MAX_REFUSED_ROWS`](super::bounds::MAX_REFUSED_ROWS).
     pub rows: Vec<RefusedRow>,
     /// Of all refused requests, also those without a row.
     pub total: i64,

@@ -1,7 +1,7 @@
 //! Search patterns (spec §4.2, §8).
 
+use super::bounds;
 use super::key::{self, ApiKey};
-use super::policy;
 
 /// A search pattern: literal pieces, with any text between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,10 +14,10 @@ pub struct SearchPattern {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SearchInvalid {
     /// Spec §8.
-    #[error("a search needs at least {} characters beside `%`", policy::MIN_SEARCH_CHARS)]
+    #[error("a search needs at least {} characters beside `%`", bounds::MIN_SEARCH_CHARS)]
     TooShort,
     /// Spec §8.
-    #[error("a search may contain at most {} wildcards (`%`)", policy::MAX_SEARCH_WILDCARDS)]
+    #[error("a search may contain at most {} wildcards (`%`)", bounds::MAX_SEARCH_WILDCARDS)]
     TooManyWildcards,
     /// Two wildcards in a row mean the same as one, so they are probably a mistake of the client.
     #[error("a search may not contain `%%`")]
@@ -32,7 +32,7 @@ pub enum SearchInvalid {
         key::HINT_CHARS
     )]
     NotEnds,
-    /// See [`policy::MAX_KEY_CANDIDATES`].
+    /// See [`bounds::MAX_KEY_CANDIDATES`].
     #[error("too many keys have these characters; send more of them")]
     TooManyKeys,
 }
@@ -68,10 +68,10 @@ impl SearchPattern {
             return Err(SearchInvalid::DoubleWildcard);
         }
         let wildcards = text.matches('%').count();
-        if wildcards > policy::MAX_SEARCH_WILDCARDS {
+        if wildcards > bounds::MAX_SEARCH_WILDCARDS {
             return Err(SearchInvalid::TooManyWildcards);
         }
-        if text.chars().count() - wildcards < policy::MIN_SEARCH_CHARS {
+        if text.chars().count() - wildcards < bounds::MIN_SEARCH_CHARS {
             return Err(SearchInvalid::TooShort);
         }
         let pieces = if wildcards == 0 {

@@ -1,7 +1,7 @@
 //! The parts of which the spend of a range of seconds is summed. A user may have millions of charges in it, so whole days are
 //! read from the daily usage, and only the charges near the two ends one by one.
 
-use super::policy;
+use super::bounds;
 use super::time::{DAY, Day, UnixTime};
 
 /// What to add up. The spend of the range is the daily usage of `days`, plus the charges of `edges` that are in the range and
@@ -9,7 +9,7 @@ use super::time::{DAY, Day, UnixTime};
 ///
 /// That is exact although the day in which a charge counts may differ from the day of its time (`charges.day`): after a change
 /// of `usage.time_zone`, and after the database's clock was wrong. Wherever it differs by no more than any two time zones and
-/// [`policy::MAX_DAYS_AHEAD`] do, the edges contain all charges in question, whatever zone their day was one of.
+/// [`bounds::MAX_DAYS_AHEAD`] do, the edges contain all charges in question, whatever zone their day was one of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpendParts {
     /// The first and the last day; `None` if the charges alone are read.
@@ -19,8 +19,8 @@ pub struct SpendParts {
 }
 
 /// How long before the beginning of its UTC day the first charge of a day may be made: its zone is at most 14 hours ahead of
-/// UTC, and the charge counts at most [`policy::MAX_DAYS_AHEAD`] days ahead.
-const EARLIEST: i64 = 14 * 3_600 + policy::MAX_DAYS_AHEAD * DAY;
+/// UTC, and the charge counts at most [`bounds::MAX_DAYS_AHEAD`] days ahead.
+const EARLIEST: i64 = 14 * 3_600 + bounds::MAX_DAYS_AHEAD * DAY;
 
 /// How long after the end of its UTC day the last charge of a day may be made: its zone is at most 12 hours behind UTC.
 const LATEST: i64 = 12 * 3_600;
@@ -146,7 +146,7 @@ mod tests {
             length in 0..60 * DAY,
             at in 0..90 * DAY,
             zone in 0..chrono_tz::TZ_VARIANTS.len(),
-            ahead in 0..=policy::MAX_DAYS_AHEAD,
+            ahead in 0..=bounds::MAX_DAYS_AHEAD,
             since in proptest::option::of(0..40 * DAY),
         ) {
             let start = MIDNIGHT - 80 * DAY;

@@ -3,7 +3,7 @@
 use icu_properties::CodePointSetData;
 use icu_properties::props::{BidiControl, DefaultIgnorableCodePoint};
 
-use super::policy;
+use super::bounds;
 
 /// Why a text was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -14,11 +14,11 @@ pub enum TextInvalid {
     /// Not a label; the name of the field.
     #[error(
         "`{0}` must have at most {max} characters, without control or invisible characters",
-        max = policy::MAX_LABEL_CHARS
+        max = bounds::MAX_LABEL_CHARS
     )]
     Label(&'static str),
     /// Too long a text; the name of the field.
-    #[error("`{0}` must have at most {max} characters", max = policy::MAX_REASON_CHARS)]
+    #[error("`{0}` must have at most {max} characters", max = bounds::MAX_REASON_CHARS)]
     TooLong(&'static str),
     /// An empty text; the name of the field.
     #[error("`{0}` is required")]
@@ -35,7 +35,7 @@ pub fn email(text: &str) -> Result<String, TextInvalid> {
         !local.is_empty() && domain.contains('.') && !domain.contains('@') && !domain.ends_with('.')
     });
     let clean = !text.chars().any(|c| c.is_whitespace() || c.is_control()) && !hides_something(text);
-    if text.is_empty() || (well_formed && clean && text.chars().count() <= policy::MAX_EMAIL_CHARS) {
+    if text.is_empty() || (well_formed && clean && text.chars().count() <= bounds::MAX_EMAIL_CHARS) {
         return Ok(text.to_owned());
     }
     Err(TextInvalid::Email)
@@ -47,7 +47,7 @@ pub fn email(text: &str) -> Result<String, TextInvalid> {
 /// Too long; control or invisible characters.
 pub fn label(field: &'static str, text: &str) -> Result<String, TextInvalid> {
     let text = text.trim();
-    let is_long = text.chars().count() > policy::MAX_LABEL_CHARS;
+    let is_long = text.chars().count() > bounds::MAX_LABEL_CHARS;
     if is_long || text.chars().any(char::is_control) || hides_something(text) {
         return Err(TextInvalid::Label(field));
     }
@@ -61,7 +61,7 @@ pub fn label(field: &'static str, text: &str) -> Result<String, TextInvalid> {
 /// Too long.
 pub fn multiline(field: &'static str, text: &str) -> Result<String, TextInvalid> {
     let text = text.trim().replace('\0', "");
-    if text.chars().count() > policy::MAX_REASON_CHARS {
+    if text.chars().count() > bounds::MAX_REASON_CHARS {
         return Err(TextInvalid::TooLong(field));
     }
     Ok(text)

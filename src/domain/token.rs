@@ -1,6 +1,7 @@
 //! The token and its changes (spec §2.1, §4.4, §4.5a).
 
 use super::account::{Account, Budget};
+use super::bounds;
 use super::group::Group;
 use super::id::{TokenId, UserId};
 use super::ip_allowlist::IpAllowlist;
@@ -8,7 +9,6 @@ use super::key::{ApiKey, KeyHint};
 use super::model_limits::ModelLimits;
 use super::money::{Quota, QuotaInvalid};
 use super::period_limits::{PeriodLimits, PeriodLimitsPatch};
-use super::policy;
 use super::rate_limits::{RateCounters, RateLimits, RateLimitsPatch};
 use super::text::hides_something;
 use super::time::{Lifetime, UnixTime};
@@ -107,9 +107,9 @@ pub struct TokenName(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameInvalid {
     /// Absent, or only white space.
-    #[error("a token needs a `name` of 1 to {} characters", policy::MAX_NAME_CHARS)]
+    #[error("a token needs a `name` of 1 to {} characters", bounds::MAX_NAME_CHARS)]
     Empty,
-    #[error("`name` has more than {} characters", policy::MAX_NAME_CHARS)]
+    #[error("`name` has more than {} characters", bounds::MAX_NAME_CHARS)]
     TooLong,
     /// A line break, a tab, a NUL, a zero-width space and the like.
     #[error("`name` contains control or invisible characters")]
@@ -129,7 +129,7 @@ impl TokenName {
         if name.chars().any(char::is_control) || hides_something(name) {
             return Err(NameInvalid::Control);
         }
-        if name.chars().count() > policy::MAX_NAME_CHARS {
+        if name.chars().count() > bounds::MAX_NAME_CHARS {
             return Err(NameInvalid::TooLong);
         }
         Ok(Self(name.to_owned()))
@@ -142,7 +142,7 @@ impl TokenName {
     pub fn from_stored(name: String) -> Result<Self, NameInvalid> {
         match name.chars().count() {
             0 => Err(NameInvalid::Empty),
-            chars if chars > policy::MAX_NAME_CHARS => Err(NameInvalid::TooLong),
+            chars if chars > bounds::MAX_NAME_CHARS => Err(NameInvalid::TooLong),
             _ => Ok(Self(name)),
         }
     }
@@ -166,7 +166,7 @@ pub struct TokenNote(String);
 /// Why a note was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoteInvalid {
-    #[error("`note` has more than {} characters", policy::MAX_NOTE_CHARS)]
+    #[error("`note` has more than {} characters", bounds::MAX_NOTE_CHARS)]
     TooLong,
     /// A control character other than a line break or a tab.
     #[error("`note` contains control characters; only line breaks and tabs are allowed")]
@@ -183,7 +183,7 @@ impl TokenNote {
         if note.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
             return Err(NoteInvalid::Control);
         }
-        if note.chars().count() > policy::MAX_NOTE_CHARS {
+        if note.chars().count() > bounds::MAX_NOTE_CHARS {
             return Err(NoteInvalid::TooLong);
         }
         Ok(Self(note))
@@ -229,7 +229,7 @@ pub enum EditRefused {
     #[error("the token has {0} quota units left, which is less than `add_quota` takes away")]
     Insufficient(i64),
     /// Holds what is left.
-    #[error("the token has {0} quota units left; `add_quota` may not raise them above {max}", max = policy::MAX_QUOTA)]
+    #[error("the token has {0} quota units left; `add_quota` may not raise them above {max}", max = bounds::MAX_QUOTA)]
     TooMuch(i64),
 }
 
@@ -289,7 +289,7 @@ impl Token {
 fn added(remain: Quota, units: i64) -> Result<Quota, EditRefused> {
     match remain.changed_by(units) {
         None if units.is_negative() => Err(EditRefused::Insufficient(remain.get())),
-        Some(sum) if units <= 0 || sum.get() <= policy::MAX_QUOTA => Ok(sum),
+        Some(sum) if units <= 0 || sum.get() <= bounds::MAX_QUOTA => Ok(sum),
         Some(_) | None => Err(EditRefused::TooMuch(remain.get())),
     }
 }
@@ -378,19 +378,19 @@ pub(super) mod tests {
         };
         for unlimited in [None, Some(true)] {
             let is_unlimited = unlimited.is_some();
-            for (units, remain) in [(0, 5), (7, 12), (-5, 0), (policy::MAX_QUOTA - 5, policy::MAX_QUOTA)] {
+            for (units, remain) in [(0, 5), (7, 12), (-5, 0), (bounds::MAX_QUOTA - 5, bounds::MAX_QUOTA)] {
                 assert_eq!(after(unlimited, units), Ok((remain, is_unlimited)), "{units}");
             }
             for units in [-6, i64::MIN] {
                 assert_eq!(after(unlimited, units), Err(EditRefused::Insufficient(5)), "{units}");
             }
-            for units in [policy::MAX_QUOTA - 4, i64::MAX] {
+            for units in [bounds::MAX_QUOTA - 4, i64::MAX] {
                 assert_eq!(after(unlimited, units), Err(EditRefused::TooMuch(5)), "{units}");
             }
         }
-        let above = Quota::grant(policy::MAX_QUOTA).unwrap().changed_by(9).unwrap();
-        assert_eq!(added(above, -1).map(Quota::get), Ok(policy::MAX_QUOTA + 8));
-        assert_eq!(added(above, 1), Err(EditRefused::TooMuch(policy::MAX_QUOTA + 9)));
+        let above = Quota::grant(bounds::MAX_QUOTA).unwrap().changed_by(9).unwrap();
+        assert_eq!(added(above, -1).map(Quota::get), Ok(bounds::MAX_QUOTA + 8));
+        assert_eq!(added(above, 1), Err(EditRefused::TooMuch(bounds::MAX_QUOTA + 9)));
     }
 
     #[test]
@@ -461,7 +461,7 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn an_edit_touches_only_what_it_names(remain in 0..=policy::MAX_QUOTA, enabled: bool) {
+        fn an_edit_touches_only_what_it_names(remain in 0..=bounds::MAX_QUOTA, enabled: bool) {
             let patch = TokenPatch {
                 remain_quota: Some(QuotaChange::Set(RequestedQuota::new(remain))),
                 model_limits_enabled: Some(enabled),

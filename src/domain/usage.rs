@@ -1,10 +1,10 @@
 //! Usage by day (spec §2.4, §4.9, §8).
 
 use super::account::Account;
+use super::bounds;
 use super::id::TokenId;
 use super::model_limits::ModelLimits;
 use super::money::Quota;
-use super::policy;
 use super::rate_limits::RateLimits;
 use super::time::{Day, DayInvalid, Lifetime};
 use super::token::TokenName;
@@ -51,7 +51,7 @@ impl UsageRange {
             (Some(start), Some(end)) if start > end => return Err(RangeInvalid::Reversed),
             (Some(start), Some(end)) => (start, end),
         };
-        Ok(Self { first, last: last.min(first.plus_days(policy::MAX_USAGE_DAYS)) })
+        Ok(Self { first, last: last.min(first.plus_days(bounds::MAX_USAGE_DAYS)) })
     }
 
     /// The last `days` days, including today.
@@ -115,7 +115,7 @@ pub struct KeyUsage {
 pub enum UnlimitedLimit {
     /// What is left in the owner's wallet, and what the key has used.
     Wallet,
-    /// [`policy::UNLIMITED_SENTINEL`].
+    /// [`bounds::UNLIMITED_SENTINEL`].
     Sentinel,
 }
 
@@ -236,7 +236,7 @@ mod tests {
             (false, UnlimitedLimit::Wallet, 7),
             (false, UnlimitedLimit::Sentinel, 7),
             (true, UnlimitedLimit::Wallet, 30),
-            (true, UnlimitedLimit::Sentinel, policy::UNLIMITED_SENTINEL - 5),
+            (true, UnlimitedLimit::Sentinel, bounds::UNLIMITED_SENTINEL - 5),
         ];
         for (unlimited, limit, available) in table {
             assert_eq!(usage(unlimited).available(limit).get(), available, "{unlimited} {limit:?}");

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::bounds;
 use super::date_range::{DateRange, DateRangeInvalid};
 use super::id::{TokenId, UserId};
 use super::money::Quota;
-use super::policy;
 use super::time::Day;
 
-/// The days of a report, both ends included; at most [`policy::MAX_REPORT_DAYS`].
+/// The days of a report, both ends included; at most [`bounds::MAX_REPORT_DAYS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReportSpan {
     pub from: Day,
@@ -32,7 +32,7 @@ pub struct Grouping(BTreeSet<Dimension>);
 pub enum ReportInvalid {
     #[error(transparent)]
     Range(#[from] DateRangeInvalid),
-    #[error("a report may have at most {max} days", max = policy::MAX_REPORT_DAYS)]
+    #[error("a report may have at most {max} days", max = bounds::MAX_REPORT_DAYS)]
     TooManyDays,
     #[error("`group_by` must be `day`, `token`, or both, separated by a comma")]
     Grouping,
@@ -72,18 +72,18 @@ pub struct Report {
 }
 
 impl ReportSpan {
-    /// From `from` and `to` of the API. Without `to`, to today; without `from`, [`policy::DEFAULT_REPORT_DAYS`] days.
+    /// From `from` and `to` of the API. Without `to`, to today; without `from`, [`bounds::DEFAULT_REPORT_DAYS`] days.
     ///
     /// # Errors
     /// An invalid date; a `from` after `to`; too many days.
     pub fn resolve(from: Option<&str>, to: Option<&str>, today: Day) -> Result<Self, ReportInvalid> {
         let range = DateRange::parse(from, to)?;
         let to = range.to.unwrap_or(today);
-        let from = range.from.unwrap_or_else(|| to.plus_days(1 - policy::DEFAULT_REPORT_DAYS));
+        let from = range.from.unwrap_or_else(|| to.plus_days(1 - bounds::DEFAULT_REPORT_DAYS));
         if from > to {
             return Err(DateRangeInvalid::Reversed.into());
         }
-        if to.days_since(from) >= policy::MAX_REPORT_DAYS {
+        if to.days_since(from) >= bounds::MAX_REPORT_DAYS {
             return Err(ReportInvalid::TooManyDays);
         }
         Ok(Self { from, to })

@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::{RestrictionLevel, RestrictionLevelDetection};
 
-use super::policy;
+use super::bounds;
 use super::text::hides_something;
 
 /// Longest accepted input in bytes, checked before any other work: 20 bytes for each of 50 decomposed characters.
@@ -44,7 +44,7 @@ pub enum UsernameInvalid {
     /// Wrong length, white space or control characters.
     #[error(
         "`username` must have {} to {} characters, without white space",
-        policy::USERNAME_CHARS.start(), policy::USERNAME_CHARS.end()
+        bounds::USERNAME_CHARS.start(), bounds::USERNAME_CHARS.end()
     )]
     Length,
     /// Characters that are not allowed in a name, or scripts that are not written together.
@@ -118,7 +118,7 @@ impl Username {
 }
 
 fn has_valid_length(text: &str) -> bool {
-    policy::USERNAME_CHARS.contains(&text.chars().count())
+    bounds::USERNAME_CHARS.contains(&text.chars().count())
 }
 
 /// Unicode's canonical caseless matching: the same text for all spellings and cases.

@@ -39,10 +39,10 @@ use self::schema::{LogSchema, NOT_MOVED, Schema};
 use self::source::{Source, SourceError};
 use self::target::{Target, WriteBatch};
 use self::walk::{History, Walk};
+use crate::domain::bounds;
 use crate::domain::cell::CellLabel;
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
-use crate::domain::policy;
 use crate::domain::time::DAY;
 use crate::service::rng::Rng;
 use crate::service::vault::Vault;
@@ -232,8 +232,8 @@ async fn describe_source(
         values.push(rows.into_iter().next().and_then(|row| row.into_iter().next().flatten()).unwrap_or_default());
     }
     let per_dollar = values[2].trim().split('.').next().unwrap_or_default();
-    if !per_dollar.is_empty() && per_dollar != policy::QUOTA_PER_USD.to_string() {
-        report.notes.push(Note::quota_units_differ(per_dollar, policy::QUOTA_PER_USD));
+    if !per_dollar.is_empty() && per_dollar != bounds::QUOTA_PER_USD.to_string() {
+        report.notes.push(Note::quota_units_differ(per_dollar, bounds::QUOTA_PER_USD));
     }
     Ok(GroupOptions::new(&values[0], &values[1]))
 }

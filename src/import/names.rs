@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::findings::{Detail, Finding, Found};
-use crate::domain::policy;
+use crate::domain::bounds;
 use crate::domain::text::hides_something;
 use crate::domain::username::Username;
 
@@ -51,7 +51,7 @@ impl Names {
         }
         let suffixed = |n: u32| {
             let suffix = if n == 1 { format!("-{id}") } else { format!("-{id}-{n}") };
-            let most = policy::USERNAME_CHARS.end() - suffix.chars().count();
+            let most = bounds::USERNAME_CHARS.end() - suffix.chars().count();
             let start: String = base.as_ref().map_or("user", Username::as_str).chars().take(most).collect();
             Username::typed(&format!("{start}{suffix}")).ok()
         };
@@ -76,7 +76,7 @@ fn allowed(wanted: &str, id: i64) -> Option<Username> {
     let is_shown = |c: &char| !c.is_control() && !hides_something(c.encode_utf8(&mut [0; 4]));
     let shown: String = wanted.trim().chars().filter(is_shown).collect();
     let joined: String = shown.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
-    let cut: String = joined.chars().take(*policy::USERNAME_CHARS.end()).collect();
+    let cut: String = joined.chars().take(*bounds::USERNAME_CHARS.end()).collect();
     [cut.as_str(), &format!("user-{id}")]
         .into_iter()
         .find_map(|name| Username::parse(name).or_else(|_| Username::typed(name)).ok())

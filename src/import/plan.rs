@@ -11,11 +11,11 @@ use super::rows::{ForeignToken, ForeignUsage, ForeignUser};
 use super::rules::{MappedToken, MappedUser, is_deleted, map_token, map_user};
 use super::target::Target;
 use super::{Destination, ImportError, ImportOptions};
+use crate::domain::bounds;
 use crate::domain::group::Group;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::money::Quota;
-use crate::domain::policy;
 use crate::domain::time::{DAY, UnixTime};
 use crate::domain::user::Role;
 use crate::domain::username::Username;
@@ -347,7 +347,7 @@ impl<'a> Planner<'a> {
 
 /// The start of a model's name that is as long as names may be here: a key of an index has a limit.
 fn cut(model: &str) -> &str {
-    model.char_indices().nth(policy::MAX_MODEL_CHARS).map_or(model, |(end, _)| &model[..end])
+    model.char_indices().nth(bounds::MAX_MODEL_CHARS).map_or(model, |(end, _)| &model[..end])
 }
 
 /// Tokens of an account that is not imported.
@@ -407,7 +407,7 @@ impl PlannedUser {
             if token == 0 {
                 tally.found.push(Found::new(Finding::UsageOrphaned, Detail::Day { day: day.to_string() }));
             }
-            let quota = Quota::grant(quota.clamp(0, policy::MAX_QUOTA)).unwrap_or_default();
+            let quota = Quota::grant(quota.clamp(0, bounds::MAX_QUOTA)).unwrap_or_default();
             tally.quota = tally.quota.saturating_add(quota.get());
             tally.requests = tally.requests.saturating_add(requests);
             rows.push(ImportedUsage {

@@ -442,7 +442,7 @@ impl Row {
 
 /// Quota units as dollars, rounded to cents towards zero.
 fn usd(units: i128) -> String {
-    let cents = units * 100 / i128::from(crate::domain::policy::QUOTA_PER_USD);
+    let cents = units * 100 / i128::from(crate::domain::bounds::QUOTA_PER_USD);
     let sign = if cents < 0 { "-" } else { "" };
     format!("{sign}{}.{:02}", cents.abs() / 100, cents.abs() % 100)
 }

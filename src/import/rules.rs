@@ -3,13 +3,13 @@
 use super::findings::{Detail, Finding, Found};
 use super::rows::{ForeignToken, ForeignUser};
 use crate::domain::account::Budget;
+use crate::domain::bounds;
 use crate::domain::group::Group;
 use crate::domain::ip_allowlist::{self, IpAllowlist};
 use crate::domain::key::ApiKey;
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
 use crate::domain::password::{MAX_IMPORTED_BCRYPT_COST, bcrypt_cost};
-use crate::domain::policy;
 use crate::domain::text::{self, hides_something};
 use crate::domain::time::{Lifetime, UnixTime};
 use crate::domain::token::TokenName;
@@ -113,7 +113,7 @@ pub fn map_user(user: &ForeignUser, now: UnixTime) -> (MappedUser, Vec<Found>) {
         found.push(Found::quota(Finding::AffiliateQuota, user.affiliate_quota));
     }
     let mapped = MappedUser {
-        display_name: visible(&user.display_name, policy::MAX_LABEL_CHARS),
+        display_name: visible(&user.display_name, bounds::MAX_LABEL_CHARS),
         email,
         password_hash,
         role,
@@ -214,8 +214,8 @@ fn balance(units: i64, debt: Finding, capped: Finding, found: &mut Vec<Found>) -
         return Quota::ZERO;
     }
     Quota::grant(units).unwrap_or_else(|_| {
-        found.push(Found::quota(capped, units.saturating_sub(policy::MAX_QUOTA)));
-        Quota::grant(policy::MAX_QUOTA).unwrap_or_default()
+        found.push(Found::quota(capped, units.saturating_sub(bounds::MAX_QUOTA)));
+        Quota::grant(bounds::MAX_QUOTA).unwrap_or_default()
     })
 }
 
@@ -240,7 +240,7 @@ fn name(id: i64, text: &str, found: &mut Vec<Found>) -> TokenName {
     if let Ok(name) = TokenName::parse(text) {
         return name;
     }
-    let shown = visible(text, policy::MAX_NAME_CHARS);
+    let shown = visible(text, bounds::MAX_NAME_CHARS);
     let changed = if shown.is_empty() { format!("token {id}") } else { shown };
     found.push(Found::new(Finding::TokenNameChanged, Detail::changed(text, &changed)));
     // Visible text of this length is valid; if not, the number is.
@@ -276,7 +276,7 @@ fn models(text: &str, found: &mut Vec<Found>) -> ModelLimits {
         return models;
     }
     let names: Vec<&str> = text.split(',').filter(|name| ModelLimits::parse(name).is_ok()).collect();
-    let mut kept = names.len().min(policy::MAX_MODELS);
+    let mut kept = names.len().min(bounds::MAX_MODELS);
     loop {
         match ModelLimits::from_names(names.iter().take(kept).copied()) {
             Ok(models) => {
@@ -294,7 +294,7 @@ fn allowlist(text: &str, found: &mut Vec<Found>) -> (IpAllowlist, bool) {
     let entries: Vec<&str> = text.split(['\n', ',', ' ', '\r', '\t']).filter(|entry| !entry.is_empty()).collect();
     let (valid, invalid): (Vec<&str>, Vec<&str>) =
         entries.iter().partition(|entry| ip_allowlist::network(entry).is_some());
-    let kept: Vec<&str> = valid.iter().take(policy::MAX_IPS).copied().collect();
+    let kept: Vec<&str> = valid.iter().take(bounds::MAX_IPS).copied().collect();
     let list = IpAllowlist::parse(&kept.join("\n")).unwrap_or_default();
     let dropped = invalid.iter().chain(&valid[kept.len()..]).copied().take(5).collect::<Vec<_>>().join(" ");
     match (dropped.is_empty(), list.is_empty()) {
@@ -393,7 +393,7 @@ mod tests {
     #[expect(clippy::type_complexity, reason = "a table")]
     fn balances_are_brought_into_range_and_the_rest_is_told() {
         use Finding::{TokenCapped, TokenDebt, TokenUsedCapped};
-        let max = policy::MAX_QUOTA;
+        let max = bounds::MAX_QUOTA;
         let table: [(i64, bool, i64, i64, i64, &[(Finding, i64)]); 7] = [
             // remaining, unlimited, used; remaining and used here, findings with amounts
             (0, false, 0, 0, 0, &[]),
@@ -578,7 +578,7 @@ mod tests {
             (ForeignUser { role: 0, ..user() }, &[RoleUnknown]),
             (ForeignUser { status: 7, ..user() }, &[UserStatusUnknown]),
             (ForeignUser { quota: -5, ..user() }, &[WalletDebt]),
-            (ForeignUser { quota: policy::MAX_QUOTA + 1, ..user() }, &[WalletCapped]),
+            (ForeignUser { quota: bounds::MAX_QUOTA + 1, ..user() }, &[WalletCapped]),
             (ForeignUser { used_quota: -5, ..user() }, &[UserUsedCapped]),
             (ForeignUser { access_token: "short".into(), ..user() }, &[AccessTokenSkipped]),
             (

@@ -8,10 +8,10 @@ use super::rng::Rng;
 use super::vault::Vault;
 use crate::domain::access_token::AccessToken;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
+use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::clock::Clock;
 use crate::domain::id::AccessTokenId;
-use crate::domain::policy;
 use crate::domain::secrets::AccessTokenSecret;
 use crate::domain::time::{Lifetime, UnixTime};
 use crate::storage::{Db, StorageError, access_tokens, audit};
@@ -26,7 +26,7 @@ pub enum AccessTokensError {
     #[error(transparent)]
     Actor(#[from] ActorError),
     /// The user has the maximum number of access tokens.
-    #[error("you have {max} access tokens, which is the limit; revoke one first", max = policy::MAX_ACCESS_TOKENS)]
+    #[error("you have {max} access tokens, which is the limit; revoke one first", max = bounds::MAX_ACCESS_TOKENS)]
     TooMany,
     /// The new access token would be expired.
     #[error("`expires_at` has passed already; it must lie in the future, or be -1 for never")]
@@ -94,8 +94,8 @@ impl AccessTokens {
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, owner).await?;
         // The job deletes them, but not while the clocks differ; their number must be bounded then too.
-        access_tokens::delete_expired_of(&mut tx, owner, now, 2 * policy::MAX_ACCESS_TOKENS).await?;
-        if access_tokens::count_live(&mut tx, owner, now).await? >= policy::MAX_ACCESS_TOKENS {
+        access_tokens::delete_expired_of(&mut tx, owner, now, 2 * bounds::MAX_ACCESS_TOKENS).await?;
+        if access_tokens::count_live(&mut tx, owner, now).await? >= bounds::MAX_ACCESS_TOKENS {
             return Err(AccessTokensError::TooMany);
         }
         let id = access_tokens::insert(&mut tx, owner, name, &digest, expires_at, now).await?;

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use super::report_queue::{ReportQueue, ReportRefused};
 use crate::domain::audit::{AuditFilter, AuditLine};
+use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::page::{Page, PageRequest};
-use crate::domain::policy;
 use crate::storage::{self, Db, StorageError, audit};
 
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     #[error(
         "more than {max} entries match; ask for fewer days with `from` and `to`",
-        max = policy::MAX_AUDIT_CSV_LINES
+        max = bounds::MAX_AUDIT_CSV_LINES
     )]
     TooMany,
     #[error(transparent)]
@@ -54,17 +54,17 @@ impl Audit {
     /// All matching entries, newest first, for a file.
     ///
     /// # Errors
-    /// More than [`policy::MAX_AUDIT_CSV_LINES`] match; too many reports at once; the database.
+    /// More than [`bounds::MAX_AUDIT_CSV_LINES`] match; too many reports at once; the database.
     pub async fn export(&self, caller: &Caller, filter: AuditFilter) -> Result<Vec<AuditLine>, AuditError> {
         let db = self.db.clone();
         let report = async move {
             let mut tx = db.begin().await?;
-            let lines = audit::list(&mut tx, &filter, policy::MAX_AUDIT_CSV_LINES + 1, 0).await?;
+            let lines = audit::list(&mut tx, &filter, bounds::MAX_AUDIT_CSV_LINES + 1, 0).await?;
             storage::commit(tx).await?;
             Ok::<_, AuditError>(lines)
         };
         let lines = self.reports.run(caller.user.id, report).await?;
-        let is_within = i64::try_from(lines.len()).is_ok_and(|count| count <= policy::MAX_AUDIT_CSV_LINES);
+        let is_within = i64::try_from(lines.len()).is_ok_and(|count| count <= bounds::MAX_AUDIT_CSV_LINES);
         if is_within { Ok(lines) } else { Err(AuditError::TooMany) }
     }
 

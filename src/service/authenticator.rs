@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use moka::sync::Cache;
 
+use crate::domain::bounds;
 use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::key::Digest;
-use crate::domain::policy;
 use crate::domain::secrets::{AccessTokenSecret, GatewaySecret};
 use crate::domain::time::UnixTime;
 use crate::domain::user::{User, UserStatus};
@@ -85,7 +85,7 @@ impl Authenticator {
             };
             let now = self.clock.now();
             let is_live = token.expires_at.is_none_or(|expiry| expiry > now);
-            let is_due = now.is_due(token.last_used_time, policy::LAST_USED_SECONDS);
+            let is_due = now.is_due(token.last_used_time, bounds::LAST_USED_SECONDS);
             // Access tokens keep working when the database takes no writes.
             if is_live
                 && is_due
@@ -124,7 +124,7 @@ impl Authenticator {
                 return Ok(None);
             };
             let now = self.clock.now();
-            let is_due = now.is_due(last_used, policy::LAST_USED_SECONDS);
+            let is_due = now.is_due(last_used, bounds::LAST_USED_SECONDS);
             // Gateways keep working when the database takes no writes.
             if is_due && let Err(error) = gateways::update_last_used(conn, &digest, now).await {
                 tracing::warn!(%error, %gateway, "the last use of a gateway credential could not be recorded");
@@ -150,10 +150,10 @@ impl Authenticator {
         let read_at = self.clock.uptime();
         let generation = self.generation.load(Ordering::SeqCst);
         let age = |cached: &Cached<T>| read_at.since(cached.read_at);
-        let is_valid = |cached: &Cached<T>| cached.generation == generation && age(cached) < policy::CACHE_AGE;
+        let is_valid = |cached: &Cached<T>| cached.generation == generation && age(cached) < bounds::CACHE_AGE;
         let cached = cache.get(digest).filter(is_valid);
         if let Some(cached) = &cached
-            && (age(cached) < policy::CACHE_REFRESH_AGE || cached.is_refreshing.swap(true, Ordering::Relaxed))
+            && (age(cached) < bounds::CACHE_REFRESH_AGE || cached.is_refreshing.swap(true, Ordering::Relaxed))
         {
             return Ok(cached.owner.clone());
         }

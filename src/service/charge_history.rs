@@ -8,11 +8,11 @@ use chrono_tz::Tz;
 use super::key_holders::{KeyHolderError, KeyHolders};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::report_queue::{ReportQueue, ReportRefused};
+use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::clock::Clock;
 use crate::domain::page::{Page, PageRequest};
-use crate::domain::policy;
 use crate::domain::spend::SpendParts;
 use crate::storage::{Db, StorageError, charge_history, users};
 
@@ -59,7 +59,7 @@ impl ChargeHistory {
         let digest = self.key_holders.admit(key, ip, RateLimiter::may_call_drop_in)?;
         let mut conn = self.db.acquire().await?;
         let token = self.key_holders.find_token(&mut conn, &digest, ip).await?;
-        let charges = charge_history::list_of_token(&mut conn, &token, policy::MAX_CHARGES_OF_KEY).await?;
+        let charges = charge_history::list_of_token(&mut conn, &token, bounds::MAX_CHARGES_OF_KEY).await?;
         let owner = users::find(&mut conn, token.user_id).await?;
         Ok((owner.map_or_else(String::new, |owner| owner.username.as_str().to_owned()), charges))
     }
@@ -79,7 +79,7 @@ impl ChargeHistory {
         // A filter that few charges pass reads all charges of the range.
         let report = async move {
             let mut conn = db.acquire().await?;
-            let bound = policy::MAX_LISTED_CHARGES;
+            let bound = bounds::MAX_LISTED_CHARGES;
             let mut charges = Vec::new();
             if page.offset() < bound {
                 charges = charge_history::list_of_user(&mut conn, user, &filter, page).await?;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
+use crate::domain::bounds;
 use crate::domain::clock::{Clock, DatabaseClock, Reading, SystemClock};
-use crate::domain::policy;
 use crate::domain::time::Micros;
 use crate::storage::{self, Conn, Db, StorageError};
 use crate::telemetry::clock::ClockMetrics;
@@ -71,7 +71,7 @@ impl ClockReader {
 
     /// Reads the database's clock each second, for as long as the server runs.
     pub async fn run(self: Arc<Self>) {
-        let mut ticks = tokio::time::interval(policy::CLOCK_INTERVAL);
+        let mut ticks = tokio::time::interval(bounds::CLOCK_INTERVAL);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;

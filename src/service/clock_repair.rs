@@ -12,11 +12,11 @@ use tokio::sync::mpsc;
 
 use super::invalidator::Invalidator;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
+use crate::domain::bounds;
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::clock::Clock;
 use crate::domain::id::UserId;
 use crate::domain::ledger::Wallet;
-use crate::domain::policy;
 use crate::domain::time::Day;
 use crate::domain::token::Token;
 use crate::storage::clock_repair::{self as rows, Moved};
@@ -82,7 +82,7 @@ impl ClockRepairer {
             };
             if let Err(error) = repaired {
                 tracing::warn!(%error, "usage in the future was not repaired; the next round tries again");
-                tokio::time::sleep(policy::CLOCK_INTERVAL).await;
+                tokio::time::sleep(bounds::CLOCK_INTERVAL).await;
             }
         }
     }
@@ -138,7 +138,7 @@ impl ClockRepairer {
             token.counters = token.limits.cut(token.counters, at.micros);
         }
         rows::update_rates(&mut tx, &tokens, at.now).await?;
-        rows::cut_reservations(&mut tx, user, at.now.plus(policy::MAX_RESERVATION_SECONDS)).await?;
+        rows::cut_reservations(&mut tx, user, at.now.plus(bounds::MAX_RESERVATION_SECONDS)).await?;
         self.invalidator.commit(tx, user).await
     }
 }
@@ -149,13 +149,13 @@ impl ClockRepairer {
 /// The database failed.
 pub async fn list_ahead(conn: &mut Conn, at: &Moment) -> Result<Vec<UserId>, StorageError> {
     // The clock of another server may be a little ahead of this one's.
-    let last_end = at.now.plus(policy::MAX_RESERVATION_SECONDS + 1);
+    let last_end = at.now.plus(bounds::MAX_RESERVATION_SECONDS + 1);
     rows::list_users_ahead(conn, last_believable_day(at), last_end, LIMIT).await
 }
 
 /// The last day that a charge can have been counted in while the clock was right.
 fn last_believable_day(at: &Moment) -> Day {
-    at.today.plus_days(policy::MAX_DAYS_AHEAD)
+    at.today.plus_days(bounds::MAX_DAYS_AHEAD)
 }
 
 fn describe(moved: Option<Moved>, counted_until: Day, today: Day) -> Details {

@@ -14,10 +14,10 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::vault::Vault;
+use crate::domain::bounds;
 use crate::domain::clock::Clock;
 use crate::domain::id::TokenId;
 use crate::domain::key::{ApiKey, Digest, KeyMalformed};
-use crate::domain::policy;
 use crate::storage::{Db, StorageError, keys};
 
 /// How long to wait before loading again after a failure.
@@ -70,7 +70,7 @@ impl ForeignKeys {
     /// # Errors
     /// The database; the set stays as it was.
     pub async fn load(&self) -> Result<(), StorageError> {
-        let since = self.clock.now().plus(-policy::IDEMPOTENCY_RECORD_SECONDS);
+        let since = self.clock.now().plus(-bounds::IDEMPOTENCY_RECORD_SECONDS);
         let (mut prefixes, mut live, mut after) = (Vec::new(), 0, TokenId::new(0));
         loop {
             let rows = keys::list_foreign_after(&mut *self.db.acquire().await?, after, since).await?;

@@ -8,10 +8,10 @@ use super::invalidator::Invalidator;
 use super::rng::Rng;
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
+use crate::domain::bounds;
 use crate::domain::clock::Clock;
 use crate::domain::gateway::{Gateway, GatewayCredential};
 use crate::domain::id::{GatewayCredentialId, GatewayId};
-use crate::domain::policy;
 use crate::domain::secrets::GatewaySecret;
 use crate::storage::{Conn, Db, StorageError, audit, gateways};
 
@@ -27,7 +27,7 @@ pub enum GatewaysError {
     /// The gateway has the maximum number of credentials.
     #[error(
         "a gateway has at most {max} credentials; revoke one that is no longer used",
-        max = policy::MAX_GATEWAY_CREDENTIALS
+        max = bounds::MAX_GATEWAY_CREDENTIALS
     )]
     TooManyCredentials,
     /// The caller may no longer do this.
@@ -123,7 +123,7 @@ impl Gateways {
         if !gateways::lock(&mut tx, gateway).await? {
             return Err(GatewaysError::NotFound);
         }
-        if gateways::count_credentials(&mut tx, gateway).await? >= policy::MAX_GATEWAY_CREDENTIALS {
+        if gateways::count_credentials(&mut tx, gateway).await? >= bounds::MAX_GATEWAY_CREDENTIALS {
             return Err(GatewaysError::TooManyCredentials);
         }
         let (credential, secret) = self.insert_credential(&mut tx, actor, gateway).await?;

@@ -15,11 +15,11 @@ use prometheus_client::registry::Registry;
 use tokio::sync::{mpsc, oneshot};
 
 use super::recent_balances::RecentBalances;
+use crate::domain::bounds;
 use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::UserId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::Wallet;
-use crate::domain::policy;
 use crate::domain::token::Token;
 use crate::storage::{Conn, Db, StorageError, keys};
 use crate::telemetry;
@@ -159,7 +159,7 @@ impl KeyCache {
 
     /// Reads a key in use again in the background. If the queue is full, a later request reads it and waits.
     fn refresh_in_background(&self, digest: &Digest, key: &CachedKey) {
-        let is_fresh = self.snapshot.clock.uptime().since(key.read_at) < policy::CACHE_REFRESH_AGE;
+        let is_fresh = self.snapshot.clock.uptime().since(key.read_at) < bounds::CACHE_REFRESH_AGE;
         if !is_fresh && !key.is_refreshing.swap(true, Ordering::Relaxed) {
             let _ = self.requests.try_send(ReadRequest { digest: digest.clone(), reply: None });
         }
@@ -218,7 +218,7 @@ impl Snapshot {
 
     fn find(&self, digest: &Digest) -> Lookup {
         let now = self.clock.uptime();
-        let recent = |read_at: Uptime| now.since(read_at) < policy::CACHE_AGE;
+        let recent = |read_at: Uptime| now.since(read_at) < bounds::CACHE_AGE;
         let all_changed = self.all_changed.load(Ordering::SeqCst);
         if let Some(key) = self.known.get(digest) {
             let change = self.counter(key.token.user_id).load(Ordering::SeqCst).max(all_changed);

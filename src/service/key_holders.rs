@@ -7,8 +7,8 @@ use moka::sync::Cache;
 
 use super::foreign_keys::KeyReader;
 use super::rate_limiter::{RateLimited, RateLimiter};
+use crate::domain::bounds;
 use crate::domain::key::Digest;
-use crate::domain::policy;
 use crate::domain::token::Token;
 use crate::domain::user::UserStatus;
 use crate::storage::{Conn, StorageError, keys};
@@ -44,7 +44,7 @@ pub struct KeyHolders {
 impl KeyHolders {
     #[must_use]
     pub fn new(key_reader: KeyReader, rate_limiter: Arc<RateLimiter>) -> Self {
-        let valid_keys = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_idle(policy::DAILY_USAGE_CACHE).build();
+        let valid_keys = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_idle(bounds::DAILY_USAGE_CACHE).build();
         Self { key_reader, rate_limiter, valid_keys }
     }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use crate::domain::attention::Attention;
+use crate::domain::bounds;
 use crate::domain::clock::Clock;
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
-use crate::domain::policy;
 use crate::domain::status::Status;
 use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
@@ -29,7 +29,7 @@ pub struct Overview {
     pub daily: Vec<DayUsage>,
     /// Live tokens by status.
     pub counts: StatusCounts,
-    /// Tokens that need attention, the most urgent first; at most [`policy::MAX_ATTENTION`].
+    /// Tokens that need attention, the most urgent first; at most [`bounds::MAX_ATTENTION`].
     pub attention: Vec<(Attention, Token)>,
     /// The number of all tokens that need attention.
     pub attention_total: usize,
@@ -57,10 +57,10 @@ impl Overviews {
     /// The database.
     pub async fn show(&self, user: UserId) -> Result<Overview, StorageError> {
         let now = self.clock.now();
-        let range = UsageRange::latest(policy::OVERVIEW_DAYS, now.day_in(self.zone));
+        let range = UsageRange::latest(bounds::OVERVIEW_DAYS, now.day_in(self.zone));
         let mut conn = self.db.acquire().await?;
         let recorded = usage::list_of_user(&mut conn, user, range).await?;
-        let tokens = tokens::list_newest(&mut conn, user, policy::MAX_OVERVIEW_TOKENS).await?;
+        let tokens = tokens::list_newest(&mut conn, user, bounds::MAX_OVERVIEW_TOKENS).await?;
         let wallet = users::find(&mut conn, user).await?.map_or(Quota::ZERO, |user| user.wallet.remain());
         drop(conn);
         let mut counts = StatusCounts::default();
@@ -76,7 +76,7 @@ impl Overviews {
             tokens.into_iter().filter_map(|token| Some((token.attention(now, wallet)?, token))).collect();
         attention.sort_by_key(|(reason, _)| *reason);
         let attention_total = attention.len();
-        attention.truncate(policy::MAX_ATTENTION);
+        attention.truncate(bounds::MAX_ATTENTION);
         Ok(Overview { range, daily: range.fill(&recorded), counts, attention, attention_total, now })
     }
 }

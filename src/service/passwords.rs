@@ -10,8 +10,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use zeroize::Zeroizing;
 
 use super::rng::Rng;
+use crate::domain::bounds;
 use crate::domain::password::{NewPassword, TypedPassword, is_bcrypt, random_password};
-use crate::domain::policy;
 
 /// Maximum number of concurrent hashes. Each uses 19 MiB and one core.
 const CONCURRENT_HASHES: usize = 2;
@@ -65,7 +65,7 @@ impl Passwords {
     #[must_use]
     pub fn new(rng: Rng) -> Self {
         let dummy_hash = hash_password(b"no user has this password", &salt(&rng));
-        let queue = Arc::new(Semaphore::new(CONCURRENT_HASHES + policy::PASSWORDS_WAITING));
+        let queue = Arc::new(Semaphore::new(CONCURRENT_HASHES + bounds::PASSWORDS_WAITING));
         Self { rng, running: Arc::new(Semaphore::new(CONCURRENT_HASHES)), queue, dummy_hash: dummy_hash.into() }
     }
 
@@ -218,7 +218,7 @@ mod tests {
     async fn the_queue_is_bounded_and_a_finished_hash_frees_a_place() {
         let passwords = Passwords::new(Rng::seeded(1));
         let mut permits: Vec<_> =
-            (0..CONCURRENT_HASHES + policy::PASSWORDS_WAITING).map(|_| passwords.queue().unwrap()).collect();
+            (0..CONCURRENT_HASHES + bounds::PASSWORDS_WAITING).map(|_| passwords.queue().unwrap()).collect();
         assert_eq!(passwords.queue().err(), Some(PasswordsBusy));
         assert_eq!(passwords.hash(&NewPassword::parse("correct horse").unwrap()).await, Err(PasswordsBusy));
         passwords.verify(permits.pop().unwrap(), None, &TypedPassword::new("x")).await;

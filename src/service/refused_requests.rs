@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use prometheus_client::registry::Registry;
 
+use crate::domain::bounds;
 use crate::domain::calendar::Moment;
 use crate::domain::ledger::{Refusal, RefusalReason};
-use crate::domain::policy;
 use crate::domain::refused_requests::RefusedKind;
 use crate::domain::token::Token;
 use crate::storage::{Db, StorageError, refused_requests};
@@ -66,7 +66,7 @@ impl RefusedRequests {
 
     /// Writes every few seconds, for as long as the server runs.
     pub async fn run(self: Arc<Self>) {
-        let mut ticks = tokio::time::interval(Duration::from_secs(policy::REFUSED_WRITE_SECONDS));
+        let mut ticks = tokio::time::interval(Duration::from_secs(bounds::REFUSED_WRITE_SECONDS));
         loop {
             ticks.tick().await;
             if let Err(error) = self.write().await {
@@ -93,7 +93,7 @@ struct Waiting(BTreeMap<RefusedKind, i64>);
 impl Waiting {
     /// Adds requests of a kind. Returns false at the bound, where only kinds that wait already are counted.
     fn add(&mut self, kind: RefusedKind, requests: i64) -> bool {
-        let is_full = self.0.len() >= policy::MAX_REFUSED_WAITING;
+        let is_full = self.0.len() >= bounds::MAX_REFUSED_WAITING;
         match self.0.entry(kind) {
             Entry::Occupied(mut count) => {
                 let sum = count.get().saturating_add(requests);
@@ -124,11 +124,11 @@ mod tests {
             reason: RefusalReason::TokenExpired,
         };
         let mut waiting = Waiting::default();
-        let bound = i64::try_from(policy::MAX_REFUSED_WAITING).unwrap();
+        let bound = i64::try_from(bounds::MAX_REFUSED_WAITING).unwrap();
         assert!((0..bound).all(|token| waiting.add(kind(token), 1)));
         assert!(!waiting.add(kind(bound), 1), "a kind beyond the bound");
         assert!(waiting.add(kind(7), 2), "a kind that waits already");
-        assert_eq!(waiting.0.len(), policy::MAX_REFUSED_WAITING);
+        assert_eq!(waiting.0.len(), bounds::MAX_REFUSED_WAITING);
         assert_eq!((waiting.0[&kind(7)], waiting.0[&kind(8)]), (3, 1));
         assert!(waiting.add(kind(7), i64::MAX));
         assert_eq!(waiting.0[&kind(7)], i64::MAX);

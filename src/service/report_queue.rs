@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
+use crate::domain::bounds;
 use crate::domain::id::UserId;
-use crate::domain::policy;
 
 /// Why a report is not made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -64,7 +64,7 @@ impl ReportQueue {
     /// A line without reports.
     #[must_use]
     pub fn new() -> Self {
-        Self { running: Arc::new(Semaphore::new(policy::REPORTS_RUNNING)), lines: Arc::default() }
+        Self { running: Arc::new(Semaphore::new(bounds::REPORTS_RUNNING)), lines: Arc::default() }
     }
 
     /// Makes a report for a user when it is their turn. It must take its connection itself: one that waits has none.
@@ -110,10 +110,10 @@ impl ReportQueue {
 
     fn enter(&self, user: UserId) -> Result<(Place, Arc<Semaphore>), ReportRefused> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.users.get(&user).is_some_and(|line| line.count >= policy::MAX_REPORTS_OF_USER) {
+        if lines.users.get(&user).is_some_and(|line| line.count >= bounds::MAX_REPORTS_OF_USER) {
             return Err(ReportRefused::OwnLineFull);
         }
-        if lines.total >= policy::REPORTS_RUNNING + policy::REPORTS_WAITING {
+        if lines.total >= bounds::REPORTS_RUNNING + bounds::REPORTS_WAITING {
             return Err(ReportRefused::LineFull);
         }
         lines.total += 1;
@@ -191,13 +191,13 @@ mod tests {
         for task in tasks {
             task.await.unwrap().unwrap();
         }
-        assert_eq!((most.load(Ordering::SeqCst), counts(&queue)), (policy::REPORTS_RUNNING, (0, 0)));
+        assert_eq!((most.load(Ordering::SeqCst), counts(&queue)), (bounds::REPORTS_RUNNING, (0, 0)));
     }
 
     #[tokio::test]
     async fn reports_of_one_user_do_not_delay_those_of_another() {
         let queue = ReportQueue::new();
-        let anas: Vec<_> = (0..policy::MAX_REPORTS_OF_USER).map(|_| ask(&queue, ANA)).collect();
+        let anas: Vec<_> = (0..bounds::MAX_REPORTS_OF_USER).map(|_| ask(&queue, ANA)).collect();
         settle().await;
         assert_eq!(ask(&queue, ANA).1.await.unwrap(), Err(ReportRefused::OwnLineFull));
         let (finish, bens) = ask(&queue, UserId::new(2));
@@ -209,7 +209,7 @@ mod tests {
     #[tokio::test]
     async fn the_line_is_bounded_and_a_cancelled_report_leaves_it() {
         let queue = ReportQueue::new();
-        let most = policy::REPORTS_RUNNING + policy::REPORTS_WAITING;
+        let most = bounds::REPORTS_RUNNING + bounds::REPORTS_WAITING;
         let users = (1..).map(UserId::new);
         let mut asked: Vec<_> = users.take(most).map(|user| ask(&queue, user)).collect();
         settle().await;

@@ -6,11 +6,11 @@ use moka::sync::Cache;
 
 use super::vault::Vault;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
+use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::SessionId;
 use crate::domain::key::Digest;
-use crate::domain::policy;
 use crate::domain::session::Session;
 use crate::storage::{self, Db, StorageError, audit, sessions};
 
@@ -51,7 +51,7 @@ impl Sessions {
     pub async fn record_use(&self, session: &Digest) {
         let (now, uptime) = (self.clock.now(), self.clock.uptime());
         let last = self.recorded.get(session);
-        if last.is_some_and(|then| uptime.since(then).as_secs() < policy::LAST_USED_SECONDS.unsigned_abs()) {
+        if last.is_some_and(|then| uptime.since(then).as_secs() < bounds::LAST_USED_SECONDS.unsigned_abs()) {
             return;
         }
         self.recorded.insert(session.clone(), uptime);

@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::rate_limiter::{RateLimited, network};
+use crate::domain::bounds;
 use crate::domain::clock::Clock;
 use crate::domain::id::UserId;
 use crate::domain::key::{Digest, DigestKey};
-use crate::domain::policy;
 use crate::domain::sign_in_limit::{AttemptRefused, LockedOut, SignInLimit};
 use crate::domain::time::{DAY, UnixTime};
 use crate::domain::username::Username;
@@ -74,7 +74,7 @@ impl SignInLimits {
         let now = self.clock.now();
         let found = {
             let mut conn = self.db.acquire().await?;
-            let known_since = now.plus(-DAY * policy::KNOWN_NETWORK_DAYS);
+            let known_since = now.plus(-DAY * bounds::KNOWN_NETWORK_DAYS);
             sign_in_limits::find(&mut conn, &account, user, &network, known_since).await?
         };
         let is_known = found.is_known;
@@ -115,7 +115,7 @@ impl SignInLimits {
             LockedOut::NewNetworks => found.new_networks_refused,
         };
         // A record of the future was written while the clock was ahead.
-        if recorded.is_none_or(|at| now.since(at).abs() >= policy::LAST_USED_SECONDS) {
+        if recorded.is_none_or(|at| now.since(at).abs() >= bounds::LAST_USED_SECONDS) {
             let mut conn = self.db.acquire().await?;
             sign_in_limits::insert_lockout(&mut conn, account, user, refused.locked_out, now).await?;
         }
@@ -134,8 +134,8 @@ impl SignInLimits {
         }
         // An unknown address is no network.
         if let Some(user) = user.filter(|_| !network.is_empty()) {
-            let (now, most) = (self.clock.now(), policy::MAX_KNOWN_NETWORKS);
-            let recently = now.plus(-policy::LAST_USED_SECONDS);
+            let (now, most) = (self.clock.now(), bounds::MAX_KNOWN_NETWORKS);
+            let recently = now.plus(-bounds::LAST_USED_SECONDS);
             sign_in_limits::record_network(&mut tx, user, network, now, recently, most).await?;
         }
         storage::commit(tx).await
@@ -154,9 +154,9 @@ impl SignInLimits {
     /// # Errors
     /// The database.
     pub async fn list_locked(&self) -> Result<Vec<LockedAccount>, StorageError> {
-        let since = self.clock.now().plus(-policy::LOCKOUT_SECONDS);
+        let since = self.clock.now().plus(-bounds::LOCKOUT_SECONDS);
         let mut conn = self.db.acquire().await?;
-        let found = sign_in_limits::list_locked(&mut conn, since, policy::MAX_LOCKED_ACCOUNTS).await?;
+        let found = sign_in_limits::list_locked(&mut conn, since, bounds::MAX_LOCKED_ACCOUNTS).await?;
         let account = |found: sign_in_limits::LockedAccount| LockedAccount {
             user_id: found.user_id,
             username: found.username,

@@ -8,10 +8,10 @@ use moka::sync::Cache;
 
 use super::key_holders::{KeyHolderError, KeyHolders, Limit};
 use super::rate_limiter::RateLimiter;
+use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::TokenId;
-use crate::domain::policy;
 
 use crate::domain::token::Token;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage, RangeInvalid, UsageRange};
@@ -49,7 +49,7 @@ impl Usage {
     /// `zone` is the time zone of days.
     #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>, key_holders: Arc<KeyHolders>, zone: Tz) -> Self {
-        let daily = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_live(policy::DAILY_USAGE_CACHE).build();
+        let daily = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_live(bounds::DAILY_USAGE_CACHE).build();
         Self { db, clock, key_holders, zone, daily }
     }
 
@@ -108,7 +108,7 @@ impl Usage {
     async fn days(&self, conn: &mut Conn, token: Token, range: UsageRange) -> Result<(DailyUsage, i64), StorageError> {
         let (id, now) = (token.id, self.clock.uptime());
         let (read_at, days) = match self.daily.get(&(id, range)) {
-            Some((at, days)) if now.since(at) < policy::DAILY_USAGE_CACHE => (at, days),
+            Some((at, days)) if now.since(at) < bounds::DAILY_USAGE_CACHE => (at, days),
             _ => {
                 let days: Arc<[DayUsage]> = usage::list(conn, id, range).await?.into();
                 self.daily.insert((id, range), (now, Arc::clone(&days)));

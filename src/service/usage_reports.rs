@@ -6,10 +6,10 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use super::report_queue::{ReportQueue, ReportRefused};
+use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::clock::Clock;
 use crate::domain::id::{TokenId, UserId};
-use crate::domain::policy;
 use crate::domain::refused_requests::RefusedReport;
 use crate::domain::time::Day;
 use crate::domain::usage_report::{Dimension, Grouping, Report, ReportSpan};
@@ -25,7 +25,7 @@ pub enum UsageReportsError {
     UserNotFound,
     #[error(
         "the report would have more than {max} rows; ask for fewer days or fewer groups",
-        max = policy::MAX_REPORT_ROWS
+        max = bounds::MAX_REPORT_ROWS
     )]
     TooManyRows,
     #[error("these days have too much usage for one report; ask for fewer days, or for one token")]
@@ -186,10 +186,10 @@ async fn usage(
         ReportScope::User(user) => usage_reports::list_of_user(conn, user, span, &grouping).await?,
         ReportScope::Token(token) => usage_reports::list_of_token(conn, token, span, &grouping).await?,
     };
-    if grouped.read > policy::MAX_REPORT_READ {
+    if grouped.read > bounds::MAX_REPORT_READ {
         return Err(UsageReportsError::TooMuchUsage);
     }
-    if i64::try_from(grouped.rows.len()).is_ok_and(|rows| rows > policy::MAX_REPORT_ROWS) {
+    if i64::try_from(grouped.rows.len()).is_ok_and(|rows| rows > bounds::MAX_REPORT_ROWS) {
         return Err(UsageReportsError::TooManyRows);
     }
     let mut report = Report::new(span, grouping, grouped.rows);
@@ -209,7 +209,7 @@ async fn refused(conn: &mut Conn, scope: ReportScope, span: ReportSpan) -> Resul
         ReportScope::User(user) => refused_requests::list_of_user(conn, user, span).await?,
         ReportScope::Token(token) => refused_requests::list_of_token(conn, token, span).await?,
     };
-    if read > policy::MAX_REPORT_READ {
+    if read > bounds::MAX_REPORT_READ {
         return Err(UsageReportsError::TooMuchUsage);
     }
     let usernames = usernames(conn, rows.iter().map(|row| row.user_id)).await?;

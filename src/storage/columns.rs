@@ -116,7 +116,7 @@ macro_rules! record_last_use {
              and set_config('synchronous_commit', 'off', true) = 'off'",
             $digest as &crate::domain::key::Digest,
             $now as crate::domain::time::UnixTime,
-            $now.plus(-crate::domain::policy::LAST_USED_SECONDS) as crate::domain::time::UnixTime
+            $now.plus(-crate::domain::bounds::LAST_USED_SECONDS) as crate::domain::time::UnixTime
         )
         .execute($conn)
         .await?;

@@ -3,9 +3,9 @@
 use super::retention::BATCH_ROWS;
 use super::usage_reports::group_by_hash;
 use super::{Conn, StorageError};
+use crate::domain::bounds;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::ledger::RefusalReason;
-use crate::domain::policy;
 use crate::domain::refused_requests::{RefusedKind, RefusedRow};
 use crate::domain::time::Day;
 use crate::domain::usage_report::ReportSpan;
@@ -52,7 +52,7 @@ macro_rules! summed {
                group by user_id, token_id, reason order by sum(requests) desc, token_id, reason limit $3"#,
             $span.from as Day,
             $span.to as Day,
-            policy::MAX_REFUSED_ROWS
+            bounds::MAX_REFUSED_ROWS
             $(, $bind)*
         )
         .fetch_all(&mut *$conn)
@@ -69,7 +69,7 @@ macro_rules! summed {
 }
 
 /// The refused requests of all tokens of a user, deleted ones included. Must run in a transaction, for which it switches
-/// off sorting; reads one row more than [`policy::MAX_REPORT_READ`] at most.
+/// off sorting; reads one row more than [`bounds::MAX_REPORT_READ`] at most.
 pub async fn list_of_user(conn: &mut Conn, user: UserId, span: ReportSpan) -> Result<Counted, StorageError> {
     group_by_hash(conn).await?;
     Ok(summed!(
@@ -77,7 +77,7 @@ pub async fn list_of_user(conn: &mut Conn, user: UserId, span: ReportSpan) -> Re
         span,
         "(select * from refused_requests where user_id = $4 and day between $1 and $2 limit $5) r",
         user as UserId,
-        policy::MAX_REPORT_READ + 1
+        bounds::MAX_REPORT_READ + 1
     ))
 }
 
@@ -93,7 +93,7 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan) -> Result<Count
         conn,
         span,
         "(select * from refused_requests where day between $1 and $2 limit $4) r",
-        policy::MAX_REPORT_READ + 1
+        bounds::MAX_REPORT_READ + 1
     ))
 }
 

@@ -13,10 +13,10 @@ use tower_sessions::session_store::{self, SessionStore};
 
 use super::columns::record_last_use;
 use super::{Conn, Db, StorageError};
+use crate::domain::bounds;
 use crate::domain::clock::Clock;
 use crate::domain::id::{SessionId, UserId};
 use crate::domain::key::{Digest, DigestKey};
-use crate::domain::policy;
 use crate::domain::session::Session;
 use crate::domain::time::UnixTime;
 
@@ -170,7 +170,7 @@ pub async fn list(
         user as UserId,
         current as Option<&Digest>,
         now as UnixTime,
-        policy::MAX_LISTED_SESSIONS
+        bounds::MAX_LISTED_SESSIONS
     )
     .fetch_all(conn)
     .await?;

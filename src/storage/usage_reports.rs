@@ -1,16 +1,16 @@
 //! Reports over `usage_reported`: the table `usage_daily`, and what was used before an import. Grouped.
 
 use super::{Conn, StorageError};
+use crate::domain::bounds;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::money::Quota;
-use crate::domain::policy;
 use crate::domain::time::Day;
 use crate::domain::usage_report::{Amounts, Dimension, Grouping, ReportRow, ReportSpan};
 
 /// The lines of a report, and the rows that were read for them.
 #[derive(Debug)]
 pub struct Grouped {
-    /// One more than [`policy::MAX_REPORT_ROWS`] if there are more.
+    /// One more than [`bounds::MAX_REPORT_ROWS`] if there are more.
     pub rows: Vec<ReportRow>,
     pub read: i64,
 }
@@ -33,7 +33,7 @@ macro_rules! grouped {
             $grouping.has(Dimension::Day),
             $grouping.has(Dimension::User),
             $grouping.has(Dimension::Token),
-            policy::MAX_REPORT_ROWS + 1
+            bounds::MAX_REPORT_ROWS + 1
             $(, $bind)*
         )
         .fetch_all(&mut *$conn)
@@ -55,7 +55,7 @@ macro_rules! grouped {
 }
 
 /// The usage of all tokens of a user, deleted ones included. Must run in a transaction, for which it switches off sorting;
-/// reads one row more than [`policy::MAX_REPORT_READ`] at most.
+/// reads one row more than [`bounds::MAX_REPORT_READ`] at most.
 pub async fn list_of_user(
     conn: &mut Conn,
     user: UserId,
@@ -69,7 +69,7 @@ pub async fn list_of_user(
         grouping,
         "(select * from usage_reported where user_id = $7 and day between $1 and $2 limit $8) u",
         user as UserId,
-        policy::MAX_REPORT_READ + 1
+        bounds::MAX_REPORT_READ + 1
     ))
 }
 
@@ -91,7 +91,7 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
         span,
         grouping,
         "(select * from usage_reported where day between $1 and $2 limit $7) u",
-        policy::MAX_REPORT_READ + 1
+        bounds::MAX_REPORT_READ + 1
     ))
 }
 

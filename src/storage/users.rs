@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::columns::wallet;
 use super::{Conn, StorageError};
+use crate::domain::bounds;
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
-use crate::domain::policy;
 use crate::domain::time::UnixTime;
 use crate::domain::token_listing::Order;
 use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
@@ -138,7 +138,7 @@ pub async fn list(
     Ok(page.holding(rows.into_iter().map(|row| user_of!(row)).collect(), total))
 }
 
-/// Like [`list`], in the order of `filter`, among the [`policy::MAX_LISTED_USERS`] newest live accounts.
+/// Like [`list`], in the order of `filter`, among the [`bounds::MAX_LISTED_USERS`] newest live accounts.
 pub async fn list_sorted(
     conn: &mut Conn,
     pattern: &str,
@@ -166,7 +166,7 @@ pub async fn list_sorted(
         filter.role as Option<Role>,
         filter.sort.as_str(),
         filter.order == Order::Descending,
-        policy::MAX_LISTED_USERS
+        bounds::MAX_LISTED_USERS
     )
     .fetch_all(&mut *conn)
     .await?;

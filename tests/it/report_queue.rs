@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use keymeter::domain::policy;
+use keymeter::domain::bounds;
 use sqlx::PgPool;
 
 use crate::harness::TestApp;
@@ -53,23 +53,23 @@ async fn reports_of_one_user_wait_in_line_and_leave_connections_to_others(pool: 
                 assert_eq!(answer.header("retry-after"), Some("1"));
             }
         }
-        assert_eq!(answered, policy::MAX_REPORTS_OF_USER, "{path}");
+        assert_eq!(answered, bounds::MAX_REPORTS_OF_USER, "{path}");
     }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn the_line_of_all_reports_is_bounded(pool: PgPool) {
     let app = TestApp::new(pool.clone()).await;
-    let places = policy::REPORTS_RUNNING + policy::REPORTS_WAITING;
+    let places = bounds::REPORTS_RUNNING + bounds::REPORTS_WAITING;
     let mut users = Vec::new();
-    for n in 0..=places / policy::MAX_REPORTS_OF_USER {
+    for n in 0..=places / bounds::MAX_REPORTS_OF_USER {
         users.push(app.user(&format!("user{n}")).await);
     }
     let mut holder = pool.begin().await.unwrap();
     sqlx::raw_sql("lock table usage_daily in access exclusive mode").execute(&mut *holder).await.unwrap();
     let mut asked = tokio::task::JoinSet::new();
     for n in 0..=places {
-        let user = users[n / policy::MAX_REPORTS_OF_USER].clone();
+        let user = users[n / bounds::MAX_REPORTS_OF_USER].clone();
         asked.spawn(async move { user.get("/api/usage").await });
     }
     // All wait but one, for which there is no place.

@@ -16,8 +16,8 @@ use crate::api::extract::Json;
 use crate::api::limits::ExceededBody;
 use crate::api::middleware::observe::PartialFailure;
 use crate::api::state::AppState;
+use crate::domain::bounds;
 use crate::domain::ledger::ChargeOutcome;
-use crate::domain::policy;
 use crate::service::ledger::{ChargeRequest, Charged};
 
 /// A charge.
@@ -150,8 +150,8 @@ pub async fn charges(
     Json(body): Json<ChargesBody>,
 ) -> Result<(Option<Extension<PartialFailure>>, Envelope<Vec<OutcomeBody>>), ApiError> {
     let charges = body.charges.unwrap_or_default();
-    if charges.is_empty() || charges.len() > policy::MAX_CHARGES {
-        let message = format!("`charges` must have 1 to {} entries", policy::MAX_CHARGES);
+    if charges.is_empty() || charges.len() > bounds::MAX_CHARGES {
+        let message = format!("`charges` must have 1 to {} entries", bounds::MAX_CHARGES);
         return Err(ApiError::new(ErrorCode::InvalidCharges, message));
     }
     let charges = charges.into_iter().map(ChargeBody::parse).collect();

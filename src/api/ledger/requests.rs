@@ -4,10 +4,10 @@ use std::net::IpAddr;
 
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
+use crate::domain::bounds;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::money::Quota;
-use crate::domain::policy;
 
 /// The required field `quota`.
 pub(super) fn amount(units: Option<i64>) -> Result<Quota, ApiError> {
@@ -19,7 +19,7 @@ pub(super) fn amount(units: Option<i64>) -> Result<Quota, ApiError> {
 pub(super) fn context(model: Option<String>, ip: Option<&str>) -> Result<RequestContext, ApiError> {
     let model = model.filter(|model| !model.is_empty());
     if model.as_deref().is_some_and(|model| !is_valid(model)) {
-        let message = format!("`model` must have at most {} characters", policy::MAX_MODEL_CHARS);
+        let message = format!("`model` must have at most {} characters", bounds::MAX_MODEL_CHARS);
         return Err(ApiError::new(ErrorCode::InvalidModel, message));
     }
     let ip = match ip {
@@ -34,14 +34,14 @@ pub(super) fn context(model: Option<String>, ip: Option<&str>) -> Result<Request
 }
 
 fn is_valid(model: &str) -> bool {
-    model.chars().count() <= policy::MAX_MODEL_CHARS && !model.chars().any(char::is_control)
+    model.chars().count() <= bounds::MAX_MODEL_CHARS && !model.chars().any(char::is_control)
 }
 
 /// The optional fields `prompt_tokens` and `completion_tokens`.
 pub(super) fn counts(prompt_tokens: Option<i64>, completion_tokens: Option<i64>) -> Result<Counts, ApiError> {
     let count = |name: &str, count: Option<i64>| match count.unwrap_or(0) {
-        count if (0..=policy::MAX_COUNT).contains(&count) => Ok(count),
-        _ => Err(ApiError::new(ErrorCode::InvalidCount, format!("`{name}` must be 0 to {}", policy::MAX_COUNT))),
+        count if (0..=bounds::MAX_COUNT).contains(&count) => Ok(count),
+        _ => Err(ApiError::new(ErrorCode::InvalidCount, format!("`{name}` must be 0 to {}", bounds::MAX_COUNT))),
     };
     Ok(Counts {
         prompt_tokens: count("prompt_tokens", prompt_tokens)?,

@@ -13,8 +13,8 @@ use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::Json;
 use crate::api::state::AppState;
+use crate::domain::bounds;
 use crate::domain::ledger::{Refusal, ReservationHandle};
-use crate::domain::policy;
 
 /// A hold on quota.
 #[derive(Deserialize, ToSchema)]
@@ -98,9 +98,9 @@ pub async fn reserve(
     Json(body): Json<ReserveBody>,
 ) -> Result<Envelope<ReservedBody>, ApiError> {
     let quota = amount(body.quota)?;
-    let seconds = body.ttl_seconds.unwrap_or(policy::RESERVATION_SECONDS);
-    if !(1..=policy::MAX_RESERVATION_SECONDS).contains(&seconds) {
-        let message = format!("`ttl_seconds` must be 1 to {}", policy::MAX_RESERVATION_SECONDS);
+    let seconds = body.ttl_seconds.unwrap_or(bounds::RESERVATION_SECONDS);
+    if !(1..=bounds::MAX_RESERVATION_SECONDS).contains(&seconds) {
+        let message = format!("`ttl_seconds` must be 1 to {}", bounds::MAX_RESERVATION_SECONDS);
         return Err(ApiError::new(ErrorCode::InvalidTtl, message));
     }
     let context = context(body.model, body.ip.as_deref())?;

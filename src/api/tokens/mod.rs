@@ -22,8 +22,8 @@ use super::extract::{Id, Json, Query};
 use super::limit_names::LimitsJson;
 use super::page::{ListAnswer, PageBody, PageQuery};
 use super::state::AppState;
+use crate::domain::bounds;
 use crate::domain::id::TokenId;
-use crate::domain::policy;
 
 /// List your tokens, newest first (spec §4.1). With the setting `compat.client`, `data` is an array (spec §14.1).
 #[utoipa::path(get, path = "/api/token", tag = "tokens", params(ListingQuery, PageQuery),
@@ -54,7 +54,7 @@ pub async fn search(
     let is_of_one_api = page.is_of_one_api(app.one_api);
     let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
     // A search of one-api has no pages.
-    let page = if is_of_one_api { page.or_size(policy::MAX_PAGE_SIZE) } else { page };
+    let page = if is_of_one_api { page.or_size(bounds::MAX_PAGE_SIZE) } else { page };
     let page = app.tokens.search(&caller, query.read()?, &listing, page.read(app.first_page)?).await?;
     let at = app.ledger.now();
     Ok(ListAnswer::of(page.map(|token| TokenBody::new(&token, &at, &app)), is_of_one_api))
@@ -182,6 +182,6 @@ pub async fn delete_batch(
     ApiUser(caller): ApiUser,
     Json(body): Json<IdsBody>,
 ) -> Result<Envelope<usize>, ApiError> {
-    let ids = body.read(policy::MAX_BATCH)?;
+    let ids = body.read(bounds::MAX_BATCH)?;
     Ok(Envelope::of(app.tokens.delete_batch(&caller, &ids).await?))
 }

@@ -2,11 +2,11 @@
 
 use super::{Refusal, Wallet};
 use crate::domain::account::Budget;
+use crate::domain::bounds;
 use crate::domain::calendar::Moment;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::money::Quota;
 use crate::domain::period_limits::PeriodUsage;
-use crate::domain::policy;
 use crate::domain::status::Status;
 use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
@@ -88,7 +88,7 @@ impl Token {
     /// or beyond a full rate. Servers agree on the day but for a change of `usage.time_zone`.
     #[must_use]
     pub fn is_ahead(&self, wallet: &Wallet, at: &Moment) -> bool {
-        wallet.account.period_counters.day > at.today.plus_days(policy::MAX_DAYS_AHEAD)
+        wallet.account.period_counters.day > at.today.plus_days(bounds::MAX_DAYS_AHEAD)
             || self.rate_limits.cut(self.rate_counters, at.micros) != self.rate_counters
     }
 

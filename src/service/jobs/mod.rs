@@ -22,8 +22,8 @@ pub use expire_reservations::{expire_overdue, expire_reservations};
 use futures_util::future::BoxFuture;
 
 use super::rate_limiter::RateLimiter;
+use crate::domain::bounds;
 use crate::domain::clock::Clock;
-use crate::domain::policy;
 use crate::domain::time::{DAY, UnixTime};
 use crate::storage::{self, Conn, Db, StorageError, retention};
 
@@ -85,7 +85,7 @@ impl Round {
 
     /// The time since which idempotency records and ended reservations are kept.
     fn answers_since(self) -> UnixTime {
-        self.now.plus(-policy::IDEMPOTENCY_RECORD_SECONDS)
+        self.now.plus(-bounds::IDEMPOTENCY_RECORD_SECONDS)
     }
 }
 

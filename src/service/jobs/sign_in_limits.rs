@@ -1,7 +1,7 @@
 //! Deletes what limits of sign-ins no longer need.
 
 use super::{Job, Progress, Round};
-use crate::domain::policy;
+use crate::domain::bounds;
 use crate::domain::time::{DAY, Micros};
 use crate::storage::{Conn, StorageError, sign_in_limits};
 
@@ -21,12 +21,12 @@ async fn buckets(conn: &mut Conn, round: Round) -> Result<Progress, StorageError
 }
 
 async fn networks(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
-    let before = round.now.plus(-DAY * policy::KNOWN_NETWORK_DAYS);
+    let before = round.now.plus(-DAY * bounds::KNOWN_NETWORK_DAYS);
     Ok(Progress::after_deleting(sign_in_limits::delete_networks_before(conn, before).await?))
 }
 
 async fn lockouts(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
-    let (before, unknown) = (policy::LOCKOUT_SECONDS, policy::UNKNOWN_LOCKOUT_SECONDS);
+    let (before, unknown) = (bounds::LOCKOUT_SECONDS, bounds::UNKNOWN_LOCKOUT_SECONDS);
     let deleted =
         sign_in_limits::delete_lockouts_before(conn, round.now.plus(-before), round.now.plus(-unknown)).await?;
     Ok(Progress::after_deleting(deleted))

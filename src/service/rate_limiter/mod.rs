@@ -247,8 +247,8 @@ impl GovernorClock for SecondsClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::bounds;
     use crate::domain::clock::ManualClock;
-    use crate::domain::policy;
     use crate::domain::time::UnixTime;
 
     fn new_limiter(search: u32) -> (RateLimiter, Arc<ManualClock>) {
@@ -315,12 +315,12 @@ mod tests {
         let (rate_limiter, clock) = new_limiter(0);
         let blocked = customer(0, 1);
         while rate_limiter.wrong_key(blocked).is_ok() {}
-        let many = u32::try_from(policy::MAX_RATE_LIMIT_KEYS * 3).unwrap();
+        let many = u32::try_from(bounds::MAX_RATE_LIMIT_KEYS * 3).unwrap();
         let mut refused = 0;
         for n in 1..many {
             refused += u32::from(rate_limiter.wrong_key(customer(n, 1)).is_err());
         }
-        assert_eq!(rate_limiter.wrong_keys.keys(), policy::MAX_RATE_LIMIT_KEYS);
+        assert_eq!(rate_limiter.wrong_keys.keys(), bounds::MAX_RATE_LIMIT_KEYS);
         assert!(refused > many / 2, "addresses beyond the bound share limits: {refused}");
         // The address that was refused is still refused, from its whole network.
         assert!(rate_limiter.may_try_key(customer(0, 2)).is_err());

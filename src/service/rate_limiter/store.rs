@@ -14,7 +14,7 @@ use governor::nanos::Nanos;
 use governor::state::StateStore;
 
 use super::SecondsClock;
-use crate::domain::policy;
+use crate::domain::bounds;
 
 /// Entries that new keys share when the store is full.
 const SHARED_ENTRIES: usize = 1_024;
@@ -113,7 +113,7 @@ impl<K: Hash + Eq + Clone> Entries<K> {
     }
 
     fn is_full(&self) -> bool {
-        self.own.len() >= policy::MAX_RATE_LIMIT_KEYS
+        self.own.len() >= bounds::MAX_RATE_LIMIT_KEYS
     }
 
     fn shared_index(&self, key: &K) -> usize {

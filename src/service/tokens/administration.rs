@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::lists::ANY;
 use super::{Tokens, TokensError};
+use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::ApiKey;
 use crate::domain::page::{Page, PageRequest};
-use crate::domain::policy;
 use crate::domain::search::{KeyEnds, SearchInvalid, SearchPattern};
 use crate::domain::token::{OwnedToken, Switch, Token};
 use crate::domain::token_listing::TokenListing;
@@ -36,7 +36,7 @@ pub enum AnyonesKey {
 #[derive(Debug)]
 pub struct AnyonesPage {
     pub page: Page<OwnedToken>,
-    /// Only the newest [`policy::MAX_LISTED_TOKENS`] were filtered and ordered, and there are older ones.
+    /// Only the newest [`bounds::MAX_LISTED_TOKENS`] were filtered and ordered, and there are older ones.
     pub is_truncated: bool,
 }
 
@@ -125,7 +125,7 @@ impl Tokens {
     /// The live tokens of all users whose keys have these ends.
     async fn find_by_ends(&self, conn: &mut Conn, ends: &KeyEnds) -> Result<Vec<TokenId>, TokensError> {
         // One more than may match, so that too many are noticed.
-        let most = policy::MAX_KEY_CANDIDATES + 1;
+        let most = bounds::MAX_KEY_CANDIDATES + 1;
         let last = match ends.last_chars() {
             Some(chars) => Some(keys::list_sealed_keys_ending(conn, &chars, most).await?),
             None => None,

@@ -3,13 +3,13 @@
 use super::{Users, UsersError};
 use crate::domain::account::Budget;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject, changed};
+use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::password::NewPassword;
 use crate::domain::period_limits::{PeriodLimits, PeriodLimitsPatch};
-use crate::domain::policy;
 use crate::domain::search::SearchPattern;
 use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
 use crate::domain::username::Username;
@@ -74,7 +74,7 @@ pub enum Grant {
 
 impl Users {
     /// Lists accounts whose name matches, or all. In another order than the newest first, only the
-    /// [`policy::MAX_LISTED_USERS`] newest.
+    /// [`bounds::MAX_LISTED_USERS`] newest.
     ///
     /// # Errors
     /// The database.
@@ -254,7 +254,7 @@ async fn lock_managed(conn: &mut Conn, admin: &Caller, id: UserId) -> Result<(Ro
 fn check_max_tokens(limit: i64) -> Result<Option<i64>, UsersError> {
     match limit {
         -1 => Ok(None),
-        limit if (0..=policy::MAX_TOKENS_OVERRIDE).contains(&limit) => Ok(Some(limit)),
+        limit if (0..=bounds::MAX_TOKENS_OVERRIDE).contains(&limit) => Ok(Some(limit)),
         _ => Err(UsersError::MaxTokens),
     }
 }

@@ -16,11 +16,11 @@ use super::passwords::{Passwords, PasswordsBusy};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
 use super::sign_in_limits::{AttemptError, SignInLimits};
+use crate::domain::bounds;
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::money::Quota;
 use crate::domain::password::PasswordInvalid;
-use crate::domain::policy;
 use crate::domain::user::AccountDisabledByRoot;
 use crate::domain::username::{UsernameConflict, UsernameInvalid};
 use crate::storage::{Db, StorageError};
@@ -70,10 +70,10 @@ pub enum UsersError {
     #[error("`group` must be one of: {0}")]
     UnknownGroup(String),
     /// Not a limit of tokens.
-    #[error("`max_tokens` must be a whole number from 0 to {max}, or -1 for the general limit", max = policy::MAX_TOKENS_OVERRIDE)]
+    #[error("`max_tokens` must be a whole number from 0 to {max}, or -1 for the general limit", max = bounds::MAX_TOKENS_OVERRIDE)]
     MaxTokens,
     /// The wallet would leave its range; holds its current quota.
-    #[error("the wallet would be outside 0 to {max}; it holds {0} quota units", max = policy::MAX_QUOTA)]
+    #[error("the wallet would be outside 0 to {max}; it holds {0} quota units", max = bounds::MAX_QUOTA)]
     WalletRange(i64),
     /// Only root enables what root disabled.
     #[error(transparent)]

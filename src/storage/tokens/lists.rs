@@ -1,9 +1,9 @@
 //! Pages of tokens.
 
 use super::{select_columns, select_tokens, token_of};
+use crate::domain::bounds;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::page::{Page, PageRequest};
-use crate::domain::policy;
 use crate::domain::time::{Lifetime, UnixTime};
 use crate::domain::token::Token;
 use crate::domain::token_listing::{Order, TokenListing};
@@ -111,7 +111,7 @@ pub async fn list_listed_among(
     Ok(page.holding(rows.into_iter().map(|row| token_of!(row)).collect(), total))
 }
 
-/// A page of the [`policy::MAX_LISTED_TOKENS`] newest live tokens of all users, and its total. The flag is true if there
+/// A page of the [`bounds::MAX_LISTED_TOKENS`] newest live tokens of all users, and its total. The flag is true if there
 /// are older ones.
 pub async fn list_newest_listed(
     conn: &mut Conn,
@@ -121,7 +121,7 @@ pub async fn list_newest_listed(
     let is_truncated = sqlx::query_scalar!(
         r#"select exists (
                select 1 from tokens where deleted_time is null order by id desc limit 1 offset $1) as "exists!""#,
-        policy::MAX_LISTED_TOKENS
+        bounds::MAX_LISTED_TOKENS
     )
     .fetch_one(&mut *conn)
     .await?;
@@ -143,7 +143,7 @@ async fn newest_listed(
         what,
         page,
         "from (select * from tokens where deleted_time is null order by id desc limit $9) tokens where true",
-        policy::MAX_LISTED_TOKENS
+        bounds::MAX_LISTED_TOKENS
     )
     .fetch_all(conn)
     .await?;

@@ -268,7 +268,7 @@ proptest! {
     ) {
         let calendar = Calendar { zone, week_starts };
         let mut balances = Balances {
-            wallets: BTreeMap::from([(UserId::new(1), wallet(policy::MAX_QUOTA))]),
+            wallets: BTreeMap::from([(UserId::new(1), wallet(bounds::MAX_QUOTA))]),
             tokens: BTreeMap::from([locked(1, 1, Budget::new(Quota::ZERO, true)), locked(2, 1, Budget::new(quota(1_000_000), false))]),
             reservations: BTreeMap::new(),
         };

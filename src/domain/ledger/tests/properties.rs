@@ -15,7 +15,7 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let units = || prop_oneof![0_i64..60, Just(0), Just(policy::MAX_QUOTA)];
+    let units = || prop_oneof![0_i64..60, Just(0), Just(bounds::MAX_QUOTA)];
     let token = || 1_i64..=3;
     let nth = any::<prop::sample::Index>;
     let by = || prop_oneof![4 => Just(MAKER), 1 => Just(OTHER)];

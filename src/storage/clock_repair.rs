@@ -1,6 +1,7 @@
 //! What was written while the database's clock was ahead, and how it is brought back to the present. Every function but the
 //! first runs under the lock of the wallet.
 
+use super::columns::{rate_counters, rate_limits};
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::rate_limits::{RateCounters, RateLimits};
@@ -133,19 +134,8 @@ pub async fn lock_rates(conn: &mut Conn, user: UserId, now: Micros) -> Result<Ve
     )
     .fetch_all(conn)
     .await?;
-    let rates = rows.into_iter().map(|row| TokenRates {
-        id: row.id,
-        limits: RateLimits {
-            requests_per_minute: row.requests_per_minute,
-            tokens_per_minute: row.tokens_per_minute,
-            concurrency: row.concurrency,
-        },
-        counters: RateCounters {
-            requests_tat: row.requests_tat,
-            tokens_tat: row.tokens_tat,
-            open_reservations: row.open_reservations,
-        },
-    });
+    let rates =
+        rows.into_iter().map(|row| TokenRates { id: row.id, limits: rate_limits!(row), counters: rate_counters!(row) });
     Ok(rates.collect())
 }
 

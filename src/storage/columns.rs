@@ -92,6 +92,28 @@ macro_rules! wallet {
     };
 }
 
+/// The rate limits of a row of `tokens`.
+macro_rules! rate_limits {
+    ($row:expr) => {
+        crate::domain::rate_limits::RateLimits {
+            requests_per_minute: $row.requests_per_minute,
+            tokens_per_minute: $row.tokens_per_minute,
+            concurrency: $row.concurrency,
+        }
+    };
+}
+
+/// The rate counters of a row of `tokens`.
+macro_rules! rate_counters {
+    ($row:expr) => {
+        crate::domain::rate_limits::RateCounters {
+            requests_tat: $row.requests_tat,
+            tokens_tat: $row.tokens_tat,
+            open_reservations: $row.open_reservations,
+        }
+    };
+}
+
 /// Writes `$time` in the row with this digest, unless it was written in the last minute. A request waits for this, so it
 /// waits neither for a locked row nor for the disk.
 macro_rules! record_last_use {
@@ -124,4 +146,6 @@ macro_rules! record_last_use {
     }};
 }
 
-pub(super) use {account, period_counters, period_limits, record_last_use, token_account, wallet};
+pub(super) use {
+    account, period_counters, period_limits, rate_counters, rate_limits, record_last_use, token_account, wallet,
+};

@@ -1,12 +1,11 @@
 //! Usage of tokens by day: `usage_reported`, which is the table `usage_daily` and what was used before an import. And the
 //! totals for a key.
 
-use super::columns::token_account;
+use super::columns::{rate_limits, token_account};
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::money::Quota;
-use crate::domain::rate_limits::RateLimits;
 use crate::domain::time::{Day, Lifetime};
 use crate::domain::usage::{DayUsage, KeyUsage, UsageRange};
 
@@ -28,11 +27,7 @@ pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<KeyU
         model_limits_enabled: row.model_limits_enabled,
         model_limits: row.model_limits,
         lifetime: Lifetime::from(row.expires_at),
-        rate_limits: RateLimits {
-            requests_per_minute: row.requests_per_minute,
-            tokens_per_minute: row.tokens_per_minute,
-            concurrency: row.concurrency,
-        },
+        rate_limits: rate_limits!(row),
         wallet: row.wallet,
         owner_status: row.owner_status,
     }))

@@ -27,6 +27,7 @@ use crate::domain::period_limits::PeriodLimits;
 use crate::domain::rate_limits::RateLimits;
 use crate::domain::time::{DAY, Lifetime, UnixTime};
 use crate::domain::token::{NewToken, QuotaChange, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
+use crate::domain::token_policy::TokenPolicy;
 use crate::domain::username::Username;
 use crate::service::access_tokens::AccessTokensError;
 use crate::service::authenticator::AuthError;
@@ -265,18 +266,22 @@ fn new_token(key: &DemoKey, end: UnixTime) -> Result<NewToken, DemoError> {
         None => Budget::Unlimited { shelved: Quota::ZERO },
     };
     let note = if is_customer { "Invoiced monthly. Their servers have fixed addresses." } else { "" };
+    let (models, addresses) =
+        if is_customer { ("gpt-4o,gpt-4o-mini", "192.0.2.0/24\n2001:db8::/32") } else { ("", "") };
     Ok(NewToken {
         name: TokenName::parse(key.name).map_err(invalid)?,
         note: TokenNote::parse(note).map_err(invalid)?,
-        lifetime,
         budget,
         period_limits: PeriodLimits::default(),
         rate_limits: RateLimits::default(),
-        model_limits_enabled: is_customer,
-        model_limits: ModelLimits::parse(if is_customer { "gpt-4o,gpt-4o-mini" } else { "" }).map_err(invalid)?,
-        allow_ips: IpAllowlist::parse(if is_customer { "192.0.2.0/24\n2001:db8::/32" } else { "" }).map_err(invalid)?,
-        group: Group::from_text(key.group),
-        cross_group_retry: false,
+        policy: TokenPolicy {
+            lifetime,
+            model_limits_enabled: is_customer,
+            model_limits: ModelLimits::parse(models).map_err(invalid)?,
+            allow_ips: IpAllowlist::parse(addresses).map_err(invalid)?,
+            group: Group::from_text(key.group),
+            ..TokenPolicy::default()
+        },
     })
 }
 

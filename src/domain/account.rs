@@ -78,6 +78,13 @@ impl Account {
         self.budget.remain()
     }
 
+    /// Limited, nothing remains, and something was used. A token that was created with a quota of 0 and never used is not
+    /// exhausted.
+    #[must_use]
+    pub const fn is_exhausted(&self) -> bool {
+        self.budget.is_empty() && !self.used.is_zero()
+    }
+
     /// Whether what is left suffices for `quota`.
     #[must_use]
     pub fn affords(&self, quota: Quota) -> bool {

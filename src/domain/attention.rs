@@ -42,7 +42,7 @@ impl Token {
         match self.status(now) {
             Status::Expired => Some(Attention::Expired),
             Status::QuotaExhausted => Some(Attention::Exhausted),
-            Status::Enabled if self.lifetime.is_over(now.plus(bounds::EXPIRES_SOON_SECONDS)) => {
+            Status::Enabled if self.policy.lifetime.is_over(now.plus(bounds::EXPIRES_SOON_SECONDS)) => {
                 Some(Attention::ExpiresSoon)
             }
             Status::Enabled if self.is_nearly_spent() => Some(Attention::NearlySpent),
@@ -69,11 +69,18 @@ impl Token {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::account::Account;
     use super::super::time::Lifetime;
     use super::super::token::tests::token;
+    use super::super::token_policy::TokenPolicy;
     use super::super::user::Role;
     use super::*;
+
+    fn policy(disabled_by: Option<Role>, lifetime: Lifetime) -> Arc<TokenPolicy> {
+        Arc::new(TokenPolicy { disabled_by, lifetime, ..TokenPolicy::default() })
+    }
 
     #[test]
     fn reasons_have_the_names_of_the_api() {
@@ -107,9 +114,9 @@ mod tests {
         ];
         for (lifetime, budget, used, attention) in table {
             let account = Account { used: quota(used), ..Account::new(budget) };
-            let token = Token { lifetime, account, ..token() };
+            let token = Token { policy: policy(None, lifetime), account, ..token() };
             assert_eq!(token.attention(now, quota(1_000)), attention, "{lifetime:?} {budget:?} {used}");
-            assert_eq!(Token { disabled_by: Some(Role::User), ..token }.attention(now, quota(1)), None);
+            assert_eq!(Token { policy: policy(Some(Role::User), lifetime), ..token }.attention(now, quota(1)), None);
         }
     }
 
@@ -129,7 +136,7 @@ mod tests {
         ];
         for (budget, used, wallet, attention) in table {
             let account = Account { used: quota(used), ..Account::new(budget) };
-            let token = Token { lifetime: Lifetime::Forever, account, ..token() };
+            let token = Token { account, ..token() };
             assert_eq!(token.attention(now, quota(wallet)), attention, "{budget:?} {used} {wallet}");
         }
     }

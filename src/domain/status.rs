@@ -3,6 +3,8 @@
 //! Only the role that disabled a token is stored. *Expired* and *exhausted* are computed from the token's expiry and
 //! budget at each read, so a status is never stale and no job has to update it.
 
+use std::sync::Arc;
+
 use super::time::UnixTime;
 use super::token::Token;
 use super::user::Role;
@@ -12,7 +14,7 @@ use super::user::Role;
 pub enum Status {
     /// 1.
     Enabled,
-    /// 2: disabled by its owner, an administrator or root; see [`Token::disabled_by`].
+    /// 2: disabled by its owner, an administrator or root; see [`TokenPolicy::disabled_by`](super::token_policy::TokenPolicy::disabled_by).
     Disabled,
     /// 3: its expiry time is reached.
     Expired,
@@ -59,15 +61,10 @@ pub enum EnableRefused {
 }
 
 impl Token {
-    /// The status at `now`. *Disabled* takes precedence over *expired*, and *expired* over *exhausted*.
+    /// The status at `now`.
     #[must_use]
     pub fn status(&self, now: UnixTime) -> Status {
-        match self.disabled_by {
-            Some(_) => Status::Disabled,
-            None if self.lifetime.is_over(now) => Status::Expired,
-            None if self.is_spent() => Status::QuotaExhausted,
-            None => Status::Enabled,
-        }
+        self.policy.status(&self.account, now)
     }
 
     /// Enables the token (spec §3, status-only update with status 1). `by` is the role of the caller. Enabling an enabled
@@ -76,18 +73,18 @@ impl Token {
     /// # Errors
     /// A higher role disabled the token; it is expired or exhausted.
     pub fn enable(mut self, by: Role, now: UnixTime) -> Result<Self, EnableRefused> {
-        match self.disabled_by {
+        match self.policy.disabled_by {
             Some(Role::Root) if by < Role::Root => return Err(EnableRefused::DisabledByRoot),
             Some(Role::Admin) if by < Role::Admin => return Err(EnableRefused::DisabledByAdministrator),
             Some(Role::User | Role::Admin | Role::Root) | None => {}
         }
-        if self.lifetime.is_over(now) {
+        if self.policy.lifetime.is_over(now) {
             return Err(EnableRefused::Expired);
         }
-        if self.is_spent() {
+        if self.account.is_exhausted() {
             return Err(EnableRefused::QuotaExhausted);
         }
-        self.disabled_by = None;
+        Arc::make_mut(&mut self.policy).disabled_by = None;
         Ok(self)
     }
 
@@ -95,14 +92,9 @@ impl Token {
     /// has disabled it before, that role is kept.
     #[must_use]
     pub fn disable(mut self, by: Role) -> Self {
-        self.disabled_by = self.disabled_by.max(Some(by));
+        let policy = Arc::make_mut(&mut self.policy);
+        policy.disabled_by = policy.disabled_by.max(Some(by));
         self
-    }
-
-    /// Limited, nothing remains, and something was used. A token that was created with a quota of 0 and never used is not
-    /// exhausted.
-    const fn is_spent(&self) -> bool {
-        self.account.budget.is_empty() && !self.account.used.is_zero()
     }
 }
 
@@ -112,6 +104,7 @@ mod tests {
     use super::super::money::Quota;
     use super::super::time::Lifetime;
     use super::super::token::tests::token;
+    use super::super::token_policy::TokenPolicy;
     use super::*;
 
     const NOW: UnixTime = UnixTime::new(1_000);
@@ -128,6 +121,10 @@ mod tests {
 
     fn unlimited() -> Budget {
         Budget::Unlimited { shelved: Quota::ZERO }
+    }
+
+    fn with_policy(disabled_by: Option<Role>, lifetime: Lifetime) -> Token {
+        Token { policy: Arc::new(TokenPolicy { disabled_by, lifetime, ..TokenPolicy::default() }), ..token() }
     }
 
     fn account(budget: Budget, used: i64) -> Account {
@@ -166,7 +163,7 @@ mod tests {
             (OFF, OVER, unlimited(), 9, Disabled, Err(No::Expired)),
         ];
         for (disabled_by, lifetime, budget, used, status, enabling) in table {
-            let token = Token { disabled_by, lifetime, account: account(budget, used), ..token() };
+            let token = Token { account: account(budget, used), ..with_policy(disabled_by, lifetime) };
             let case = format!("{disabled_by:?} {lifetime:?} {budget:?} used {used}");
             assert_eq!(token.status(NOW), status, "{case}");
             assert_eq!(token.clone().enable(Role::User, NOW).map(|t| t.status(NOW)), enabling, "{case}");
@@ -195,21 +192,21 @@ mod tests {
         ];
         for (disabled_by, who, expected) in table {
             let case = format!("disabled by {disabled_by:?}, enabled by {who:?}");
-            let off = Token { disabled_by, ..token() };
+            let off = with_policy(disabled_by, Lifetime::Forever);
             assert_eq!(off.clone().enable(who, NOW), expected.map(|()| token()), "{case}");
             // The role is checked first, so a lower role does not learn that the token is expired.
-            let expired = Token { lifetime: OVER, ..off.clone() };
+            let expired = with_policy(disabled_by, OVER);
             let other = expected.and(Err(EnableRefused::Expired));
             assert_eq!(expired.enable(who, NOW).map(|_| ()), other, "{case}");
-            let again = off.disable(who).disabled_by;
+            let again = off.disable(who).policy.disabled_by;
             assert_eq!(again, Some(disabled_by.map_or(who, |before| before.max(who))), "{case}");
         }
     }
 
     #[test]
     fn a_later_expiry_or_a_higher_quota_enables_a_token_at_once() {
-        let expired = Token { lifetime: OVER, ..token() };
-        assert_eq!(Token { lifetime: AHEAD, ..expired }.status(NOW), Status::Enabled);
+        assert_eq!(with_policy(None, OVER).status(NOW), Status::Expired);
+        assert_eq!(with_policy(None, AHEAD).status(NOW), Status::Enabled);
         let spent = Token { account: account(limited(0), 9), ..token() };
         assert_eq!(Token { account: account(limited(1), 9), ..spent.clone() }.status(NOW), Status::Enabled);
         assert_eq!(Token { account: account(unlimited(), 9), ..spent }.status(NOW), Status::Enabled);

@@ -94,8 +94,9 @@ impl Micros {
 }
 
 /// When a token expires (spec §2.1 `expired_time`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Lifetime {
+    #[default]
     Forever,
     /// Expired from this second on.
     Until(UnixTime),

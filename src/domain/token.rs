@@ -1,5 +1,7 @@
 //! The token and its changes (spec §2.1, §4.4, §4.5a).
 
+use std::sync::Arc;
+
 use super::account::{Account, Budget};
 use super::bounds;
 use super::group::Group;
@@ -12,7 +14,7 @@ use super::period_limits::{PeriodLimits, PeriodLimitsPatch};
 use super::rate_limits::{RateCounters, RateLimits, RateLimitsPatch};
 use super::text::hides_something;
 use super::time::{Lifetime, UnixTime};
-use super::user::Role;
+use super::token_policy::TokenPolicy;
 
 /// A token without its key, so that no list can leak one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,27 +25,16 @@ pub struct Token {
     pub key_hint: KeyHint,
     /// An import brought the key from another service.
     pub key_foreign: bool,
-    /// The highest role that disabled it; `None` while it is enabled.
-    pub disabled_by: Option<Role>,
     pub name: TokenName,
     pub note: TokenNote,
     pub created_time: UnixTime,
     /// The time of the last charge; the creation time until then.
     pub accessed_time: UnixTime,
-    /// `expired_time` of the API.
-    pub lifetime: Lifetime,
+    /// Shared with the ledger's batches.
+    pub policy: Arc<TokenPolicy>,
     pub account: Account,
     pub rate_limits: RateLimits,
     pub rate_counters: RateCounters,
-    /// Whether `model_limits` applies.
-    pub model_limits_enabled: bool,
-    pub model_limits: ModelLimits,
-    pub allow_ips: IpAllowlist,
-    pub group: Group,
-    /// Always false outside the group `auto`.
-    pub cross_group_retry: bool,
-    /// Raised by every edit, never by a charge.
-    pub version: i64,
 }
 
 /// A token with its decrypted key: the answer to reading one by id and to creating one.
@@ -200,15 +191,10 @@ impl TokenNote {
 pub struct NewToken {
     pub name: TokenName,
     pub note: TokenNote,
-    pub lifetime: Lifetime,
+    pub policy: TokenPolicy,
     pub budget: Budget,
     pub period_limits: PeriodLimits,
     pub rate_limits: RateLimits,
-    pub model_limits_enabled: bool,
-    pub model_limits: ModelLimits,
-    pub allow_ips: IpAllowlist,
-    pub group: Group,
-    pub cross_group_retry: bool,
 }
 
 /// A change of a token's `remain_quota`.
@@ -263,23 +249,28 @@ impl Token {
             Some(QuotaChange::Add(units)) => Budget::new(added(remain, units)?, unlimited),
             None => Budget::new(remain, unlimited),
         };
-        let group = patch.group.unwrap_or(self.group);
-        let cross_group_retry = patch.cross_group_retry.unwrap_or(self.cross_group_retry);
+        let policy = Arc::unwrap_or_clone(self.policy);
+        let group = patch.group.unwrap_or(policy.group);
+        let cross_group_retry = patch.cross_group_retry.unwrap_or(policy.cross_group_retry);
         Ok(Self {
             name: patch.name.unwrap_or(self.name),
             note: patch.note.unwrap_or(self.note),
-            lifetime: patch.lifetime.unwrap_or(self.lifetime),
+            policy: Arc::new(TokenPolicy {
+                lifetime: patch.lifetime.unwrap_or(policy.lifetime),
+                model_limits_enabled: patch.model_limits_enabled.unwrap_or(policy.model_limits_enabled),
+                model_limits: patch.model_limits.unwrap_or(policy.model_limits),
+                allow_ips: patch.allow_ips.unwrap_or(policy.allow_ips),
+                cross_group_retry: group.retry_allowed(cross_group_retry),
+                group,
+                disabled_by: policy.disabled_by,
+                version: policy.version,
+            }),
             account: Account {
                 budget,
                 period_limits: self.account.period_limits.edited(patch.period_limits),
                 ..self.account
             },
             rate_limits: self.rate_limits.edited(patch.rate_limits),
-            model_limits_enabled: patch.model_limits_enabled.unwrap_or(self.model_limits_enabled),
-            model_limits: patch.model_limits.unwrap_or(self.model_limits),
-            allow_ips: patch.allow_ips.unwrap_or(self.allow_ips),
-            cross_group_retry: group.retry_allowed(cross_group_retry),
-            group,
             ..self
         })
     }
@@ -309,21 +300,14 @@ pub(super) mod tests {
             user_id: UserId::new(1),
             key_hint: ApiKey::generate(&mut StdRng::seed_from_u64(1), CellLabel::default()).hint(),
             key_foreign: false,
-            disabled_by: None,
             name: TokenName::parse("a token").unwrap(),
             note: TokenNote::default(),
             created_time: UnixTime::new(0),
             accessed_time: UnixTime::new(0),
-            lifetime: Lifetime::Forever,
+            policy: Arc::default(),
             account: Account::new(Budget::new(Quota::grant(5).unwrap(), false)),
             rate_limits: RateLimits::default(),
             rate_counters: RateCounters::default(),
-            model_limits_enabled: false,
-            model_limits: ModelLimits::default(),
-            allow_ips: IpAllowlist::default(),
-            group: Group::default(),
-            cross_group_retry: false,
-            version: 0,
         }
     }
 
@@ -396,12 +380,12 @@ pub(super) mod tests {
     #[test]
     fn retry_is_off_outside_the_group_auto() {
         let patch = TokenPatch { cross_group_retry: Some(true), ..TokenPatch::default() };
-        assert!(!token().edited(patch.clone()).unwrap().cross_group_retry);
+        assert!(!token().edited(patch.clone()).unwrap().policy.cross_group_retry);
         let auto = TokenPatch { group: Some(Group::Auto), ..patch };
         let retrying = token().edited(auto).unwrap();
-        assert!(retrying.cross_group_retry);
+        assert!(retrying.policy.cross_group_retry);
         let own = TokenPatch { group: Some(Group::Own), ..TokenPatch::default() };
-        assert!(!retrying.edited(own).unwrap().cross_group_retry);
+        assert!(!retrying.edited(own).unwrap().policy.cross_group_retry);
     }
 
     #[test]
@@ -424,16 +408,19 @@ pub(super) mod tests {
         let expected = Token {
             name: TokenName::parse("another").unwrap(),
             note: TokenNote::parse("a note").unwrap(),
-            lifetime: Lifetime::Until(UnixTime::new(9)),
+            policy: Arc::new(TokenPolicy {
+                lifetime: Lifetime::Until(UnixTime::new(9)),
+                model_limits_enabled: true,
+                model_limits: ModelLimits::parse("gpt").unwrap(),
+                allow_ips: IpAllowlist::parse("10.0.0.1").unwrap(),
+                group: Group::Auto,
+                cross_group_retry: true,
+                ..TokenPolicy::default()
+            }),
             account: Account {
                 period_limits: PeriodLimits { day: Some(three), ..PeriodLimits::default() },
                 ..Account::new(Budget::Unlimited { shelved: Quota::grant(7).unwrap() })
             },
-            model_limits_enabled: true,
-            model_limits: ModelLimits::parse("gpt").unwrap(),
-            allow_ips: IpAllowlist::parse("10.0.0.1").unwrap(),
-            group: Group::Auto,
-            cross_group_retry: true,
             rate_limits: RateLimits { concurrency: Some(4), ..RateLimits::default() },
             ..token()
         };
@@ -470,7 +457,7 @@ pub(super) mod tests {
             let edited = token().edited(patch).unwrap();
             let expected = Token {
                 account: Account::new(Budget::Limited { remain: Quota::grant(remain).unwrap() }),
-                model_limits_enabled: enabled,
+                policy: Arc::new(TokenPolicy { model_limits_enabled: enabled, ..TokenPolicy::default() }),
                 ..token()
             };
             prop_assert_eq!(edited, expected);

@@ -11,14 +11,14 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::invalidator::Invalidator;
+use crate::domain::account::Account;
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
 use crate::domain::bounds;
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::clock::Clock;
 use crate::domain::id::UserId;
-use crate::domain::ledger::Wallet;
+use crate::domain::rate_limits::{RateCounters, RateLimits};
 use crate::domain::time::Day;
-use crate::domain::token::Token;
 use crate::storage::clock_repair::{self as rows, Moved};
 use crate::storage::{Conn, Db, StorageError, audit, ledger};
 
@@ -43,11 +43,11 @@ impl ClockRepairs {
         (Self(requests), queue)
     }
 
-    /// Asks for a repair if a token or its owner's wallet is ahead of the clock.
-    pub fn check(&self, token: &Token, wallet: &Wallet, at: &Moment) {
-        if token.is_ahead(wallet, at) {
+    /// Asks for a repair of a user if the wallet, or the rates of one of the tokens, is ahead of the clock.
+    pub fn check(&self, user: UserId, wallet: &Account, rates: (&RateLimits, RateCounters), at: &Moment) {
+        if is_ahead(wallet, rates, at) {
             // The regular look finds what does not fit.
-            let _ = self.0.try_send(token.user_id);
+            let _ = self.0.try_send(user);
         }
     }
 }
@@ -151,6 +151,12 @@ pub async fn list_ahead(conn: &mut Conn, at: &Moment) -> Result<Vec<UserId>, Sto
     // The clock of another server may be a little ahead of this one's.
     let last_end = at.now.plus(bounds::MAX_RESERVATION_SECONDS + 1);
     rows::list_users_ahead(conn, last_believable_day(at), last_end, LIMIT).await
+}
+
+/// Returns true if a token or its owner's wallet was charged while the clock was ahead: on a day that has not come, or beyond
+/// a full rate. Servers agree on the day but for a change of `usage.time_zone`.
+fn is_ahead(wallet: &Account, (limits, counters): (&RateLimits, RateCounters), at: &Moment) -> bool {
+    wallet.period_counters.day > last_believable_day(at) || limits.cut(counters, at.micros) != counters
 }
 
 /// The last day that a charge can have been counted in while the clock was right.

@@ -61,10 +61,10 @@ pub struct CachedKey {
 impl CachedKey {
     /// Its approximate size in memory.
     fn bytes(&self) -> u32 {
-        let token = &self.token;
-        let texts = [token.name.as_str(), token.note.as_str(), token.model_limits.as_str(), token.group.as_str()];
+        let (token, policy) = (&self.token, &self.token.policy);
+        let texts = [token.name.as_str(), token.note.as_str(), policy.model_limits.as_str(), policy.group.as_str()];
         let texts: usize = texts.iter().map(|text| text.len()).sum();
-        u32::try_from(ENTRY_BYTES + texts + token.allow_ips.size() + self.owner_group.len()).unwrap_or(u32::MAX)
+        u32::try_from(ENTRY_BYTES + texts + policy.allow_ips.size() + self.owner_group.len()).unwrap_or(u32::MAX)
     }
 }
 

@@ -25,7 +25,7 @@ pub async fn list_of_token(conn: &mut Conn, token: &Token, limit: i64) -> Result
         at: row.at,
         token_id: token.id,
         token_name: token.name.clone(),
-        group: token.group.clone(),
+        group: token.policy.group.clone(),
         model: row.model,
         quota: row.quota,
         prompt_tokens: row.prompt_tokens,

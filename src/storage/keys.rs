@@ -1,7 +1,7 @@
 //! The keys in the table `tokens`: their digests and encrypted texts, and the tokens found by them. Only live rows, but for
 //! the keys of other services.
 
-use super::tokens::{select_columns, select_tokens, token_of};
+use super::tokens::{select_tokens, token_of};
 use super::{Conn, StorageError};
 use crate::domain::account::{Account, Budget};
 use crate::domain::id::{TokenId, UserId};
@@ -9,7 +9,7 @@ use crate::domain::key::{Digest, KeyHint};
 use crate::domain::ledger::Wallet;
 use crate::domain::money::Quota;
 use crate::domain::period_limits::{PeriodCounters, PeriodLimits};
-use crate::domain::time::{Day, Lifetime, UnixTime};
+use crate::domain::time::{Day, UnixTime};
 use crate::domain::token::Token;
 use crate::domain::user::UserStatus;
 

@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use super::columns::wallet;
 use super::{Conn, StorageError};
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
-use crate::domain::ledger::{ChargeOutcome, Counts, Reservation, Wallet};
+use crate::domain::ledger::{ChargeOutcome, Counts, LockedToken, Reservation, Wallet};
 use crate::domain::money::Quota;
 use crate::domain::time::{Day, UnixTime};
-use crate::domain::token::Token;
 
 /// A locked wallet, with its owner and the group of its owner.
 pub type LockedWallet = (UserId, Wallet, String);
@@ -108,7 +107,7 @@ pub struct Changes {
     /// The time of the batch.
     pub now: UnixTime,
     pub wallets: Vec<(UserId, Wallet)>,
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<LockedToken>,
     pub charges: Vec<NewCharge>,
     pub new_reservations: Vec<NewReservation>,
     /// Reservations that were open, or expired, and are in another state now.

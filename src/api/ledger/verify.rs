@@ -87,11 +87,11 @@ impl From<&Verification> for VerificationBody {
             user_id: Some(token.user_id.get()),
             name: Some(token.name.as_str().to_owned()),
             group: Some(verification.group().to_owned()),
-            cross_group_retry: Some(token.cross_group_retry),
+            cross_group_retry: Some(token.policy.cross_group_retry),
             unlimited_quota: Some(token.account.budget.is_unlimited()),
             remain_quota: Some(token.account.remain().get()),
             usable_quota: Some(verification.usable.get()),
-            expires_at: Some(token.lifetime.expires_at()),
+            expires_at: Some(token.policy.lifetime.expires_at()),
             exceeded: verification.refusal.and_then(Refusal::exceeded).into(),
             retry_after: verification.refusal.and_then(Refusal::retry_after),
         }

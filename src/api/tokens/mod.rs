@@ -157,7 +157,7 @@ pub async fn update(
         let LimitsJson(body) = LimitsJson::<UpdateBody>::from_request(request, &app).await?;
         let named_twice = if app.one_api { body.named_twice()? } else { None };
         let body = match named_twice {
-            Some(id) => body.without_unchanged(&app.tokens.show(&caller, id).await?)?,
+            Some(id) => body.without_unchanged(&app.tokens.show(&caller, id).await?.policy)?,
             None => body,
         };
         let (id, patch) = body.read()?;

@@ -15,7 +15,8 @@ use crate::domain::model_limits::ModelLimits;
 use crate::domain::period_limits::PeriodLimits;
 use crate::domain::rate_limits::RateLimits;
 use crate::domain::time::Lifetime;
-use crate::domain::token::{NewToken, QuotaChange, RequestedQuota, Switch, Token, TokenName, TokenNote, TokenPatch};
+use crate::domain::token::{NewToken, QuotaChange, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
+use crate::domain::token_policy::TokenPolicy;
 
 /// `model_limits`: comma-separated text, or a list.
 #[derive(Debug, ToSchema)]
@@ -127,18 +128,24 @@ impl CreateBody {
         let unlimited = self.unlimited_quota.unwrap_or(false);
         let (models, old) = (self.model_limits.as_ref(), self.models.as_ref());
         let (model_limits, enabled) = Models::read_with_old_name(models, self.model_limits_enabled, old)?;
+        let name = TokenName::parse(self.name.as_deref().unwrap_or_default())?;
+        let note = TokenNote::parse(self.note.as_deref().unwrap_or_default())?;
+        let lifetime = Lifetime::from_wire(self.expired_time.unwrap_or(-1))?;
         Ok(NewToken {
-            name: TokenName::parse(self.name.as_deref().unwrap_or_default())?,
-            note: TokenNote::parse(self.note.as_deref().unwrap_or_default())?,
-            lifetime: Lifetime::from_wire(self.expired_time.unwrap_or(-1))?,
+            name,
+            note,
             budget: RequestedQuota::new(self.remain_quota.unwrap_or(0)).budget(unlimited)?,
             period_limits: PeriodLimits::default().edited(PeriodLimitsChange::read(self.period_limits.as_deref())?),
             rate_limits: RateLimits::default().edited(RateLimitsChange::read(self.rate_limits.as_deref())?),
-            model_limits_enabled: enabled.unwrap_or(false),
-            model_limits: model_limits.unwrap_or_default(),
-            allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?.unwrap_or_default(),
-            group: Group::from_text(self.group.as_deref().unwrap_or_default().trim()),
-            cross_group_retry: self.cross_group_retry.unwrap_or(false),
+            policy: TokenPolicy {
+                lifetime,
+                model_limits_enabled: enabled.unwrap_or(false),
+                model_limits: model_limits.unwrap_or_default(),
+                allow_ips: read_ips(self.allow_ips.as_deref(), self.subnet.as_deref())?.unwrap_or_default(),
+                group: Group::from_text(self.group.as_deref().unwrap_or_default().trim()),
+                cross_group_retry: self.cross_group_retry.unwrap_or(false),
+                ..TokenPolicy::default()
+            },
         })
     }
 }
@@ -199,14 +206,14 @@ impl UpdateBody {
 
     /// Without the name that repeats what the token has, of a limit that is named twice: tools of one-api change their names
     /// in the object that they read, and send those of here back as they were.
-    pub fn without_unchanged(mut self, token: &Token) -> Result<Self, ApiError> {
+    pub fn without_unchanged(mut self, policy: &TokenPolicy) -> Result<Self, ApiError> {
         if let Some(old) = self.models.as_ref().map(Models::read).transpose()? {
             let limits = self.model_limits.as_ref().map(Models::read).transpose()?;
-            let is_restricted = token.model_limits_enabled && token.model_limits.names().next().is_some();
-            if old == if is_restricted { token.model_limits.clone() } else { ModelLimits::default() } {
+            let is_restricted = policy.model_limits_enabled && policy.model_limits.names().next().is_some();
+            if old == if is_restricted { policy.model_limits.clone() } else { ModelLimits::default() } {
                 self.models = None;
-            } else if limits.is_none_or(|limits| limits == token.model_limits)
-                && self.model_limits_enabled.is_none_or(|enabled| enabled == token.model_limits_enabled)
+            } else if limits.is_none_or(|limits| limits == policy.model_limits)
+                && self.model_limits_enabled.is_none_or(|enabled| enabled == policy.model_limits_enabled)
             {
                 (self.model_limits, self.model_limits_enabled) = (None, None);
             }
@@ -214,9 +221,9 @@ impl UpdateBody {
         let [old, ips] =
             [&self.subnet, &self.allow_ips].map(|text| text.as_deref().map(IpAllowlist::parse).transpose());
         let (old, ips) = (old?, ips?);
-        if old.is_some_and(|old| old == token.allow_ips) {
+        if old.is_some_and(|old| old == policy.allow_ips) {
             self.subnet = None;
-        } else if self.subnet.is_some() && ips.is_some_and(|ips| ips == token.allow_ips) {
+        } else if self.subnet.is_some() && ips.is_some_and(|ips| ips == policy.allow_ips) {
             self.allow_ips = None;
         }
         Ok(self)

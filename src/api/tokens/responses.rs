@@ -8,6 +8,7 @@ use crate::api::state::AppState;
 use crate::domain::calendar::Moment;
 use crate::domain::key::ApiKey;
 use crate::domain::token::Token;
+use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::Role;
 
 /// The Token object (spec §2.1), and `masked_key`.
@@ -75,6 +76,7 @@ impl TokenBody {
     /// Without the key, for lists and edits.
     #[must_use]
     pub fn new(token: &Token, at: &Moment, app: &AppState) -> Self {
+        let policy = &token.policy;
         let masked_key = token.key_hint.masked();
         let key = if app.masked_list_key { masked_key.clone() } else { String::new() };
         Self {
@@ -84,23 +86,23 @@ impl TokenBody {
             masked_key,
             imported: token.key_foreign,
             status: token.status(at.now).code(),
-            disabled_by: token.disabled_by.and_then(Role::disabler),
+            disabled_by: policy.disabled_by.and_then(Role::disabler),
             created_time: token.created_time.get(),
             accessed_time: token.accessed_time.get(),
-            expired_time: token.lifetime.expired_time(),
+            expired_time: policy.lifetime.expired_time(),
             remain_quota: token.account.remain().get(),
             unlimited_quota: token.account.budget.is_unlimited(),
             used_quota: token.account.used.get(),
             period_limits: token.account.period_limits.into(),
             period_usage: token.account.period_usage(at.today, at).into(),
             rate_limits: token.rate_limits.into(),
-            model_limits_enabled: token.model_limits_enabled,
-            model_limits: token.model_limits.as_str().to_owned(),
-            allow_ips: token.allow_ips.as_str().to_owned(),
-            group: token.group.as_str().to_owned(),
-            cross_group_retry: token.cross_group_retry,
-            models: if app.one_api { models(token) } else { None },
-            subnet: app.one_api.then(|| token.allow_ips.as_str().replace('\n', ",")),
+            model_limits_enabled: policy.model_limits_enabled,
+            model_limits: policy.model_limits.as_str().to_owned(),
+            allow_ips: policy.allow_ips.as_str().to_owned(),
+            group: policy.group.as_str().to_owned(),
+            cross_group_retry: policy.cross_group_retry,
+            models: if app.one_api { models(policy) } else { None },
+            subnet: app.one_api.then(|| policy.allow_ips.as_str().replace('\n', ",")),
             name: token.name.as_str().to_owned(),
             note: token.note.as_str().to_owned(),
         }
@@ -113,9 +115,9 @@ impl TokenBody {
 }
 
 /// The one list of one-api. It cannot say that no model may be used: an empty one allows all.
-fn models(token: &Token) -> Option<String> {
-    let names = token.model_limits.as_str();
-    match (token.model_limits_enabled, names) {
+fn models(policy: &TokenPolicy) -> Option<String> {
+    let names = policy.model_limits.as_str();
+    match (policy.model_limits_enabled, names) {
         (false, _) => Some(String::new()),
         (true, "") => None,
         (true, names) => Some(names.to_owned()),

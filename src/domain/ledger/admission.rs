@@ -1,15 +1,12 @@
-//! Whether a request may use a token (L6), and what it can spend.
+//! Whether a request may use a token: one function decides for verify, charge, reserve and forward-auth.
 
-use super::{Refusal, Wallet};
-use crate::domain::account::Budget;
-use crate::domain::bounds;
+use super::{Accounts, Refusal};
 use crate::domain::calendar::Moment;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::money::Quota;
-use crate::domain::period_limits::PeriodUsage;
+use crate::domain::rate_limits::{RateCounters, RateLimits};
 use crate::domain::status::Status;
-use crate::domain::time::UnixTime;
-use crate::domain::token::Token;
+use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::UserStatus;
 
 /// What a request wants to use a token for. Omitted fields are not checked: the gateway is trusted to send what it knows.
@@ -21,96 +18,89 @@ pub struct RequestContext {
     pub ip: ClientAddress,
 }
 
-impl Token {
-    /// Whether a request may use this token now; balances are not checked. `group_is_open` says whether its owner may use
-    /// its group.
-    ///
-    /// # Errors
-    /// The first reason that applies.
-    pub fn admits(
-        &self,
-        owner: UserStatus,
-        group_is_open: bool,
-        context: &RequestContext,
-        now: UnixTime,
-    ) -> Result<(), Refusal> {
-        let status = self.status(now);
-        match (status, owner) {
-            (Status::Disabled, _) => return Err(Refusal::TokenDisabled),
-            (Status::Expired, _) => return Err(Refusal::TokenExpired),
-            (Status::Enabled | Status::QuotaExhausted, UserStatus::Disabled) => return Err(Refusal::UserDisabled),
-            (Status::Enabled | Status::QuotaExhausted, UserStatus::Enabled) => {}
-        }
-        if !group_is_open {
-            return Err(Refusal::GroupNotAllowed);
-        }
-        let is_allowed = |model: &String| self.model_limits.allow(model);
-        if self.model_limits_enabled && !context.model.as_ref().is_none_or(is_allowed) {
-            return Err(Refusal::ModelNotAllowed);
-        }
-        if !context.ip.passes(&self.allow_ips) {
-            return Err(Refusal::IpNotAllowed);
-        }
-        match status {
-            Status::QuotaExhausted => Err(Refusal::TokenExhausted),
-            Status::Enabled | Status::Disabled | Status::Expired => Ok(()),
-        }
-    }
+/// What a request does with its cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Asks only. Without a cost, the balances are not checked, but a period limit that is used up refuses. Rates are not
+    /// checked either: a request that is verified and then charged counts once.
+    Verify(Option<Quota>),
+    /// It is charged now.
+    Charge(Quota),
+    /// It is held.
+    Hold(Quota),
+}
 
-    /// Whether this token and its owner's wallet can pay `quota`.
-    ///
-    /// # Errors
-    /// The token or the wallet has less.
-    pub fn affords(&self, wallet: &Wallet, quota: Quota) -> Result<(), Refusal> {
-        match (self.account.affords(quota), wallet.account.affords(quota)) {
-            (true, true) => Ok(()),
-            (false, _) => Err(Refusal::TokenQuotaInsufficient),
-            (true, false) => Err(Refusal::UserQuotaInsufficient),
+/// A token and its owner at the moment of a request: all that decides besides the policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenState {
+    /// The status of its owner.
+    pub owner: UserStatus,
+    /// Whether the owner may use the token's group.
+    pub group_is_open: bool,
+    pub accounts: Accounts,
+    pub rate_limits: RateLimits,
+    pub rate_counters: RateCounters,
+}
+
+/// The state after an admitted request. A request that only asks changes nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Admitted {
+    pub accounts: Accounts,
+    pub rate_counters: RateCounters,
+}
+
+/// Whether a request may use a token, and what is left if it does.
+///
+/// # Errors
+/// The first reason that applies, in the order of [`Refusal`].
+pub fn admit(
+    policy: &TokenPolicy,
+    state: &TokenState,
+    purpose: Purpose,
+    context: &RequestContext,
+    at: &Moment,
+) -> Result<Admitted, Refusal> {
+    let TokenState { owner, group_is_open, accounts, rate_limits, rate_counters } = *state;
+    let status = policy.status(&accounts.token, at.now);
+    match (status, owner) {
+        (Status::Disabled, _) => return Err(Refusal::TokenDisabled),
+        (Status::Expired, _) => return Err(Refusal::TokenExpired),
+        (Status::Enabled | Status::QuotaExhausted, UserStatus::Disabled) => return Err(Refusal::UserDisabled),
+        (Status::Enabled | Status::QuotaExhausted, UserStatus::Enabled) => {}
+    }
+    if !group_is_open {
+        return Err(Refusal::GroupNotAllowed);
+    }
+    if !context.model.as_ref().is_none_or(|model| policy.allows_model(model)) {
+        return Err(Refusal::ModelNotAllowed);
+    }
+    if !context.ip.passes(&policy.allow_ips) {
+        return Err(Refusal::IpNotAllowed);
+    }
+    if status == Status::QuotaExhausted {
+        return Err(Refusal::TokenExhausted);
+    }
+    let (cost, least) = match purpose {
+        Purpose::Charge(quota) | Purpose::Hold(quota) | Purpose::Verify(Some(quota)) => (quota, quota),
+        Purpose::Verify(None) => (Quota::ZERO, Quota::LEAST),
+    };
+    accounts.afford(cost)?;
+    accounts.fit_periods(least, at)?;
+    let count_request = || rate_limits.admit(rate_counters, at.micros).map_err(Refusal::RateExceeded);
+    match purpose {
+        Purpose::Verify(_) => Ok(Admitted { accounts, rate_counters }),
+        Purpose::Charge(quota) => {
+            let rate_counters = count_request()?;
+            Ok(Admitted { accounts: accounts.spend(quota)?, rate_counters })
         }
-    }
-
-    /// Whether `quota` fits into the period limits of this token and of its owner.
-    ///
-    /// # Errors
-    /// A limit of the token or of the owner is too small. Of both, the one that ends last; if they end together, that of the
-    /// token.
-    pub fn fits_periods(&self, wallet: &Wallet, quota: Quota, at: &Moment) -> Result<(), Refusal> {
-        let (own, owners) = self.period_usages(wallet, at);
-        match (own.admit(quota), owners.admit(quota)) {
-            (Ok(()), Ok(())) => Ok(()),
-            (Err(own), Ok(())) => Err(Refusal::TokenPeriodExceeded(own)),
-            (Err(own), Err(owners)) if own.or_later(owners) == own => Err(Refusal::TokenPeriodExceeded(own)),
-            (_, Err(owners)) => Err(Refusal::UserPeriodExceeded(owners)),
+        Purpose::Hold(quota) => {
+            let mut rate_counters = count_request()?;
+            if !rate_limits.admit_reservation(rate_counters) {
+                let ever_fits = rate_limits.concurrency != Some(0);
+                return Err(if ever_fits { Refusal::TooManyConcurrent } else { Refusal::NoConcurrency });
+            }
+            rate_counters.open_reservations = rate_counters.open_reservations.saturating_add(1);
+            Ok(Admitted { accounts: accounts.hold(quota)?, rate_counters })
         }
-    }
-
-    /// Returns true if this token or its owner's wallet was charged while the clock was ahead: on a day that has not come,
-    /// or beyond a full rate. Servers agree on the day but for a change of `usage.time_zone`.
-    #[must_use]
-    pub fn is_ahead(&self, wallet: &Wallet, at: &Moment) -> bool {
-        wallet.account.period_counters.day > at.today.plus_days(bounds::MAX_DAYS_AHEAD)
-            || self.rate_limits.cut(self.rate_counters, at.micros) != self.rate_counters
-    }
-
-    /// What this token and its owner's wallet hold together.
-    #[must_use]
-    pub fn funds(&self, wallet: &Wallet) -> Quota {
-        match self.account.budget {
-            Budget::Limited { remain } => remain.min(wallet.account.remain()),
-            Budget::Unlimited { .. } => wallet.account.remain(),
-        }
-    }
-
-    /// What can be spent now: the funds, as far as the period limits allow.
-    #[must_use]
-    pub fn usable(&self, wallet: &Wallet, at: &Moment) -> Quota {
-        let (own, owners) = self.period_usages(wallet, at);
-        [own.remaining_in_all(), owners.remaining_in_all()].into_iter().flatten().fold(self.funds(wallet), Quota::min)
-    }
-
-    /// What the period limits of this token and of its owner admit. The wallet's day may have begun on another server.
-    fn period_usages(&self, wallet: &Wallet, at: &Moment) -> (PeriodUsage, PeriodUsage) {
-        let not_before = wallet.account.period_counters.day;
-        (self.account.period_usage(not_before, at), wallet.account.period_usage(at.today, at))
     }
 }

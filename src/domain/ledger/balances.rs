@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Refusal, RequestContext, Reservation, ReservationState, Settlement};
+use super::{
+    Accounts, CurrentPolicy, LockedToken, Purpose, Refusal, RequestContext, Reservation, ReservationState, Settlement,
+    TokenState, admit,
+};
 use crate::domain::account::Account;
 use crate::domain::calendar::Moment;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::money::Quota;
 use crate::domain::time::{Day, UnixTime};
-use crate::domain::token::Token;
 use crate::domain::user::UserStatus;
 
 /// The rows that a batch has locked.
@@ -18,6 +20,8 @@ pub struct Balances {
     pub wallets: BTreeMap<UserId, Wallet>,
     /// The tokens; also deleted ones, whose reservations still end.
     pub tokens: BTreeMap<TokenId, LockedToken>,
+    /// The policies of tokens that may be charged. A token without one is deleted, or only its reservations end.
+    pub policies: BTreeMap<TokenId, CurrentPolicy>,
     /// The reservations that the operations name.
     pub reservations: BTreeMap<ReservationId, Reservation>,
 }
@@ -30,17 +34,6 @@ pub struct Wallet {
     pub request_count: i64,
     /// The status of its owner.
     pub status: UserStatus,
-}
-
-/// A token as it was locked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LockedToken {
-    /// The token.
-    pub token: Token,
-    /// A deleted token refuses charges and reservations; its open reservations still end.
-    pub is_deleted: bool,
-    /// Whether its owner may use its group.
-    pub group_is_open: bool,
 }
 
 /// What a gateway is answered to a charge, now and when it is retried.
@@ -69,15 +62,6 @@ impl Counts {
     }
 }
 
-/// What an admitted amount is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// It is charged now.
-    Charge,
-    /// It is held.
-    Hold,
-}
-
 /// Whether an operation changed anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
@@ -100,7 +84,7 @@ impl Balances {
         context: &RequestContext,
         at: &Moment,
     ) -> Result<(), Refusal> {
-        self.take(id, quota, Purpose::Charge, context, at)?;
+        self.take(id, Purpose::Charge(quota), context, at)?;
         self.count_charge(id, quota, counts, at);
         Ok(())
     }
@@ -118,9 +102,9 @@ impl Balances {
         expires_at: UnixTime,
         at: &Moment,
     ) -> Result<Reservation, Refusal> {
-        let user_id = self.tokens.get(&id).ok_or(Refusal::InvalidKey)?.token.user_id;
-        let from_remain = self.take(id, quota, Purpose::Hold, context, at)?;
-        let state = ReservationState::Open;
+        let token = self.take(id, Purpose::Hold(quota), context, at)?;
+        let from_remain = !token.account.budget.is_unlimited();
+        let (user_id, state) = (token.user_id, ReservationState::Open);
         Ok(Reservation { token_id: id, user_id, gateway_id: Some(by), held: quota, from_remain, expires_at, state })
     }
 
@@ -153,7 +137,7 @@ impl Balances {
         }
         self.give_back(&reservation, held.saturating_sub(kept));
         let missing = actual.saturating_sub(kept);
-        let extra = self.take_up_to(&reservation, missing);
+        let extra = self.take_up_to(reservation.token_id, missing);
         let settlement = Settlement {
             requested: actual,
             charged: kept.checked_add(extra).unwrap_or(kept),
@@ -188,14 +172,14 @@ impl Balances {
     /// What a token has left; nothing if it is not locked here.
     #[must_use]
     pub fn remain(&self, id: TokenId) -> Quota {
-        self.tokens.get(&id).map_or(Quota::ZERO, |locked| locked.token.account.remain())
+        self.tokens.get(&id).map_or(Quota::ZERO, |token| token.account.remain())
     }
 
     /// The day that the last charge of a token belongs to: that of the charge, or a later one that had already begun on
     /// another server.
     #[must_use]
     pub fn charge_day(&self, id: TokenId, at: &Moment) -> Day {
-        self.tokens.get(&id).map_or(at.today, |locked| locked.token.account.period_counters.day)
+        self.tokens.get(&id).map_or(at.today, |token| token.account.period_counters.day)
     }
 
     /// A reservation, if this gateway made it.
@@ -217,76 +201,64 @@ impl Balances {
         }
     }
 
-    /// Moves `quota` from remain to used, on the token and in the wallet, if everything admits it. Returns true if the
-    /// token is limited, so that the amount came from its `remain`.
+    /// Takes a cost from a token and its owner's wallet, and returns the token after that.
     fn take(
         &mut self,
         id: TokenId,
-        quota: Quota,
         purpose: Purpose,
         context: &RequestContext,
         at: &Moment,
-    ) -> Result<bool, Refusal> {
-        let locked = self.tokens.get_mut(&id).filter(|locked| !locked.is_deleted).ok_or(Refusal::InvalidKey)?;
-        let token = &mut locked.token;
+    ) -> Result<&LockedToken, Refusal> {
+        let policy = self.policies.get(&id).ok_or(Refusal::InvalidKey)?;
+        let token = self.tokens.get_mut(&id).ok_or(Refusal::InvalidKey)?;
         let wallet = self.wallets.get_mut(&token.user_id).ok_or(Refusal::InvalidKey)?;
-        token.admits(wallet.status, locked.group_is_open, context, at.now)?;
-        token.affords(wallet, quota)?;
-        token.fits_periods(wallet, quota, at)?;
-        let mut rate_counters =
-            token.rate_limits.admit(token.rate_counters, at.micros).map_err(Refusal::RateExceeded)?;
-        if purpose == Purpose::Hold {
-            if !token.rate_limits.admit_reservation(rate_counters) {
-                let ever_fits = token.rate_limits.concurrency != Some(0);
-                return Err(if ever_fits { Refusal::TooManyConcurrent } else { Refusal::NoConcurrency });
-            }
-            rate_counters.open_reservations = rate_counters.open_reservations.saturating_add(1);
-        }
-        let taken = |account: Account| match purpose {
-            Purpose::Charge => account.spend(quota),
-            Purpose::Hold => account.hold(quota),
+        let state = TokenState {
+            owner: wallet.status,
+            group_is_open: policy.group_is_open(),
+            accounts: Accounts { token: token.account, wallet: wallet.account },
+            rate_limits: token.rate_limits,
+            rate_counters: token.rate_counters,
         };
-        let of_token = taken(token.account).ok_or(Refusal::TokenQuotaInsufficient)?;
-        let of_wallet = taken(wallet.account).ok_or(Refusal::UserQuotaInsufficient)?;
-        (token.account, wallet.account, token.rate_counters) = (of_token, of_wallet, rate_counters);
-        Ok(!token.account.budget.is_unlimited())
+        let admitted = admit(policy.get(), &state, purpose, context, at)?;
+        (token.account, wallet.account) = (admitted.accounts.token, admitted.accounts.wallet);
+        token.rate_counters = admitted.rate_counters;
+        Ok(token)
     }
 
     /// Takes as much of `missing` as the token and the wallet can pay, and returns it: a cost beyond a hold, for work
     /// that was allowed when it began.
-    fn take_up_to(&mut self, reservation: &Reservation, missing: Quota) -> Quota {
-        let (Some(locked), Some(wallet)) =
-            (self.tokens.get_mut(&reservation.token_id), self.wallets.get_mut(&reservation.user_id))
-        else {
-            return Quota::ZERO;
-        };
-        let token = &mut locked.token;
-        let extra = missing.min(token.funds(wallet));
-        let (Some(of_token), Some(of_wallet)) = (token.account.spend(extra), wallet.account.spend(extra)) else {
-            return Quota::ZERO;
-        };
-        (token.account, wallet.account) = (of_token, of_wallet);
-        extra
+    fn take_up_to(&mut self, id: TokenId, missing: Quota) -> Quota {
+        self.with_accounts(id, |accounts| {
+            let extra = missing.min(accounts.funds());
+            accounts.spend(extra).map_or(Quota::ZERO, |after| {
+                *accounts = after;
+                extra
+            })
+        })
+        .unwrap_or(Quota::ZERO)
     }
 
-    /// The accounts of a reservation's token and wallet.
-    fn accounts(&mut self, reservation: &Reservation) -> impl Iterator<Item = &mut Account> {
-        let token = self.tokens.get_mut(&reservation.token_id).map(|locked| &mut locked.token.account);
-        let wallet = self.wallets.get_mut(&reservation.user_id).map(|wallet| &mut wallet.account);
-        token.into_iter().chain(wallet)
+    /// Changes the accounts of a token and its owner; `None` if they are not locked here.
+    fn with_accounts<T>(&mut self, id: TokenId, change: impl FnOnce(&mut Accounts) -> T) -> Option<T> {
+        let token = self.tokens.get_mut(&id)?;
+        let wallet = self.wallets.get_mut(&token.user_id)?;
+        let mut accounts = Accounts { token: token.account, wallet: wallet.account };
+        let changed = change(&mut accounts);
+        (token.account, wallet.account) = (accounts.token, accounts.wallet);
+        Some(changed)
     }
 
     /// An open reservation holds nothing any more. Its quota stays used until it is given back.
     fn end_hold(&mut self, reservation: &Reservation) {
-        self.accounts(reservation).for_each(|account| account.end_hold(reservation.held));
-        if let Some(LockedToken { token, .. }) = self.tokens.get_mut(&reservation.token_id) {
+        self.with_accounts(reservation.token_id, |accounts| accounts.end_hold(reservation.held));
+        if let Some(token) = self.tokens.get_mut(&reservation.token_id) {
             token.rate_counters.open_reservations = (token.rate_counters.open_reservations - 1).max(0);
         }
     }
 
     /// Moves quota that a reservation held back from used.
     fn give_back(&mut self, reservation: &Reservation, quota: Quota) {
-        self.accounts(reservation).for_each(|account| account.give_back(quota, reservation.from_remain));
+        self.with_accounts(reservation.token_id, |accounts| accounts.give_back(quota, reservation.from_remain));
     }
 
     fn set_state(&mut self, id: ReservationId, state: ReservationState) {
@@ -298,18 +270,14 @@ impl Balances {
     /// Counts a charge: in the periods of the token and the wallet, as model tokens, and as one more request. A token's
     /// last access never moves back.
     fn count_charge(&mut self, id: TokenId, charged: Quota, counts: Counts, at: &Moment) {
-        let Some(LockedToken { token, .. }) = self.tokens.get_mut(&id) else {
+        self.with_accounts(id, |accounts| accounts.count(charged, at.today, at.calendar));
+        let Some(token) = self.tokens.get_mut(&id) else {
             return;
         };
         token.accessed_time = token.accessed_time.max(at.now);
         token.rate_counters = token.rate_limits.count_tokens(token.rate_counters, counts.total(), at.micros);
-        // One day for both, the later one: L9 compares them with the same rows of `usage_daily`.
-        let mut today = at.today.max(token.account.period_counters.day);
         if let Some(wallet) = self.wallets.get_mut(&token.user_id) {
             wallet.request_count = wallet.request_count.saturating_add(1);
-            today = today.max(wallet.account.period_counters.day);
-            wallet.account.count(charged, today, at.calendar);
         }
-        token.account.count(charged, today, at.calendar);
     }
 }

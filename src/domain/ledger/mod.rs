@@ -18,14 +18,18 @@
 //! - **L9** the counters of a period are the sum of the usage of its days, and `held` is the sum of the open
 //!   reservations, of a token and of a wallet. Nothing is admitted beyond a period limit.
 
+mod accounts;
 mod admission;
 mod balances;
+mod locked_token;
 mod refusal;
 mod reservation;
 #[cfg(test)]
 mod tests;
 
-pub use admission::RequestContext;
-pub use balances::{Balances, ChargeOutcome, Counts, Effect, LockedToken, Wallet};
+pub use accounts::Accounts;
+pub use admission::{Admitted, Purpose, RequestContext, TokenState, admit};
+pub use balances::{Balances, ChargeOutcome, Counts, Effect, Wallet};
+pub use locked_token::{CurrentPolicy, LockedToken};
 pub use refusal::{Refusal, RefusalReason};
 pub use reservation::{Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement};

@@ -4,6 +4,7 @@ mod limits;
 mod properties;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use chrono::Weekday;
 use chrono_tz::Tz;
@@ -14,13 +15,14 @@ use crate::domain::account::Account;
 use crate::domain::account::Budget;
 use crate::domain::bounds;
 use crate::domain::calendar::{Calendar, Moment};
+use crate::domain::group::{Group, Groups};
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::ip_allowlist::{ClientAddress, IpAllowlist};
 use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
+use crate::domain::rate_limits::{RateCounters, RateLimits};
 use crate::domain::time::{Lifetime, Micros, UnixTime};
-use crate::domain::token::Token;
-use crate::domain::token::tests::token;
+use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::{Role, UserStatus};
 
 const NOW: UnixTime = UnixTime::new(1_000);
@@ -52,16 +54,37 @@ fn wallet(units: i64) -> Wallet {
 }
 
 fn locked(id: i64, user: i64, budget: Budget) -> (TokenId, LockedToken) {
-    let token = Token { id: TokenId::new(id), user_id: UserId::new(user), account: Account::new(budget), ..token() };
-    (token.id, LockedToken { token, is_deleted: false, group_is_open: true })
+    let token = LockedToken {
+        id: TokenId::new(id),
+        user_id: UserId::new(user),
+        version: Some(0),
+        accessed_time: UnixTime::new(0),
+        account: Account::new(budget),
+        rate_limits: RateLimits::default(),
+        rate_counters: RateCounters::default(),
+    };
+    (token.id, token)
+}
+
+/// Lets this policy decide about a token, as a batch does after an edit.
+fn set_policy(balances: &mut Balances, id: TokenId, policy: TokenPolicy) {
+    let current = balances.tokens[&id].with(&Arc::new(policy), &Groups::default(), "default");
+    balances.policies.insert(id, current.unwrap());
+}
+
+/// Tokens that may be charged without restriction.
+fn with_policies(tokens: BTreeMap<TokenId, LockedToken>, wallets: BTreeMap<UserId, Wallet>) -> Balances {
+    let ids: Vec<TokenId> = tokens.keys().copied().collect();
+    let mut balances = Balances { wallets, tokens, ..Balances::default() };
+    for id in ids {
+        set_policy(&mut balances, id, TokenPolicy::default());
+    }
+    balances
 }
 
 fn balances(remain: i64, in_wallet: i64) -> Balances {
-    Balances {
-        wallets: BTreeMap::from([(UserId::new(1), wallet(in_wallet))]),
-        tokens: BTreeMap::from([locked(1, 1, Budget::new(quota(remain), false))]),
-        reservations: BTreeMap::new(),
-    }
+    let token = locked(1, 1, Budget::new(quota(remain), false));
+    with_policies(BTreeMap::from([token]), BTreeMap::from([(UserId::new(1), wallet(in_wallet))]))
 }
 
 const TOKEN: TokenId = TokenId::new(1);
@@ -70,7 +93,7 @@ const MAKER: GatewayId = GatewayId::new(1);
 const OTHER: GatewayId = GatewayId::new(2);
 
 fn left(balances: &Balances) -> (i64, i64, i64) {
-    let token = &balances.tokens[&TOKEN].token;
+    let token = &balances.tokens[&TOKEN];
     (token.account.remain().get(), token.account.used.get(), balances.wallets[&UserId::new(1)].account.remain().get())
 }
 
@@ -88,29 +111,36 @@ fn l6_a_charge_is_refused_for_the_first_reason_that_applies() {
     fn owner(balances: &mut Balances) -> &mut Wallet {
         balances.wallets.get_mut(&UserId::new(1)).unwrap()
     }
+    fn set(balances: &mut Balances, change: impl FnOnce(&mut TokenPolicy)) {
+        let mut policy = TokenPolicy::default();
+        change(&mut policy);
+        set_policy(balances, TOKEN, policy);
+    }
     let table: [(Change, Refusal); 11] = [
-        (|b| token_of(b).is_deleted = true, Refusal::InvalidKey),
+        (|b| b.policies.clear(), Refusal::InvalidKey),
         (|b| b.wallets.clear(), Refusal::InvalidKey),
-        (|b| token_of(b).token.disabled_by = Some(Role::User), Refusal::TokenDisabled),
-        (|b| token_of(b).token.lifetime = Lifetime::Until(NOW), Refusal::TokenExpired),
+        (|b| set(b, |policy| policy.disabled_by = Some(Role::User)), Refusal::TokenDisabled),
+        (|b| set(b, |policy| policy.lifetime = Lifetime::Until(NOW)), Refusal::TokenExpired),
         (|b| owner(b).status = UserStatus::Disabled, Refusal::UserDisabled),
-        (|b| token_of(b).group_is_open = false, Refusal::GroupNotAllowed),
+        (|b| set(b, |policy| policy.group = Group::from_text("closed")), Refusal::GroupNotAllowed),
         (
             |b| {
-                token_of(b).token.model_limits_enabled = true;
-                token_of(b).token.model_limits = ModelLimits::parse("another").unwrap();
+                set(b, |policy| {
+                    policy.model_limits_enabled = true;
+                    policy.model_limits = ModelLimits::parse("another").unwrap();
+                });
             },
             Refusal::ModelNotAllowed,
         ),
-        (|b| token_of(b).token.allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap(), Refusal::IpNotAllowed),
+        (|b| set(b, |policy| policy.allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap()), Refusal::IpNotAllowed),
         (
             |b| {
-                token_of(b).token.account.budget = Budget::new(Quota::ZERO, false);
-                token_of(b).token.account.used = quota(1);
+                token_of(b).account.budget = Budget::new(Quota::ZERO, false);
+                token_of(b).account.used = quota(1);
             },
             Refusal::TokenExhausted,
         ),
-        (|b| token_of(b).token.account.budget = Budget::new(quota(4), false), Refusal::TokenQuotaInsufficient),
+        (|b| token_of(b).account.budget = Budget::new(quota(4), false), Refusal::TokenQuotaInsufficient),
         (|b| owner(b).account.budget = Budget::Limited { remain: quota(4) }, Refusal::UserQuotaInsufficient),
     ];
     let context = RequestContext { model: Some("gpt".into()), ip: ClientAddress::Known([192, 0, 2, 1].into()) };
@@ -125,11 +155,20 @@ fn l6_a_charge_is_refused_for_the_first_reason_that_applies() {
 }
 
 #[test]
+fn l6_only_the_policy_of_the_locked_version_of_a_live_token_decides() {
+    let (_, locked) = locked(1, 1, Budget::new(quota(5), false));
+    let with = |version, cached| {
+        let policy = Arc::new(TokenPolicy { version: cached, ..TokenPolicy::default() });
+        LockedToken { version, ..locked }.with(&policy, &Groups::default(), "default").is_some()
+    };
+    assert_eq!([with(Some(3), 3), with(Some(4), 3), with(Some(3), 4), with(None, 3)], [true, false, false, false]);
+}
+
+#[test]
 fn omitted_fields_are_not_checked() {
     let mut balances = balances(10, 10);
-    let restricted = &mut balances.tokens.get_mut(&TOKEN).unwrap().token;
-    restricted.model_limits_enabled = true;
-    restricted.allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap();
+    let allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap();
+    set_policy(&mut balances, TOKEN, TokenPolicy { model_limits_enabled: true, allow_ips, ..TokenPolicy::default() });
     assert_eq!(balances.charge(TOKEN, quota(1), Counts::default(), &RequestContext::default(), &now()), Ok(()));
 }
 
@@ -234,10 +273,10 @@ fn l7_a_reservation_expires_at_its_time_and_can_still_be_settled_from_what_is_le
 fn l2_held_quota_returns_to_where_it_was_taken_from_even_if_the_token_became_unlimited() {
     let mut balances = balances(10, 10);
     held(&mut balances, 4);
-    balances.tokens.get_mut(&TOKEN).unwrap().token.account.budget = Budget::new(quota(6), true);
+    balances.tokens.get_mut(&TOKEN).unwrap().account.budget = Budget::new(quota(6), true);
     balances.release(MAKER, RESERVATION).unwrap();
     assert_eq!(left(&balances), (10, 0, 10));
-    assert!(balances.tokens[&TOKEN].token.account.budget.is_unlimited());
+    assert!(balances.tokens[&TOKEN].account.budget.is_unlimited());
 }
 
 #[test]
@@ -250,11 +289,11 @@ fn l2_held_quota_of_an_unlimited_token_returns_to_remain_if_the_token_became_lim
     ];
     for (end, expected) in ends {
         let mut balances = balances(10, 10);
-        balances.tokens.get_mut(&TOKEN).unwrap().token.account.budget = Budget::new(quota(10), true);
+        balances.tokens.get_mut(&TOKEN).unwrap().account.budget = Budget::new(quota(10), true);
         held(&mut balances, 4);
         assert_eq!(left(&balances), (10, 4, 6));
         // The edit finds 4 in used.
-        balances.tokens.get_mut(&TOKEN).unwrap().token.account.budget = Budget::new(quota(5), false);
+        balances.tokens.get_mut(&TOKEN).unwrap().account.budget = Budget::new(quota(5), false);
         assert_eq!((end(&mut balances), left(&balances)), (Effect::Applied, expected));
     }
 }
@@ -271,9 +310,8 @@ fn the_handle_of_a_reservation_reads_back_as_it_was_written() {
 
 #[test]
 fn a_charge_and_a_settlement_count_one_request_and_access_never_moves_back() {
-    let counted = |balances: &Balances| {
-        (balances.wallets[&UserId::new(1)].request_count, balances.tokens[&TOKEN].token.accessed_time)
-    };
+    let counted =
+        |balances: &Balances| (balances.wallets[&UserId::new(1)].request_count, balances.tokens[&TOKEN].accessed_time);
     let mut balances = balances(10, 10);
     balances.charge(TOKEN, quota(1), Counts::default(), &RequestContext::default(), &soon()).unwrap();
     assert_eq!(counted(&balances), (1, SOON));
@@ -311,10 +349,11 @@ fn verify_compares_an_amount_with_the_token_first_and_with_the_wallet_then() {
         (9, true, 4, Err(UserQuotaInsufficient), 4),
     ];
     for (remain, unlimited, in_wallet, expected, usable) in table {
-        let token = Token { account: Account::new(Budget::new(quota(remain), unlimited)), ..token() };
+        let token = Account::new(Budget::new(quota(remain), unlimited));
+        let accounts = Accounts { token, wallet: wallet(in_wallet).account };
         let case = format!("{remain} {unlimited} {in_wallet}");
-        assert_eq!(token.affords(&wallet(in_wallet), quota(5)), expected, "{case}");
-        assert_eq!(token.usable(&wallet(in_wallet), &now()), quota(usable), "{case}");
+        assert_eq!(accounts.afford(quota(5)), expected, "{case}");
+        assert_eq!(accounts.usable(&now()), quota(usable), "{case}");
     }
 }
 

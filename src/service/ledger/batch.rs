@@ -1,6 +1,7 @@
 //! One batch: the rows that its operations need, locked, and what they add.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::operation::Rows;
 use crate::domain::calendar::Moment;
@@ -8,6 +9,7 @@ use crate::domain::group::Groups;
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::ledger::{Balances, LockedToken, Refusal, Reservation};
 use crate::domain::token::Token;
+use crate::domain::token_policy::TokenPolicy;
 use crate::service::clock_repair::ClockRepairs;
 use crate::service::rng::Rng;
 use crate::storage::ledger::{
@@ -81,11 +83,8 @@ impl Locked {
         held.extend(held_tokens.iter().filter_map(|token| owners.get(token)));
         // And only while its own token is locked.
         balances.reservations.retain(|_, reservation| !held_tokens.contains(&reservation.token_id));
-        for (token, is_deleted) in locked {
-            let group_is_open = owner_groups.get(&token.user_id).is_some_and(|group| groups.allow(group, &token.group));
-            balances.tokens.insert(token.id, LockedToken { token, is_deleted, group_is_open });
-        }
-        restore_lists(conn, &mut balances.tokens, &rows.tokens).await?;
+        balances.tokens = locked.into_iter().map(|token| (token.id, token)).collect();
+        set_policies(conn, &mut balances, &rows.tokens, groups, &owner_groups).await?;
 
         let records = if rows.idempotency_keys.is_empty() {
             BTreeMap::new()
@@ -97,9 +96,10 @@ impl Locked {
 
     /// Asks for a repair of the rows that are ahead of the clock.
     pub(super) fn check(&self, repairs: &ClockRepairs, at: &Moment) {
-        for LockedToken { token, .. } in self.balances.tokens.values() {
+        for token in self.balances.tokens.values() {
             if let Some(wallet) = self.balances.wallets.get(&token.user_id) {
-                repairs.check(token, wallet, at);
+                let rates = (&token.rate_limits, token.rate_counters);
+                repairs.check(token.user_id, &wallet.account, rates, at);
             }
         }
     }
@@ -151,8 +151,7 @@ impl<'a> Batch<'a> {
         let (before, after, mut changes) = (self.before, self.balances, self.changes);
         let wallets = after.wallets.into_iter().filter(|(id, wallet)| before.wallets.get(id) != Some(wallet));
         changes.wallets.extend(wallets);
-        let tokens = after.tokens.into_values().filter(|locked| before.tokens.get(&locked.token.id) != Some(locked));
-        changes.tokens.extend(tokens.map(|locked| locked.token));
+        changes.tokens.extend(after.tokens.into_values().filter(|token| before.tokens.get(&token.id) != Some(token)));
         let ended = after.reservations.into_iter().filter(|(id, ended)| before.reservations.get(id) != Some(ended));
         changes.ended_reservations.extend(ended);
         changes
@@ -182,41 +181,51 @@ async fn lock_wallets(
     Ok((locked, held.into_iter().collect()))
 }
 
-/// Locks tokens whose wallets are locked. Returns them with whether each is deleted, and those that another transaction
-/// holds.
+/// Locks tokens whose wallets are locked. Returns them, and those that another transaction holds.
 async fn lock_tokens(
     conn: &mut Conn,
     mut ids: BTreeSet<TokenId>,
     locking: Locking,
-) -> Result<(Vec<(Token, bool)>, BTreeSet<TokenId>), StorageError> {
+) -> Result<(Vec<LockedToken>, BTreeSet<TokenId>), StorageError> {
     let all: Vec<TokenId> = ids.iter().copied().collect();
     if locking == Locking::Wait {
         return Ok((tokens::lock_all(conn, &all).await?, BTreeSet::new()));
     }
     let locked = tokens::lock_free(conn, &all).await?;
     // Rows of tokens are never deleted: what is missing is held.
-    for (token, _) in &locked {
+    for token in &locked {
         ids.remove(&token.id);
     }
     Ok((locked, ids))
 }
 
-/// Gives locked tokens their lists of models and addresses. The statement that locks does not read them, because they
-/// can be long: they are as this server remembers them, or read again if the token was edited since.
-async fn restore_lists(
+/// Lets each token that may be charged be decided by its policy: the one that this server remembers if it is in force, else
+/// the one that is read now, under the lock. A deleted token gets none.
+async fn set_policies(
     conn: &mut Conn,
-    locked: &mut BTreeMap<TokenId, LockedToken>,
+    balances: &mut Balances,
     cached: &BTreeMap<TokenId, &Token>,
+    groups: &Groups,
+    owner_groups: &BTreeMap<UserId, String>,
 ) -> Result<(), StorageError> {
-    let is_edited = |token: &Token| cached.get(&token.id).is_some_and(|cached| cached.version != token.version);
-    let edited: Vec<TokenId> =
-        locked.values().map(|locked| &locked.token).filter(|token| is_edited(token)).map(|token| token.id).collect();
-    let edited = if edited.is_empty() { Vec::new() } else { tokens::list_by_ids(conn, &edited).await? };
-    for current in cached.values().copied().chain(&edited) {
-        if let Some(LockedToken { token, .. }) = locked.get_mut(&current.id) {
-            token.model_limits.clone_from(&current.model_limits);
-            token.allow_ips.clone_from(&current.allow_ips);
+    let current = |locked: &LockedToken, policy: &Arc<TokenPolicy>| {
+        owner_groups.get(&locked.user_id).and_then(|group| locked.with(policy, groups, group))
+    };
+    let mut edited = Vec::new();
+    for (id, locked) in &balances.tokens {
+        if let Some(cached) = cached.get(id).filter(|_| locked.version.is_some()) {
+            match current(locked, &cached.policy) {
+                Some(policy) => drop(balances.policies.insert(*id, policy)),
+                None => edited.push(*id),
+            }
         }
+    }
+    if edited.is_empty() {
+        return Ok(());
+    }
+    for (id, policy) in tokens::list_policies(conn, &edited).await? {
+        let policy = balances.tokens.get(&id).and_then(|locked| current(locked, &Arc::new(policy)));
+        balances.policies.extend(policy.map(|policy| (id, policy)));
     }
     Ok(())
 }

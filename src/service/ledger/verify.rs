@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::{Ledger, LedgerError};
-use crate::domain::calendar::Moment;
-use crate::domain::ledger::{Refusal, RequestContext};
+use crate::domain::ledger::{Accounts, Purpose, Refusal, RequestContext, TokenState, admit};
 use crate::domain::money::Quota;
 use crate::service::key_cache::CachedKey;
 
@@ -28,8 +27,8 @@ impl Verification {
     #[must_use]
     pub fn group(&self) -> &str {
         match &self.key {
-            Some(key) if key.token.group.as_str().is_empty() => &key.owner_group,
-            Some(key) => key.token.group.as_str(),
+            Some(key) if key.token.policy.group.as_str().is_empty() => &key.owner_group,
+            Some(key) => key.token.policy.group.as_str(),
             None => "",
         }
     }
@@ -55,26 +54,20 @@ impl Ledger {
             return Ok(Verification::unknown());
         };
         let at = self.current_moment().await?;
-        self.repairs.check(&key.token, &key.wallet, &at);
-        let usable = key.token.usable(&key.wallet, &at);
-        let refusal = self.check(&key, context, quota, &at).err();
+        let token = &key.token;
+        let state = TokenState {
+            owner: key.wallet.status,
+            group_is_open: self.groups.allow(&key.owner_group, &token.policy.group),
+            accounts: Accounts { token: token.account, wallet: key.wallet.account },
+            rate_limits: token.rate_limits,
+            rate_counters: token.rate_counters,
+        };
+        self.repairs.check(token.user_id, &key.wallet.account, (&token.rate_limits, token.rate_counters), &at);
+        let usable = state.accounts.usable(&at);
+        let refusal = admit(&token.policy, &state, Purpose::Verify(quota), context, &at).err();
         if let Some(refusal) = refusal {
             self.refused.count(&key.token, refusal, &at);
         }
         Ok(Verification { refusal, key: Some(key), usable })
-    }
-
-    /// The rules of a charge, on balances that may be old.
-    fn check(
-        &self,
-        key: &CachedKey,
-        context: &RequestContext,
-        quota: Option<Quota>,
-        at: &Moment,
-    ) -> Result<(), Refusal> {
-        let group_is_open = self.groups.allow(&key.owner_group, &key.token.group);
-        key.token.admits(key.wallet.status, group_is_open, context, at.now)?;
-        key.token.affords(&key.wallet, quota.unwrap_or_default())?;
-        key.token.fits_periods(&key.wallet, quota.unwrap_or(Quota::LEAST), at)
     }
 }

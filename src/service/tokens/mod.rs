@@ -101,8 +101,9 @@ impl Tokens {
     /// # Errors
     /// The limit is reached; a group that the owner may not use; the database.
     pub async fn create(&self, caller: &Caller, mut new: NewToken) -> Result<TokenWithKey, TokensError> {
-        new.cross_group_retry = new.group.retry_allowed(new.cross_group_retry);
-        self.rules.groups.admit(&caller.user.group, &new.group)?;
+        let policy = &mut new.policy;
+        policy.cross_group_retry = policy.group.retry_allowed(policy.cross_group_retry);
+        self.rules.groups.admit(&caller.user.group, &policy.group)?;
         let key = self.rng.generate(|rng| ApiKey::generate(rng, self.rules.cell));
         let sealed = self.rng.generate(|rng| self.vault.seal(&key, rng));
         let now = self.clock.now();

@@ -1,10 +1,10 @@
 //! Pages of tokens.
 
-use super::{select_columns, select_tokens, token_of};
+use super::{select_tokens, token_of};
 use crate::domain::bounds;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::page::{Page, PageRequest};
-use crate::domain::time::{Lifetime, UnixTime};
+use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
 use crate::domain::token_listing::{Order, TokenListing};
 use crate::storage::{Conn, StorageError};

@@ -9,35 +9,29 @@ pub use self::lists::{Listed, list, list_everyones, list_listed, list_listed_amo
 use super::keys::SealedKey;
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
-use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::key::{Digest, KeyHint};
-use crate::domain::model_limits::ModelLimits;
+use crate::domain::ledger::LockedToken;
 use crate::domain::money::Quota;
-use crate::domain::time::{Lifetime, UnixTime};
+use crate::domain::time::UnixTime;
 use crate::domain::token::{NewToken, Token};
+use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::Role;
 
-/// The columns of a token. `$lists` selects the columns that may be large. `$tail` adds columns and the rest of the
-/// statement: one literal, or several in brackets, joined by `+`.
-macro_rules! select_columns {
-    ($lists:tt, [$($tail:tt)+] $(, $bind:expr)* $(,)?) => {
+/// All columns of a token. `$tail` adds columns and the rest of the statement: one literal, or several in brackets, joined by
+/// `+`.
+macro_rules! select_tokens {
+    ([$($tail:tt)+] $(, $bind:expr)* $(,)?) => {
         sqlx::query!(
             "select id, user_id, key_hint, key_foreign, switched_off_by, name, note, created_time, accessed_time, expires_at, \
              remain_quota, unlimited_quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, \
              week_used, month_used, requests_per_minute, tokens_per_minute, concurrency, requests_tat, tokens_tat, \
-             open_reservations, model_limits_enabled, " + $lists + ", group_name, cross_group_retry, version" + $($tail)+
+             open_reservations, model_limits_enabled, model_limits, allow_ips, group_name, cross_group_retry, version"
+            + $($tail)+
             $(, $bind)*
         )
     };
-    ($lists:tt, $tail:tt $(, $bind:expr)* $(,)?) => {
-        select_columns!($lists, [$tail] $(, $bind)*)
-    };
-}
-
-/// All columns of a token. `$tail` adds columns and the rest of the statement.
-macro_rules! select_tokens {
     ($tail:tt $(, $bind:expr)* $(,)?) => {
-        select_columns!("model_limits, allow_ips", $tail $(, $bind)*)
+        select_tokens!([$tail] $(, $bind)*)
     };
 }
 
@@ -49,34 +43,65 @@ macro_rules! token_of {
             user_id: $row.user_id,
             key_hint: $row.key_hint,
             key_foreign: $row.key_foreign,
-            disabled_by: $row.switched_off_by,
             name: $row.name,
             note: $row.note,
             created_time: $row.created_time,
             accessed_time: $row.accessed_time,
-            lifetime: Lifetime::from($row.expires_at),
+            policy: std::sync::Arc::new(crate::storage::tokens::policy_of!($row)),
             account: crate::storage::columns::token_account!($row),
-            rate_limits: crate::domain::rate_limits::RateLimits {
-                requests_per_minute: $row.requests_per_minute,
-                tokens_per_minute: $row.tokens_per_minute,
-                concurrency: $row.concurrency,
-            },
-            rate_counters: crate::domain::rate_limits::RateCounters {
-                requests_tat: $row.requests_tat,
-                tokens_tat: $row.tokens_tat,
-                open_reservations: $row.open_reservations,
-            },
+            rate_limits: crate::storage::columns::rate_limits!($row),
+            rate_counters: crate::storage::columns::rate_counters!($row),
+        }
+    };
+}
+
+/// The policy of a row.
+macro_rules! policy_of {
+    ($row:expr) => {
+        crate::domain::token_policy::TokenPolicy {
+            version: $row.version,
+            disabled_by: $row.switched_off_by,
+            lifetime: crate::domain::time::Lifetime::from($row.expires_at),
             model_limits_enabled: $row.model_limits_enabled,
             model_limits: $row.model_limits,
             allow_ips: $row.allow_ips,
             group: $row.group_name,
             cross_group_retry: $row.cross_group_retry,
-            version: $row.version,
         }
     };
 }
 
-pub(super) use {select_columns, select_tokens, token_of};
+/// The columns that the ledger locks, of tokens that are selected and locked as `$tail` says.
+macro_rules! lock_tokens {
+    ($tail:tt, $ids:expr) => {
+        sqlx::query!(
+            r#"select id, user_id, case when deleted_time is null then version end as version, accessed_time, remain_quota,
+                 unlimited_quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used,
+                 month_used, requests_per_minute, tokens_per_minute, concurrency, requests_tat, tokens_tat,
+                 open_reservations
+               from tokens where id = any($1) order by id for no key update"#
+                + $tail,
+            $ids as &[TokenId]
+        )
+    };
+}
+
+/// The locked token of a row.
+macro_rules! locked_token {
+    ($row:expr) => {
+        LockedToken {
+            id: $row.id,
+            user_id: $row.user_id,
+            version: $row.version,
+            accessed_time: $row.accessed_time,
+            account: crate::storage::columns::token_account!($row),
+            rate_limits: crate::storage::columns::rate_limits!($row),
+            rate_counters: crate::storage::columns::rate_counters!($row),
+        }
+    };
+}
+
+pub(super) use {policy_of, select_tokens, token_of};
 
 /// One of the owner's live tokens.
 pub async fn find(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<Token>, StorageError> {
@@ -102,36 +127,29 @@ pub async fn lock(conn: &mut Conn, owner: UserId, id: TokenId) -> Result<Option<
     Ok(row.map(|row| token_of!(row)))
 }
 
-/// Locks tokens in the order of ids, deleted ones included; the flag is true for deleted ones. For the ledger, which has
-/// locked their owners before. Lists of models and addresses are not read and are empty; see [`list_by_ids`].
-pub async fn lock_all(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(Token, bool)>, StorageError> {
-    let rows = select_columns!(
-        r#"'' as "model_limits!: ModelLimits", '' as "allow_ips!: IpAllowlist""#,
-        r#", deleted_time is not null as "is_deleted!" from tokens where id = any($1) order by id for no key update"#,
-        ids as &[TokenId]
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(|row| (token_of!(row), row.is_deleted)).collect())
+/// Locks tokens in the order of ids, deleted ones included, without their policies; see [`list_policies`]. For the ledger,
+/// which has locked their owners before.
+pub async fn lock_all(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<LockedToken>, StorageError> {
+    let rows = lock_tokens!("", ids).fetch_all(conn).await?;
+    Ok(rows.into_iter().map(|row| locked_token!(row)).collect())
 }
 
 /// Like [`lock_all`], but skips tokens that another transaction has locked.
-pub async fn lock_free(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(Token, bool)>, StorageError> {
-    let rows = select_columns!(
-        r#"'' as "model_limits!: ModelLimits", '' as "allow_ips!: IpAllowlist""#,
-        r#", deleted_time is not null as "is_deleted!" from tokens where id = any($1) order by id
-           for no key update skip locked"#,
+pub async fn lock_free(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<LockedToken>, StorageError> {
+    let rows = lock_tokens!(" skip locked", ids).fetch_all(conn).await?;
+    Ok(rows.into_iter().map(|row| locked_token!(row)).collect())
+}
+
+/// The policies of live tokens.
+pub async fn list_policies(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(TokenId, TokenPolicy)>, StorageError> {
+    let rows = sqlx::query!(
+        "select id, version, switched_off_by, expires_at, model_limits_enabled, model_limits, allow_ips, group_name, \
+         cross_group_retry from tokens where id = any($1) and deleted_time is null",
         ids as &[TokenId]
     )
     .fetch_all(conn)
     .await?;
-    Ok(rows.into_iter().map(|row| (token_of!(row), row.is_deleted)).collect())
-}
-
-/// Tokens by id with all columns, deleted ones included.
-pub async fn list_by_ids(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<Token>, StorageError> {
-    let rows = select_tokens!(" from tokens where id = any($1)", ids as &[TokenId]).fetch_all(conn).await?;
-    Ok(rows.into_iter().map(|row| token_of!(row)).collect())
+    Ok(rows.into_iter().map(|row| (row.id, policy_of!(row))).collect())
 }
 
 /// A live token of any user, for administrators.
@@ -210,14 +228,14 @@ pub async fn insert(
         new.name.folded(),
         new.note.as_str(),
         now as UnixTime,
-        Option::<UnixTime>::from(new.lifetime) as Option<UnixTime>,
+        Option::<UnixTime>::from(new.policy.lifetime) as Option<UnixTime>,
         new.budget.remain() as Quota,
         new.budget.is_unlimited(),
-        new.model_limits_enabled,
-        new.model_limits.as_str(),
-        new.allow_ips.as_str(),
-        new.group.as_str(),
-        new.cross_group_retry,
+        new.policy.model_limits_enabled,
+        new.policy.model_limits.as_str(),
+        new.policy.allow_ips.as_str(),
+        new.policy.group.as_str(),
+        new.policy.cross_group_retry,
         new.period_limits.day as Option<Quota>,
         new.period_limits.week as Option<Quota>,
         new.period_limits.month as Option<Quota>,
@@ -241,18 +259,18 @@ pub async fn update(conn: &mut Conn, token: &Token) -> Result<(), StorageError> 
          where user_id = $1 and id = $2 and deleted_time is null",
         token.user_id as UserId,
         token.id as TokenId,
-        token.disabled_by as Option<Role>,
+        token.policy.disabled_by as Option<Role>,
         token.name.as_str(),
         token.name.folded(),
         token.note.as_str(),
-        Option::<UnixTime>::from(token.lifetime) as Option<UnixTime>,
+        Option::<UnixTime>::from(token.policy.lifetime) as Option<UnixTime>,
         token.account.remain() as Quota,
         token.account.budget.is_unlimited(),
-        token.model_limits_enabled,
-        token.model_limits.as_str(),
-        token.allow_ips.as_str(),
-        token.group.as_str(),
-        token.cross_group_retry,
+        token.policy.model_limits_enabled,
+        token.policy.model_limits.as_str(),
+        token.policy.allow_ips.as_str(),
+        token.policy.group.as_str(),
+        token.policy.cross_group_retry,
         token.account.period_limits.day as Option<Quota>,
         token.account.period_limits.week as Option<Quota>,
         token.account.period_limits.month as Option<Quota>,
@@ -276,7 +294,7 @@ pub async fn delete(
     let deleted = sqlx::query_scalar!(
         "with to_delete as (select id from tokens \
            where user_id = $1 and id = any($2) and deleted_time is null order by id for update) \
-         update tokens set deleted_time = $3 from to_delete where tokens.id = to_delete.id returning tokens.id",
+         update tokens set deleted_time = $3, version = version + 1 from to_delete where tokens.id = to_delete.id returning tokens.id",
         owner as UserId,
         ids as &[TokenId],
         now as UnixTime
@@ -289,7 +307,7 @@ pub async fn delete(
 /// Marks all live tokens of the owner as deleted.
 pub async fn delete_all_of(conn: &mut Conn, owner: UserId, now: UnixTime) -> Result<(), StorageError> {
     sqlx::query!(
-        "update tokens set deleted_time = $2 where user_id = $1 and deleted_time is null",
+        "update tokens set deleted_time = $2, version = version + 1 where user_id = $1 and deleted_time is null",
         owner as UserId,
         now as UnixTime
     )

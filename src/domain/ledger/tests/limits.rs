@@ -28,7 +28,7 @@ fn limited(day: i64, week: i64, month: i64) -> PeriodLimits {
 
 fn with_limits(of_token: PeriodLimits, of_user: PeriodLimits) -> Balances {
     let mut balances = balances(1_000, 1_000);
-    balances.tokens.get_mut(&TOKEN).unwrap().token.account.period_limits = of_token;
+    balances.tokens.get_mut(&TOKEN).unwrap().account.period_limits = of_token;
     balances.wallets.get_mut(&UserId::new(1)).unwrap().account.period_limits = of_user;
     balances
 }
@@ -49,7 +49,7 @@ fn settle(balances: &mut Balances, id: ReservationId, units: i64, at: &Moment) {
 }
 
 fn counters(balances: &Balances) -> (PeriodCounters, PeriodCounters) {
-    (balances.tokens[&TOKEN].token.account.period_counters, balances.wallets[&UserId::new(1)].account.period_counters)
+    (balances.tokens[&TOKEN].account.period_counters, balances.wallets[&UserId::new(1)].account.period_counters)
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn of_several_limits_that_are_exceeded_the_one_that_ends_last_is_named() {
     for (of_token, of_user, cost, is_owners, (period, limit, retry_after)) in table {
         let mut balances = with_limits(PeriodLimits::default(), PeriodLimits::default());
         charge(&mut balances, 90, &at(SUNDAY)).unwrap();
-        balances.tokens.get_mut(&TOKEN).unwrap().token.account.period_limits = of_token;
+        balances.tokens.get_mut(&TOKEN).unwrap().account.period_limits = of_token;
         balances.wallets.get_mut(&UserId::new(1)).unwrap().account.period_limits = of_user;
         let resets_at = UnixTime::new(SUNDAY + if period == Period::Month { 9 * DAY } else { DAY });
         let exceeded = PeriodExceeded { period, limit: quota(limit), used: quota(90), resets_at, retry_after };
@@ -122,7 +122,7 @@ fn l9_a_limit_of_zero_admits_nothing_and_a_lowered_one_nothing_until_the_period_
     let mut balances = with_limits(limited(0, -1, -1), PeriodLimits::default());
     assert!(charge(&mut balances, 0, &at(SUNDAY)).is_err());
     let set = |balances: &mut Balances, day| {
-        let token = &mut balances.tokens.get_mut(&TOKEN).unwrap().token;
+        let token = balances.tokens.get_mut(&TOKEN).unwrap();
         let patch = PeriodLimitsPatch { day, ..PeriodLimitsPatch::default() };
         token.account.period_limits = token.account.period_limits.edited(patch);
     };
@@ -149,7 +149,7 @@ fn l9_open_reservations_count_in_every_period_until_they_end() {
     let (of_token, of_wallet) = counters(&balances);
     assert_eq!(of_token, of_wallet);
     assert_eq!((of_token.day, of_token.day_used), (at(SUNDAY + DAY).today, quota(120)));
-    assert_eq!(balances.tokens[&TOKEN].token.account.held, Quota::ZERO);
+    assert_eq!(balances.tokens[&TOKEN].account.held, Quota::ZERO);
     assert!(charge(&mut balances, 0, &at(SUNDAY + DAY)).is_err());
 }
 
@@ -170,6 +170,7 @@ fn l9_a_day_that_began_for_the_wallet_has_begun_for_all_its_tokens() {
     balances.tokens.extend([locked(2, 1, Budget::new(Quota::ZERO, true))]);
     charge(&mut balances, 100, &at(SUNDAY)).unwrap();
     let other = TokenId::new(2);
+    set_policy(&mut balances, other, TokenPolicy::default());
     let context = RequestContext::default();
     balances.charge(other, quota(1), Counts::default(), &context, &at(SUNDAY + DAY)).unwrap();
     charge(&mut balances, 100, &at(SUNDAY + DAY - 1)).unwrap();
@@ -181,7 +182,7 @@ fn l9_a_day_that_began_for_the_wallet_has_begun_for_all_its_tokens() {
 #[test]
 fn refused_requests_count_neither_as_requests_nor_as_open_reservations() {
     let mut balances = with_limits(limited(10, -1, -1), PeriodLimits::default());
-    balances.tokens.get_mut(&TOKEN).unwrap().token.rate_limits =
+    balances.tokens.get_mut(&TOKEN).unwrap().rate_limits =
         RateLimits { requests_per_minute: Some(3), concurrency: Some(1), ..RateLimits::default() };
     for _ in 0..10 {
         assert!(matches!(hold(&mut balances, 11, &at(SUNDAY)), Err(Refusal::TokenPeriodExceeded(_))));
@@ -196,16 +197,15 @@ fn refused_requests_count_neither_as_requests_nor_as_open_reservations() {
     charge(&mut balances, 1, &at(SUNDAY)).unwrap();
     let refused = Refusal::RateExceeded(RateExceeded::Requests { limit: 3, retry_after: Some(20) });
     assert_eq!(charge(&mut balances, 1, &at(SUNDAY)), Err(refused));
-    assert_eq!(balances.tokens[&TOKEN].token.rate_counters.open_reservations, 0);
-    balances.tokens.get_mut(&TOKEN).unwrap().token.rate_limits =
-        RateLimits { concurrency: Some(0), ..RateLimits::default() };
+    assert_eq!(balances.tokens[&TOKEN].rate_counters.open_reservations, 0);
+    balances.tokens.get_mut(&TOKEN).unwrap().rate_limits = RateLimits { concurrency: Some(0), ..RateLimits::default() };
     assert_eq!(hold(&mut balances, 1, &at(SUNDAY)), Err(Refusal::NoConcurrency));
 }
 
 #[test]
 fn model_tokens_count_when_they_are_charged_or_settled() {
     let mut balances = with_limits(PeriodLimits::default(), PeriodLimits::default());
-    balances.tokens.get_mut(&TOKEN).unwrap().token.rate_limits =
+    balances.tokens.get_mut(&TOKEN).unwrap().rate_limits =
         RateLimits { tokens_per_minute: Some(100), ..RateLimits::default() };
     let counts = Counts { prompt_tokens: 30, completion_tokens: 30 };
     let first = hold(&mut balances, 1, &at(SUNDAY)).unwrap();
@@ -267,11 +267,9 @@ proptest! {
         start in 1_700_000_000_i64..1_900_000_000,
     ) {
         let calendar = Calendar { zone, week_starts };
-        let mut balances = Balances {
-            wallets: BTreeMap::from([(UserId::new(1), wallet(bounds::MAX_QUOTA))]),
-            tokens: BTreeMap::from([locked(1, 1, Budget::new(Quota::ZERO, true)), locked(2, 1, Budget::new(quota(1_000_000), false))]),
-            reservations: BTreeMap::new(),
-        };
+        let tokens = [locked(1, 1, Budget::new(Quota::ZERO, true)), locked(2, 1, Budget::new(quota(1_000_000), false))];
+        let wallets = BTreeMap::from([(UserId::new(1), wallet(bounds::MAX_QUOTA))]);
+        let mut balances = with_policies(BTreeMap::from(tokens), wallets);
         let mut limits: BTreeMap<i64, Limits> = BTreeMap::from([(1, [None; 3]), (2, [None; 3])]);
         let mut user_limits: Limits = [None; 3];
         let mut charges: Vec<(i64, Day, i64)> = Vec::new();
@@ -324,7 +322,7 @@ proptest! {
                 Action::Release { nth } => drop(pick(nth).map(|id| balances.release(MAKER, id))),
                 Action::Limit { token, period, units } => {
                     limits.get_mut(&token).unwrap()[period] = units;
-                    let token = &mut balances.tokens.get_mut(&TokenId::new(token)).unwrap().token;
+                    let token = balances.tokens.get_mut(&TokenId::new(token)).unwrap();
                     token.account.period_limits = token.account.period_limits.edited(patch(period, units));
                 }
                 Action::LimitUser { period, units } => {
@@ -338,7 +336,7 @@ proptest! {
                 let first = calendar.first_day(period, day);
                 charges.iter().filter(|c| of.is_none_or(|of| of == c.0) && c.1 >= first && c.1 <= day).map(|c| c.2).sum()
             };
-            let rows = balances.tokens.values().map(|l| (Some(l.token.id.get()), l.token.account.period_counters, l.token.account.held));
+            let rows = balances.tokens.values().map(|l| (Some(l.id.get()), l.account.period_counters, l.account.held));
             let wallet = balances.wallets[&UserId::new(1)];
             for (of, counters, held_quota) in rows.chain([(None, wallet.account.period_counters, wallet.account.held)]) {
                 for period in Period::ALL {
@@ -349,8 +347,8 @@ proptest! {
                 prop_assert!(counters.day <= wallet.account.period_counters.day);
             }
             for locked in balances.tokens.values() {
-                let open = balances.reservations.values().filter(|r| r.state == ReservationState::Open && r.token_id == locked.token.id).count();
-                prop_assert_eq!(locked.token.rate_counters.open_reservations, i64::try_from(open).unwrap());
+                let open = balances.reservations.values().filter(|r| r.state == ReservationState::Open && r.token_id == locked.id).count();
+                prop_assert_eq!(locked.rate_counters.open_reservations, i64::try_from(open).unwrap());
             }
         }
     }

@@ -38,16 +38,14 @@ proptest! {
     /// Over two wallets, two limited tokens and an unlimited one.
     #[test]
     fn l1_l2_l3_l7_hold_after_every_step_of_any_sequence_of_operations(steps in steps()) {
-        let mut balances = Balances {
-            wallets: BTreeMap::from([(UserId::new(1), wallet(150)), (UserId::new(2), wallet(80))]),
-            tokens: BTreeMap::from([
-                locked(1, 1, Budget::new(quota(100), false)),
-                locked(2, 1, Budget::new(quota(7), true)),
-                locked(3, 2, Budget::new(quota(90), false)),
-            ]),
-            reservations: BTreeMap::new(),
-        };
-        let mut granted: BTreeMap<_, _> = balances.tokens.iter().map(|(id, a)| (*id, a.token.account.remain())).collect();
+        let tokens = BTreeMap::from([
+            locked(1, 1, Budget::new(quota(100), false)),
+            locked(2, 1, Budget::new(quota(7), true)),
+            locked(3, 2, Budget::new(quota(90), false)),
+        ]);
+        let mut balances =
+            with_policies(tokens, BTreeMap::from([(UserId::new(1), wallet(150)), (UserId::new(2), wallet(80))]));
+        let mut granted: BTreeMap<_, _> = balances.tokens.iter().map(|(id, a)| (*id, a.account.remain())).collect();
         let (mut charges, mut ended): (BTreeMap<TokenId, i64>, BTreeMap<ReservationId, ReservationState>) = Default::default();
         let mut edited = BTreeSet::new();
         for step in steps {
@@ -81,19 +79,19 @@ proptest! {
                 }
                 Step::Expire { nth, at } => drop(balances.expire(pick(nth), UnixTime::new(at))),
                 Step::Switch { token, on } => {
-                    balances.tokens.get_mut(&TokenId::new(token)).unwrap().token.disabled_by = (!on).then_some(Role::User);
+                    let disabled_by = (!on).then_some(Role::User);
+                    set_policy(&mut balances, TokenId::new(token), TokenPolicy { disabled_by, ..TokenPolicy::default() });
                 }
                 Step::Edit { token, remain, unlimited } => {
                     let id = TokenId::new(token);
-                    let token = &mut balances.tokens.get_mut(&id).unwrap().token;
+                    let token = balances.tokens.get_mut(&id).unwrap();
                     token.account.budget = Budget::new(quota(remain), unlimited);
                     granted.insert(id, quota(remain).checked_add(token.account.used).unwrap());
                     edited.insert(id);
                 }
-                Step::Delete { token } => balances.tokens.get_mut(&TokenId::new(token)).unwrap().is_deleted = true,
+                Step::Delete { token } => drop(balances.policies.remove(&TokenId::new(token))),
             }
-            for (id, locked) in &balances.tokens {
-                let token = &locked.token;
+            for (id, token) in &balances.tokens {
                 let open: i64 = open_holds(&balances, |r| r.token_id == *id);
                 let sum = charges.get(id).copied().unwrap_or_default() + open;
                 prop_assert_eq!(token.account.used.get(), sum, "L3 of token {}", id);
@@ -107,7 +105,7 @@ proptest! {
                 }
             }
             for (id, wallet) in &balances.wallets {
-                let of_user = |token: &TokenId| balances.tokens[token].token.user_id == *id;
+                let of_user = |token: &TokenId| balances.tokens[token].user_id == *id;
                 let charged: i64 = charges.iter().filter(|(token, _)| of_user(token)).map(|(_, sum)| sum).sum();
                 let sum = charged + open_holds(&balances, |r| r.user_id == *id);
                 prop_assert_eq!(wallet.account.used.get(), sum, "L3 of wallet {}", id);

@@ -100,6 +100,7 @@ mod sign_in;
 mod sign_in_limits;
 mod spend;
 mod token_listing;
+mod token_policy;
 mod unread_bodies;
 mod usage_reports;
 mod users;

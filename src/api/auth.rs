@@ -1,4 +1,4 @@
-//! Extractors that check rights (spec §5): a handler that takes one runs only for callers who have that right.
+//! Extractors that check permissions (spec §5): a handler that takes one runs only for callers who have that permission.
 
 use std::sync::Arc;
 

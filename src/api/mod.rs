@@ -1,4 +1,4 @@
-//! HTTP: routes, rights, requests and responses. Knows no SQL and no settings file.
+//! HTTP: routes, permissions, requests and responses. Knows no SQL and no settings file.
 
 #![expect(
     clippy::missing_errors_doc,
@@ -32,6 +32,7 @@ pub mod models;
 pub mod openapi;
 pub mod overview;
 pub mod page;
+pub mod permission;
 pub mod refused_requests;
 pub mod router;
 pub mod same_site;

@@ -14,6 +14,7 @@ use utoipa_axum::routes;
 
 use super::ledger::{charge, forward_auth, reservations, verify};
 use super::openapi::refusals;
+use super::permission::Permission;
 use super::state::AppState;
 use super::{
     access_tokens, activity, api_error, audit, auth, billing, charge_history, dashboard, enablement, gateways, health,
@@ -29,8 +30,8 @@ const ANY_BUT_GET: MethodFilter =
 /// The credentials of a person or a script: one of these.
 const ACCOUNT: &[&[&str]] = &[&["access_token"], &["session"]];
 
-/// Every route, by the right it needs. The extractor of the handler enforces the right; a test calls every route as every
-/// kind of caller and compares.
+/// Every route, by the permission it needs. The extractor of the handler enforces it; a test calls every route as every kind
+/// of caller and compares.
 pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
     let anyone = OpenApiRouter::new()
         .routes(routes!(health::status))
@@ -119,12 +120,12 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         .route("/api/gateway/auth/{*path}", any(forward_auth::auth));
 
     public(anyone)
-        .merge(needing(gateway, "gateway", &[&["gateway"]]))
-        .merge(needing(gateway_in_front, "gateway", &[&["gateway_in_front", "api_key"]]))
-        .merge(needing(key_holder, "key_holder", &[&["api_key"]]))
-        .merge(needing(signed_in, "signed_in", ACCOUNT))
-        .merge(needing(api_user, "api_user", ACCOUNT))
-        .merge(needing(admin, "admin", ACCOUNT))
+        .merge(needing(gateway, Permission::Gateway, &[&["gateway"]]))
+        .merge(needing(gateway_in_front, Permission::Gateway, &[&["gateway_in_front", "api_key"]]))
+        .merge(needing(key_holder, Permission::KeyHolder, &[&["api_key"]]))
+        .merge(needing(signed_in, Permission::SignedIn, ACCOUNT))
+        .merge(needing(api_user, Permission::ApiUser, ACCOUNT))
+        .merge(needing(admin, Permission::Admin, ACCOUNT))
 }
 
 /// The whole service. Layers run from the last one to the first.
@@ -170,23 +171,25 @@ fn layered(routes: Router, app: Arc<AppState>) -> Router {
         .layer(axum_middleware::from_fn_with_state(app, middleware::observe::observe))
 }
 
-/// Declares the right that every route of `routes` needs, and the refusals that follow. A caller needs all credentials
-/// of one entry of `credentials`; the right is their scope.
+/// Declares the permission that every route of `routes` needs, and the refusals that follow. A caller needs all
+/// credentials of one entry of `credentials`; the permission is their scope.
 fn needing(
     mut routes: OpenApiRouter<Arc<AppState>>,
-    right: &str,
+    permission: Permission,
     credentials: &[&[&str]],
 ) -> OpenApiRouter<Arc<AppState>> {
     for item in routes.get_openapi_mut().paths.paths.values_mut() {
         let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch];
         for operation in operations.into_iter().flatten() {
             let needed = |all: &&[&str]| {
-                all.iter().fold(SecurityRequirement::default(), |needed, credential| needed.add(*credential, [right]))
+                all.iter().fold(SecurityRequirement::default(), |needed, credential| {
+                    needed.add(*credential, [permission.as_str()])
+                })
             };
             operation.security = Some(credentials.iter().map(needed).collect());
         }
     }
-    refusals::declare(&mut routes.get_openapi_mut().paths, Some(right));
+    refusals::declare(&mut routes.get_openapi_mut().paths, Some(permission));
     routes
 }
 

@@ -37,7 +37,7 @@ async fn a_page_of_any_origin_may_call_what_takes_only_an_api_key(pool: PgPool) 
     for operation in operations(&app).await {
         let name = format!("{} {}", operation.method, operation.path);
         let path = operation.path.replace("{id}", "1").replace("{cid}", "1");
-        let is_open = operation.rights.contains("key_holder") || name == STATUS;
+        let is_open = operation.permissions.contains("key_holder") || name == STATUS;
         let asked = preflight(&app, &path).await;
         let answer = from_a_page(&app.stranger(), operation.method, &path, &[]).await;
         if is_open {

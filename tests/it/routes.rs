@@ -1,4 +1,4 @@
-//! Spec §5: every operation of the OpenAPI document requires exactly the right that it declares.
+//! Spec §5: every operation of the OpenAPI document requires exactly the permission that it declares.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Answer, Caller, TestApp};
 
-/// Operations that anyone may call. All others must declare a right.
+/// Operations that anyone may call. All others must declare a permission.
 const PUBLIC: [&str; 9] = [
     "GET /api/openapi.json",
     "GET /api/status",
@@ -22,7 +22,7 @@ const PUBLIC: [&str; 9] = [
     "POST /api/user/register",
 ];
 
-/// The refusals of callers without the right.
+/// The refusals of callers without the permission.
 const BARRED: [&str; 6] = [
     "not_signed_in",
     "invalid_credential",
@@ -36,7 +36,7 @@ pub struct Operation {
     pub method: Method,
     pub path: String,
     /// The scopes of its credentials; empty where anyone may call it.
-    pub rights: BTreeSet<String>,
+    pub permissions: BTreeSet<String>,
     credentials: BTreeSet<String>,
 }
 
@@ -66,27 +66,27 @@ pub async fn operations(app: &TestApp) -> Vec<Operation> {
             }
             let needs: Vec<Value> = operation["security"].as_array().cloned().unwrap_or_default();
             let named = needs.iter().flat_map(|need| need.as_object().unwrap());
-            let (mut rights, mut credentials) = (BTreeSet::new(), BTreeSet::new());
+            let (mut permissions, mut credentials) = (BTreeSet::new(), BTreeSet::new());
             for (credential, scopes) in named {
                 credentials.insert(credential.clone());
-                rights.extend(scopes.as_array().unwrap().iter().map(|scope| scope.as_str().unwrap().to_owned()));
+                permissions.extend(scopes.as_array().unwrap().iter().map(|scope| scope.as_str().unwrap().to_owned()));
             }
-            found.push(Operation { method, path: path.clone(), rights, credentials });
+            found.push(Operation { method, path: path.clone(), permissions, credentials });
         }
     }
     found
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn every_operation_declares_a_right_unless_it_is_public(pool: PgPool) {
+async fn every_operation_declares_a_permission_unless_it_is_public(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let all = operations(&app).await;
-    let open: Vec<_> = all.iter().filter(|operation| operation.rights.is_empty()).map(Operation::name).collect();
+    let open: Vec<_> = all.iter().filter(|operation| operation.permissions.is_empty()).map(Operation::name).collect();
     assert_eq!(open.iter().map(String::as_str).collect::<BTreeSet<_>>(), BTreeSet::from(PUBLIC));
-    for operation in all.iter().filter(|operation| !operation.rights.is_empty()) {
-        assert_eq!(operation.rights.len(), 1, "{}", operation.name());
+    for operation in all.iter().filter(|operation| !operation.permissions.is_empty()) {
+        assert_eq!(operation.permissions.len(), 1, "{}", operation.name());
         let session_or_token = BTreeSet::from(["access_token".to_owned(), "session".to_owned()]);
-        match operation.rights.first().unwrap().as_str() {
+        match operation.permissions.first().unwrap().as_str() {
             "signed_in" | "api_user" | "admin" => assert_eq!(operation.credentials, session_or_token),
             "key_holder" => assert_eq!(operation.credentials, BTreeSet::from(["api_key".to_owned()])),
             "gateway" if operation.path == "/api/gateway/auth" => {
@@ -125,9 +125,9 @@ fn the_document_of_the_dashboard_is_current() {
 async fn every_endpoint_of_the_spec_is_in_the_document(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let all = operations(&app).await;
-    let right = |name: &str| {
+    let permission = |name: &str| {
         let operation = all.iter().find(|operation| operation.name() == name);
-        operation.unwrap_or_else(|| panic!("{name} is missing")).rights.first().unwrap().clone()
+        operation.unwrap_or_else(|| panic!("{name} is missing")).permissions.first().unwrap().clone()
     };
     for name in [
         "GET /api/token/",
@@ -139,13 +139,13 @@ async fn every_endpoint_of_the_spec_is_in_the_document(pool: PgPool) {
         "POST /api/token/batch",
         "GET /api/token/{id}/usage",
     ] {
-        assert_eq!(right(name), "api_user", "{name}");
+        assert_eq!(permission(name), "api_user", "{name}");
     }
-    assert_eq!(right("GET /api/usage/token/"), "key_holder");
+    assert_eq!(permission("GET /api/usage/token/"), "key_holder");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_declared_right_is_the_one_that_is_required(pool: PgPool) {
+async fn the_declared_permission_is_the_one_that_is_required(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (stranger, user, enabled, admin) =
         (app.stranger(), app.user("ana").await, app.enabled_user("ben").await, app.admin("carla").await);
@@ -160,9 +160,9 @@ async fn the_declared_right_is_the_one_that_is_required(pool: PgPool) {
         ("gateway", &gateway),
     ];
     for operation in operations(&app).await {
-        let right = operation.rights.first().map_or("none", String::as_str);
+        let permission = operation.permissions.first().map_or("none", String::as_str);
         for (kind, caller) in callers {
-            let expected = match (right, kind) {
+            let expected = match (permission, kind) {
                 ("none", _) => None,
                 ("key_holder", "holder") => None,
                 ("key_holder", _) => Some((401, "invalid_key")),

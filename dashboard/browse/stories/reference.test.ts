@@ -114,7 +114,7 @@ test('the reference has a Chinese frame around the English document', async ({ v
   await page.getByRole('link', { name: '/api/user/self/overview' }).click();
   await visible(
     page.getByRole('article').getByText('Your own overview'),
-    page.getByText(words.permission.signed_in),
+    page.getByText(words.permissions.signed_in),
   );
   await page.getByRole('button', { name: words.tryIt.send }).click();
   await visible(page.getByText(words.answer.status(200)));

@@ -2,6 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { texts } from '../texts';
 import { reportResult } from './connection';
 import { ApiError } from './error';
+import type { components } from './schema';
+
+/** What an operation needs of its caller. A newer server may have more. */
+export type Permission = components['schemas']['Permission'];
 
 /** The parts of an OpenAPI 3.1 document that the API reference shows. */
 export interface ApiDocument {

@@ -8,6 +8,7 @@ use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, R
 
 use super::envelope::{Failure, OpenAiError, OpenAiFailure};
 use super::error_code::ErrorCode;
+use super::permission::Permission;
 use super::router::routes;
 
 const DESCRIPTION: &str = "API keys with quotas. Every path works with and without a slash at its end. Every answer has \
@@ -31,6 +32,7 @@ pub fn openapi() -> OpenApi {
         .schema_from::<OpenAiFailure<'_>>()
         .schema_from::<OpenAiError<'_>>()
         .schema_from::<ErrorCode>()
+        .schema_from::<Permission>()
         .security_scheme("api_key", bearer)
         .security_scheme("gateway", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
         .security_scheme("gateway_in_front", in_front)

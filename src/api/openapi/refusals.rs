@@ -1,6 +1,6 @@
 //! Which error codes each operation can answer, grouped by status.
 //!
-//! Most follow from what the document already says: the right that an operation needs, its parameters and its body.
+//! Most follow from what the document already says: the permission that an operation needs, its parameters and its body.
 //! [`OWN`] lists the rest. The tests check every answer they receive against the result.
 
 #![allow(clippy::enum_glob_use, reason = "a table that names nearly every code")]
@@ -15,6 +15,7 @@ use utoipa::openapi::{ContentBuilder, Object, Paths, Ref, RefOr, Response, Respo
 
 use crate::api::envelope::OpenAiFailure;
 use crate::api::error_code::ErrorCode::{self, *};
+use crate::api::permission::Permission;
 
 /// The codes of one operation: a method, its path, and the codes beyond those that follow from the document.
 type Own = (&'static str, &'static str, &'static [ErrorCode]);
@@ -55,7 +56,7 @@ const KEY: [ErrorCode; 13] = [
     RateLimited,
 ];
 
-/// Codes that do not follow from right, parameters and body.
+/// Codes that do not follow from permission, parameters and body.
 const OWN: &[Own] = &[
     ("GET", "/readyz", &[Stopping, NotMigrated, DatabaseReadOnly]),
     ("GET", "/metrics", &[NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, NotAnAdministrator, NotFound]),
@@ -237,9 +238,9 @@ const SETS: &[(&str, &str, &[ErrorCode], Option<StatusCode>)] = &[
     ("GET", "/api/admin/audit", &[ReportsBusy], Some(StatusCode::TOO_MANY_REQUESTS)),
 ];
 
-/// Adds to every operation of `paths` the statuses and codes that it can answer. They all need the same `right`; `None`
-/// if anyone may call them.
-pub fn declare(paths: &mut Paths, right: Option<&str>) {
+/// Adds to every operation of `paths` the statuses and codes that it can answer. They all need the same
+/// `permission`; `None` if anyone may call them.
+pub fn declare(paths: &mut Paths, permission: Option<Permission>) {
     for (path, item) in &mut paths.paths {
         let operations = [
             (Method::GET, &mut item.get),
@@ -251,7 +252,7 @@ pub fn declare(paths: &mut Paths, right: Option<&str>) {
         for (method, operation) in operations {
             let Some(operation) = operation else { continue };
             super::describe_success(operation);
-            for (status, codes) in codes_of(&method, path, operation, right) {
+            for (status, codes) in codes_of(&method, path, operation, permission) {
                 let response = RefOr::T(response(path, status, &codes));
                 operation.responses.responses.insert(status.as_str().to_owned(), response);
             }
@@ -263,7 +264,7 @@ fn codes_of(
     method: &Method,
     path: &str,
     operation: &Operation,
-    right: Option<&str>,
+    permission: Option<Permission>,
 ) -> BTreeMap<StatusCode, BTreeSet<ErrorCode>> {
     let mut found = BTreeMap::<StatusCode, BTreeSet<ErrorCode>>::new();
     let mut add = |codes: &[ErrorCode], preferred: Option<StatusCode>| {
@@ -290,20 +291,17 @@ fn codes_of(
     if operation.request_body.is_some() {
         add(&BODY, None);
     }
-    match right {
-        None | Some("key_holder") => {}
-        Some("gateway") => add(&[InvalidGateway], None),
-        Some(right) => {
-            add(&SIGNED_IN, None);
-            if !method.is_safe() {
-                add(&[CrossSiteRequest], None);
-            }
-            match right {
-                "api_user" => add(&[TokenApiNotEnabled], None),
-                "admin" => add(&[NotAnAdministrator], None),
-                _ => {}
-            }
+    if permission.is_some_and(Permission::is_of_account) {
+        add(&SIGNED_IN, None);
+        if !method.is_safe() {
+            add(&[CrossSiteRequest], None);
         }
+    }
+    match permission {
+        None | Some(Permission::KeyHolder | Permission::SignedIn) => {}
+        Some(Permission::ApiUser) => add(&[TokenApiNotEnabled], None),
+        Some(Permission::Admin) => add(&[NotAnAdministrator], None),
+        Some(Permission::Gateway) => add(&[InvalidGateway], None),
     }
     let is_this = |its_method: &str, its_path: &str| its_method == method.as_str() && its_path == path;
     for (_, _, codes) in OWN.iter().filter(|(method, path, _)| is_this(method, path)) {

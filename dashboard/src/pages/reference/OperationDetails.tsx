@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react';
 import type { ApiDocument } from '../../api/apiDocument';
 import { ToneBadge } from '../../shared/ToneBadge';
 import { texts } from '../../texts';
+import { textOf } from '../../texts/textOf';
 import { Answers } from './Answers';
 import { InlineCode } from './InlineCode';
 import { Members } from './Members';
@@ -44,7 +45,7 @@ export function OperationDetails({ operation, document }: { operation: Operation
           )}
           <Group gap="xs">
             <Text size="sm" c="dimmed">
-              {words.permission.label}
+              {words.permissionLabel}
             </Text>
             <ToneBadge tone={permission === 'admin' ? 'warn' : 'info'}>
               {permissionText(permission)}
@@ -66,6 +67,7 @@ export function OperationDetails({ operation, document }: { operation: Operation
   );
 }
 
+/** Who has a permission. The name of one that is newer than this dashboard says it, too. */
 function permissionText(permission: string): string {
-  return (words.permission as Record<string, string>)[permission] ?? permission;
+  return textOf(words.permissions, permission) ?? permission;
 }

@@ -32,11 +32,11 @@ describe('the operations', () => {
   });
 
   it('have groups, permissions and credentials with texts', () => {
-    const { groups, permission, tryIt } = en.reference;
+    const { groups, permissions, tryIt } = en.reference;
     const unnamed = operations.filter(
-      ({ tag, permission: who, takesSession, schemes }) =>
+      ({ tag, permission, takesSession, schemes }) =>
         !(tag in groups) ||
-        !(who in permission) ||
+        !(permission in permissions) ||
         (!takesSession && !schemes.every((one) => one in tryIt.schemes)),
     );
     expect(unnamed).toEqual([]);

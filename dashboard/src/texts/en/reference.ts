@@ -1,3 +1,5 @@
+import type { Permission } from '../../api/apiDocument';
+
 export const reference = {
   title: 'API reference',
   description: 'Every operation of this server. Try it with your own account.',
@@ -27,15 +29,15 @@ export const reference = {
     copyExample: 'Copy example',
     choose: 'Choose an operation to see its parameters and answers, and to try it.',
   },
-  permission: {
-    label: 'Who can call it',
+  permissionLabel: 'Who can call it',
+  permissions: {
     anyone: 'Anyone',
     signed_in: 'Signed-in users',
     api_user: 'Users with API access',
     admin: 'Administrators',
     key_holder: 'Holders of an API key',
     gateway: 'Gateways',
-  },
+  } satisfies Record<Permission | 'anyone', string>,
   body: 'Request body',
   answers: 'Answers',
   required: 'required',

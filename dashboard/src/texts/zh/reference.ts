@@ -28,8 +28,8 @@ export const reference: Texts['reference'] = {
     copyExample: '复制示例',
     choose: '选择一个接口，查看它的参数和响应，并直接试用。',
   },
-  permission: {
-    label: '谁可以调用',
+  permissionLabel: '谁可以调用',
+  permissions: {
     anyone: '任何人',
     signed_in: '已登录的用户',
     api_user: '有 API 权限的用户',

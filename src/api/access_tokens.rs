@@ -18,6 +18,7 @@ use crate::domain::caller::Credential;
 use crate::domain::id::AccessTokenId;
 use crate::domain::text;
 use crate::domain::time::{Lifetime, UnixTime};
+use crate::service::access_tokens::AccessTokensError;
 
 /// A new access token.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -114,4 +115,19 @@ pub async fn revoke(
 ) -> Result<Done, ApiError> {
     app.access_tokens.revoke(&caller, AccessTokenId::new(id)).await?;
     Ok(Done::default())
+}
+
+impl From<AccessTokensError> for ApiError {
+    fn from(error: AccessTokensError) -> Self {
+        let message = error.to_string();
+        match error {
+            AccessTokensError::NotFound => Self::new(ErrorCode::NotFound, message),
+            AccessTokensError::Actor(actor) => actor.into(),
+            AccessTokensError::TooMany => Self::new(ErrorCode::AccessTokenLimitReached, message),
+            AccessTokensError::ExpiryPast | AccessTokensError::ExpiryTooLate(_) => {
+                Self::new(ErrorCode::InvalidExpiry, message)
+            }
+            AccessTokensError::Storage(storage) => storage.into(),
+        }
+    }
 }

@@ -21,6 +21,7 @@ use crate::domain::calendar::Period;
 use crate::domain::date_range::DateRange;
 use crate::domain::id::UserId;
 use crate::domain::time::UnixTime;
+use crate::service::audit::AuditError;
 
 /// Which entries to list.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -202,5 +203,15 @@ pub fn without_control_characters(name: &str, text: Option<String>) -> Result<Op
             Err(ApiError::new(ErrorCode::InvalidQuery, format!("`{name}` contains control characters")))
         }
         text => Ok(text),
+    }
+}
+
+impl From<AuditError> for ApiError {
+    fn from(error: AuditError) -> Self {
+        match error {
+            AuditError::TooMany => Self::new(ErrorCode::RangeTooLarge, error.to_string()),
+            AuditError::Refused(refused) => refused.into(),
+            AuditError::Storage(storage) => storage.into(),
+        }
     }
 }

@@ -16,6 +16,7 @@ use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::UnixTime;
+use crate::service::charge_history::ChargeHistoryError;
 
 /// The type of a row that is a charge. The other types of this API family (top-up, management, system, error, refund)
 /// are not kept here.
@@ -205,4 +206,14 @@ pub async fn spend(
         spend.quota = Quota::ZERO;
     }
     Ok(Envelope::of(spend.into()))
+}
+
+impl From<ChargeHistoryError> for ApiError {
+    fn from(error: ChargeHistoryError) -> Self {
+        match error {
+            ChargeHistoryError::RateLimited(limited) => limited.into(),
+            ChargeHistoryError::Refused(refused) => refused.into(),
+            ChargeHistoryError::Storage(storage) => storage.into(),
+        }
+    }
 }

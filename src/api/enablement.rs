@@ -17,6 +17,7 @@ use crate::domain::enablement::{Decision, EnablementRequest, EnablementState};
 use crate::domain::id::EnablementRequestId;
 use crate::domain::text;
 use crate::domain::time::UnixTime;
+use crate::service::enablement::EnablementError;
 
 /// A request to be enabled.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -169,4 +170,19 @@ pub async fn decide(
     let note = text::multiline("note", body.note.as_deref().unwrap_or_default())?;
     let request = app.enablement.decide(&admin, EnablementRequestId::new(id), decision, &note).await?;
     Ok(Envelope::of(request.into()))
+}
+
+impl From<EnablementError> for ApiError {
+    fn from(error: EnablementError) -> Self {
+        let message = error.to_string();
+        match error {
+            EnablementError::NotFound | EnablementError::AccountDeleted => Self::new(ErrorCode::NotFound, message),
+            EnablementError::Actor(actor) => actor.into(),
+            EnablementError::AlreadyEnabled => Self::new(ErrorCode::TokenApiEnabled, message),
+            EnablementError::AlreadyRequested => Self::new(ErrorCode::TokenApiRequested, message),
+            EnablementError::ForeignAccount => Self::new(ErrorCode::ForeignAccount, message),
+            EnablementError::AlreadyDecided => Self::new(ErrorCode::AlreadyDecided, message),
+            EnablementError::Storage(storage) => storage.into(),
+        }
+    }
 }

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::api_error::ApiError;
 use super::auth::Admin;
 use super::envelope::{Done, Envelope, NoStore};
+use super::error_code::ErrorCode;
 use super::extract::{Id, Ids, Json};
 use super::state::AppState;
 use crate::domain::audit::Actor;
@@ -16,6 +17,7 @@ use crate::domain::gateway::{Gateway, GatewayCredential};
 use crate::domain::id::{GatewayCredentialId, GatewayId, UserId};
 use crate::domain::text;
 use crate::domain::time::UnixTime;
+use crate::service::gateways::GatewaysError;
 
 /// A new gateway.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -143,4 +145,16 @@ pub async fn revoke_credential(
     let (gateway, credential) = (GatewayId::new(id), GatewayCredentialId::new(cid));
     app.gateways.revoke_credential(Actor::from(&admin), gateway, credential).await?;
     Ok(Done::default())
+}
+
+impl From<GatewaysError> for ApiError {
+    fn from(error: GatewaysError) -> Self {
+        let message = error.to_string();
+        match error {
+            GatewaysError::NotFound | GatewaysError::CredentialNotFound => Self::new(ErrorCode::NotFound, message),
+            GatewaysError::Actor(actor) => actor.into(),
+            GatewaysError::TooManyCredentials => Self::new(ErrorCode::CredentialLimitReached, message),
+            GatewaysError::Storage(storage) => storage.into(),
+        }
+    }
 }

@@ -10,11 +10,13 @@ use utoipa::ToSchema;
 use super::api_error::ApiError;
 use super::auth::ApiUser;
 use super::envelope::{Envelope, NoStore};
+use super::error_code::ErrorCode;
 use super::extract::{Id, Json};
 use super::state::AppState;
 use super::tokens::IdsBody;
 use crate::domain::bounds;
 use crate::domain::id::TokenId;
+use crate::service::keys::KeysError;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeyBody {
@@ -51,4 +53,15 @@ pub async fn list(
     let keys = app.keys.list(&caller, &ids).await?;
     let keys = keys.into_iter().map(|(id, key)| (id.to_string(), key.expose().to_owned())).collect();
     Ok(NoStore(Envelope::of(KeysBody { keys })))
+}
+
+impl From<KeysError> for ApiError {
+    fn from(error: KeysError) -> Self {
+        match error {
+            KeysError::NotFound => Self::new(ErrorCode::NotFound, error.to_string()),
+            KeysError::Vault(undecryptable) => undecryptable.into(),
+            KeysError::Storage(storage) => storage.into(),
+            KeysError::Audit(storage) => storage.as_ref().into(),
+        }
+    }
 }

@@ -9,11 +9,13 @@ use utoipa::ToSchema;
 use super::api_error::ApiError;
 use super::auth::{CurrentSession, SignedIn};
 use super::envelope::{Done, Envelope};
+use super::error_code::ErrorCode;
 use super::extract::Id;
 use super::state::AppState;
 use crate::domain::id::SessionId;
 use crate::domain::session::Session;
 use crate::domain::time::UnixTime;
+use crate::service::sessions::SessionsError;
 
 /// A session: where you are signed in.
 #[derive(Debug, Serialize, ToSchema)]
@@ -77,4 +79,13 @@ pub async fn end_others(
     CurrentSession(current): CurrentSession,
 ) -> Result<Envelope<u64>, ApiError> {
     Ok(Envelope::of(app.sessions.end_others(&caller, current.as_ref()).await?))
+}
+
+impl From<SessionsError> for ApiError {
+    fn from(error: SessionsError) -> Self {
+        match error {
+            SessionsError::NotFound => Self::new(ErrorCode::NotFound, error.to_string()),
+            SessionsError::Storage(storage) => storage.into(),
+        }
+    }
 }

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use super::api_error::ApiError;
 use super::auth::{NotForeign, end_session, may_end_session, start_session};
 use super::envelope::{Done, Envelope};
+use super::error_code::ErrorCode;
 use super::extract::{Json, MAX_STRANGERS_BODY, exposed, origin};
 use super::limit_names::{LimitNames, LimitsJson};
 use super::state::AppState;
@@ -21,6 +22,7 @@ use crate::domain::caller::Origin;
 use crate::domain::password::{NewPassword, TypedPassword};
 use crate::domain::text;
 use crate::domain::username::Username;
+use crate::service::sign_in::SignInError;
 
 /// A username and a password.
 #[derive(Deserialize, ToSchema)]
@@ -138,4 +140,19 @@ pub async fn register(
     let email = text::email(body.email.as_deref().unwrap_or_default())?;
     app.sign_in.register(&username, &password, &email, &origin).await?;
     Ok(Done::default())
+}
+
+impl From<SignInError> for ApiError {
+    fn from(error: SignInError) -> Self {
+        let message = error.to_string();
+        match error {
+            SignInError::WrongCredentials => Self::new(ErrorCode::WrongCredentials, message),
+            SignInError::Disabled => Self::new(ErrorCode::UserDisabled, message),
+            SignInError::RegistrationClosed => Self::new(ErrorCode::RegistrationClosed, message),
+            SignInError::UsernameConflict(conflict) => conflict.into(),
+            SignInError::RateLimited(limited) => limited.into(),
+            SignInError::Busy(_) => Self::new(ErrorCode::SignInBusy, message),
+            SignInError::Storage(storage) => storage.into(),
+        }
+    }
 }

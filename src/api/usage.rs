@@ -13,6 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::api_error::ApiError;
 use super::auth::{ApiUser, KeyHolder};
 use super::envelope::{DataOnly, KeyEnvelope, NoStore};
+use super::error_code::ErrorCode;
 use super::extract::{ClientIp, Id, Query};
 use super::limits::{PeriodUsageBody, RateLimitsBody};
 use super::state::AppState;
@@ -21,6 +22,7 @@ use crate::domain::id::TokenId;
 use crate::domain::money::Usd;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage};
 use crate::service::rate_limiter::RateLimiter;
+use crate::service::usage::UsageError;
 
 /// Dollars as an exact JSON number with at most six decimal places.
 #[derive(Debug, ToSchema)]
@@ -212,4 +214,16 @@ fn with_age(usage: DailyUsage, age: i64) -> Response {
     let mut answer = DataOnly::of(DailyUsageBody::from(usage)).into_response();
     answer.headers_mut().insert(header::AGE, HeaderValue::from(age));
     answer
+}
+
+impl From<UsageError> for ApiError {
+    fn from(error: UsageError) -> Self {
+        let message = error.to_string();
+        match error {
+            UsageError::Key(error) => error.into(),
+            UsageError::NotFound => Self::new(ErrorCode::NotFound, message),
+            UsageError::Range(_) => Self::new(ErrorCode::InvalidRange, message),
+            UsageError::Storage(storage) => storage.into(),
+        }
+    }
 }

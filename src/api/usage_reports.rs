@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -11,13 +12,17 @@ use super::api_error::ApiError;
 use super::auth::{Admin, SignedIn};
 use super::csv::{Csv, Format};
 use super::envelope::Envelope;
+use super::error_code::ErrorCode;
 use super::extract::{Query, query_number};
 use super::state::AppState;
 use super::usage::Dollars;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::time::Day;
+use crate::domain::usage_report::ReportInvalid;
 use crate::domain::usage_report::{Amounts, Dimension, Grouping, Report, ReportRow, ReportSpan};
+use crate::service::report_queue::ReportRefused;
 use crate::service::usage_reports::ReportScope;
+use crate::service::usage_reports::UsageReportsError;
 
 /// Which days, and which token.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -232,4 +237,41 @@ pub async fn show(
     let scope = user.scope(days.token()?)?;
     let report = app.usage_reports.show(&caller, scope, span, grouping).await?;
     Ok(answer(&report, format, &app))
+}
+
+impl From<UsageReportsError> for ApiError {
+    fn from(error: UsageReportsError) -> Self {
+        let message = error.to_string();
+        match error {
+            UsageReportsError::TokenNotFound | UsageReportsError::UserNotFound => {
+                Self::new(ErrorCode::NotFound, message)
+            }
+            UsageReportsError::TooManyRows | UsageReportsError::TooMuchUsage => {
+                Self::new(ErrorCode::RangeTooLarge, message)
+            }
+            UsageReportsError::Refused(refused) => refused.into(),
+            UsageReportsError::Storage(storage) => storage.into(),
+        }
+    }
+}
+
+impl From<ReportInvalid> for ApiError {
+    fn from(error: ReportInvalid) -> Self {
+        let code = match error {
+            ReportInvalid::Range(_) => ErrorCode::InvalidRange,
+            ReportInvalid::TooManyDays => ErrorCode::RangeTooLarge,
+            ReportInvalid::Grouping | ReportInvalid::EveryonesGrouping => ErrorCode::InvalidFilter,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<ReportRefused> for ApiError {
+    fn from(error: ReportRefused) -> Self {
+        let refusal = Self::new(ErrorCode::ReportsBusy, error.to_string());
+        match error {
+            ReportRefused::OwnLineFull => refusal.with_status(StatusCode::TOO_MANY_REQUESTS),
+            ReportRefused::LineFull => refusal,
+        }
+    }
 }

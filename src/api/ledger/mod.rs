@@ -2,6 +2,7 @@
 
 pub mod charge;
 pub mod forward_auth;
+mod refusals;
 mod requests;
 pub mod reservations;
 pub mod verify;

@@ -1,6 +1,7 @@
 //! The token API (spec §2.1, §2.2, §4.1–4.7).
 
 pub mod administration;
+mod refusals;
 mod requests;
 mod responses;
 mod searches;

@@ -1,5 +1,6 @@
 //! Accounts: a user's own account, and all accounts for administrators.
 
+mod refusals;
 mod requests;
 mod responses;
 

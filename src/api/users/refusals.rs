@@ -1,0 +1,29 @@
+//! What the refusals of accounts answer.
+
+use crate::api::api_error::ApiError;
+use crate::api::error_code::ErrorCode;
+use crate::service::users::UsersError;
+
+impl From<UsersError> for ApiError {
+    fn from(error: UsersError) -> Self {
+        let message = error.to_string();
+        match error {
+            UsersError::NotFound => Self::new(ErrorCode::NotFound, message),
+            UsersError::RoleTooLow => Self::new(ErrorCode::RoleTooLow, message),
+            UsersError::OwnAccount => Self::new(ErrorCode::OwnAccount, message),
+            UsersError::OwnLimits => Self::new(ErrorCode::InvalidField, message),
+            UsersError::UsernameConflict(conflict) => conflict.into(),
+            UsersError::Username(invalid) => invalid.into(),
+            UsersError::Password(invalid) => invalid.into(),
+            UsersError::WrongPassword => Self::new(ErrorCode::WrongPassword, message),
+            UsersError::UnknownGroup(_) => Self::new(ErrorCode::InvalidGroup, message),
+            UsersError::MaxTokens => Self::new(ErrorCode::InvalidMaxTokens, message),
+            UsersError::WalletRange(_) => Self::new(ErrorCode::InvalidQuota, message),
+            UsersError::DisabledByRoot(_) => Self::new(ErrorCode::AccountDisabledByRoot, message),
+            UsersError::Actor(actor) => actor.into(),
+            UsersError::RateLimited(limited) => limited.into(),
+            UsersError::Busy(_) => Self::new(ErrorCode::SignInBusy, message),
+            UsersError::Storage(storage) => storage.into(),
+        }
+    }
+}

@@ -54,6 +54,24 @@ macro_rules! error_codes {
                 }
             }
         }
+
+        /// Each code as a type, for the lists of [`Refused`](super::refused::Refused).
+        pub mod codes {
+            use super::ErrorCode;
+            use crate::api::refused::{CodeList, CodesByStatus};
+
+            $(
+                #[doc = concat!("The code `", $code, "` with its usual status.")]
+                #[derive(Debug)]
+                pub enum $name {}
+
+                impl CodeList for $name {
+                    fn add_to(codes: &mut CodesByStatus) {
+                        codes.entry(ErrorCode::$name.status()).or_default().insert(ErrorCode::$name);
+                    }
+                }
+            )*
+        }
     };
 }
 

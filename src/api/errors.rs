@@ -2,7 +2,8 @@
 //! resource are in the file of that resource.
 
 use super::api_error::ApiError;
-use super::error_code::ErrorCode;
+use super::error_code::{ErrorCode, codes};
+use super::refused::{CodeList, CodesByStatus};
 use crate::domain::date_range::DateRangeInvalid;
 use crate::domain::ip_allowlist::IpsInvalid;
 use crate::domain::model_limits::ModelsInvalid;
@@ -66,6 +67,12 @@ impl From<KeyHolderError> for ApiError {
     }
 }
 
+impl CodeList for KeyHolderError {
+    fn add_to(codes: &mut CodesByStatus) {
+        <(codes::InvalidKey, codes::UserDisabled, codes::RateLimited)>::add_to(codes);
+    }
+}
+
 impl From<AuthError> for ApiError {
     fn from(error: AuthError) -> Self {
         let message = error.to_string();
@@ -93,6 +100,12 @@ impl From<UsernameConflict> for ApiError {
             UsernameConflict::Confusable => ErrorCode::UsernameConfusable,
         };
         Self::new(code, conflict.to_string())
+    }
+}
+
+impl CodeList for UsernameConflict {
+    fn add_to(codes: &mut CodesByStatus) {
+        <(codes::UsernameTaken, codes::UsernameConfusable)>::add_to(codes);
     }
 }
 

@@ -33,6 +33,7 @@ pub mod openapi;
 pub mod overview;
 pub mod page;
 pub mod permission;
+pub mod refused;
 pub mod refused_requests;
 pub mod router;
 pub mod same_site;

@@ -11,7 +11,9 @@ use super::api_error::ApiError;
 use super::auth::ApiUser;
 use super::envelope::{Envelope, NoStore};
 use super::error_code::ErrorCode;
+use super::error_code::codes::{InvalidIds, MissingField, NotFound};
 use super::extract::{Id, Json};
+use super::refused::Refused;
 use super::state::AppState;
 use super::tokens::IdsBody;
 use crate::domain::bounds;
@@ -36,7 +38,7 @@ pub async fn show(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Id(id): Id,
-) -> Result<NoStore<Envelope<KeyBody>>, ApiError> {
+) -> Result<NoStore<Envelope<KeyBody>>, Refused<NotFound>> {
     let token = app.keys.show(&caller, TokenId::new(id)).await?;
     Ok(NoStore(Envelope::of(KeyBody { key: token.key.expose().to_owned() })))
 }
@@ -48,7 +50,7 @@ pub async fn list(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Json(body): Json<IdsBody>,
-) -> Result<NoStore<Envelope<KeysBody>>, ApiError> {
+) -> Result<NoStore<Envelope<KeysBody>>, Refused<(MissingField, InvalidIds)>> {
     let ids = body.read(bounds::MAX_KEY_BATCH)?;
     let keys = app.keys.list(&caller, &ids).await?;
     let keys = keys.into_iter().map(|(id, key)| (id.to_string(), key.expose().to_owned())).collect();

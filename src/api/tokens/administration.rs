@@ -9,15 +9,19 @@ use utoipa::ToSchema;
 use super::requests::SwitchBody;
 use super::responses::TokenBody;
 use super::searches::{ListingQuery, OwnerQuery, SearchBody};
-use crate::api::api_error::ApiError;
 use crate::api::auth::Admin;
 use crate::api::envelope::Envelope;
+use crate::api::error_code::codes::{
+    InvalidFilter, InvalidPage, InvalidSearch, InvalidStatus, NotFound, RateLimited, RoleTooLow,
+};
 use crate::api::extract::{Id, Json, Query};
 use crate::api::limit_names::LimitsJson;
 use crate::api::page::{KeywordQuery, PageBody, PageQuery};
+use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::calendar::Moment;
 use crate::domain::id::TokenId;
+use crate::domain::status::EnableRefused;
 use crate::domain::token::OwnedToken;
 use crate::service::tokens::AnyonesPage;
 
@@ -64,7 +68,7 @@ pub async fn list(
     Query(owner): Query<OwnerQuery>,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Envelope<OwnedTokensBody>, ApiError> {
+) -> Result<Envelope<OwnedTokensBody>, Refused<(InvalidSearch, InvalidFilter)>> {
     let (owner, name, listing) = (owner.read()?, query.read()?, listing.read(app.tokens.groups())?);
     let found = app.tokens.list_everyones(owner, name, &listing, page.read(app.first_page)?).await?;
     Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
@@ -78,7 +82,7 @@ pub async fn search(
     Admin(admin): Admin,
     Query(owner): Query<OwnerQuery>,
     Json(body): Json<SearchBody>,
-) -> Result<Envelope<OwnedTokensBody>, ApiError> {
+) -> Result<Envelope<OwnedTokensBody>, Refused<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
     let (search, listing, page) = body.read_anyones(owner.read()?, app.tokens.groups(), app.first_page)?;
     let found = app.tokens.search_everyones(&admin, search, &listing, page).await?;
     Ok(Envelope::of(OwnedTokensBody::new(found, &app)))
@@ -91,7 +95,7 @@ pub async fn show(
     State(app): State<Arc<AppState>>,
     _: Admin,
     Id(id): Id,
-) -> Result<Envelope<OwnedTokenBody>, ApiError> {
+) -> Result<Envelope<OwnedTokenBody>, Refused<NotFound>> {
     let owned = app.tokens.show_anyones(TokenId::new(id)).await?;
     Ok(Envelope::of(OwnedTokenBody::new(owned, &app.ledger.now(), &app)))
 }
@@ -104,7 +108,7 @@ pub async fn switch(
     Admin(admin): Admin,
     Id(id): Id,
     LimitsJson(body): LimitsJson<SwitchBody>,
-) -> Result<Envelope<OwnedTokenBody>, ApiError> {
+) -> Result<Envelope<OwnedTokenBody>, Refused<(InvalidStatus, EnableRefused, RoleTooLow, NotFound)>> {
     let owned = app.tokens.switch_anyones(&admin, TokenId::new(id), body.switch()?).await?;
     Ok(Envelope::of(OwnedTokenBody::new(owned, &app.ledger.now(), &app)))
 }

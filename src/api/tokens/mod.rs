@@ -12,16 +12,21 @@ use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, header};
 
+use self::refusals::{TokenFields, UpdateRefused};
 pub use self::requests::IdsBody;
 use self::requests::{CreateBody, SwitchBody, UpdateBody, UpdateQuery};
 pub use self::responses::TokenBody;
 use self::searches::{ListingQuery, SearchBody, SearchQuery};
-use super::api_error::ApiError;
 use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore, OptionalEnvelope};
+use super::error_code::codes::{
+    InvalidFilter, InvalidGroup, InvalidIds, InvalidPage, InvalidSearch, MissingField, NotFound, RateLimited,
+    TokenLimitReached,
+};
 use super::extract::{Id, Json, Query};
 use super::limit_names::LimitsJson;
 use super::page::{ListAnswer, PageBody, PageQuery};
+use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::bounds;
 use crate::domain::id::TokenId;
@@ -34,7 +39,7 @@ pub async fn list(
     ApiUser(caller): ApiUser,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<ListAnswer<TokenBody>, ApiError> {
+) -> Result<ListAnswer<TokenBody>, Refused<InvalidFilter>> {
     let is_of_one_api = page.is_of_one_api(app.one_api);
     let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
     let page = app.tokens.list(&caller, &listing, page.read(app.first_page)?).await?;
@@ -51,7 +56,7 @@ pub async fn search(
     Query(query): Query<SearchQuery>,
     Query(listing): Query<ListingQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<ListAnswer<TokenBody>, ApiError> {
+) -> Result<ListAnswer<TokenBody>, Refused<(InvalidSearch, InvalidFilter, RateLimited)>> {
     let is_of_one_api = page.is_of_one_api(app.one_api);
     let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
     // A search of one-api has no pages.
@@ -68,7 +73,7 @@ pub async fn search_by_post(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Json(body): Json<SearchBody>,
-) -> Result<Envelope<PageBody<TokenBody>>, ApiError> {
+) -> Result<Envelope<PageBody<TokenBody>>, Refused<(InvalidSearch, InvalidFilter, InvalidPage, RateLimited)>> {
     let (search, listing, page) = body.read(app.tokens.groups(), app.first_page)?;
     let page = app.tokens.search(&caller, search, &listing, page).await?;
     let at = app.ledger.now();
@@ -82,7 +87,7 @@ pub async fn details(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Id(id): Id,
-) -> Result<Envelope<TokenBody>, ApiError> {
+) -> Result<Envelope<TokenBody>, Refused<NotFound>> {
     let token = app.tokens.show(&caller, TokenId::new(id)).await?;
     Ok(Envelope::of(TokenBody::new(&token, &app.ledger.now(), &app)))
 }
@@ -94,7 +99,7 @@ pub async fn show(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Id(id): Id,
-) -> Result<NoStore<Envelope<TokenBody>>, ApiError> {
+) -> Result<NoStore<Envelope<TokenBody>>, Refused<NotFound>> {
     let found = app.keys.show(&caller, TokenId::new(id)).await?;
     let body = TokenBody::with_key(&found.token, &found.key, &app.ledger.now(), &app);
     Ok(NoStore(Envelope::of(body)))
@@ -113,7 +118,7 @@ pub async fn create(
     ApiUser(caller): ApiUser,
     headers: HeaderMap,
     LimitsJson(body): LimitsJson<CreateBody>,
-) -> Result<Response, ApiError> {
+) -> Result<Response, Refused<(TokenFields, InvalidGroup, TokenLimitReached)>> {
     let made = app.tokens.create(&caller, body.read()?).await?;
     let is_preferred = wants_representation(&headers);
     let mut answer = if is_preferred || app.one_api {
@@ -149,7 +154,7 @@ pub async fn update(
     ApiUser(caller): ApiUser,
     Query(query): Query<UpdateQuery>,
     request: Request,
-) -> Result<Envelope<TokenBody>, ApiError> {
+) -> Result<Envelope<TokenBody>, Refused<UpdateRefused>> {
     let token = if query.is_status_only() {
         let LimitsJson(body) = LimitsJson::<SwitchBody>::from_request(request, &app).await?;
         let (id, switch) = body.read()?;
@@ -170,7 +175,11 @@ pub async fn update(
 /// Delete a token (spec §4.6). Its usage is kept.
 #[utoipa::path(delete, path = "/api/token/{id}", tag = "tokens", params(("id" = i64, Path)),
     responses((status = 200, body = Done)))]
-pub async fn delete(State(app): State<Arc<AppState>>, ApiUser(caller): ApiUser, Id(id): Id) -> Result<Done, ApiError> {
+pub async fn delete(
+    State(app): State<Arc<AppState>>,
+    ApiUser(caller): ApiUser,
+    Id(id): Id,
+) -> Result<Done, Refused<NotFound>> {
     app.tokens.delete(&caller, TokenId::new(id)).await?;
     Ok(Done::default())
 }
@@ -182,7 +191,7 @@ pub async fn delete_batch(
     State(app): State<Arc<AppState>>,
     ApiUser(caller): ApiUser,
     Json(body): Json<IdsBody>,
-) -> Result<Envelope<usize>, ApiError> {
+) -> Result<Envelope<usize>, Refused<(MissingField, InvalidIds)>> {
     let ids = body.read(bounds::MAX_BATCH)?;
     Ok(Envelope::of(app.tokens.delete_batch(&caller, &ids).await?))
 }

@@ -4,9 +4,32 @@ use http::StatusCode;
 
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
+use crate::api::error_code::codes::{
+    InsufficientQuota, InvalidExpiry, InvalidGroup, InvalidIps, InvalidModels, InvalidName, InvalidNote,
+    InvalidPeriodLimit, InvalidQuota, InvalidRateLimit, InvalidStatus, MissingField, NotFound,
+    SwitchedOffByAdministrator, SwitchedOffByRoot,
+};
+use crate::api::refused::{CodeList, CodesByStatus};
 use crate::domain::status::EnableRefused;
 use crate::domain::token::EditRefused;
 use crate::service::tokens::TokensError;
+
+/// The fields of a token.
+pub type TokenFields = (
+    (InvalidName, InvalidNote, InvalidExpiry, InvalidQuota),
+    (InvalidPeriodLimit, InvalidRateLimit, InvalidModels, InvalidIps),
+);
+
+/// Why a token was not edited, enabled or disabled.
+pub type UpdateRefused =
+    (TokenFields, EnableRefused, MissingField, InvalidGroup, InvalidStatus, InsufficientQuota, NotFound);
+
+impl CodeList for EnableRefused {
+    fn add_to(codes: &mut CodesByStatus) {
+        <(SwitchedOffByAdministrator, SwitchedOffByRoot)>::add_to(codes);
+        codes.entry(StatusCode::CONFLICT).or_default().extend([ErrorCode::TokenExpired, ErrorCode::TokenExhausted]);
+    }
+}
 
 impl From<EnableRefused> for ApiError {
     fn from(error: EnableRefused) -> Self {

@@ -10,7 +10,11 @@ use super::api_error::ApiError;
 use super::auth::SignedIn;
 use super::envelope::{Done, Envelope, NoStore};
 use super::error_code::ErrorCode;
+use super::error_code::codes::{
+    AccessTokenLimitReached, CrossSiteRequest, InvalidExpiry, InvalidText, MissingField, NotFound,
+};
 use super::extract::{Id, OptionalJson};
+use super::refused::Refused;
 use super::same_site;
 use super::state::AppState;
 use crate::domain::access_token::AccessToken;
@@ -67,7 +71,7 @@ impl From<AccessToken> for AccessTokenBody {
 pub async fn list(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
-) -> Result<Envelope<Vec<AccessTokenBody>>, ApiError> {
+) -> Result<Envelope<Vec<AccessTokenBody>>, Refused> {
     let tokens = app.access_tokens.list(&caller).await?;
     Ok(Envelope::of(tokens.into_iter().map(AccessTokenBody::from).collect()))
 }
@@ -79,7 +83,10 @@ pub async fn create(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     OptionalJson(body): OptionalJson<AccessTokenRequest>,
-) -> Result<NoStore<Envelope<AccessTokenBody>>, ApiError> {
+) -> Result<
+    NoStore<Envelope<AccessTokenBody>>,
+    Refused<(InvalidText, MissingField, InvalidExpiry, AccessTokenLimitReached, NotFound)>,
+> {
     let name = text::required("name", text::label("name", body.name.as_deref().unwrap_or_default())?)?;
     let lifetime = body.expires_at.map(Lifetime::from_wire).transpose().map_err(|_| {
         ApiError::new(ErrorCode::InvalidExpiry, "`expires_at` must be a Unix timestamp in seconds, or -1 for never")
@@ -97,7 +104,7 @@ pub async fn mint(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     parts: http::request::Parts,
-) -> Result<NoStore<Envelope<String>>, ApiError> {
+) -> Result<NoStore<Envelope<String>>, Refused<(CrossSiteRequest, AccessTokenLimitReached, NotFound)>> {
     if matches!(caller.credential, Credential::Session) {
         same_site::refuse_change_by_get(&parts, &app)?;
     }
@@ -112,7 +119,7 @@ pub async fn revoke(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Id(id): Id,
-) -> Result<Done, ApiError> {
+) -> Result<Done, Refused<NotFound>> {
     app.access_tokens.revoke(&caller, AccessTokenId::new(id)).await?;
     Ok(Done::default())
 }

@@ -7,12 +7,13 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::api_error::ApiError;
 use super::audit::{DaysQuery, without_control_characters};
 use super::auth::SignedIn;
 use super::envelope::Envelope;
+use super::error_code::codes::InvalidRange;
 use super::extract::{Query, query_number};
 use super::page::{PageBody, PageQuery};
+use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::audit::{AuditFilter, AuditLine};
 use crate::domain::id::UserId;
@@ -80,7 +81,7 @@ pub async fn list(
     Query(query): Query<ActivityQuery>,
     Query(days): Query<DaysQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Envelope<PageBody<ActivityBody>>, ApiError> {
+) -> Result<Envelope<PageBody<ActivityBody>>, Refused<InvalidRange>> {
     let (since, before) = days.read(&app)?;
     let filter = AuditFilter {
         action: without_control_characters("action", query.action)?,

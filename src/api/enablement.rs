@@ -10,8 +10,13 @@ use super::api_error::ApiError;
 use super::auth::{Admin, SignedIn};
 use super::envelope::Envelope;
 use super::error_code::ErrorCode;
+use super::error_code::codes::{
+    AlreadyDecided, ForeignAccount, InvalidDecision, InvalidState, InvalidText, MissingField, NotFound, RoleTooLow,
+    TokenApiEnabled, TokenApiRequested,
+};
 use super::extract::{Id, Json, Query};
 use super::page::{PageBody, PageQuery};
+use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::enablement::{Decision, EnablementRequest, EnablementState};
 use crate::domain::id::EnablementRequestId;
@@ -120,7 +125,10 @@ pub async fn request(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Json(body): Json<ApiRequestRequest>,
-) -> Result<Envelope<ApiRequestBody>, ApiError> {
+) -> Result<
+    Envelope<ApiRequestBody>,
+    Refused<(InvalidText, MissingField, ForeignAccount, TokenApiEnabled, TokenApiRequested, NotFound)>,
+> {
     let reason = text::required("reason", text::multiline("reason", body.reason.as_deref().unwrap_or_default())?)?;
     let request = app.enablement.request(&caller, &reason, body.account.as_deref()).await?;
     Ok(Envelope::of(request.into()))
@@ -132,7 +140,7 @@ pub async fn request(
 pub async fn show(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
-) -> Result<Envelope<EnablementBody>, ApiError> {
+) -> Result<Envelope<EnablementBody>, Refused> {
     let (enabled, request) = app.enablement.show(&caller).await?;
     let state = request.as_ref().map_or("none", |request| request.state.as_str());
     let contact = app.account_rules.contact.clone();
@@ -147,7 +155,7 @@ pub async fn list(
     _: Admin,
     Query(query): Query<StateQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Envelope<PageBody<ApiRequestBody>>, ApiError> {
+) -> Result<Envelope<PageBody<ApiRequestBody>>, Refused<InvalidState>> {
     let page = app.enablement.list(query.read()?, page.read(app.first_page)?).await?;
     Ok(Envelope::of(page.map(ApiRequestBody::from).into()))
 }
@@ -161,11 +169,11 @@ pub async fn decide(
     Admin(admin): Admin,
     Id(id): Id,
     Json(body): Json<DecisionBody>,
-) -> Result<Envelope<ApiRequestBody>, ApiError> {
+) -> Result<Envelope<ApiRequestBody>, Refused<(InvalidDecision, InvalidText, AlreadyDecided, RoleTooLow, NotFound)>> {
     let decision = match body.decision.as_deref() {
         Some("approve") => Decision::Approve,
         Some("refuse") => Decision::Refuse,
-        _ => return Err(ApiError::new(ErrorCode::InvalidDecision, "`decision` must be `approve` or `refuse`")),
+        _ => return Err(ApiError::new(ErrorCode::InvalidDecision, "`decision` must be `approve` or `refuse`").into()),
     };
     let note = text::multiline("note", body.note.as_deref().unwrap_or_default())?;
     let request = app.enablement.decide(&admin, EnablementRequestId::new(id), decision, &note).await?;

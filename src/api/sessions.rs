@@ -10,7 +10,9 @@ use super::api_error::ApiError;
 use super::auth::{CurrentSession, SignedIn};
 use super::envelope::{Done, Envelope};
 use super::error_code::ErrorCode;
+use super::error_code::codes::NotFound;
 use super::extract::Id;
+use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::id::SessionId;
 use crate::domain::session::Session;
@@ -57,7 +59,7 @@ pub async fn list(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     CurrentSession(current): CurrentSession,
-) -> Result<Envelope<Vec<SessionBody>>, ApiError> {
+) -> Result<Envelope<Vec<SessionBody>>, Refused> {
     let sessions = app.sessions.list(&caller, current.as_ref()).await?;
     Ok(Envelope::of(sessions.into_iter().map(SessionBody::from).collect()))
 }
@@ -65,7 +67,11 @@ pub async fn list(
 /// End one of your sessions.
 #[utoipa::path(delete, path = "/api/user/sessions/{id}", operation_id = "end_session", tag = "accounts",
     params(("id" = i64, Path)), responses((status = 200, body = Done)))]
-pub async fn end(State(app): State<Arc<AppState>>, SignedIn(caller): SignedIn, Id(id): Id) -> Result<Done, ApiError> {
+pub async fn end(
+    State(app): State<Arc<AppState>>,
+    SignedIn(caller): SignedIn,
+    Id(id): Id,
+) -> Result<Done, Refused<NotFound>> {
     app.sessions.end(&caller, SessionId::new(id)).await?;
     Ok(Done::default())
 }
@@ -77,7 +83,7 @@ pub async fn end_others(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     CurrentSession(current): CurrentSession,
-) -> Result<Envelope<u64>, ApiError> {
+) -> Result<Envelope<u64>, Refused> {
     Ok(Envelope::of(app.sessions.end_others(&caller, current.as_ref()).await?))
 }
 

@@ -14,14 +14,19 @@ use super::api_error::ApiError;
 use super::auth::{NotForeign, end_session, may_end_session, start_session};
 use super::envelope::{Done, Envelope};
 use super::error_code::ErrorCode;
+use super::error_code::codes::{
+    CrossSiteRequest, InvalidEmail, InvalidPassword, InvalidUsername, MissingField, RateLimited, RegistrationClosed,
+    SignInBusy, UserDisabled, WrongCredentials,
+};
 use super::extract::{Json, MAX_STRANGERS_BODY, exposed, origin};
 use super::limit_names::{LimitNames, LimitsJson};
+use super::refused::Refused;
 use super::state::AppState;
 use super::users::UserBody;
 use crate::domain::caller::Origin;
 use crate::domain::password::{NewPassword, TypedPassword};
 use crate::domain::text;
-use crate::domain::username::Username;
+use crate::domain::username::{Username, UsernameConflict};
 use crate::service::sign_in::SignInError;
 
 /// A username and a password.
@@ -86,7 +91,7 @@ pub async fn sign_in(
     session: Session,
     headers: HeaderMap,
     Json(body): Json<LoginBody, MAX_STRANGERS_BODY>,
-) -> Result<Envelope<UserBody>, ApiError> {
+) -> Result<Envelope<UserBody>, Refused<(CrossSiteRequest, WrongCredentials, UserDisabled, RateLimited, SignInBusy)>> {
     let username = Username::typed(body.username.as_deref().unwrap_or_default()).ok();
     let password = TypedPassword::new(exposed(body.password.as_ref()));
     // Many sign-ins may wait for their password check.
@@ -108,7 +113,7 @@ pub async fn sign_out(
     _: NotForeign,
     session: Session,
     parts: Parts,
-) -> Result<Done, ApiError> {
+) -> Result<Done, Refused<CrossSiteRequest>> {
     may_end_session(&session, &parts, &app).await?;
     end_session(&session).await?;
     Ok(Done::default())
@@ -122,9 +127,15 @@ pub async fn sign_out_by_post(
     not_foreign: NotForeign,
     session: Session,
     parts: Parts,
-) -> Result<Done, ApiError> {
+) -> Result<Done, Refused<CrossSiteRequest>> {
     sign_out(app, not_foreign, session, parts).await
 }
+
+/// Why no account was created.
+type RegisterRefused = (
+    (InvalidUsername, InvalidPassword, InvalidEmail, MissingField),
+    (CrossSiteRequest, RegistrationClosed, UsernameConflict, RateLimited, SignInBusy),
+);
 
 /// Create an account for yourself, if the operator allows it.
 #[utoipa::path(post, path = "/api/user/register", operation_id = "register", tag = "accounts",
@@ -134,7 +145,7 @@ pub async fn register(
     _: NotForeign,
     MayRegister(origin): MayRegister,
     LimitsJson(body): LimitsJson<RegisterBody, MAX_STRANGERS_BODY>,
-) -> Result<Done, ApiError> {
+) -> Result<Done, Refused<RegisterRefused>> {
     let username = Username::parse(body.username.as_deref().unwrap_or_default())?;
     let password = NewPassword::parse(exposed(body.password.as_ref()))?;
     let email = text::email(body.email.as_deref().unwrap_or_default())?;

@@ -9,15 +9,20 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
+use self::refusals::{CreateRefused, EditOwnRefused, EditRefused};
 use self::requests::{GrantBody, NewUserBody, SelfBody, UserFilterQuery, UserPatchBody};
 use self::responses::GroupBody;
 pub use self::responses::UserBody;
 use super::api_error::ApiError;
 use super::auth::{Admin, SignedIn};
 use super::envelope::{Done, Envelope};
+use super::error_code::codes::{
+    InvalidFilter, InvalidQuota, InvalidSearch, InvalidText, NotFound, OwnAccount, RoleTooLow,
+};
 use super::extract::{Id, Query};
 use super::limit_names::LimitsJson;
 use super::page::{KeywordQuery, PageBody, PageQuery};
+use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::audit::Actor;
 use crate::domain::id::UserId;
@@ -29,7 +34,7 @@ use crate::domain::text;
 pub async fn show_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
-) -> Result<Envelope<UserBody>, ApiError> {
+) -> Result<Envelope<UserBody>, Refused<NotFound>> {
     let user = app.users.show_own(&caller).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
 }
@@ -41,7 +46,7 @@ pub async fn edit_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     LimitsJson(body): LimitsJson<SelfBody>,
-) -> Result<Envelope<UserBody>, ApiError> {
+) -> Result<Envelope<UserBody>, Refused<EditOwnRefused>> {
     let user = app.users.edit_own(&caller, body.try_into()?).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
 }
@@ -52,7 +57,7 @@ pub async fn edit_own(
 pub async fn groups(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
-) -> Result<Envelope<BTreeMap<String, GroupBody>>, ApiError> {
+) -> Result<Envelope<BTreeMap<String, GroupBody>>, Refused> {
     let mut groups = BTreeMap::new();
     for (name, info) in app.tokens.groups().open_to(&caller.user.group) {
         let ratio = serde_json::value::RawValue::from_string(info.ratio.clone()).map_err(ApiError::internal)?;
@@ -92,7 +97,7 @@ pub async fn list(
     Query(query): Query<KeywordQuery>,
     Query(filter): Query<UserFilterQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Envelope<PageBody<UserBody>>, ApiError> {
+) -> Result<Envelope<PageBody<UserBody>>, Refused<(InvalidSearch, InvalidFilter)>> {
     let filter = filter.read(app.tokens.groups())?;
     let page = app.users.list(query.read()?, &filter, page.read(app.first_page)?).await?;
     Ok(Envelope::of(page.map(|user| UserBody::new(user, &app)).into()))
@@ -101,7 +106,11 @@ pub async fn list(
 /// An account.
 #[utoipa::path(get, path = "/api/admin/users/{id}", operation_id = "show_user", tag = "administration",
     params(("id" = i64, Path)), responses((status = 200, body = Envelope<UserBody>)))]
-pub async fn show(State(app): State<Arc<AppState>>, _: Admin, Id(id): Id) -> Result<Envelope<UserBody>, ApiError> {
+pub async fn show(
+    State(app): State<Arc<AppState>>,
+    _: Admin,
+    Id(id): Id,
+) -> Result<Envelope<UserBody>, Refused<NotFound>> {
     let user = app.users.show(UserId::new(id)).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
 }
@@ -113,7 +122,7 @@ pub async fn create(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     LimitsJson(body): LimitsJson<NewUserBody>,
-) -> Result<Envelope<UserBody>, ApiError> {
+) -> Result<Envelope<UserBody>, Refused<CreateRefused>> {
     let user = app.users.create(Actor::from(&admin), body.try_into()?).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
 }
@@ -127,7 +136,7 @@ pub async fn edit(
     Admin(admin): Admin,
     Id(id): Id,
     LimitsJson(body): LimitsJson<UserPatchBody>,
-) -> Result<Envelope<UserBody>, ApiError> {
+) -> Result<Envelope<UserBody>, Refused<EditRefused>> {
     let user = app.users.edit(&admin, UserId::new(id), body.try_into()?).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))
 }
@@ -135,7 +144,11 @@ pub async fn edit(
 /// Delete an account with its tokens (soft delete). All its credentials stop working.
 #[utoipa::path(delete, path = "/api/admin/users/{id}", operation_id = "delete_user", tag = "administration",
     params(("id" = i64, Path)), responses((status = 200, body = Done)))]
-pub async fn delete(State(app): State<Arc<AppState>>, Admin(admin): Admin, Id(id): Id) -> Result<Done, ApiError> {
+pub async fn delete(
+    State(app): State<Arc<AppState>>,
+    Admin(admin): Admin,
+    Id(id): Id,
+) -> Result<Done, Refused<(RoleTooLow, OwnAccount, NotFound)>> {
     app.users.delete(&admin, UserId::new(id)).await?;
     Ok(Done::default())
 }
@@ -148,7 +161,7 @@ pub async fn grant(
     Admin(admin): Admin,
     Id(id): Id,
     LimitsJson(body): LimitsJson<GrantBody>,
-) -> Result<Envelope<UserBody>, ApiError> {
+) -> Result<Envelope<UserBody>, Refused<(InvalidQuota, InvalidText, RoleTooLow, NotFound)>> {
     let note = text::label("note", body.note.as_deref().unwrap_or_default())?;
     let user = app.users.grant(&admin, UserId::new(id), body.try_into()?, &note).await?;
     Ok(Envelope::of(UserBody::new(user, &app)))

@@ -2,7 +2,31 @@
 
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
+use crate::api::error_code::codes::{
+    AccountDisabledByRoot, InvalidEmail, InvalidGroup, InvalidMaxTokens, InvalidPassword, InvalidPeriodLimit,
+    InvalidQuota, InvalidRole, InvalidStatus, InvalidText, InvalidUsername, MissingField, NotFound, OwnAccount,
+    RateLimited, RoleTooLow, SignInBusy, WrongPassword,
+};
+use crate::domain::username::UsernameConflict;
 use crate::service::users::UsersError;
+
+/// Why your account was not edited.
+pub type EditOwnRefused = (
+    (InvalidText, InvalidEmail, InvalidPassword, InvalidPeriodLimit, WrongPassword, MissingField),
+    (RateLimited, SignInBusy, NotFound),
+);
+
+/// The fields that an administrator sets.
+type AccountFields =
+    (InvalidText, InvalidEmail, InvalidPassword, InvalidRole, InvalidGroup, InvalidMaxTokens, InvalidPeriodLimit);
+
+/// Why an account was not created.
+pub type CreateRefused =
+    ((AccountFields, InvalidUsername, InvalidQuota, MissingField), (RoleTooLow, UsernameConflict, SignInBusy));
+
+/// Why an account was not edited.
+pub type EditRefused =
+    (AccountFields, InvalidStatus, RoleTooLow, OwnAccount, AccountDisabledByRoot, SignInBusy, NotFound);
 
 impl From<UsersError> for ApiError {
     fn from(error: UsersError) -> Self {

@@ -10,7 +10,9 @@ use super::api_error::ApiError;
 use super::auth::Admin;
 use super::envelope::{Done, Envelope, NoStore};
 use super::error_code::ErrorCode;
+use super::error_code::codes::{CredentialLimitReached, InvalidText, MissingField, NotFound};
 use super::extract::{Id, Ids, Json};
+use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::audit::Actor;
 use crate::domain::gateway::{Gateway, GatewayCredential};
@@ -92,7 +94,7 @@ impl From<GatewayCredential> for CredentialBody {
 /// Gateways with their credentials, without the secrets; newest first.
 #[utoipa::path(get, path = "/api/admin/gateways", operation_id = "list_gateways", tag = "administration",
     responses((status = 200, body = Envelope<Vec<GatewayBody>>)))]
-pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<GatewayBody>>, ApiError> {
+pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<GatewayBody>>, Refused> {
     let gateways = app.gateways.list().await?;
     Ok(Envelope::of(gateways.into_iter().map(GatewayBody::from).collect()))
 }
@@ -104,7 +106,7 @@ pub async fn create(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Json(body): Json<NewGatewayBody>,
-) -> Result<NoStore<Envelope<GatewayBody>>, ApiError> {
+) -> Result<NoStore<Envelope<GatewayBody>>, Refused<(InvalidText, MissingField)>> {
     let name = text::required("name", text::label("name", body.name.as_deref().unwrap_or_default())?)?;
     let (gateway, credential, secret) = app.gateways.create(Actor::from(&admin), &name).await?;
     let body = GatewayBody { credential: Some(secret.expose().to_owned()), ..(gateway, vec![credential]).into() };
@@ -114,7 +116,11 @@ pub async fn create(
 /// Revoke a gateway with all its credentials. Its charges stay, and its open reservations expire.
 #[utoipa::path(delete, path = "/api/admin/gateways/{id}", operation_id = "revoke_gateway", tag = "administration",
     params(("id" = i64, Path)), responses((status = 200, body = Done)))]
-pub async fn revoke(State(app): State<Arc<AppState>>, Admin(admin): Admin, Id(id): Id) -> Result<Done, ApiError> {
+pub async fn revoke(
+    State(app): State<Arc<AppState>>,
+    Admin(admin): Admin,
+    Id(id): Id,
+) -> Result<Done, Refused<NotFound>> {
     app.gateways.revoke(Actor::from(&admin), GatewayId::new(id)).await?;
     Ok(Done::default())
 }
@@ -127,7 +133,7 @@ pub async fn create_credential(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Id(id): Id,
-) -> Result<NoStore<Envelope<CredentialBody>>, ApiError> {
+) -> Result<NoStore<Envelope<CredentialBody>>, Refused<(CredentialLimitReached, NotFound)>> {
     let (credential, secret) = app.gateways.create_credential(Actor::from(&admin), GatewayId::new(id)).await?;
     let secret = Some(secret.expose().to_owned());
     Ok(NoStore(Envelope::of(CredentialBody { credential: secret, ..credential.into() })))
@@ -141,7 +147,7 @@ pub async fn revoke_credential(
     State(app): State<Arc<AppState>>,
     Admin(admin): Admin,
     Ids(id, cid): Ids,
-) -> Result<Done, ApiError> {
+) -> Result<Done, Refused<NotFound>> {
     let (gateway, credential) = (GatewayId::new(id), GatewayCredentialId::new(cid));
     app.gateways.revoke_credential(Actor::from(&admin), gateway, credential).await?;
     Ok(Done::default())

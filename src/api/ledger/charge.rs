@@ -7,14 +7,20 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::refusals::KeyRefused;
 use super::requests::{amount, context, counts};
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
+use crate::api::error_code::codes::{
+    InvalidCharges, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidRequestId, LedgerBusy, MissingField,
+    RequestIdReused,
+};
 use crate::api::extract::Json;
 use crate::api::limits::ExceededBody;
 use crate::api::middleware::observe::PartialFailure;
+use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::ledger::ChargeOutcome;
@@ -128,6 +134,12 @@ impl From<Result<Charged, ApiError>> for OutcomeBody {
     }
 }
 
+/// Why nothing was charged.
+type ChargeRefused = (
+    (KeyRefused, MissingField, InvalidModel, InvalidIp, InvalidQuota, InvalidCount),
+    (InvalidRequestId, RequestIdReused, LedgerBusy),
+);
+
 /// Take quota from a key and its owner's wallet.
 #[utoipa::path(post, path = "/api/gateway/charge", tag = "gateway", request_body = ChargeBody,
     responses((status = 200, body = Envelope<ChargedBody>)))]
@@ -135,7 +147,7 @@ pub async fn charge(
     State(app): State<Arc<AppState>>,
     Gateway(gateway): Gateway,
     Json(body): Json<ChargeBody>,
-) -> Result<Envelope<ChargedBody>, ApiError> {
+) -> Result<Envelope<ChargedBody>, Refused<ChargeRefused>> {
     let (key, charge) = body.parse()?;
     Ok(Envelope::of(app.ledger.charge(gateway, &key, charge).await?.into()))
 }
@@ -148,11 +160,11 @@ pub async fn charges(
     State(app): State<Arc<AppState>>,
     Gateway(gateway): Gateway,
     Json(body): Json<ChargesBody>,
-) -> Result<(Option<Extension<PartialFailure>>, Envelope<Vec<OutcomeBody>>), ApiError> {
+) -> Result<(Option<Extension<PartialFailure>>, Envelope<Vec<OutcomeBody>>), Refused<InvalidCharges>> {
     let charges = body.charges.unwrap_or_default();
     if charges.is_empty() || charges.len() > bounds::MAX_CHARGES {
         let message = format!("`charges` must have 1 to {} entries", bounds::MAX_CHARGES);
-        return Err(ApiError::new(ErrorCode::InvalidCharges, message));
+        return Err(ApiError::new(ErrorCode::InvalidCharges, message).into());
     }
     let charges = charges.into_iter().map(ChargeBody::parse).collect();
     let outcomes = app.ledger.charge_each::<ApiError>(gateway, charges).await;

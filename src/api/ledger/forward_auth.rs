@@ -6,11 +6,12 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue};
 
+use super::refusals::KeyRefused;
 use super::verify::VerificationBody;
-use crate::api::api_error::ApiError;
 use crate::api::auth::{GatewayInFront, KeyHolder};
 use crate::api::envelope::Envelope;
 use crate::api::extract::ClientIp;
+use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::ledger::RequestContext;
@@ -25,7 +26,7 @@ pub async fn auth(
     _: GatewayInFront,
     KeyHolder(key): KeyHolder,
     ClientIp(ip): ClientIp,
-) -> Result<Response, ApiError> {
+) -> Result<Response, Refused<KeyRefused>> {
     let context = RequestContext { model: None, ip: ip.map_or(ClientAddress::Unknown, ClientAddress::Known) };
     // A key with nothing left is refused.
     let verification = app.ledger.verify(&key, &context, Some(Quota::LEAST)).await?;

@@ -2,8 +2,25 @@
 
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
+use crate::api::error_code::codes::{
+    GroupNotAllowed, InvalidKey, IpNotAllowed, ModelNotAllowed, RateLimited, TokenDisabled, TokenExhausted,
+    TokenExpired, TokenPeriodExceeded, TokenQuotaInsufficient, UserDisabled, UserPeriodExceeded, UserQuotaInsufficient,
+};
 use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::service::ledger::LedgerError;
+
+/// Why a key may not be used.
+pub type KeyRefused = (
+    (InvalidKey, TokenDisabled, TokenExpired, UserDisabled, GroupNotAllowed, ModelNotAllowed, IpNotAllowed),
+    (
+        TokenExhausted,
+        TokenQuotaInsufficient,
+        UserQuotaInsufficient,
+        TokenPeriodExceeded,
+        UserPeriodExceeded,
+        RateLimited,
+    ),
+);
 
 impl From<RefusalReason> for ErrorCode {
     fn from(reason: RefusalReason) -> Self {

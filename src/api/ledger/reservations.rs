@@ -6,12 +6,18 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::refusals::KeyRefused;
 use super::requests::{amount, context, counts};
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
+use crate::api::error_code::codes::{
+    InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidTtl, LedgerBusy, MissingField, ReservationEnded,
+    ReservationNotFound, TooManyConcurrent,
+};
 use crate::api::extract::Json;
+use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::ledger::{Refusal, ReservationHandle};
@@ -89,6 +95,13 @@ pub struct ReleasedBody {
     remain_quota: i64,
 }
 
+/// Why nothing was reserved.
+type ReserveRefused =
+    ((KeyRefused, MissingField, InvalidModel, InvalidIp, InvalidQuota), (InvalidTtl, TooManyConcurrent, LedgerBusy));
+
+/// Why a reservation was not ended.
+type ReservationRefused = (MissingField, ReservationNotFound, ReservationEnded, LedgerBusy);
+
 /// Hold quota for a request whose cost is not known yet.
 #[utoipa::path(post, path = "/api/gateway/reserve", tag = "gateway", request_body = ReserveBody,
     responses((status = 200, body = Envelope<ReservedBody>)))]
@@ -96,12 +109,12 @@ pub async fn reserve(
     State(app): State<Arc<AppState>>,
     Gateway(gateway): Gateway,
     Json(body): Json<ReserveBody>,
-) -> Result<Envelope<ReservedBody>, ApiError> {
+) -> Result<Envelope<ReservedBody>, Refused<ReserveRefused>> {
     let quota = amount(body.quota)?;
     let seconds = body.ttl_seconds.unwrap_or(bounds::RESERVATION_SECONDS);
     if !(1..=bounds::MAX_RESERVATION_SECONDS).contains(&seconds) {
         let message = format!("`ttl_seconds` must be 1 to {}", bounds::MAX_RESERVATION_SECONDS);
-        return Err(ApiError::new(ErrorCode::InvalidTtl, message));
+        return Err(ApiError::new(ErrorCode::InvalidTtl, message).into());
     }
     let context = context(body.model, body.ip.as_deref())?;
     let reserved =
@@ -121,7 +134,7 @@ pub async fn settle(
     State(app): State<Arc<AppState>>,
     Gateway(gateway): Gateway,
     Json(body): Json<SettleBody>,
-) -> Result<Envelope<SettledBody>, ApiError> {
+) -> Result<Envelope<SettledBody>, Refused<(ReservationRefused, InvalidQuota, InvalidCount)>> {
     let quota = amount(body.quota)?;
     let counts = counts(body.prompt_tokens, body.completion_tokens)?;
     let reservation = handle(body.reservation_id.as_deref())?;
@@ -141,7 +154,7 @@ pub async fn release(
     State(app): State<Arc<AppState>>,
     Gateway(gateway): Gateway,
     Json(body): Json<ReleaseBody>,
-) -> Result<Envelope<ReleasedBody>, ApiError> {
+) -> Result<Envelope<ReleasedBody>, Refused<ReservationRefused>> {
     let reservation = handle(body.reservation_id.as_deref())?;
     let remain_quota = app.ledger.release(gateway, reservation).await?.get();
     Ok(Envelope::of(ReleasedBody { remain_quota }))

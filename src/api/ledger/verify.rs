@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::requests::{amount, context};
-use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
+use crate::api::error_code::codes::{InvalidIp, InvalidModel, InvalidQuota};
 use crate::api::extract::Json;
 use crate::api::limits::ExceededBody;
+use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::ledger::Refusal;
 use crate::service::ledger::Verification;
@@ -105,7 +106,7 @@ pub async fn verify(
     State(app): State<Arc<AppState>>,
     _: Gateway,
     Json(body): Json<VerifyBody>,
-) -> Result<Envelope<VerificationBody>, ApiError> {
+) -> Result<Envelope<VerificationBody>, Refused<(InvalidModel, InvalidIp, InvalidQuota)>> {
     let context = context(body.model, body.ip.as_deref())?;
     let quota = body.quota.map(|units| amount(Some(units))).transpose()?;
     let verification = app.ledger.verify(body.key.as_deref().unwrap_or_default(), &context, quota).await?;

@@ -13,8 +13,10 @@ use super::auth::Admin;
 use super::csv::{Csv, Format};
 use super::envelope::Envelope;
 use super::error_code::ErrorCode;
+use super::error_code::codes::{InvalidFilter, InvalidRange, RangeTooLarge};
 use super::extract::{Query, query_number};
 use super::page::{PageBody, PageQuery};
+use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::audit::{AuditFilter, AuditLine};
 use crate::domain::calendar::Period;
@@ -22,6 +24,7 @@ use crate::domain::date_range::DateRange;
 use crate::domain::id::UserId;
 use crate::domain::time::UnixTime;
 use crate::service::audit::AuditError;
+use crate::service::report_queue::ReportRefused;
 
 /// Which entries to list.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -146,7 +149,7 @@ pub async fn list(
     Query(days): Query<DaysQuery>,
     Query(format): Query<FormatQuery>,
     Query(page): Query<PageQuery>,
-) -> Result<Response, ApiError> {
+) -> Result<Response, Refused<(InvalidRange, InvalidFilter, RangeTooLarge, ReportRefused)>> {
     let (filter, page) = (query.read(&days, &app)?, page.read(app.first_page)?);
     match Format::parse(format.format.as_deref())? {
         Format::Json => {

@@ -6,14 +6,15 @@ use axum::extract::State;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
 use super::auth::KeyHolder;
 use super::envelope::{NoStore, Plain};
 use super::extract::ClientIp;
+use super::refused::Refused;
 use super::state::AppState;
 use super::usage::{Dollars, serialize_decimal};
 use crate::domain::money::{Cents, Usd};
 use crate::domain::usage::KeyUsage;
+use crate::service::key_holders::KeyHolderError;
 use crate::service::rate_limiter::RateLimiter;
 
 /// What a key may spend altogether.
@@ -74,7 +75,7 @@ pub async fn subscription(
     State(app): State<Arc<AppState>>,
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
-) -> Result<NoStore<Plain<SubscriptionBody>>, ApiError> {
+) -> Result<NoStore<Plain<SubscriptionBody>>, Refused<KeyHolderError>> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
     let limit = || Dollars::from(granted(&usage, &app));
     Ok(NoStore(Plain(SubscriptionBody {
@@ -95,7 +96,7 @@ pub async fn usage(
     State(app): State<Arc<AppState>>,
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
-) -> Result<NoStore<Plain<BilledUsageBody>>, ApiError> {
+) -> Result<NoStore<Plain<BilledUsageBody>>, Refused<KeyHolderError>> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
     Ok(NoStore(Plain(BilledUsageBody { object: "list", total_usage: CentsBody(usage.account.used.usd().cents()) })))
 }
@@ -107,7 +108,7 @@ pub async fn credit_grants(
     State(app): State<Arc<AppState>>,
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
-) -> Result<NoStore<Plain<CreditGrantsBody>>, ApiError> {
+) -> Result<NoStore<Plain<CreditGrantsBody>>, Refused<KeyHolderError>> {
     let usage = app.usage.by_key(&key, ip, RateLimiter::may_call_drop_in).await?;
     Ok(NoStore(Plain(CreditGrantsBody {
         object: "credit_summary",
@@ -124,8 +125,8 @@ fn granted(usage: &KeyUsage, app: &AppState) -> Usd {
 /// The calls again under the path without `/v1`, which some clients use.
 pub mod without_v1 {
     use super::{
-        ApiError, AppState, Arc, BilledUsageBody, ClientIp, CreditGrantsBody, KeyHolder, NoStore, Plain, State,
-        SubscriptionBody,
+        AppState, Arc, BilledUsageBody, ClientIp, CreditGrantsBody, KeyHolder, KeyHolderError, NoStore, Plain, Refused,
+        State, SubscriptionBody,
     };
 
     /// The same as `/v1/dashboard/billing/subscription`.
@@ -135,7 +136,7 @@ pub mod without_v1 {
         app: State<Arc<AppState>>,
         ip: ClientIp,
         key: KeyHolder,
-    ) -> Result<NoStore<Plain<SubscriptionBody>>, ApiError> {
+    ) -> Result<NoStore<Plain<SubscriptionBody>>, Refused<KeyHolderError>> {
         super::subscription(app, ip, key).await
     }
 
@@ -146,7 +147,7 @@ pub mod without_v1 {
         app: State<Arc<AppState>>,
         ip: ClientIp,
         key: KeyHolder,
-    ) -> Result<NoStore<Plain<BilledUsageBody>>, ApiError> {
+    ) -> Result<NoStore<Plain<BilledUsageBody>>, Refused<KeyHolderError>> {
         super::usage(app, ip, key).await
     }
 
@@ -157,7 +158,7 @@ pub mod without_v1 {
         app: State<Arc<AppState>>,
         ip: ClientIp,
         key: KeyHolder,
-    ) -> Result<NoStore<Plain<CreditGrantsBody>>, ApiError> {
+    ) -> Result<NoStore<Plain<CreditGrantsBody>>, Refused<KeyHolderError>> {
         super::credit_grants(app, ip, key).await
     }
 }

@@ -9,14 +9,18 @@ use utoipa::{IntoParams, ToSchema};
 use super::api_error::ApiError;
 use super::auth::{KeyHolder, SignedIn};
 use super::envelope::{Envelope, NoStore};
+use super::error_code::codes::RateLimited;
 use super::extract::{ClientIp, Query, query_number};
 use super::page::{ListAnswer, PageBody};
+use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::money::Quota;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::UnixTime;
 use crate::service::charge_history::ChargeHistoryError;
+use crate::service::key_holders::KeyHolderError;
+use crate::service::report_queue::ReportRefused;
 
 /// The type of a row that is a charge. The other types of this API family (top-up, management, system, error, refund)
 /// are not kept here.
@@ -162,7 +166,7 @@ pub async fn by_key(
     State(app): State<Arc<AppState>>,
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
-) -> Result<NoStore<Envelope<Vec<LogBody>>>, ApiError> {
+) -> Result<NoStore<Envelope<Vec<LogBody>>>, Refused<KeyHolderError>> {
     let (owner, charges) = app.charge_history.by_key(&key, ip).await?;
     Ok(NoStore(Envelope::of(charges.into_iter().map(|charge| LogBody::new(charge, &owner)).collect())))
 }
@@ -176,7 +180,7 @@ pub async fn list(
     SignedIn(caller): SignedIn,
     Query(query): Query<LogQuery>,
     Query(page): Query<LogPageQuery>,
-) -> Result<ListAnswer<LogBody>, ApiError> {
+) -> Result<ListAnswer<LogBody>, Refused<(RateLimited, ReportRefused)>> {
     let is_of_one_api = app.one_api && page.page_size.is_none();
     let page = if is_of_one_api {
         PageRequest::from_zero(page.p.as_deref(), None)?
@@ -198,7 +202,7 @@ pub async fn spend(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Query(query): Query<LogQuery>,
-) -> Result<Envelope<SpendBody>, ApiError> {
+) -> Result<Envelope<SpendBody>, Refused<(RateLimited, ReportRefused)>> {
     let is_empty = query.asks_for_other_types()?;
     let filter = query.filter()?;
     let mut spend = app.charge_history.spend(&caller, filter).await?;

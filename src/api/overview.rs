@@ -6,9 +6,9 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
 use super::auth::SignedIn;
 use super::envelope::Envelope;
+use super::refused::Refused;
 use super::state::AppState;
 use super::tokens::TokenBody;
 use super::usage::DayBody;
@@ -90,7 +90,7 @@ impl OverviewBody {
 pub async fn show(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
-) -> Result<Envelope<OverviewBody>, ApiError> {
+) -> Result<Envelope<OverviewBody>, Refused> {
     let overview = app.overviews.show(caller.user.id).await?;
     Ok(Envelope::of(OverviewBody::new(overview, &app)))
 }

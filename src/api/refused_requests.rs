@@ -6,14 +6,16 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
 use super::auth::{Admin, SignedIn};
 use super::envelope::Envelope;
 use super::error_code::ErrorCode;
+use super::error_code::codes::{InvalidRange, NotFound, RangeTooLarge};
 use super::extract::Query;
+use super::refused::Refused;
 use super::state::AppState;
 use super::usage_reports::{ReportUserQuery, SpanQuery};
 use crate::domain::refused_requests::RefusedReport;
+use crate::service::report_queue::ReportRefused;
 
 /// The requests of a token that were refused for one reason.
 #[derive(Debug, Serialize, ToSchema)]
@@ -74,7 +76,7 @@ pub async fn list_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Query(days): Query<SpanQuery>,
-) -> Result<Envelope<RefusedBody>, ApiError> {
+) -> Result<Envelope<RefusedBody>, Refused<(InvalidRange, RangeTooLarge, ReportRefused, NotFound)>> {
     let span = days.span(app.usage_reports.today())?;
     let report = app.usage_reports.show_own_refused(&caller, days.token()?, span).await?;
     Ok(Envelope::of(RefusedBody::new(&report, app.time_zone.clone())))
@@ -89,7 +91,7 @@ pub async fn list(
     Admin(caller): Admin,
     Query(days): Query<SpanQuery>,
     Query(user): Query<ReportUserQuery>,
-) -> Result<Envelope<RefusedBody>, ApiError> {
+) -> Result<Envelope<RefusedBody>, Refused<(InvalidRange, RangeTooLarge, ReportRefused, NotFound)>> {
     let span = days.span(app.usage_reports.today())?;
     let report = app.usage_reports.show_refused(&caller, user.scope(days.token()?)?, span).await?;
     Ok(Envelope::of(RefusedBody::new(&report, app.time_zone.clone())))

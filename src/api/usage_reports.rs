@@ -13,16 +13,16 @@ use super::auth::{Admin, SignedIn};
 use super::csv::{Csv, Format};
 use super::envelope::Envelope;
 use super::error_code::ErrorCode;
+use super::error_code::codes::{InvalidFilter, InvalidRange, NotFound, RangeTooLarge};
 use super::extract::{Query, query_number};
+use super::refused::{CodeList, CodesByStatus, Refused};
 use super::state::AppState;
 use super::usage::Dollars;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::time::Day;
-use crate::domain::usage_report::ReportInvalid;
-use crate::domain::usage_report::{Amounts, Dimension, Grouping, Report, ReportRow, ReportSpan};
+use crate::domain::usage_report::{Amounts, Dimension, Grouping, Report, ReportInvalid, ReportRow, ReportSpan};
 use crate::service::report_queue::ReportRefused;
-use crate::service::usage_reports::ReportScope;
-use crate::service::usage_reports::UsageReportsError;
+use crate::service::usage_reports::{ReportScope, UsageReportsError};
 
 /// Which days, and which token.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -213,7 +213,7 @@ pub async fn show_own(
     SignedIn(caller): SignedIn,
     Query(days): Query<SpanQuery>,
     Query(query): Query<ReportQuery>,
-) -> Result<Response, ApiError> {
+) -> Result<Response, Refused<(ReportInvalid, ReportRefused, NotFound)>> {
     let format = Format::parse(query.format.as_deref())?;
     let (span, grouping) = (days.span(app.usage_reports.today())?, Grouping::parse(query.group_by.as_deref())?);
     let report = app.usage_reports.show_own(&caller, days.token()?, span, grouping).await?;
@@ -230,7 +230,7 @@ pub async fn show(
     Query(days): Query<SpanQuery>,
     Query(query): Query<ReportQuery>,
     Query(user): Query<ReportUserQuery>,
-) -> Result<Response, ApiError> {
+) -> Result<Response, Refused<(ReportInvalid, ReportRefused, NotFound)>> {
     let format = Format::parse(query.format.as_deref())?;
     let span = days.span(app.usage_reports.today())?;
     let grouping = Grouping::parse_everyones(query.group_by.as_deref())?;
@@ -272,6 +272,20 @@ impl From<ReportRefused> for ApiError {
         match error {
             ReportRefused::OwnLineFull => refusal.with_status(StatusCode::TOO_MANY_REQUESTS),
             ReportRefused::LineFull => refusal,
+        }
+    }
+}
+
+impl CodeList for ReportInvalid {
+    fn add_to(codes: &mut CodesByStatus) {
+        <(InvalidRange, RangeTooLarge, InvalidFilter)>::add_to(codes);
+    }
+}
+
+impl CodeList for ReportRefused {
+    fn add_to(codes: &mut CodesByStatus) {
+        for status in [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE] {
+            codes.entry(status).or_default().insert(ErrorCode::ReportsBusy);
         }
     }
 }

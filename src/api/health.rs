@@ -13,6 +13,11 @@ use super::api_error::ApiError;
 use super::auth::Admin;
 use super::envelope::{Done, Envelope};
 use super::error_code::ErrorCode;
+use super::error_code::codes::{
+    DatabaseReadOnly, InvalidCredential, NotAnAdministrator, NotFound, NotMigrated, NotSignedIn, Stopping,
+    UserDisabled, UserMismatch,
+};
+use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::bounds;
 use crate::telemetry::MetricsAccess;
@@ -76,16 +81,18 @@ pub async fn live() -> Done {
 
 /// Readiness: the database is reachable, migrated and writable, and the server is not stopping.
 #[utoipa::path(get, path = "/readyz", tag = "operation", responses((status = 200, body = Done)))]
-pub async fn ready(State(app): State<Arc<AppState>>) -> Result<Done, ApiError> {
+pub async fn ready(
+    State(app): State<Arc<AppState>>,
+) -> Result<Done, Refused<(Stopping, NotMigrated, DatabaseReadOnly)>> {
     if app.draining.load(Ordering::SeqCst) {
-        return Err(ApiError::new(ErrorCode::Stopping, "this server is stopping; use another one"));
+        return Err(ApiError::new(ErrorCode::Stopping, "this server is stopping; use another one").into());
     }
     let health = app.db.health().await?;
     if !health.is_migrated {
-        return Err(ApiError::new(ErrorCode::NotMigrated, "the database is not migrated yet; retry shortly"));
+        return Err(ApiError::new(ErrorCode::NotMigrated, "the database is not migrated yet; retry shortly").into());
     }
     if !health.is_writable {
-        return Err(ApiError::new(ErrorCode::DatabaseReadOnly, "the database accepts no writes; retry shortly"));
+        return Err(ApiError::new(ErrorCode::DatabaseReadOnly, "the database accepts no writes; retry shortly").into());
     }
     Ok(Done::default())
 }
@@ -93,7 +100,11 @@ pub async fn ready(State(app): State<Arc<AppState>>) -> Result<Done, ApiError> {
 /// Metrics in the `OpenMetrics` text format, for Prometheus. The setting `server.metrics` decides who may read them.
 #[utoipa::path(get, path = "/metrics", tag = "operation",
     responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
-pub async fn metrics(State(app): State<Arc<AppState>>, request: Request) -> Result<Response, ApiError> {
+pub async fn metrics(
+    State(app): State<Arc<AppState>>,
+    request: Request,
+) -> Result<Response, Refused<(NotSignedIn, InvalidCredential, UserMismatch, UserDisabled, NotAnAdministrator, NotFound)>>
+{
     match app.metrics_access {
         MetricsAccess::Open => {}
         MetricsAccess::Admin => {
@@ -101,7 +112,7 @@ pub async fn metrics(State(app): State<Arc<AppState>>, request: Request) -> Resu
             Admin::from_request_parts(&mut parts, &app).await?;
         }
         MetricsAccess::Off => {
-            return Err(ApiError::no_such_path());
+            return Err(ApiError::no_such_path().into());
         }
     }
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");

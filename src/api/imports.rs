@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use super::api_error::ApiError;
 use super::auth::Admin;
 use super::envelope::Envelope;
+use super::refused::Refused;
 use super::state::AppState;
 
 /// A run of an import.
@@ -170,7 +171,7 @@ pub struct ImportNoteBody {
 /// The latest imports from other services, newest first; at most 10.
 #[utoipa::path(get, path = "/api/admin/imports", operation_id = "list_imports", tag = "administration",
     responses((status = 200, body = Envelope<Vec<ImportRunBody>>)))]
-pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<ImportRunBody>>, ApiError> {
+pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<ImportRunBody>>, Refused> {
     let runs = app.imports.list().await?.into_iter().map(|run| {
         let report = serde_json::from_str(&run.report).map_err(|error| {
             ApiError::internal(format_args!("the report of the import {} cannot be read: {error}", run.id))

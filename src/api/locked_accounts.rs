@@ -6,9 +6,9 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::api_error::ApiError;
 use super::auth::Admin;
 use super::envelope::Envelope;
+use super::refused::Refused;
 use super::state::AppState;
 use crate::service::sign_in_limits::LockedAccount;
 
@@ -40,7 +40,7 @@ impl From<LockedAccount> for LockedAccountBody {
 /// first; at most 100.
 #[utoipa::path(get, path = "/api/admin/locked_accounts", operation_id = "list_locked_accounts", tag = "administration",
     responses((status = 200, body = Envelope<Vec<LockedAccountBody>>)))]
-pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<LockedAccountBody>>, ApiError> {
+pub async fn list(State(app): State<Arc<AppState>>, _: Admin) -> Result<Envelope<Vec<LockedAccountBody>>, Refused> {
     let accounts = app.sign_in_limits.list_locked().await?;
     Ok(Envelope::of(accounts.into_iter().map(LockedAccountBody::from).collect()))
 }

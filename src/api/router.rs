@@ -8,12 +8,10 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::normalize_path::NormalizePathLayer;
 use tower_sessions::cookie::SameSite;
 use tower_sessions::{Expiry, SessionManagerLayer};
-use utoipa::openapi::security::SecurityRequirement;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::ledger::{charge, forward_auth, reservations, verify};
-use super::openapi::refusals;
+use super::openapi::endpoint::{Endpoint, endpoint};
 use super::permission::Permission;
 use super::state::AppState;
 use super::{
@@ -33,99 +31,131 @@ const ACCOUNT: &[&[&str]] = &[&["access_token"], &["session"]];
 /// Every route, by the permission it needs. The extractor of the handler enforces it; a test calls every route as every kind
 /// of caller and compares.
 pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
-    let anyone = OpenApiRouter::new()
-        .routes(routes!(health::status))
-        .routes(routes!(health::openapi))
-        .routes(routes!(health::live))
-        .routes(routes!(health::ready))
-        .routes(routes!(health::metrics))
-        .routes(routes!(sign_in::sign_in))
-        .routes(routes!(sign_in::register))
-        .routes(routes!(sign_in::sign_out, sign_in::sign_out_by_post));
+    let anyone = [
+        endpoint!(health::status),
+        endpoint!(health::openapi),
+        endpoint!(health::live),
+        endpoint!(health::ready),
+        endpoint!(health::metrics),
+        endpoint!(sign_in::sign_in),
+        endpoint!(sign_in::register),
+        endpoint!(sign_in::sign_out),
+        endpoint!(sign_in::sign_out_by_post),
+    ];
 
-    let key_holder = OpenApiRouter::new()
-        .routes(routes!(usage::by_key))
-        .routes(routes!(usage::daily_by_key))
-        .routes(routes!(billing::subscription))
-        .routes(routes!(billing::usage))
-        .routes(routes!(billing::credit_grants))
-        .routes(routes!(billing::without_v1::subscription))
-        .routes(routes!(billing::without_v1::usage))
-        .routes(routes!(billing::without_v1::credit_grants))
-        .routes(routes!(models::list))
-        .routes(routes!(charge_history::by_key));
+    let key_holder = [
+        endpoint!(usage::by_key),
+        endpoint!(usage::daily_by_key),
+        endpoint!(billing::subscription),
+        endpoint!(billing::usage),
+        endpoint!(billing::credit_grants),
+        endpoint!(billing::without_v1::subscription),
+        endpoint!(billing::without_v1::usage),
+        endpoint!(billing::without_v1::credit_grants),
+        endpoint!(models::list),
+        endpoint!(charge_history::by_key),
+    ];
 
-    let signed_in = OpenApiRouter::new()
-        .routes(routes!(users::show_own, users::edit_own))
-        .routes(routes!(overview::show))
-        .routes(routes!(usage_reports::show_own))
-        .routes(routes!(refused_requests::list_own))
-        .routes(routes!(charge_history::list))
-        .routes(routes!(charge_history::spend))
-        .routes(routes!(access_tokens::mint))
-        .routes(routes!(access_tokens::list, access_tokens::create))
-        .routes(routes!(access_tokens::revoke))
-        .routes(routes!(sessions::list, sessions::end_others))
-        .routes(routes!(sessions::end))
-        .routes(routes!(activity::list))
-        .routes(routes!(enablement::show, enablement::request))
-        .routes(routes!(users::groups))
-        .routes(routes!(users::models))
-        .routes(routes!(users::own_models))
-        .routes(routes!(users::available_models));
+    let signed_in = [
+        endpoint!(users::show_own),
+        endpoint!(users::edit_own),
+        endpoint!(overview::show),
+        endpoint!(usage_reports::show_own),
+        endpoint!(refused_requests::list_own),
+        endpoint!(charge_history::list),
+        endpoint!(charge_history::spend),
+        endpoint!(access_tokens::mint),
+        endpoint!(access_tokens::list),
+        endpoint!(access_tokens::create),
+        endpoint!(access_tokens::revoke),
+        endpoint!(sessions::list),
+        endpoint!(sessions::end_others),
+        endpoint!(sessions::end),
+        endpoint!(activity::list),
+        endpoint!(enablement::show),
+        endpoint!(enablement::request),
+        endpoint!(users::groups),
+        endpoint!(users::models),
+        endpoint!(users::own_models),
+        endpoint!(users::available_models),
+    ];
 
-    let api_user = OpenApiRouter::new()
-        .routes(routes!(tokens::list, tokens::create, tokens::update))
-        .routes(routes!(tokens::search, tokens::search_by_post))
-        .routes(routes!(tokens::details))
-        .routes(routes!(tokens::delete_batch))
-        .routes(routes!(keys::list))
-        .routes(routes!(tokens::show, tokens::delete))
-        .routes(routes!(keys::show))
-        .routes(routes!(usage::daily));
+    let api_user = [
+        endpoint!(tokens::list),
+        endpoint!(tokens::create),
+        endpoint!(tokens::update),
+        endpoint!(tokens::search),
+        endpoint!(tokens::search_by_post),
+        endpoint!(tokens::details),
+        endpoint!(tokens::delete_batch),
+        endpoint!(keys::list),
+        endpoint!(tokens::show),
+        endpoint!(tokens::delete),
+        endpoint!(keys::show),
+        endpoint!(usage::daily),
+    ];
 
-    let admin = OpenApiRouter::new()
-        .routes(routes!(users::list, users::create))
-        .routes(routes!(users::show, users::edit, users::delete))
-        .routes(routes!(users::grant))
-        .routes(routes!(enablement::list))
-        .routes(routes!(enablement::decide))
-        .routes(routes!(tokens::administration::list))
-        .routes(routes!(tokens::administration::search))
-        .routes(routes!(tokens::administration::show))
-        .routes(routes!(tokens::administration::switch))
-        .routes(routes!(gateways::list, gateways::create))
-        .routes(routes!(gateways::revoke))
-        .routes(routes!(gateways::create_credential))
-        .routes(routes!(gateways::revoke_credential))
-        .routes(routes!(audit::list))
-        .routes(routes!(imports::list))
-        .routes(routes!(locked_accounts::list))
-        .routes(routes!(settings::list))
-        .routes(routes!(usage_reports::show))
-        .routes(routes!(refused_requests::list));
+    let gateway = [
+        endpoint!(verify::verify),
+        endpoint!(charge::charge),
+        endpoint!(charge::charges),
+        endpoint!(reservations::reserve),
+        endpoint!(reservations::settle),
+        endpoint!(reservations::release),
+    ];
 
-    let gateway = OpenApiRouter::new()
-        .routes(routes!(verify::verify))
-        .routes(routes!(charge::charge))
-        .routes(routes!(charge::charges))
-        .routes(routes!(reservations::reserve))
-        .routes(routes!(reservations::settle))
-        .routes(routes!(reservations::release));
+    let gateway_in_front = [endpoint!(forward_auth::auth)];
 
-    let gateway_in_front = OpenApiRouter::new()
-        .routes(routes!(forward_auth::auth))
+    group(anyone, None, &[])
+        .merge(group(gateway, Some(Permission::Gateway), &[&["gateway"]]))
+        .merge(group(gateway_in_front, Some(Permission::Gateway), &[&["gateway_in_front", "api_key"]]))
+        .merge(group(key_holder, Some(Permission::KeyHolder), &[&["api_key"]]))
+        .merge(group(signed_in, Some(Permission::SignedIn), ACCOUNT))
+        .merge(group(api_user, Some(Permission::ApiUser), ACCOUNT))
+        .merge(group(of_administrators(), Some(Permission::Admin), ACCOUNT))
         // Envoy sends the client's method, and appends the client's path.
         .route("/api/gateway/auth", on(ANY_BUT_GET, forward_auth::auth))
-        .route("/api/gateway/auth/{*path}", any(forward_auth::auth));
+        .route("/api/gateway/auth/{*path}", any(forward_auth::auth))
+}
 
-    public(anyone)
-        .merge(needing(gateway, Permission::Gateway, &[&["gateway"]]))
-        .merge(needing(gateway_in_front, Permission::Gateway, &[&["gateway_in_front", "api_key"]]))
-        .merge(needing(key_holder, Permission::KeyHolder, &[&["api_key"]]))
-        .merge(needing(signed_in, Permission::SignedIn, ACCOUNT))
-        .merge(needing(api_user, Permission::ApiUser, ACCOUNT))
-        .merge(needing(admin, Permission::Admin, ACCOUNT))
+fn of_administrators() -> impl IntoIterator<Item = Endpoint> {
+    [
+        endpoint!(users::list),
+        endpoint!(users::create),
+        endpoint!(users::show),
+        endpoint!(users::edit),
+        endpoint!(users::delete),
+        endpoint!(users::grant),
+        endpoint!(enablement::list),
+        endpoint!(enablement::decide),
+        endpoint!(tokens::administration::list),
+        endpoint!(tokens::administration::search),
+        endpoint!(tokens::administration::show),
+        endpoint!(tokens::administration::switch),
+        endpoint!(gateways::list),
+        endpoint!(gateways::create),
+        endpoint!(gateways::revoke),
+        endpoint!(gateways::create_credential),
+        endpoint!(gateways::revoke_credential),
+        endpoint!(audit::list),
+        endpoint!(imports::list),
+        endpoint!(locked_accounts::list),
+        endpoint!(settings::list),
+        endpoint!(usage_reports::show),
+        endpoint!(refused_requests::list),
+    ]
+}
+
+/// The routes of endpoints that need the same permission; without one, anyone may call them. A caller needs all
+/// credentials of one entry of `credentials`.
+fn group(
+    endpoints: impl IntoIterator<Item = Endpoint>,
+    permission: Option<Permission>,
+    credentials: &[&[&str]],
+) -> OpenApiRouter<Arc<AppState>> {
+    endpoints
+        .into_iter()
+        .fold(OpenApiRouter::new(), |router, endpoint| router.routes(endpoint.needing(permission, credentials)))
 }
 
 /// The whole service. Layers run from the last one to the first.
@@ -169,32 +199,4 @@ fn layered(routes: Router, app: Arc<AppState>) -> Router {
         .layer(axum_middleware::from_fn_with_state(Arc::clone(&app), middleware::errors::render_errors))
         .layer(axum_middleware::from_fn(middleware::cors::allow_any_origin))
         .layer(axum_middleware::from_fn_with_state(app, middleware::observe::observe))
-}
-
-/// Declares the permission that every route of `routes` needs, and the refusals that follow. A caller needs all
-/// credentials of one entry of `credentials`; the permission is their scope.
-fn needing(
-    mut routes: OpenApiRouter<Arc<AppState>>,
-    permission: Permission,
-    credentials: &[&[&str]],
-) -> OpenApiRouter<Arc<AppState>> {
-    for item in routes.get_openapi_mut().paths.paths.values_mut() {
-        let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch];
-        for operation in operations.into_iter().flatten() {
-            let needed = |all: &&[&str]| {
-                all.iter().fold(SecurityRequirement::default(), |needed, credential| {
-                    needed.add(*credential, [permission.as_str()])
-                })
-            };
-            operation.security = Some(credentials.iter().map(needed).collect());
-        }
-    }
-    refusals::declare(&mut routes.get_openapi_mut().paths, Some(permission));
-    routes
-}
-
-/// Declares that anyone may call every route of `routes`.
-fn public(mut routes: OpenApiRouter<Arc<AppState>>) -> OpenApiRouter<Arc<AppState>> {
-    refusals::declare(&mut routes.get_openapi_mut().paths, None);
-    routes
 }

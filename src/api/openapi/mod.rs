@@ -1,6 +1,7 @@
 //! The OpenAPI document, generated from the routes.
 
-pub(super) mod refusals;
+pub(super) mod endpoint;
+mod refusals;
 
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};

@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 
 use super::auth::{Admin, SignedIn};
 use super::envelope::Envelope;
-use super::error_code::ErrorCode;
 use super::error_code::codes::{InvalidRange, NotFound, RangeTooLarge};
 use super::extract::Query;
+use super::ledger::ReasonBody;
 use super::refused::Refused;
 use super::state::AppState;
 use super::usage_reports::{ReportUserQuery, SpanQuery};
@@ -21,7 +21,7 @@ use crate::service::report_queue::ReportRefused;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RefusedRowBody {
     /// The error code of the refusals.
-    reason: ErrorCode,
+    reason: ReasonBody,
     /// Token ID.
     token_id: i64,
     /// The present name of the token.

@@ -7,6 +7,8 @@ import type { UsageScope } from './usageReports';
 
 export type RefusedRequests = components['schemas']['RefusedBody'];
 export type RefusedRow = components['schemas']['RefusedRowBody'];
+/** Why the ledger refuses a request. A newer server may have more reasons. */
+export type RefusalReason = components['schemas']['RefusalReason'];
 
 export interface RefusedOptions {
   scope?: UsageScope;

@@ -6,3 +6,5 @@ mod refusals;
 mod requests;
 pub mod reservations;
 pub mod verify;
+
+pub use self::refusals::ReasonBody;

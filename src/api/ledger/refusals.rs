@@ -1,5 +1,12 @@
 //! What the refusals of the ledger answer.
 
+use std::borrow::Cow;
+
+use serde::Serialize;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
@@ -22,32 +29,64 @@ pub type KeyRefused = (
     ),
 );
 
-impl From<RefusalReason> for ErrorCode {
-    fn from(reason: RefusalReason) -> Self {
-        match reason {
-            RefusalReason::InvalidKey => Self::InvalidKey,
-            RefusalReason::TokenDisabled => Self::TokenDisabled,
-            RefusalReason::TokenExpired => Self::TokenExpired,
-            RefusalReason::UserDisabled => Self::UserDisabled,
-            RefusalReason::GroupNotAllowed => Self::GroupNotAllowed,
-            RefusalReason::ModelNotAllowed => Self::ModelNotAllowed,
-            RefusalReason::IpNotAllowed => Self::IpNotAllowed,
-            RefusalReason::TokenExhausted => Self::TokenExhausted,
-            RefusalReason::TokenQuotaInsufficient => Self::TokenQuotaInsufficient,
-            RefusalReason::UserQuotaInsufficient => Self::UserQuotaInsufficient,
-            RefusalReason::TokenPeriodExceeded => Self::TokenPeriodExceeded,
-            RefusalReason::UserPeriodExceeded => Self::UserPeriodExceeded,
-            RefusalReason::RateLimited => Self::RateLimited,
-            RefusalReason::TooManyConcurrent => Self::TooManyConcurrent,
-            RefusalReason::ReservationNotFound => Self::ReservationNotFound,
-            RefusalReason::ReservationEnded => Self::ReservationEnded,
+/// The reasons of the ledger, each with the code of the same name.
+macro_rules! reasons {
+    ($($name:ident,)*) => {
+        const REASONS: &[RefusalReason] = &[$(RefusalReason::$name,)*];
+
+        impl From<RefusalReason> for ErrorCode {
+            fn from(reason: RefusalReason) -> Self {
+                match reason {
+                    $(RefusalReason::$name => Self::$name,)*
+                }
+            }
         }
+    };
+}
+
+reasons! {
+    InvalidKey,
+    TokenDisabled,
+    TokenExpired,
+    UserDisabled,
+    GroupNotAllowed,
+    ModelNotAllowed,
+    IpNotAllowed,
+    TokenExhausted,
+    TokenQuotaInsufficient,
+    UserQuotaInsufficient,
+    TokenPeriodExceeded,
+    UserPeriodExceeded,
+    RateLimited,
+    TooManyConcurrent,
+    ReservationNotFound,
+    ReservationEnded,
+}
+
+/// Why the ledger refuses a request: an error code.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct ReasonBody(ErrorCode);
+
+impl From<RefusalReason> for ReasonBody {
+    fn from(reason: RefusalReason) -> Self {
+        Self(reason.into())
     }
 }
 
-impl From<Refusal> for ErrorCode {
-    fn from(refusal: Refusal) -> Self {
-        refusal.reason().into()
+impl PartialSchema for ReasonBody {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some("Why the ledger refuses a request: an error code."))
+            .enum_values(Some(REASONS.iter().map(|reason| reason.as_str())))
+            .into()
+    }
+}
+
+impl ToSchema for ReasonBody {
+    fn name() -> Cow<'static, str> {
+        "RefusalReason".into()
     }
 }
 
@@ -55,7 +94,7 @@ impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
         let retry_after = refusal.retry_after().map(i64::unsigned_abs);
         let exceeded = refusal.exceeded();
-        Self { retry_after, exceeded, ..Self::new(refusal.into(), refusal.to_string()) }
+        Self { retry_after, exceeded, ..Self::new(refusal.reason().into(), refusal.to_string()) }
     }
 }
 
@@ -67,6 +106,18 @@ impl From<LedgerError> for ApiError {
             LedgerError::RequestIdReused => Self::new(ErrorCode::RequestIdReused, message),
             LedgerError::Busy => Self::new(ErrorCode::LedgerBusy, message),
             LedgerError::Storage(storage) => storage.as_ref().into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_and_its_code_have_the_same_name() {
+        for reason in REASONS {
+            assert_eq!(ErrorCode::from(*reason).as_str(), reason.as_str());
         }
     }
 }

@@ -6,10 +6,10 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::refusals::ReasonBody;
 use super::requests::{amount, context};
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
-use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{InvalidIp, InvalidModel, InvalidQuota};
 use crate::api::extract::Json;
 use crate::api::limits::ExceededBody;
@@ -38,7 +38,7 @@ pub struct VerificationBody {
     valid: bool,
     /// The error code of the refusal if `valid` is false.
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<ErrorCode>,
+    reason: Option<ReasonBody>,
     /// The token's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     token_id: Option<i64>,
@@ -76,7 +76,7 @@ pub struct VerificationBody {
 
 impl From<&Verification> for VerificationBody {
     fn from(verification: &Verification) -> Self {
-        let reason = verification.refusal.map(ErrorCode::from);
+        let reason = verification.refusal.map(|refusal| refusal.reason().into());
         let Some(key) = &verification.key else {
             return Self { reason, ..Self::default() };
         };

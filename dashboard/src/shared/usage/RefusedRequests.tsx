@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { type RefusedOptions, type RefusedRow, useRefusedRequests } from '../../api/refusedRequests';
 import { formatInteger } from '../../format/locale';
 import { texts } from '../../texts';
+import { textOf } from '../../texts/textOf';
 import type { Column } from '../DataTable';
 import { LoadedTable } from '../LoadedTable';
 
@@ -61,7 +62,6 @@ const requests: Column<RefusedRow> = {
   cell: ({ requests }) => <span className="tabular">{formatInteger(requests)}</span>,
 };
 
-/** The text of a reason, or its code if it is newer than this dashboard. */
-function reasonText(reason: string): string {
-  return Object.hasOwn(words.reasons, reason) ? words.reasons[reason as keyof typeof words.reasons] : reason;
+function reasonText(reason: RefusedRow['reason']): string {
+  return textOf(words.reasons, reason) ?? words.otherReason(reason);
 }

@@ -1,3 +1,4 @@
+import type { RefusalReason } from '../../api/refusedRequests';
 import { plural } from './plural';
 
 export const usage = {
@@ -23,6 +24,7 @@ export const usage = {
     empty: 'No request was refused on these days.',
     reason: 'Reason',
     reasons: {
+      invalid_key: 'Unknown key',
       token_disabled: 'Key disabled',
       token_expired: 'Key expired',
       user_disabled: 'Account disabled',
@@ -36,6 +38,9 @@ export const usage = {
       user_period_exceeded: 'Daily, weekly or monthly limit of the account reached',
       rate_limited: 'Rate limit of the key reached',
       too_many_concurrent: 'Too many requests at the same time',
-    },
+      reservation_not_found: 'Unknown reservation',
+      reservation_ended: 'Reservation already ended',
+    } satisfies Record<RefusalReason, string>,
+    otherReason: (code: string) => `Another reason (${code})`,
   },
 };

@@ -23,6 +23,7 @@ export const usage: Texts['usage'] = {
     empty: '这些天没有请求被拒绝。',
     reason: '原因',
     reasons: {
+      invalid_key: '未知令牌',
       token_disabled: '令牌已禁用',
       token_expired: '令牌已过期',
       user_disabled: '账户已禁用',
@@ -36,6 +37,9 @@ export const usage: Texts['usage'] = {
       user_period_exceeded: '已达到账户的每日、每周或每月限额',
       rate_limited: '已达到令牌的速率限制',
       too_many_concurrent: '同时进行的请求过多',
+      reservation_not_found: '未知的预扣',
+      reservation_ended: '预扣已结束',
     },
+    otherReason: (code: string) => `其他原因（${code}）`,
   },
 };

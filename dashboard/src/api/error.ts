@@ -1,3 +1,8 @@
+import type { components } from './schema';
+
+/** The codes of the API's failures. A newer server may have more. */
+export type ErrorCode = components['schemas']['ErrorCode'];
+
 /** A failed API call. Without a response from the API, `status` is 0 and `code` is `unreachable`. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -28,6 +33,6 @@ export class ApiError extends Error {
 }
 
 /** Returns true if the API refused with this error code. */
-export function hasCode(error: Error | null, code: string): boolean {
+export function hasCode(error: Error | null, code: ErrorCode): boolean {
   return error instanceof ApiError && error.code === code;
 }

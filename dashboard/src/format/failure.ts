@@ -1,9 +1,10 @@
-import { ApiError } from '../api/error';
+import { ApiError, type ErrorCode } from '../api/error';
 import { texts } from '../texts';
+import { textOf } from '../texts/textOf';
 import { sentence } from './sentence';
 
 /** Codes for which the message of the API says more: the field, the range or the values that it accepts. */
-const DETAILED = new Set([
+const DETAILED: ReadonlySet<string> = new Set<ErrorCode>([
   'bad_request',
   'invalid_field',
   'missing_field',
@@ -22,11 +23,8 @@ const DETAILED = new Set([
 
 /** What to tell people about a failure: the text for its code, or the message of the API if there is none. */
 export function failureText(error: Error): string {
-  if (!(error instanceof ApiError) || !isKnown(error.code)) return sentence(error.message);
-  const text = texts.errors[error.code];
-  return DETAILED.has(error.code) ? texts.common.failure.withDetails(text, sentence(error.message)) : text;
-}
-
-function isKnown(code: string): code is keyof typeof texts.errors {
-  return Object.hasOwn(texts.errors, code);
+  const code = error instanceof ApiError ? error.code : '';
+  const text = textOf(texts.errors, code);
+  if (text === undefined) return sentence(error.message);
+  return DETAILED.has(code) ? texts.common.failure.withDetails(text, sentence(error.message)) : text;
 }

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconCloudOff, IconLock } from '@tabler/icons-react';
 import { Link } from 'wouter';
-import { ApiError } from '../api/error';
+import { hasCode } from '../api/error';
 import { texts } from '../texts';
 import { EmptyState } from './EmptyState';
 import { FailureMessage } from './FailureMessage';
@@ -9,7 +9,7 @@ import { FailureMessage } from './FailureMessage';
 /** Replaces content that could not be loaded. */
 export function FailureState({ error, onRetry }: { error: Error; onRetry: () => void }) {
   const { title, notEnabled, requestAccess } = texts.common.failure;
-  if (error instanceof ApiError && error.code === 'token_api_not_enabled') {
+  if (hasCode(error, 'token_api_not_enabled')) {
     const action = (
       <Button component={Link} href="/enablement">
         {requestAccess}

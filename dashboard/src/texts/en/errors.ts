@@ -1,6 +1,6 @@
-import type { components } from '../../api/schema';
+import type { ErrorCode } from '../../api/error';
 
-/** What to tell people when the API refuses with a code. A unit test compares the codes with openapi.json. */
+/** What to tell people when the API refuses with a code. */
 export const errors = {
   bad_request: 'The server could not read the request.',
   invalid_json: 'The server could not read the request.',
@@ -98,4 +98,4 @@ export const errors = {
   reports_busy: 'Too many reports are being made right now. Try again shortly.',
   sign_in_busy: 'Too many people are signing in right now. Try again shortly.',
   timeout: 'This took too long, and may have worked anyway. Reload the page before you try again.',
-} satisfies Partial<Record<components['schemas']['ErrorCode'], string>>;
+} satisfies Record<ErrorCode, string>;

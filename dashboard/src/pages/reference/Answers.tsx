@@ -2,6 +2,7 @@ import { Code, Paper, Text, Title } from '@mantine/core';
 import type { ApiDocument } from '../../api/apiDocument';
 import { ToneBadge } from '../../shared/ToneBadge';
 import { texts } from '../../texts';
+import { textOf } from '../../texts/textOf';
 import { InlineCode } from './InlineCode';
 import { Members } from './Members';
 import { membersOf, typeText } from './members';
@@ -64,7 +65,7 @@ export function Answers({ answers, schemas }: Props) {
   );
 }
 
-/** The text that people see for this code. */
+/** The text that people see for this code; empty if it is newer than this dashboard. */
 function meaning(code: string): string {
-  return (texts.errors as Record<string, string>)[code] ?? '';
+  return textOf(texts.errors, code) ?? '';
 }

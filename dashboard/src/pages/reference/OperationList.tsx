@@ -2,6 +2,7 @@ import { Link } from 'wouter';
 import { EmptyState } from '../../shared/EmptyState';
 import { SearchInput } from '../../shared/SearchInput';
 import { texts } from '../../texts';
+import { textOf } from '../../texts/textOf';
 import { InlineCode } from './InlineCode';
 import { Method } from './Method';
 import { groupByTag, matching, type Operation } from './operations';
@@ -71,5 +72,5 @@ function Entry({
 
 /** The name of a group. A tag that the texts do not know is shown as it is. */
 function titleOf(tag: string): string {
-  return (words.groups as Record<string, string>)[tag] ?? tag;
+  return textOf(words.groups, tag) ?? tag;
 }

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react';
 import type { ApiDocument } from '../../api/apiDocument';
 import { CodeExample } from '../../shared/CodeExample';
 import { texts } from '../../texts';
+import { textOf } from '../../texts/textOf';
 import { AnswerView } from './AnswerView';
 import { exampleOf, typeText } from './members';
 import { answersSecret, changesSomething, type Operation } from './operations';
@@ -157,5 +158,5 @@ export function TryIt({ operation, document }: Props) {
 }
 
 function schemeText(scheme: string): string {
-  return (words.schemes as Record<string, string>)[scheme] ?? scheme;
+  return textOf(words.schemes, scheme) ?? scheme;
 }

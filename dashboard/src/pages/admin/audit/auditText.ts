@@ -3,6 +3,7 @@ import { formatList } from '../../../format/list';
 import { formatUsdExact } from '../../../format/money';
 import { roleName } from '../../../format/role';
 import { texts } from '../../../texts';
+import { textOf } from '../../../texts/textOf';
 
 export interface Detail {
   label: string;
@@ -14,7 +15,7 @@ const DISABLED = '2';
 
 /** The text for a value of the API. A value without a text is returned unchanged. */
 function labelOf(known: Record<string, string>, value: string): string {
-  return known[value] ?? value;
+  return textOf(known, value) ?? value;
 }
 
 export function actionName(action: string): string {

@@ -2,6 +2,7 @@ import type { ImportReport, ImportRow } from '../../../api/adminImports';
 import { formatList } from '../../../format/list';
 import { sentence } from '../../../format/sentence';
 import { texts } from '../../../texts';
+import { textOf } from '../../../texts/textOf';
 import { detailText } from './translate';
 
 const words = texts.adminImports;
@@ -32,7 +33,7 @@ export function findingsOf(report: ImportReport): Finding[] {
     .sort(([one], [other]) => place(one) - place(other))
     .map(([code, { meaning, count, amount, rows }]) => ({
       code,
-      text: read(words.findings, code) ?? sentence(meaning),
+      text: textOf(words.findings, code) ?? sentence(meaning),
       count,
       amount,
       rows: rows.map(findingRow).filter(isTelling),
@@ -61,7 +62,7 @@ export function notMovedOf(report: ImportReport): { kind: string; name: string; 
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => ({
       kind,
-      name: read(words.notMovedKinds, kind) ?? valuesOf(kind) ?? sentence(kind).slice(0, -1),
+      name: textOf(words.notMovedKinds, kind) ?? valuesOf(kind) ?? sentence(kind).slice(0, -1),
       count,
     }));
 }
@@ -93,9 +94,4 @@ export interface Sum {
 /** The sums in the other database and here, in quota units. */
 export function sumsOf({ sums }: ImportReport): Sum[] {
   return SUMS.map((name) => ({ name, there: sums[name].source, here: sums[name].imported }));
-}
-
-/** A text by a code of the server. */
-function read(known: Record<string, string>, code: string): string | undefined {
-  return Object.hasOwn(known, code) ? known[code] : undefined;
 }

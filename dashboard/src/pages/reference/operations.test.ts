@@ -46,6 +46,9 @@ describe('the operations', () => {
     const create = find('create');
     expect(create.answers.find(({ status }) => status === '409')?.codes).toContain('token_limit_reached');
     expect(create.answers.find(({ status }) => status === '200')?.codes).toEqual([]);
+    // This one fails in the shape of the OpenAI API.
+    const subscription = find('subscription');
+    expect(subscription.answers.find(({ status }) => status === '401')?.codes).toContain('invalid_key');
   });
 
   it('take the session, or credentials of their own', () => {

@@ -102,9 +102,10 @@ function read(method: string, path: string, operation: OperationObject): Operati
   };
 }
 
-/** A failure is described by `Failure` together with the codes that `error` can have. */
+/** A failure is described by its shape together with the codes that `error`, or `error.code` for OpenAI clients, can have. */
 function codesOf(schema: Schema | undefined): string[] {
-  const codes = schema?.allOf?.flatMap(({ properties }) => properties?.error?.enum ?? []) ?? [];
+  const errors = schema?.allOf?.map(({ properties }) => properties?.error) ?? [];
+  const codes = errors.flatMap((error) => error?.enum ?? error?.properties?.code?.enum ?? []);
   return codes.filter((code) => typeof code === 'string');
 }
 

@@ -36,12 +36,12 @@ pub struct RateCounters {
     pub open_reservations: i64,
 }
 
-/// A rate that is used up. A limit of 0 admits nothing at any time: there is no `retry_after` then.
+/// A rate that is used up, said of a token. A limit of 0 admits nothing at any time: there is no `retry_after` then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RateExceeded {
-    #[error("this token may make {} per minute; {}", Count(*.limit, "request"), Retry(*.retry_after))]
+    #[error("may make {} per minute; {}", Count(*.limit, "request"), Retry(*.retry_after))]
     Requests { limit: i64, retry_after: Option<i64> },
-    #[error("this token may use {} per minute; {}", Count(*.limit, "model token"), Retry(*.retry_after))]
+    #[error("may use {} per minute; {}", Count(*.limit, "model token"), Retry(*.retry_after))]
     Tokens { limit: i64, retry_after: Option<i64> },
 }
 

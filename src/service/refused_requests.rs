@@ -37,7 +37,7 @@ impl RefusedRequests {
 
     /// Counts a refused request of a token.
     pub fn count(&self, token: &Token, refusal: Refusal, at: &Moment) {
-        let reason = refusal.reason();
+        let reason = refusal.reason;
         // Deleted just now. Keys deleted earlier are not found, and so not counted either.
         if reason == RefusalReason::InvalidKey {
             return;

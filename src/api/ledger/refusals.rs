@@ -94,7 +94,7 @@ impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
         let retry_after = refusal.retry_after().map(i64::unsigned_abs);
         let exceeded = refusal.exceeded();
-        Self { retry_after, exceeded, ..Self::new(refusal.reason().into(), refusal.to_string()) }
+        Self { retry_after, exceeded, ..Self::new(refusal.reason.into(), refusal.to_string()) }
     }
 }
 

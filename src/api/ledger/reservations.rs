@@ -20,7 +20,7 @@ use crate::api::extract::Json;
 use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::bounds;
-use crate::domain::ledger::{Refusal, ReservationHandle};
+use crate::domain::ledger::{Refusal, RefusalReason, ReservationHandle};
 
 /// A hold on quota.
 #[derive(Deserialize, ToSchema)]
@@ -162,5 +162,5 @@ pub async fn release(
 
 fn handle(reservation_id: Option<&str>) -> Result<ReservationHandle, ApiError> {
     let text = reservation_id.ok_or_else(|| ApiError::new(ErrorCode::MissingField, "`reservation_id` is required"))?;
-    text.parse().map_err(|_| ApiError::from(Refusal::NoReservation))
+    text.parse().map_err(|_| ApiError::from(Refusal::from(RefusalReason::ReservationNotFound)))
 }

@@ -1,6 +1,7 @@
 //! The two accounts of every operation. What is done is done to both, or to neither.
 
 use super::Refusal;
+use super::RefusalReason::{TokenPeriodExceeded, TokenQuotaInsufficient, UserPeriodExceeded, UserQuotaInsufficient};
 use crate::domain::account::{Account, Budget};
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::money::Quota;
@@ -22,8 +23,8 @@ impl Accounts {
     pub fn afford(&self, quota: Quota) -> Result<(), Refusal> {
         match (self.token.affords(quota), self.wallet.affords(quota)) {
             (true, true) => Ok(()),
-            (false, _) => Err(Refusal::TokenQuotaInsufficient),
-            (true, false) => Err(Refusal::UserQuotaInsufficient),
+            (false, _) => Err(TokenQuotaInsufficient.into()),
+            (true, false) => Err(UserQuotaInsufficient.into()),
         }
     }
 
@@ -36,9 +37,9 @@ impl Accounts {
         let (own, owners) = self.period_usages(at);
         match (own.admit(quota), owners.admit(quota)) {
             (Ok(()), Ok(())) => Ok(()),
-            (Err(own), Ok(())) => Err(Refusal::TokenPeriodExceeded(own)),
-            (Err(own), Err(owners)) if own.or_later(owners) == own => Err(Refusal::TokenPeriodExceeded(own)),
-            (_, Err(owners)) => Err(Refusal::UserPeriodExceeded(owners)),
+            (Err(own), Ok(())) => Err(Refusal::period(TokenPeriodExceeded, own)),
+            (Err(own), Err(owners)) if own.or_later(owners) == own => Err(Refusal::period(TokenPeriodExceeded, own)),
+            (_, Err(owners)) => Err(Refusal::period(UserPeriodExceeded, owners)),
         }
     }
 
@@ -75,8 +76,8 @@ impl Accounts {
     }
 
     fn take(self, taken: impl Fn(Account) -> Option<Account>) -> Result<Self, Refusal> {
-        let token = taken(self.token).ok_or(Refusal::TokenQuotaInsufficient)?;
-        let wallet = taken(self.wallet).ok_or(Refusal::UserQuotaInsufficient)?;
+        let token = taken(self.token).ok_or(TokenQuotaInsufficient)?;
+        let wallet = taken(self.wallet).ok_or(UserQuotaInsufficient)?;
         Ok(Self { token, wallet })
     }
 

@@ -1,6 +1,6 @@
 //! Whether a request may use a token: one function decides for verify, charge, reserve and forward-auth.
 
-use super::{Accounts, Refusal};
+use super::{Accounts, Refusal, RefusalReason};
 use crate::domain::calendar::Moment;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::money::Quota;
@@ -63,22 +63,24 @@ pub fn admit(
     let TokenState { owner, group_is_open, accounts, rate_limits, rate_counters } = *state;
     let status = policy.status(&accounts.token, at.now);
     match (status, owner) {
-        (Status::Disabled, _) => return Err(Refusal::TokenDisabled),
-        (Status::Expired, _) => return Err(Refusal::TokenExpired),
-        (Status::Enabled | Status::QuotaExhausted, UserStatus::Disabled) => return Err(Refusal::UserDisabled),
+        (Status::Disabled, _) => return Err(RefusalReason::TokenDisabled.into()),
+        (Status::Expired, _) => return Err(RefusalReason::TokenExpired.into()),
+        (Status::Enabled | Status::QuotaExhausted, UserStatus::Disabled) => {
+            return Err(RefusalReason::UserDisabled.into());
+        }
         (Status::Enabled | Status::QuotaExhausted, UserStatus::Enabled) => {}
     }
     if !group_is_open {
-        return Err(Refusal::GroupNotAllowed);
+        return Err(RefusalReason::GroupNotAllowed.into());
     }
     if !context.model.as_ref().is_none_or(|model| policy.allows_model(model)) {
-        return Err(Refusal::ModelNotAllowed);
+        return Err(RefusalReason::ModelNotAllowed.into());
     }
     if !context.ip.passes(&policy.allow_ips) {
-        return Err(Refusal::IpNotAllowed);
+        return Err(RefusalReason::IpNotAllowed.into());
     }
     if status == Status::QuotaExhausted {
-        return Err(Refusal::TokenExhausted);
+        return Err(RefusalReason::TokenExhausted.into());
     }
     let (cost, least) = match purpose {
         Purpose::Charge(quota) | Purpose::Hold(quota) | Purpose::Verify(Some(quota)) => (quota, quota),
@@ -86,7 +88,7 @@ pub fn admit(
     };
     accounts.afford(cost)?;
     accounts.fit_periods(least, at)?;
-    let count_request = || rate_limits.admit(rate_counters, at.micros).map_err(Refusal::RateExceeded);
+    let count_request = || rate_limits.admit(rate_counters, at.micros).map_err(Refusal::from);
     match purpose {
         Purpose::Verify(_) => Ok(Admitted { accounts, rate_counters }),
         Purpose::Charge(quota) => {
@@ -95,9 +97,8 @@ pub fn admit(
         }
         Purpose::Hold(quota) => {
             let mut rate_counters = count_request()?;
-            if !rate_limits.admit_reservation(rate_counters) {
-                let ever_fits = rate_limits.concurrency != Some(0);
-                return Err(if ever_fits { Refusal::TooManyConcurrent } else { Refusal::NoConcurrency });
+            if let Some(limit) = rate_limits.concurrency.filter(|_| !rate_limits.admit_reservation(rate_counters)) {
+                return Err(Refusal::concurrency(limit));
             }
             rate_counters.open_reservations = rate_counters.open_reservations.saturating_add(1);
             Ok(Admitted { accounts: accounts.hold(quota)?, rate_counters })

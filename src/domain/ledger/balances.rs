@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Accounts, CurrentPolicy, LockedToken, Purpose, Refusal, RequestContext, Reservation, ReservationState, Settlement,
-    TokenState, admit,
+    Accounts, CurrentPolicy, LockedToken, Purpose, Refusal, RefusalReason, RequestContext, Reservation,
+    ReservationState, Settlement, TokenState, admit,
 };
 use crate::domain::account::Account;
 use crate::domain::calendar::Moment;
@@ -129,7 +129,9 @@ impl Balances {
             ReservationState::Settled(before) if before.requested == actual => {
                 return Ok((before, Effect::Unchanged));
             }
-            ReservationState::Settled(_) | ReservationState::Released => return Err(Refusal::ReservationEnded),
+            ReservationState::Settled(_) | ReservationState::Released => {
+                return Err(RefusalReason::ReservationEnded.into());
+            }
         };
         let kept = held.min(actual);
         if reservation.state == ReservationState::Open {
@@ -184,11 +186,14 @@ impl Balances {
 
     /// A reservation, if this gateway made it.
     fn made_by(&self, by: GatewayId, id: ReservationId) -> Result<&Reservation, Refusal> {
-        self.reservations.get(&id).filter(|made| made.gateway_id == Some(by)).ok_or(Refusal::NoReservation)
+        self.reservations
+            .get(&id)
+            .filter(|made| made.gateway_id == Some(by))
+            .ok_or_else(|| RefusalReason::ReservationNotFound.into())
     }
 
     fn end_unused(&mut self, id: ReservationId, state: ReservationState) -> Result<Effect, Refusal> {
-        let reservation = *self.reservations.get(&id).ok_or(Refusal::NoReservation)?;
+        let reservation = *self.reservations.get(&id).ok_or(RefusalReason::ReservationNotFound)?;
         match reservation.state {
             ReservationState::Open => {
                 self.end_hold(&reservation);
@@ -197,7 +202,7 @@ impl Balances {
                 Ok(Effect::Applied)
             }
             ReservationState::Released | ReservationState::Expired => Ok(Effect::Unchanged),
-            ReservationState::Settled(_) => Err(Refusal::ReservationEnded),
+            ReservationState::Settled(_) => Err(RefusalReason::ReservationEnded.into()),
         }
     }
 
@@ -209,9 +214,9 @@ impl Balances {
         context: &RequestContext,
         at: &Moment,
     ) -> Result<&LockedToken, Refusal> {
-        let policy = self.policies.get(&id).ok_or(Refusal::InvalidKey)?;
-        let token = self.tokens.get_mut(&id).ok_or(Refusal::InvalidKey)?;
-        let wallet = self.wallets.get_mut(&token.user_id).ok_or(Refusal::InvalidKey)?;
+        let policy = self.policies.get(&id).ok_or(RefusalReason::InvalidKey)?;
+        let token = self.tokens.get_mut(&id).ok_or(RefusalReason::InvalidKey)?;
+        let wallet = self.wallets.get_mut(&token.user_id).ok_or(RefusalReason::InvalidKey)?;
         let state = TokenState {
             owner: wallet.status,
             group_is_open: policy.group_is_open(),

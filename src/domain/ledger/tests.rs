@@ -116,13 +116,13 @@ fn l6_a_charge_is_refused_for_the_first_reason_that_applies() {
         change(&mut policy);
         set_policy(balances, TOKEN, policy);
     }
-    let table: [(Change, Refusal); 11] = [
-        (|b| b.policies.clear(), Refusal::InvalidKey),
-        (|b| b.wallets.clear(), Refusal::InvalidKey),
-        (|b| set(b, |policy| policy.disabled_by = Some(Role::User)), Refusal::TokenDisabled),
-        (|b| set(b, |policy| policy.lifetime = Lifetime::Until(NOW)), Refusal::TokenExpired),
-        (|b| owner(b).status = UserStatus::Disabled, Refusal::UserDisabled),
-        (|b| set(b, |policy| policy.group = Group::from_text("closed")), Refusal::GroupNotAllowed),
+    let table: [(Change, RefusalReason); 11] = [
+        (|b| b.policies.clear(), RefusalReason::InvalidKey),
+        (|b| b.wallets.clear(), RefusalReason::InvalidKey),
+        (|b| set(b, |policy| policy.disabled_by = Some(Role::User)), RefusalReason::TokenDisabled),
+        (|b| set(b, |policy| policy.lifetime = Lifetime::Until(NOW)), RefusalReason::TokenExpired),
+        (|b| owner(b).status = UserStatus::Disabled, RefusalReason::UserDisabled),
+        (|b| set(b, |policy| policy.group = Group::from_text("closed")), RefusalReason::GroupNotAllowed),
         (
             |b| {
                 set(b, |policy| {
@@ -130,25 +130,28 @@ fn l6_a_charge_is_refused_for_the_first_reason_that_applies() {
                     policy.model_limits = ModelLimits::parse("another").unwrap();
                 });
             },
-            Refusal::ModelNotAllowed,
+            RefusalReason::ModelNotAllowed,
         ),
-        (|b| set(b, |policy| policy.allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap()), Refusal::IpNotAllowed),
+        (
+            |b| set(b, |policy| policy.allow_ips = IpAllowlist::parse("10.0.0.0/8").unwrap()),
+            RefusalReason::IpNotAllowed,
+        ),
         (
             |b| {
                 token_of(b).account.budget = Budget::new(Quota::ZERO, false);
                 token_of(b).account.used = quota(1);
             },
-            Refusal::TokenExhausted,
+            RefusalReason::TokenExhausted,
         ),
-        (|b| token_of(b).account.budget = Budget::new(quota(4), false), Refusal::TokenQuotaInsufficient),
-        (|b| owner(b).account.budget = Budget::Limited { remain: quota(4) }, Refusal::UserQuotaInsufficient),
+        (|b| token_of(b).account.budget = Budget::new(quota(4), false), RefusalReason::TokenQuotaInsufficient),
+        (|b| owner(b).account.budget = Budget::Limited { remain: quota(4) }, RefusalReason::UserQuotaInsufficient),
     ];
     let context = RequestContext { model: Some("gpt".into()), ip: ClientAddress::Known([192, 0, 2, 1].into()) };
     for (change, reason) in table {
         let mut balances = balances(10, 10);
         change(&mut balances);
         let before = balances.clone();
-        assert_eq!(balances.charge(TOKEN, quota(5), Counts::default(), &context, &now()), Err(reason));
+        assert_eq!(balances.charge(TOKEN, quota(5), Counts::default(), &context, &now()), Err(reason.into()));
         assert_eq!((balances.tokens, balances.wallets), (before.tokens, before.wallets), "{reason:?} took something");
     }
     assert_eq!(balances(5, 5).charge(TOKEN, quota(5), Counts::default(), &context, &now()), Ok(()));
@@ -210,9 +213,12 @@ fn l7_a_reservation_ends_exactly_once() {
         settled.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).map(|(_, effect)| effect),
         Ok(Effect::Unchanged)
     );
-    assert_eq!(settled.settle(MAKER, RESERVATION, quota(2), Counts::default(), &now()), Err(Refusal::ReservationEnded));
-    assert_eq!(settled.release(MAKER, RESERVATION), Err(Refusal::ReservationEnded));
-    assert_eq!(settled.expire(RESERVATION, SOON), Err(Refusal::ReservationEnded));
+    assert_eq!(
+        settled.settle(MAKER, RESERVATION, quota(2), Counts::default(), &now()),
+        Err(RefusalReason::ReservationEnded.into())
+    );
+    assert_eq!(settled.release(MAKER, RESERVATION), Err(RefusalReason::ReservationEnded.into()));
+    assert_eq!(settled.expire(RESERVATION, SOON), Err(RefusalReason::ReservationEnded.into()));
     assert_eq!(left(&settled), after);
 
     let mut released = balances(10, 10);
@@ -221,10 +227,10 @@ fn l7_a_reservation_ends_exactly_once() {
     assert_eq!(released.release(MAKER, RESERVATION), Ok(Effect::Unchanged));
     assert_eq!(
         released.settle(MAKER, RESERVATION, quota(4), Counts::default(), &now()),
-        Err(Refusal::ReservationEnded)
+        Err(RefusalReason::ReservationEnded.into())
     );
     assert_eq!(left(&released), (10, 0, 10));
-    assert_eq!(released.release(MAKER, ReservationId::new(9)), Err(Refusal::NoReservation));
+    assert_eq!(released.release(MAKER, ReservationId::new(9)), Err(RefusalReason::ReservationNotFound.into()));
 }
 
 #[test]
@@ -245,11 +251,11 @@ fn l7_only_the_gateway_that_made_a_reservation_can_settle_or_release_it() {
         for cost in [0, 3, 4, 9] {
             assert_eq!(
                 balances.settle(OTHER, RESERVATION, quota(cost), Counts::default(), &soon()),
-                Err(Refusal::NoReservation),
+                Err(RefusalReason::ReservationNotFound.into()),
                 "{state:?}"
             );
         }
-        assert_eq!(balances.release(OTHER, RESERVATION), Err(Refusal::NoReservation), "{state:?}");
+        assert_eq!(balances.release(OTHER, RESERVATION), Err(RefusalReason::ReservationNotFound.into()), "{state:?}");
         assert_eq!(balances.reservations, before.reservations);
         assert_eq!((balances.tokens, balances.wallets), (before.tokens, before.wallets), "{state:?}");
     }
@@ -336,7 +342,7 @@ fn what_a_token_has_left_is_its_remain_and_nothing_if_it_is_not_locked() {
 
 #[test]
 fn verify_compares_an_amount_with_the_token_first_and_with_the_wallet_then() {
-    use Refusal::{TokenQuotaInsufficient, UserQuotaInsufficient};
+    use RefusalReason::{TokenQuotaInsufficient, UserQuotaInsufficient};
     let table = [
         // remain, unlimited, wallet: result for 5, usable
         (5, false, 5, Ok(()), 5),
@@ -352,7 +358,7 @@ fn verify_compares_an_amount_with_the_token_first_and_with_the_wallet_then() {
         let token = Account::new(Budget::new(quota(remain), unlimited));
         let accounts = Accounts { token, wallet: wallet(in_wallet).account };
         let case = format!("{remain} {unlimited} {in_wallet}");
-        assert_eq!(accounts.afford(quota(5)), expected, "{case}");
+        assert_eq!(accounts.afford(quota(5)), expected.map_err(Refusal::from), "{case}");
         assert_eq!(accounts.usable(&now()), quota(usable), "{case}");
     }
 }

@@ -7,7 +7,7 @@ use super::operation::Rows;
 use crate::domain::calendar::Moment;
 use crate::domain::group::Groups;
 use crate::domain::id::{ReservationId, TokenId, UserId};
-use crate::domain::ledger::{Balances, LockedToken, Refusal, Reservation};
+use crate::domain::ledger::{Balances, LockedToken, Refusal, RefusalReason, Reservation};
 use crate::domain::token::Token;
 use crate::domain::token_policy::TokenPolicy;
 use crate::service::clock_repair::ClockRepairs;
@@ -142,7 +142,7 @@ impl<'a> Batch<'a> {
 
     /// A reservation and its model.
     pub(super) fn reservation(&self, id: ReservationId) -> Result<(Reservation, String), Refusal> {
-        let reservation = self.balances.reservations.get(&id).ok_or(Refusal::NoReservation)?;
+        let reservation = self.balances.reservations.get(&id).ok_or(RefusalReason::ReservationNotFound)?;
         Ok((*reservation, self.models.get(&id).cloned().unwrap_or_default()))
     }
 

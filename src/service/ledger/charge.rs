@@ -11,7 +11,7 @@ use super::{Ledger, LedgerError};
 use crate::domain::id::{GatewayId, ReservationId, UserId};
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::key::Digest;
-use crate::domain::ledger::{ChargeOutcome, Counts, Refusal, RequestContext};
+use crate::domain::ledger::{ChargeOutcome, Counts, RefusalReason, RequestContext};
 use crate::domain::money::Quota;
 use crate::service::key_cache::CachedKey;
 use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, NewCharge};
@@ -79,9 +79,9 @@ impl Ledger {
             (Some(key), idempotency) => Step::Queue(Charge { gateway, key, quota, context, counts, idempotency }),
             // The token may have been deleted since the charge was made. A retry still gets its answer (L4).
             (None, Some(idempotency)) => {
-                Step::Answer(self.find_outcome(&idempotency).await?.ok_or(Refusal::InvalidKey)?)
+                Step::Answer(self.find_outcome(&idempotency).await?.ok_or(RefusalReason::InvalidKey)?)
             }
-            (None, None) => return Err(Refusal::InvalidKey.into()),
+            (None, None) => return Err(RefusalReason::InvalidKey.into()),
         };
         Ok(Prepared { request_id, step })
     }

@@ -53,7 +53,7 @@ impl Ledger {
         };
         let at = self.now();
         self.forward_auth.count(key.token.id, limit, self.clock.uptime()).map_err(|exceeded| {
-            let refusal = Refusal::RateExceeded(exceeded);
+            let refusal = Refusal::from(exceeded);
             self.refused.count(&key.token, refusal, &at);
             refusal
         })

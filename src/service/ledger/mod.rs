@@ -35,7 +35,7 @@ use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::key::Digest;
-use crate::domain::ledger::Refusal;
+use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::service::clock::ClockReader;
 use crate::service::clock_repair::ClockRepairs;
 use crate::service::foreign_keys::KeyReader;
@@ -59,6 +59,12 @@ pub enum LedgerError {
     /// The database failed. A retry with the same request id finds out whether the operation was committed.
     #[error("the ledger cannot write now; retry with the same request_id")]
     Storage(Arc<StorageError>),
+}
+
+impl From<RefusalReason> for LedgerError {
+    fn from(reason: RefusalReason) -> Self {
+        Self::Refused(reason.into())
+    }
 }
 
 /// Verifies keys, and charges and reserves their quota. Each call is in a file of its own.
@@ -126,7 +132,7 @@ impl Ledger {
 
     /// The digest that finds a key. Most texts that are not keys are refused without a look-up.
     fn digest(&self, key: &str) -> Result<Digest, Refusal> {
-        self.key_reader.digest(key).map_err(|_| Refusal::InvalidKey)
+        self.key_reader.digest(key).map_err(|_| RefusalReason::InvalidKey.into())
     }
 
     /// Counts the error of an operation, if it is a refusal.

@@ -6,7 +6,7 @@ use super::batch::Batch;
 use super::operation::{Operation, Rows};
 use super::{Ledger, LedgerError};
 use crate::domain::id::{GatewayId, UserId};
-use crate::domain::ledger::{Refusal, RequestContext, ReservationHandle};
+use crate::domain::ledger::{RefusalReason, RequestContext, ReservationHandle};
 use crate::domain::money::Quota;
 use crate::domain::time::UnixTime;
 use crate::service::key_cache::CachedKey;
@@ -36,7 +36,7 @@ impl Ledger {
         seconds: i64,
     ) -> Result<Reserved, LedgerError> {
         let digest = self.digest(key)?;
-        let key = self.find_key(&digest).await?.ok_or(Refusal::InvalidKey)?;
+        let key = self.find_key(&digest).await?.ok_or(RefusalReason::InvalidKey)?;
         let reserve = Reserve { gateway, key: Arc::clone(&key), quota, context, seconds };
         self.lanes.execute(reserve).await.inspect_err(|error| self.count_refusal(&key, error))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Ledger, LedgerError};
-use crate::domain::ledger::{Accounts, Purpose, Refusal, RequestContext, TokenState, admit};
+use crate::domain::ledger::{Accounts, Purpose, Refusal, RefusalReason, RequestContext, TokenState, admit};
 use crate::domain::money::Quota;
 use crate::service::key_cache::CachedKey;
 
@@ -19,8 +19,8 @@ pub struct Verification {
 }
 
 impl Verification {
-    const fn unknown() -> Self {
-        Self { refusal: Some(Refusal::InvalidKey), key: None, usable: Quota::ZERO }
+    fn unknown() -> Self {
+        Self { refusal: Some(RefusalReason::InvalidKey.into()), key: None, usable: Quota::ZERO }
     }
 
     /// The token's group, or its owner's if the token has none.

@@ -66,7 +66,8 @@ fn l9_a_limit_admits_exactly_its_amount_until_its_period_ends() {
     ];
     for (limits, period, length) in table {
         for of_user in [false, true] {
-            let refusal = if of_user { Refusal::UserPeriodExceeded } else { Refusal::TokenPeriodExceeded };
+            let refusal = if of_user { RefusalReason::UserPeriodExceeded } else { RefusalReason::TokenPeriodExceeded };
+            let refusal = |exceeded| Refusal::period(refusal, exceeded);
             let mut balances = if of_user { with_limits(none, limits) } else { with_limits(limits, none) };
             charge(&mut balances, 60, &at(SUNDAY)).unwrap();
             let exceeded = |used| PeriodExceeded {
@@ -112,8 +113,12 @@ fn of_several_limits_that_are_exceeded_the_one_that_ends_last_is_named() {
         balances.wallets.get_mut(&UserId::new(1)).unwrap().account.period_limits = of_user;
         let resets_at = UnixTime::new(SUNDAY + if period == Period::Month { 9 * DAY } else { DAY });
         let exceeded = PeriodExceeded { period, limit: quota(limit), used: quota(90), resets_at, retry_after };
-        let named = if is_owners { Refusal::UserPeriodExceeded } else { Refusal::TokenPeriodExceeded };
-        assert_eq!(charge(&mut balances, cost, &at(SUNDAY)), Err(named(exceeded)), "{of_token:?} {of_user:?} {cost}");
+        let named = if is_owners { RefusalReason::UserPeriodExceeded } else { RefusalReason::TokenPeriodExceeded };
+        assert_eq!(
+            charge(&mut balances, cost, &at(SUNDAY)),
+            Err(Refusal::period(named, exceeded)),
+            "{of_token:?} {of_user:?} {cost}"
+        );
     }
 }
 
@@ -185,21 +190,22 @@ fn refused_requests_count_neither_as_requests_nor_as_open_reservations() {
     balances.tokens.get_mut(&TOKEN).unwrap().rate_limits =
         RateLimits { requests_per_minute: Some(3), concurrency: Some(1), ..RateLimits::default() };
     for _ in 0..10 {
-        assert!(matches!(hold(&mut balances, 11, &at(SUNDAY)), Err(Refusal::TokenPeriodExceeded(_))));
+        let refused = hold(&mut balances, 11, &at(SUNDAY)).unwrap_err();
+        assert_eq!(refused.reason, RefusalReason::TokenPeriodExceeded);
     }
     let first = hold(&mut balances, 1, &at(SUNDAY)).unwrap();
     for _ in 0..10 {
-        assert_eq!(hold(&mut balances, 1, &at(SUNDAY)), Err(Refusal::TooManyConcurrent));
+        assert_eq!(hold(&mut balances, 1, &at(SUNDAY)), Err(Refusal::concurrency(1)));
     }
     settle(&mut balances, first, 1, &at(SUNDAY));
     let second = hold(&mut balances, 1, &at(SUNDAY)).unwrap();
     assert_eq!(balances.expire(second, at(SUNDAY + 600).now), Ok(Effect::Applied));
     charge(&mut balances, 1, &at(SUNDAY)).unwrap();
-    let refused = Refusal::RateExceeded(RateExceeded::Requests { limit: 3, retry_after: Some(20) });
+    let refused = Refusal::from(RateExceeded::Requests { limit: 3, retry_after: Some(20) });
     assert_eq!(charge(&mut balances, 1, &at(SUNDAY)), Err(refused));
     assert_eq!(balances.tokens[&TOKEN].rate_counters.open_reservations, 0);
     balances.tokens.get_mut(&TOKEN).unwrap().rate_limits = RateLimits { concurrency: Some(0), ..RateLimits::default() };
-    assert_eq!(hold(&mut balances, 1, &at(SUNDAY)), Err(Refusal::NoConcurrency));
+    assert_eq!(hold(&mut balances, 1, &at(SUNDAY)), Err(Refusal::concurrency(0)));
 }
 
 #[test]
@@ -211,7 +217,7 @@ fn model_tokens_count_when_they_are_charged_or_settled() {
     let first = hold(&mut balances, 1, &at(SUNDAY)).unwrap();
     balances.settle(MAKER, first, quota(1), counts, &at(SUNDAY)).unwrap();
     balances.charge(TOKEN, quota(1), counts, &RequestContext::default(), &at(SUNDAY)).unwrap();
-    let refused = Refusal::RateExceeded(RateExceeded::Tokens { limit: 100, retry_after: Some(13) });
+    let refused = Refusal::from(RateExceeded::Tokens { limit: 100, retry_after: Some(13) });
     assert_eq!(charge(&mut balances, 1, &at(SUNDAY)), Err(refused));
     assert_eq!(charge(&mut balances, 1, &at(SUNDAY + 13)), Ok(()));
 }

@@ -75,7 +75,7 @@ proptest! {
                 }
                 Step::Release { by, nth } => {
                     let released = balances.release(by, pick(nth));
-                    prop_assert!(by == MAKER || released == Err(Refusal::NoReservation), "L7");
+                    prop_assert!(by == MAKER || released == Err(RefusalReason::ReservationNotFound.into()), "L7");
                 }
                 Step::Expire { nth, at } => drop(balances.expire(pick(nth), UnixTime::new(at))),
                 Step::Switch { token, on } => {

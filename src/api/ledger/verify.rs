@@ -76,7 +76,7 @@ pub struct VerificationBody {
 
 impl From<&Verification> for VerificationBody {
     fn from(verification: &Verification) -> Self {
-        let reason = verification.refusal.map(|refusal| refusal.reason().into());
+        let reason = verification.refusal.map(|refusal| refusal.reason.into());
         let Some(key) = &verification.key else {
             return Self { reason, ..Self::default() };
         };

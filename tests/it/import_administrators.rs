@@ -10,9 +10,9 @@ use crate::harness::{Client, MASTER_KEY, Server};
 /// Two administrators and a user. The passwords of `root` and `ann` are `123456`, that of `bob` is `correct horse`.
 const PEOPLE: &str = "
     INSERT INTO users (id, username, password, role, status) VALUES
-      (1, 'root', '$2a$10$abcdefghijklmnopqrstuuxD0vCwu/f2ahNVJLL35ZYA2xuiRyPH6', 100, 1),
-      (2, 'bob', '$2a$10$abcdefghijklmnopqrstuu23JPZtHcGhwXSF41f93o/7vBdDut3Xu', 10, 1),
-      (3, 'ann', '$2a$10$abcdefghijklmnopqrstuuxD0vCwu/f2ahNVJLL35ZYA2xuiRyPH6', 1, 1);";
+      (1, 'root', '$2a$04$abcdefghijklmnopqrstuuFwMibPVIyV1/Vdxb3PVZCmM4bYxIada', 100, 1),
+      (2, 'bob', '$2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e', 10, 1),
+      (3, 'ann', '$2a$04$abcdefghijklmnopqrstuuFwMibPVIyV1/Vdxb3PVZCmM4bYxIada', 1, 1);";
 
 /// Username, role and the start of the password hash of the imported accounts.
 async fn imported(pool: &PgPool) -> Vec<(String, i16, String)> {

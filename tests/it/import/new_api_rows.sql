@@ -9,9 +9,9 @@ insert into channels ("key", name) values ('sk-upstream', 'one'), ('sk-upstream'
 -- The password of 1 and 2 is `correct horse`.
 insert into users (id, username, password, display_name, role, status, email, github_id, access_token, quota, used_quota,
     request_count, "group", aff_quota, deleted_at, created_at) values
-    (1, 'boss', '$2a$10$abcdefghijklmnopqrstuu23JPZtHcGhwXSF41f93o/7vBdDut3Xu', 'Root User', 100, 1, '', '',
+    (1, 'boss', '$2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e', 'Root User', 100, 1, '', '',
         'rootrootrootrootrootrootrootroot', 100000000, 0, 0, 'default', 0, null, null),
-    (2, 'Ana', '$2a$10$abcdefghijklmnopqrstuu23JPZtHcGhwXSF41f93o/7vBdDut3Xu', 'Ana Ruiz', 1, 1, 'ana@example.org', 'ana-gh',
+    (2, 'Ana', '$2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e', 'Ana Ruiz', 1, 1, 'ana@example.org', 'ana-gh',
         '0123456789abcdef0123456789abcdef', 500000, 70000, 42, 'default', 100, null, 1700000000),
     (3, 'coco', '', '', 1, 1, 'nobody', '', null, 5000, 100, 1, 'default', 0, null, 1700000000),
     (4, 'сосо', 'plain', 'Со', 1, 1, '', '', null, 0, 0, 0, 'default', 0, null, 1700000000),

@@ -12,7 +12,7 @@ CREATE TABLE `logs` (`id` integer PRIMARY KEY AUTOINCREMENT,`user_id` integer,`c
     `prompt_tokens` integer DEFAULT 0,`completion_tokens` integer DEFAULT 0,`channel_id` integer);
 
 INSERT INTO users (id, username, password, role, status, access_token, quota, used_quota, request_count) VALUES
-    (1, 'root', '$2a$10$abcdefghijklmnopqrstuu23JPZtHcGhwXSF41f93o/7vBdDut3Xu', 100, 1, '', 1, 0, 0),
+    (1, 'root', '$2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e', 100, 1, '', 1, 0, 0),
     (2, 'ben', '', 1, 1, 'benbenbenbenbenbenbenbenbenbenbe', 1000, 90, 3),
     (3, 'deleted_xyz', '', 1, 3, 'goneagoneagoneagoneagoneagoneagon', 5, 0, 0);
 INSERT INTO tokens (id, user_id, key, status, name, created_time, accessed_time, expired_time, remain_quota,

@@ -164,6 +164,8 @@ max_wal_size = 256MB
 fsync = $durable
 synchronous_commit = $durable
 full_page_writes = $durable
+# As in the service's own sessions.
+jit = off
 timezone = 'UTC'
 log_timezone = 'UTC'
 CONF

@@ -11,6 +11,7 @@ use keymeter::config::Config;
 use keymeter::domain::cell::CellLabel;
 use keymeter::domain::clock::SystemClock;
 use keymeter::domain::key::ApiKey;
+use keymeter::service::passwords::HashCost;
 use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
 use serde_json::{Value, json};
@@ -95,7 +96,7 @@ impl Drop for Running {
 pub async fn serve() {
     let config = Config::from_sources(None, std::env::vars()).unwrap();
     let opened = app::open(&config, &Database::start(&config, Use::Command).await.unwrap()).await.unwrap();
-    let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system()).unwrap();
+    let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system(), HashCost::STRONG).unwrap();
     let pool = connect(&std::env::var("DATABASE_URL").unwrap()).await;
     let listener = connections::listen("127.0.0.1:0").await.unwrap();
     println!("http://{}", listener.local_addr().unwrap());
@@ -132,7 +133,7 @@ impl Installation {
         let config = Config::from_sources(None, settings.iter().cloned()).unwrap();
         let opened = app::open(&config, &Database::start(&config, Use::Command).await.unwrap()).await.unwrap();
         let db = opened.db.clone();
-        let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system()).unwrap();
+        let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system(), HashCost::STRONG).unwrap();
         app.state.users.ensure_root(config.root.password.as_ref()).await.unwrap();
         db.close().await;
         let pool = connect(&url).await;

@@ -32,7 +32,7 @@ use crate::service::key_holders::KeyHolders;
 use crate::service::keys::Keys;
 use crate::service::ledger::{Lanes, Ledger, LedgerRules};
 use crate::service::overview::Overviews;
-use crate::service::passwords::Passwords;
+use crate::service::passwords::{HashCost, Passwords};
 use crate::service::rate_limiter::{Limits, RateLimiter};
 use crate::service::recent_balances::RecentBalances;
 use crate::service::refused_requests::RefusedRequests;
@@ -67,7 +67,13 @@ impl App {
     /// # Errors
     /// Settings that contradict each other.
     #[expect(clippy::too_many_lines, reason = "names every part of the service once")]
-    pub fn assemble(opened: Opened, config: &Config, clock: Arc<dyn Clock>, rng: Rng) -> Result<Self, StartError> {
+    pub fn assemble(
+        opened: Opened,
+        config: &Config,
+        clock: Arc<dyn Clock>,
+        rng: Rng,
+        cost: HashCost,
+    ) -> Result<Self, StartError> {
         let Opened { db, vault } = opened;
         let mut registry = telemetry::registry();
         let http_metrics = HttpMetrics::register(&mut registry);
@@ -88,7 +94,7 @@ impl App {
         telemetry::caches::register_foreign_keys(&mut registry, move || counted.len() as u64);
         let key_reader = KeyReader::new(vault.clone(), Arc::clone(&foreign_keys));
         let key_holders = Arc::new(KeyHolders::new(key_reader.clone(), Arc::clone(&rate_limiter)));
-        let passwords = Passwords::new(rng.clone());
+        let passwords = Passwords::new(rng.clone(), cost);
         let sign_in_limits = Arc::new(SignInLimits::new(
             db.clone(),
             Arc::clone(&clock),

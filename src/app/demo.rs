@@ -16,6 +16,7 @@ use crate::domain::group::GroupInfo;
 use crate::domain::password::random_password;
 use crate::domain::setting::SettingValue;
 use crate::domain::time::DAY;
+use crate::service::passwords::HashCost;
 use crate::service::rng::Rng;
 use crate::storage::{self, retention, users};
 
@@ -85,7 +86,7 @@ async fn make_data(opened: &Opened, config: &Config, password: &SecretString) ->
     }
     let clock = Arc::new(ManualClock::at(start));
     let opened = Opened { db: opened.db.clone(), vault: opened.vault.clone() };
-    let app = App::assemble(opened, config, Arc::<ManualClock>::clone(&clock), Rng::system())?;
+    let app = App::assemble(opened, config, Arc::<ManualClock>::clone(&clock), Rng::system(), HashCost::STRONG)?;
     app.state.users.ensure_root(Some(password)).await.map_err(StartError::Root)?;
     print!("Creating demo data, {} days:", demo::DAYS);
     demo::fill(&app.state, &clock, password, |day| {

@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::domain::clock::SystemClock;
 use crate::service;
 use crate::service::jobs::{JobRules, Jobs, expire_reservations};
+use crate::service::passwords::HashCost;
 use crate::service::rng::Rng;
 use crate::version::VERSION;
 
@@ -62,7 +63,7 @@ async fn prepare(
         demo::fill(&opened, config).await?;
     }
     let clock = service::clock::start(&db).await?;
-    let app = App::assemble(opened, config, clock, Rng::system())?;
+    let app = App::assemble(opened, config, clock, Rng::system(), HashCost::STRONG)?;
     let generated_password =
         app.state.users.ensure_root(config.root.password.as_ref()).await.map_err(StartError::Root)?;
     app.foreign_keys.load().await?;

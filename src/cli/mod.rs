@@ -19,6 +19,7 @@ use clap::{Parser, Subcommand};
 use crate::app::{self, App, StartError};
 use crate::config::Config;
 use crate::output::{print_error, print_line};
+use crate::service::passwords::HashCost;
 use crate::service::rng::Rng;
 use crate::storage::OpenError;
 use crate::version::VERSION;
@@ -184,7 +185,7 @@ async fn with_app(config: &Config, command: impl AsyncFnOnce(&App) -> Result<(),
         let opened = app::open(config, database).await?;
         let db = opened.db.clone();
         let clock = service::clock::start(&db).await.map_err(|error| error.to_string())?;
-        let app = App::assemble(opened, config, clock, Rng::system())?;
+        let app = App::assemble(opened, config, clock, Rng::system(), HashCost::STRONG)?;
         let outcome = command(&app).await;
         db.close().await;
         outcome.map_err(Failure::from)

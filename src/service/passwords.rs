@@ -16,6 +16,21 @@ use crate::domain::password::{NewPassword, TypedPassword, is_bcrypt, random_pass
 /// Maximum number of concurrent hashes. Each uses 19 MiB and one core.
 const CONCURRENT_HASHES: usize = 2;
 
+/// What a hash takes to compute. A stored hash is verified at the cost that it names.
+#[derive(Debug, Clone, Copy)]
+pub struct HashCost {
+    kibibytes: u32,
+    passes: u32,
+}
+
+impl HashCost {
+    /// For passwords of people.
+    pub const STRONG: Self = Self { kibibytes: 19 * 1024, passes: 2 };
+
+    /// The least that argon2 allows, for passwords of tests.
+    pub const LEAST: Self = Self { kibibytes: 8, passes: 1 };
+}
+
 /// The queue is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too many passwords are being checked right now; try again in a moment")]
@@ -25,6 +40,7 @@ pub struct PasswordsBusy;
 #[derive(Clone)]
 pub struct Passwords {
     rng: Rng,
+    cost: HashCost,
     /// One permit for each running hash.
     running: Arc<Semaphore>,
     /// One permit for each running or waiting hash.
@@ -47,7 +63,7 @@ impl GeneratedPassword {
     #[must_use]
     pub fn new(rng: &Rng) -> Self {
         let plain = rng.generate(|rng| random_password(rng));
-        let hash = hash_password(plain.as_bytes(), &salt(rng));
+        let hash = hash_password(plain.as_bytes(), &salt(rng), HashCost::STRONG);
         Self { plain, hash }
     }
 }
@@ -63,10 +79,10 @@ pub enum PasswordCheck {
 impl Passwords {
     /// Computes one hash, for unknown users.
     #[must_use]
-    pub fn new(rng: Rng) -> Self {
-        let dummy_hash = hash_password(b"no user has this password", &salt(&rng));
+    pub fn new(rng: Rng, cost: HashCost) -> Self {
+        let dummy_hash = hash_password(b"no user has this password", &salt(&rng), cost);
         let queue = Arc::new(Semaphore::new(CONCURRENT_HASHES + bounds::PASSWORDS_WAITING));
-        Self { rng, running: Arc::new(Semaphore::new(CONCURRENT_HASHES)), queue, dummy_hash: dummy_hash.into() }
+        Self { rng, cost, running: Arc::new(Semaphore::new(CONCURRENT_HASHES)), queue, dummy_hash: dummy_hash.into() }
     }
 
     /// Takes a place in the queue. Call it before any other work for an unauthenticated request.
@@ -85,7 +101,8 @@ impl Passwords {
         let permit = self.queue()?;
         let salt = salt(&self.rng);
         let password = Zeroizing::new(password.expose().to_owned());
-        Ok(self.run(permit, move || hash_password(password.as_bytes(), &salt)).await)
+        let cost = self.cost;
+        Ok(self.run(permit, move || hash_password(password.as_bytes(), &salt, cost)).await)
     }
 
     /// Returns true if `hash` is the hash of `password`. Without a hash, or if the password is too long, it returns false
@@ -110,12 +127,12 @@ impl Passwords {
             return if matches { PasswordCheck::Right } else { PasswordCheck::Wrong };
         };
         let (bcrypt_hash, password) = (bcrypt_hash.clone(), Zeroizing::new(typed.to_owned()));
-        let salt = salt(&self.rng);
+        let (salt, cost) = (salt(&self.rng), self.cost);
         self.run(permit, move || {
             if !matches(&bcrypt_hash, password.as_bytes()) {
                 return PasswordCheck::Wrong;
             }
-            PasswordCheck::RightWithOldHash(hash_password(password.as_bytes(), &salt))
+            PasswordCheck::RightWithOldHash(hash_password(password.as_bytes(), &salt, cost))
         })
         .await
     }
@@ -149,7 +166,7 @@ fn matches(hash: &str, password: &[u8]) -> bool {
     if is_bcrypt(hash) {
         return bcrypt::verify(password, hash).unwrap_or(false);
     }
-    PasswordHash::new(hash).is_ok_and(|hash| hasher().verify_password(password, &hash).is_ok())
+    PasswordHash::new(hash).is_ok_and(|hash| hasher(HashCost::STRONG).verify_password(password, &hash).is_ok())
 }
 
 /// Returns true if `hash` is the bcrypt hash of one of these passwords. For commands: it hashes on this thread.
@@ -159,13 +176,13 @@ pub fn is_bcrypt_of_one<'a>(hash: &str, passwords: impl IntoIterator<Item = &'a 
 }
 
 #[expect(clippy::expect_used, reason = "these parameters are valid, and so is every salt of 16 bytes")]
-fn hash_password(password: &[u8], salt: &[u8]) -> String {
-    hasher().hash_password_with_salt(password, salt).expect("valid").to_string()
+fn hash_password(password: &[u8], salt: &[u8], cost: HashCost) -> String {
+    hasher(cost).hash_password_with_salt(password, salt).expect("valid").to_string()
 }
 
 #[expect(clippy::expect_used, reason = "these parameters are valid")]
-fn hasher() -> Argon2<'static> {
-    let params = Params::new(19 * 1024, 2, 1, None).expect("valid");
+fn hasher(cost: HashCost) -> Argon2<'static> {
+    let params = Params::new(cost.kibibytes, cost.passes, 1, None).expect("valid");
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
 }
 
@@ -175,9 +192,9 @@ mod tests {
 
     #[tokio::test]
     async fn only_the_right_password_matches() {
-        let passwords = Passwords::new(Rng::seeded(1));
+        let passwords = Passwords::new(Rng::seeded(1), HashCost::LEAST);
         let hash = passwords.hash(&NewPassword::parse("correct horse").unwrap()).await.unwrap();
-        assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
+        assert!(hash.starts_with("$argon2id$v=19$m=8,t=1,p=1$"));
         let matches = async |hash: Option<&str>, typed: &str| {
             let permit = passwords.queue().unwrap();
             passwords.verify(permit, hash.map(str::to_owned), &TypedPassword::new(typed)).await
@@ -187,8 +204,20 @@ mod tests {
         assert!(!matches(None, "no user has this password").await);
         assert!(!matches(Some("damaged"), "x").await);
         assert!(!matches(Some(""), "no user has this password").await);
-        let empty = super::hash_password(b"", &[7; 16]);
+        let empty = super::hash_password(b"", &[7; 16], HashCost::LEAST);
         assert!(!matches(Some(&empty), &"x".repeat(129)).await, "a password that is too long matches nothing");
+    }
+
+    #[tokio::test]
+    async fn passwords_of_people_have_strong_hashes_that_are_verified_at_their_own_cost() {
+        let strong = Passwords::new(Rng::seeded(1), HashCost::STRONG);
+        let hash = strong.hash(&NewPassword::parse("correct horse").unwrap()).await.unwrap();
+        for hash in [&hash, &GeneratedPassword::new(&Rng::seeded(1)).hash, &*strong.dummy_hash] {
+            assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
+        }
+        let other = Passwords::new(Rng::seeded(1), HashCost::LEAST);
+        let typed = TypedPassword::new("correct horse");
+        assert!(other.verify(other.queue().unwrap(), Some(hash), &typed).await);
     }
 
     /// The hash of `correct horse`, made with crypt(3).
@@ -196,7 +225,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_bcrypt_hash_is_verified_and_replaced() {
-        let passwords = Passwords::new(Rng::seeded(1));
+        let passwords = Passwords::new(Rng::seeded(1), HashCost::LEAST);
         let check = async |hash: &str, typed: &str| {
             let permit = passwords.queue().unwrap();
             passwords.verify_and_rehash(permit, Some(hash.to_owned()), &TypedPassword::new(typed)).await
@@ -216,7 +245,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_queue_is_bounded_and_a_finished_hash_frees_a_place() {
-        let passwords = Passwords::new(Rng::seeded(1));
+        let passwords = Passwords::new(Rng::seeded(1), HashCost::LEAST);
         let mut permits: Vec<_> =
             (0..CONCURRENT_HASHES + bounds::PASSWORDS_WAITING).map(|_| passwords.queue().unwrap()).collect();
         assert_eq!(passwords.queue().err(), Some(PasswordsBusy));

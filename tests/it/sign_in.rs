@@ -11,8 +11,10 @@ use http::{HeaderValue, Method, Request};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use crate::harness::database::url;
 use crate::harness::gateway::switches;
-use crate::harness::{Answer, Caller, ROOT_PASSWORD, TestApp};
+use crate::harness::process::run;
+use crate::harness::{Answer, Caller, MASTER_KEY, ROOT_PASSWORD, Server, TestApp};
 
 const LOGIN: &str = "/api/user/login";
 const REGISTER: &str = "/api/user/register";
@@ -251,6 +253,18 @@ async fn the_public_url_is_this_site_behind_a_proxy_that_changes_host(pool: PgPo
             }
         }
     }
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_program_stores_passwords_as_strong_hashes(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let database = url(&pool);
+    let settings = [("DATABASE_URL", database.as_str()), ("KEYMETER_SECRETS__MASTER_KEY", MASTER_KEY)];
+    let mut server = Server::start(dir.path(), &settings).await;
+    server.terminate();
+    assert!(run(dir.path(), &settings, &["user", "create", "ana"]).status.success());
+    let hashes: Vec<String> = sqlx::query_scalar("select password_hash from users").fetch_all(&pool).await.unwrap();
+    assert!(hashes.len() == 2 && hashes.iter().all(|hash| hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$")));
 }
 
 /// The hash of `correct horse` in an imported account, made with crypt(3).

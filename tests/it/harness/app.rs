@@ -11,6 +11,7 @@ use keymeter::domain::clock::{Clock, ManualClock};
 use keymeter::domain::time::UnixTime;
 use keymeter::service::foreign_keys::ForeignKeys;
 use keymeter::service::jobs::expire_overdue;
+use keymeter::service::passwords::HashCost;
 use keymeter::service::refused_requests::RefusedRequests;
 use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
@@ -157,5 +158,5 @@ fn assemble(pool: &PgPool, clock: &Arc<ManualClock>, settings: &[(&str, &str)], 
     let config = Config::from_sources(None, all.into_iter()).unwrap();
     let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
     let opened = Opened { db: Db::new(pool.clone()), vault };
-    App::assemble(opened, &config, clock.clone(), Rng::seeded(seed)).unwrap()
+    App::assemble(opened, &config, clock.clone(), Rng::seeded(seed), HashCost::LEAST).unwrap()
 }

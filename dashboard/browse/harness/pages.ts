@@ -65,20 +65,38 @@ interface PageFixtures {
   site: string;
 }
 
+/** The responses to the pages of a missing key and a missing user. */
+const EXPECTED = [/^404 GET \/api\/token\/999999/, /^404 GET \/api\/admin\/(users|tokens)\/999999/];
+
 /** Opens a page of the demo, and waits until it is there with its own address. */
 export async function openPage(
   { visit, site }: PageFixtures,
-  { as, path: pathOf }: DemoPage,
+  demoPage: DemoPage,
   options: VisitOptions,
 ): Promise<Page> {
-  if (as === 'nova') await createNova(site);
-  const path = typeof pathOf === 'string' ? pathOf : pathOf(await idsOf(site));
-  // The responses to the pages of a missing key and a missing user.
-  const expected = [/^404 GET \/api\/token\/999999/, /^404 GET \/api\/admin\/(users|tokens)\/999999/];
-  const page = await visit({ ...options, as: as && USERS[as], path, expected });
-  await settled(page);
-  expect(page.url()).toBe(site + path);
+  const { as } = demoPage;
+  const path = await pathIn(site, demoPage);
+  const page = await visit({ ...options, as: as && USERS[as], path, expected: EXPECTED });
+  await arrived(page, site + path);
   return page;
+}
+
+/** Opens another page of the demo for the same user, with the scripts and the session that are there. */
+export async function openNextPage(page: Page, site: string, demoPage: DemoPage) {
+  const path = await pathIn(site, demoPage);
+  await page.goto(path);
+  await arrived(page, site + path);
+}
+
+/** The path of a page, once the demo has what it shows. */
+async function pathIn(site: string, { as, path }: DemoPage): Promise<string> {
+  if (as === 'nova') await createNova(site);
+  return typeof path === 'string' ? path : path(await idsOf(site));
+}
+
+async function arrived(page: Page, url: string) {
+  await settled(page);
+  expect(page.url()).toBe(url);
 }
 
 async function createNova(site: string) {

@@ -29,7 +29,6 @@ export type Visit = (options?: VisitOptions) => Promise<Page>;
 
 interface Fixtures {
   visit: Visit;
-  root: Api;
   /** Starts a server that ends with the test. */
   startServer: (options?: ServerOptions) => Promise<Server>;
 }
@@ -42,6 +41,8 @@ interface WorkerFixtures {
   browserWith: BrowserWith;
   /** The URL of the server. */
   site: string;
+  /** The API with a session of `root`. */
+  root: Api;
 }
 
 const DESKTOP = { width: 1280, height: 800 };
@@ -69,7 +70,7 @@ export const test = base.extend<Fixtures, WorkerOptions & WorkerFixtures>({
     { scope: 'worker' },
   ],
   site: [async ({ server }, use) => use(await siteOf(server)), { scope: 'worker', timeout: START_MS }],
-  root: async ({ site }, use) => use(await asRoot(site)),
+  root: [async ({ site }, use) => use(await asRoot(site)), { scope: 'worker' }],
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the dependencies of a fixture here
   startServer: async ({}, use) => {
     const servers: Server[] = [];

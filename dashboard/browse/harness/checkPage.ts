@@ -5,10 +5,10 @@ import { horizontalOverflow } from './scrolling';
 import { expect } from './test';
 
 /** The widths at which accessibility is checked: a phone and a desktop. */
-const ACCESSIBILITY_WIDTHS = [390, 1280];
+export const ACCESSIBILITY_WIDTHS = [390, 1280];
 
-/** Checks that an open page has its own title, is accessible and fits these screens. */
-export async function checkPage(page: Page, screens: Screen[]) {
+/** Checks that an open page has its own title, fits these screens, and is accessible on those of these widths. */
+export async function checkPage(page: Page, screens: Screen[], accessibilityWidths = ACCESSIBILITY_WIDTHS) {
   const heading = await page.getByRole('heading', { level: 1 }).innerText();
   // So pages with other headings have other titles.
   expect((await page.title()).split(' · ').slice(-2)).toEqual([heading, 'Keymeter']);
@@ -19,7 +19,7 @@ export async function checkPage(page: Page, screens: Screen[]) {
     await resize(page, screen);
     const where = screenName(screen);
     report(where, await lasting(() => misfits(page)));
-    if (!screen.zoom && ACCESSIBILITY_WIDTHS.includes(screen.width))
+    if (!screen.zoom && accessibilityWidths.includes(screen.width))
       report(where, await violations(page.locator('html')));
   }
   report('covered', await lasting(() => coveredControls(page.locator('html'))));

@@ -6,6 +6,7 @@ use keymeter::domain::bounds;
 use sqlx::PgPool;
 
 use crate::harness::TestApp;
+use crate::harness::wait::eventually;
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn reports_of_one_user_wait_in_line_and_leave_connections_to_others(pool: PgPool) {
@@ -39,6 +40,9 @@ async fn reports_of_one_user_wait_in_line_and_leave_connections_to_others(pool: 
             for _ in 0..5 {
                 assert_eq!(ben.get("/api/user/self").await.ok()["username"], "ben", "{path}");
             }
+            // A report that arrived after one was answered would have a place.
+            let refused = || asked.iter().filter(|task| task.is_finished()).count();
+            eventually("the others are refused", async || refused() == 40 - bounds::MAX_REPORTS_OF_USER).await;
         };
         tokio::time::timeout(Duration::from_secs(10), others).await.expect("other users are answered");
         holder.rollback().await.unwrap();

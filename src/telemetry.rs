@@ -6,6 +6,7 @@
 
 pub mod caches;
 pub mod clock;
+pub mod jobs;
 pub mod ledger;
 pub mod refused_requests;
 pub mod requests;

@@ -27,6 +27,7 @@ use crate::service::foreign_keys::{ForeignKeys, KeyReader};
 use crate::service::gateways::Gateways;
 use crate::service::imports::Imports;
 use crate::service::invalidator::Invalidator;
+use crate::service::jobs;
 use crate::service::key_cache::KeyCache;
 use crate::service::key_holders::KeyHolders;
 use crate::service::keys::Keys;
@@ -48,6 +49,7 @@ use crate::service::users::{AccountRules, Users};
 use crate::storage::sessions::SessionTable;
 use crate::telemetry::caches::InvalidationMetrics;
 use crate::telemetry::clock::ClockMetrics;
+use crate::telemetry::jobs::JobMetrics;
 use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{self, Metrics};
 /// The assembled service.
@@ -59,6 +61,7 @@ pub struct App {
     pub foreign_keys: Arc<ForeignKeys>,
     pub refused_requests: Arc<RefusedRequests>,
     pub(super) clock_reader: Arc<ClockReader>,
+    pub(super) job_metrics: JobMetrics,
     /// Ends the usage that was counted in the future. Taken by the background task.
     pub(super) repairer: Option<(ClockRepairer, mpsc::Receiver<UserId>)>,
 }
@@ -123,6 +126,7 @@ impl App {
         let clock_reader = Arc::new(ClockReader::new(db.clone(), Arc::clone(&clock), clock_metrics));
         let lanes = Lanes::start(&db, &clock, &repairs, &rng, &balances, &ledger_rules, &mut registry);
         let refused_requests = Arc::new(RefusedRequests::new(db.clone(), &mut registry));
+        let job_metrics = JobMetrics::register(&mut registry, jobs::names());
         let ledger = Ledger::new(
             db.clone(),
             key_reader.clone(),
@@ -240,6 +244,7 @@ impl App {
             foreign_keys,
             refused_requests,
             clock_reader,
+            job_metrics,
             repairer: Some((repairer, repair_queue)),
         })
     }

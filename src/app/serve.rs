@@ -99,9 +99,10 @@ impl App {
         let (db, clock) = (self.state.db.clone(), Arc::clone(&self.state.clock));
         let max_clock_skew = i64::from(config.server.max_clock_skew_seconds);
         let rules = JobRules { retention_days: config.usage.retention_days, max_clock_skew };
-        let jobs = Jobs::new(db.clone(), Arc::new(SystemClock), Arc::clone(&self.rate_limiter), rules);
+        let (limiter, metrics) = (Arc::clone(&self.rate_limiter), self.job_metrics.clone());
+        let jobs = Jobs::new(db.clone(), Arc::new(SystemClock), limiter, rules, metrics.clone());
         let ledger = Arc::downgrade(&self.state.ledger);
-        let expire = expire_reservations(db.clone(), clock, move || ledger.upgrade());
+        let expire = expire_reservations(db.clone(), clock, move || ledger.upgrade(), metrics);
         let load_foreign_keys = Arc::clone(&self.foreign_keys).run_loader();
         let write_refused = Arc::clone(&self.refused_requests).run();
         let mut tasks = vec![

@@ -9,6 +9,7 @@ use keymeter::domain::time::UnixTime;
 use keymeter::service::jobs::{JobRules, Jobs};
 use keymeter::service::rate_limiter::{Limits, RateLimiter};
 use keymeter::storage::Db;
+use keymeter::telemetry::jobs::JobMetrics;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use tempfile::TempDir;
@@ -25,7 +26,13 @@ fn jobs(app: &TestApp, retention_days: u32) -> Jobs {
     let clock: Arc<dyn Clock> = app.clock.clone();
     let limits = Limits { search: 0, login: 0, usage: 0, drop_in: 0, wrong_keys: 0, register: 0 };
     let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
-    Jobs::new(Db::new(app.pool.clone()), clock, rate_limiter, JobRules { retention_days, max_clock_skew: 30 })
+    Jobs::new(
+        Db::new(app.pool.clone()),
+        clock,
+        rate_limiter,
+        JobRules { retention_days, max_clock_skew: 30 },
+        JobMetrics::default(),
+    )
 }
 
 async fn count(pool: &PgPool, of: &str) -> i64 {

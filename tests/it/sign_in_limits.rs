@@ -12,6 +12,7 @@ use keymeter::domain::clock::Clock;
 use keymeter::service::jobs::{JobRules, Jobs};
 use keymeter::service::rate_limiter::{Limits, RateLimiter};
 use keymeter::storage::Db;
+use keymeter::telemetry::jobs::JobMetrics;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgPool};
 
@@ -265,7 +266,7 @@ async fn what_is_stored_is_bounded_and_deleted_when_it_is_old(pool: PgPool) {
     let limits = Limits { search: 0, login: 0, usage: 0, drop_in: 0, wrong_keys: 0, register: 0 };
     let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
     let rules = JobRules { retention_days: 90, max_clock_skew: 30 };
-    let jobs = Jobs::new(Db::new(app.pool.clone()), clock, rate_limiter, rules);
+    let jobs = Jobs::new(Db::new(app.pool.clone()), clock, rate_limiter, rules, JobMetrics::default());
     let left = async |later: i64| -> Value {
         jobs.run_as_of(app.clock.now().plus(later)).await.unwrap();
         json!([

@@ -7,6 +7,10 @@ use std::time::Duration;
 use crate::domain::clock::Clock;
 use crate::service::ledger::Ledger;
 use crate::storage::{Db, StorageError, reservations};
+use crate::telemetry::jobs::JobMetrics;
+
+/// For the log and the metric.
+pub(super) const NAME: &str = "expire reservations";
 
 /// How often overdue reservations are looked for. Their quota has to be back within 30 s.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -15,15 +19,21 @@ const INTERVAL: Duration = Duration::from_secs(10);
 const LIMIT: i64 = 1_000;
 
 /// Expires reservations for as long as the ledger lives.
-pub async fn expire_reservations(db: Db, clock: Arc<dyn Clock>, ledger: impl Fn() -> Option<Arc<Ledger>>) {
+pub async fn expire_reservations(
+    db: Db,
+    clock: Arc<dyn Clock>,
+    ledger: impl Fn() -> Option<Arc<Ledger>>,
+    metrics: JobMetrics,
+) {
     let mut ticks = tokio::time::interval(INTERVAL);
     loop {
         ticks.tick().await;
         let Some(ledger) = ledger() else {
             return;
         };
-        if let Err(error) = expire_overdue(&db, &clock, &ledger).await {
-            tracing::warn!(%error, "overdue reservations were not expired; the next round tries again");
+        match expire_overdue(&db, &clock, &ledger).await {
+            Ok(()) => metrics.succeeded(NAME, clock.now()),
+            Err(error) => tracing::warn!(job = NAME, %error, "a job failed; the next round tries again"),
         }
     }
 }

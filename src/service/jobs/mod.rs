@@ -20,12 +20,14 @@ use std::time::Duration;
 
 pub use expire_reservations::{expire_overdue, expire_reservations};
 use futures_util::future::BoxFuture;
+use tracing::Instrument;
 
 use super::rate_limiter::RateLimiter;
 use crate::domain::bounds;
 use crate::domain::clock::Clock;
 use crate::domain::time::{DAY, UnixTime};
 use crate::storage::{self, Conn, Db, StorageError, retention};
+use crate::telemetry::jobs::JobMetrics;
 
 /// Every job that works on the tables, in this order.
 const JOBS: [Job; 12] = [
@@ -43,12 +45,17 @@ const JOBS: [Job; 12] = [
     statistics::JOB,
 ];
 
+/// The names of all jobs, for the metric.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    JOBS.iter().map(|job| job.name).chain([expire_reservations::NAME])
+}
+
 /// How often the jobs run.
 const INTERVAL: Duration = Duration::from_mins(1);
 
 /// A job that works on the tables.
 struct Job {
-    /// For the log.
+    /// For the log and the metric.
     name: &'static str,
     /// Whether it deletes rows for their age.
     deletes: bool,
@@ -67,6 +74,12 @@ impl Progress {
     const fn after_deleting(rows: u64) -> Self {
         if rows < retention::BATCH { Self::Done } else { Self::MoreToDo }
     }
+}
+
+/// Whether a job has done all that there was to do.
+enum Finished {
+    Yes,
+    Later,
 }
 
 /// One round of all jobs.
@@ -96,6 +109,7 @@ pub struct Jobs {
     own_clock: Arc<dyn Clock>,
     rate_limiter: Arc<RateLimiter>,
     rules: JobRules,
+    metrics: JobMetrics,
 }
 
 /// Settings of the jobs.
@@ -110,8 +124,14 @@ pub struct JobRules {
 impl Jobs {
     /// Jobs on `db`. `own_clock` is the wall clock of this machine.
     #[must_use]
-    pub const fn new(db: Db, own_clock: Arc<dyn Clock>, rate_limiter: Arc<RateLimiter>, rules: JobRules) -> Self {
-        Self { db, own_clock, rate_limiter, rules }
+    pub const fn new(
+        db: Db,
+        own_clock: Arc<dyn Clock>,
+        rate_limiter: Arc<RateLimiter>,
+        rules: JobRules,
+        metrics: JobMetrics,
+    ) -> Self {
+        Self { db, own_clock, rate_limiter, rules, metrics }
     }
 
     /// Runs the jobs every minute, for as long as the server runs.
@@ -120,9 +140,8 @@ impl Jobs {
         loop {
             ticks.tick().await;
             self.rate_limiter.tidy();
-            if let Err(error) = self.run_once().await {
-                tracing::warn!(%error, "a job failed; the next round tries again");
-            }
+            // What failed has its line in the log.
+            let _ = self.run_once().await;
         }
     }
 
@@ -131,7 +150,11 @@ impl Jobs {
     /// # Errors
     /// See [`Self::run_as_of`].
     pub async fn run_once(&self) -> Result<(), StorageError> {
-        let now = storage::read_clock(&mut *self.db.acquire().await?).await?.seconds();
+        let now = async { storage::read_clock(&mut *self.db.acquire().await?).await };
+        let now = now
+            .await
+            .inspect_err(|error| tracing::warn!(%error, "no job can run without the database's clock"))?
+            .seconds();
         let skew = self.own_clock.now().since(now);
         let may_delete = skew.abs() <= self.rules.max_clock_skew;
         if !may_delete {
@@ -156,20 +179,27 @@ impl Jobs {
         let round = Round { now, retention_days: self.rules.retention_days };
         let mut outcome = Ok(());
         for job in JOBS.iter().filter(|job| may_run(job)) {
-            outcome = outcome.and(self.finish(job, round).await);
+            let span = tracing::info_span!("job", job = job.name);
+            let finished = self.finish(job, round).instrument(span).await;
+            match &finished {
+                Ok(Finished::Yes) => self.metrics.succeeded(job.name, now),
+                Ok(Finished::Later) => {}
+                Err(error) => tracing::warn!(job = job.name, %error, "a job failed; the next round tries again"),
+            }
+            outcome = outcome.and(finished.map(drop));
         }
         outcome
     }
 
     /// Runs the steps of a job until nothing is left to do.
-    async fn finish(&self, job: &Job, round: Round) -> Result<(), StorageError> {
+    async fn finish(&self, job: &Job, round: Round) -> Result<Finished, StorageError> {
         loop {
             match self.step(job, round).await {
                 Ok(Progress::MoreToDo) => {}
-                Ok(Progress::Done) => return Ok(()),
+                Ok(Progress::Done) => return Ok(Finished::Yes),
                 Err(StorageError::Locked(reason)) => {
                     tracing::info!(job = job.name, %reason, "a table is in use; the next round tries again");
-                    return Ok(());
+                    return Ok(Finished::Later);
                 }
                 Err(error) => return Err(error),
             }

@@ -1,0 +1,40 @@
+//! The metric of the jobs.
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::domain::time::UnixTime;
+
+/// When each job last succeeded.
+#[derive(Debug, Clone, Default)]
+pub struct JobMetrics(Family<JobLabels, Gauge>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct JobLabels {
+    job: &'static str,
+}
+
+impl JobMetrics {
+    /// Registers the metric, for these jobs.
+    #[must_use]
+    pub fn register(registry: &mut Registry, jobs: impl IntoIterator<Item = &'static str>) -> Self {
+        let metrics = Self::default();
+        registry.register_with_unit(
+            "job_last_success_timestamp",
+            "The Unix time at which a job last did all that there was to do; 0 until then",
+            Unit::Seconds,
+            metrics.0.clone(),
+        );
+        for job in jobs {
+            drop(metrics.0.get_or_create(&JobLabels { job }));
+        }
+        metrics
+    }
+
+    /// A job did all that there was to do.
+    pub fn succeeded(&self, job: &'static str, now: UnixTime) {
+        self.0.get_or_create(&JobLabels { job }).set(now.get());
+    }
+}

@@ -1,11 +1,13 @@
 //! The log and the metrics, for operators.
 //!
 //! The request log is an interface: one line of target `keymeter::request` for every answer, with
-//! `method`, `route` (the pattern, never the path), `status`, `us` (microseconds), `request_id`, `ip` and, where
-//! known, `user_id`, the error code `error` and the `cause` of a failure that is not the caller's. No line contains a key, a cookie, a password or a body.
+//! `method`, `route` (the pattern, never the path), `status`, `us` (microseconds), `db_calls` and `db_us` (statements of
+//! this request and their time), `request_id`, `ip` and, where known, `user_id`, the error code `error` and the `cause` of a
+//! failure that is not the caller's. Every other line that is written for a request has its span `request`. No line contains a key, a cookie, a password or a body.
 
 pub mod caches;
 pub mod clock;
+pub mod database_calls;
 pub mod jobs;
 pub mod ledger;
 pub mod refused_requests;
@@ -16,7 +18,9 @@ use std::io::IsTerminal;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 /// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
@@ -47,15 +51,14 @@ pub enum MetricsAccess {
 pub fn start_log(filter: &str, format: LogFormat) -> Result<(), String> {
     let filter =
         EnvFilter::try_new(filter).map_err(|error| format!("`log.filter` cannot be read: {error}; try \"info\""))?;
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
-    let started = match format {
-        LogFormat::Text => builder.try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+    let lines =
+        tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    let lines = match format {
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).boxed(),
     };
-    started.map_err(|error| format!("the log cannot be started: {error}"))
+    let log = tracing_subscriber::registry().with(lines.with_filter(filter)).with(database_calls::layer());
+    log.try_init().map_err(|error| format!("the log cannot be started: {error}"))
 }
 
 /// What `/metrics` shows. Each layer registers the metrics of what it does.

@@ -12,6 +12,7 @@ use tracing::Instrument as _;
 
 use crate::domain::bounds;
 use crate::domain::id::UserId;
+use crate::telemetry::database_calls::DatabaseCalls;
 
 /// Why a report is not made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -98,13 +99,11 @@ impl ReportQueue {
         let turn = turn.acquire_owned().await.expect("the semaphore is never closed");
         let running = Arc::clone(&self.running).acquire_owned().await.expect("the semaphore is never closed");
         // A task of its own holds the permits, because the database goes on with a statement whose request was cancelled.
-        let task = tokio::spawn(
-            async move {
-                let _permits = (running, turn, place);
-                report.await
-            }
-            .instrument(tracing::Span::current()),
-        );
+        let report = async move {
+            let _permits = (running, turn, place);
+            report.await
+        };
+        let task = tokio::spawn(DatabaseCalls::current().of(report).instrument(tracing::Span::current()));
         task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::harness::database::url;
+use crate::harness::wait::eventually;
 use crate::harness::{Answer, Client, Server};
 
 async fn execute(pool: &PgPool, statement: &'static str) {
@@ -18,11 +19,12 @@ fn with_id(client: &Client, id: &'static str) -> Client {
     client
 }
 
-/// The one line that the program wrote about the request with this id.
+/// The one line of the request with this id.
 fn line(server: &Server, answer: &Answer, id: &str) -> Value {
     assert_eq!(answer.header("x-request-id"), Some(id));
     let output = server.output();
-    let lines: Vec<&str> = output.lines().filter(|line| line.contains(id)).collect();
+    let lines: Vec<&str> =
+        output.lines().filter(|line| line.contains(id) && line.contains(r#""target":"keymeter::request""#)).collect();
     assert_eq!(lines.len(), 1, "{lines:?}");
     serde_json::from_str(lines[0]).unwrap()
 }
@@ -47,7 +49,17 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
 
     let fine = with_id(&root, "fine-1").get("/api/user/self").await;
     fine.ok();
-    assert_eq!(level_and_cause(&line(&server, &fine, "fine-1")), ("INFO", ""));
+    let written = line(&server, &fine, "fine-1");
+    assert_eq!(level_and_cause(&written), ("INFO", ""));
+    let calls = |line: &Value| (line["db_calls"].as_u64().unwrap(), line["db_us"].as_u64().unwrap());
+    let (count, micros) = calls(&written);
+    assert!(count > 0 && micros > 0 && micros <= written["us"].as_u64().unwrap(), "{written}");
+    let live = with_id(&root, "live-1").get("/healthz").await;
+    assert_eq!(calls(&line(&server, &live, "live-1")), (0, 0), "no statement, no time");
+    let verify = json!({ "key": key });
+    with_id(&gateway, "verified-0").post("/api/gateway/verify", verify.clone()).await.ok();
+    let verified = with_id(&gateway, "verified-1").post("/api/gateway/verify", verify).await;
+    assert_eq!(calls(&line(&server, &verified, "verified-1")), (0, 0), "a cached key");
     let refused = with_id(&root, "refused-1").get("/api/token/99").await;
     refused.refuses(404, "not_found");
     assert_eq!(level_and_cause(&line(&server, &refused, "refused-1")), ("INFO", ""));
@@ -90,4 +102,49 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
     let written = line(&server, &failed, "held-1");
     let (level, cause) = level_and_cause(&written);
     assert!(level == "WARN" && cause.starts_with("another transaction holds a row: "), "{level} {cause}");
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_line_that_is_no_answer_says_for_which_request_batch_or_job_it_was_written(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = [
+        ("DATABASE_URL", url(&pool)),
+        ("KEYMETER_LOG__FORMAT", "json".to_owned()),
+        ("KEYMETER_SERVER__METRICS", "open".to_owned()),
+        // The statements of sqlx are the lines that a request writes.
+        ("KEYMETER_LOG__FILTER", "info,sqlx::query=debug".to_owned()),
+    ];
+    let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let server = Server::start(dir.path(), &settings).await;
+    let root = Client::root(&server).await;
+    with_id(&root, "page-1").get("/api/token/?p=1").await.ok();
+    execute(&pool, "alter table sign_in_lockouts rename to elsewhere").await;
+    let second = Server::start(dir.path(), &settings).await;
+    let lines = |server: &Server, is_meant: fn(&Value) -> bool| -> Vec<Value> {
+        let output = server.output();
+        output.lines().filter_map(|line| serde_json::from_str(line).ok()).filter(is_meant).collect()
+    };
+    let of_page = lines(&server, |line| line["spans"][0]["request_id"] == "page-1" && line["target"] == "sqlx::query");
+    assert!(of_page.len() > 1, "{of_page:?}");
+    for line in &of_page {
+        let span = &line["spans"][0];
+        assert_eq!(
+            (&span["name"], &span["method"], &span["route"]),
+            (&json!("request"), &json!("GET"), &json!("/api/token"))
+        );
+    }
+    assert!(of_page.iter().any(|line| line["spans"][0]["user_id"] == 1), "{of_page:?}");
+    let failed = |line: &Value| line["message"] == "a job failed; the next round tries again";
+    eventually("the job fails", async || !lines(&second, failed).is_empty()).await;
+    let named: Vec<Value> = lines(&second, failed).into_iter().map(|line| line["job"].clone()).collect();
+    assert_eq!(named, ["delete old refused sign-ins"]);
+    let of_job = lines(&second, |line| line["spans"][0]["job"] == "delete old refused sign-ins");
+    assert!(!of_job.is_empty(), "its statements have its span");
+    // The last job of the round.
+    let anyone = Client::stranger(&second);
+    let succeeded = async || anyone.get("/metrics").await.text;
+    let never = |job: &str| format!("keymeter_job_last_success_timestamp_seconds{{job=\"{job}\"}} 0\n");
+    eventually("the round ends", async || !succeeded().await.contains(&never("analyse tables without statistics")))
+        .await;
+    assert!(succeeded().await.contains(&never("delete old refused sign-ins")));
 }

@@ -5,9 +5,14 @@ use axum::middleware::Next;
 use axum::response::Response;
 use http::{HeaderValue, header};
 
-/// Adds the security headers, and makes the route's pattern an extension of the answer: it is known only here, inside
-/// the router, and the request log is outside.
+use super::observe::set_route;
+
+/// Adds the security headers, and tells the request log, which is outside, the route's pattern: it is known only here,
+/// inside the router.
 pub async fn add_headers(matched: Option<MatchedPath>, request: Request, next: Next) -> Response {
+    if let Some(matched) = &matched {
+        set_route(request.extensions(), matched);
+    }
     let mut answer = next.run(request).await;
     if let Some(matched) = matched {
         answer.extensions_mut().insert(matched);

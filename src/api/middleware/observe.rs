@@ -6,20 +6,28 @@ use std::time::Instant;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
+use http::Extensions;
 use http::request::Parts;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use super::request_id::RequestId;
 use crate::api::api_error::ApiError;
 use crate::api::extract::ClientIp;
 use crate::api::state::AppState;
 use crate::domain::id::UserId;
+use crate::telemetry::database_calls::DatabaseCalls;
 
 /// The route of requests that match none.
 const NO_ROUTE: &str = "-";
 
-/// The signed-in user of a request, as an extension of it.
-#[derive(Debug, Clone, Default)]
-struct RequestUser(Arc<OnceLock<UserId>>);
+/// What becomes known of a request while it is answered, as an extension of it.
+#[derive(Debug, Clone)]
+struct Observed {
+    user: Arc<OnceLock<UserId>>,
+    /// The span of the request. The current span may be one inside it.
+    span: Span,
+}
 
 /// What failed in a request that is answered 200, as an extension of its answer: a batch fails in parts.
 #[derive(Debug, Clone)]
@@ -27,8 +35,16 @@ pub struct PartialFailure(pub Arc<str>);
 
 /// Records the signed-in user for the request log.
 pub fn set_user(parts: &Parts, user: UserId) {
-    if let Some(cell) = parts.extensions.get::<RequestUser>() {
-        let _ = cell.0.set(user);
+    if let Some(Observed { user: cell, span }) = parts.extensions.get() {
+        let _ = cell.set(user);
+        span.record("user_id", user.get());
+    }
+}
+
+/// Records the route's pattern in the span of a request.
+pub(super) fn set_route(extensions: &Extensions, route: &MatchedPath) {
+    if let Some(Observed { span, .. }) = extensions.get() {
+        span.record("route", route.as_str());
     }
 }
 
@@ -38,13 +54,18 @@ pub async fn observe(State(app): State<Arc<AppState>>, request: Request, next: N
     let _in_flight = app.http_metrics.start();
     let (mut parts, body) = request.into_parts();
     let id = RequestId::of(&parts, &app.rng);
-    let user = RequestUser::default();
     parts.extensions.insert(id.clone());
-    parts.extensions.insert(user.clone());
     let ip = ClientIp::of(&parts, &app).0;
     let method = parts.method.clone();
+    let span = tracing::info_span!(
+        target: "keymeter::request", "request", %method, route = Empty, request_id = id.0, user_id = Empty
+    );
+    let user = Arc::new(OnceLock::new());
+    parts.extensions.insert(Observed { user: Arc::clone(&user), span: span.clone() });
 
-    let mut answer = next.run(Request::from_parts(parts, body)).await;
+    let calls = DatabaseCalls::default();
+    let answer = next.run(Request::from_parts(parts, body)).instrument(span);
+    let mut answer = calls.clone().of(answer).await;
 
     id.write(&mut answer);
     let route = answer.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| path.as_str());
@@ -53,7 +74,7 @@ pub async fn observe(State(app): State<Arc<AppState>>, request: Request, next: N
     let error = refusal.map(|refusal| refusal.code.as_str());
     let partial = answer.extensions().get::<PartialFailure>().map(|failure| &failure.0);
     let cause = refusal.and_then(|refusal| refusal.cause.as_ref()).or(partial).map(|cause| &**cause);
-    let user_id = user.0.get().map(|user| user.get());
+    let user_id = user.get().map(|user: &UserId| user.get());
     let took = started.elapsed();
     app.http_metrics.answer(&method, route, status, took);
     if let Some(error) = error.filter(|_| status == 401) {
@@ -64,7 +85,8 @@ pub async fn observe(State(app): State<Arc<AppState>>, request: Request, next: N
         ($level:ident) => {
             tracing::$level!(
                 target: "keymeter::request",
-                %method, route, status, us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), request_id = id.0,
+                %method, route, status, us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), db_calls = calls.count(),
+                db_us = calls.micros(), request_id = id.0,
                 ip = ip.map(tracing::field::display), user_id, error, cause
             )
         };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
+use tracing::Instrument;
 
 use super::LedgerError;
 use super::batch::{Batch, Locked, Locking};
@@ -69,7 +70,8 @@ impl Lane {
             }
             // While some operations wait for a held wallet, the batch waits for no other: the rest goes on.
             let locking = if batch.iter().any(|one| one.was_held) { Locking::Skip } else { Locking::Wait };
-            held = self.commit_and_reply(batch, locking).await;
+            let span = tracing::info_span!("batch", operations = batch.len());
+            held = self.commit_and_reply(batch, locking).instrument(span).await;
         }
     }
 

@@ -11,6 +11,8 @@ use std::process::Stdio;
 use keymeter::storage::MIGRATOR;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AssertSqlSafe, PgPool, SqlSafeStr};
+use squawk_linter::{Linter, LinterSettings, Rule};
+use squawk_syntax::SourceFile;
 
 use crate::harness::database::url;
 use crate::harness::process::{keymeter, run};
@@ -192,4 +194,77 @@ async fn a_migration_that_was_changed_after_it_ran_is_refused(pool: PgPool) {
         stderr.starts_with("keymeter: cannot migrate the database: migration 1 ") && stderr.lines().count() == 1,
         "{stderr}"
     );
+}
+
+/// The last migration before the first release. These were free to lock: there were no tables with data.
+const LAST_BEFORE_RELEASE: i64 = 10;
+
+/// What would lock a large table for longer than a moment, or break servers of the version before, which run on during an
+/// upgrade.
+const RULES: [Rule; 14] = [
+    Rule::AddingFieldWithDefault,
+    Rule::AddingForeignKeyConstraint,
+    Rule::AddingNotNullableField,
+    Rule::AddingRequiredField,
+    Rule::AddingSerialPrimaryKeyField,
+    Rule::BanDropColumn,
+    Rule::BanDropTable,
+    Rule::ChangingColumnType,
+    Rule::ConstraintMissingNotValid,
+    Rule::DisallowedUniqueConstraint,
+    Rule::RenamingColumn,
+    Rule::RenamingTable,
+    Rule::RequireConcurrentIndexCreation,
+    Rule::RequireConcurrentIndexDeletion,
+];
+
+/// Why this migration is refused.
+fn refusals(sql: &str) -> Vec<String> {
+    let file = SourceFile::parse(sql);
+    let mut refusals: Vec<String> = file.errors().iter().map(|error| format!("cannot be parsed: {error:?}")).collect();
+    let mut linter = Linter::from(RULES);
+    // sqlx runs a migration in a transaction, unless its first line says otherwise.
+    let assume_in_transaction = !sql.starts_with("-- no-transaction");
+    linter.settings = LinterSettings { pg_version: "14".parse().unwrap(), assume_in_transaction };
+    let violations = linter.lint(&file, sql);
+    refusals.extend(violations.into_iter().map(|found| format!("{}: {}", found.code, found.message)));
+    refusals
+}
+
+#[test]
+fn a_migration_locks_no_large_table_and_breaks_no_server_of_the_version_before() {
+    for migration in MIGRATOR.iter().filter(|migration| migration.version > LAST_BEFORE_RELEASE) {
+        let refused = refusals(migration.sql.as_str());
+        assert!(refused.is_empty(), "migration {}, see docs/conventions.md: {refused:#?}", migration.version);
+    }
+}
+
+#[test]
+fn the_check_of_migrations_refuses_what_locks_and_admits_what_expands() {
+    let refused = [
+        "create index charges_of_model on charges (model);",
+        "alter table tokens add column shadow boolean not null;",
+        "alter table tokens add column seed double precision default random();",
+        "alter table tokens alter column used_quota type numeric;",
+        "alter table tokens rename column name to title;",
+        "alter table tokens drop column note;",
+        "alter table tokens add constraint tokens_shadow check (id > 0);",
+        "alter table charges add constraint charges_of_user foreign key (user_id) references users (id);",
+        "alter table tokens add constraint tokens_name_unique unique (name);",
+        "drop table sessions;",
+    ];
+    for sql in refused {
+        assert!(!refusals(sql).is_empty(), "{sql}");
+    }
+    let admitted = [
+        "alter table tokens add column shadow boolean not null default false;",
+        "alter table charges add column request_id text;",
+        "alter table tokens add constraint tokens_shadow check (id > 0) not valid;",
+        "-- no-transaction\ncreate index concurrently if not exists charges_of_model on charges (model);",
+        "-- Not read since 0.3.\n-- squawk-ignore ban-drop-column\nalter table tokens drop column note;",
+        "create table prices (id bigint primary key, name text not null); create index prices_by_name on prices (name);",
+    ];
+    for sql in admitted {
+        assert_eq!(refusals(sql), Vec::<String>::new(), "{sql}");
+    }
 }

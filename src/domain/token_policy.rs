@@ -8,12 +8,12 @@ use super::status::Status;
 use super::time::{Lifetime, UnixTime};
 use super::user::Role;
 
-/// What an owner or an administrator decides about the use of a token. It can be long, so that servers remember it. It is
+/// What an owner or an administrator decides about the use of a token. It can be long, so servers remember it. It is
 /// replaced by an edit, never changed. Limits of rates are not in it: a settlement counts by them, and knows no policy.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TokenPolicy {
-    /// Raised by every edit, by disabling, enabling and deleting, never by a charge. A policy is in force while the row of its
-    /// token has the same version.
+    /// Raised by every edit, by disabling, enabling and deleting, never by a charge, and never used again. A policy is in force
+    /// while the row of its token has the same version.
     pub version: i64,
     /// The highest role that disabled the token; `None` while it is enabled.
     pub disabled_by: Option<Role>,

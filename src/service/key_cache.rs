@@ -3,7 +3,8 @@
 //! A change on this server takes effect on the next request; a change on another server arrives as a notification within
 //! milliseconds. An entry older than two seconds is never used without reading it again. A key in use is read again in
 //! the background before that, so that no request waits. All keys that wait to be read are read in one statement.
-//! Cached balances are only for `verify`: a charge reads its rows under their locks (L6).
+//! Cached balances are only for `verify`: a charge reads its rows under their locks (L6). It goes by the cached policy only if
+//! the locked row has its version.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -124,13 +125,13 @@ impl KeyCache {
         }
     }
 
-    /// Like [`KeyCache::find`], but of any age. For the ledger: the token and the owner of a key never change, and the ledger
-    /// reads everything else under its locks.
+    /// Like [`KeyCache::find`], but of any age, if no change is known of since. For the ledger: the token and the owner of a key
+    /// never change, it reads accounts and rates under its locks, and a policy decides only if the locked row has its version.
     ///
     /// # Errors
     /// The database, if the key had to be read.
     pub async fn find_of_any_age(&self, digest: &Digest) -> ReadResult {
-        match self.snapshot.known.get(digest) {
+        match self.snapshot.known.get(digest).filter(|key| self.snapshot.is_unchanged(key)) {
             Some(key) => {
                 self.metrics.hit();
                 Ok(Some(key))
@@ -221,14 +222,19 @@ impl Snapshot {
         let recent = |read_at: Uptime| now.since(read_at) < bounds::CACHE_AGE;
         let all_changed = self.all_changed.load(Ordering::SeqCst);
         if let Some(key) = self.known.get(digest) {
-            let change = self.counter(key.token.user_id).load(Ordering::SeqCst).max(all_changed);
-            let is_current = recent(key.read_at) && change <= key.read_after;
+            let is_current = recent(key.read_at) && self.is_unchanged(&key);
             return if is_current { Lookup::Known(key) } else { Lookup::Missing };
         }
         match self.unknown.get(digest) {
             Some((read_at, read_after)) if recent(read_at) && all_changed <= read_after => Lookup::Unknown,
             Some(_) | None => Lookup::Missing,
         }
+    }
+
+    /// Returns true if this server knows of no change of the key's user since it was read.
+    fn is_unchanged(&self, key: &CachedKey) -> bool {
+        let all_changed = self.all_changed.load(Ordering::SeqCst);
+        self.counter(key.token.user_id).load(Ordering::SeqCst).max(all_changed) <= key.read_after
     }
 
     /// Reads the requested keys, all that wait in one statement, until the cache is dropped.

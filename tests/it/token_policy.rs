@@ -112,3 +112,28 @@ async fn l6_no_charge_is_made_between_disabling_and_enabling_under_load(pool: Pg
     assert!(counts.iter().all(|(made, refused)| *made > 0 && *refused > 0), "the race was run: {counts:?}");
     assert_ledger_invariants(&app.pool).await;
 }
+
+/// A failover to a standby can lose an edit. The next edit must not get its version: a server remembers the lost policy.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l6_a_policy_that_a_failover_lost_never_decides_again(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 100).await;
+    let there = gateway.at(&app.server_ahead(0));
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
+    let body = json!({ "key": key, "quota": 1 });
+    let before: i64 = version(&app.pool, id).await;
+    edits(&ana, id, json!({ "note": "harmless" })).await;
+    asks(&there, "charge", &body).await.ok();
+    sqlx::query("update tokens set version = $2, note = '' where id = $1")
+        .bind(id)
+        .bind(before)
+        .execute(&app.pool)
+        .await
+        .unwrap();
+    app.clock.advance(1);
+    ana.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await.ok();
+    refused(&asks(&there, "charge", &body).await, TOKEN_DISABLED);
+}
+
+async fn version(pool: &PgPool, id: i64) -> i64 {
+    sqlx::query_scalar("select version from tokens where id = $1").bind(id).fetch_one(pool).await.unwrap()
+}

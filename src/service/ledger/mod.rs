@@ -142,7 +142,7 @@ impl Ledger {
         }
     }
 
-    /// The live token of a key, however long ago it was read: everything that can change is checked under the locks.
+    /// The live token of a key, however long ago it was read: what can change is read, or compared by its version, under the locks.
     async fn find_key(&self, digest: &Digest) -> Result<Option<Arc<CachedKey>>, LedgerError> {
         self.key_cache.find_of_any_age(digest).await.map_err(LedgerError::Storage)
     }

@@ -134,7 +134,7 @@ impl Tokens {
         actors::lock_caller(&mut tx, caller.user.id).await?;
         let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(TokensError::NotFound)?;
         let token = token.edited(patch)?;
-        tokens::update(&mut tx, &token).await?;
+        tokens::update(&mut tx, &token, self.clock.micros()).await?;
         self.write_audit(&mut tx, caller, Action::TokenEdited, &token, details).await?;
         self.invalidator.commit(tx, token.user_id).await?;
         Ok(token)
@@ -193,7 +193,7 @@ impl Tokens {
             Switch::On => (token.enable(by, self.clock.now())?, Action::TokenEnabled),
             Switch::Off => (token.disable(by), Action::TokenDisabled),
         };
-        tokens::update(&mut tx, &token).await?;
+        tokens::update(&mut tx, &token, self.clock.micros()).await?;
         self.write_audit(&mut tx, caller, action, &token, Details::new()).await?;
         self.invalidator.commit(tx, owner).await?;
         Ok(token)

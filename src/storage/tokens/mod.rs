@@ -12,7 +12,7 @@ use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::ledger::LockedToken;
 use crate::domain::money::Quota;
-use crate::domain::time::UnixTime;
+use crate::domain::time::{Micros, UnixTime};
 use crate::domain::token::{NewToken, Token};
 use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::Role;
@@ -248,14 +248,16 @@ pub async fn insert(
     Ok(id)
 }
 
-/// Writes what an owner can change: the switch and the fields of spec §4.5a. The caller has locked the row. The columns
+/// Writes what an owner can change: the switch and the fields of spec §4.5a. The caller has locked the row. The version is the
+/// time `now`, or above it, so that none comes back for another policy after a failover that lost an edit. The columns
 /// that only the ledger changes (`used_quota`, `accessed_time`, `held`, counters) are not written.
-pub async fn update(conn: &mut Conn, token: &Token) -> Result<(), StorageError> {
+pub async fn update(conn: &mut Conn, token: &Token, now: Micros) -> Result<(), StorageError> {
     sqlx::query!(
         "update tokens set switched_off_by = $3, name = $4, name_folded = $5, note = $6, expires_at = $7, \
          remain_quota = $8, unlimited_quota = $9, model_limits_enabled = $10, model_limits = $11, \
          allow_ips = $12, group_name = $13, cross_group_retry = $14, day_limit = $15, week_limit = $16, \
-         month_limit = $17, requests_per_minute = $18, tokens_per_minute = $19, concurrency = $20, version = version + 1 \
+         month_limit = $17, requests_per_minute = $18, tokens_per_minute = $19, concurrency = $20, \
+         version = greatest(version + 1, $21) \
          where user_id = $1 and id = $2 and deleted_time is null",
         token.user_id as UserId,
         token.id as TokenId,
@@ -276,7 +278,8 @@ pub async fn update(conn: &mut Conn, token: &Token) -> Result<(), StorageError> 
         token.account.period_limits.month as Option<Quota>,
         token.rate_limits.requests_per_minute,
         token.rate_limits.tokens_per_minute,
-        token.rate_limits.concurrency
+        token.rate_limits.concurrency,
+        now.get()
     )
     .execute(conn)
     .await?;

@@ -32,12 +32,18 @@ pub struct CurrentPolicy {
 }
 
 impl LockedToken {
-    /// The policy, if it is that of this token as it is now; `None` if the token was edited or deleted after the policy was
-    /// read. `owner_group` is the group of the token's owner.
+    /// The policy of the token `id`, if that is this token and the policy is in force; `None` if the token was edited or deleted
+    /// after the policy was read. `owner_group` is the group of the token's owner.
     #[must_use]
-    pub fn with(&self, policy: &Arc<TokenPolicy>, groups: &Groups, owner_group: &str) -> Option<CurrentPolicy> {
+    pub fn with(
+        &self,
+        (id, policy): (TokenId, &Arc<TokenPolicy>),
+        groups: &Groups,
+        owner_group: &str,
+    ) -> Option<CurrentPolicy> {
         let group_is_open = groups.allow(owner_group, &policy.group);
-        (self.version == Some(policy.version)).then(|| CurrentPolicy { policy: Arc::clone(policy), group_is_open })
+        let is_in_force = id == self.id && self.version == Some(policy.version);
+        is_in_force.then(|| CurrentPolicy { policy: Arc::clone(policy), group_is_open })
     }
 }
 

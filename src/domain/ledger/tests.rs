@@ -68,7 +68,7 @@ fn locked(id: i64, user: i64, budget: Budget) -> (TokenId, LockedToken) {
 
 /// Lets this policy decide about a token, as a batch does after an edit.
 fn set_policy(balances: &mut Balances, id: TokenId, policy: TokenPolicy) {
-    let current = balances.tokens[&id].with(&Arc::new(policy), &Groups::default(), "default");
+    let current = balances.tokens[&id].with((id, &Arc::new(policy)), &Groups::default(), "default");
     balances.policies.insert(id, current.unwrap());
 }
 
@@ -160,11 +160,12 @@ fn l6_a_charge_is_refused_for_the_first_reason_that_applies() {
 #[test]
 fn l6_only_the_policy_of_the_locked_version_of_a_live_token_decides() {
     let (_, locked) = locked(1, 1, Budget::new(quota(5), false));
-    let with = |version, cached| {
+    let with = |version, of, cached| {
         let policy = Arc::new(TokenPolicy { version: cached, ..TokenPolicy::default() });
-        LockedToken { version, ..locked }.with(&policy, &Groups::default(), "default").is_some()
+        LockedToken { version, ..locked }.with((TokenId::new(of), &policy), &Groups::default(), "default").is_some()
     };
-    assert_eq!([with(Some(3), 3), with(Some(4), 3), with(Some(3), 4), with(None, 3)], [true, false, false, false]);
+    let cases = [with(Some(3), 1, 3), with(Some(4), 1, 3), with(Some(3), 1, 4), with(None, 1, 3), with(Some(3), 2, 3)];
+    assert_eq!(cases, [true, false, false, false, false]);
 }
 
 #[test]

@@ -208,13 +208,13 @@ async fn set_policies(
     groups: &Groups,
     owner_groups: &BTreeMap<UserId, String>,
 ) -> Result<(), StorageError> {
-    let current = |locked: &LockedToken, policy: &Arc<TokenPolicy>| {
+    let current = |locked: &LockedToken, policy: (TokenId, &Arc<TokenPolicy>)| {
         owner_groups.get(&locked.user_id).and_then(|group| locked.with(policy, groups, group))
     };
     let mut edited = Vec::new();
     for (id, locked) in &balances.tokens {
         if let Some(cached) = cached.get(id).filter(|_| locked.version.is_some()) {
-            match current(locked, &cached.policy) {
+            match current(locked, (cached.id, &cached.policy)) {
                 Some(policy) => drop(balances.policies.insert(*id, policy)),
                 None => edited.push(*id),
             }
@@ -224,7 +224,7 @@ async fn set_policies(
         return Ok(());
     }
     for (id, policy) in tokens::list_policies(conn, &edited).await? {
-        let policy = balances.tokens.get(&id).and_then(|locked| current(locked, &Arc::new(policy)));
+        let policy = balances.tokens.get(&id).and_then(|locked| current(locked, (id, &Arc::new(policy))));
         balances.policies.extend(policy.map(|policy| (id, policy)));
     }
     Ok(())

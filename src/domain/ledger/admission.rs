@@ -52,7 +52,7 @@ pub struct Admitted {
 /// Whether a request may use a token, and what is left if it does.
 ///
 /// # Errors
-/// The first reason that applies, in the order of [`Refusal`].
+/// The first reason that applies, in the order of [`RefusalReason`].
 pub fn admit(
     policy: &TokenPolicy,
     state: &TokenState,

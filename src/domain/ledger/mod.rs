@@ -31,5 +31,5 @@ pub use accounts::Accounts;
 pub use admission::{Admitted, Purpose, RequestContext, TokenState, admit};
 pub use balances::{Balances, ChargeOutcome, Counts, Effect, Wallet};
 pub use locked_token::{CurrentPolicy, LockedToken};
-pub use refusal::{Figures, Refusal, RefusalReason};
+pub use refusal::{Refusal, RefusalReason};
 pub use reservation::{Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement};

@@ -6,7 +6,7 @@ use crate::domain::period_limits::PeriodExceeded;
 use crate::domain::rate_limits::RateExceeded;
 
 /// Declares [`RefusalReason`]. A reason has a name, which is also its error code, and a sentence; where a refusal has
-/// [`Figures`], they go on after it.
+/// [`Figures`], these say more.
 macro_rules! refusal_reasons {
     ($($(#[doc = $meaning:literal])+ $reason:ident = $name:literal, $sentence:literal;)*) => {
         /// Why an operation was refused, in the order in which the reasons are checked.
@@ -60,13 +60,13 @@ refusal_reasons! {
     /// The owner's wallet has less quota left than the amount.
     UserQuotaInsufficient = "user_quota_insufficient", "insufficient account quota for this amount";
     /// The amount does not fit into a period limit of the token.
-    TokenPeriodExceeded = "token_period_exceeded", "this token";
+    TokenPeriodExceeded = "token_period_exceeded", "this token has used up the limit of a period";
     /// The amount does not fit into a period limit of the token's owner.
-    UserPeriodExceeded = "user_period_exceeded", "this account";
+    UserPeriodExceeded = "user_period_exceeded", "this account has used up the limit of a period";
     /// A rate of the token is used up.
-    RateLimited = "rate_limited", "this token";
+    RateLimited = "rate_limited", "this token has used up a rate";
     /// The token has as many open reservations as it may have.
-    TooManyConcurrent = "too_many_concurrent", "this token";
+    TooManyConcurrent = "too_many_concurrent", "this token has too many requests under way";
     /// Never made, made by another gateway, or deleted long after it ended.
     ReservationNotFound = "reservation_not_found", "reservation not found";
     /// It has ended in another way (L7).
@@ -135,14 +135,14 @@ impl From<RateExceeded> for Refusal {
 
 impl Display for Refusal {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let sentence = self.reason.sentence();
+        let subject = if self.reason == RefusalReason::UserPeriodExceeded { "this account" } else { "this token" };
         match self.figures {
-            Figures::None => f.write_str(sentence),
-            Figures::Period(exceeded) => write!(f, "{sentence} {exceeded}"),
-            Figures::Rate(exceeded) => write!(f, "{sentence} {exceeded}"),
-            Figures::Concurrency(0) => write!(f, "{sentence} may have 0 reservations open; no retry can succeed"),
+            Figures::None => f.write_str(self.reason.sentence()),
+            Figures::Period(exceeded) => write!(f, "{subject} {exceeded}"),
+            Figures::Rate(exceeded) => write!(f, "{subject} {exceeded}"),
+            Figures::Concurrency(0) => write!(f, "{subject} may have 0 reservations open; no retry can succeed"),
             Figures::Concurrency(_) => {
-                write!(f, "{sentence} has as many requests under way as it may have; retry when one has ended")
+                write!(f, "{subject} has as many requests under way as it may have; retry when one has ended")
             }
         }
     }

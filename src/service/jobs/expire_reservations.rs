@@ -4,8 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tracing::Instrument;
+
+use super::Finished;
 use crate::domain::clock::Clock;
-use crate::service::ledger::Ledger;
+use crate::service::ledger::{Ledger, LedgerError};
 use crate::storage::{Db, StorageError, reservations};
 use crate::telemetry::jobs::JobMetrics;
 
@@ -31,8 +34,10 @@ pub async fn expire_reservations(
         let Some(ledger) = ledger() else {
             return;
         };
-        match expire_overdue(&db, &clock, &ledger).await {
-            Ok(()) => metrics.succeeded(NAME, clock.now()),
+        let span = tracing::error_span!("job", job = NAME);
+        match expire_overdue(&db, &clock, &ledger).instrument(span).await {
+            Ok(Finished::Yes) => metrics.succeeded(NAME, clock.now()),
+            Ok(Finished::Later) => {}
             Err(error) => tracing::warn!(job = NAME, %error, "a job failed; the next round tries again"),
         }
     }
@@ -42,7 +47,7 @@ pub async fn expire_reservations(
 ///
 /// # Errors
 /// The database failed.
-pub async fn expire_overdue(db: &Db, clock: &Arc<dyn Clock>, ledger: &Ledger) -> Result<(), StorageError> {
+pub async fn expire_overdue(db: &Db, clock: &Arc<dyn Clock>, ledger: &Ledger) -> Result<Finished, StorageError> {
     loop {
         let overdue = {
             let mut conn = db.acquire().await?;
@@ -50,9 +55,16 @@ pub async fn expire_overdue(db: &Db, clock: &Arc<dyn Clock>, ledger: &Ledger) ->
         };
         let expired = overdue.into_iter().map(|reservation| ledger.expire(reservation));
         let expired = futures_util::future::join_all(expired).await;
-        // A reservation that could not be expired is found again in the next round.
+        // One that was settled meanwhile is refused. One that could not be expired is found again in the next round.
+        let failed = |outcome: &Result<_, LedgerError>| {
+            outcome.as_ref().err().filter(|error| !matches!(error, LedgerError::Refused(_))).cloned()
+        };
+        if let Some(error) = expired.iter().find_map(failed) {
+            tracing::warn!(job = NAME, %error, "reservations were not expired; the next round tries again");
+            return Ok(Finished::Later);
+        }
         if i64::try_from(expired.len()).unwrap_or(0) < LIMIT || expired.iter().any(Result::is_err) {
-            return Ok(());
+            return Ok(Finished::Yes);
         }
     }
 }

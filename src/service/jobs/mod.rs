@@ -67,6 +67,8 @@ struct Job {
 enum Progress {
     MoreToDo,
     Done,
+    /// Another server is doing it.
+    DoneElsewhere,
 }
 
 impl Progress {
@@ -77,7 +79,8 @@ impl Progress {
 }
 
 /// Whether a job has done all that there was to do.
-enum Finished {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finished {
     Yes,
     Later,
 }
@@ -179,7 +182,7 @@ impl Jobs {
         let round = Round { now, retention_days: self.rules.retention_days };
         let mut outcome = Ok(());
         for job in JOBS.iter().filter(|job| may_run(job)) {
-            let span = tracing::info_span!("job", job = job.name);
+            let span = tracing::error_span!("job", job = job.name);
             let finished = self.finish(job, round).instrument(span).await;
             match &finished {
                 Ok(Finished::Yes) => self.metrics.succeeded(job.name, now),
@@ -197,6 +200,7 @@ impl Jobs {
             match self.step(job, round).await {
                 Ok(Progress::MoreToDo) => {}
                 Ok(Progress::Done) => return Ok(Finished::Yes),
+                Ok(Progress::DoneElsewhere) => return Ok(Finished::Later),
                 Err(StorageError::Locked(reason)) => {
                     tracing::info!(job = job.name, %reason, "a table is in use; the next round tries again");
                     return Ok(Finished::Later);
@@ -210,7 +214,7 @@ impl Jobs {
     async fn step(&self, job: &Job, round: Round) -> Result<Progress, StorageError> {
         let mut tx = self.db.begin().await?;
         if !retention::lock(&mut tx).await? {
-            return Ok(Progress::Done);
+            return Ok(Progress::DoneElsewhere);
         }
         let progress = (job.step)(&mut tx, round).await?;
         storage::commit(tx).await?;

@@ -1,4 +1,4 @@
-//! How often a request or a batch called the database, and for how long. sqlx reports each statement as an event, in the task
+//! How often a request called the database, and for how long. sqlx reports each statement as an event, in the task
 //! that made it; a layer of the log adds these up.
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ struct Sums {
 }
 
 impl DatabaseCalls {
-    /// The calls of the present request or batch; a count of nothing outside of both.
+    /// The calls of the present request; a count of nothing outside of one.
     #[must_use]
     pub fn current() -> Self {
         CALLS.try_with(Self::clone).unwrap_or_default()

@@ -25,6 +25,7 @@ const NO_ROUTE: &str = "-";
 #[derive(Debug, Clone)]
 struct Observed {
     user: Arc<OnceLock<UserId>>,
+    route: Arc<OnceLock<MatchedPath>>,
     /// The span of the request. The current span may be one inside it.
     span: Span,
 }
@@ -35,16 +36,18 @@ pub struct PartialFailure(pub Arc<str>);
 
 /// Records the signed-in user for the request log.
 pub fn set_user(parts: &Parts, user: UserId) {
-    if let Some(Observed { user: cell, span }) = parts.extensions.get() {
-        let _ = cell.set(user);
+    if let Some(Observed { user: cell, span, .. }) = parts.extensions.get()
+        && cell.set(user).is_ok()
+    {
         span.record("user_id", user.get());
     }
 }
 
-/// Records the route's pattern in the span of a request.
-pub(super) fn set_route(extensions: &Extensions, route: &MatchedPath) {
-    if let Some(Observed { span, .. }) = extensions.get() {
+/// Records the route's pattern for the request log.
+pub(super) fn set_route(extensions: &Extensions, route: MatchedPath) {
+    if let Some(Observed { route: cell, span, .. }) = extensions.get() {
         span.record("route", route.as_str());
+        let _ = cell.set(route);
     }
 }
 
@@ -57,18 +60,19 @@ pub async fn observe(State(app): State<Arc<AppState>>, request: Request, next: N
     parts.extensions.insert(id.clone());
     let ip = ClientIp::of(&parts, &app).0;
     let method = parts.method.clone();
-    let span = tracing::info_span!(
-        target: "keymeter::request", "request", %method, route = Empty, request_id = id.0, user_id = Empty
+    // The level decides only whether it exists: a filter that leaves out the lines of requests keeps it.
+    let span = tracing::error_span!(
+        "request", %method, route = Empty, request_id = id.0, user_id = Empty
     );
-    let user = Arc::new(OnceLock::new());
-    parts.extensions.insert(Observed { user: Arc::clone(&user), span: span.clone() });
+    let (user, route) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
+    parts.extensions.insert(Observed { user: Arc::clone(&user), route: Arc::clone(&route), span: span.clone() });
 
     let calls = DatabaseCalls::default();
     let answer = next.run(Request::from_parts(parts, body)).instrument(span);
     let mut answer = calls.clone().of(answer).await;
 
     id.write(&mut answer);
-    let route = answer.extensions().get::<MatchedPath>().map_or(NO_ROUTE, |path| path.as_str());
+    let route = route.get().map_or(NO_ROUTE, |path: &MatchedPath| path.as_str());
     let status = answer.status().as_u16();
     let refusal = answer.extensions().get::<ApiError>();
     let error = refusal.map(|refusal| refusal.code.as_str());

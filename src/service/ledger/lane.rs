@@ -70,7 +70,7 @@ impl Lane {
             }
             // While some operations wait for a held wallet, the batch waits for no other: the rest goes on.
             let locking = if batch.iter().any(|one| one.was_held) { Locking::Skip } else { Locking::Wait };
-            let span = tracing::info_span!("batch", operations = batch.len());
+            let span = tracing::error_span!("batch", operations = batch.len());
             held = self.commit_and_reply(batch, locking).instrument(span).await;
         }
     }

@@ -5,8 +5,6 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::domain::time::UnixTime;
-
 /// When each job last succeeded.
 #[derive(Debug, Clone, Default)]
 pub struct JobMetrics(Family<JobLabels, Gauge>);
@@ -33,8 +31,8 @@ impl JobMetrics {
         metrics
     }
 
-    /// A job did all that there was to do.
-    pub fn succeeded(&self, job: &'static str, now: UnixTime) {
-        self.0.get_or_create(&JobLabels { job }).set(now.get());
+    /// A job did all that there was to do, at this Unix time.
+    pub fn succeeded(&self, job: &'static str, now: i64) {
+        self.0.get_or_create(&JobLabels { job }).set(now);
     }
 }

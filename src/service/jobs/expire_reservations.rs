@@ -36,7 +36,7 @@ pub async fn expire_reservations(
         };
         let span = tracing::error_span!("job", job = NAME);
         match expire_overdue(&db, &clock, &ledger).instrument(span).await {
-            Ok(Finished::Yes) => metrics.succeeded(NAME, clock.now()),
+            Ok(Finished::Yes) => metrics.succeeded(NAME, clock.now().get()),
             Ok(Finished::Later) => {}
             Err(error) => tracing::warn!(job = NAME, %error, "a job failed; the next round tries again"),
         }

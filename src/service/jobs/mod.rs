@@ -185,7 +185,7 @@ impl Jobs {
             let span = tracing::error_span!("job", job = job.name);
             let finished = self.finish(job, round).instrument(span).await;
             match &finished {
-                Ok(Finished::Yes) => self.metrics.succeeded(job.name, now),
+                Ok(Finished::Yes) => self.metrics.succeeded(job.name, now.get()),
                 Ok(Finished::Later) => {}
                 Err(error) => tracing::warn!(job = job.name, %error, "a job failed; the next round tries again"),
             }

@@ -14,7 +14,7 @@ struct Layer {
     banned_crates: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 7] = [
+const LAYERS: [Layer; 11] = [
     Layer {
         name: "domain",
         may_use: &[],
@@ -42,7 +42,55 @@ const LAYERS: [Layer; 7] = [
         banned_crates: &["argon2", "axum", "bcrypt", "clap", "http", "moka", "tower", "utoipa"],
     },
     Layer { name: "config", may_use: &["domain", "telemetry"], banned_crates: &["axum", "sqlx", "tokio"] },
-    Layer { name: "telemetry", may_use: &[], banned_crates: &["axum", "sqlx", "tokio"] },
+    // Of tokio it uses the count of database calls that belongs to a task.
+    Layer { name: "telemetry", may_use: &[], banned_crates: &["axum", "sqlx"] },
+    // Example data, made by the services as callers would make them.
+    Layer { name: "demo", may_use: &["api", "domain", "service"], banned_crates: &["axum", "clap", "moka", "sqlx"] },
+    // Puts the parts together. Nothing but the command line uses it, and the doctor.
+    Layer {
+        name: "app",
+        may_use: &["api", "config", "demo", "domain", "service", "storage", "telemetry", "version"],
+        banned_crates: &["argon2", "clap", "moka"],
+    },
+    Layer {
+        name: "doctor",
+        may_use: &["app", "config", "domain", "output", "service", "storage"],
+        banned_crates: &["axum", "clap", "moka", "sqlx"],
+    },
+    Layer {
+        name: "cli",
+        may_use: &[
+            "api",
+            "app",
+            "config",
+            "doctor",
+            "domain",
+            "import",
+            "output",
+            "service",
+            "storage",
+            "telemetry",
+            "version",
+        ],
+        banned_crates: &["argon2", "axum", "moka", "sqlx"],
+    },
+];
+
+/// Files of services that commit without the `Invalidator`: these transactions change nothing that servers cache. A service
+/// that changes an account, a token or a credential commits through it.
+const COMMIT_NOTHING_CACHED: [&str; 10] = [
+    "audit.rs",
+    "invalidator.rs",
+    "jobs/mod.rs",
+    // Balances are read under locks, and this server's cache learns of them.
+    "ledger/lane.rs",
+    "sessions.rs",
+    "sign_in.rs",
+    "sign_in_limits.rs",
+    // A key that nobody knows yet.
+    "tokens/mod.rs",
+    "usage_reports.rs",
+    "users/operator.rs",
 ];
 
 /// What `api` may use of `storage`: errors, the pool's health, and the session store. Never a query.
@@ -90,6 +138,19 @@ fn api_uses_no_queries_of_storage() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_service_that_changes_what_is_cached_commits_through_the_invalidator() {
+    let service = src().join("service");
+    let commits =
+        |paths: &[Vec<String>]| paths.iter().any(|path| path.ends_with(&["storage", "commit"].map(str::to_owned)));
+    let found: Vec<String> = paths_of("service")
+        .into_iter()
+        .filter(|(_, paths)| commits(paths))
+        .map(|(file, _)| file.strip_prefix(&service).unwrap().to_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(found, COMMIT_NOTHING_CACHED);
 }
 
 /// What a row of the other service becomes is decided without a database.
@@ -213,8 +274,9 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 
 /// The files of a part of the crate, each with the paths that its code names, tests aside.
 fn paths_of(part: &str) -> Vec<(PathBuf, Vec<Vec<String>>)> {
-    let file = src().join(format!("{part}.rs"));
-    let files = if file.exists() { vec![file] } else { files_below(&src().join(part)) };
+    let (file, folder) = (src().join(format!("{part}.rs")), src().join(part));
+    let mut files = if folder.exists() { files_below(&folder) } else { Vec::new() };
+    files.extend(file.exists().then_some(file));
     assert!(!files.is_empty(), "there is no {part}");
     let paths = |file: PathBuf| {
         let found = paths_in(&fs::read_to_string(&file).unwrap(), &module_of(&file));

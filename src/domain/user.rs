@@ -109,6 +109,9 @@ pub enum Role {
 }
 
 impl Role {
+    /// All roles, the lowest first.
+    pub const ALL: [Self; 3] = [Self::User, Self::Admin, Self::Root];
+
     /// The number in the API and in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
@@ -116,6 +119,16 @@ impl Role {
             Self::User => 1,
             Self::Admin => 10,
             Self::Root => 100,
+        }
+    }
+
+    /// The name in the API.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Admin => "administrator",
+            Self::Root => "root",
         }
     }
 
@@ -144,8 +157,7 @@ impl Role {
     pub const fn disabler(self) -> Option<&'static str> {
         match self {
             Self::User => None,
-            Self::Admin => Some("administrator"),
-            Self::Root => Some("root"),
+            Self::Admin | Self::Root => Some(self.as_str()),
         }
     }
 

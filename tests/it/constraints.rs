@@ -1,5 +1,9 @@
 //! Every named constraint of the schema refuses invalid rows (specification §2, §8).
 
+use std::collections::BTreeMap;
+
+use keymeter::domain::user::Role;
+use keymeter::domain::{bounds, key};
 use sqlx::{AssertSqlSafe, PgPool};
 
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
@@ -280,4 +284,39 @@ async fn values_at_the_bounds_are_accepted(pool: PgPool) {
     ] {
         sqlx::query(statement).execute(&pool).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
     }
+}
+
+/// The numbers of each constraint that repeats a length or the roles of the domain.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn the_lengths_and_roles_of_the_schema_are_those_of_the_domain(pool: PgPool) {
+    let digest = size_of::<[u8; 32]>();
+    let roles = Role::ALL.map(|role| role.code().unsigned_abs().into());
+    let expected: BTreeMap<&str, Vec<usize>> = BTreeMap::from([
+        ("access_tokens_digest_length", vec![digest]),
+        ("gateway_credentials_digest_length", vec![digest]),
+        ("gateway_credentials_hint_length", vec![key::HINT_CHARS]),
+        ("idempotency_records_request_hash_length", vec![digest]),
+        ("imports_digest_length", vec![digest]),
+        ("tokens_key_digest_length", vec![digest]),
+        ("tokens_key_hint_length", vec![2 * key::HINT_CHARS]),
+        ("tokens_name_length", vec![1, bounds::MAX_NAME_CHARS]),
+        ("tokens_note_length", vec![bounds::MAX_NOTE_CHARS]),
+        ("tokens_switched_off_by_known", roles.to_vec()),
+        ("users_disabled_by_known", roles[1..].to_vec()),
+        ("users_role_known", roles.to_vec()),
+    ]);
+    let found: Vec<(String, String)> = sqlx::query_as(
+        "select distinct conname::text, pg_get_constraintdef(oid) from pg_constraint where contype = 'c' \
+         and (pg_get_constraintdef(oid) like '%\\_length(%' or conname in \
+         ('tokens_switched_off_by_known', 'users_disabled_by_known', 'users_role_known'))",
+    )
+    .fetch_all(&pool)
+    .await
+    .unwrap();
+    let found = found.iter().map(|(name, check)| (name.as_str(), numbers(check))).collect::<BTreeMap<_, _>>();
+    assert_eq!(found, expected);
+}
+
+fn numbers(text: &str) -> Vec<usize> {
+    text.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }

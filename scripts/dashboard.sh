@@ -36,7 +36,7 @@ install() {
 
 build() {
     if [[ -f dist/index.html && -z $(find . -newer dist/index.html -type f \
-        -not -path './node_modules/*' -not -path './dist/*' -not -path './browse/*' -not -path './src/api/schema.d.ts' -print -quit) ]]; then
+        -not -path './node_modules/*' -not -path './dist/*' -not -path './browse/*' -not -path './src/api/schema.d.ts' -not -path './src/api/serverLimits.ts' -print -quit) ]]; then
         return
     fi
     install && say 'building' && npm run --silent build

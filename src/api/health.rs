@@ -45,6 +45,8 @@ pub struct StatusBody {
     time_zone: String,
     /// Base URL of the API that keys are for, at the gateway, without a slash at its end; may be empty.
     api_base_url: String,
+    /// A wallet is low if it is empty, or lasts fewer days than these at the pace of a usage report without dates.
+    low_wallet_days: i64,
 }
 
 /// Name, version and what this server allows.
@@ -62,6 +64,7 @@ pub async fn status(State(app): State<Arc<AppState>>) -> Envelope<StatusBody> {
         contact: rules.contact.clone(),
         time_zone: app.time_zone.clone(),
         api_base_url: app.api_base_url.clone(),
+        low_wallet_days: bounds::LOW_WALLET_DAYS,
     })
 }
 

@@ -25,13 +25,10 @@ pub type Unread = Box<RawValue>;
 #[serde(deny_unknown_fields)]
 pub struct PeriodLimitsChange {
     /// Each calendar day of the server's time zone.
-    #[schema(minimum = -1, maximum = 500_000_000_000_000_i64)]
     day: Option<i64>,
     /// Each week.
-    #[schema(minimum = -1, maximum = 500_000_000_000_000_i64)]
     week: Option<i64>,
     /// Each calendar month.
-    #[schema(minimum = -1, maximum = 500_000_000_000_000_i64)]
     month: Option<i64>,
 }
 
@@ -61,13 +58,10 @@ impl PeriodLimitsChange {
 #[serde(deny_unknown_fields)]
 pub struct RateLimitsChange {
     /// Charges and reservations per minute.
-    #[schema(minimum = -1, maximum = 1_000_000_000_i64)]
     requests_per_minute: Option<i64>,
     /// Input and output tokens of models per minute, as gateways report them.
-    #[schema(minimum = -1, maximum = 1_000_000_000_i64)]
     tokens_per_minute: Option<i64>,
     /// Open reservations.
-    #[schema(minimum = -1, maximum = 1_000_000_000_i64)]
     concurrency: Option<i64>,
 }
 

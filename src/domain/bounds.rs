@@ -89,6 +89,10 @@ pub const MAX_USAGE_DAYS: i64 = 7;
 /// Days of a usage report: a leap year.
 pub const MAX_REPORT_DAYS: i64 = 366;
 
+/// An administrator is told of a wallet that is empty, or that lasts fewer days than these at its pace in a usage report
+/// of [`DEFAULT_REPORT_DAYS`].
+pub const LOW_WALLET_DAYS: i64 = 7;
+
 /// Days of a usage report if the caller sends no `from`.
 pub const DEFAULT_REPORT_DAYS: i64 = 30;
 
@@ -156,6 +160,9 @@ pub const MAX_OVERVIEW_TOKENS: i64 = 10_000;
 
 /// Charges in one call: well below the body limit.
 pub const MAX_CHARGES: usize = 1_000;
+
+/// Characters of a charge's `request_id`.
+pub const MAX_REQUEST_ID_CHARS: usize = 128;
 
 /// Seconds after which a reservation expires, if the request does not set `ttl_seconds`.
 pub const RESERVATION_SECONDS: i64 = 600;

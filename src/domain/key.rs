@@ -13,10 +13,11 @@ const CELL_CHARS: usize = 2;
 const CHECKSUM_CHARS: usize = 6;
 /// Characters at each end of a key that lists show.
 pub const HINT_CHARS: usize = 4;
-const KEY_CHARS: usize = RANDOM_CHARS + CELL_CHARS + CHECKSUM_CHARS;
+/// Characters of a key after its prefix.
+pub const KEY_CHARS: usize = RANDOM_CHARS + CELL_CHARS + CHECKSUM_CHARS;
 
 /// Characters of a key that another service issued.
-const FOREIGN_KEY_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
+pub const FOREIGN_KEY_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
 
 pub(super) const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -37,6 +37,7 @@ mod data_dir;
 mod demo;
 mod disabled_by;
 mod doctor;
+mod document_limits;
 mod drop_in;
 mod enablement;
 mod error_codes;

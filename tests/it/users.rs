@@ -90,6 +90,7 @@ async fn the_status_shows_the_version_and_what_is_open(pool: PgPool) {
     let expected = json!({
         "name": "keymeter", "version": env!("CARGO_PKG_VERSION"), "quota_per_unit": 500_000,
         "registration": false, "token_api": "by_request", "contact": "keys@example.org", "time_zone": "UTC",
+        "low_wallet_days": 7,
     });
     let status = app.stranger().get("/api/status").await.ok();
     for (field, value) in expected.as_object().unwrap() {

@@ -4,15 +4,15 @@ import { useLocation } from 'wouter';
 import { api, call } from './client';
 import { ApiError } from './error';
 import type { components } from './schema';
+import { roles } from './serverLimits';
 
 export type User = components['schemas']['UserBody'];
+export type Role = components['schemas']['Role'];
 
 export const sessionKey = ['session'] as const;
 
-const ADMINISTRATOR = 10;
-
 export function isAdministrator(user: Pick<User, 'role'>): boolean {
-  return user.role >= ADMINISTRATOR;
+  return user.role >= roles.administrator;
 }
 
 export const sessionQuery = queryOptions({

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { makeToken } from '../test/makeToken';
 import { lockedBy } from './tokenSwitch';
 
-const owner = { role: 1 };
-const administrator = { role: 10 };
-const root = { role: 100 };
+const owner = { role: 1 as const };
+const administrator = { role: 10 as const };
+const root = { role: 100 as const };
 
 describe('lockedBy', () => {
   it.each([

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, call } from './client';
+import { roles } from './serverLimits';
 import type { User } from './session';
 import { replaceTokens, tokensKey } from './tokenCache';
 import type { Token } from './tokens';
@@ -12,16 +13,14 @@ export function isSwitchedOn(token: Token): boolean {
   return token.status !== DISABLED;
 }
 
-const RANK: Record<string, number | undefined> = { administrator: 10, root: 100 };
-
 /**
  * Who disabled the token, if this user must not enable it again. The server enforces this; the dashboard only hides the
  * action.
  */
 export function lockedBy(user: Pick<User, 'role'>, token: Token): 'administrator' | 'root' | undefined {
   const who = isSwitchedOn(token) ? undefined : token.disabled_by;
-  if (!who || user.role >= (RANK[who] ?? 0)) return undefined;
-  return who === 'root' ? 'root' : 'administrator';
+  if (who !== 'administrator' && who !== 'root') return undefined;
+  return user.role >= roles[who] ? undefined : who;
 }
 
 interface Switching {

@@ -1,11 +1,9 @@
+import { roles } from '../api/serverLimits';
 import { texts } from '../texts';
 
-const ADMINISTRATOR = 10;
-const ROOT = 100;
-
-/** The name of role 1, 10 or 100. */
+/** The name of a role. */
 export function roleName(role: number): string {
   const { user, administrator, root } = texts.shell.roles;
-  if (role >= ROOT) return root;
-  return role >= ADMINISTRATOR ? administrator : user;
+  if (role >= roles.root) return root;
+  return role >= roles.administrator ? administrator : user;
 }

@@ -51,7 +51,8 @@ impl ChargeBody {
     /// The key and the charge.
     fn parse(self) -> Result<(String, ChargeRequest), ApiError> {
         if self.request_id.as_ref().is_some_and(|id| !is_valid(id)) {
-            let message = "`request_id` must have 1 to 128 visible characters";
+            let max = bounds::MAX_REQUEST_ID_CHARS;
+            let message = format!("`request_id` must have 1 to {max} visible characters");
             return Err(ApiError::new(ErrorCode::InvalidRequestId, message));
         }
         let charge = ChargeRequest {
@@ -65,7 +66,8 @@ impl ChargeBody {
 }
 
 fn is_valid(request_id: &str) -> bool {
-    (1..=128).contains(&request_id.chars().count()) && request_id.chars().all(|c| !c.is_control())
+    (1..=bounds::MAX_REQUEST_ID_CHARS).contains(&request_id.chars().count())
+        && request_id.chars().all(|c| !c.is_control())
 }
 
 /// A charge that was made.

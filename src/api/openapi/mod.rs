@@ -1,6 +1,7 @@
 //! The OpenAPI document, generated from the routes.
 
 pub(super) mod endpoint;
+mod limits;
 mod refusals;
 
 use utoipa::openapi::path::Operation;
@@ -23,12 +24,13 @@ pub fn openapi() -> OpenApi {
     let (_, mut document) = routes().split_for_parts();
     document.info =
         InfoBuilder::new().title("Keymeter").version(env!("CARGO_PKG_VERSION")).description(Some(DESCRIPTION)).build();
+    document.extensions = Some(limits::extension());
     let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     let header = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("Authorization")));
     let in_front = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-Gateway-Credential")));
     let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("session")));
     let components = document.components.take().unwrap_or_default();
-    let components = ComponentsBuilder::from(components)
+    let mut components = ComponentsBuilder::from(components)
         .schema_from::<Failure<'_>>()
         .schema_from::<OpenAiFailure<'_>>()
         .schema_from::<OpenAiError<'_>>()
@@ -40,6 +42,7 @@ pub fn openapi() -> OpenApi {
         .security_scheme("access_token", header)
         .security_scheme("session", cookie)
         .build();
+    limits::add_to(&mut components);
     for collection in ["/api/token", "/api/usage/token"] {
         if let Some(item) = document.paths.paths.remove(collection) {
             document.paths.paths.insert(format!("{collection}/"), item);

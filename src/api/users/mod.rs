@@ -3,6 +3,7 @@
 mod refusals;
 mod requests;
 mod responses;
+mod role;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

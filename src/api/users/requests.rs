@@ -4,6 +4,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
+use super::role::RoleCode;
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::exposed;
@@ -73,6 +74,7 @@ pub struct NewUserBody {
     /// Optional.
     email: Option<String>,
     /// 1 user (default), 10 administrator, 100 root.
+    #[schema(value_type = Option<RoleCode>)]
     role: Option<i64>,
     /// One of the configured groups.
     group: Option<String>,
@@ -120,6 +122,7 @@ pub struct UserPatchBody {
     /// 1 enables, 2 disables.
     status: Option<i64>,
     /// 1 user, 10 administrator, 100 root.
+    #[schema(value_type = Option<RoleCode>)]
     role: Option<i64>,
     /// One of the configured groups.
     group: Option<String>,

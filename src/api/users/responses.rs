@@ -3,6 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::role::RoleCode;
 use crate::api::limits::{PeriodLimitsBody, PeriodUsageBody};
 use crate::api::state::AppState;
 use crate::domain::user::{Role, User};
@@ -19,6 +20,7 @@ pub struct UserBody {
     /// May be empty.
     email: String,
     /// 1 user, 10 administrator, 100 root.
+    #[schema(value_type = RoleCode)]
     role: i16,
     /// 1 enabled, 2 disabled.
     status: i16,

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { User } from '../../api/session';
 import { moved, pagesAndActions, userItem } from './items';
 
-const user = { role: 1, token_api_enabled: true };
-const administrator = { role: 10, token_api_enabled: true };
+const user = { role: 1 as const, token_api_enabled: true };
+const administrator = { role: 10 as const, token_api_enabled: true };
 
 function labels(who: Pick<User, 'role' | 'token_api_enabled'>, query: string): string[] {
   return pagesAndActions(who, query).flatMap(({ items }) => items.map(({ label }) => label));

@@ -1,6 +1,6 @@
 import { Autocomplete, Select, SimpleGrid, Switch, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { User } from '../../../api/session';
+import type { Role, User } from '../../../api/session';
 import { useStatus } from '../../../api/status';
 import { useGroups } from '../../../api/tokenOptions';
 import { roleName } from '../../../format/role';
@@ -12,7 +12,7 @@ interface Props {
   form: UserForm;
   onChange: (change: Partial<UserForm>) => void;
   /** The roles that can be assigned. With a single role there is no field. */
-  roles: number[];
+  roles: Role[];
   /** The account to edit. Absent for a new account. */
   user?: User;
   limitError: string | undefined;
@@ -50,7 +50,10 @@ export function UserFields({ form, onChange, roles, user, limitError, children }
             allowDeselect={false}
             data={roles.map((role) => ({ value: String(role), label: roleName(role) }))}
             value={String(form.role)}
-            onChange={(role) => onChange({ role: Number(role) })}
+            onChange={(value) => {
+              const role = roles.find((each) => String(each) === value);
+              if (role) onChange({ role });
+            }}
           />
         )}
         <Autocomplete

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { assignableRoles, mayEnable, mayLockOut, mayManage } from './permissions';
 
-const user = { id: 1, role: 1 };
-const administrator = { id: 2, role: 10 };
-const other = { id: 3, role: 10 };
-const root = { id: 4, role: 100 };
+const user = { id: 1, role: 1 as const };
+const administrator = { id: 2, role: 10 as const };
+const other = { id: 3, role: 10 as const };
+const root = { id: 4, role: 100 as const };
 
 describe('permissions', () => {
   it.each([
@@ -22,7 +22,7 @@ describe('permissions', () => {
 
   it('prevents users from locking themselves out', () => {
     expect(mayLockOut(root, root)).toBe(false);
-    expect(mayLockOut(root, { id: 5, role: 100 })).toBe(true);
+    expect(mayLockOut(root, { id: 5, role: 100 as const })).toBe(true);
     expect(mayLockOut(administrator, user)).toBe(true);
     expect(mayLockOut(administrator, other)).toBe(false);
   });

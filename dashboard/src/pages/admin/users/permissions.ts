@@ -1,17 +1,13 @@
-import type { User } from '../../../api/session';
+import { roles } from '../../../api/serverLimits';
+import { isAdministrator, type Role, type User } from '../../../api/session';
 
 type Who = Pick<User, 'id' | 'role'>;
 type Disabled = Pick<User, 'disabled_by'>;
 
-const USER = 1;
-const ADMINISTRATOR = 10;
-const ROOT = 100;
-const ROLES = [USER, ADMINISTRATOR, ROOT];
-
 // The server enforces these rules. The dashboard only hides actions that the server would refuse.
 
 function isBelow(actor: Who, role: number): boolean {
-  return actor.role >= ROOT || (actor.role >= ADMINISTRATOR && role < actor.role);
+  return actor.role >= roles.root || (isAdministrator(actor) && role < actor.role);
 }
 
 /** Administrators can change users. Root can change all accounts. */
@@ -26,14 +22,14 @@ export function mayLockOut(actor: Who, subject: Who): boolean {
 
 /** Only root can enable an account that root disabled. */
 export function mayEnable(actor: Who, subject: Disabled): boolean {
-  return actor.role >= ROOT || subject.disabled_by !== 'root';
+  return actor.role >= roles.root || subject.disabled_by !== 'root';
 }
 
-export function assignableRoles(actor: Who): number[] {
-  return ROLES.filter((role) => isBelow(actor, role));
+export function assignableRoles(actor: Who): Role[] {
+  return Object.values(roles).filter((role) => isBelow(actor, role));
 }
 
 /** Administrators always have access to the token API. */
-export function isEnabledByRole(role: number): boolean {
-  return role >= ADMINISTRATOR;
+export function isEnabledByRole(role: Role): boolean {
+  return isAdministrator({ role });
 }

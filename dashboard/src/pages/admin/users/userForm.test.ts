@@ -65,7 +65,7 @@ describe('userPatchOf', () => {
   });
 
   it('sets API access when an account stops being an administrator', () => {
-    const administrator = { ...ana, role: 10, token_api_enabled: true };
+    const administrator = { ...ana, role: 10 as const, token_api_enabled: true };
     expect(userPatchOf({ ...userFormOf(administrator), role: 1 }, administrator)).toEqual({
       role: 1,
       token_api_enabled: true,

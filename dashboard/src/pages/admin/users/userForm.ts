@@ -1,5 +1,6 @@
 import type { NewUser, UserPatch } from '../../../api/adminUsers';
-import type { User } from '../../../api/session';
+import { requestLimits, roles } from '../../../api/serverLimits';
+import type { Role, User } from '../../../api/session';
 import {
   changedLimits,
   emptyPeriods,
@@ -13,7 +14,7 @@ import { isEnabledByRole } from './permissions';
 export interface UserForm {
   display_name: string;
   email: string;
-  role: number;
+  role: Role;
   group: string;
   token_api_enabled: boolean;
   /** As typed. Empty means the default limit. */
@@ -22,12 +23,12 @@ export interface UserForm {
   period_limits: PeriodDraft;
 }
 
-const GENERAL_LIMIT = -1;
+const GENERAL_LIMIT = requestLimits.NewUserBody.max_tokens.minimum;
 
 export const emptyUserForm: UserForm = {
   display_name: '',
   email: '',
-  role: 1,
+  role: roles.user,
   group: '',
   token_api_enabled: true,
   max_tokens: '',
@@ -51,7 +52,8 @@ export function userFormOf(user: User): UserForm {
 export function readLimit(typed: string): number | undefined {
   const text = typed.trim();
   if (text === '') return GENERAL_LIMIT;
-  return /^\d{1,7}$/.test(text) ? Number(text) : undefined;
+  const limit = /^\d+$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+  return limit <= requestLimits.NewUserBody.max_tokens.maximum ? limit : undefined;
 }
 
 /** Leaves out empty fields, for which the server has defaults. */

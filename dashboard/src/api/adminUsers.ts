@@ -3,6 +3,7 @@ import { auditKey } from './adminAudit';
 import { api, call } from './client';
 import { pageParams } from './page';
 import type { components } from './schema';
+import { limits } from './serverLimits';
 import { sessionKey, type User } from './session';
 
 export type NewUser = components['schemas']['NewUserBody'];
@@ -55,15 +56,12 @@ export function useUserSearch(keyword: string | undefined) {
   });
 }
 
-/** The maximum page size of the API. */
-const MAX_SIZE = '100';
-
 /** Enabled accounts, those with the smallest wallets first. */
 export function useSmallestWallets() {
   return useQuery({
     queryKey: [...usersKey, 'list', 'smallest wallets'],
     queryFn: ({ signal }) => {
-      const query = { status: '1', size: MAX_SIZE, ...sortings.lowest_wallet };
+      const query = { status: '1', size: String(limits.page_size), ...sortings.lowest_wallet };
       return call(api.GET('/api/admin/users', { params: { query }, signal }));
     },
     select: (page) => page.items,

@@ -1,4 +1,5 @@
 import type { components } from './schema';
+import { requestLimits } from './serverLimits';
 
 export type PeriodLimits = components['schemas']['PeriodLimitsBody'];
 export type PeriodUsage = components['schemas']['PeriodUsageBody'];
@@ -12,4 +13,4 @@ export const periods: Period[] = ['day', 'week', 'month'];
 export const rates: Rate[] = ['requests_per_minute', 'tokens_per_minute', 'concurrency'];
 
 /** The value of a limit that does not exist. */
-export const NO_LIMIT = -1;
+export const NO_LIMIT = requestLimits.PeriodLimitsChange.day.minimum;

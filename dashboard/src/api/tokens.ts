@@ -3,6 +3,7 @@ import { api, call } from './client';
 import { ApiError } from './error';
 import { pageBody, pageParams } from './page';
 import type { components } from './schema';
+import { limits } from './serverLimits';
 import { cachedToken, tokensKey } from './tokenCache';
 import { listingBody, listingQuery, type TokenListing } from './tokenListing';
 
@@ -10,7 +11,7 @@ export type Token = components['schemas']['TokenBody'];
 export type TokenPage = components['schemas']['Envelope_PageBody_TokenBody']['data'];
 
 /** The maximum page size of the API. */
-export const TOKENS_PER_REQUEST = 100;
+export const TOKENS_PER_REQUEST = limits.page_size;
 
 /** Searches for a part of the name, or for the key or a part of it. */
 export interface TokenSearch {

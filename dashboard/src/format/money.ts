@@ -1,10 +1,11 @@
+import { limits, requestLimits } from '../api/serverLimits';
 import { locale } from './locale';
 
-/** Quota units in one US dollar (specification, section 1; `quota_per_unit` in /api/status). */
-export const UNITS_PER_USD = 500_000;
+/** Quota units in one US dollar (specification, section 1). */
+export const UNITS_PER_USD = limits.quota_per_usd;
 
 /** The maximum of quotas, wallets and limits, in quota units. */
-export const MAX_QUOTA = 500_000_000_000_000;
+export const MAX_QUOTA = requestLimits.NewUserBody.quota.maximum;
 
 const PLACES = 6;
 const MICROS_PER_USD = 10n ** BigInt(PLACES);

@@ -1,13 +1,13 @@
 import { Button, Paper, Stack, Text, Textarea, TextInput, Title } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useRequestEnablement } from '../../api/enablement';
+import { requestLimits } from '../../api/serverLimits';
 import { useUser } from '../../api/session';
 import { FailureMessage } from '../../shared/FailureMessage';
 import { notifySuccess } from '../../shared/notify';
 import { texts } from '../../texts';
 
 const words = texts.enablement.form;
-const MAX_REASON = 2000;
 
 export function RequestForm({ again }: { again: boolean }) {
   const { username } = useUser();
@@ -48,7 +48,7 @@ export function RequestForm({ again }: { again: boolean }) {
             autosize
             minRows={4}
             maxRows={14}
-            maxLength={MAX_REASON}
+            maxLength={requestLimits.ApiRequestRequest.reason.maxLength}
             required
             withAsterisk={false}
             value={reason}

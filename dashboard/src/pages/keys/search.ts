@@ -1,12 +1,7 @@
+import { limits } from '../../api/serverLimits';
 import type { Token, TokenSearch } from '../../api/tokens';
 
-// The rules of the server (specification, section 8). Searches that it would refuse are not sent.
-const MIN_CHARACTERS = 2;
-const MAX_WILDCARDS = 2;
-
-const WHOLE_KEY_LENGTH = 48;
-// Characters that a masked key shows at each end. Shorter texts would match too many keys.
-const SHOWN_OF_KEY = 4;
+// Searches that the server would refuse are not sent (specification, section 8).
 
 /** How to search for a typed text: in the loaded tokens, on the server, or not yet. */
 export type SearchPlan =
@@ -23,13 +18,13 @@ export function planSearch(typed: string, complete: boolean): SearchPlan {
   const by = looksLikeKey(text) ? 'key' : 'name';
   const wildcards = text.split('%').length - 1;
   if (complete && by === 'name' && wildcards === 0) return { kind: 'local', text };
-  if (wildcards > MAX_WILDCARDS || text.includes('%%')) return { kind: 'too_many_wildcards' };
-  if ([...text].length - wildcards < MIN_CHARACTERS) return { kind: 'too_short' };
+  if (wildcards > limits.search_wildcards || text.includes('%%')) return { kind: 'too_many_wildcards' };
+  if ([...text].length - wildcards < limits.search_characters) return { kind: 'too_short' };
   return { kind: 'server', search: { by, text } };
 }
 
 function looksLikeKey(text: string): boolean {
-  return text.startsWith('sk-') || (text.length === WHOLE_KEY_LENGTH && /^[0-9A-Za-z]+$/.test(text));
+  return text.startsWith('sk-') || (text.length === limits.key_characters && /^[0-9A-Za-z]+$/.test(text));
 }
 
 /** A masked key as a pattern: `sk-ab12%wxyz` for `sk-ab12**********wxyz`. */
@@ -45,6 +40,10 @@ export function filterByText(tokens: Token[], text: string): Token[] {
   );
 }
 
+/** Texts shorter than the visible ends of a masked key would match too many keys. */
 function showsText(maskedKey: string, text: string): boolean {
-  return text.length >= SHOWN_OF_KEY && (maskedKey.endsWith(text) || maskedKey.startsWith(`sk-${text}`));
+  return (
+    text.length >= limits.key_hint_characters &&
+    (maskedKey.endsWith(text) || maskedKey.startsWith(`sk-${text}`))
+  );
 }

@@ -1,4 +1,5 @@
 import { NO_LIMIT, type Period, type PeriodLimits, type Rate, type RateLimits } from '../../api/limits';
+import { requestLimits } from '../../api/serverLimits';
 import { formatInteger } from '../../format/locale';
 import { formatUsd, MAX_QUOTA, parseUsd, usdInput } from '../../format/money';
 import { texts } from '../../texts';
@@ -8,7 +9,7 @@ export type PeriodDraft = Record<Period, string>;
 /** Rates as typed. An empty text is no limit. */
 export type RateDraft = Record<Rate, string>;
 
-const MAX_RATE = 1_000_000_000;
+const MAX_RATE = requestLimits.RateLimitsChange.concurrency.maximum;
 const words = texts.limits.errors;
 
 export const emptyPeriods: PeriodDraft = { day: '', week: '', month: '' };

@@ -1,7 +1,5 @@
 import type { DayRange } from '../../api/dailyUsage';
-
-/** Days of a report at most (specification, section 13.6). */
-const MAX_DAYS = 366;
+import { limits } from '../../api/serverLimits';
 
 const DAY_MS = 86_400_000;
 
@@ -72,5 +70,5 @@ export function rangeProblem({ start, end }: DayRange): RangeProblem | undefined
   const days = (Date.parse(end) - Date.parse(start)) / DAY_MS;
   if (Number.isNaN(days)) return 'incomplete';
   if (days < 0) return 'backwards';
-  return days >= MAX_DAYS ? 'too_long' : undefined;
+  return days >= limits.report_days ? 'too_long' : undefined;
 }

@@ -1,3 +1,5 @@
+import { limits } from '../../api/serverLimits';
+import { formatInteger } from '../../format/locale';
 export const adminAudit = {
   title: 'Audit log',
   description: 'Who changed what, when and from where. Newest first.',
@@ -64,7 +66,7 @@ export const adminAudit = {
   },
   named: (kind: string, name: string) => `${kind} “${name}”`,
   exportCsv: 'Export CSV',
-  exportHint: 'Up to 10,000 entries that match the filters',
+  exportHint: `Up to ${formatInteger(limits.audit_csv_lines)} entries that match the filters`,
   numbered: (kind: string, id: number) => `${kind} ${id}`,
   ownedBy: (subject: string, owner: string) => `${subject} (${owner})`,
   details: {

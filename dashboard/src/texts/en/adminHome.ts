@@ -1,19 +1,26 @@
+import { limits } from '../../api/serverLimits';
 import { plural } from './plural';
+
+const days = limits.default_report_days;
 
 export const adminHome = {
   title: 'Admin overview',
   description: 'What everyone spends, and what needs your attention.',
   today: (zone: string) => `Spent today (${zone})`,
   week: 'Spent in 7 days',
-  month: 'Spent in 30 days',
+  month: `Spent in ${days} days`,
   spend: { title: 'Spend by day', all: 'All usage' },
-  users: { title: 'Top users in 30 days', all: 'All usage', empty: 'Nobody has spent anything in 30 days.' },
-  keys: { title: 'Top keys in 30 days', all: 'All usage', empty: 'No key was used in 30 days.' },
+  users: {
+    title: `Top users in ${days} days`,
+    all: 'All usage',
+    empty: `Nobody has spent anything in ${days} days.`,
+  },
+  keys: { title: `Top keys in ${days} days`, all: 'All usage', empty: `No key was used in ${days} days.` },
   share: (percent: string) => `${percent}% of the spend`,
   wallets: {
     title: 'Low wallets',
     all: 'All wallets',
-    empty: 'Everyone who spends has enough for the next 7 days.',
+    empty: (days: number) => `Everyone who spends has enough for the next ${plural(days, 'day', 'days')}.`,
     badges: { empty: 'Empty', low: 'Low' },
     stopped: 'Keys don’t work until you add money.',
     lasts: (days: number) =>
@@ -30,7 +37,7 @@ export const adminHome = {
     refuse: (username: string) => `Refuse ${username}’s request`,
   },
   locked: {
-    title: 'Too many wrong passwords in 24 hours',
+    title: `Too many wrong passwords in ${limits.lockout_seconds / 3600} hours`,
     network: 'Sign-ins from single networks were refused. The owner can sign in from elsewhere.',
     newNetworks:
       'Sign-ins were refused from all networks but those the owner used before. The operator can end it on the command line.',

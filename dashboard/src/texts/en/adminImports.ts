@@ -1,3 +1,4 @@
+import { limits } from '../../api/serverLimits';
 import { formatInteger } from '../../format/locale';
 import { plural } from './plural';
 
@@ -71,8 +72,7 @@ export const adminImports = {
     root_replaced: 'The unused root account became this account, with its name and password.',
     no_password:
       'Accounts have no password that works here. Set one with keymeter user password, or on the page of the user.',
-    password_too_costly:
-      'Password hashes with a cost above 12 were not imported. The report of the command has new passwords; the root account of here keeps its own.',
+    password_too_costly: `Password hashes with a cost above ${limits.imported_bcrypt_cost} were not imported. The report of the command has new passwords; the root account of here keeps its own.`,
     second_factor: 'Accounts had a second factor there. Here they sign in with their password alone.',
     email_dropped: 'Email addresses were not valid and were dropped.',
     role_unknown: 'Accounts had an unknown role and became users.',
@@ -87,7 +87,7 @@ export const adminImports = {
     user_used_capped: 'What accounts had used was out of range and was limited to it.',
     user_id_taken: 'Accounts got a new ID, because theirs is taken. Their programs must send the new one.',
     access_token_skipped: 'Access tokens were left out, because they are too short or taken.',
-    key_invalid: 'Keys were left out, because they aren’t 16 to 128 letters, digits and underscores.',
+    key_invalid: `Keys were left out, because they aren’t ${limits.imported_key_min_characters} to ${limits.imported_key_max_characters} letters, digits and underscores.`,
     key_taken: 'Keys were left out, because they exist here, or twice there.',
     switched_off:
       'Keys were disabled: the other service refuses them, and neither their expiry nor their quota is why.',

@@ -1,6 +1,7 @@
+import { limits } from '../../api/serverLimits';
 /** Texts that the administration lists share. */
 export const adminLists = {
-  keywordTooShort: 'Enter at least 2 characters.',
+  keywordTooShort: `Enter at least ${limits.search_characters} characters.`,
   noUsers: 'No matching users',
   clearSelection: 'Clear selection',
   userNumber: (id: number) => `User ${id}`,

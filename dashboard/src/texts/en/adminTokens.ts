@@ -1,3 +1,8 @@
+import { limits } from '../../api/serverLimits';
+import { formatInteger } from '../../format/locale';
+
+const listed = formatInteger(limits.listed_tokens);
+
 export const adminTokens = {
   title: 'All keys',
   description: 'Every user’s keys. Only owners can see the secrets.',
@@ -7,9 +12,9 @@ export const adminTokens = {
     name: 'Name',
     key: 'Key',
     searchKey: 'Whole key, masked key, or its ends',
-    keyHint: 'Enter at least the first or last 4 characters.',
+    keyHint: `Enter at least the first or last ${limits.key_hint_characters} characters.`,
   },
-  truncated: 'There are more than 10,000 keys. The filter and order apply to the newest 10,000.',
+  truncated: `There are more than ${listed} keys. The filter and order apply to the newest ${listed}.`,
   owner: 'Owner',
   allOwners: 'All owners',
   columns: {

@@ -1,3 +1,4 @@
+import { limits } from '../../api/serverLimits';
 import { plural } from './plural';
 
 export const adminUser = {
@@ -38,7 +39,7 @@ export const adminUser = {
     empty: { title: 'No changes', hint: 'Amounts that administrators add or take appear here.' },
   },
   spend: {
-    title: 'Spent in 30 days',
+    title: `Spent in ${limits.default_report_days} days`,
     all: 'All usage',
   },
   keys: {

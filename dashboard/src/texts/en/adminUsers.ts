@@ -1,3 +1,8 @@
+import { requestLimits } from '../../api/serverLimits';
+import { formatUsd, MAX_QUOTA } from '../../format/money';
+
+const { username, password } = requestLimits.NewUserBody;
+
 export const adminUsers = {
   title: 'Users',
   description: 'Everyone with an account, and their wallets.',
@@ -39,7 +44,7 @@ export const adminUsers = {
   },
   fields: {
     username: 'Username',
-    usernameHint: 'Up to 50 characters, no spaces',
+    usernameHint: `Up to ${username.maxLength} characters, no spaces`,
     usernameMissing: 'Enter a username.',
     displayName: 'Display name',
     email: 'Email address',
@@ -59,9 +64,9 @@ export const adminUsers = {
   },
   password: {
     label: 'Password',
-    hint: '8 to 128 characters',
+    hint: `${password.minLength} to ${password.maxLength} characters`,
     generate: 'Generate',
-    tooShort: 'Enter at least 8 characters.',
+    tooShort: `Enter at least ${password.minLength} characters.`,
   },
   createDialog: {
     title: 'New user',
@@ -88,7 +93,7 @@ export const adminUsers = {
     done: (username: string, usd: string) => `${username}’s wallet now holds ${usd}.`,
     errors: {
       below_zero: 'The wallet doesn’t hold that much. Enter a smaller amount.',
-      above_limit: 'A wallet can hold up to $1,000,000,000. Enter a smaller amount.',
+      above_limit: `A wallet can hold up to ${formatUsd(MAX_QUOTA)}. Enter a smaller amount.`,
       nothing: 'Enter an amount above 0.',
     },
   },

@@ -1,4 +1,9 @@
 import type { ErrorCode } from '../../api/error';
+import { limits, requestLimits } from '../../api/serverLimits';
+import { formatInteger } from '../../format/locale';
+
+const { name, note } = requestLimits.CreateBody;
+const { username, password } = requestLimits.NewUserBody;
 
 /** What to tell people when the API refuses with a code. */
 export const errors = {
@@ -11,32 +16,32 @@ export const errors = {
   invalid_filter: 'A filter or an order in the address of this page isn’t valid.',
   invalid_id: 'The ID must be a whole number.',
   invalid_page: 'This page doesn’t exist.',
-  invalid_search: 'Search for at least 2 characters, with at most 2 wildcards (%) that are not side by side.',
+  invalid_search: `Search for at least ${limits.search_characters} characters, with at most ${limits.search_wildcards} wildcards (%) that are not side by side.`,
   range_too_large: 'This is too much to show at once. Choose fewer days.',
   invalid_range: 'Enter two dates, the earlier one first.',
-  invalid_name: 'Use 1 to 50 characters, without control characters.',
-  invalid_note: 'Use up to 500 characters, without control characters.',
+  invalid_name: `Use ${name.minLength} to ${name.maxLength} characters, without control characters.`,
+  invalid_note: `Use up to ${note.maxLength} characters, without control characters.`,
   invalid_expiry: 'This expiry isn’t possible.',
   invalid_quota: 'This amount isn’t possible.',
   invalid_period_limit: 'A daily, weekly or monthly limit isn’t possible.',
   invalid_rate_limit: 'A rate limit isn’t possible.',
-  invalid_models: 'Use at most 1,000 models, with names of up to 128 characters and * only at the end.',
-  invalid_ips: 'Enter up to 100 IP addresses or CIDR ranges, one per line.',
+  invalid_models: `Use at most ${formatInteger(limits.models)} models, with names of up to ${limits.model_characters} characters and * only at the end.`,
+  invalid_ips: `Enter up to ${limits.addresses} IP addresses or CIDR ranges, one per line.`,
   invalid_group: 'This group isn’t available.',
   invalid_status: 'The status must be enabled or disabled.',
   invalid_ids: 'Too many at once. Select fewer.',
-  invalid_username: 'Use 1 to 50 letters and digits of one alphabet, without spaces.',
-  invalid_password: 'Use 8 to 128 characters.',
+  invalid_username: `Use ${username.minLength} to ${username.maxLength} letters and digits of one alphabet, without spaces.`,
+  invalid_password: `Use ${password.minLength} to ${password.maxLength} characters.`,
   invalid_email: 'Enter a valid email address, or leave it empty.',
   invalid_text: 'This text is too long, or has control characters.',
   invalid_max_tokens: 'This key limit isn’t possible.',
   invalid_role: 'This role doesn’t exist.',
   invalid_state: 'This state doesn’t exist.',
   invalid_decision: 'Approve or refuse the request.',
-  invalid_charges: 'Send 1 to 1,000 charges at once.',
-  invalid_ttl: 'A reservation can last 1 to 86,400 seconds.',
-  invalid_request_id: 'The request ID must have 1 to 128 visible characters.',
-  invalid_model: 'Model names can have up to 128 characters.',
+  invalid_charges: `Send 1 to ${formatInteger(limits.charges)} charges at once.`,
+  invalid_ttl: `A reservation can last 1 to ${formatInteger(limits.reservation_seconds)} seconds.`,
+  invalid_request_id: `The request ID must have 1 to ${limits.request_id_characters} visible characters.`,
+  invalid_model: `Model names can have up to ${limits.model_characters} characters.`,
   invalid_ip: 'Enter an IP address, without a port.',
   invalid_count: 'This number of model tokens isn’t possible.',
   not_signed_in: 'Sign in to continue.',

@@ -1,3 +1,4 @@
+import { limits } from '../../api/serverLimits';
 export const key = {
   title: 'Key',
   back: 'Keys',
@@ -50,7 +51,7 @@ export const key = {
     errors: {
       incomplete: 'Pick both dates.',
       backwards: 'The first date can’t be after the last.',
-      too_long: 'Pick at most 366 days.',
+      too_long: `Pick at most ${limits.report_days} days.`,
     },
     zone: (zone: string) => `Days in ${zone}`,
     asOf: 'Updated',

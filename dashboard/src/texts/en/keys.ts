@@ -1,3 +1,4 @@
+import { limits, requestLimits } from '../../api/serverLimits';
 import { plural } from './plural';
 
 const count = (keys: number) => plural(keys, 'key', 'keys');
@@ -20,8 +21,8 @@ export const keys = {
   autoGroup: 'Automatic',
   search: {
     label: 'Search by name or key',
-    tooShort: 'Enter at least 2 characters.',
-    tooManyWildcards: 'Use at most 2 wildcards (%), not side by side.',
+    tooShort: `Enter at least ${limits.search_characters} characters.`,
+    tooManyWildcards: `Use at most ${limits.search_wildcards} wildcards (%), not side by side.`,
     retryingIn: (seconds: string) => `Searching too fast. Retrying in ${seconds} s.`,
   },
   status: { label: 'Status', all: 'All statuses' },
@@ -106,7 +107,7 @@ export const keys = {
     nameHint: 'For example, “Nightly evaluation”',
     nameCount: (used: number, most: number) => `${used}/${most}`,
     note: 'Note',
-    noteHint: 'Optional. For example, who uses the key. Up to 500 characters.',
+    noteHint: `Optional. For example, who uses the key. Up to ${requestLimits.CreateBody.note.maxLength} characters.`,
     noteCount: (used: number, most: number) => `${used}/${most}`,
     quota: 'Quota',
     quotaLeft: 'Quota left',
@@ -165,7 +166,7 @@ export const keys = {
       manyModels: (most: string) => `Add at most ${most} models.`,
       modelStar: (name: string) => `“${name}”: * can only be the last character, after at least one other.`,
       longModel: (most: number) => `Model names can have up to ${most} characters.`,
-      manyIps: 'Add at most 100 addresses and ranges.',
+      manyIps: `Add at most ${limits.addresses} addresses and ranges.`,
       ip: (line: number, entry: string) => `Line ${line}: “${entry}” isn’t a valid IP address or CIDR range.`,
     },
   },

@@ -1,3 +1,4 @@
+import { limits } from '../../api/serverLimits';
 import { plural } from './plural';
 
 export const overview = {
@@ -10,7 +11,7 @@ export const overview = {
   },
   today: 'Spent today',
   todayIn: (zone: string) => `Spent today (${zone})`,
-  week: 'Spent in 7 days',
+  week: `Spent in ${limits.overview_days} days`,
   requests: (count: number) => plural(count, 'request', 'requests'),
   tokens: (count: string) => `${count} tokens`,
   spend: {

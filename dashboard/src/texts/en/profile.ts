@@ -1,4 +1,7 @@
+import { requestLimits } from '../../api/serverLimits';
 import { plural } from './plural';
+
+const { password } = requestLimits.UserPatchBody;
 
 export const profile = {
   title: 'Profile',
@@ -15,7 +18,7 @@ export const profile = {
     title: 'Password',
     old: 'Current password',
     new: 'New password',
-    newHint: 'At least 8 characters',
+    newHint: `At least ${password.minLength} characters`,
     repeat: 'Repeat new password',
     different: 'The passwords don’t match.',
     wrong: 'Current password is incorrect.',

@@ -1,3 +1,7 @@
+import { requestLimits } from '../../api/serverLimits';
+
+const { username, password } = requestLimits.NewUserBody;
+
 export const signIn = {
   title: 'Sign in',
   tagline: 'API keys with quotas',
@@ -15,10 +19,10 @@ export const signIn = {
   },
   register: {
     title: 'Create an account',
-    usernameHint: 'Up to 50 characters, no spaces',
+    usernameHint: `Up to ${username.maxLength} characters, no spaces`,
     email: 'Email address',
     emailHint: 'Optional',
-    passwordHint: 'At least 8 characters',
+    passwordHint: `At least ${password.minLength} characters`,
     submit: 'Create account',
     haveAccount: 'Already have an account?',
     toSignIn: 'Sign in',

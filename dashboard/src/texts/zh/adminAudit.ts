@@ -1,3 +1,5 @@
+import { limits } from '../../api/serverLimits';
+import { formatInteger } from '../../format/locale';
 import type { Texts } from '..';
 
 export const adminAudit: Texts['adminAudit'] = {
@@ -66,7 +68,7 @@ export const adminAudit: Texts['adminAudit'] = {
   },
   named: (kind: string, name: string) => `${kind}“${name}”`,
   exportCsv: '导出 CSV',
-  exportHint: '符合筛选条件的记录，最多 10,000 条',
+  exportHint: `符合筛选条件的记录，最多 ${formatInteger(limits.audit_csv_lines)} 条`,
   numbered: (kind: string, id: number) => `${kind} ${id}`,
   ownedBy: (subject: string, owner: string) => `${subject}（${owner}）`,
   details: {

@@ -1,20 +1,23 @@
+import { limits } from '../../api/serverLimits';
 import { formatInteger } from '../../format/locale';
 import type { Texts } from '..';
+
+const days = limits.default_report_days;
 
 export const adminHome: Texts['adminHome'] = {
   title: '管理概览',
   description: '所有人的消费，以及需要你处理的事项。',
   today: (zone: string) => `今日消费（${zone}）`,
   week: '最近 7 天消费',
-  month: '最近 30 天消费',
+  month: `最近 ${days} 天消费`,
   spend: { title: '按日消费', all: '全部用量' },
-  users: { title: '30 天消费最高的用户', all: '全部用量', empty: '最近 30 天没有人消费。' },
-  keys: { title: '30 天消费最高的令牌', all: '全部用量', empty: '最近 30 天没有使用任何令牌。' },
+  users: { title: `${days} 天消费最高的用户`, all: '全部用量', empty: `最近 ${days} 天没有人消费。` },
+  keys: { title: `${days} 天消费最高的令牌`, all: '全部用量', empty: `最近 ${days} 天没有使用任何令牌。` },
   share: (percent: string) => `占消费的 ${percent}%`,
   wallets: {
     title: '余额不足的钱包',
     all: '全部钱包',
-    empty: '所有在消费的用户，余额都足够未来 7 天使用。',
+    empty: (days: number) => `所有在消费的用户，余额都足够未来 ${days} 天使用。`,
     badges: { empty: '已用完', low: '偏低' },
     stopped: '充值之前，令牌无法使用。',
     lasts: (days: number) =>
@@ -29,7 +32,7 @@ export const adminHome: Texts['adminHome'] = {
     refuse: (username: string) => `拒绝 ${username} 的申请`,
   },
   locked: {
-    title: '24 小时内密码错误次数过多',
+    title: `${limits.lockout_seconds / 3600} 小时内密码错误次数过多`,
     network: '个别网络的登录已被拒绝，用户仍可从其他网络登录。',
     newNetworks: '除用户曾经登录过的网络外，其他网络的登录均已被拒绝。运维人员可在命令行立即解除。',
     badges: { network: '网络被拒绝', newNetworks: '已锁定' },

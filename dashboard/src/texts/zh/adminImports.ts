@@ -1,3 +1,4 @@
+import { limits } from '../../api/serverLimits';
 import { formatInteger } from '../../format/locale';
 import type { Texts } from '..';
 
@@ -64,8 +65,7 @@ export const adminImports: Texts['adminImports'] = {
     renamed_there: '账号在之前的导入之后在原服务中改了名。这里保留原来的用户名。',
     root_replaced: '未使用过的超级管理员账号已变为此账号，沿用其用户名和密码。',
     no_password: '账号没有可用的密码。请用 keymeter user password 设置，或在用户页面设置。',
-    password_too_costly:
-      '强度参数高于 12 的密码散列未导入。新密码见命令的报告；这里的超级管理员账号保留自己的密码。',
+    password_too_costly: `强度参数高于 ${limits.imported_bcrypt_cost} 的密码散列未导入。新密码见命令的报告；这里的超级管理员账号保留自己的密码。`,
     second_factor: '账号在原服务中启用了两步验证。在这里只用密码登录。',
     email_dropped: '邮箱地址无效，已去掉。',
     role_unknown: '账号的角色未知，已变为普通用户。',
@@ -79,7 +79,7 @@ export const adminImports: Texts['adminImports'] = {
     user_used_capped: '账号的已用额度超出范围，已限制在范围内。',
     user_id_taken: '账号的 ID 已被占用，换成了新的 ID。它们的程序需要改用新的 ID。',
     access_token_skipped: '访问令牌太短或已被占用，未导入。',
-    key_invalid: '密钥不是 16 到 128 个字母、数字和下划线，令牌未导入。',
+    key_invalid: `密钥不是 ${limits.imported_key_min_characters} 到 ${limits.imported_key_max_characters} 个字母、数字和下划线，令牌未导入。`,
     key_taken: '密钥在这里已存在，或在原服务中重复，令牌未导入。',
     switched_off: '令牌已禁用：原服务拒绝它们，原因既不是过期，也不是额度。',
     revived: '原服务无故拒绝的令牌已启用（--revive）。',

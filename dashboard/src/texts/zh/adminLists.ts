@@ -1,7 +1,8 @@
+import { limits } from '../../api/serverLimits';
 import type { Texts } from '..';
 
 export const adminLists: Texts['adminLists'] = {
-  keywordTooShort: '请至少输入 2 个字符。',
+  keywordTooShort: `请至少输入 ${limits.search_characters} 个字符。`,
   noUsers: '没有匹配的用户',
   clearSelection: '清除选择',
   userNumber: (id: number) => `用户 ${id}`,

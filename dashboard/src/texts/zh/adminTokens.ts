@@ -1,4 +1,8 @@
+import { limits } from '../../api/serverLimits';
+import { formatInteger } from '../../format/locale';
 import type { Texts } from '..';
+
+const listed = formatInteger(limits.listed_tokens);
 
 export const adminTokens: Texts['adminTokens'] = {
   title: '全部令牌',
@@ -9,9 +13,9 @@ export const adminTokens: Texts['adminTokens'] = {
     name: '名称',
     key: '密钥',
     searchKey: '完整密钥、掩码密钥或首尾字符',
-    keyHint: '请至少输入开头或结尾的 4 个字符。',
+    keyHint: `请至少输入开头或结尾的 ${limits.key_hint_characters} 个字符。`,
   },
-  truncated: '令牌超过 10,000 个。筛选和排序只针对最新的 10,000 个。',
+  truncated: `令牌超过 ${listed} 个。筛选和排序只针对最新的 ${listed} 个。`,
   owner: '所有者',
   allOwners: '全部所有者',
   columns: {

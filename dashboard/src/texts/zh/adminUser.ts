@@ -1,3 +1,4 @@
+import { limits } from '../../api/serverLimits';
 import type { Texts } from '..';
 
 export const adminUser: Texts['adminUser'] = {
@@ -31,7 +32,7 @@ export const adminUser: Texts['adminUser'] = {
     empty: { title: '暂无调整', hint: '管理员增加或扣减的金额会显示在这里。' },
   },
   spend: {
-    title: '最近 30 天消费',
+    title: `最近 ${limits.default_report_days} 天消费`,
     all: '全部用量',
   },
   keys: {

@@ -1,4 +1,8 @@
+import { requestLimits } from '../../api/serverLimits';
+import { formatUsd, MAX_QUOTA } from '../../format/money';
 import type { Texts } from '..';
+
+const { username, password } = requestLimits.NewUserBody;
 
 export const adminUsers: Texts['adminUsers'] = {
   title: '用户',
@@ -41,7 +45,7 @@ export const adminUsers: Texts['adminUsers'] = {
   },
   fields: {
     username: '用户名',
-    usernameHint: '最多 50 个字符，不含空格',
+    usernameHint: `最多 ${username.maxLength} 个字符，不含空格`,
     usernameMissing: '请输入用户名。',
     displayName: '显示名称',
     email: '邮箱',
@@ -61,9 +65,9 @@ export const adminUsers: Texts['adminUsers'] = {
   },
   password: {
     label: '密码',
-    hint: '8 到 128 个字符',
+    hint: `${password.minLength} 到 ${password.maxLength} 个字符`,
     generate: '生成',
-    tooShort: '请至少输入 8 个字符。',
+    tooShort: `请至少输入 ${password.minLength} 个字符。`,
   },
   createDialog: {
     title: '新建用户',
@@ -90,7 +94,7 @@ export const adminUsers: Texts['adminUsers'] = {
     done: (username: string, usd: string) => `${username} 的钱包余额现为 ${usd}。`,
     errors: {
       below_zero: '钱包余额不足，请输入更小的金额。',
-      above_limit: '钱包余额最多 $1,000,000,000，请输入更小的金额。',
+      above_limit: `钱包余额最多 ${formatUsd(MAX_QUOTA)}，请输入更小的金额。`,
       nothing: '请输入大于 0 的金额。',
     },
   },

@@ -1,4 +1,9 @@
+import { limits, requestLimits } from '../../api/serverLimits';
+import { formatInteger } from '../../format/locale';
 import type { Texts } from '..';
+
+const { name, note } = requestLimits.CreateBody;
+const { username, password } = requestLimits.NewUserBody;
 
 export const errors: Texts['errors'] = {
   bad_request: '服务器无法识别此请求。',
@@ -10,32 +15,32 @@ export const errors: Texts['errors'] = {
   invalid_filter: '此页面地址中的筛选或排序无效。',
   invalid_id: 'ID 必须是整数。',
   invalid_page: '此页不存在。',
-  invalid_search: '请至少输入 2 个字符，最多使用 2 个通配符（%），且不能相邻。',
+  invalid_search: `请至少输入 ${limits.search_characters} 个字符，最多使用 ${limits.search_wildcards} 个通配符（%），且不能相邻。`,
   range_too_large: '一次显示的内容过多。请选择更少的天数。',
   invalid_range: '请输入两个日期，较早的在前。',
-  invalid_name: '请输入 1 到 50 个字符，不能包含控制字符。',
-  invalid_note: '最多 500 个字符，不能包含控制字符。',
+  invalid_name: `请输入 ${name.minLength} 到 ${name.maxLength} 个字符，不能包含控制字符。`,
+  invalid_note: `最多 ${note.maxLength} 个字符，不能包含控制字符。`,
   invalid_expiry: '过期时间无效。',
   invalid_quota: '金额无效。',
   invalid_period_limit: '每日、每周或每月限额无效。',
   invalid_rate_limit: '速率限制无效。',
-  invalid_models: '最多 1,000 个模型，每个名称最多 128 个字符，* 只能在末尾。',
-  invalid_ips: '最多 100 个 IP 地址或 CIDR 网段，每行一个。',
+  invalid_models: `最多 ${formatInteger(limits.models)} 个模型，每个名称最多 ${limits.model_characters} 个字符，* 只能在末尾。`,
+  invalid_ips: `最多 ${limits.addresses} 个 IP 地址或 CIDR 网段，每行一个。`,
   invalid_group: '此分组不可用。',
   invalid_status: '状态只能是启用或禁用。',
   invalid_ids: '一次选择得太多，请减少数量。',
-  invalid_username: '请使用 1 到 50 个同一种文字的字母和数字，不含空格。',
-  invalid_password: '请使用 8 到 128 个字符。',
+  invalid_username: `请使用 ${username.minLength} 到 ${username.maxLength} 个同一种文字的字母和数字，不含空格。`,
+  invalid_password: `请使用 ${password.minLength} 到 ${password.maxLength} 个字符。`,
   invalid_email: '请输入有效的邮箱，或留空。',
   invalid_text: '文本过长，或包含控制字符。',
   invalid_max_tokens: '令牌数量上限无效。',
   invalid_role: '此角色不存在。',
   invalid_state: '此状态不存在。',
   invalid_decision: '请批准或拒绝此申请。',
-  invalid_charges: '每次可发送 1 到 1,000 笔扣费。',
-  invalid_ttl: '预扣的有效期为 1 到 86,400 秒。',
-  invalid_request_id: '请求 ID 必须是 1 到 128 个可见字符。',
-  invalid_model: '模型名称最多 128 个字符。',
+  invalid_charges: `每次可发送 1 到 ${formatInteger(limits.charges)} 笔扣费。`,
+  invalid_ttl: `预扣的有效期为 1 到 ${formatInteger(limits.reservation_seconds)} 秒。`,
+  invalid_request_id: `请求 ID 必须是 1 到 ${limits.request_id_characters} 个可见字符。`,
+  invalid_model: `模型名称最多 ${limits.model_characters} 个字符。`,
   invalid_ip: '请输入 IP 地址，不带端口。',
   invalid_count: 'Token 数量无效。',
   not_signed_in: '请先登录。',

@@ -1,3 +1,4 @@
+import { limits } from '../../api/serverLimits';
 import type { Texts } from '..';
 
 export const key: Texts['key'] = {
@@ -51,7 +52,7 @@ export const key: Texts['key'] = {
     errors: {
       incomplete: '请选择两个日期。',
       backwards: '开始日期不能晚于结束日期。',
-      too_long: '最多选择 366 天。',
+      too_long: `最多选择 ${limits.report_days} 天。`,
     },
     zone: (zone: string) => `按 ${zone} 时区计日`,
     asOf: '更新于',

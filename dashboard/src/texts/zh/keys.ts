@@ -1,3 +1,4 @@
+import { limits, requestLimits } from '../../api/serverLimits';
 import { formatInteger } from '../../format/locale';
 import type { Texts } from '..';
 
@@ -19,8 +20,8 @@ export const keys: Texts['keys'] = {
   autoGroup: '自动',
   search: {
     label: '按名称或密钥搜索',
-    tooShort: '请至少输入 2 个字符。',
-    tooManyWildcards: '最多使用 2 个通配符（%），且不能相邻。',
+    tooShort: `请至少输入 ${limits.search_characters} 个字符。`,
+    tooManyWildcards: `最多使用 ${limits.search_wildcards} 个通配符（%），且不能相邻。`,
     retryingIn: (seconds: string) => `搜索过于频繁，${seconds} 秒后重试。`,
   },
   status: { label: '状态', all: '全部状态' },
@@ -105,7 +106,7 @@ export const keys: Texts['keys'] = {
     nameHint: '例如“夜间评测”',
     nameCount: (used: number, most: number) => `${used}/${most}`,
     note: '备注',
-    noteHint: '可选。例如由谁使用。最多 500 个字符。',
+    noteHint: `可选。例如由谁使用。最多 ${requestLimits.CreateBody.note.maxLength} 个字符。`,
     noteCount: (used: number, most: number) => `${used}/${most}`,
     quota: '额度',
     quotaLeft: '剩余额度',
@@ -161,7 +162,7 @@ export const keys: Texts['keys'] = {
       manyModels: (most: string) => `最多 ${most} 个模型。`,
       modelStar: (name: string) => `“${name}”：* 只能是最后一个字符，且前面至少有一个字符。`,
       longModel: (most: number) => `模型名称最多 ${most} 个字符。`,
-      manyIps: '最多 100 个地址或网段。',
+      manyIps: `最多 ${limits.addresses} 个地址或网段。`,
       ip: (line: number, entry: string) => `第 ${line} 行：“${entry}”不是有效的 IP 地址或 CIDR 网段。`,
     },
   },

@@ -1,3 +1,4 @@
+import { limits } from '../../api/serverLimits';
 import { formatInteger } from '../../format/locale';
 import type { Texts } from '..';
 
@@ -11,7 +12,7 @@ export const overview: Texts['overview'] = {
   },
   today: '今日消费',
   todayIn: (zone: string) => `今日消费（${zone}）`,
-  week: '近 7 天消费',
+  week: `近 ${limits.overview_days} 天消费`,
   requests: (count: number) => `${formatInteger(count)} 次请求`,
   tokens: (count: string) => `${count} Token`,
   spend: {

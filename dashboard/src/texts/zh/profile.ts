@@ -1,5 +1,8 @@
+import { requestLimits } from '../../api/serverLimits';
 import { formatInteger } from '../../format/locale';
 import type { Texts } from '..';
+
+const { password } = requestLimits.UserPatchBody;
 
 export const profile: Texts['profile'] = {
   title: '个人设置',
@@ -16,7 +19,7 @@ export const profile: Texts['profile'] = {
     title: '密码',
     old: '当前密码',
     new: '新密码',
-    newHint: '至少 8 个字符',
+    newHint: `至少 ${password.minLength} 个字符`,
     repeat: '再次输入新密码',
     different: '两次输入的密码不一致。',
     wrong: '当前密码不正确。',

@@ -1,4 +1,7 @@
+import { requestLimits } from '../../api/serverLimits';
 import type { Texts } from '..';
+
+const { username, password } = requestLimits.NewUserBody;
 
 export const signIn: Texts['signIn'] = {
   title: '登录',
@@ -17,10 +20,10 @@ export const signIn: Texts['signIn'] = {
   },
   register: {
     title: '注册账号',
-    usernameHint: '最多 50 个字符，不含空格',
+    usernameHint: `最多 ${username.maxLength} 个字符，不含空格`,
     email: '邮箱',
     emailHint: '可选',
-    passwordHint: '至少 8 个字符',
+    passwordHint: `至少 ${password.minLength} 个字符`,
     submit: '注册',
     haveAccount: '已有账号？',
     toSignIn: '登录',

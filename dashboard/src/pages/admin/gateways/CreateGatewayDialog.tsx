@@ -1,6 +1,7 @@
 import { Modal, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Gateway, useCreateGateway } from '../../../api/adminGateways';
+import { requestLimits } from '../../../api/serverLimits';
 import { SecretDialog } from '../../../shared/SecretDialog';
 import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
@@ -8,7 +9,6 @@ import { DialogForm } from '../shared/DialogForm';
 import { VerifyExample } from './VerifyExample';
 
 const words = texts.adminGateways.dialog;
-const MAX_NAME = 100;
 
 export function CreateGatewayDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { secret: created, keep, show, forget } = useSecretDialog<Gateway>();
@@ -73,7 +73,7 @@ function CreateGatewayForm({
         data-autofocus
         required
         withAsterisk={false}
-        maxLength={MAX_NAME}
+        maxLength={requestLimits.NewGatewayBody.name.maxLength}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { useSmallestWallets } from '../../../api/adminUsers';
+import { useStatus } from '../../../api/status';
 import { useUsageReport } from '../../../api/usageReports';
 import { Money } from '../../../shared/Money';
 import { ToneBadge } from '../../../shared/ToneBadge';
@@ -15,10 +16,14 @@ const ROWS = 5;
 
 /** Users who cannot spend, or soon cannot. Only the smallest wallets are loaded. */
 export function LowWallets() {
+  const status = useStatus();
   const users = useSmallestWallets();
   const spend = useUsageReport({ scope: 'everyone', groupBy: 'user' });
 
+  const lowDays = status.data?.low_wallet_days ?? 0;
+
   function retry() {
+    status.refetch();
     users.refetch();
     spend.refetch();
   }
@@ -28,14 +33,14 @@ export function LowWallets() {
       title={words.title}
       href="/admin/users?sort=lowest_wallet"
       linkLabel={words.all}
-      data={users.data && spend.data && lowWallets(users.data, spend.data.rows)}
-      error={users.error ?? spend.error}
+      data={status.data && users.data && spend.data && lowWallets(users.data, spend.data, lowDays)}
+      error={users.error ?? spend.error ?? status.error}
       onRetry={retry}
       className={classes.half}
     >
       {(wallets) =>
         wallets.length === 0 ? (
-          <NoRows>{words.empty}</NoRows>
+          <NoRows>{words.empty(lowDays)}</NoRows>
         ) : (
           <ul className={classes.rows}>
             {wallets.slice(0, ROWS).map((wallet) => (

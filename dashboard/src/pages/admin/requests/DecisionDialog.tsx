@@ -2,6 +2,7 @@ import { Modal, Text, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type ApiRequest, type Decision, useAnswerRequest } from '../../../api/adminRequests';
 import { useAccount } from '../../../api/adminUsers';
+import { requestLimits } from '../../../api/serverLimits';
 import { formatUsdExact } from '../../../format/money';
 import { notifySuccess } from '../../../shared/notify';
 import { useLastDefined } from '../../../shared/useLastDefined';
@@ -13,7 +14,6 @@ import { topUpOf } from './topUp';
 
 const words = texts.adminRequests.dialog;
 const errors = { ...texts.common.usdErrors, ...texts.adminUsers.walletDialog.errors };
-const MAX_NOTE = 2000;
 
 interface Props {
   /** The dialog is open while this is defined. */
@@ -112,7 +112,7 @@ function DecisionForm({ decision, request, onClose, onTopUpFailed }: FormProps) 
         autosize
         minRows={2}
         maxRows={8}
-        maxLength={MAX_NOTE}
+        maxLength={requestLimits.DecisionBody.note.maxLength}
         value={note}
         onChange={(event) => setNote(event.currentTarget.value)}
       />

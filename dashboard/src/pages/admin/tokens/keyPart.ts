@@ -1,5 +1,4 @@
-/** The characters that a masked key shows at each end. */
-const MIN_CHARACTERS = 4;
+import { limits } from '../../../api/serverLimits';
 
 /**
  * Returns true if the server accepts the text as a key, its masked form, or its first or last characters, or if it is
@@ -9,5 +8,9 @@ export function isKeyPart(text: string): boolean {
   const bare = text.trim().replace(/^sk-/, '');
   if (text.trim() === '') return true;
   const parts = bare.split(/[*%…]+/).filter((part) => part !== '');
-  return parts.length > 0 && parts.length <= 2 && parts.every((part) => [...part].length >= MIN_CHARACTERS);
+  return (
+    parts.length > 0 &&
+    parts.length <= 2 &&
+    parts.every((part) => [...part].length >= limits.key_hint_characters)
+  );
 }

@@ -1,7 +1,8 @@
+import { requestLimits } from '../../../api/serverLimits';
+
 // No 0, o, 1 or l, which look alike. 32 characters divide 256 evenly, so each is equally likely.
 const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
 const LENGTH = 25;
-const MIN_CHARACTERS = 8;
 
 /** 125 random bits in readable groups: "k3mf9-…". */
 export function generatePassword(): string {
@@ -12,5 +13,5 @@ export function generatePassword(): string {
 
 /** Counts characters, not UTF-16 units, as the server does. */
 export function isTooShort(password: string): boolean {
-  return [...password].length < MIN_CHARACTERS;
+  return [...password].length < requestLimits.NewUserBody.password.minLength;
 }

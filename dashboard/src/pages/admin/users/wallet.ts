@@ -1,4 +1,5 @@
 import type { Grant } from '../../../api/adminUsers';
+import { requestLimits } from '../../../api/serverLimits';
 import { MAX_QUOTA, parseUsd, type UsdError } from '../../../format/money';
 
 export type WalletMode = 'add' | 'take' | 'set';
@@ -6,7 +7,7 @@ export type WalletError = UsdError | 'below_zero' | 'above_limit' | 'nothing';
 export type WalletChange = { grant: Grant; balance: number } | { error: WalletError };
 
 /** Characters of a note in the audit log. */
-export const MAX_WALLET_NOTE = 100;
+export const MAX_WALLET_NOTE = requestLimits.GrantBody.note.maxLength;
 
 /** A note of one line, short enough for the audit log, or `undefined` if it is empty. */
 export function walletNote(text: string): string | undefined {

@@ -1,4 +1,4 @@
-const MAX_ENTRIES = 100;
+import { limits } from '../../../api/serverLimits';
 
 export interface InvalidIp {
   /** Starts at 1. */
@@ -14,7 +14,7 @@ export function checkIps(text: string): { invalid: InvalidIp[]; tooMany: boolean
     .filter(({ entry }) => entry !== '');
   return {
     invalid: entries.filter(({ entry }) => !isNetwork(entry)),
-    tooMany: new Set(entries.map(({ entry }) => entry)).size > MAX_ENTRIES,
+    tooMany: new Set(entries.map(({ entry }) => entry)).size > limits.addresses,
   };
 }
 

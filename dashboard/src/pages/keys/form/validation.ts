@@ -1,5 +1,6 @@
 import { ApiError } from '../../../api/error';
 import { type Period, periods, type Rate, rates } from '../../../api/limits';
+import { limits, requestLimits } from '../../../api/serverLimits';
 import { failureText } from '../../../format/failure';
 import { formatInteger } from '../../../format/locale';
 import { formatUsd, MAX_QUOTA, parseUsd } from '../../../format/money';
@@ -8,11 +9,9 @@ import { texts } from '../../../texts';
 import type { Draft } from './draft';
 import { checkIps } from './ips';
 
-// The limits of the API (specification, section 8). They are checked here first, to report errors without a request.
-export const MAX_NAME_CHARACTERS = 50;
-export const MAX_NOTE_CHARACTERS = 500;
-const MAX_MODEL_CHARACTERS = 128;
-const MAX_MODELS = 1000;
+// The limits of the API are checked here first, to report errors without a request.
+export const MAX_NAME_CHARACTERS = requestLimits.CreateBody.name.maxLength;
+export const MAX_NOTE_CHARACTERS = requestLimits.CreateBody.note.maxLength;
 
 /** The `name` attributes of the inputs. */
 export type FieldName = 'name' | 'usd' | Period | Rate | 'expiresAt' | 'models' | 'ips' | 'note';
@@ -81,11 +80,11 @@ function usdError({ quotaMode, usd, held }: Draft): string | undefined {
 
 function modelsError(models: string[]): string | undefined {
   if (models.length === 0) return words.noModels;
-  if (models.length > MAX_MODELS) return words.manyModels(formatInteger(MAX_MODELS));
+  if (models.length > limits.models) return words.manyModels(formatInteger(limits.models));
   const star = models.find((name) => /(^|[^\\])\*./.test(name) || name === '*');
   if (star !== undefined) return words.modelStar(star);
-  const long = models.some((name) => characters(name) > MAX_MODEL_CHARACTERS);
-  return long ? words.longModel(MAX_MODEL_CHARACTERS) : undefined;
+  const long = models.some((name) => characters(name) > limits.model_characters);
+  return long ? words.longModel(limits.model_characters) : undefined;
 }
 
 function ipsError(text: string): string | undefined {

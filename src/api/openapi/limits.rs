@@ -106,14 +106,13 @@ fn document_limits() -> Value {
 
 /// The schema of one field. The tables above name only fields that exist; every test that reads the document proves it.
 fn field_of<'a>(components: &'a mut Components, schema: &str, field: &str) -> &'a mut Object {
-    let object = match components.schemas.get_mut(schema) {
-        Some(RefOr::T(Schema::Object(object))) => object,
-        _ => unreachable!("no schema {schema}"),
+    let Some(RefOr::T(Schema::Object(object))) = components.schemas.get_mut(schema) else {
+        unreachable!("no schema {schema}")
     };
-    match object.properties.get_mut(field) {
-        Some(RefOr::T(Schema::Object(field))) => field,
-        _ => unreachable!("no field {field} of {schema}"),
-    }
+    let Some(RefOr::T(Schema::Object(field))) = object.properties.get_mut(field) else {
+        unreachable!("no field {field} of {schema}")
+    };
+    field
 }
 
 fn number(value: i64) -> Number {

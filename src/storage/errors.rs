@@ -12,8 +12,8 @@ pub enum StorageError {
     /// A constraint that services turn into an error of their own.
     #[error("violates the constraint {0:?}")]
     Constraint(Constraint),
-    /// A deadlock or a serialization failure. An immediate retry is likely to succeed.
-    #[error("deadlock or serialization failure: {0}")]
+    /// A deadlock, a serialization failure, or a partition that was attached meanwhile. An immediate retry is likely to succeed.
+    #[error("another transaction was in the way: {0}")]
     Contended(#[source] sqlx::Error),
     /// Another transaction held a row for longer than `lock_timeout`.
     #[error("another transaction holds a row: {0}")]
@@ -77,6 +77,11 @@ impl From<sqlx::Error> for StorageError {
         let code = error.as_database_error().and_then(DatabaseError::code);
         match code.as_deref() {
             Some("40001" | "40P01") => return Self::Contended(error),
+            // A check without a name is the bound of a partition: a partition was attached while the row was on its way into the
+            // default one.
+            Some("23514") if error.as_database_error().is_some_and(|error| error.constraint().is_none()) => {
+                return Self::Contended(error);
+            }
             Some("55P03") => return Self::Locked(error),
             _ => {}
         }

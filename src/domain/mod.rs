@@ -43,6 +43,7 @@ pub mod token_listing;
 pub mod token_policy;
 pub mod usage;
 pub mod usage_report;
+pub mod usd_cost;
 pub mod user;
 pub mod username;
 pub mod wording;

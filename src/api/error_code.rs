@@ -126,6 +126,12 @@ error_codes! {
     /// An amount of quota is outside its range.
     InvalidQuota = "invalid_quota", [BAD_REQUEST],
         "Send a whole number of quota units within the range that the message names.";
+    /// `usd` is not a decimal number, or is outside its range.
+    InvalidUsd = "invalid_usd", [BAD_REQUEST],
+        "Send a number of dollars, or its decimal text, within the range that the message names.";
+    /// Both `quota` and `usd` were sent.
+    AmbiguousAmount = "ambiguous_amount", [BAD_REQUEST],
+        "Send one of them.";
     /// `period_limits` has an unknown member, or a limit is outside its range.
     InvalidPeriodLimit = "invalid_period_limit", [BAD_REQUEST],
         "Send quota units for `day`, `week` and `month`, or -1 for no limit.";

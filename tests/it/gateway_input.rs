@@ -9,6 +9,8 @@ use crate::harness::gateway::{CALLS, EXHAUSTED, INVALID_KEY, app_with_wallet, as
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn invalid_input_is_refused_with_the_name_of_its_field_and_charges_nothing(pool: PgPool) {
+    const NEITHER: Refusal = (400, "missing_field", "`quota` or `usd` is required");
+    const BOTH: Refusal = (400, "ambiguous_amount", "send either `quota` or `usd`, not both");
     const WHOLE: Refusal = (400, "invalid_field", "`quota` must be a whole number");
     const QUOTA: Refusal = (400, "invalid_quota", "`quota` must be a whole number from 0 to 500000000000000");
     const BAD_IP: Refusal = (400, "invalid_ip", "`ip` must be an IPv4 or IPv6 address");
@@ -25,7 +27,9 @@ async fn invalid_input_is_refused_with_the_name_of_its_field_and_charges_nothing
     let amounts: &[&str] = &["verify", "charge", "reserve", "settle"];
     let counts: &[&str] = &["charge", "settle"];
     let table: &[(&[&str], &str, Value, Refusal)] = &[
-        (&["charge", "reserve", "settle"], "quota", json!(null), (400, "missing_field", "`quota` is required")),
+        (&["charge", "reserve", "settle"], "quota", json!(null), NEITHER),
+        (amounts, "usd", json!("0.1"), BOTH),
+        (amounts, "usd", json!("nonsense"), BOTH),
         (amounts, "quota", json!(-1), QUOTA),
         (amounts, "quota", json!(i64::MIN), QUOTA),
         (amounts, "quota", json!(500_000_000_000_001_i64), QUOTA),
@@ -76,6 +80,73 @@ async fn invalid_input_is_refused_with_the_name_of_its_field_and_charges_nothing
         refused(&answer, (400, "invalid_json", "the body must be a JSON object"));
     }
     assert_eq!(balances(&app, &ana, &key).await, [100, 900, 100, 900]);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_cost_in_dollars_is_read_from_its_text_and_rounded_up_to_quota(pool: PgPool) {
+    const USD: Refusal = (400, "invalid_usd", "`usd` must be a decimal number from 0 to 1000000000");
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000_000 })).await;
+    // The texts are sent as they are: a parser in between would round them.
+    let table = [
+        ("0.003", 1_500),
+        (r#""0.003""#, 1_500),
+        ("3e-3", 1_500),
+        (r#""3E-3""#, 1_500),
+        ("0.30000000000000004", 150_000),
+        (r#""0.000002000001""#, 2),
+        ("0.000002000000400000000000000000000000000000000001", 1),
+        ("1e-13", 0),
+        ("-0.0", 0),
+        ("0", 0),
+    ];
+    for (usd, quota) in table {
+        let body = format!(r#"{{ "key": "{key}", "usd": {usd} }}"#);
+        let charged = gateway.post_text("/api/gateway/charge", &body).await.ok();
+        assert_eq!(charged["charged"], quota, "{usd}");
+        let many = gateway.post_text("/api/gateway/charges", &format!(r#"{{ "charges": [{body}] }}"#)).await.ok();
+        assert_eq!(many[0]["charged"], quota, "{usd}");
+        let held = gateway.post_text("/api/gateway/reserve", &body).await.ok();
+        assert_eq!(held["reserved"], quota, "{usd}");
+        let settle = format!(r#"{{ "reservation_id": {}, "usd": {usd} }}"#, held["reservation_id"]);
+        assert_eq!(gateway.post_text("/api/gateway/settle", &settle).await.ok()["charged"], quota, "{usd}");
+        assert_eq!(gateway.post_text("/api/gateway/verify", &body).await.ok()["valid"], true, "{usd}");
+    }
+    let spent: i64 = table.iter().map(|(_, quota)| 3 * quota).sum();
+    assert_eq!(balances(&app, &ana, &key).await, [spent, 1_000_000 - spent, spent, 1_000_000 - spent]);
+    let verdict = gateway.post_text("/api/gateway/verify", &format!(r#"{{ "key": "{key}", "usd": 2 }}"#)).await.ok();
+    assert_eq!(verdict["reason"], "token_quota_insufficient");
+
+    let held = reserves(&gateway, &key, 100).await;
+    for usd in [
+        r#""""#,
+        r#""NaN""#,
+        r#"" 1""#,
+        r#""1,5""#,
+        r#""$1""#,
+        r#""\ud800""#,
+        "true",
+        "[]",
+        "{}",
+        "-1",
+        "-1e-9",
+        "1e10",
+        "1e400",
+        "1000000000.000001",
+        r#""-0.1""#,
+    ] {
+        let body = format!(r#"{{ "key": "{key}", "reservation_id": {held}, "usd": {usd} }}"#);
+        for call in ["verify", "charge", "reserve", "settle"] {
+            refused(&gateway.post_text(&format!("/api/gateway/{call}"), &body).await, USD);
+        }
+        let many = gateway.post_text("/api/gateway/charges", &format!(r#"{{ "charges": [{body}] }}"#)).await.ok();
+        let outcome = json!([{ "success": false, "error": "invalid_usd", "message": USD.2 }]);
+        assert_eq!(many, outcome, "{usd}");
+    }
+    let with_null = json!({ "key": key, "quota": 1, "usd": null });
+    assert_eq!(asks(&gateway, "charge", &with_null).await.ok()["charged"], 1);
+    let spent = spent + 101;
+    assert_eq!(balances(&app, &ana, &key).await, [spent, 1_000_000 - spent, spent, 1_000_000 - spent]);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

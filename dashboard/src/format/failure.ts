@@ -12,6 +12,7 @@ const DETAILED: ReadonlySet<string> = new Set<ErrorCode>([
   'invalid_filter',
   'invalid_expiry',
   'invalid_quota',
+  'invalid_usd',
   'invalid_period_limit',
   'invalid_rate_limit',
   'invalid_group',

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::KeyRefused;
-use super::requests::{amount, context, counts};
+use super::requests::{UsdText, amount, context, counts};
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
-    InvalidCharges, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidRequestId, LedgerBusy, MissingField,
-    RequestIdReused,
+    AmbiguousAmount, InvalidCharges, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidRequestId, InvalidUsd,
+    LedgerBusy, MissingField, RequestIdReused,
 };
 use crate::api::extract::Json;
 use crate::api::limits::ExceededBody;
@@ -32,9 +32,10 @@ pub struct ChargeBody {
     /// The API key being spent.
     #[schema(required)]
     key: Option<String>,
-    /// The cost in quota units.
-    #[schema(required)]
+    /// The cost in quota units. This or `usd` is required.
     quota: Option<i64>,
+    /// The cost in dollars, instead of `quota`.
+    usd: Option<UsdText>,
     /// Your id of this charge, 1 to 128 characters. A retry with the same id never charges twice.
     request_id: Option<String>,
     /// The model used.
@@ -56,7 +57,7 @@ impl ChargeBody {
             return Err(ApiError::new(ErrorCode::InvalidRequestId, message));
         }
         let charge = ChargeRequest {
-            quota: amount(self.quota)?,
+            quota: amount(self.quota, self.usd.as_ref())?,
             context: context(self.model, self.ip.as_deref())?,
             counts: counts(self.prompt_tokens, self.completion_tokens)?,
             request_id: self.request_id,
@@ -139,7 +140,7 @@ impl From<Result<Charged, ApiError>> for OutcomeBody {
 /// Why nothing was charged.
 type ChargeRefused = (
     (KeyRefused, MissingField, InvalidModel, InvalidIp, InvalidQuota, InvalidCount),
-    (InvalidRequestId, RequestIdReused, LedgerBusy),
+    (AmbiguousAmount, InvalidUsd, InvalidRequestId, RequestIdReused, LedgerBusy),
 );
 
 /// Take quota from a key and its owner's wallet.

@@ -2,17 +2,67 @@
 
 use std::net::IpAddr;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::{Number, PartialSchema, ToSchema};
+
 use crate::api::api_error::ApiError;
 use crate::api::error_code::ErrorCode;
 use crate::domain::bounds;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::money::Quota;
+use crate::domain::usd_cost::{UsdCost, UsdCostInvalid};
 
-/// The required field `quota`.
-pub(super) fn amount(units: Option<i64>) -> Result<Quota, ApiError> {
-    let units = units.ok_or_else(|| ApiError::new(ErrorCode::MissingField, "`quota` is required"))?;
-    Quota::grant(units).map_err(|invalid| ApiError::new(ErrorCode::InvalidQuota, format!("`quota` {invalid}")))
+/// A cost in dollars as it was sent. Its text is kept, because a float would not be exact.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub struct UsdText(Box<RawValue>);
+
+impl UsdText {
+    fn quota(&self) -> Result<Quota, UsdCostInvalid> {
+        let json = self.0.get();
+        let text = if json.starts_with('"') {
+            serde_json::from_str(json).map_err(|_| UsdCostInvalid)?
+        } else {
+            json.to_owned()
+        };
+        text.parse::<UsdCost>()?.quota()
+    }
+}
+
+impl PartialSchema for UsdText {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(SchemaType::from_iter([Type::Number, Type::String]))
+            .minimum(Some(Number::Int(0)))
+            .description(Some("Dollars as a number or as decimal text, rounded to 12 decimals."))
+            .into()
+    }
+}
+
+impl ToSchema for UsdText {}
+
+/// One of the fields `quota` and `usd`.
+pub(super) fn amount(units: Option<i64>, usd: Option<&UsdText>) -> Result<Quota, ApiError> {
+    let missing = || ApiError::new(ErrorCode::MissingField, "`quota` or `usd` is required");
+    optional_amount(units, usd)?.ok_or_else(missing)
+}
+
+/// At most one of the fields `quota` and `usd`.
+pub(super) fn optional_amount(units: Option<i64>, usd: Option<&UsdText>) -> Result<Option<Quota>, ApiError> {
+    match (units, usd) {
+        (None, None) => Ok(None),
+        (Some(units), None) => Quota::grant(units)
+            .map(Some)
+            .map_err(|invalid| ApiError::new(ErrorCode::InvalidQuota, format!("`quota` {invalid}"))),
+        (None, Some(usd)) => {
+            usd.quota().map(Some).map_err(|invalid| ApiError::new(ErrorCode::InvalidUsd, format!("`usd` {invalid}")))
+        }
+        (Some(_), Some(_)) => Err(ApiError::new(ErrorCode::AmbiguousAmount, "send either `quota` or `usd`, not both")),
+    }
 }
 
 /// The optional fields `model` and `ip`. An empty text counts as absent.

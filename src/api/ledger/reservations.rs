@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::KeyRefused;
-use super::requests::{amount, context, counts};
+use super::requests::{UsdText, amount, context, counts};
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
-    InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidTtl, LedgerBusy, MissingField, ReservationEnded,
-    ReservationNotFound, TooManyConcurrent,
+    AmbiguousAmount, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidTtl, InvalidUsd, LedgerBusy,
+    MissingField, ReservationEnded, ReservationNotFound, TooManyConcurrent,
 };
 use crate::api::extract::Json;
 use crate::api::refused::Refused;
@@ -28,9 +28,10 @@ pub struct ReserveBody {
     /// The API key being spent.
     #[schema(required)]
     key: Option<String>,
-    /// The quota units to hold.
-    #[schema(required)]
+    /// The quota units to hold. This or `usd` is required.
     quota: Option<i64>,
+    /// The dollars to hold, instead of `quota`.
+    usd: Option<UsdText>,
     /// Seconds after which the hold is given back if it is not settled: 1 to 86,400, default 600.
     ttl_seconds: Option<i64>,
     /// The model requested.
@@ -58,9 +59,10 @@ pub struct SettleBody {
     /// The `reservation_id` that `reserve` returned.
     #[schema(required)]
     reservation_id: Option<String>,
-    /// The actual cost in quota units.
-    #[schema(required)]
+    /// The actual cost in quota units. This or `usd` is required.
     quota: Option<i64>,
+    /// The actual cost in dollars, instead of `quota`.
+    usd: Option<UsdText>,
     /// Input tokens.
     prompt_tokens: Option<i64>,
     /// Output tokens.
@@ -95,9 +97,12 @@ pub struct ReleasedBody {
     remain_quota: i64,
 }
 
+/// Why an amount was not read.
+type AmountRefused = (MissingField, AmbiguousAmount, InvalidQuota, InvalidUsd);
+
 /// Why nothing was reserved.
 type ReserveRefused =
-    ((KeyRefused, MissingField, InvalidModel, InvalidIp, InvalidQuota), (InvalidTtl, TooManyConcurrent, LedgerBusy));
+    ((KeyRefused, AmountRefused, InvalidModel, InvalidIp), (InvalidTtl, TooManyConcurrent, LedgerBusy));
 
 /// Why a reservation was not ended.
 type ReservationRefused = (MissingField, ReservationNotFound, ReservationEnded, LedgerBusy);
@@ -110,7 +115,7 @@ pub async fn reserve(
     Gateway(gateway): Gateway,
     Json(body): Json<ReserveBody>,
 ) -> Result<Envelope<ReservedBody>, Refused<ReserveRefused>> {
-    let quota = amount(body.quota)?;
+    let quota = amount(body.quota, body.usd.as_ref())?;
     let seconds = body.ttl_seconds.unwrap_or(bounds::RESERVATION_SECONDS);
     if !(1..=bounds::MAX_RESERVATION_SECONDS).contains(&seconds) {
         let message = format!("`ttl_seconds` must be 1 to {}", bounds::MAX_RESERVATION_SECONDS);
@@ -134,8 +139,8 @@ pub async fn settle(
     State(app): State<Arc<AppState>>,
     Gateway(gateway): Gateway,
     Json(body): Json<SettleBody>,
-) -> Result<Envelope<SettledBody>, Refused<(ReservationRefused, InvalidQuota, InvalidCount)>> {
-    let quota = amount(body.quota)?;
+) -> Result<Envelope<SettledBody>, Refused<(ReservationRefused, AmountRefused, InvalidCount)>> {
+    let quota = amount(body.quota, body.usd.as_ref())?;
     let counts = counts(body.prompt_tokens, body.completion_tokens)?;
     let reservation = handle(body.reservation_id.as_deref())?;
     let settled = app.ledger.settle(gateway, reservation, quota, counts).await?;

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::ReasonBody;
-use super::requests::{amount, context};
+use super::requests::{UsdText, context, optional_amount};
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
-use crate::api::error_code::codes::{InvalidIp, InvalidModel, InvalidQuota};
+use crate::api::error_code::codes::{AmbiguousAmount, InvalidIp, InvalidModel, InvalidQuota, InvalidUsd};
 use crate::api::extract::Json;
 use crate::api::limits::ExceededBody;
 use crate::api::refused::Refused;
@@ -29,6 +29,8 @@ pub struct VerifyBody {
     ip: Option<String>,
     /// The expected cost in quota units.
     quota: Option<i64>,
+    /// The expected cost in dollars, instead of `quota`.
+    usd: Option<UsdText>,
 }
 
 /// Whether the key may be used. All other fields are present if the key is known.
@@ -106,9 +108,9 @@ pub async fn verify(
     State(app): State<Arc<AppState>>,
     _: Gateway,
     Json(body): Json<VerifyBody>,
-) -> Result<Envelope<VerificationBody>, Refused<(InvalidModel, InvalidIp, InvalidQuota)>> {
+) -> Result<Envelope<VerificationBody>, Refused<(InvalidModel, InvalidIp, AmbiguousAmount, InvalidQuota, InvalidUsd)>> {
     let context = context(body.model, body.ip.as_deref())?;
-    let quota = body.quota.map(|units| amount(Some(units))).transpose()?;
+    let quota = optional_amount(body.quota, body.usd.as_ref())?;
     let verification = app.ledger.verify(body.key.as_deref().unwrap_or_default(), &context, quota).await?;
     Ok(Envelope::of(VerificationBody::from(&verification)))
 }

@@ -63,6 +63,13 @@ impl Caller {
         self.send_json(Method::POST, path, &body).await
     }
 
+    /// Sends this text as the body.
+    pub async fn post_text(&self, path: &str, body: &str) -> Answer {
+        let mut request = self.request(Method::POST, path);
+        *request.body_mut() = Body::from(body.to_owned());
+        self.send(request).await
+    }
+
     pub async fn put(&self, path: &str, body: Value) -> Answer {
         self.send_json(Method::PUT, path, &body).await
     }

@@ -23,6 +23,8 @@ export const errors = {
   invalid_note: `Use up to ${note.maxLength} characters, without control characters.`,
   invalid_expiry: 'This expiry isn’t possible.',
   invalid_quota: 'This amount isn’t possible.',
+  invalid_usd: 'This amount in dollars isn’t possible.',
+  ambiguous_amount: 'Send the amount in quota units or in dollars, not both.',
   invalid_period_limit: 'A daily, weekly or monthly limit isn’t possible.',
   invalid_rate_limit: 'A rate limit isn’t possible.',
   invalid_models: `Use at most ${formatInteger(limits.models)} models, with names of up to ${limits.model_characters} characters and * only at the end.`,

@@ -22,6 +22,8 @@ export const errors: Texts['errors'] = {
   invalid_note: `最多 ${note.maxLength} 个字符，不能包含控制字符。`,
   invalid_expiry: '过期时间无效。',
   invalid_quota: '金额无效。',
+  invalid_usd: '美元金额无效。',
+  ambiguous_amount: '额度和美元金额只能填写其中一个。',
   invalid_period_limit: '每日、每周或每月限额无效。',
   invalid_rate_limit: '速率限制无效。',
   invalid_models: `最多 ${formatInteger(limits.models)} 个模型，每个名称最多 ${limits.model_characters} 个字符，* 只能在末尾。`,

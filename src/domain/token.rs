@@ -37,6 +37,16 @@ pub struct Token {
     pub rate_counters: RateCounters,
 }
 
+/// What a gateway is told about the token of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenIdentity {
+    pub id: TokenId,
+    pub user_id: UserId,
+    pub name: TokenName,
+    /// The token's group, or its owner's if the token has none.
+    pub group: String,
+}
+
 /// A token with its decrypted key: the answer to reading one by id and to creating one.
 #[derive(Debug)]
 pub struct TokenWithKey {

@@ -21,7 +21,7 @@ use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::UserId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::Wallet;
-use crate::domain::token::Token;
+use crate::domain::token::{Token, TokenIdentity};
 use crate::storage::{Conn, Db, StorageError, keys};
 use crate::telemetry;
 use crate::telemetry::caches::KeyCacheMetrics;
@@ -60,6 +60,20 @@ pub struct CachedKey {
 }
 
 impl CachedKey {
+    /// The token's group, or its owner's if the token has none.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        let own = self.token.policy.group.as_str();
+        if own.is_empty() { &self.owner_group } else { own }
+    }
+
+    /// What a gateway is told about the token.
+    #[must_use]
+    pub fn identity(&self) -> TokenIdentity {
+        let Token { id, user_id, ref name, .. } = self.token;
+        TokenIdentity { id, user_id, name: name.clone(), group: self.group().to_owned() }
+    }
+
     /// Its approximate size in memory.
     fn bytes(&self) -> u32 {
         let (token, policy) = (&self.token, &self.token.policy);

@@ -10,7 +10,7 @@ use crate::domain::ledger::Wallet;
 use crate::domain::money::Quota;
 use crate::domain::period_limits::{PeriodCounters, PeriodLimits};
 use crate::domain::time::{Day, UnixTime};
-use crate::domain::token::Token;
+use crate::domain::token::{Token, TokenIdentity};
 use crate::domain::user::UserStatus;
 
 /// Comes after every character: `text` followed by it is above every text that begins with `text`.
@@ -48,6 +48,21 @@ pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Toke
         .fetch_optional(conn)
         .await?;
     Ok(row.map(|row| token_of!(row)))
+}
+
+/// The token with this key and its owner's group, deleted or not, for answers that were given before.
+pub async fn find_identity(conn: &mut Conn, digest: &Digest) -> Result<Option<TokenIdentity>, StorageError> {
+    let row = sqlx::query!(
+        r#"select t.id, t.user_id, t.name, t.group_name as "group_name: String", u.group_name as owner_group
+           from tokens t join users u on u.id = t.user_id where t.key_digest = $1"#,
+        digest as &Digest
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|row| {
+        let group = if row.group_name.is_empty() { row.owner_group } else { row.group_name };
+        TokenIdentity { id: row.id, user_id: row.user_id, name: row.name, group }
+    }))
 }
 
 /// The live tokens with these keys, with their live owners' wallets and groups. `offset 0` keeps the conditions on

@@ -12,7 +12,7 @@ use crate::harness::gateway::{
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn each_charge_of_a_batch_succeeds_or_fails_alone(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool, 50).await;
-    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
     let bad = (400, "invalid_charges", "`charges` must have 1 to 1000 entries");
     let one = json!({ "key": key, "quota": 0 });
     for charges in [json!(null), json!([]), json!(vec![one.clone(); 1_001])] {
@@ -28,9 +28,15 @@ async fn each_charge_of_a_batch_succeeds_or_fails_alone(pool: PgPool) {
     ]);
     let outcomes = asks(&gateway, "charges", &json!({ "charges": charges })).await.ok();
     let no = |(_, error, message): Refusal| json!({ "success": false, "error": error, "message": message });
-    let first = json!({ "success": true, "charged": 20, "remain_quota": 80, "request_id": "r1" });
+    let made = |charged: i64, left: i64, request: &str| {
+        json!({
+            "success": true, "charged": charged, "remain_quota": left, "request_id": request, "token_id": id,
+            "user_id": ana.id, "name": "one", "group": "default",
+        })
+    };
+    let first = made(20, 80, "r1");
     let quota = (400, "invalid_quota", "`quota` must be a whole number from 0 to 500000000000000");
-    let last = json!({ "success": true, "charged": 30, "remain_quota": 50, "request_id": "r2" });
+    let last = made(30, 50, "r2");
     let expected = json!([first, first, no(quota), no(INVALID_KEY), no(USER_SHORT), no(REUSED), last]);
     assert_eq!(outcomes, expected);
     let full = json!({ "charges": vec![one; 1_000] });

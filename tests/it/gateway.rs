@@ -3,8 +3,8 @@
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::harness::TestApp;
 use crate::harness::gateway::{app_with_wallet, asks, balances, releases, reserves, settles};
+use crate::harness::{START, TestApp};
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_key_is_verified_charged_reserved_settled_and_released(pool: PgPool) {
@@ -19,11 +19,18 @@ async fn a_key_is_verified_charged_reserved_settled_and_released(pool: PgPool) {
     });
     assert_eq!(verdict, expected);
     let charge = json!({ "key": key, "quota": 100, "request_id": "r1", "prompt_tokens": 7, "completion_tokens": 3 });
-    let charged = json!({ "charged": 100, "remain_quota": 400, "request_id": "r1" });
+    let charged = json!({
+        "charged": 100, "remain_quota": 400, "request_id": "r1", "token_id": id, "user_id": ana.id, "name": "one",
+        "group": "default",
+    });
     assert_eq!(gateway.post("/api/gateway/charge", charge.clone()).await.ok(), charged);
     assert_eq!(gateway.post("/api/gateway/charge", charge).await.ok(), charged);
     let held = gateway.post("/api/gateway/reserve", json!({ "key": key, "quota": 300 })).await.ok();
-    assert_eq!(held["remain_quota"], 100);
+    let made = json!({
+        "reservation_id": held["reservation_id"], "expires_at": START + 600, "reserved": 300, "remain_quota": 100,
+        "token_id": id, "user_id": ana.id, "name": "one", "group": "default",
+    });
+    assert_eq!(held, made);
     let too_much = gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 101 })).await;
     too_much.refuses_saying(402, "token_quota_insufficient", "insufficient token quota for this amount");
     let settle = json!({ "reservation_id": held["reservation_id"], "quota": 50 });

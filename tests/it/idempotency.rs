@@ -15,7 +15,13 @@ async fn l4_a_request_id_charges_once_and_belongs_to_one_request(pool: PgPool) {
         "key": key, "quota": 40, "request_id": "r 1", "model": "o1", "ip": "10.1.2.3", "prompt_tokens": 7,
         "completion_tokens": 3,
     });
-    let charged = json!({ "charged": 40, "remain_quota": 60, "request_id": "r 1" });
+    let made = |left: i64| {
+        json!({
+            "charged": 40, "remain_quota": left, "request_id": "r 1", "token_id": id, "user_id": ana.id, "name": "one",
+            "group": "default",
+        })
+    };
+    let charged = made(60);
     let answers = futures_util::future::join_all((0..20).map(|_| asks(&gateway, "charge", &body))).await;
     for answer in &answers {
         assert_eq!(answer.ok(), charged);
@@ -37,7 +43,7 @@ async fn l4_a_request_id_charges_once_and_belongs_to_one_request(pool: PgPool) {
     }
     assert_eq!(balances(&app, &ana, &key).await, [40, 60, 40, 960]);
     let by_other = asks(&other, "charge", &body).await.ok();
-    assert_eq!(by_other, json!({ "charged": 40, "remain_quota": 20, "request_id": "r 1" }));
+    assert_eq!(by_other, made(20));
     let short = json!({ "key": key, "quota": 21, "request_id": "r 2" });
     refused(&asks(&gateway, "charge", &short).await, TOKEN_SHORT);
     edits(&ana, id, json!({ "remain_quota": 21 })).await;

@@ -215,6 +215,16 @@ impl World {
         self.gateway.post(&format!("/api/gateway/{call}"), body).await
     }
 
+    /// This answer of a charge or a reservation, with the properties of its token.
+    fn of_token(&self, token: usize, mut answer: Value) -> Value {
+        let (owner, name) = if token < 3 { (0, "ana") } else { (1, "bob") };
+        answer["token_id"] = json!(self.tokens[token].0);
+        answer["user_id"] = json!(self.owners[owner].id);
+        answer["name"] = json!(name);
+        answer["group"] = json!("default");
+        answer
+    }
+
     async fn step(&mut self, rng: &mut StdRng, model: &mut Model) {
         let token = rng.random_range(0..self.tokens.len());
         let (id, key) = self.tokens[token].clone();
@@ -238,7 +248,7 @@ impl World {
                 assert_answer(&answer, model.charge(token, quota, request), |remain| {
                     let request =
                         charge.get("request_id").cloned().unwrap_or(answer.json()["data"]["request_id"].clone());
-                    json!({ "charged": quota, "remain_quota": remain, "request_id": request })
+                    self.of_token(token, json!({ "charged": quota, "remain_quota": remain, "request_id": request }))
                 });
             }
             (25..45, _) => {
@@ -247,9 +257,10 @@ impl World {
                 let reservation = answer.json()["data"]["reservation_id"].clone();
                 let until = model.now + seconds;
                 assert_answer(&answer, model.reserve(token, quota, seconds), |remain| {
-                    json!({
+                    let made = json!({
                         "reservation_id": reservation, "expires_at": until, "reserved": quota, "remain_quota": remain,
-                    })
+                    });
+                    self.of_token(token, made)
                 });
                 self.reservations.extend((!reservation.is_null()).then_some(reservation));
             }

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::refusals::KeyRefused;
 use super::requests::{UsdText, amount, context, counts};
+use super::responses::TokenIdentityBody;
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
@@ -80,12 +81,15 @@ pub struct ChargedBody {
     remain_quota: i64,
     /// Your id of this charge, or a generated one if you sent none.
     request_id: String,
+    /// The token that was charged.
+    #[serde(flatten)]
+    token: TokenIdentityBody,
 }
 
 impl From<Charged> for ChargedBody {
     fn from(charge: Charged) -> Self {
-        let Charged { outcome: ChargeOutcome { charged, remain_quota }, request_id } = charge;
-        Self { charged: charged.get(), remain_quota: remain_quota.get(), request_id }
+        let Charged { outcome: ChargeOutcome { charged, remain_quota }, request_id, token } = charge;
+        Self { charged: charged.get(), remain_quota: remain_quota.get(), request_id, token: token.into() }
     }
 }
 

@@ -5,6 +5,7 @@ pub mod forward_auth;
 mod refusals;
 mod requests;
 pub mod reservations;
+mod responses;
 pub mod verify;
 
 pub use self::refusals::ReasonBody;

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use super::refusals::KeyRefused;
 use super::requests::{UsdText, amount, context, counts};
+use super::responses::TokenIdentityBody;
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
@@ -21,6 +22,7 @@ use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::ledger::{Refusal, RefusalReason, ReservationHandle};
+use crate::service::ledger::{ReserveOutcome, Reserved};
 
 /// A hold on quota.
 #[derive(Deserialize, ToSchema)]
@@ -51,6 +53,22 @@ pub struct ReservedBody {
     reserved: i64,
     /// The token's remaining quota in quota units.
     remain_quota: i64,
+    /// The token whose quota is held.
+    #[serde(flatten)]
+    token: TokenIdentityBody,
+}
+
+impl From<Reserved> for ReservedBody {
+    fn from(reservation: Reserved) -> Self {
+        let ReserveOutcome { handle, expires_at, reserved, remain_quota } = reservation.outcome;
+        Self {
+            reservation_id: handle.to_string(),
+            expires_at: expires_at.get(),
+            reserved: reserved.get(),
+            remain_quota: remain_quota.get(),
+            token: reservation.token.into(),
+        }
+    }
 }
 
 /// The actual cost of a reservation.
@@ -124,12 +142,7 @@ pub async fn reserve(
     let context = context(body.model, body.ip.as_deref())?;
     let reserved =
         app.ledger.reserve(gateway, body.key.as_deref().unwrap_or_default(), quota, context, seconds).await?;
-    Ok(Envelope::of(ReservedBody {
-        reservation_id: reserved.handle.to_string(),
-        expires_at: reserved.expires_at.get(),
-        reserved: quota.get(),
-        remain_quota: reserved.remain_quota.get(),
-    }))
+    Ok(Envelope::of(reserved.into()))
 }
 
 /// End a reservation as a charge of its actual cost.

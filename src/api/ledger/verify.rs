@@ -89,7 +89,7 @@ impl From<&Verification> for VerificationBody {
             token_id: Some(token.id.get()),
             user_id: Some(token.user_id.get()),
             name: Some(token.name.as_str().to_owned()),
-            group: Some(verification.group().to_owned()),
+            group: Some(key.group().to_owned()),
             cross_group_retry: Some(token.policy.cross_group_retry),
             unlimited_quota: Some(token.account.budget.is_unlimited()),
             remain_quota: Some(token.account.remain().get()),

@@ -13,8 +13,10 @@ use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::key::Digest;
 use crate::domain::ledger::{ChargeOutcome, Counts, RefusalReason, RequestContext};
 use crate::domain::money::Quota;
+use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
 use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, NewCharge};
+use crate::storage::{StorageError, keys};
 
 /// A charge that a gateway asks for.
 #[derive(Debug)]
@@ -36,6 +38,8 @@ pub struct Charged {
     pub outcome: ChargeOutcome,
     /// The gateway's id of the charge, or a random one.
     pub request_id: String,
+    /// The token that was charged.
+    pub token: TokenIdentity,
 }
 
 impl Ledger {
@@ -79,19 +83,30 @@ impl Ledger {
             (Some(key), idempotency) => Step::Queue(Charge { gateway, key, quota, context, counts, idempotency }),
             // The token may have been deleted since the charge was made. A retry still gets its answer (L4).
             (None, Some(idempotency)) => {
-                Step::Answer(self.find_outcome(&idempotency).await?.ok_or(RefusalReason::InvalidKey)?)
+                let (outcome, token) =
+                    self.find_outcome(&idempotency, &digest).await?.ok_or(RefusalReason::InvalidKey)?;
+                Step::Answer(outcome, token)
             }
             (None, None) => return Err(RefusalReason::InvalidKey.into()),
         };
         Ok(Prepared { request_id, step })
     }
 
-    /// The outcome of the charge that a gateway made with this id before.
-    async fn find_outcome(&self, idempotency: &Idempotency) -> Result<Option<ChargeOutcome>, LedgerError> {
-        let keys = std::slice::from_ref(&idempotency.key);
-        let found = async { ledger::list_idempotency_records(&mut *self.db.acquire().await?, keys).await };
-        let found = found.await.map_err(|error| LedgerError::Storage(Arc::new(error)))?;
-        found.get(&idempotency.key).map(|record| idempotency.outcome(record)).transpose()
+    /// The outcome of the charge that a gateway made with this id before, and the token of the key.
+    async fn find_outcome(
+        &self,
+        idempotency: &Idempotency,
+        key: &Digest,
+    ) -> Result<Option<(ChargeOutcome, TokenIdentity)>, LedgerError> {
+        let found = async {
+            let mut conn = self.db.acquire().await?;
+            let mut records =
+                ledger::list_idempotency_records(&mut conn, std::slice::from_ref(&idempotency.key)).await?;
+            let Some(record) = records.remove(&idempotency.key) else { return Ok(None) };
+            Ok(keys::find_identity(&mut conn, key).await?.map(|token| (record, token)))
+        };
+        let found = found.await.map_err(|error: StorageError| LedgerError::Storage(Arc::new(error)))?;
+        found.map(|(record, token)| Ok((idempotency.outcome(&record)?, token))).transpose()
     }
 
     /// Queues a charge at once and returns its outcome as a future.
@@ -104,11 +119,17 @@ impl Ledger {
             Step::Queue(charge) => {
                 let key = Arc::clone(&charge.key);
                 let outcome = self.lanes.queue(charge)?;
-                Either::Left(async move { outcome.await.inspect_err(|error| self.count_refusal(&key, error)) })
+                Either::Left(async move {
+                    let outcome = outcome.await.inspect_err(|error| self.count_refusal(&key, error));
+                    outcome.map(|outcome| (outcome, key.identity()))
+                })
             }
-            Step::Answer(outcome) => Either::Right(ready(Ok(outcome))),
+            Step::Answer(outcome, token) => Either::Right(ready(Ok((outcome, token)))),
         };
-        Ok(async move { Ok(Charged { outcome: outcome.await?, request_id }) })
+        Ok(async move {
+            let (outcome, token) = outcome.await?;
+            Ok(Charged { outcome, request_id, token })
+        })
     }
 }
 
@@ -121,7 +142,7 @@ struct Prepared {
 /// What is left to do for it.
 enum Step {
     Queue(Charge),
-    Answer(ChargeOutcome),
+    Answer(ChargeOutcome, TokenIdentity),
 }
 
 /// The gateway's own id of a charge, and what has to be the same in a retry.

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 pub use charge::{ChargeRequest, Charged};
 pub use lanes::{Lanes, LedgerRules};
-pub use reserve::Reserved;
+pub use reserve::{ReserveOutcome, Reserved};
 pub use settle::Settled;
 pub use verify::Verification;
 

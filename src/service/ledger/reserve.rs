@@ -9,15 +9,26 @@ use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::{RefusalReason, RequestContext, ReservationHandle};
 use crate::domain::money::Quota;
 use crate::domain::time::UnixTime;
+use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
 
 /// A reservation that was made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Reserved {
+    pub outcome: ReserveOutcome,
+    /// The token whose quota is held.
+    pub token: TokenIdentity,
+}
+
+/// What was made for it.
+#[derive(Debug, Clone, Copy)]
+pub struct ReserveOutcome {
     /// By which it is settled or released.
     pub handle: ReservationHandle,
     /// When the hold is given back.
     pub expires_at: UnixTime,
+    /// The amount held.
+    pub reserved: Quota,
     /// What the token has left.
     pub remain_quota: Quota,
 }
@@ -38,7 +49,8 @@ impl Ledger {
         let digest = self.digest(key)?;
         let key = self.find_key(&digest).await?.ok_or(RefusalReason::InvalidKey)?;
         let reserve = Reserve { gateway, key: Arc::clone(&key), quota, context, seconds };
-        self.lanes.execute(reserve).await.inspect_err(|error| self.count_refusal(&key, error))
+        let outcome = self.lanes.execute(reserve).await.inspect_err(|error| self.count_refusal(&key, error))?;
+        Ok(Reserved { outcome, token: key.identity() })
     }
 }
 
@@ -54,7 +66,7 @@ struct Reserve {
 impl Operation for Reserve {
     const NAME: &'static str = "reserve";
 
-    type Outcome = Reserved;
+    type Outcome = ReserveOutcome;
 
     fn owner(&self) -> UserId {
         self.key.token.user_id
@@ -64,11 +76,11 @@ impl Operation for Reserve {
         rows.tokens.insert(self.key.token.id, &self.key.token);
     }
 
-    fn apply(&self, batch: &mut Batch<'_>) -> Result<Reserved, LedgerError> {
+    fn apply(&self, batch: &mut Batch<'_>) -> Result<ReserveOutcome, LedgerError> {
         let (token, expires_at) = (self.key.token.id, batch.at.now.plus(self.seconds));
         let made = batch.balances.reserve(self.gateway, token, self.quota, &self.context, expires_at, &batch.at)?;
         let id = batch.add_reservation(made, self.context.model.clone().unwrap_or_default());
         let handle = ReservationHandle { owner: self.owner(), id };
-        Ok(Reserved { handle, expires_at, remain_quota: batch.balances.remain(token) })
+        Ok(ReserveOutcome { handle, expires_at, reserved: self.quota, remain_quota: batch.balances.remain(token) })
     }
 }

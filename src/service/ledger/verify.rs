@@ -22,16 +22,6 @@ impl Verification {
     fn unknown() -> Self {
         Self { refusal: Some(RefusalReason::InvalidKey.into()), key: None, usable: Quota::ZERO }
     }
-
-    /// The token's group, or its owner's if the token has none.
-    #[must_use]
-    pub fn group(&self) -> &str {
-        match &self.key {
-            Some(key) if key.token.policy.group.as_str().is_empty() => &key.owner_group,
-            Some(key) => key.token.policy.group.as_str(),
-            None => "",
-        }
-    }
 }
 
 impl Ledger {

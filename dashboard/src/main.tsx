@@ -2,6 +2,8 @@ import './theme/mantine.css';
 import '@mantine/notifications/styles.layer.css';
 import './theme/global.css';
 import { createRoot } from 'react-dom/client';
+// The texts of all languages need it. Imported here, it is in this file and not in one of its own.
+import './format/money';
 import { locale } from './format/locale';
 import { loadTexts } from './texts';
 

@@ -6,7 +6,7 @@ import { expect, test } from '../harness/test';
 
 const DASHBOARD = join(import.meta.dirname, '../..');
 const MAX_BYTES = 250_000;
-const MAX_REQUESTS = 10;
+const MAX_REQUESTS = 8;
 
 const PAGES = [
   { path: '/sign-in', as: undefined },

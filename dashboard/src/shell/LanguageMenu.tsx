@@ -1,7 +1,7 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { IconLanguage } from '@tabler/icons-react';
+import { chooseLanguage, type Language, language, languages, languageTags } from '../format/locale';
 import { texts } from '../texts';
-import { chooseLanguage, type Language, language, languages, languageTags } from '../texts/language';
 
 /** A button with a menu of languages, for pages without the account menu. */
 export function LanguageMenu() {

@@ -1,5 +1,5 @@
+import { type Language, language } from '../format/locale';
 import type { en } from './en';
-import { type Language, language } from './language';
 
 /** Texts, and functions for texts with values. Each language is an object of this type. */
 export type Texts = typeof en;

@@ -5,8 +5,7 @@ async function languageIn(languages: string[], stored: string | null = null) {
   vi.resetModules();
   vi.stubGlobal('navigator', { languages });
   vi.stubGlobal('localStorage', { getItem: () => stored });
-  const { language } = await import('./language');
-  const { locale } = await import('../format/locale');
+  const { language, locale } = await import('./locale');
   return [language, locale];
 }
 
@@ -38,6 +37,6 @@ describe('the language', () => {
     vi.resetModules();
     vi.stubGlobal('navigator', { languages: ['zh-CN'] });
     vi.stubGlobal('localStorage', undefined);
-    expect((await import('./language')).language).toBe('zh');
+    expect((await import('./locale')).language).toBe('zh');
   });
 });

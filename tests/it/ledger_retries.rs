@@ -6,11 +6,11 @@ use serde_json::json;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, PgPool};
 
-use crate::harness::TestApp;
 use crate::harness::answer::Refusal;
 use crate::harness::gateway::{DATABASE_UNAVAILABLE, app_with_wallet, asks, balances, refused};
 use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::wait::eventually;
+use crate::harness::{START, TestApp};
 
 /// Lets the next writes of the ledger fail, this many.
 async fn fails(pool: &PgPool, times: i64, error: &str) {
@@ -88,6 +88,27 @@ async fn l4_a_batch_is_tried_again_after_errors_that_can_pass_but_not_for_ever(p
         assert_eq!(retries(&app, reason).await - before, expected, "{error}, {times} times");
         assert_eq!(balances(&app, &ana, &key).await, [charged, 100 - charged, charged, 1_000 - charged]);
     }
+    assert_ledger_invariants(&pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l4_a_charge_that_meets_the_partition_of_its_day_being_attached_is_tried_again(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool.clone(), 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    asks(&gateway, "verify", &json!({ "key": key })).await.ok();
+
+    let mut job = pool.begin().await.unwrap();
+    sqlx::query("select make_charges_partition($1)").bind(START - START % 86_400).execute(&mut *job).await.unwrap();
+    // The row of the charge waits to get into the default partition, where rows of its day may not be any more.
+    let attach = async {
+        let waiting = "select exists (select from pg_locks where not granted and relation = 'charges_rest'::regclass)";
+        eventually("the charge waits", async || sqlx::query_scalar(waiting).fetch_one(&pool).await.unwrap()).await;
+        job.commit().await.unwrap();
+    };
+    let body = json!({ "key": key, "quota": 1 });
+    let (answer, ()) = tokio::join!(asks(&gateway, "charge", &body), attach);
+    assert_eq!(answer.ok()["remain_quota"], json!(99));
+    assert_eq!(retries(&app, "contended").await, 1);
     assert_ledger_invariants(&pool).await;
 }
 

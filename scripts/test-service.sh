@@ -33,6 +33,15 @@ done
 # Tests that need one of these fail with its name if it could not be installed.
 [[ -n ${no_pypi:-} ]] || scripts/proxies.sh || true
 
+# Every database of a test is a copy of `template1`, so the migrations run once and not for each test. `cargo test` builds the
+# program with the tests. A server of one's own stays as it is.
+if [[ -z ${KEYMETER_TEST_DATABASE_URL:-} ]]; then
+    cargo test --locked --no-run "$@"
+    data=$(mktemp -d)
+    KEYMETER_DATA_DIR=$data DATABASE_URL=${DATABASE_URL%/*}/template1 "${CARGO_TARGET_DIR:-target}/debug/keymeter" migrate
+    rm -rf "$data"
+fi
+
 # What the test programs get is at the end of the arguments, behind `--`.
 options=(-Z unstable-options --report-time ${skipped[@]+"${skipped[@]}"})
 has_separator=

@@ -4,12 +4,13 @@
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::harness::database::url;
+use crate::harness::database::{empty, url};
 use crate::harness::process::run;
 use crate::harness::{Client, MASTER_KEY, Server};
 
 #[sqlx::test(migrations = false)]
 async fn a_cell_labels_its_keys_and_has_its_own_range_of_ids(pool: PgPool) {
+    empty(&pool).await;
     let (dir, database) = (tempfile::tempdir().unwrap(), url(&pool));
     let in_cell = |label| {
         [

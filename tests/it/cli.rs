@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::harness::client::access_token_of_root;
-use crate::harness::database::{contents, url};
+use crate::harness::database::{contents, empty, url};
 use crate::harness::process::{free_port, keymeter, run};
 use crate::harness::raw::send_head;
 use crate::harness::wait::eventually;
@@ -164,6 +164,7 @@ fn a_command_whose_output_nobody_reads_ends_well() {
 
 #[sqlx::test(migrations = false)]
 async fn a_data_directory_that_cannot_be_written_is_refused(pool: PgPool) {
+    empty(&pool).await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     std::fs::write(&file, "no directory").unwrap();
@@ -222,6 +223,7 @@ async fn a_newer_schema_is_refused_and_unchanged(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn a_wrong_master_key_is_refused_and_nothing_changes(pool: PgPool) {
+    empty(&pool).await;
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let at = |key| [("DATABASE_URL", database.as_str()), ("KEYMETER_SECRETS__MASTER_KEY", key)];
@@ -391,6 +393,7 @@ async fn the_doctor_reports_a_good_installation_as_correct() {
 
 #[sqlx::test(migrations = false)]
 async fn the_doctor_reports_what_is_wrong_and_changes_nothing(pool: PgPool) {
+    empty(&pool).await;
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let at = |key| [("DATABASE_URL", database.as_str()), ("KEYMETER_SECRETS__MASTER_KEY", key)];

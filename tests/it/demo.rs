@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use sqlx::PgPool;
 use tempfile::TempDir;
 
-use crate::harness::database::url;
+use crate::harness::database::{empty, url};
 use crate::harness::process::run;
 use crate::harness::{Client, ROOT_PASSWORD, Server};
 
 #[sqlx::test(migrations = false)]
 async fn a_demo_fills_an_empty_database_and_starts_again_on_it(pool: PgPool) {
+    empty(&pool).await;
     let dir = TempDir::new().unwrap();
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str())];

@@ -3,7 +3,7 @@
 use sqlx::PgPool;
 
 use crate::harness::ROOT_PASSWORD;
-use crate::harness::database::url;
+use crate::harness::database::{empty, url};
 use crate::harness::process::run;
 
 /// Every command that opens the database.
@@ -47,6 +47,7 @@ async fn is_refused(pool: &PgPool, table: &str) {
 
 #[sqlx::test(migrations = false)]
 async fn a_database_of_another_program_is_refused_before_anything_is_written(pool: PgPool) {
+    empty(&pool).await;
     execute(&pool, "create table orders (id bigint); create table users (id bigint)").await;
     is_refused(&pool, "orders").await;
     // Also one of a program that uses the same library for its migrations, or has a table of the same name.
@@ -64,6 +65,7 @@ async fn a_database_of_another_program_is_refused_before_anything_is_written(poo
 
 #[sqlx::test(migrations = false)]
 async fn an_empty_list_of_migrations_and_tables_elsewhere_are_no_other_program(pool: PgPool) {
+    empty(&pool).await;
     execute(
         &pool,
         "create schema other; create table other.orders (id bigint); create view numbers as select 1 as one",

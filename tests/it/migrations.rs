@@ -14,7 +14,7 @@ use sqlx::{AssertSqlSafe, PgPool, SqlSafeStr};
 use squawk_linter::{Linter, LinterSettings, Rule};
 use squawk_syntax::SourceFile;
 
-use crate::harness::database::url;
+use crate::harness::database::{empty, url};
 use crate::harness::process::{keymeter, run};
 
 fn project() -> &'static Path {
@@ -97,6 +97,7 @@ async fn assert_every_migration(pool: &PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn an_empty_database_gets_every_migration_once(pool: PgPool) {
+    empty(&pool).await;
     MIGRATOR.run(&pool).await.unwrap();
     assert_every_migration(&pool).await;
     let first = applied(&pool).await;
@@ -106,6 +107,7 @@ async fn an_empty_database_gets_every_migration_once(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn each_migration_runs_over_rows(pool: PgPool) {
+    empty(&pool).await;
     let all: Vec<_> = MIGRATOR.iter().cloned().collect();
     assert_eq!(migrate_over_rows(&pool, &all, sample).await, Ok(()));
     assert_every_migration(&pool).await;
@@ -142,7 +144,7 @@ async fn a_second_migration_needs_sample_data_and_must_leave_its_rows_right(pool
         (LOSES_DATA, both, Err("migration 2 left its rows wrong")),
         (RIGHT, no_audit_log, Err("0001_sample.sql has no row of access_tokens, audit_log, ")),
     ] {
-        sqlx::raw_sql("drop schema public cascade; create schema public").execute(&pool).await.unwrap();
+        empty(&pool).await;
         let result = migrate_over_rows(&pool, &with_second(sql), files(given)).await;
         match (&result, expected) {
             (Err(error), Err(start)) => assert!(error.starts_with(start), "{error}"),
@@ -163,6 +165,7 @@ async fn the_program_contains_the_migrations_of_the_project() {
 
 #[sqlx::test(migrations = false)]
 async fn two_processes_can_migrate_at_once(pool: PgPool) {
+    empty(&pool).await;
     let dir = tempfile::tempdir().unwrap();
     let database = url(&pool);
     let settings = [("DATABASE_URL", database.as_str())];
@@ -184,6 +187,7 @@ async fn two_processes_can_migrate_at_once(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn a_migration_that_was_changed_after_it_ran_is_refused(pool: PgPool) {
+    empty(&pool).await;
     MIGRATOR.run(&pool).await.unwrap();
     sqlx::query("update _sqlx_migrations set checksum = '\\x00' where version = 1").execute(&pool).await.unwrap();
     let dir = tempfile::tempdir().unwrap();

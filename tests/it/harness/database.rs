@@ -16,6 +16,11 @@ pub fn private(dir: &Path) -> PgConnectOptions {
     PgConnectOptions::new_without_pgpass().socket(sockets).username("keymeter").database("postgres")
 }
 
+/// Removes all tables: databases of tests may begin with ours (`scripts/test-service.sh`).
+pub async fn empty(pool: &PgPool) {
+    sqlx::raw_sql("drop schema public cascade; create schema public").execute(pool).await.unwrap();
+}
+
 /// Every row of every table, as text.
 pub async fn contents(pool: &PgPool) -> String {
     let tables: Vec<String> =

@@ -5,6 +5,11 @@ import { removeTokens, replaceTokens, tokensKey } from './tokenCache';
 import type { Token } from './tokens';
 
 export type NewToken = components['schemas']['CreateBody'];
+/** The fields of a token that its owner sets. `models` and `subnet` are other names of two of them. */
+export type TokenFieldName = Exclude<
+  keyof NewToken | keyof components['schemas']['UpdateBody'],
+  'id' | 'status' | 'add_quota' | 'models' | 'subnet'
+>;
 export type TokenChanges = Omit<components['schemas']['UpdateBody'], 'id'> & { add_quota?: number };
 
 /** The response contains the key. Call `reset` after showing it, so that it does not stay in memory. */

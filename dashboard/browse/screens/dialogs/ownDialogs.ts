@@ -14,7 +14,7 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   await open(page, '/keys');
   await page.getByRole('button', { name: keys.create }).click();
   const form = page.getByRole('dialog', { name: keys.form.createTitle });
-  await form.getByLabel(keys.form.limitModels).check();
+  await form.getByLabel(keys.fields.model_limits_enabled.label).check();
   await form.getByRole('button', { name: keys.form.create }).click();
   await walk.dialog(page, 'pages/keys/form/KeyFormDrawer.tsx', keys.form.createTitle);
 
@@ -42,8 +42,8 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   const own = await visit({ as: BEN, ...look });
   await open(own, '/keys?create');
   const created = own.getByRole('dialog', { name: keys.form.createTitle });
-  await created.getByLabel(keys.form.name).fill('Example');
-  await created.getByRole('textbox', { name: keys.form.quota, exact: true }).fill('1');
+  await created.getByLabel(keys.fields.name.label).fill('Example');
+  await created.getByRole('textbox', { name: keys.fields.remain_quota.label, exact: true }).fill('1');
   await created.getByRole('button', { name: keys.form.create }).click();
   await visible(own.getByRole('dialog', { name: keys.created.title }).getByRole('tab', { name: 'curl' }));
   const done = { button: common.secret.done };

@@ -17,6 +17,7 @@ import { groupName } from '../keys/groupName';
 import classes from './KeyFacts.module.css';
 
 const words = texts.key.facts;
+const { fields } = texts.keys;
 
 interface Props {
   token: Token;
@@ -42,15 +43,15 @@ export function KeyFacts({ token, maskedKey, owner }: Props) {
             {owner}
           </Fact>
         )}
-        <Fact name={words.quota} span="half">
+        <Fact name={fields.remain_quota.label} span="half">
           <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
         </Fact>
         {limitedPeriods(token.period_usage).length > 0 && (
-          <Fact name={words.limits} span="half">
+          <Fact name={fields.period_limits.label} span="half">
             <PeriodBars usage={token.period_usage} of="key" />
           </Fact>
         )}
-        <Fact name={words.expires}>
+        <Fact name={fields.expired_time.label}>
           <When seconds={token.expired_time} never={texts.common.never} />
         </Fact>
         <Fact name={words.lastUsed}>
@@ -59,7 +60,7 @@ export function KeyFacts({ token, maskedKey, owner }: Props) {
         <Fact name={words.created}>
           <When seconds={token.created_time} never="" />
         </Fact>
-        <Fact name={words.group}>
+        <Fact name={fields.group.label}>
           {owner && token.group === '' ? words.ownersGroup : groupName(token.group)}
           {token.group === AUTO && (
             <Text size="sm" c="dimmed">
@@ -67,18 +68,18 @@ export function KeyFacts({ token, maskedKey, owner }: Props) {
             </Text>
           )}
         </Fact>
-        <Fact name={words.models}>{models(token)}</Fact>
-        <Fact name={words.ips}>
+        <Fact name={fields.model_limits.label}>{models(token)}</Fact>
+        <Fact name={fields.allow_ips.label}>
           {token.allow_ips === '' ? (
             words.everywhere
           ) : (
-            <Lines label={words.ips} text={token.allow_ips} monospace />
+            <Lines label={fields.allow_ips.label} text={token.allow_ips} monospace />
           )}
         </Fact>
         <RateFact limits={token.rate_limits} />
         {token.note !== '' && (
-          <Fact name={words.note} span="whole">
-            <Lines label={words.note} text={token.note} />
+          <Fact name={fields.note.label} span="whole">
+            <Lines label={fields.note.label} text={token.note} />
           </Fact>
         )}
       </Facts>
@@ -90,7 +91,7 @@ function RateFact({ limits }: { limits: RateLimits }) {
   const limited = rates.filter((rate) => limits[rate] !== NO_LIMIT);
   if (limited.length === 0) return null;
   return (
-    <Fact name={words.rateLimits} span="half">
+    <Fact name={fields.rate_limits.label} span="half">
       {limited.map((rate) => (
         <div key={rate}>{texts.limits.rateFacts[rate](formatInteger(limits[rate]))}</div>
       ))}

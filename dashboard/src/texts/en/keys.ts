@@ -1,5 +1,12 @@
 import { limits, requestLimits } from '../../api/serverLimits';
+import type { TokenFieldName } from '../../api/tokenChanges';
 import { plural } from './plural';
+
+interface FieldTexts {
+  label: string;
+  hint?: string;
+  changed: string;
+}
 
 const count = (keys: number) => plural(keys, 'key', 'keys');
 
@@ -96,6 +103,49 @@ export const keys = {
     confirm: (keys: number) => (keys === 1 ? 'Delete key' : `Delete ${count(keys)}`),
     done: (keys: number) => `Deleted ${count(keys)}.`,
   },
+  /** `label` in the form and on the page, `changed` in the audit log. */
+  fields: {
+    name: { label: 'Name', hint: 'For example, “Nightly evaluation”', changed: 'name' },
+    remain_quota: {
+      label: 'Quota',
+      hint: 'In US dollars, for example 5 or 12.50',
+      changed: 'quota left',
+    },
+    unlimited_quota: {
+      label: 'Unlimited',
+      hint: 'Only your wallet limits this key.',
+      changed: 'unlimited quota',
+    },
+    period_limits: { label: 'Limits', changed: 'daily, weekly and monthly limits' },
+    rate_limits: { label: 'Rate limits', changed: 'rate limits' },
+    expired_time: { label: 'Expires', changed: 'expiry' },
+    group: { label: 'Group', hint: 'Which channels serve its requests', changed: 'group' },
+    cross_group_retry: {
+      label: 'Retry in other groups',
+      hint: 'If one group fails, the gateway tries the next.',
+      changed: 'retry in other groups',
+    },
+    model_limits_enabled: {
+      label: 'Limit models',
+      hint: 'The key works only with the models you list. gpt-4o-* means all that begin with gpt-4o-.',
+      changed: 'model restriction',
+    },
+    model_limits: {
+      label: 'Models',
+      hint: 'Pick a model, or type a name and press Enter',
+      changed: 'models',
+    },
+    allow_ips: {
+      label: 'Allowed IP addresses',
+      hint: 'One IP or CIDR per line. Leave empty to allow any.',
+      changed: 'allowed IP addresses',
+    },
+    note: {
+      label: 'Note',
+      hint: `Optional. For example, who uses the key. Up to ${requestLimits.CreateBody.note.maxLength} characters.`,
+      changed: 'note',
+    },
+  } satisfies Record<TokenFieldName, FieldTexts>,
   form: {
     createTitle: 'Create a key',
     editTitle: (name: string) => `Edit “${name}”`,
@@ -103,17 +153,11 @@ export const keys = {
     save: 'Save changes',
     saved: 'Key saved.',
     refused: 'The key wasn’t saved',
-    name: 'Name',
-    nameHint: 'For example, “Nightly evaluation”',
     nameCount: (used: number, most: number) => `${used}/${most}`,
-    note: 'Note',
-    noteHint: `Optional. For example, who uses the key. Up to ${requestLimits.CreateBody.note.maxLength} characters.`,
     noteCount: (used: number, most: number) => `${used}/${most}`,
-    quota: 'Quota',
     quotaLeft: 'Quota left',
     quotaUnits: (usd: string, units: string) => `${usd} = ${units} units`,
     quotaUsed: (usd: string) => `${usd} already used`,
-    quotaHint: 'In US dollars, for example 5 or 12.50',
     quotaMode: 'Change quota',
     quotaModes: { add: 'Add', take: 'Take', set: 'Set' },
     quotaAmount: 'Amount (USD)',
@@ -123,9 +167,6 @@ export const keys = {
       `${before} left now. Replaces what is left, whatever is spent in the meantime.`,
     moreThanWallet: (usd: string) =>
       `Your wallet holds ${usd}. The key stops when the wallet is empty, before its quota is used up.`,
-    unlimited: 'Unlimited',
-    unlimitedHint: 'Only your wallet limits this key.',
-    expires: 'Expires',
     expiryChoices: {
       never: 'Never',
       day: 'In 1 day',
@@ -137,24 +178,13 @@ export const keys = {
     expiresAt: 'Date and time',
     expiryEnds: (time: string) => `Expires on ${time}.`,
     expiryPassed: 'This time has passed. The key won’t work.',
-    limitModels: 'Limit models',
-    limitModelsHint:
-      'The key works only with the models you list. gpt-4o-* means all that begin with gpt-4o-.',
-    models: 'Models',
-    modelsHint: 'Pick a model, or type a name and press Enter',
-    ips: 'Allowed IP addresses',
-    ipsHint: 'One IP or CIDR per line. Leave empty to allow any.',
     ipsExample: '203.0.113.7\n2001:db8::/32',
-    group: 'Group',
-    groupHint: 'Which channels serve its requests',
     groupUnknown: 'The groups couldn’t be loaded. The group stays as it is.',
     ownGroup: (group: string) => `Your group (${group})`,
     ownGroupHint: 'Follows your account when its group changes',
     autoGroup: 'Automatic',
     autoGroupHint: 'The gateway picks the group',
     ratio: (ratio: string) => `price × ${ratio}`,
-    crossGroupRetry: 'Retry in other groups',
-    crossGroupRetryHint: 'If one group fails, the gateway tries the next.',
     errors: {
       noName: 'Enter a name.',
       longName: (most: number) => `Use up to ${most} characters.`,

@@ -13,6 +13,12 @@ export interface Detail {
 const words = texts.adminAudit;
 const DISABLED = '2';
 
+/** The fields of keys and of users. */
+const fieldNames: Record<string, string> = {
+  ...Object.fromEntries(Object.entries(texts.keys.fields).map(([name, { changed }]) => [name, changed])),
+  ...words.fields,
+};
+
 /** The text for a value of the API. A value without a text is returned unchanged. */
 function labelOf(known: Record<string, string>, value: string): string {
   return textOf(known, value) ?? value;
@@ -67,7 +73,7 @@ export function detailsOf(details: AuditLine['details']): Detail[] {
 function readable(name: string, value: string): string {
   switch (name) {
     case 'fields':
-      return formatList(value.split(',').map((field) => labelOf(words.fields, field)));
+      return formatList(value.split(',').map((field) => labelOf(fieldNames, field)));
     case 'role':
       return roleName(Number(value));
     case 'status':

@@ -24,7 +24,7 @@ export function ExpiryFields({ draft: { expiry }, errors, onChange }: FieldsProp
   return (
     <Stack gap="sm">
       <Select
-        label={words.expires}
+        label={texts.keys.fields.expired_time.label}
         data={choices}
         allowDeselect={false}
         description={expiry.choice === 'at' ? undefined : outcome}

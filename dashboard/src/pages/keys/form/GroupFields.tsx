@@ -6,6 +6,7 @@ import { AUTO } from './draft';
 import type { FieldsProps } from './FieldsProps';
 
 const words = texts.keys.form;
+const { group: ofGroup, cross_group_retry: ofRetry } = texts.keys.fields;
 
 interface GroupOption {
   label: string;
@@ -28,10 +29,8 @@ export function GroupFields({ draft, onChange }: FieldsProps) {
   return (
     <Stack gap="sm">
       <Select
-        label={words.group}
-        description={
-          groups.isError ? words.groupUnknown : (options.get(draft.group)?.hint ?? words.groupHint)
-        }
+        label={ofGroup.label}
+        description={groups.isError ? words.groupUnknown : (options.get(draft.group)?.hint ?? ofGroup.hint)}
         inputWrapperOrder={['label', 'input', 'description']}
         data={[...options].map(([value, { label }]) => ({ value, label }))}
         allowDeselect={false}
@@ -50,8 +49,8 @@ export function GroupFields({ draft, onChange }: FieldsProps) {
       />
       {draft.group === AUTO && (
         <Switch
-          label={words.crossGroupRetry}
-          description={words.crossGroupRetryHint}
+          label={ofRetry.label}
+          description={ofRetry.hint}
           checked={draft.crossGroupRetry}
           onChange={(event) => onChange({ crossGroupRetry: event.currentTarget.checked })}
         />

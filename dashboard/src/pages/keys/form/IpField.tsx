@@ -2,15 +2,15 @@ import { Textarea } from '@mantine/core';
 import { texts } from '../../../texts';
 import type { FieldsProps } from './FieldsProps';
 
-const words = texts.keys.form;
+const { label, hint } = texts.keys.fields.allow_ips;
 
 export function IpField({ draft, errors, onChange }: FieldsProps) {
   return (
     <Textarea
       name="ips"
-      label={words.ips}
-      description={words.ipsHint}
-      placeholder={words.ipsExample}
+      label={label}
+      description={hint}
+      placeholder={texts.keys.form.ipsExample}
       autosize
       minRows={2}
       maxRows={8}

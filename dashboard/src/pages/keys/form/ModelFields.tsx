@@ -3,23 +3,23 @@ import { useModels } from '../../../api/tokenOptions';
 import { texts } from '../../../texts';
 import type { FieldsProps } from './FieldsProps';
 
-const words = texts.keys.form;
+const { model_limits_enabled: ofSwitch, model_limits: ofModels } = texts.keys.fields;
 
 export function ModelFields({ draft, errors, onChange }: FieldsProps) {
   const models = useModels();
   return (
     <Stack gap="sm">
       <Switch
-        label={words.limitModels}
-        description={words.limitModelsHint}
+        label={ofSwitch.label}
+        description={ofSwitch.hint}
         checked={draft.limitModels}
         onChange={(event) => onChange({ limitModels: event.currentTarget.checked })}
       />
       {draft.limitModels && (
         <TagsInput
           name="models"
-          label={words.models}
-          description={words.modelsHint}
+          label={ofModels.label}
+          description={ofModels.hint}
           inputWrapperOrder={['label', 'input', 'error', 'description']}
           data={models.data ?? []}
           splitChars={[',']}

@@ -4,14 +4,15 @@ import type { FieldsProps } from './FieldsProps';
 import { characters, MAX_NAME_CHARACTERS } from './validation';
 
 const words = texts.keys.form;
+const { label, hint } = texts.keys.fields.name;
 
 export function NameField({ draft, errors, onChange }: FieldsProps) {
   const used = characters(draft.name.trim());
   return (
     <TextInput
       name="name"
-      label={words.name}
-      description={words.nameHint}
+      label={label}
+      description={hint}
       withAsterisk
       data-autofocus
       autoComplete="off"

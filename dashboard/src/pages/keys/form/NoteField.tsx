@@ -4,6 +4,7 @@ import type { FieldsProps } from './FieldsProps';
 import { characters, MAX_NOTE_CHARACTERS } from './validation';
 
 const words = texts.keys.form;
+const { label, hint } = texts.keys.fields.note;
 
 export function NoteField({ draft, errors, onChange }: FieldsProps) {
   const used = characters(draft.note.trim());
@@ -11,8 +12,8 @@ export function NoteField({ draft, errors, onChange }: FieldsProps) {
     <Stack gap={4}>
       <Textarea
         name="note"
-        label={words.note}
-        description={words.noteHint}
+        label={label}
+        description={hint}
         autosize
         minRows={2}
         maxRows={8}

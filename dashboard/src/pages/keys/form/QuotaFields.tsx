@@ -7,6 +7,7 @@ import { type Draft, type QuotaMode, quotaDraft } from './draft';
 import type { FieldsProps } from './FieldsProps';
 
 const words = texts.keys.form;
+const { remain_quota: ofQuota, unlimited_quota: ofUnlimited } = texts.keys.fields;
 const modes: QuotaMode[] = ['add', 'take', 'set'];
 
 interface Props extends FieldsProps {
@@ -62,8 +63,8 @@ export function QuotaFields({ draft, errors, onChange, usedBefore, exists }: Pro
         </>
       )}
       <Switch
-        label={words.unlimited}
-        description={words.unlimitedHint}
+        label={ofUnlimited.label}
+        description={ofUnlimited.hint}
         checked={draft.unlimited}
         onChange={(event) => onChange({ unlimited: event.currentTarget.checked })}
       />
@@ -72,7 +73,7 @@ export function QuotaFields({ draft, errors, onChange, usedBefore, exists }: Pro
 }
 
 function quotaLabel(usedBefore: number): string {
-  return usedBefore > 0 ? words.quotaLeft : words.quota;
+  return usedBefore > 0 ? words.quotaLeft : ofQuota.label;
 }
 
 /** What would be left if nothing is spent meanwhile. Undefined for an amount that is not valid. */
@@ -89,6 +90,6 @@ function inUnits(typed: string, usedBefore: number): string {
   const units =
     'units' in parsed
       ? words.quotaUnits(formatUsdExact(parsed.units), formatInteger(parsed.units))
-      : words.quotaHint;
+      : ofQuota.hint;
   return usedBefore > 0 ? `${units} · ${words.quotaUsed(formatUsd(usedBefore))}` : units;
 }

@@ -7,12 +7,13 @@ const ADMIN = source('pages/admin/');
 
 /**
  * Sorts modules into few files, so that a page needs few requests: what `main.tsx` needs before it knows the language,
- * the texts of each language, the app with what several pages share, what only pages of administrators share, and each
- * page.
+ * the texts of each language, the app with what several pages share, what forms share, what only pages of administrators
+ * share, and each page.
  */
 export function chunks() {
   const app = new Set<string>();
   const admin = new Set<string>();
+  const form = new Set<string>();
 
   const plugin: Plugin = {
     name: 'chunks',
@@ -21,6 +22,10 @@ export function chunks() {
       const early = ['main.tsx', 'texts/en/index.ts', 'texts/zh/index.ts'];
       const first = new Set(early.flatMap((file) => [...closure(source(file), importsOf)]));
       const shared = closure(source('App.tsx'), importsOf);
+      // The first page that people see has none.
+      for (const id of closure(source('shared/form/useSendForm.ts'), importsOf)) {
+        if (!first.has(id) && !shared.has(id)) form.add(id);
+      }
       const entriesOf = new Map<string, string[]>();
       // Pages, and dialogs that are loaded when they open.
       const lazy = [...this.getModuleIds()].flatMap(
@@ -30,7 +35,7 @@ export function chunks() {
         for (const id of closure(entry, importsOf)) entriesOf.set(id, [...(entriesOf.get(id) ?? []), entry]);
       }
       for (const [id, entries] of entriesOf) {
-        if (entries.length < 2 || shared.has(id)) continue;
+        if (entries.length < 2 || shared.has(id) || form.has(id)) continue;
         if (entries.every((entry) => entry.startsWith(ADMIN))) admin.add(id);
         else shared.add(id);
       }
@@ -54,6 +59,7 @@ export function chunks() {
   const groups: Rolldown.CodeSplittingGroup[] = [
     { name: 'app', test: (id) => app.has(id) },
     { name: 'admin', test: (id) => admin.has(id) },
+    { name: 'form', test: (id) => form.has(id) },
   ];
   return { plugin, groups };
 }

@@ -1,11 +1,11 @@
 import { Modal, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import { type Gateway, useCreateGateway } from '../../../api/adminGateways';
 import { requestLimits } from '../../../api/serverLimits';
+import { SendForm } from '../../../shared/form/SendForm';
+import { useSendForm } from '../../../shared/form/useSendForm';
 import { SecretDialog } from '../../../shared/SecretDialog';
 import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
-import { DialogForm } from '../shared/DialogForm';
 import { VerifyExample } from './VerifyExample';
 
 const words = texts.adminGateways.dialog;
@@ -48,35 +48,25 @@ function CreateGatewayForm({
   onCancel: () => void;
 }) {
   const create = useCreateGateway();
-  const [name, setName] = useState('');
-  const [isSent, setSent] = useState(false);
-  const isMissing = name.trim() === '';
-
-  function send() {
-    setSent(true);
-    if (!isMissing) create.mutate(name, { onSuccess: onDone });
-  }
+  const { form, ...sending } = useSendForm({
+    initialValues: { name: '' },
+    validate: ({ name }, submitted) => ({ name: submitted && name.trim() === '' && words.nameMissing }),
+    mutation: create,
+    send: ({ name }) => create.mutate(name, { onSuccess: onDone }),
+  });
 
   return (
-    <DialogForm
-      submitLabel={words.submit}
-      pending={create.isPending}
-      failure={create.error}
-      onSubmit={send}
-      onCancel={onCancel}
-    >
+    <SendForm sending={sending} submitLabel={words.submit} onCancel={onCancel}>
       <TextInput
         label={words.name}
         description={words.nameHint}
-        error={isSent && isMissing && words.nameMissing}
         autoComplete="off"
         data-autofocus
         required
         withAsterisk={false}
         maxLength={requestLimits.NewGatewayBody.name.maxLength}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
+        {...form.getInputProps('name')}
       />
-    </DialogForm>
+    </SendForm>
   );
 }

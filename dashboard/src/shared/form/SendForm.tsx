@@ -1,0 +1,50 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { texts } from '../../texts';
+import { FailureMessage } from '../FailureMessage';
+import type { useSendForm } from './useSendForm';
+
+interface Props {
+  /** Of `useSendForm`. */
+  sending: Pick<ReturnType<typeof useSendForm>, 'onSubmit' | 'isPending' | 'failure'>;
+  children: ReactNode;
+  submitLabel: string;
+  dangerous?: boolean;
+  disabled?: boolean;
+  /** The browser refuses to submit while a required field is empty. */
+  withBrowserChecks?: boolean;
+  /** In a dialog, which gets the button Cancel. */
+  onCancel?: () => void;
+}
+
+/** A form: fields, error message and buttons. */
+export function SendForm({ sending, children, submitLabel, dangerous, disabled, ...props }: Props) {
+  const { onSubmit, isPending, failure } = sending;
+  const submit = (
+    <Button type="submit" color={dangerous ? 'red' : undefined} disabled={disabled} loading={isPending}>
+      {submitLabel}
+    </Button>
+  );
+  return (
+    <form onSubmit={onSubmit} noValidate={!props.withBrowserChecks}>
+      <Stack>
+        {children}
+        {failure && (
+          <Text c="var(--mantine-color-error)" role="alert">
+            <FailureMessage error={failure} />
+          </Text>
+        )}
+        {props.onCancel ? (
+          <Group justify="flex-end">
+            <Button variant="default" onClick={props.onCancel}>
+              {texts.common.cancel}
+            </Button>
+            {submit}
+          </Group>
+        ) : (
+          <div>{submit}</div>
+        )}
+      </Stack>
+    </form>
+  );
+}

@@ -4,10 +4,11 @@ import { type ApiRequest, type Decision, useAnswerRequest } from '../../../api/a
 import { useAccount } from '../../../api/adminUsers';
 import { requestLimits } from '../../../api/serverLimits';
 import { formatUsdExact } from '../../../format/money';
+import { SendForm } from '../../../shared/form/SendForm';
+import { useSendForm } from '../../../shared/form/useSendForm';
 import { notifySuccess } from '../../../shared/notify';
 import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
-import { DialogForm } from '../shared/DialogForm';
 import { walletNote } from '../users/wallet';
 import { type FailedTopUp, TopUpFailure } from './TopUpFailure';
 import { topUpOf } from './topUp';
@@ -57,13 +58,23 @@ interface FormProps extends Props {
 function DecisionForm({ decision, request, onClose, onTopUpFailed }: FormProps) {
   const answer = useAnswerRequest();
   const wallet = useAccount(request.user_id).data?.quota;
-  const [note, setNote] = useState('');
-  const [amount, setAmount] = useState('');
   const approves = decision === 'approve';
-  const topUp = approves ? topUpOf(amount, wallet ?? 0) : { units: 0 };
+  const topUpFor = (amount: string) => (approves ? topUpOf(amount, wallet ?? 0) : { units: 0 });
   const { done, approved, refused } = words;
 
-  function send() {
+  const { form, ...sending } = useSendForm({
+    initialValues: { amount: '', note: '' },
+    validate: ({ amount }) => {
+      const topUp = topUpFor(amount);
+      return { amount: 'error' in topUp && errors[topUp.error] };
+    },
+    mutation: answer,
+    send,
+  });
+  const topUp = topUpFor(form.values.amount);
+
+  function send({ amount, note }: { amount: string; note: string }) {
+    const topUp = topUpFor(amount);
     if ('error' in topUp) return;
     const { units } = topUp;
     answer.mutate(
@@ -83,14 +94,7 @@ function DecisionForm({ decision, request, onClose, onTopUpFailed }: FormProps) 
   }
 
   return (
-    <DialogForm
-      submitLabel={submitLabel()}
-      dangerous={!approves}
-      pending={answer.isPending}
-      failure={answer.error}
-      onSubmit={send}
-      onCancel={onClose}
-    >
+    <SendForm sending={sending} submitLabel={submitLabel()} dangerous={!approves} onCancel={onClose}>
       <Text>{approves ? words.approveHint : words.refuseHint}</Text>
       {approves && (
         <TextInput
@@ -100,9 +104,7 @@ function DecisionForm({ decision, request, onClose, onTopUpFailed }: FormProps) 
           leftSection="$"
           autoComplete="off"
           data-autofocus
-          error={'error' in topUp && errors[topUp.error]}
-          value={amount}
-          onChange={(event) => setAmount(event.currentTarget.value)}
+          {...form.getInputProps('amount')}
         />
       )}
       <Textarea
@@ -113,10 +115,9 @@ function DecisionForm({ decision, request, onClose, onTopUpFailed }: FormProps) 
         minRows={2}
         maxRows={8}
         maxLength={requestLimits.DecisionBody.note.maxLength}
-        value={note}
-        onChange={(event) => setNote(event.currentTarget.value)}
+        {...form.getInputProps('note')}
       />
-    </DialogForm>
+    </SendForm>
   );
 
   function submitLabel() {

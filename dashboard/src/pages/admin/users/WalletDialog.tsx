@@ -1,13 +1,14 @@
 import { Group, Input, Modal, Paper, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useGrantQuota } from '../../../api/adminUsers';
 import type { User } from '../../../api/session';
 import { formatInteger } from '../../../format/locale';
 import { formatUsdExact } from '../../../format/money';
+import { SendForm } from '../../../shared/form/SendForm';
+import { useSendForm } from '../../../shared/form/useSendForm';
 import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
-import { DialogForm } from '../shared/DialogForm';
 import type { UserDialogProps } from './UserDialogs';
 import { MAX_WALLET_NOTE, type WalletMode, walletChange, walletNote } from './wallet';
 
@@ -15,29 +16,40 @@ const words = texts.adminUsers.walletDialog;
 const errors = { ...texts.common.usdErrors, ...words.errors };
 const modes: WalletMode[] = ['add', 'take', 'set'];
 
+interface WalletForm {
+  mode: WalletMode;
+  amount: string;
+  note: string;
+}
+
 export function WalletDialog({ user, opened, onClose }: UserDialogProps) {
   return (
     <Modal opened={opened} onClose={onClose} title={words.title(user.username)} closeOnClickOutside={false}>
-      <WalletForm user={user} onClose={onClose} />
+      <WalletFields user={user} onClose={onClose} />
     </Modal>
   );
 }
 
-function WalletForm({ user, onClose }: { user: User; onClose: () => void }) {
+function WalletFields({ user, onClose }: { user: User; onClose: () => void }) {
   const grantQuota = useGrantQuota();
-  const [mode, setMode] = useState<WalletMode>('add');
-  const [amount, setAmount] = useState('');
-  const [note, setNote] = useState('');
-  const [isSent, setSent] = useState(false);
-  const change = walletChange(mode, user.quota, amount);
-  const error = 'error' in change ? change.error : undefined;
-  const isShown = error !== undefined && (isSent || error !== 'empty');
+  const changeOf = ({ mode, amount }: WalletForm) => walletChange(mode, user.quota, amount);
+  const { form, ...sending } = useSendForm<WalletForm>({
+    initialValues: { mode: 'add', amount: '', note: '' },
+    validate: (values, submitted) => {
+      const change = changeOf(values);
+      if (!('error' in change)) return {};
+      return { amount: (submitted || change.error !== 'empty') && errors[change.error] };
+    },
+    mutation: grantQuota,
+    send,
+  });
+  const change = changeOf(form.values);
 
-  function send() {
-    setSent(true);
+  function send(values: WalletForm) {
+    const change = changeOf(values);
     if ('error' in change) return;
     grantQuota.mutate(
-      { id: user.id, grant: { ...change.grant, note: walletNote(note) } },
+      { id: user.id, grant: { ...change.grant, note: walletNote(values.note) } },
       {
         onSuccess: (changed) => {
           notifySuccess(words.done(user.username, formatUsdExact(changed.quota)));
@@ -48,19 +60,13 @@ function WalletForm({ user, onClose }: { user: User; onClose: () => void }) {
   }
 
   return (
-    <DialogForm
-      submitLabel={words.submit}
-      pending={grantQuota.isPending}
-      failure={grantQuota.error}
-      onSubmit={send}
-      onCancel={onClose}
-    >
+    <SendForm sending={sending} submitLabel={words.submit} onCancel={onClose}>
       <SegmentedControl
         fullWidth
         aria-label={words.mode}
         data={modes.map((value) => ({ value, label: words.modes[value] }))}
-        value={mode}
-        onChange={(value) => setMode(value)}
+        value={form.values.mode}
+        onChange={(mode) => form.setFieldValue('mode', mode)}
       />
       <TextInput
         label={words.amount}
@@ -68,17 +74,14 @@ function WalletForm({ user, onClose }: { user: User; onClose: () => void }) {
         leftSection="$"
         autoComplete="off"
         data-autofocus
-        error={isShown && errors[error]}
-        value={amount}
-        onChange={(event) => setAmount(event.currentTarget.value)}
+        {...form.getInputProps('amount')}
       />
       <TextInput
         label={words.note}
         description={words.noteHint}
         autoComplete="off"
         maxLength={MAX_WALLET_NOTE}
-        value={note}
-        onChange={(event) => setNote(event.currentTarget.value)}
+        {...form.getInputProps('note')}
       />
       <Paper p="md" aria-live="polite">
         {/* Large amounts need two lines on a narrow screen. */}
@@ -89,7 +92,7 @@ function WalletForm({ user, onClose }: { user: User; onClose: () => void }) {
         </Group>
       </Paper>
       <Input.Description>{words.concurrentSpend}</Input.Description>
-    </DialogForm>
+    </SendForm>
   );
 }
 

@@ -1,18 +1,18 @@
 import { Modal, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import { useCreateUser } from '../../../api/adminUsers';
 import { useUser } from '../../../api/session';
-import { parseUsd } from '../../../format/money';
+import { parseUsd, type UsdError } from '../../../format/money';
+import { SendForm } from '../../../shared/form/SendForm';
+import { useSendForm } from '../../../shared/form/useSendForm';
 import { notifySuccess } from '../../../shared/notify';
 import { SecretDialog } from '../../../shared/SecretDialog';
 import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
-import { DialogForm } from '../shared/DialogForm';
 import { PasswordField } from './PasswordField';
-import { isTooShort } from './password';
+import { isTooShort, noPassword } from './password';
 import { assignableRoles } from './permissions';
 import { UserFields } from './UserFields';
-import { emptyUserForm, newUserOf, readLimit } from './userForm';
+import { emptyUserForm, limitError, newUserOf } from './userForm';
 
 const words = texts.adminUsers.createDialog;
 const { fields } = texts.adminUsers;
@@ -61,69 +61,54 @@ interface FormProps {
 function CreateUserForm({ onDone, onCancel }: FormProps) {
   const admin = useUser();
   const create = useCreateUser();
-  const [username, setUsername] = useState('');
-  const [password, setPassword] = useState({ text: '', isGenerated: false });
-  const [form, setForm] = useState(emptyUserForm);
-  const [wallet, setWallet] = useState('');
-  const [isSent, setSent] = useState(false);
-
-  const limit = readLimit(form.max_tokens);
-  const quota = wallet.trim() === '' ? { units: undefined } : parseUsd(wallet);
-  const walletError = 'error' in quota ? texts.common.usdErrors[quota.error] : undefined;
-  const passwordError = isTooShort(password.text) ? texts.adminUsers.password.tooShort : undefined;
-  const usernameError = username.trim() ? undefined : fields.usernameMissing;
-
-  function send() {
-    setSent(true);
-    if (usernameError || passwordError || limit === undefined || 'error' in quota) return;
-    create.mutate(newUserOf(form, username, password.text, quota.units), {
-      onSuccess: (user) => onDone(user.username, password.isGenerated ? password.text : undefined),
-    });
-  }
+  const { form, ...sending } = useSendForm({
+    initialValues: { ...emptyUserForm, username: '', password: noPassword, wallet: '' },
+    validate: ({ username, password, max_tokens, wallet }, submitted) => ({
+      username: submitted && username.trim() === '' && fields.usernameMissing,
+      password: submitted && isTooShort(password.text) && texts.adminUsers.password.tooShort,
+      max_tokens: limitError(max_tokens),
+      wallet: walletError(wallet),
+    }),
+    mutation: create,
+    send: ({ username, password, wallet, ...user }) =>
+      create.mutate(newUserOf(user, username, password.text, readWallet(wallet).units), {
+        onSuccess: (created) => onDone(created.username, password.isGenerated ? password.text : undefined),
+      }),
+  });
 
   return (
-    <DialogForm
-      submitLabel={words.submit}
-      pending={create.isPending}
-      failure={create.error}
-      onSubmit={send}
-      onCancel={onCancel}
-    >
+    <SendForm sending={sending} submitLabel={words.submit} onCancel={onCancel}>
       <TextInput
         label={fields.username}
         description={fields.usernameHint}
-        error={isSent && usernameError}
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}
         data-autofocus
         required
         withAsterisk={false}
-        value={username}
-        onChange={(event) => setUsername(event.currentTarget.value)}
+        {...form.getInputProps('username')}
       />
-      <PasswordField
-        label={texts.adminUsers.password.label}
-        value={password.text}
-        error={isSent ? passwordError : undefined}
-        onChange={(text, isGenerated) => setPassword({ text, isGenerated })}
-      />
-      <UserFields
-        form={form}
-        onChange={(change) => setForm({ ...form, ...change })}
-        roles={assignableRoles(admin)}
-        limitError={limit === undefined ? fields.limitError : undefined}
-      >
+      <PasswordField {...form.getInputProps('password')} value={form.values.password} />
+      <UserFields form={form} roles={assignableRoles(admin)}>
         <TextInput
           label={fields.wallet}
           placeholder={fields.defaultWallet}
           inputMode="decimal"
           leftSection="$"
-          error={walletError}
-          value={wallet}
-          onChange={(event) => setWallet(event.currentTarget.value)}
+          {...form.getInputProps('wallet')}
         />
       </UserFields>
-    </DialogForm>
+    </SendForm>
   );
+}
+
+/** The amount of the new wallet. Nothing typed means the default of the server. */
+function readWallet(typed: string): { units?: number; error?: UsdError } {
+  return typed.trim() === '' ? {} : parseUsd(typed);
+}
+
+function walletError(typed: string): string | undefined {
+  const { error } = readWallet(typed);
+  return error && texts.common.usdErrors[error];
 }

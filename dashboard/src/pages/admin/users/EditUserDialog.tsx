@@ -1,17 +1,17 @@
 import { Fieldset, Modal, Stack } from '@mantine/core';
-import { useState } from 'react';
 import { useEditUser } from '../../../api/adminUsers';
 import { type Period, periods } from '../../../api/limits';
 import { type User, useUser } from '../../../api/session';
+import { SendForm } from '../../../shared/form/SendForm';
+import { useSendForm } from '../../../shared/form/useSendForm';
 import { periodError } from '../../../shared/limits/draft';
 import { PeriodLimitFields } from '../../../shared/limits/PeriodLimitFields';
 import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
-import { DialogForm } from '../shared/DialogForm';
 import { assignableRoles, mayLockOut } from './permissions';
 import type { UserDialogProps } from './UserDialogs';
 import { UserFields } from './UserFields';
-import { readLimit, userFormOf, userPatchOf } from './userForm';
+import { limitError, type UserForm, userFormOf, userPatchOf } from './userForm';
 
 const words = texts.adminUsers.editDialog;
 
@@ -32,16 +32,18 @@ export function EditUserDialog({ user, opened, onClose }: UserDialogProps) {
 function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
   const admin = useUser();
   const edit = useEditUser();
-  const [form, setForm] = useState(() => userFormOf(user));
-  const isLimitWrong = readLimit(form.max_tokens) === undefined;
+  const { form, ...sending } = useSendForm({
+    initialValues: userFormOf(user),
+    validate: ({ max_tokens, period_limits }) => ({
+      max_tokens: limitError(max_tokens),
+      ...limitErrors({ period_limits }),
+    }),
+    mutation: edit,
+    send,
+  });
 
-  const limitErrors: Partial<Record<Period, string>> = Object.fromEntries(
-    periods.map((period) => [period, periodError(form.period_limits[period])]),
-  );
-
-  function send() {
-    if (isLimitWrong || periods.some((period) => limitErrors[period])) return;
-    const patch = userPatchOf(form, user);
+  function send(values: UserForm) {
+    const patch = userPatchOf(values, user);
     if (Object.keys(patch).length === 0) return onClose();
     edit.mutate(
       { id: user.id, patch },
@@ -55,30 +57,22 @@ function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
   }
 
   return (
-    <DialogForm
-      submitLabel={texts.common.save}
-      pending={edit.isPending}
-      failure={edit.error}
-      onSubmit={send}
-      onCancel={onClose}
-    >
-      <UserFields
-        user={user}
-        form={form}
-        onChange={(change) => setForm({ ...form, ...change })}
-        roles={mayLockOut(admin, user) ? assignableRoles(admin) : []}
-        limitError={isLimitWrong ? texts.adminUsers.fields.limitError : undefined}
-      />
+    <SendForm sending={sending} submitLabel={texts.common.save} onCancel={onClose}>
+      <UserFields user={user} form={form} roles={mayLockOut(admin, user) ? assignableRoles(admin) : []} />
       <Fieldset legend={texts.adminUsers.fields.periodLimits}>
         <Stack gap="sm">
           <PeriodLimitFields
-            draft={form.period_limits}
-            errors={limitErrors}
+            draft={form.values.period_limits}
+            errors={limitErrors(form.values)}
             usage={user.period_usage}
-            onChange={(period_limits) => setForm({ ...form, period_limits })}
+            onChange={(limits) => form.setFieldValue('period_limits', limits)}
           />
         </Stack>
       </Fieldset>
-    </DialogForm>
+    </SendForm>
   );
+}
+
+function limitErrors({ period_limits }: Pick<UserForm, 'period_limits'>): Partial<Record<Period, string>> {
+  return Object.fromEntries(periods.map((period) => [period, periodError(period_limits[period])]));
 }

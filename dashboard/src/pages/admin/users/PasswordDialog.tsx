@@ -1,14 +1,14 @@
 import { Modal, Text } from '@mantine/core';
-import { useState } from 'react';
 import { useEditUser } from '../../../api/adminUsers';
 import type { User } from '../../../api/session';
+import { SendForm } from '../../../shared/form/SendForm';
+import { useSendForm } from '../../../shared/form/useSendForm';
 import { notifySuccess } from '../../../shared/notify';
 import { SecretDialog } from '../../../shared/SecretDialog';
 import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
-import { DialogForm } from '../shared/DialogForm';
 import { PasswordField } from './PasswordField';
-import { isTooShort } from './password';
+import { isTooShort, noPassword } from './password';
 import type { UserDialogProps } from './UserDialogs';
 
 const words = texts.adminUsers.passwordDialog;
@@ -51,35 +51,23 @@ interface FormProps {
 
 function PasswordForm({ user, onDone, onCancel }: FormProps) {
   const edit = useEditUser();
-  const [password, setPassword] = useState({ text: '', isGenerated: false });
-  const [isSent, setSent] = useState(false);
-  const isWrong = isTooShort(password.text);
-
-  function send() {
-    setSent(true);
-    if (isWrong) return;
-    edit.mutate(
-      { id: user.id, patch: { password: password.text } },
-      { onSuccess: () => onDone(password.isGenerated ? password.text : undefined) },
-    );
-  }
+  const { form, ...sending } = useSendForm({
+    initialValues: { password: noPassword },
+    validate: ({ password }, submitted) => ({
+      password: submitted && isTooShort(password.text) && texts.adminUsers.password.tooShort,
+    }),
+    mutation: edit,
+    send: ({ password: { text, isGenerated } }) =>
+      edit.mutate(
+        { id: user.id, patch: { password: text } },
+        { onSuccess: () => onDone(isGenerated ? text : undefined) },
+      ),
+  });
 
   return (
-    <DialogForm
-      submitLabel={words.submit}
-      pending={edit.isPending}
-      failure={edit.error}
-      onSubmit={send}
-      onCancel={onCancel}
-    >
+    <SendForm sending={sending} submitLabel={words.submit} onCancel={onCancel}>
       <Text>{words.hint}</Text>
-      <PasswordField
-        label={texts.adminUsers.password.label}
-        isFirst
-        value={password.text}
-        error={isSent && isWrong ? texts.adminUsers.password.tooShort : undefined}
-        onChange={(text, isGenerated) => setPassword({ text, isGenerated })}
-      />
-    </DialogForm>
+      <PasswordField {...form.getInputProps('password')} value={form.values.password} isFirst />
+    </SendForm>
   );
 }

@@ -1,42 +1,41 @@
 import { Button, Group, PasswordInput } from '@mantine/core';
 import { IconDice5 } from '@tabler/icons-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { texts } from '../../../texts';
-import { generatePassword } from './password';
+import { generatePassword, type Password } from './password';
 
 interface Props {
-  label: string;
-  value: string;
-  error: string | undefined;
+  value: Password;
+  error?: ReactNode;
   /** Gets the focus when the dialog opens. */
   isFirst?: boolean;
-  onChange: (password: string, isGenerated: boolean) => void;
+  onChange: (password: Password) => void;
 }
 
 const words = texts.adminUsers.password;
 
 /** A new password for another user. A generated password is visible. */
-export function PasswordField({ label, value, error, isFirst, onChange }: Props) {
+export function PasswordField({ value, isFirst, onChange, ...input }: Props) {
   const [visible, setVisible] = useState(false);
 
   function generate() {
     setVisible(true);
-    onChange(generatePassword(), true);
+    onChange({ text: generatePassword(), isGenerated: true });
   }
 
   return (
     <PasswordInput
-      label={label}
+      {...input}
+      label={words.label}
       description={words.hint}
-      error={error}
       autoComplete="new-password"
       required
       withAsterisk={false}
       data-autofocus={isFirst}
       visible={visible}
       onVisibilityChange={setVisible}
-      value={value}
-      onChange={(event) => onChange(event.currentTarget.value, false)}
+      value={value.text}
+      onChange={(event) => onChange({ text: event.currentTarget.value, isGenerated: false })}
       inputContainer={(input) => (
         <Group gap="xs" wrap="nowrap" align="flex-end">
           <div style={{ flex: 1, minWidth: 0 }}>{input}</div>

@@ -1,5 +1,13 @@
 import { requestLimits } from '../../../api/serverLimits';
 
+/** A password as typed or generated. */
+export interface Password {
+  text: string;
+  isGenerated: boolean;
+}
+
+export const noPassword: Password = { text: '', isGenerated: false };
+
 // No 0, o, 1 or l, which look alike. 32 characters divide 256 evenly, so each is equally likely.
 const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
 const LENGTH = 25;

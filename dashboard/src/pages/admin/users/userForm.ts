@@ -8,6 +8,7 @@ import {
   periodDraftOf,
   periodLimitsOf,
 } from '../../../shared/limits/draft';
+import { texts } from '../../../texts';
 import { isEnabledByRole } from './permissions';
 
 /** The fields of an account that can be set on creation and changed later. */
@@ -54,6 +55,10 @@ export function readLimit(typed: string): number | undefined {
   if (text === '') return GENERAL_LIMIT;
   const limit = /^\d+$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
   return limit <= requestLimits.NewUserBody.max_tokens.maximum ? limit : undefined;
+}
+
+export function limitError(typed: string): string | undefined {
+  return readLimit(typed) === undefined ? texts.adminUsers.fields.limitError : undefined;
 }
 
 /** Leaves out empty fields, for which the server has defaults. */

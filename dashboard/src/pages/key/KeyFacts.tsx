@@ -12,8 +12,7 @@ import { QuotaBar } from '../../shared/QuotaBar';
 import { RelativeTime } from '../../shared/RelativeTime';
 import { useScrollRegion } from '../../shared/useScrollRegion';
 import { texts } from '../../texts';
-import { AUTO } from '../keys/form/draft';
-import { groupName } from '../keys/groupName';
+import { AUTO, groupName } from '../keys/groupName';
 import classes from './KeyFacts.module.css';
 
 const words = texts.key.facts;

@@ -1,5 +1,7 @@
 import { texts } from '../../texts';
-import { AUTO } from './form/draft';
+
+/** The gateway picks the group. */
+export const AUTO = 'auto';
 
 export function groupName(group: string): string {
   if (group === '') return texts.keys.ownGroup;

@@ -1,4 +1,5 @@
 import { Button, Group, SimpleGrid, Text, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
 import { type Period, type PeriodUsage, periods } from '../../api/limits';
 import { formatUsd } from '../../format/money';
 import { texts } from '../../texts';
@@ -13,15 +14,14 @@ const presets: { period: Period; usd: string }[] = [
 ];
 
 interface Props {
-  draft: PeriodDraft;
-  errors: Partial<Record<Period, string>>;
+  form: UseFormReturnType<{ period_limits: PeriodDraft }>;
   /** Absent for a new token. */
   usage: PeriodUsage | undefined;
-  onChange: (draft: PeriodDraft) => void;
 }
 
 /** Limits per day, week and month, in US dollars. */
-export function PeriodLimitFields({ draft, errors, usage, onChange }: Props) {
+export function PeriodLimitFields({ form, usage }: Props) {
+  const draft = form.values.period_limits;
   return (
     <>
       <Text size="xs" c="dimmed">
@@ -33,7 +33,7 @@ export function PeriodLimitFields({ draft, errors, usage, onChange }: Props) {
             key={period}
             variant="default"
             size="compact-sm"
-            onClick={() => onChange({ ...draft, [period]: usd })}
+            onClick={() => form.setFieldValue(`period_limits.${period}`, usd)}
           >
             {words.presets[period](usd)}
           </Button>
@@ -48,9 +48,7 @@ export function PeriodLimitFields({ draft, errors, usage, onChange }: Props) {
             inputMode="decimal"
             autoComplete="off"
             leftSection="$"
-            value={draft[period]}
-            error={errors[period]}
-            onChange={(event) => onChange({ ...draft, [period]: event.currentTarget.value })}
+            {...form.getInputProps(`period_limits.${period}`)}
           />
         ))}
       </SimpleGrid>

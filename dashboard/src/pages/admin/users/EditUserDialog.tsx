@@ -1,6 +1,6 @@
 import { Fieldset, Modal, Stack } from '@mantine/core';
 import { useEditUser } from '../../../api/adminUsers';
-import { type Period, periods } from '../../../api/limits';
+import { periods } from '../../../api/limits';
 import { type User, useUser } from '../../../api/session';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
@@ -36,7 +36,9 @@ function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
     initialValues: userFormOf(user),
     validate: ({ max_tokens, period_limits }) => ({
       max_tokens: limitError(max_tokens),
-      ...limitErrors({ period_limits }),
+      ...Object.fromEntries(
+        periods.map((period) => [`period_limits.${period}`, periodError(period_limits[period])]),
+      ),
     }),
     mutation: edit,
     send,
@@ -61,18 +63,9 @@ function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
       <UserFields user={user} form={form} roles={mayLockOut(admin, user) ? assignableRoles(admin) : []} />
       <Fieldset legend={texts.adminUsers.fields.periodLimits}>
         <Stack gap="sm">
-          <PeriodLimitFields
-            draft={form.values.period_limits}
-            errors={limitErrors(form.values)}
-            usage={user.period_usage}
-            onChange={(limits) => form.setFieldValue('period_limits', limits)}
-          />
+          <PeriodLimitFields form={form} usage={user.period_usage} />
         </Stack>
       </Fieldset>
     </SendForm>
   );
-}
-
-function limitErrors({ period_limits }: Pick<UserForm, 'period_limits'>): Partial<Record<Period, string>> {
-  return Object.fromEntries(periods.map((period) => [period, periodError(period_limits[period])]));
 }

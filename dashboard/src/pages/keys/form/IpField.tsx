@@ -1,13 +1,12 @@
 import { Textarea } from '@mantine/core';
 import { texts } from '../../../texts';
-import type { FieldsProps } from './FieldsProps';
+import type { FieldProps } from './FieldProps';
 
 const { label, hint } = texts.keys.fields.allow_ips;
 
-export function IpField({ draft, errors, onChange }: FieldsProps) {
+export function IpField({ form }: FieldProps) {
   return (
     <Textarea
-      name="ips"
       label={label}
       description={hint}
       placeholder={texts.keys.form.ipsExample}
@@ -20,9 +19,7 @@ export function IpField({ draft, errors, onChange }: FieldsProps) {
         input: { fontFamily: 'var(--mantine-font-family-monospace)' },
         error: { whiteSpace: 'pre-line', overflowWrap: 'anywhere' },
       }}
-      value={draft.ips}
-      error={errors.ips}
-      onChange={(event) => onChange({ ips: event.currentTarget.value })}
+      {...form.getInputProps('allow_ips')}
     />
   );
 }

@@ -1,74 +1,77 @@
 import { Alert, Button, Group, Stack } from '@mantine/core';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type ComponentType, useEffect, useState } from 'react';
+import type { TokenFieldName } from '../../../api/tokenChanges';
 import type { Token } from '../../../api/tokens';
 import { FailureMessage } from '../../../shared/FailureMessage';
+import { useSendForm } from '../../../shared/form/useSendForm';
 import { texts } from '../../../texts';
-import { type Draft, draftOf, emptyDraft } from './draft';
-import { ExpiryFields } from './ExpiryFields';
-import { GroupFields } from './GroupFields';
+import { draftOf, emptyDraft } from './draft';
+import { ExpiryField } from './ExpiryField';
+import type { FieldProps } from './FieldProps';
+import { type AnyField, fields, isSwitch, type SwitchName, sections } from './fields';
+import { GroupField } from './GroupField';
 import { IpField } from './IpField';
 import classes from './KeyForm.module.css';
 import { LimitFields } from './LimitFields';
-import { ModelFields } from './ModelFields';
+import { ModelsField } from './ModelsField';
 import { NameField } from './NameField';
 import { NoteField } from './NoteField';
-import { QuotaFields } from './QuotaFields';
+import { QuotaField } from './QuotaField';
+import { SwitchField } from './SwitchField';
 import { useSaveKey } from './useSaveKey';
 import { fieldErrorsOf, validate } from './validation';
 
 interface Props {
   token: Token | undefined;
-  onTouched: () => void;
+  onDirty: (isDirty: boolean) => void;
   onCreated: (token: Token) => void;
   onClose: () => void;
 }
 
 const words = texts.keys.form;
 
-export function KeyForm({ token, onTouched, onCreated, onClose }: Props) {
+/** The inputs of the fields. Booleans have a switch. */
+const inputs: Record<Exclude<TokenFieldName, SwitchName>, ComponentType<FieldProps> | undefined> = {
+  name: NameField,
+  remain_quota: QuotaField,
+  period_limits: LimitFields,
+  // In the same field set as `period_limits`.
+  rate_limits: undefined,
+  expired_time: ExpiryField,
+  group: GroupField,
+  model_limits: ModelsField,
+  allow_ips: IpField,
+  note: NoteField,
+};
+
+export function KeyForm({ token, onDirty, onCreated, onClose }: Props) {
   // The token as it was when the form opened: gateways keep charging it while the form is open.
   const [original] = useState(token);
-  const [draft, setDraft] = useState(() => (original ? draftOf(original) : emptyDraft));
-  const [attempted, setAttempted] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
-  const { save, isPending, failure, clearFailure } = useSaveKey({ token: original, onCreated, onClose });
-  const refusedFields = fieldErrorsOf(failure, draft);
-  const errors = attempted ? { ...refusedFields, ...validate(draft) } : {};
-  const [refusedField] = Object.keys(refusedFields);
+  const { save, ...mutation } = useSaveKey({ token: original, onCreated, onClose });
+  const { form, onSubmit, isPending, failure } = useSendForm({
+    initialValues: original ? draftOf(original) : emptyDraft,
+    validate: (draft, submitted) => (submitted ? validate(draft) : {}),
+    mutation,
+    refusals: fieldErrorsOf,
+    send: save,
+  });
 
-  useEffect(() => {
-    if (refusedField) focusField(form.current, refusedField);
-  }, [refusedField]);
+  const isDirty = form.isDirty();
+  useEffect(() => onDirty(isDirty), [isDirty, onDirty]);
 
-  function change(changes: Partial<Draft>) {
-    setDraft((current) => ({ ...current, ...changes }));
-    if (failure) clearFailure();
-    onTouched();
-  }
-
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    setAttempted(true);
-    const [invalidField] = Object.keys(validate(draft));
-    if (invalidField) focusField(form.current, invalidField);
-    else save(draft);
-  }
-
-  const fields = { draft, errors, onChange: change };
   return (
-    <form ref={form} onSubmit={submit} noValidate>
+    <form onSubmit={onSubmit} noValidate>
       <Stack gap="lg">
-        <NameField {...fields} />
-        <QuotaFields {...fields} usedBefore={original?.used_quota ?? 0} exists={original !== undefined} />
-        <LimitFields {...fields} usage={original?.period_usage} />
-        <ExpiryFields {...fields} />
-        <GroupFields {...fields} />
-        <ModelFields {...fields} />
-        <IpField {...fields} />
-        <NoteField {...fields} />
+        {sections.map((names) => (
+          <Stack key={names[0]} gap="sm">
+            {names.map((name) => (
+              <Field key={name} name={name} form={form} token={original} />
+            ))}
+          </Stack>
+        ))}
       </Stack>
       <div className={classes.footer}>
-        {failure && !refusedField && (
+        {failure && (
           <Alert color="red" title={words.refused} mb="md">
             <FailureMessage error={failure} />
           </Alert>
@@ -86,6 +89,10 @@ export function KeyForm({ token, onTouched, onCreated, onClose }: Props) {
   );
 }
 
-function focusField(form: HTMLFormElement | null, name: string) {
-  form?.querySelector<HTMLElement>(`[name="${name}"]`)?.focus();
+function Field({ name, ...props }: FieldProps & { name: TokenFieldName }) {
+  const { shown }: AnyField = fields[name];
+  if (shown && !shown(props.form.values)) return null;
+  if (isSwitch(name)) return <SwitchField {...props} name={name} />;
+  const Input = inputs[name];
+  return Input && <Input {...props} />;
 }

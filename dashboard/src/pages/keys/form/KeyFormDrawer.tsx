@@ -14,12 +14,12 @@ interface Props {
 
 export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
   const KeyForm = useKeyForm(opened);
-  const [touched, setTouched] = useState(false);
+  const [isDirty, setDirty] = useState(false);
   const shown = useLastDefined(token);
   const { createTitle, editTitle } = texts.keys.form;
 
   function close() {
-    setTouched(false);
+    setDirty(false);
     onClose();
   }
 
@@ -37,13 +37,13 @@ export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
       attributes={{ header: { role: 'presentation' } }}
       styles={{ title: { fontSize: '1.125rem', fontWeight: 650, overflowWrap: 'anywhere' } }}
       // A stray click or key must not lose the input.
-      closeOnClickOutside={!touched}
-      closeOnEscape={!touched}
+      closeOnClickOutside={!isDirty}
+      closeOnEscape={!isDirty}
     >
       {KeyForm && (
         <KeyForm
           token={shown}
-          onTouched={() => setTouched(true)}
+          onDirty={setDirty}
           onCreated={(created) => {
             close();
             onCreated?.(created);

@@ -1,16 +1,15 @@
 import { Text, TextInput } from '@mantine/core';
 import { texts } from '../../../texts';
-import type { FieldsProps } from './FieldsProps';
-import { characters, MAX_NAME_CHARACTERS } from './validation';
+import type { FieldProps } from './FieldProps';
+import { characters, MAX_NAME_CHARACTERS } from './fieldErrors';
 
 const words = texts.keys.form;
 const { label, hint } = texts.keys.fields.name;
 
-export function NameField({ draft, errors, onChange }: FieldsProps) {
-  const used = characters(draft.name.trim());
+export function NameField({ form }: FieldProps) {
+  const used = characters(form.values.name.trim());
   return (
     <TextInput
-      name="name"
       label={label}
       description={hint}
       withAsterisk
@@ -22,9 +21,7 @@ export function NameField({ draft, errors, onChange }: FieldsProps) {
           {words.nameCount(used, MAX_NAME_CHARACTERS)}
         </Text>
       }
-      value={draft.name}
-      error={errors.name}
-      onChange={(event) => onChange({ name: event.currentTarget.value })}
+      {...form.getInputProps('name')}
     />
   );
 }

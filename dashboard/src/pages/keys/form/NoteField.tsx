@@ -1,25 +1,22 @@
 import { Stack, Text, Textarea } from '@mantine/core';
 import { texts } from '../../../texts';
-import type { FieldsProps } from './FieldsProps';
-import { characters, MAX_NOTE_CHARACTERS } from './validation';
+import type { FieldProps } from './FieldProps';
+import { characters, MAX_NOTE_CHARACTERS } from './fieldErrors';
 
 const words = texts.keys.form;
 const { label, hint } = texts.keys.fields.note;
 
-export function NoteField({ draft, errors, onChange }: FieldsProps) {
-  const used = characters(draft.note.trim());
+export function NoteField({ form }: FieldProps) {
+  const used = characters(form.values.note.trim());
   return (
     <Stack gap={4}>
       <Textarea
-        name="note"
         label={label}
         description={hint}
         autosize
         minRows={2}
         maxRows={8}
-        value={draft.note}
-        error={errors.note}
-        onChange={(event) => onChange({ note: event.currentTarget.value })}
+        {...form.getInputProps('note')}
       />
       <Text
         size="xs"

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../test/makeToken';
-import { changesOf, type Draft, draftOf, emptyDraft, fieldsOf } from './draft';
+import { changesOf, draftOf, emptyDraft, fieldsOf } from './draft';
+import type { Draft } from './fields';
+import type { Quota } from './quota';
 
 const NOW = 1_800_000_000;
+const LEFT = 499_999;
 
 const full = makeToken({
   note: 'Owner: data team\nRenew in spring',
-  remain_quota: 499_999,
+  remain_quota: LEFT,
   expired_time: NOW + 61,
   period_limits: { day: 2_500_000, week: -1, month: 50_000_000 },
   rate_limits: { requests_per_minute: 60, tokens_per_minute: -1, concurrency: 5 },
@@ -30,38 +33,46 @@ describe('changesOf', () => {
     ['no change for a name with spaces', { name: ' Production ' }, {}],
     ['a note with lines, trimmed', { note: ' one\n two \n' }, { note: 'one\n two' }],
     ['an emptied note', { note: '  ' }, { note: '' }],
-    ['more quota', { usd: '2.5' }, { add_quota: 1_250_000 }],
-    ['less quota', { quotaMode: 'take', usd: '0.5' }, { add_quota: -250_000 }],
-    ['no change for nothing to add', { usd: '0.00' }, {}],
-    ['the quota', { quotaMode: 'set', usd: '2.5' }, { remain_quota: 1_250_000 }],
-    ['no change for the same quota in another format', { quotaMode: 'set', usd: '$0.999998' }, {}],
+    ['more quota', { remain_quota: { mode: 'add', usd: '2.5', before: LEFT } }, { add_quota: 1_250_000 }],
+    ['less quota', { remain_quota: { mode: 'take', usd: '0.5', before: LEFT } }, { add_quota: -250_000 }],
+    ['no change for nothing to add', { remain_quota: { mode: 'add', usd: '0.00', before: LEFT } }, {}],
+    ['the quota', { remain_quota: { mode: 'set', usd: '2.5', before: LEFT } }, { remain_quota: 1_250_000 }],
+    [
+      'no change for the same quota in another format',
+      { remain_quota: { mode: 'set', usd: '$0.999998', before: LEFT } },
+      {},
+    ],
     [
       'only the changed limits',
-      { periodLimits: { day: '6', week: '', month: '$100.00' } },
+      { period_limits: { day: '6', week: '', month: '$100.00' } },
       { period_limits: { day: 3_000_000 } },
     ],
     [
       'removed and new limits',
       {
-        periodLimits: { day: '', week: '0', month: '100' },
-        rateLimits: { requests_per_minute: ' ', tokens_per_minute: '100,000', concurrency: '5' },
+        period_limits: { day: '', week: '0', month: '100' },
+        rate_limits: { requests_per_minute: ' ', tokens_per_minute: '100,000', concurrency: '5' },
       },
       {
         period_limits: { day: -1, week: 0 },
         rate_limits: { requests_per_minute: -1, tokens_per_minute: 100_000 },
       },
     ],
-    ['unlimited', { unlimited: true, usd: 'nonsense' }, { unlimited_quota: true }],
-    ['the expiry', { expiry: { choice: 'never', at: undefined } }, { expired_time: -1 }],
+    [
+      'unlimited',
+      { unlimited_quota: true, remain_quota: { mode: 'set', usd: 'nonsense', before: LEFT } },
+      { unlimited_quota: true },
+    ],
+    ['the expiry', { expired_time: { choice: 'never', at: undefined } }, { expired_time: -1 }],
     [
       'an expiry relative to now',
-      { expiry: { choice: 'day', at: undefined } },
+      { expired_time: { choice: 'day', at: undefined } },
       { expired_time: NOW + 86_400 },
     ],
-    ['no models', { models: [] }, { model_limits: '' }],
-    ['models not limited', { limitModels: false }, { model_limits_enabled: false }],
-    ['addresses', { ips: '10.0.0.2, ::1\n\n' }, { allow_ips: '10.0.0.2\n::1' }],
-    ['no change for the same addresses', { ips: ' 10.0.0.1\n\n::1' }, {}],
+    ['no models', { model_limits: [] }, { model_limits: '' }],
+    ['models not limited', { model_limits_enabled: false }, { model_limits_enabled: false }],
+    ['addresses', { allow_ips: '10.0.0.2, ::1\n\n' }, { allow_ips: '10.0.0.2\n::1' }],
+    ['no change for the same addresses', { allow_ips: ' 10.0.0.1\n\n::1' }, {}],
     ['another group, without the retry', { group: 'vip' }, { group: 'vip', cross_group_retry: false }],
   ])('has %s', (_, touched, changes) => {
     expect(changesOf({ ...draftOf(full), ...touched }, full, NOW)).toEqual(changes);
@@ -70,9 +81,10 @@ describe('changesOf', () => {
 
 describe('fieldsOf', () => {
   it('has a quota only if it is limited', () => {
-    const limited = fieldsOf({ ...emptyDraft, usd: '5' }, NOW);
+    const five: Quota = { mode: 'set', usd: '5', before: 0 };
+    const limited = fieldsOf({ ...emptyDraft, remain_quota: five }, NOW);
     expect([limited.unlimited_quota, limited.remain_quota]).toEqual([false, 2_500_000]);
-    const unlimited = fieldsOf({ ...emptyDraft, usd: '5', unlimited: true }, NOW);
+    const unlimited = fieldsOf({ ...emptyDraft, remain_quota: five, unlimited_quota: true }, NOW);
     expect([unlimited.unlimited_quota, unlimited.remain_quota]).toEqual([true, undefined]);
   });
 

@@ -14,8 +14,10 @@ export interface Expiry {
   at: number | undefined;
 }
 
+export const noExpiry: Expiry = { choice: 'never', at: undefined };
+
 export function expiryOf(expiredTime: number): Expiry {
-  return expiredTime > 0 ? { choice: 'at', at: expiredTime } : { choice: 'never', at: undefined };
+  return expiredTime > 0 ? { choice: 'at', at: expiredTime } : noExpiry;
 }
 
 /** The value of `expired_time` in the API. `undefined` until a time is selected. */

@@ -2,7 +2,8 @@ import { useCreateToken, useUpdateToken } from '../../../api/tokenChanges';
 import type { Token } from '../../../api/tokens';
 import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
-import { changesOf, type Draft, fieldsOf } from './draft';
+import { changesOf, fieldsOf } from './draft';
+import type { Draft } from './fields';
 
 interface Options {
   token: Token | undefined;
@@ -31,6 +32,6 @@ export function useSaveKey({ token, onCreated, onClose }: Options) {
     else update.mutate({ id: token.id, changes }, { onSuccess: saved });
   }
 
-  const { isPending, error: failure, reset: clearFailure } = token ? update : create;
-  return { save, isPending, failure, clearFailure };
+  const { isPending, error, reset } = token ? update : create;
+  return { save, isPending, error, reset };
 }

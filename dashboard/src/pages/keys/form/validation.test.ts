@@ -2,40 +2,51 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../api/error';
 import { failureText } from '../../../format/failure';
 import { texts } from '../../../texts';
-import { type Draft, emptyDraft } from './draft';
-import { type FieldErrors, fieldErrorsOf, validate } from './validation';
+import { emptyDraft } from './draft';
+import type { Draft } from './fields';
+import type { Quota } from './quota';
+import { fieldErrorsOf, validate } from './validation';
 
 const words = texts.keys.form.errors;
-const valid: Draft = { ...emptyDraft, name: 'Website', usd: '5' };
+const quota = (mode: Quota['mode'], usd: string): Quota => ({ mode, usd, before: 500_000 });
+const valid: Draft = { ...emptyDraft, name: 'Website', remain_quota: quota('set', '5') };
 
 describe('validate', () => {
-  it.each<[string, Partial<Draft>, FieldErrors]>([
+  it.each<[string, Partial<Draft>, Record<string, string>]>([
     ['a valid draft', {}, {}],
     ['no name', { name: ' ' }, { name: words.noName }],
     ['a long name', { name: 'n'.repeat(51) }, { name: words.longName(50) }],
     ['a note of 500 characters', { note: ` ${'🔑'.repeat(500)}\n` }, {}],
     ['a note of 501 characters', { note: 'n'.repeat(501) }, { note: words.longNote(500) }],
-    ['no quota', { usd: '' }, { usd: texts.common.usdErrors.empty }],
-    ['nothing to add', { quotaMode: 'add', usd: '' }, {}],
-    ['no amount to add', { quotaMode: 'add', usd: 'x' }, { usd: texts.common.usdErrors.not_an_amount }],
-    ['all that is left', { quotaMode: 'take', usd: '1', held: 500_000 }, {}],
-    ['more than is left', { quotaMode: 'take', usd: '1.000002', held: 500_000 }, { usd: words.takesTooMuch }],
-    ['no quota where it is unlimited', { usd: '', unlimited: true }, {}],
+    ['no quota', { remain_quota: quota('set', '') }, { remain_quota: texts.common.usdErrors.empty }],
+    ['nothing to add', { remain_quota: quota('add', '') }, {}],
+    [
+      'no amount to add',
+      { remain_quota: quota('add', 'x') },
+      { remain_quota: texts.common.usdErrors.not_an_amount },
+    ],
+    ['all that is left', { remain_quota: quota('take', '1') }, {}],
+    ['more than is left', { remain_quota: quota('take', '1.000002') }, { remain_quota: words.takesTooMuch }],
+    ['no quota where it is unlimited', { remain_quota: quota('set', ''), unlimited_quota: true }, {}],
     [
       'limits',
-      { periodLimits: { day: '5', week: '', month: 'much' } },
-      { month: texts.common.usdErrors.not_an_amount },
+      { period_limits: { day: '5', week: '', month: 'much' } },
+      { 'period_limits.month': texts.common.usdErrors.not_an_amount },
     ],
     [
       'rates',
-      { rateLimits: { requests_per_minute: '60', tokens_per_minute: '', concurrency: '1.5' } },
-      { concurrency: texts.limits.errors.notANumber },
+      { rate_limits: { requests_per_minute: '60', tokens_per_minute: '', concurrency: '1.5' } },
+      { 'rate_limits.concurrency': texts.limits.errors.notANumber },
     ],
-    ['no date', { expiry: { choice: 'at', at: undefined } }, { expiresAt: words.noDateTime }],
-    ['models that are not limited', { limitModels: false, models: [] }, {}],
-    ['limited models without a model', { limitModels: true, models: [] }, { models: words.noModels }],
-    ['limited models', { limitModels: true, models: ['gpt-5'] }, {}],
-    ['a bad address', { ips: '::1\nhere' }, { ips: words.ip(2, 'here') }],
+    ['no date', { expired_time: { choice: 'at', at: undefined } }, { expired_time: words.noDateTime }],
+    ['models that are not limited', { model_limits_enabled: false, model_limits: [] }, {}],
+    [
+      'limited models without a model',
+      { model_limits_enabled: true, model_limits: [] },
+      { model_limits: words.noModels },
+    ],
+    ['limited models', { model_limits_enabled: true, model_limits: ['gpt-5'] }, {}],
+    ['a bad address', { allow_ips: '::1\nhere' }, { allow_ips: words.ip(2, 'here') }],
   ])('%s', (_, changes, errors) => {
     expect(validate({ ...valid, ...changes })).toEqual(errors);
   });
@@ -47,8 +58,8 @@ describe('fieldErrorsOf', () => {
   it.each([
     ['invalid_note', 'note'],
     ['invalid_name', 'name'],
-    ['invalid_quota', 'usd'],
-    ['invalid_ips', 'ips'],
+    ['invalid_quota', 'remain_quota'],
+    ['invalid_ips', 'allow_ips'],
   ])('shows %s at the field %s', (code, field) => {
     expect(fieldErrorsOf(refusal(code), valid)).toEqual({ [field]: failureText(refusal(code)) });
   });

@@ -2,24 +2,17 @@ import { Select, Stack, TextInput } from '@mantine/core';
 import { formatDateTime } from '../../../format/time';
 import { useNow } from '../../../shared/useNow';
 import { texts } from '../../../texts';
-import {
-  dateTimeInput,
-  type Expiry,
-  type ExpiryChoice,
-  expiredTime,
-  expiryChoices,
-  parseDateTime,
-} from './expiry';
-import type { FieldsProps } from './FieldsProps';
+import { dateTimeInput, type ExpiryChoice, expiredTime, expiryChoices, parseDateTime } from './expiry';
+import type { FieldProps } from './FieldProps';
 
 const words = texts.keys.form;
 
 const choices = expiryChoices.map((choice) => ({ value: choice, label: words.expiryChoices[choice] }));
 
-export function ExpiryFields({ draft: { expiry }, errors, onChange }: FieldsProps) {
+export function ExpiryField({ form }: FieldProps) {
+  const expiry = form.values.expired_time;
   const now = useNow();
   const end = expiredTime(expiry, now);
-  const change = (changes: Partial<Expiry>) => onChange({ expiry: { ...expiry, ...changes } });
   const outcome = end !== undefined && end > 0 ? words.expiryEnds(formatDateTime(end)) : undefined;
   return (
     <Stack gap="sm">
@@ -30,19 +23,22 @@ export function ExpiryFields({ draft: { expiry }, errors, onChange }: FieldsProp
         description={expiry.choice === 'at' ? undefined : outcome}
         inputWrapperOrder={['label', 'input', 'description']}
         value={expiry.choice}
-        onChange={(choice: ExpiryChoice | null) => choice && change({ choice })}
+        onChange={(choice: ExpiryChoice | null) =>
+          choice && form.setFieldValue('expired_time', { ...expiry, choice })
+        }
       />
       {expiry.choice === 'at' && (
         <TextInput
           type="datetime-local"
-          name="expiresAt"
           label={words.expiresAt}
           description={end !== undefined && end <= now ? words.expiryPassed : outcome}
           inputWrapperOrder={['label', 'input', 'error', 'description']}
           withAsterisk
+          {...form.getInputProps('expired_time')}
           value={dateTimeInput(expiry.at)}
-          error={errors.expiresAt}
-          onChange={(event) => change({ at: parseDateTime(event.currentTarget.value) })}
+          onChange={(event) =>
+            form.setFieldValue('expired_time', { ...expiry, at: parseDateTime(event.currentTarget.value) })
+          }
         />
       )}
     </Stack>

@@ -1,0 +1,78 @@
+import { SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import { useUser } from '../../../api/session';
+import { formatInteger } from '../../../format/locale';
+import { formatUsd, formatUsdExact, parseUsd } from '../../../format/money';
+import { texts } from '../../../texts';
+import type { FieldProps } from './FieldProps';
+import { type Quota, type QuotaMode, quotaDraft } from './quota';
+
+const words = texts.keys.form;
+const { label, hint } = texts.keys.fields.remain_quota;
+const modes: QuotaMode[] = ['add', 'take', 'set'];
+
+export function QuotaField({ form, token }: FieldProps) {
+  const { quota: wallet } = useUser();
+  const quota = form.values.remain_quota;
+  const { mode, usd, before } = quota;
+  const after = quotaAfter(quota);
+  const usedBefore = token?.used_quota ?? 0;
+  return (
+    <Stack gap="sm">
+      {token && (
+        <SegmentedControl<QuotaMode>
+          aria-label={words.quotaMode}
+          data={modes.map((value) => ({ value, label: words.quotaModes[value] }))}
+          value={mode}
+          onChange={(value) => form.setFieldValue('remain_quota', quotaDraft(value, before))}
+        />
+      )}
+      <TextInput
+        label={mode === 'set' ? quotaLabel(usedBefore) : words.quotaAmount}
+        description={inUnits(usd, usedBefore)}
+        inputWrapperOrder={['label', 'input', 'error', 'description']}
+        withAsterisk={mode === 'set'}
+        inputMode="decimal"
+        autoComplete="off"
+        leftSection="$"
+        {...form.getInputProps('remain_quota')}
+        value={usd}
+        onChange={(event) => form.setFieldValue('remain_quota', { ...quota, usd: event.currentTarget.value })}
+      />
+      {token && (
+        <Text size="sm" c="dimmed">
+          {mode === 'set'
+            ? words.quotaSet(formatUsdExact(before))
+            : words.quotaAfter(
+                formatUsdExact(before),
+                after === undefined || after < 0 ? '–' : formatUsdExact(after),
+              )}
+        </Text>
+      )}
+      {after !== undefined && after > wallet && (
+        <Text size="sm" c="var(--km-warn)" role="status">
+          {words.moreThanWallet(formatUsdExact(wallet))}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function quotaLabel(usedBefore: number): string {
+  return usedBefore > 0 ? words.quotaLeft : label;
+}
+
+/** What would be left if nothing is spent meanwhile. Undefined for an amount that is not valid. */
+function quotaAfter({ mode, usd, before }: Quota): number | undefined {
+  const parsed = parseUsd(usd);
+  const units = 'units' in parsed ? parsed.units : parsed.error === 'empty' ? 0 : undefined;
+  if (units === undefined) return undefined;
+  if (mode === 'set') return units;
+  return mode === 'take' ? before - units : before + units;
+}
+
+function inUnits(typed: string, usedBefore: number): string {
+  const parsed = parseUsd(typed);
+  const units =
+    'units' in parsed ? words.quotaUnits(formatUsdExact(parsed.units), formatInteger(parsed.units)) : hint;
+  return usedBefore > 0 ? `${units} · ${words.quotaUsed(formatUsd(usedBefore))}` : units;
+}

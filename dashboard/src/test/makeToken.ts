@@ -1,5 +1,7 @@
 import type { PeriodUsage } from '../api/limits';
+import type { TokenFieldName } from '../api/tokenChanges';
 import type { Token } from '../api/tokens';
+import { emptyDraft, fieldsOf } from '../pages/keys/form/draft';
 
 /** Usage without limits, for tests, with defaults. */
 export function makePeriodUsage(fields: Partial<PeriodUsage> = {}): PeriodUsage {
@@ -7,30 +9,24 @@ export function makePeriodUsage(fields: Partial<PeriodUsage> = {}): PeriodUsage 
   return { day: unlimited, week: unlimited, month: unlimited, ...fields };
 }
 
+// As a token is created, if only its name and quota are given.
+const { add_quota: _, ...defaults } = fieldsOf(emptyDraft, 0);
+
 /** A token for tests, with defaults. */
 export function makeToken(fields: Partial<Token> = {}): Token {
   return {
+    ...(defaults as Pick<Token, TokenFieldName>),
     id: 7,
     user_id: 1,
     key: '',
     masked_key: 'sk-ab12**********wxyz',
     status: 1,
     name: 'Production',
-    note: '',
     created_time: 1_800_000_000,
     accessed_time: 1_800_000_000,
-    expired_time: -1,
     remain_quota: 500_000,
-    unlimited_quota: false,
     used_quota: 0,
-    period_limits: { day: -1, week: -1, month: -1 },
     period_usage: makePeriodUsage(),
-    rate_limits: { requests_per_minute: -1, tokens_per_minute: -1, concurrency: -1 },
-    model_limits_enabled: false,
-    model_limits: '',
-    allow_ips: '',
-    group: '',
-    cross_group_retry: false,
     ...fields,
   };
 }

@@ -12,11 +12,15 @@ import { QuotaBar } from '../../shared/QuotaBar';
 import { RelativeTime } from '../../shared/RelativeTime';
 import { useScrollRegion } from '../../shared/useScrollRegion';
 import { texts } from '../../texts';
+import { fieldList, isSwitch } from '../keys/form/fields';
 import { AUTO, groupName } from '../keys/groupName';
 import classes from './KeyFacts.module.css';
 
 const words = texts.key.facts;
 const { fields } = texts.keys;
+
+/** The others are part of a fact. */
+const ownSwitches = fieldList.flatMap(([name, { partOf }]) => (isSwitch(name) && !partOf ? [name] : []));
 
 interface Props {
   token: Token;
@@ -76,6 +80,11 @@ export function KeyFacts({ token, maskedKey, owner }: Props) {
           )}
         </Fact>
         <RateFact limits={token.rate_limits} />
+        {ownSwitches.map((name) => (
+          <Fact key={name} name={fields[name].label}>
+            {token[name] ? words.on : words.off}
+          </Fact>
+        ))}
         {token.note !== '' && (
           <Fact name={fields.note.label} span="whole">
             <Lines label={fields.note.label} text={token.note} />

@@ -23,6 +23,8 @@ export const key = {
     allModels: 'Any model',
     noModels: 'None. Add a model to use this key.',
     everywhere: 'Any address',
+    on: 'On',
+    off: 'Off',
     ownersGroup: 'The owner’s group',
     retry: 'Retries in other groups',
     noRetry: 'Doesn’t retry in other groups',

@@ -24,6 +24,8 @@ export const key: Texts['key'] = {
     allModels: '任意模型',
     noModels: '无。请添加模型后再使用此令牌。',
     everywhere: '任意地址',
+    on: '开启',
+    off: '关闭',
     ownersGroup: '跟随所有者的分组',
     retry: '跨分组重试',
     noRetry: '不跨分组重试',

@@ -1,100 +1,71 @@
-import { Button, PasswordInput, Stack, Text } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { PasswordInput, Text } from '@mantine/core';
 import { useChangePassword } from '../../api/account';
-import { hasCode } from '../../api/error';
 import { useUser } from '../../api/session';
-import { FailureMessage } from '../../shared/FailureMessage';
+import { atField } from '../../shared/form/atField';
+import { SendForm } from '../../shared/form/SendForm';
+import { useSendForm } from '../../shared/form/useSendForm';
 import { notifySuccess } from '../../shared/notify';
 import { texts } from '../../texts';
 import { Section } from './Section';
 
 const words = texts.profile.password;
-const blank = { old: '', new: '', repeat: '' };
 
 export function PasswordSection() {
   const { username } = useUser();
   const change = useChangePassword();
-  const [typed, setTyped] = useState(blank);
-  const [differ, setDiffer] = useState(false);
-  const failure = change.error && <FailureMessage error={change.error} />;
-  const isOld = hasCode(change.error, 'wrong_password');
-  const isNew = hasCode(change.error, 'invalid_password');
-
-  function type(part: Partial<typeof blank>) {
-    setTyped({ ...typed, ...part });
-    setDiffer(false);
-    change.reset();
-  }
-
-  function send(event: FormEvent) {
-    event.preventDefault();
-    if (typed.new !== typed.repeat) {
-      setDiffer(true);
-      return;
-    }
-    change.mutate(
-      { username, oldPassword: typed.old, newPassword: typed.new },
-      {
-        onSuccess: (user) => {
-          setTyped(blank);
-          notifySuccess(user ? words.changed : words.changedSignInAgain);
+  const { form, ...sending } = useSendForm({
+    initialValues: { old: '', new: '', repeat: '' },
+    validate: (typed, submitted) => ({
+      repeat: submitted && typed.new !== typed.repeat && words.different,
+    }),
+    mutation: change,
+    refusals: atField({ wrong_password: 'old', invalid_password: 'new' }),
+    send: (typed) =>
+      change.mutate(
+        { username, oldPassword: typed.old, newPassword: typed.new },
+        {
+          onSuccess: (user) => {
+            sending.reset();
+            notifySuccess(user ? words.changed : words.changedSignInAgain);
+          },
         },
-      },
-    );
-  }
+      ),
+  });
 
   return (
     <Section title={words.title}>
-      <form onSubmit={send}>
-        <Stack>
-          {/* Lets password managers assign the password to the account. */}
-          <input type="text" name="username" autoComplete="username" value={username} readOnly hidden />
-          <PasswordInput
-            label={words.old}
-            name="old_password"
-            autoComplete="current-password"
-            required
-            withAsterisk={false}
-            value={typed.old}
-            error={isOld && words.wrong}
-            onChange={(event) => type({ old: event.currentTarget.value })}
-          />
-          <PasswordInput
-            label={words.new}
-            description={words.newHint}
-            name="new_password"
-            autoComplete="new-password"
-            required
-            withAsterisk={false}
-            value={typed.new}
-            error={isNew && failure}
-            onChange={(event) => type({ new: event.currentTarget.value })}
-          />
-          <PasswordInput
-            label={words.repeat}
-            name="repeat_password"
-            autoComplete="new-password"
-            required
-            withAsterisk={false}
-            value={typed.repeat}
-            error={differ && words.different}
-            onChange={(event) => type({ repeat: event.currentTarget.value })}
-          />
-          {failure && !isOld && !isNew && (
-            <Text c="var(--mantine-color-error)" role="alert">
-              {failure}
-            </Text>
-          )}
-          <Text size="sm" c="dimmed">
-            {words.consequences}
-          </Text>
-          <div>
-            <Button type="submit" loading={change.isPending}>
-              {words.submit}
-            </Button>
-          </div>
-        </Stack>
-      </form>
+      <SendForm sending={sending} submitLabel={words.submit} withBrowserChecks>
+        {/* Lets password managers assign the password to the account. */}
+        <input type="text" name="username" autoComplete="username" value={username} readOnly hidden />
+        <PasswordInput
+          label={words.old}
+          name="old_password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          {...form.getInputProps('old')}
+        />
+        <PasswordInput
+          label={words.new}
+          description={words.newHint}
+          name="new_password"
+          autoComplete="new-password"
+          required
+          withAsterisk={false}
+          {...form.getInputProps('new')}
+        />
+        <PasswordInput
+          label={words.repeat}
+          name="repeat_password"
+          autoComplete="new-password"
+          required
+          withAsterisk={false}
+          {...form.getInputProps('repeat')}
+        />
+        <Text size="sm" c="dimmed">
+          {words.consequences}
+        </Text>
+      </SendForm>
     </Section>
   );
 }

@@ -21,7 +21,6 @@ export const profile = {
     newHint: `At least ${password.minLength} characters`,
     repeat: 'Repeat new password',
     different: 'The passwords don’t match.',
-    wrong: 'Current password is incorrect.',
     consequences: 'You will be signed out everywhere else. Access tokens keep working.',
     submit: 'Change password',
     changed: 'Password changed. You were signed out everywhere else.',

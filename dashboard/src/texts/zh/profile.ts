@@ -22,7 +22,6 @@ export const profile: Texts['profile'] = {
     newHint: `至少 ${password.minLength} 个字符`,
     repeat: '再次输入新密码',
     different: '两次输入的密码不一致。',
-    wrong: '当前密码不正确。',
     consequences: '你会在其他所有设备上退出登录。访问令牌不受影响。',
     submit: '修改密码',
     changed: '密码已修改。你已在其他所有设备上退出登录。',

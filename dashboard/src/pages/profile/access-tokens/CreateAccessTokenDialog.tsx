@@ -1,12 +1,12 @@
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { Modal, Select, TextInput } from '@mantine/core';
 import { useCreateAccessToken } from '../../../api/accessTokens';
 import { CodeExample } from '../../../shared/CodeExample';
-import { FailureMessage } from '../../../shared/FailureMessage';
+import { SendForm } from '../../../shared/form/SendForm';
+import { useSendForm } from '../../../shared/form/useSendForm';
 import { SecretDialog } from '../../../shared/SecretDialog';
 import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
-import { DEFAULT_LIFETIME, expiresAt, type Lifetime, lifetimes } from './lifetime';
+import { DEFAULT_LIFETIME, expiresAt, lifetimes } from './lifetime';
 
 const words = texts.profile.accessTokens;
 const choices = lifetimes.map((days) => ({ value: days, label: words.lifetimes[days] }));
@@ -33,57 +33,39 @@ interface FormProps {
 
 function CreateAccessTokenForm({ onCreated, onClose }: FormProps) {
   const create = useCreateAccessToken();
-  const [name, setName] = useState('');
-  const [lifetime, setLifetime] = useState<Lifetime>(DEFAULT_LIFETIME);
-
-  function send(event: FormEvent) {
-    event.preventDefault();
-    create.mutate(
-      { name, expires_at: expiresAt(lifetime, Math.floor(Date.now() / 1000)) },
-      {
-        onSuccess: ({ token }) => {
-          if (token) onCreated(token);
-          onClose();
+  const { form, ...sending } = useSendForm({
+    initialValues: { name: '', lifetime: DEFAULT_LIFETIME },
+    mutation: create,
+    send: ({ name, lifetime }) =>
+      create.mutate(
+        { name, expires_at: expiresAt(lifetime, Math.floor(Date.now() / 1000)) },
+        {
+          onSuccess: ({ token }) => {
+            if (token) onCreated(token);
+            onClose();
+          },
         },
-      },
-    );
-  }
+      ),
+  });
 
   return (
-    <form onSubmit={send}>
-      <Stack>
-        <TextInput
-          label={words.name}
-          description={words.nameHint}
-          name="name"
-          autoComplete="off"
-          data-autofocus
-          required
-          withAsterisk={false}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <Select
-          label={words.expires}
-          data={choices}
-          allowDeselect={false}
-          value={lifetime}
-          onChange={(selected: Lifetime | null) => selected && setLifetime(selected)}
-        />
-        {create.error && (
-          <Text c="var(--mantine-color-error)" role="alert">
-            <FailureMessage error={create.error} />
-          </Text>
-        )}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {texts.common.cancel}
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            {words.create}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <SendForm sending={sending} submitLabel={words.create} withBrowserChecks onCancel={onClose}>
+      <TextInput
+        label={words.name}
+        description={words.nameHint}
+        name="name"
+        autoComplete="off"
+        data-autofocus
+        required
+        withAsterisk={false}
+        {...form.getInputProps('name')}
+      />
+      <Select
+        label={words.expires}
+        data={choices}
+        allowDeselect={false}
+        {...form.getInputProps('lifetime')}
+      />
+    </SendForm>
   );
 }

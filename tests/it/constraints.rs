@@ -293,10 +293,12 @@ async fn the_lengths_and_roles_of_the_schema_are_those_of_the_domain(pool: PgPoo
     let roles = Role::ALL.map(|role| role.code().unsigned_abs().into());
     let expected: BTreeMap<&str, Vec<usize>> = BTreeMap::from([
         ("access_tokens_digest_length", vec![digest]),
+        ("charges_request_id_length", vec![1, bounds::MAX_REQUEST_ID_CHARS]),
         ("gateway_credentials_digest_length", vec![digest]),
         ("gateway_credentials_hint_length", vec![key::HINT_CHARS]),
         ("idempotency_records_request_hash_length", vec![digest]),
         ("imports_digest_length", vec![digest]),
+        ("reservations_request_id_length", vec![1, bounds::MAX_REQUEST_ID_CHARS]),
         ("tokens_key_digest_length", vec![digest]),
         ("tokens_key_hint_length", vec![2 * key::HINT_CHARS]),
         ("tokens_name_length", vec![1, bounds::MAX_NAME_CHARS]),

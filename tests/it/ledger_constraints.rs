@@ -23,12 +23,28 @@ const ROWS: [&str; 5] = [
 ];
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 12] = [
+const BREAKS: [Break; 15] = [
     ("charges_quota_not_negative", &["update charges set quota = -1"]),
     ("charges_shortfall_not_negative", &["update charges set shortfall = -1"]),
     (
         "charges_counts_not_negative",
         &["update charges set prompt_tokens = -1", "update charges set completion_tokens = -1"],
+    ),
+    (
+        "charges_request_id_length",
+        &["update charges set request_id = ''", "update charges set request_id = repeat('r', 129)"],
+    ),
+    (
+        "charges_parts_not_negative",
+        &[
+            "update charges set cached_tokens = -1",
+            "update charges set cache_write_tokens = -1",
+            "update charges set reasoning_tokens = -1, cached_tokens = 1",
+        ],
+    ),
+    (
+        "reservations_request_id_length",
+        &["update reservations set request_id = ''", "update reservations set request_id = repeat('r', 129)"],
     ),
     ("reservations_pkey", &[ROWS[3]]),
     ("reservations_token_fk", &["update reservations set token_id = 2", "delete from tokens"]),
@@ -119,6 +135,8 @@ async fn every_end_of_a_reservation_and_a_request_id_per_gateway_are_accepted(po
         "insert into idempotency_records (gateway_id, request_id, user_id, created_time, request_hash, charged, remain_quota) \
          select 2, request_id, user_id, created_time, request_hash, charged, remain_quota from idempotency_records",
         "update charges set quota = 9223372036854775807, shortfall = 9223372036854775807",
+        "update charges set request_id = repeat('ü', 128), ip = '2001:db8::1', cached_tokens = 0, reasoning_tokens = 7",
+        "update reservations set request_id = repeat('ü', 128), ip = '10.1.2.3', charge_on_expiry = true",
     ] {
         sqlx::query(statement).execute(&pool).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::columns::wallet;
 use super::{Conn, StorageError};
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
-use crate::domain::ledger::{ChargeOutcome, Counts, LockedToken, Reservation, Wallet};
+use crate::domain::ledger::{ChargeOutcome, Counts, LockedToken, RequestDetails, Reservation, Wallet};
 use crate::domain::money::Quota;
 use crate::domain::time::{Day, UnixTime};
 
@@ -124,7 +124,7 @@ pub struct NewCharge {
     pub reservation_id: Option<ReservationId>,
     /// The day that it counts in.
     pub day: Day,
-    pub model: String,
+    pub request: RequestDetails,
     pub quota: Quota,
     pub shortfall: Quota,
     pub counts: Counts,
@@ -135,7 +135,7 @@ pub struct NewCharge {
 pub struct NewReservation {
     pub id: ReservationId,
     pub reservation: Reservation,
-    pub model: String,
+    pub request: RequestDetails,
 }
 
 impl Changes {
@@ -187,8 +187,8 @@ struct UsageSum {
 fn usage_sums(charges: &[NewCharge]) -> Vec<(UsageKey<'_>, UsageSum)> {
     let mut sums: BTreeMap<UsageKey<'_>, UsageSum> = BTreeMap::new();
     for charge in charges {
-        let NewCharge { token_id, user_id, day, ref model, .. } = *charge;
-        let sum = sums.entry(UsageKey { token_id, user_id, day, model }).or_default();
+        let NewCharge { token_id, user_id, day, ref request, .. } = *charge;
+        let sum = sums.entry(UsageKey { token_id, user_id, day, model: &request.model }).or_default();
         sum.quota = sum.quota.saturating_add(charge.quota.get());
         sum.requests = sum.requests.saturating_add(1);
         sum.prompt_tokens = sum.prompt_tokens.saturating_add(charge.counts.prompt_tokens);
@@ -226,15 +226,16 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
              $22::bigint[]) as v (id, remain_quota, used_quota, accessed_time, held, period_day, day_used, \
              week_used, month_used, requests_tat, tokens_tat, open_reservations) where t.id = v.id), \
          inserted_charges as ( \
-           insert into charges (at, gateway_id, token_id, user_id, reservation_id, day, model, quota, \
+           insert into charges (at, gateway_id, token_id, user_id, reservation_id, day, model, request_id, ip, quota, \
              shortfall, prompt_tokens, completion_tokens) \
            select $1, v.* from unnest($23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], \
-             $27::date[], $28::text[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[]) as v), \
+             $27::date[], $28::text[], $29::text[], $30::text[], $31::bigint[], $32::bigint[], $33::bigint[], \
+             $34::bigint[]) as v), \
          added_usage as ( \
            insert into usage_daily as d (day, token_id, user_id, model, quota, requests, prompt_tokens, \
              completion_tokens) \
-           select v.* from unnest($33::date[], $34::bigint[], $35::bigint[], $36::text[], $37::bigint[], \
-             $38::bigint[], $39::bigint[], $40::bigint[]) as v \
+           select v.* from unnest($35::date[], $36::bigint[], $37::bigint[], $38::text[], $39::bigint[], \
+             $40::bigint[], $41::bigint[], $42::bigint[]) as v \
            on conflict on constraint usage_daily_pkey do update set quota = d.quota + excluded.quota, \
              requests = d.requests + excluded.requests, \
              prompt_tokens = case when d.prompt_tokens > 9223372036854775807 - excluded.prompt_tokens \
@@ -242,20 +243,20 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
              completion_tokens = case when d.completion_tokens > 9223372036854775807 - excluded.completion_tokens \
                then 9223372036854775807 else d.completion_tokens + excluded.completion_tokens end), \
          inserted_reservations as ( \
-           insert into reservations (created_time, state, id, token_id, user_id, gateway_id, model, held, \
-             from_remain, expires_at) \
-           select $1, 'open', v.* from unnest($41::bigint[], $42::bigint[], $43::bigint[], $44::bigint[], \
-             $45::text[], $46::bigint[], $47::boolean[], $48::bigint[]) as v), \
+           insert into reservations (created_time, state, id, token_id, user_id, gateway_id, model, request_id, ip, \
+             held, from_remain, expires_at) \
+           select $1, 'open', v.* from unnest($43::bigint[], $44::bigint[], $45::bigint[], $46::bigint[], \
+             $47::text[], $48::text[], $49::text[], $50::bigint[], $51::boolean[], $52::bigint[]) as v), \
          ended_reservations as ( \
            update reservations r set ended_time = $1, state = v.state, \
              requested = v.requested, charged = v.charged, shortfall = v.shortfall, \
              was_expired = v.was_expired \
-           from unnest($49::bigint[], $50::text[], $51::bigint[], $52::bigint[], $53::bigint[], \
-             $54::boolean[]) as v (id, state, requested, charged, shortfall, was_expired) where r.id = v.id) \
+           from unnest($53::bigint[], $54::text[], $55::bigint[], $56::bigint[], $57::bigint[], \
+             $58::boolean[]) as v (id, state, requested, charged, shortfall, was_expired) where r.id = v.id) \
          insert into idempotency_records (created_time, gateway_id, request_id, user_id, request_hash, \
            charged, remain_quota) \
-         select $1, v.* from unnest($55::bigint[], $56::text[], $57::bigint[], \
-           $58::bytea[], $59::bigint[], $60::bigint[]) as v",
+         select $1, v.* from unnest($59::bigint[], $60::text[], $61::bigint[], \
+           $62::bytea[], $63::bigint[], $64::bigint[]) as v",
         *now as UnixTime,
         // wallets
         &column(wallets, |(id, _)| id.get()),
@@ -286,7 +287,9 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(charges, |charge| charge.user_id.get()),
         &column(charges, |charge| charge.reservation_id.map(ReservationId::get)) as &[Option<i64>],
         &column(charges, |charge| charge.day) as &[Day],
-        &column(charges, |charge| charge.model.clone()),
+        &column(charges, |charge| charge.request.model.clone()),
+        &column(charges, |charge| charge.request.request_id.clone()) as &[Option<String>],
+        &column(charges, |charge| charge.request.ip.map(|ip| ip.to_string())) as &[Option<String>],
         &column(charges, |charge| charge.quota.get()),
         &column(charges, |charge| charge.shortfall.get()),
         &column(charges, |charge| charge.counts.prompt_tokens),
@@ -305,7 +308,9 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(new_reservations, |new| new.reservation.token_id.get()),
         &column(new_reservations, |new| new.reservation.user_id.get()),
         &column(new_reservations, |new| new.reservation.gateway_id.map(GatewayId::get)) as &[Option<i64>],
-        &column(new_reservations, |new| new.model.clone()),
+        &column(new_reservations, |new| new.request.model.clone()),
+        &column(new_reservations, |new| new.request.request_id.clone()) as &[Option<String>],
+        &column(new_reservations, |new| new.request.ip.map(|ip| ip.to_string())) as &[Option<String>],
         &column(new_reservations, |new| new.reservation.held.get()),
         &column(new_reservations, |new| new.reservation.from_remain),
         &column(new_reservations, |new| new.reservation.expires_at.get()),

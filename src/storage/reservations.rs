@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use super::{Conn, StorageError};
 use crate::domain::id::{ReservationId, UserId};
-use crate::domain::ledger::{Reservation, ReservationHandle, ReservationState, Settlement};
+use crate::domain::ledger::{RequestDetails, Reservation, ReservationHandle, ReservationState, Settlement};
 use crate::domain::time::UnixTime;
 
-/// Reservations by id, each with its model. A caller that holds the locks of their wallets is the only one to change
+/// Reservations by id, each with what it was made for. A caller that holds the locks of their wallets is the only one to change
 /// them.
 pub async fn list_by_ids(
     conn: &mut Conn,
     ids: &[ReservationId],
-) -> Result<BTreeMap<ReservationId, (Reservation, String)>, StorageError> {
+) -> Result<BTreeMap<ReservationId, (Reservation, RequestDetails)>, StorageError> {
     let rows = sqlx::query!(
-        "select id, token_id, user_id, gateway_id, model, held, from_remain, expires_at, state, requested, charged, \
+        "select id, token_id, user_id, gateway_id, model, request_id, ip, held, from_remain, expires_at, state, requested, charged, \
          shortfall, was_expired from reservations where id = any($1)",
         ids as &[ReservationId]
     )
@@ -42,7 +42,9 @@ pub async fn list_by_ids(
                 expires_at: row.expires_at,
                 state,
             };
-            (row.id, (reservation, row.model))
+            // Only an address is ever written.
+            let ip = row.ip.and_then(|ip| ip.parse().ok());
+            (row.id, (reservation, RequestDetails { model: row.model, request_id: row.request_id, ip }))
         })
         .collect())
 }

@@ -49,6 +49,25 @@ async fn a_key_is_verified_charged_reserved_settled_and_released(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_charge_records_the_request_that_it_was_made_for(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 500 })).await;
+    let generated = asks(&gateway, "charge", &json!({ "key": key, "quota": 1 })).await.ok()["request_id"].clone();
+    asks(&gateway, "charge", &json!({ "key": key, "quota": 2, "request_id": "r 2", "ip": "::ffff:10.1.2.3" })).await.ok();
+    let held = asks(&gateway, "reserve", &json!({ "key": key, "quota": 9, "ip": "2001:DB8::1" })).await.ok();
+    settles(&gateway, &held["reservation_id"], 3).await.ok();
+    let (of_reservation,): (String,) = sqlx::query_as("select request_id from reservations").fetch_one(&app.pool).await.unwrap();
+    let charges: Vec<(String, Option<String>)> =
+        sqlx::query_as("select request_id, ip from charges order by quota").fetch_all(&app.pool).await.unwrap();
+    let expected = [
+        (generated.as_str().unwrap().to_owned(), None),
+        ("r 2".to_owned(), Some("10.1.2.3".to_owned())),
+        (of_reservation, Some("2001:db8::1".to_owned())),
+    ];
+    assert_eq!(charges, expected);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l1_parallel_charges_on_one_key_take_exactly_what_is_there(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);

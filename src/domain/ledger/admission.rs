@@ -1,5 +1,7 @@
 //! Whether a request may use a token: one function decides for verify, charge, reserve and forward-auth.
 
+use std::net::IpAddr;
+
 use super::{Accounts, Refusal, RefusalReason};
 use crate::domain::calendar::Moment;
 use crate::domain::ip_allowlist::ClientAddress;
@@ -16,6 +18,29 @@ pub struct RequestContext {
     pub model: Option<String>,
     /// The end client's address.
     pub ip: ClientAddress,
+}
+
+/// What a charge or a reservation was made for, as its row says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RequestDetails {
+    /// The model requested; empty if it was not sent.
+    pub model: String,
+    /// The gateway's id of the request, or the one that it was answered. Rows of older versions have none.
+    pub request_id: Option<String>,
+    /// The end client's address, if it was sent.
+    pub ip: Option<IpAddr>,
+}
+
+impl RequestContext {
+    /// The same as it is stored.
+    #[must_use]
+    pub fn details(&self, request_id: String) -> RequestDetails {
+        let ip = match self.ip {
+            ClientAddress::Known(ip) => Some(ip),
+            ClientAddress::NotSent | ClientAddress::Unknown => None,
+        };
+        RequestDetails { model: self.model.clone().unwrap_or_default(), request_id: Some(request_id), ip }
+    }
 }
 
 /// What a request does with its cost.

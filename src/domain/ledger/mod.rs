@@ -28,7 +28,7 @@ mod reservation;
 mod tests;
 
 pub use accounts::Accounts;
-pub use admission::{Admitted, Purpose, RequestContext, TokenState, admit};
+pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenState, admit};
 pub use balances::{Balances, ChargeOutcome, Counts, Effect, Wallet};
 pub use locked_token::{CurrentPolicy, LockedToken};
 pub use refusal::{Refusal, RefusalReason};

@@ -7,7 +7,7 @@ use super::operation::Rows;
 use crate::domain::calendar::Moment;
 use crate::domain::group::Groups;
 use crate::domain::id::{ReservationId, TokenId, UserId};
-use crate::domain::ledger::{Balances, LockedToken, Refusal, RefusalReason, Reservation};
+use crate::domain::ledger::{Balances, LockedToken, Refusal, RefusalReason, RequestDetails, Reservation};
 use crate::domain::token::Token;
 use crate::domain::token_policy::TokenPolicy;
 use crate::service::clock_repair::ClockRepairs;
@@ -34,7 +34,7 @@ pub(super) struct Batch<'a> {
     before: Balances,
     /// Owners of which another transaction holds a row.
     held: BTreeSet<UserId>,
-    models: BTreeMap<ReservationId, String>,
+    reserved_for: BTreeMap<ReservationId, RequestDetails>,
     records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
     changes: Changes,
     rng: &'a Rng,
@@ -44,7 +44,7 @@ pub(super) struct Batch<'a> {
 pub(super) struct Locked {
     balances: Balances,
     held: BTreeSet<UserId>,
-    models: BTreeMap<ReservationId, String>,
+    reserved_for: BTreeMap<ReservationId, RequestDetails>,
     records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
 }
 
@@ -64,16 +64,16 @@ impl Locked {
 
         let mut owners: BTreeMap<TokenId, UserId> =
             rows.tokens.values().map(|token| (token.id, token.user_id)).collect();
-        let mut models = BTreeMap::new();
+        let mut reserved_for = BTreeMap::new();
         if !rows.reservations.is_empty() {
-            for (id, (reservation, model)) in
+            for (id, (reservation, request)) in
                 reservations::list_by_ids(conn, &Vec::from_iter(rows.reservations)).await?
             {
                 // A reservation may be changed only while its own wallet is locked.
                 if balances.wallets.contains_key(&reservation.user_id) {
                     owners.insert(reservation.token_id, reservation.user_id);
                     balances.reservations.insert(id, reservation);
-                    models.insert(id, model);
+                    reserved_for.insert(id, request);
                 }
             }
         }
@@ -91,7 +91,7 @@ impl Locked {
         } else {
             ledger::list_idempotency_records(conn, &Vec::from_iter(rows.idempotency_keys)).await?
         };
-        Ok(Self { balances, held, models, records })
+        Ok(Self { balances, held, reserved_for, records })
     }
 
     /// Asks for a repair of the rows that are ahead of the clock.
@@ -107,9 +107,9 @@ impl Locked {
 
 impl<'a> Batch<'a> {
     pub(super) fn new(locked: Locked, at: Moment, rng: &'a Rng) -> Self {
-        let Locked { balances, held, models, records } = locked;
+        let Locked { balances, held, reserved_for, records } = locked;
         let changes = Changes::new(at.now);
-        Self { at, before: balances.clone(), balances, held, models, records, changes, rng }
+        Self { at, before: balances.clone(), balances, held, reserved_for, records, changes, rng }
     }
 
     /// Returns true if another transaction holds a row of this owner.
@@ -134,16 +134,16 @@ impl<'a> Batch<'a> {
     }
 
     /// Adds the row of a reservation, and returns its id.
-    pub(super) fn add_reservation(&mut self, reservation: Reservation, model: String) -> ReservationId {
+    pub(super) fn add_reservation(&mut self, reservation: Reservation, request: RequestDetails) -> ReservationId {
         let id = self.rng.generate(|rng| ReservationId::random(rng));
-        self.changes.new_reservations.push(NewReservation { id, reservation, model });
+        self.changes.new_reservations.push(NewReservation { id, reservation, request });
         id
     }
 
-    /// A reservation and its model.
-    pub(super) fn reservation(&self, id: ReservationId) -> Result<(Reservation, String), Refusal> {
+    /// A reservation and what it was made for.
+    pub(super) fn reservation(&self, id: ReservationId) -> Result<(Reservation, RequestDetails), Refusal> {
         let reservation = self.balances.reservations.get(&id).ok_or(RefusalReason::ReservationNotFound)?;
-        Ok((*reservation, self.models.get(&id).cloned().unwrap_or_default()))
+        Ok((*reservation, self.reserved_for.get(&id).cloned().unwrap_or_default()))
     }
 
     /// Everything that has to be written.

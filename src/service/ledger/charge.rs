@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::batch::Batch;
 use super::operation::{Operation, Rows};
 use super::{Ledger, LedgerError};
-use crate::domain::id::{GatewayId, ReservationId, UserId};
+use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::key::Digest;
 use crate::domain::ledger::{ChargeOutcome, Counts, RefusalReason, RequestContext};
@@ -77,10 +77,12 @@ impl Ledger {
             key: IdempotencyKey { gateway_id: gateway, request_id: request_id.clone() },
             request_hash: request_hash(&digest, quota, &context, counts),
         });
-        let request_id =
-            request_id.unwrap_or_else(|| self.rng.generate_fast(|rng| ReservationId::random(rng)).to_string());
+        let request_id = request_id.unwrap_or_else(|| self.new_request_id());
         let step = match (self.find_key(&digest).await?, idempotency) {
-            (Some(key), idempotency) => Step::Queue(Charge { gateway, key, quota, context, counts, idempotency }),
+            (Some(key), idempotency) => {
+                let request_id = request_id.clone();
+                Step::Queue(Charge { gateway, key, quota, context, counts, request_id, idempotency })
+            }
             // The token may have been deleted since the charge was made. A retry still gets its answer (L4).
             (None, Some(idempotency)) => {
                 let (outcome, token) =
@@ -176,6 +178,8 @@ struct Charge {
     quota: Quota,
     context: RequestContext,
     counts: Counts,
+    /// The gateway's id of the charge, or the one that it is answered.
+    request_id: String,
     idempotency: Option<Idempotency>,
 }
 
@@ -207,7 +211,7 @@ impl Operation for Charge {
             user_id: self.owner(),
             reservation_id: None,
             day: batch.balances.charge_day(token, &batch.at),
-            model: self.context.model.clone().unwrap_or_default(),
+            request: self.context.details(self.request_id.clone()),
             quota: self.quota,
             shortfall: Quota::ZERO,
             counts: self.counts,

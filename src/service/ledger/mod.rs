@@ -34,6 +34,7 @@ use self::forward_auth::ForwardAuthRates;
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
+use crate::domain::id::ReservationId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::service::clock::ClockReader;
@@ -128,6 +129,11 @@ impl Ledger {
     async fn current_moment(&self) -> Result<Moment, LedgerError> {
         let micros = self.clock_reader.micros().await.map_err(|error| LedgerError::Storage(Arc::new(error)))?;
         Ok(Moment::new(micros, self.calendar))
+    }
+
+    /// An id for a request whose gateway sent none.
+    fn new_request_id(&self) -> String {
+        self.rng.generate_fast(|rng| ReservationId::random(rng)).to_string()
     }
 
     /// The digest that finds a key. Most texts that are not keys are refused without a look-up.

@@ -48,7 +48,8 @@ impl Ledger {
     ) -> Result<Reserved, LedgerError> {
         let digest = self.digest(key)?;
         let key = self.find_key(&digest).await?.ok_or(RefusalReason::InvalidKey)?;
-        let reserve = Reserve { gateway, key: Arc::clone(&key), quota, context, seconds };
+        let request_id = self.new_request_id();
+        let reserve = Reserve { gateway, key: Arc::clone(&key), quota, context, request_id, seconds };
         let outcome = self.lanes.execute(reserve).await.inspect_err(|error| self.count_refusal(&key, error))?;
         Ok(Reserved { outcome, token: key.identity() })
     }
@@ -60,6 +61,7 @@ struct Reserve {
     key: Arc<CachedKey>,
     quota: Quota,
     context: RequestContext,
+    request_id: String,
     seconds: i64,
 }
 
@@ -79,7 +81,7 @@ impl Operation for Reserve {
     fn apply(&self, batch: &mut Batch<'_>) -> Result<ReserveOutcome, LedgerError> {
         let (token, expires_at) = (self.key.token.id, batch.at.now.plus(self.seconds));
         let made = batch.balances.reserve(self.gateway, token, self.quota, &self.context, expires_at, &batch.at)?;
-        let id = batch.add_reservation(made, self.context.model.clone().unwrap_or_default());
+        let id = batch.add_reservation(made, self.context.details(self.request_id.clone()));
         let handle = ReservationHandle { owner: self.owner(), id };
         Ok(ReserveOutcome { handle, expires_at, reserved: self.quota, remain_quota: batch.balances.remain(token) })
     }

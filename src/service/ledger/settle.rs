@@ -57,7 +57,7 @@ impl Operation for Settle {
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Settled, LedgerError> {
         let id = self.reservation.id;
         let (settlement, effect) = batch.balances.settle(self.gateway, id, self.quota, self.counts, &batch.at)?;
-        let (reservation, model) = batch.reservation(id)?;
+        let (reservation, request) = batch.reservation(id)?;
         if effect == Effect::Applied {
             batch.add_charge(NewCharge {
                 gateway_id: self.gateway,
@@ -65,7 +65,7 @@ impl Operation for Settle {
                 user_id: reservation.user_id,
                 reservation_id: Some(id),
                 day: batch.balances.charge_day(reservation.token_id, &batch.at),
-                model,
+                request,
                 quota: settlement.charged,
                 shortfall: settlement.shortfall,
                 counts: self.counts,

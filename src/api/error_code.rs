@@ -327,9 +327,9 @@ error_codes! {
     /// The reservation has already ended in another way.
     ReservationEnded = "reservation_ended", [CONFLICT],
         "Stop: it was settled, released or expired before; retrying does not help.";
-    /// The `request_id` was used for a different charge.
+    /// The `request_id` was used for a different charge or reservation.
     RequestIdReused = "request_id_reused", [CONFLICT],
-        "Give each charge its own `request_id`, and repeat it only to retry the same charge.";
+        "Give each charge and each reservation its own `request_id`, and repeat it only to retry the same request.";
 
     // 413, 429: too much.
 

@@ -51,7 +51,7 @@ pub async fn list_existing_users(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<
     Ok(sqlx::query_scalar!("select id from users where id = any($1)", ids as &[UserId]).fetch_all(conn).await?)
 }
 
-/// A gateway's own id of a charge.
+/// A gateway's own id of a charge or a reservation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IdempotencyKey {
     /// Each gateway has its own ids.
@@ -60,18 +60,58 @@ pub struct IdempotencyKey {
     pub request_id: String,
 }
 
-/// What a gateway was answered to a charge with an id.
+/// What a gateway was answered to a request with an id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
-    /// The owner of the token that was charged.
+    /// The owner of the token.
     pub user_id: UserId,
     /// SHA-256 of the request. The same id with another hash is refused.
     pub request_hash: Vec<u8>,
-    /// The answer.
-    pub outcome: ChargeOutcome,
+    pub answer: RecordedAnswer,
 }
 
-/// The records of those keys that have one.
+/// The answer to a request with an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordedAnswer {
+    Charge(ChargeOutcome),
+    Reservation(RecordedReservation),
+}
+
+/// A reservation that was made by a request with an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordedReservation {
+    pub id: ReservationId,
+    /// What the token had left.
+    pub remain_quota: Quota,
+    /// What it holds and until when, as of the reading of the record; `None` if it has ended.
+    pub open: Option<(Quota, UnixTime)>,
+}
+
+impl RecordedAnswer {
+    const fn charged(self) -> Quota {
+        match self {
+            Self::Charge(outcome) => outcome.charged,
+            Self::Reservation(_) => Quota::ZERO,
+        }
+    }
+
+    const fn remain_quota(self) -> Quota {
+        match self {
+            Self::Charge(outcome) => outcome.remain_quota,
+            Self::Reservation(made) => made.remain_quota,
+        }
+    }
+
+    const fn reservation_id(self) -> Option<ReservationId> {
+        match self {
+            Self::Charge(_) => None,
+            Self::Reservation(made) => Some(made.id),
+        }
+    }
+}
+
+/// The records of those keys that have one. A caller that holds the lock of the owner's wallet is the only one to change a
+/// reservation among them.
 pub async fn list_idempotency_records(
     conn: &mut Conn,
     keys: &[IdempotencyKey],
@@ -79,10 +119,14 @@ pub async fn list_idempotency_records(
     let gateways: Vec<GatewayId> = keys.iter().map(|key| key.gateway_id).collect();
     let ids: Vec<String> = keys.iter().map(|key| key.request_id.clone()).collect();
     let rows = sqlx::query!(
-        "select r.gateway_id, r.request_id, r.user_id, r.request_hash, r.charged, r.remain_quota \
-         from unnest($1::bigint[], $2::text[]) as k (gateway_id, request_id) \
-         cross join lateral (select * from idempotency_records i where i.gateway_id = k.gateway_id \
-           and i.request_id = k.request_id offset 0) r",
+        r#"select r.gateway_id, r.request_id, r.user_id, r.request_hash, r.charged, r.remain_quota,
+             r.reservation_id as "reservation_id: ReservationId", v.held as "held?: Quota",
+             v.expires_at as "expires_at?: UnixTime"
+           from unnest($1::bigint[], $2::text[]) as k (gateway_id, request_id)
+           cross join lateral (select * from idempotency_records i where i.gateway_id = k.gateway_id
+             and i.request_id = k.request_id offset 0) r
+           left join lateral (select held, expires_at from reservations
+             where id = r.reservation_id and state = 'open' offset 0) v on true"#,
         &gateways as &[GatewayId],
         &ids
     )
@@ -91,11 +135,15 @@ pub async fn list_idempotency_records(
     Ok(rows
         .into_iter()
         .map(|row| {
-            let record = IdempotencyRecord {
-                user_id: row.user_id,
-                request_hash: row.request_hash,
-                outcome: ChargeOutcome { charged: row.charged, remain_quota: row.remain_quota },
+            let remain_quota = row.remain_quota;
+            let answer = match row.reservation_id {
+                None => RecordedAnswer::Charge(ChargeOutcome { charged: row.charged, remain_quota }),
+                Some(id) => {
+                    let open = row.held.zip(row.expires_at);
+                    RecordedAnswer::Reservation(RecordedReservation { id, remain_quota, open })
+                }
             };
+            let record = IdempotencyRecord { user_id: row.user_id, request_hash: row.request_hash, answer };
             (IdempotencyKey { gateway_id: row.gateway_id, request_id: row.request_id }, record)
         })
         .collect())
@@ -254,9 +302,9 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
            from unnest($53::bigint[], $54::text[], $55::bigint[], $56::bigint[], $57::bigint[], \
              $58::boolean[]) as v (id, state, requested, charged, shortfall, was_expired) where r.id = v.id) \
          insert into idempotency_records (created_time, gateway_id, request_id, user_id, request_hash, \
-           charged, remain_quota) \
+           charged, remain_quota, reservation_id) \
          select $1, v.* from unnest($59::bigint[], $60::text[], $61::bigint[], \
-           $62::bytea[], $63::bigint[], $64::bigint[]) as v",
+           $62::bytea[], $63::bigint[], $64::bigint[], $65::bigint[]) as v",
         *now as UnixTime,
         // wallets
         &column(wallets, |(id, _)| id.get()),
@@ -328,8 +376,10 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(idempotency_records, |(key, _)| key.request_id.clone()),
         &column(idempotency_records, |(_, record)| record.user_id.get()),
         &column(idempotency_records, |(_, record)| record.request_hash.clone()),
-        &column(idempotency_records, |(_, record)| record.outcome.charged.get()),
-        &column(idempotency_records, |(_, record)| record.outcome.remain_quota.get()),
+        &column(idempotency_records, |(_, record)| record.answer.charged().get()),
+        &column(idempotency_records, |(_, record)| record.answer.remain_quota().get()),
+        &column(idempotency_records, |(_, record)| record.answer.reservation_id().map(ReservationId::get))
+            as &[Option<i64>],
     )
     .execute(conn)
     .await?;

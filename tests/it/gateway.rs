@@ -28,7 +28,7 @@ async fn a_key_is_verified_charged_reserved_settled_and_released(pool: PgPool) {
     let held = gateway.post("/api/gateway/reserve", json!({ "key": key, "quota": 300 })).await.ok();
     let made = json!({
         "reservation_id": held["reservation_id"], "expires_at": START + 600, "reserved": 300, "remain_quota": 100,
-        "token_id": id, "user_id": ana.id, "name": "one", "group": "default",
+        "request_id": held["request_id"], "token_id": id, "user_id": ana.id, "name": "one", "group": "default",
     });
     assert_eq!(held, made);
     let too_much = gateway.post("/api/gateway/charge", json!({ "key": key, "quota": 101 })).await;
@@ -53,10 +53,13 @@ async fn a_charge_records_the_request_that_it_was_made_for(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 500 })).await;
     let generated = asks(&gateway, "charge", &json!({ "key": key, "quota": 1 })).await.ok()["request_id"].clone();
-    asks(&gateway, "charge", &json!({ "key": key, "quota": 2, "request_id": "r 2", "ip": "::ffff:10.1.2.3" })).await.ok();
+    asks(&gateway, "charge", &json!({ "key": key, "quota": 2, "request_id": "r 2", "ip": "::ffff:10.1.2.3" }))
+        .await
+        .ok();
     let held = asks(&gateway, "reserve", &json!({ "key": key, "quota": 9, "ip": "2001:DB8::1" })).await.ok();
     settles(&gateway, &held["reservation_id"], 3).await.ok();
-    let (of_reservation,): (String,) = sqlx::query_as("select request_id from reservations").fetch_one(&app.pool).await.unwrap();
+    let (of_reservation,): (String,) =
+        sqlx::query_as("select request_id from reservations").fetch_one(&app.pool).await.unwrap();
     let charges: Vec<(String, Option<String>)> =
         sqlx::query_as("select request_id, ip from charges order by quota").fetch_all(&app.pool).await.unwrap();
     let expected = [

@@ -1,9 +1,12 @@
-//! Specification §11: a `request_id` charges once.
+//! Specification §11: a `request_id` charges or reserves once.
 
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::harness::gateway::{INVALID_KEY, REUSED, TOKEN_SHORT, app_with_wallet, asks, balances, edits, refused};
+use crate::harness::gateway::{
+    ENDED, INVALID_KEY, REUSED, TOKEN_SHORT, app_with_wallet, asks, balances, edits, refused, releases, settles,
+};
+use crate::harness::ledger_invariants::assert_ledger_invariants;
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l4_a_request_id_charges_once_and_belongs_to_one_request(pool: PgPool) {
@@ -64,5 +67,115 @@ async fn l4_a_retry_gets_the_first_answer_even_after_the_token_was_deleted(pool:
         assert_eq!(asks(gateway, "charge", &charge(40, "r1")).await.ok(), charged);
         refused(&asks(gateway, "charge", &charge(41, "r1")).await, REUSED);
         refused(&asks(gateway, "charge", &charge(40, "r2")).await, INVALID_KEY);
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l4_a_request_id_reserves_once_and_belongs_to_one_request(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let other = app.gateway().await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let (_, second) = ana.creates_with_key(json!({ "name": "two", "remain_quota": 100 })).await;
+    let body = json!({
+        "key": key, "quota": 40, "request_id": "r 1", "model": "o1", "ip": "10.1.2.3", "ttl_seconds": 300,
+    });
+    let answers = futures_util::future::join_all((0..20).map(|_| asks(&gateway, "reserve", &body))).await;
+    let made = answers[0].ok();
+    let seen = ["reserved", "remain_quota", "request_id", "token_id"].map(|field| made[field].clone());
+    assert_eq!(seen, [json!(40), json!(60), json!("r 1"), json!(id)]);
+    for answer in &answers {
+        assert_eq!(answer.ok(), made);
+    }
+    let changes = [
+        ("quota", json!(41)),
+        ("quota", json!(0)),
+        ("ttl_seconds", json!(301)),
+        ("ttl_seconds", json!(null)),
+        ("model", json!("o2")),
+        ("model", json!(null)),
+        ("ip", json!("10.1.2.4")),
+        ("key", json!(second)),
+    ];
+    for (field, value) in changes {
+        let mut changed = body.clone();
+        changed[field] = value;
+        refused(&asks(&gateway, "reserve", &changed).await, REUSED);
+    }
+    // Charges and reservations of a gateway share one space of ids.
+    let charge = json!({ "key": key, "quota": 40, "request_id": "r 1", "model": "o1", "ip": "10.1.2.3" });
+    refused(&asks(&gateway, "charge", &charge).await, REUSED);
+    let charge = json!({ "key": key, "quota": 5, "request_id": "r 2" });
+    asks(&gateway, "charge", &charge).await.ok();
+    refused(&asks(&gateway, "reserve", &charge).await, REUSED);
+    assert_eq!(balances(&app, &ana, &key).await, [45, 55, 45, 955]);
+
+    let by_other = asks(&other, "reserve", &body).await.ok();
+    assert_ne!(by_other["reservation_id"], made["reservation_id"]);
+    let short = json!({ "key": key, "quota": 16, "request_id": "r 3" });
+    refused(&asks(&gateway, "reserve", &short).await, TOKEN_SHORT);
+    edits(&ana, id, json!({ "remain_quota": 16 })).await;
+    assert_eq!(
+        asks(&gateway, "reserve", &short).await.ok()["remain_quota"],
+        0,
+        "a refused reservation is not recorded"
+    );
+    ana.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await.ok();
+    assert_eq!(asks(&gateway, "reserve", &body).await.ok(), made, "a retry gets the first answer");
+    assert_ledger_invariants(&app.pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l4_a_repeated_reserve_is_refused_after_its_reservation_ended(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
+    let body = |id: &str| json!({ "key": key, "quota": 40, "request_id": id, "ttl_seconds": 300 });
+    let reserve = async |id: &str| asks(&gateway, "reserve", &body(id)).await;
+    for id in ["settled", "released", "overdue", "expired"] {
+        let made = reserve(id).await.ok()["reservation_id"].clone();
+        match id {
+            "settled" => drop(settles(&gateway, &made, 10).await.ok()),
+            "released" => drop(releases(&gateway, &made).await.ok()),
+            "overdue" => {
+                app.clock.advance(299);
+                assert_eq!(reserve(id).await.ok()["reservation_id"], made);
+                app.clock.advance(1);
+            }
+            _ => {
+                app.clock.advance(300);
+                app.expire_overdue().await;
+            }
+        }
+        for gateway in [&gateway, &gateway.at(&app.server_ahead(0))] {
+            refused(&asks(gateway, "reserve", &body(id)).await, ENDED);
+        }
+    }
+    assert_eq!(balances(&app, &ana, &key).await, [10, 990, 10, 990]);
+    let counted: i64 = sqlx::query_scalar("select count(*) from reservations").fetch_one(&app.pool).await.unwrap();
+    assert_eq!(counted, 4, "a retry reserves nothing");
+    // Nobody has to see that a gateway sent a request twice.
+    app.refused_requests.write().await.unwrap();
+    let refusals: i64 = sqlx::query_scalar("select count(*) from refused_requests").fetch_one(&app.pool).await.unwrap();
+    assert_eq!(refusals, 0);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l4_a_repeated_reserve_finds_its_reservation_after_the_token_was_deleted(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let reserve = |quota: i64, request_id: &str| json!({ "key": key, "quota": quota, "request_id": request_id });
+    let made = asks(&gateway, "reserve", &reserve(40, "r1")).await.ok();
+    ana.delete(&format!("/api/token/{id}")).await.ok();
+    // The other server has never seen the token.
+    let there = gateway.at(&app.server_ahead(0));
+    for gateway in [&gateway, &there] {
+        assert_eq!(asks(gateway, "reserve", &reserve(40, "r1")).await.ok(), made);
+        refused(&asks(gateway, "reserve", &reserve(41, "r1")).await, REUSED);
+        refused(&asks(gateway, "charge", &reserve(40, "r1")).await, REUSED);
+        refused(&asks(gateway, "reserve", &reserve(40, "r2")).await, INVALID_KEY);
+        refused(&asks(gateway, "reserve", &json!({ "key": key, "quota": 40 })).await, INVALID_KEY);
+    }
+    assert_eq!(settles(&gateway, &made["reservation_id"], 30).await.ok()["charged"], 30);
+    for gateway in [&gateway, &there] {
+        refused(&asks(gateway, "reserve", &reserve(40, "r1")).await, ENDED);
     }
 }

@@ -72,8 +72,22 @@ struct Model {
     wallets: Vec<Wallet>,
     tokens: Vec<Token>,
     reserved: Vec<Reservation>,
-    /// By request id: token, quota, and the remaining quota in the answer.
-    records: BTreeMap<u32, (usize, i64, i64)>,
+    /// By request id.
+    records: BTreeMap<u32, Record>,
+}
+
+/// A request with an id, and the remaining quota in its answer.
+#[derive(Clone, Copy)]
+enum Record {
+    Charge { token: usize, quota: i64, remain: i64 },
+    Reserve { token: usize, quota: i64, seconds: i64, hold: usize, remain: i64 },
+}
+
+/// A reservation as it is answered.
+struct Reserved {
+    hold: usize,
+    until: i64,
+    remain: i64,
 }
 
 impl Model {
@@ -95,20 +109,36 @@ impl Model {
     }
 
     fn charge(&mut self, token: usize, quota: i64, id: Option<u32>) -> Result<i64, ApiError> {
-        if let Some((before, requested, remain)) = id.and_then(|id| self.records.get(&id).copied()) {
-            return if (before, requested) == (token, quota) { Ok(remain) } else { Err(REQUEST_ID_REUSED) };
+        match id.and_then(|id| self.records.get(&id)) {
+            Some(Record::Charge { token: t, quota: q, remain }) if (*t, *q) == (token, quota) => return Ok(*remain),
+            Some(_) => return Err(REQUEST_ID_REUSED),
+            None => {}
         }
         let remain = self.take(token, quota)?;
         self.wallets[self.tokens[token].owner].requests += 1;
-        self.records.extend(id.map(|id| (id, (token, quota, remain))));
+        self.records.extend(id.map(|id| (id, Record::Charge { token, quota, remain })));
         Ok(remain)
     }
 
-    fn reserve(&mut self, token: usize, quota: i64, seconds: i64) -> Result<i64, ApiError> {
+    fn reserve(&mut self, token: usize, quota: i64, seconds: i64, id: Option<u32>) -> Result<Reserved, ApiError> {
+        match id.and_then(|id| self.records.get(&id)) {
+            Some(Record::Reserve { token: t, quota: q, seconds: s, hold, remain })
+                if (*t, *q, *s) == (token, quota, seconds) =>
+            {
+                let before = &self.reserved[*hold];
+                let is_open = before.state == State::Open && self.now < before.until;
+                let again = Reserved { hold: *hold, until: before.until, remain: *remain };
+                return if is_open { Ok(again) } else { Err(RESERVATION_ENDED) };
+            }
+            Some(_) => return Err(REQUEST_ID_REUSED),
+            None => {}
+        }
         let remain = self.take(token, quota)?;
         let from_remain = !self.tokens[token].unlimited;
-        self.reserved.push(Reservation { token, quota, from_remain, until: self.now + seconds, state: State::Open });
-        Ok(remain)
+        let (hold, until) = (self.reserved.len(), self.now + seconds);
+        self.reserved.push(Reservation { token, quota, from_remain, until, state: State::Open });
+        self.records.extend(id.map(|id| (id, Record::Reserve { token, quota, seconds, hold, remain })));
+        Ok(Reserved { hold, until, remain })
     }
 
     /// Returns charged, shortfall, true if it had expired, and the remaining quota.
@@ -237,7 +267,7 @@ impl World {
                 // Most known ids are sent again with their first body.
                 let before = request.and_then(|request| model.records.get(&request));
                 let (token, quota) = match before {
-                    Some((token, quota, _)) if rng.random_bool(0.7) => (*token, *quota),
+                    Some(Record::Charge { token, quota, .. }) if rng.random_bool(0.7) => (*token, *quota),
                     _ => (token, quota),
                 };
                 let mut charge = json!({ "key": self.tokens[token].1, "quota": quota });
@@ -252,17 +282,36 @@ impl World {
                 });
             }
             (25..45, _) => {
-                let seconds = rng.random_range(1..=90);
-                let answer = self.post("reserve", json!({ "key": key, "quota": quota, "ttl_seconds": seconds })).await;
-                let reservation = answer.json()["data"]["reservation_id"].clone();
-                let until = model.now + seconds;
-                assert_answer(&answer, model.reserve(token, quota, seconds), |remain| {
-                    let made = json!({
-                        "reservation_id": reservation, "expires_at": until, "reserved": quota, "remain_quota": remain,
-                    });
-                    self.of_token(token, made)
-                });
-                self.reservations.extend((!reservation.is_null()).then_some(reservation));
+                let request = rng.random_bool(0.6).then(|| rng.random_range(0..80_u32));
+                let before = request.and_then(|request| model.records.get(&request));
+                let (token, quota, seconds) = match before {
+                    Some(Record::Reserve { token, quota, seconds, .. }) if rng.random_bool(0.8) => {
+                        (*token, *quota, *seconds)
+                    }
+                    _ => (token, quota, rng.random_range(1..=90)),
+                };
+                let mut body = json!({ "key": self.tokens[token].1, "quota": quota, "ttl_seconds": seconds });
+                if let Some(request) = request {
+                    body["request_id"] = json!(format!("r{request}"));
+                }
+                let answer = self.post("reserve", body.clone()).await;
+                let data = answer.json()["data"].clone();
+                let known = self.reservations.len();
+                assert_answer(
+                    &answer,
+                    model.reserve(token, quota, seconds, request),
+                    |Reserved { hold, until, remain }| {
+                        if hold == known {
+                            self.reservations.push(data["reservation_id"].clone());
+                        }
+                        let request = body.get("request_id").cloned().unwrap_or(data["request_id"].clone());
+                        let made = json!({
+                            "reservation_id": self.reservations[hold], "expires_at": until, "reserved": quota,
+                            "remain_quota": remain, "request_id": request,
+                        });
+                        self.of_token(token, made)
+                    },
+                );
             }
             (45..62, Some(hold)) => {
                 let again = match model.reserved[hold].state {

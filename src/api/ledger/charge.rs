@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::KeyRefused;
-use super::requests::{UsdText, amount, context, counts};
+use super::requests::{UsdText, amount, context, counts, request_id};
 use super::responses::TokenIdentityBody;
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
@@ -52,24 +52,14 @@ pub struct ChargeBody {
 impl ChargeBody {
     /// The key and the charge.
     fn parse(self) -> Result<(String, ChargeRequest), ApiError> {
-        if self.request_id.as_ref().is_some_and(|id| !is_valid(id)) {
-            let max = bounds::MAX_REQUEST_ID_CHARS;
-            let message = format!("`request_id` must have 1 to {max} visible characters");
-            return Err(ApiError::new(ErrorCode::InvalidRequestId, message));
-        }
         let charge = ChargeRequest {
+            request_id: request_id(self.request_id)?,
             quota: amount(self.quota, self.usd.as_ref())?,
             context: context(self.model, self.ip.as_deref())?,
             counts: counts(self.prompt_tokens, self.completion_tokens)?,
-            request_id: self.request_id,
         };
         Ok((self.key.unwrap_or_default(), charge))
     }
-}
-
-fn is_valid(request_id: &str) -> bool {
-    (1..=bounds::MAX_REQUEST_ID_CHARS).contains(&request_id.chars().count())
-        && request_id.chars().all(|c| !c.is_control())
 }
 
 /// A charge that was made.

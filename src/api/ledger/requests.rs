@@ -65,6 +65,21 @@ pub(super) fn optional_amount(units: Option<i64>, usd: Option<&UsdText>) -> Resu
     }
 }
 
+/// The optional field `request_id`.
+pub(super) fn request_id(request_id: Option<String>) -> Result<Option<String>, ApiError> {
+    if request_id.as_ref().is_some_and(|id| !is_valid_id(id)) {
+        let max = bounds::MAX_REQUEST_ID_CHARS;
+        let message = format!("`request_id` must have 1 to {max} visible characters");
+        return Err(ApiError::new(ErrorCode::InvalidRequestId, message));
+    }
+    Ok(request_id)
+}
+
+fn is_valid_id(request_id: &str) -> bool {
+    (1..=bounds::MAX_REQUEST_ID_CHARS).contains(&request_id.chars().count())
+        && request_id.chars().all(|c| !c.is_control())
+}
+
 /// The optional fields `model` and `ip`. An empty text counts as absent.
 pub(super) fn context(model: Option<String>, ip: Option<&str>) -> Result<RequestContext, ApiError> {
     let model = model.filter(|model| !model.is_empty());

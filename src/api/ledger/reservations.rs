@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::KeyRefused;
-use super::requests::{UsdText, amount, context, counts};
+use super::requests::{UsdText, amount, context, counts, request_id};
 use super::responses::TokenIdentityBody;
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
-    AmbiguousAmount, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidTtl, InvalidUsd, LedgerBusy,
-    MissingField, ReservationEnded, ReservationNotFound, TooManyConcurrent,
+    AmbiguousAmount, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidRequestId, InvalidTtl, InvalidUsd,
+    LedgerBusy, MissingField, RequestIdReused, ReservationEnded, ReservationNotFound, TooManyConcurrent,
 };
 use crate::api::extract::Json;
 use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::ledger::{Refusal, RefusalReason, ReservationHandle};
-use crate::service::ledger::{ReserveOutcome, Reserved};
+use crate::service::ledger::{ReserveOutcome, ReserveRequest, Reserved};
 
 /// A hold on quota.
 #[derive(Deserialize, ToSchema)]
@@ -34,6 +34,8 @@ pub struct ReserveBody {
     quota: Option<i64>,
     /// The dollars to hold, instead of `quota`.
     usd: Option<UsdText>,
+    /// Your id of this reservation, 1 to 128 characters. A retry with the same id returns the first reservation.
+    request_id: Option<String>,
     /// Seconds after which the hold is given back if it is not settled: 1 to 86,400, default 600.
     ttl_seconds: Option<i64>,
     /// The model requested.
@@ -53,6 +55,8 @@ pub struct ReservedBody {
     reserved: i64,
     /// The token's remaining quota in quota units.
     remain_quota: i64,
+    /// Your id of this reservation, or a generated one if you sent none.
+    request_id: String,
     /// The token whose quota is held.
     #[serde(flatten)]
     token: TokenIdentityBody,
@@ -66,6 +70,7 @@ impl From<Reserved> for ReservedBody {
             expires_at: expires_at.get(),
             reserved: reserved.get(),
             remain_quota: remain_quota.get(),
+            request_id: reservation.request_id,
             token: reservation.token.into(),
         }
     }
@@ -119,8 +124,10 @@ pub struct ReleasedBody {
 type AmountRefused = (MissingField, AmbiguousAmount, InvalidQuota, InvalidUsd);
 
 /// Why nothing was reserved.
-type ReserveRefused =
-    ((KeyRefused, AmountRefused, InvalidModel, InvalidIp), (InvalidTtl, TooManyConcurrent, LedgerBusy));
+type ReserveRefused = (
+    (KeyRefused, AmountRefused, InvalidModel, InvalidIp, InvalidTtl),
+    (InvalidRequestId, RequestIdReused, ReservationEnded, TooManyConcurrent, LedgerBusy),
+);
 
 /// Why a reservation was not ended.
 type ReservationRefused = (MissingField, ReservationNotFound, ReservationEnded, LedgerBusy);
@@ -133,6 +140,7 @@ pub async fn reserve(
     Gateway(gateway): Gateway,
     Json(body): Json<ReserveBody>,
 ) -> Result<Envelope<ReservedBody>, Refused<ReserveRefused>> {
+    let request_id = request_id(body.request_id)?;
     let quota = amount(body.quota, body.usd.as_ref())?;
     let seconds = body.ttl_seconds.unwrap_or(bounds::RESERVATION_SECONDS);
     if !(1..=bounds::MAX_RESERVATION_SECONDS).contains(&seconds) {
@@ -140,8 +148,8 @@ pub async fn reserve(
         return Err(ApiError::new(ErrorCode::InvalidTtl, message).into());
     }
     let context = context(body.model, body.ip.as_deref())?;
-    let reserved =
-        app.ledger.reserve(gateway, body.key.as_deref().unwrap_or_default(), quota, context, seconds).await?;
+    let request = ReserveRequest { quota, context, seconds, request_id };
+    let reserved = app.ledger.reserve(gateway, body.key.as_deref().unwrap_or_default(), request).await?;
     Ok(Envelope::of(reserved.into()))
 }
 

@@ -73,6 +73,14 @@ refusal_reasons! {
     ReservationEnded = "reservation_ended", "this reservation has already ended";
 }
 
+impl RefusalReason {
+    /// Whether the key may not be used. The others are about a reservation that was made with it before.
+    #[must_use]
+    pub fn concerns_key(self) -> bool {
+        self < Self::ReservationNotFound
+    }
+}
+
 /// A refused operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub struct Refusal {
@@ -188,6 +196,12 @@ mod tests {
         for (reason, name) in table {
             assert_eq!(reason.as_str(), name);
         }
+    }
+
+    #[test]
+    fn all_reasons_but_those_of_reservations_concern_the_key() {
+        assert!([InvalidKey, TokenExhausted, TooManyConcurrent].into_iter().all(RefusalReason::concerns_key));
+        assert!(![ReservationNotFound, ReservationEnded].into_iter().any(RefusalReason::concerns_key));
     }
 
     #[test]

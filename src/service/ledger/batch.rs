@@ -7,13 +7,17 @@ use super::operation::Rows;
 use crate::domain::calendar::Moment;
 use crate::domain::group::Groups;
 use crate::domain::id::{ReservationId, TokenId, UserId};
-use crate::domain::ledger::{Balances, LockedToken, Refusal, RefusalReason, RequestDetails, Reservation};
+use crate::domain::ledger::{
+    Balances, LockedToken, Refusal, RefusalReason, RequestDetails, Reservation, ReservationState,
+};
+use crate::domain::money::Quota;
+use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
 use crate::domain::token_policy::TokenPolicy;
 use crate::service::clock_repair::ClockRepairs;
 use crate::service::rng::Rng;
 use crate::storage::ledger::{
-    self, Changes, IdempotencyKey, IdempotencyRecord, LockedWallet, NewCharge, NewReservation,
+    self, Changes, IdempotencyKey, IdempotencyRecord, LockedWallet, NewCharge, NewReservation, RecordedReservation,
 };
 use crate::storage::{Conn, StorageError, reservations, tokens};
 
@@ -117,12 +121,12 @@ impl<'a> Batch<'a> {
         self.held.contains(&owner)
     }
 
-    /// The record of a charge with this id: written before, or by an operation of this batch.
+    /// The record of a request with this id: written before, or by an operation of this batch.
     pub(super) fn record(&self, key: &IdempotencyKey) -> Option<&IdempotencyRecord> {
         self.records.get(key)
     }
 
-    /// Adds the record of a charge.
+    /// Adds the record of a request.
     pub(super) fn add_record(&mut self, key: IdempotencyKey, record: IdempotencyRecord) {
         self.records.insert(key.clone(), record.clone());
         self.changes.idempotency_records.push((key, record));
@@ -144,6 +148,15 @@ impl<'a> Batch<'a> {
     pub(super) fn reservation(&self, id: ReservationId) -> Result<(Reservation, RequestDetails), Refusal> {
         let reservation = self.balances.reservations.get(&id).ok_or(RefusalReason::ReservationNotFound)?;
         Ok((*reservation, self.reserved_for.get(&id).cloned().unwrap_or_default()))
+    }
+
+    /// What the reservation of a record holds and until when; `None` if it has ended. An operation of this batch may have
+    /// changed it since the record was read.
+    pub(super) fn open_hold(&self, made: &RecordedReservation) -> Option<(Quota, UnixTime)> {
+        let Some(reservation) = self.balances.reservations.get(&made.id) else {
+            return made.open;
+        };
+        (reservation.state == ReservationState::Open).then_some((reservation.held, reservation.expires_at))
     }
 
     /// Everything that has to be written.

@@ -3,20 +3,17 @@
 use std::sync::Arc;
 
 use futures_util::future::{Either, join_all, ready};
-use sha2::{Digest as _, Sha256};
 
 use super::batch::Batch;
+use super::idempotency::Idempotency;
 use super::operation::{Operation, Rows};
 use super::{Ledger, LedgerError};
 use crate::domain::id::{GatewayId, UserId};
-use crate::domain::ip_allowlist::ClientAddress;
-use crate::domain::key::Digest;
 use crate::domain::ledger::{ChargeOutcome, Counts, RefusalReason, RequestContext};
 use crate::domain::money::Quota;
 use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
-use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, NewCharge};
-use crate::storage::{StorageError, keys};
+use crate::storage::ledger::{IdempotencyRecord, NewCharge, RecordedAnswer};
 
 /// A charge that a gateway asks for.
 #[derive(Debug)]
@@ -73,9 +70,10 @@ impl Ledger {
     async fn prepare(&self, gateway: GatewayId, key: &str, charge: ChargeRequest) -> Result<Prepared, LedgerError> {
         let digest = self.digest(key)?;
         let ChargeRequest { quota, context, counts, request_id } = charge;
-        let idempotency = request_id.as_ref().map(|request_id| Idempotency {
-            key: IdempotencyKey { gateway_id: gateway, request_id: request_id.clone() },
-            request_hash: request_hash(&digest, quota, &context, counts),
+        let idempotency = request_id.as_ref().map(|request_id| {
+            let Counts { prompt_tokens, completion_tokens } = counts;
+            let what = format!("{} {prompt_tokens} {completion_tokens}", quota.get());
+            Idempotency::new(gateway, request_id, &digest, &what, &context)
         });
         let request_id = request_id.unwrap_or_else(|| self.new_request_id());
         let step = match (self.find_key(&digest).await?, idempotency) {
@@ -85,30 +83,13 @@ impl Ledger {
             }
             // The token may have been deleted since the charge was made. A retry still gets its answer (L4).
             (None, Some(idempotency)) => {
-                let (outcome, token) =
-                    self.find_outcome(&idempotency, &digest).await?.ok_or(RefusalReason::InvalidKey)?;
-                Step::Answer(outcome, token)
+                let found = self.find_record(&idempotency, &digest).await?;
+                let (record, token) = found.ok_or(RefusalReason::InvalidKey)?;
+                Step::Answer(idempotency.charge(&record)?, token)
             }
             (None, None) => return Err(RefusalReason::InvalidKey.into()),
         };
         Ok(Prepared { request_id, step })
-    }
-
-    /// The outcome of the charge that a gateway made with this id before, and the token of the key.
-    async fn find_outcome(
-        &self,
-        idempotency: &Idempotency,
-        key: &Digest,
-    ) -> Result<Option<(ChargeOutcome, TokenIdentity)>, LedgerError> {
-        let found = async {
-            let mut conn = self.db.acquire().await?;
-            let mut records =
-                ledger::list_idempotency_records(&mut conn, std::slice::from_ref(&idempotency.key)).await?;
-            let Some(record) = records.remove(&idempotency.key) else { return Ok(None) };
-            Ok(keys::find_identity(&mut conn, key).await?.map(|token| (record, token)))
-        };
-        let found = found.await.map_err(|error: StorageError| LedgerError::Storage(Arc::new(error)))?;
-        found.map(|(record, token)| Ok((idempotency.outcome(&record)?, token))).transpose()
     }
 
     /// Queues a charge at once and returns its outcome as a future.
@@ -147,28 +128,14 @@ enum Step {
     Answer(ChargeOutcome, TokenIdentity),
 }
 
-/// The gateway's own id of a charge, and what has to be the same in a retry.
-struct Idempotency {
-    key: IdempotencyKey,
-    request_hash: Vec<u8>,
-}
-
 impl Idempotency {
-    /// The outcome of the record of this id.
-    fn outcome(&self, record: &IdempotencyRecord) -> Result<ChargeOutcome, LedgerError> {
-        if record.request_hash == self.request_hash { Ok(record.outcome) } else { Err(LedgerError::RequestIdReused) }
+    /// The outcome of the charge of this record.
+    fn charge(&self, record: &IdempotencyRecord) -> Result<ChargeOutcome, LedgerError> {
+        match self.answer(record)? {
+            RecordedAnswer::Charge(outcome) => Ok(outcome),
+            RecordedAnswer::Reservation(_) => Err(LedgerError::RequestIdReused),
+        }
     }
-}
-
-fn request_hash(key: &Digest, quota: Quota, context: &RequestContext, counts: Counts) -> Vec<u8> {
-    let Counts { prompt_tokens, completion_tokens } = counts;
-    let ip = match context.ip {
-        ClientAddress::Known(ip) => ip.to_string(),
-        ClientAddress::NotSent | ClientAddress::Unknown => String::new(),
-    };
-    let model = context.model.as_deref().unwrap_or_default();
-    let rest = format!("{} {prompt_tokens} {completion_tokens} {ip} {model}", quota.get());
-    Sha256::new().chain_update(key.as_bytes()).chain_update(rest).finalize().to_vec()
 }
 
 /// Takes quota from a token and its owner's wallet, once for each request id.
@@ -201,7 +168,7 @@ impl Operation for Charge {
         if let Some(idempotency) = &self.idempotency
             && let Some(record) = batch.record(&idempotency.key)
         {
-            return idempotency.outcome(record);
+            return idempotency.charge(record);
         }
         let token = self.key.token.id;
         batch.balances.charge(token, self.quota, self.counts, &self.context, &batch.at)?;
@@ -218,7 +185,8 @@ impl Operation for Charge {
         });
         let outcome = ChargeOutcome { charged: self.quota, remain_quota: batch.balances.remain(token) };
         if let Some(Idempotency { key, request_hash }) = &self.idempotency {
-            let record = IdempotencyRecord { user_id: self.owner(), request_hash: request_hash.clone(), outcome };
+            let answer = RecordedAnswer::Charge(outcome);
+            let record = IdempotencyRecord { user_id: self.owner(), request_hash: request_hash.clone(), answer };
             batch.add_record(key.clone(), record);
         }
         Ok(outcome)

@@ -14,6 +14,7 @@ mod batch;
 mod charge;
 mod expire;
 mod forward_auth;
+mod idempotency;
 mod lane;
 mod lanes;
 mod operation;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 
 pub use charge::{ChargeRequest, Charged};
 pub use lanes::{Lanes, LedgerRules};
-pub use reserve::{ReserveOutcome, Reserved};
+pub use reserve::{ReserveOutcome, ReserveRequest, Reserved};
 pub use settle::Settled;
 pub use verify::Verification;
 
@@ -141,9 +142,11 @@ impl Ledger {
         self.key_reader.digest(key).map_err(|_| RefusalReason::InvalidKey.into())
     }
 
-    /// Counts the error of an operation, if it is a refusal.
+    /// Counts the error of an operation, if the key was refused.
     fn count_refusal(&self, key: &CachedKey, error: &LedgerError) {
-        if let LedgerError::Refused(refusal) = error {
+        if let LedgerError::Refused(refusal) = error
+            && refusal.reason.concerns_key()
+        {
             self.refused.count(&key.token, *refusal, &self.now());
         }
     }

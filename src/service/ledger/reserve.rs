@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::batch::Batch;
+use super::idempotency::Idempotency;
 use super::operation::{Operation, Rows};
 use super::{Ledger, LedgerError};
 use crate::domain::id::{GatewayId, UserId};
@@ -11,11 +12,14 @@ use crate::domain::money::Quota;
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
+use crate::storage::ledger::{IdempotencyRecord, RecordedAnswer, RecordedReservation};
 
 /// A reservation that was made.
 #[derive(Debug)]
 pub struct Reserved {
     pub outcome: ReserveOutcome,
+    /// The gateway's id of the reservation, or a random one.
+    pub request_id: String,
     /// The token whose quota is held.
     pub token: TokenIdentity,
 }
@@ -33,8 +37,21 @@ pub struct ReserveOutcome {
     pub remain_quota: Quota,
 }
 
+/// A reservation that a gateway asks for.
+#[derive(Debug)]
+pub struct ReserveRequest {
+    /// The amount to hold.
+    pub quota: Quota,
+    /// What the token is used for.
+    pub context: RequestContext,
+    /// How long to hold it at most, in seconds.
+    pub seconds: i64,
+    /// The gateway's own id of the reservation.
+    pub request_id: Option<String>,
+}
+
 impl Ledger {
-    /// Holds quota for `seconds`.
+    /// Holds quota for some time. With the id of an earlier reservation, returns that one.
     ///
     /// # Errors
     /// See [`LedgerError`].
@@ -42,27 +59,71 @@ impl Ledger {
         &self,
         gateway: GatewayId,
         key: &str,
-        quota: Quota,
-        context: RequestContext,
-        seconds: i64,
+        request: ReserveRequest,
     ) -> Result<Reserved, LedgerError> {
         let digest = self.digest(key)?;
-        let key = self.find_key(&digest).await?.ok_or(RefusalReason::InvalidKey)?;
-        let request_id = self.new_request_id();
-        let reserve = Reserve { gateway, key: Arc::clone(&key), quota, context, request_id, seconds };
+        let ReserveRequest { quota, context, seconds, request_id } = request;
+        let idempotency = request_id.as_ref().map(|request_id| {
+            let what = format!("reserve {} {seconds}", quota.get());
+            Idempotency::new(gateway, request_id, &digest, &what, &context)
+        });
+        let request_id = request_id.unwrap_or_else(|| self.new_request_id());
+        let Some(key) = self.find_key(&digest).await? else {
+            // The token may have been deleted since. A retry still finds its reservation, which holds quota (L4).
+            let idempotency = idempotency.ok_or(RefusalReason::InvalidKey)?;
+            let found = self.find_record(&idempotency, &digest).await?;
+            let (record, token) = found.ok_or(RefusalReason::InvalidKey)?;
+            let made = idempotency.reservation(&record)?;
+            let outcome = repeated(made, token.user_id, made.open, self.current_moment().await?.now)?;
+            return Ok(Reserved { outcome, request_id, token });
+        };
+        let reserve = Reserve {
+            gateway,
+            key: Arc::clone(&key),
+            quota,
+            context,
+            seconds,
+            request_id: request_id.clone(),
+            idempotency,
+        };
         let outcome = self.lanes.execute(reserve).await.inspect_err(|error| self.count_refusal(&key, error))?;
-        Ok(Reserved { outcome, token: key.identity() })
+        Ok(Reserved { outcome, request_id, token: key.identity() })
     }
 }
 
-/// Moves quota from remain to used and makes a reservation of it.
+impl Idempotency {
+    /// The reservation of this record.
+    fn reservation(&self, record: &IdempotencyRecord) -> Result<RecordedReservation, LedgerError> {
+        match self.answer(record)? {
+            RecordedAnswer::Reservation(made) => Ok(made),
+            RecordedAnswer::Charge(_) => Err(LedgerError::RequestIdReused),
+        }
+    }
+}
+
+/// The answer to a retry; `open` is what the reservation holds now and until when.
+fn repeated(
+    made: RecordedReservation,
+    owner: UserId,
+    open: Option<(Quota, UnixTime)>,
+    now: UnixTime,
+) -> Result<ReserveOutcome, RefusalReason> {
+    let (reserved, expires_at) =
+        open.filter(|(_, expires_at)| *expires_at > now).ok_or(RefusalReason::ReservationEnded)?;
+    let handle = ReservationHandle { owner, id: made.id };
+    Ok(ReserveOutcome { handle, expires_at, reserved, remain_quota: made.remain_quota })
+}
+
+/// Moves quota from remain to used and makes a reservation of it, once for each request id.
 struct Reserve {
     gateway: GatewayId,
     key: Arc<CachedKey>,
     quota: Quota,
     context: RequestContext,
-    request_id: String,
     seconds: i64,
+    /// The gateway's id of the reservation, or the one that it is answered.
+    request_id: String,
+    idempotency: Option<Idempotency>,
 }
 
 impl Operation for Reserve {
@@ -76,13 +137,27 @@ impl Operation for Reserve {
 
     fn require<'a>(&'a self, rows: &mut Rows<'a>) {
         rows.tokens.insert(self.key.token.id, &self.key.token);
+        rows.idempotency_keys.extend(self.idempotency.as_ref().map(|idempotency| idempotency.key.clone()));
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<ReserveOutcome, LedgerError> {
+        if let Some(idempotency) = &self.idempotency
+            && let Some(record) = batch.record(&idempotency.key)
+        {
+            let made = idempotency.reservation(record)?;
+            return Ok(repeated(made, self.owner(), batch.open_hold(&made), batch.at.now)?);
+        }
         let (token, expires_at) = (self.key.token.id, batch.at.now.plus(self.seconds));
         let made = batch.balances.reserve(self.gateway, token, self.quota, &self.context, expires_at, &batch.at)?;
         let id = batch.add_reservation(made, self.context.details(self.request_id.clone()));
+        let remain_quota = batch.balances.remain(token);
+        if let Some(Idempotency { key, request_hash }) = &self.idempotency {
+            let open = Some((self.quota, expires_at));
+            let answer = RecordedAnswer::Reservation(RecordedReservation { id, remain_quota, open });
+            let record = IdempotencyRecord { user_id: self.owner(), request_hash: request_hash.clone(), answer };
+            batch.add_record(key.clone(), record);
+        }
         let handle = ReservationHandle { owner: self.owner(), id };
-        Ok(ReserveOutcome { handle, expires_at, reserved: self.quota, remain_quota: batch.balances.remain(token) })
+        Ok(ReserveOutcome { handle, expires_at, reserved: self.quota, remain_quota })
     }
 }

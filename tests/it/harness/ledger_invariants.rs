@@ -3,7 +3,7 @@
 use sqlx::{AssertSqlSafe, PgPool};
 
 /// Each invariant, and a statement whose rows violate it. Every statement is one snapshot, so it also holds under load.
-const VIOLATIONS: [(&str, &str); 9] = [
+const VIOLATIONS: [(&str, &str); 10] = [
     (
         "L1: a balance below zero",
         "select 'token', id from tokens where remain_quota < 0 or used_quota < 0 \
@@ -43,8 +43,15 @@ const VIOLATIONS: [(&str, &str); 9] = [
     ),
     (
         "L4: idempotency records without charges",
-        "select r.sum, c.sum from (select coalesce(sum(charged), 0) as sum, count(*) from idempotency_records) r, \
+        "select r.sum, c.sum from (select coalesce(sum(charged), 0) as sum, count(*) from idempotency_records \
+           where reservation_id is null) r, \
          (select coalesce(sum(quota), 0) as sum, count(*) from charges) c where r.sum > c.sum or r.count > c.count",
+    ),
+    (
+        "L4: idempotency records without their reservation, or with another request id or owner than it has",
+        "select i.gateway_id, i.request_id, r.* from idempotency_records i left join reservations r on r.id = i.reservation_id \
+         where i.reservation_id is not null and (i.gateway_id, i.request_id, i.user_id) \
+           is distinct from (r.gateway_id, r.request_id, r.user_id)",
     ),
     (
         "L7: a reservation whose state does not match its charges",

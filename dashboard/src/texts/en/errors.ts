@@ -88,7 +88,7 @@ export const errors = {
     'This gateway has reached its limit of credentials. Revoke one that is no longer used.',
   already_decided: 'Someone has already answered this request. Reload the page.',
   reservation_ended: 'This reservation has already ended.',
-  request_id_reused: 'This request ID was used for a different charge.',
+  request_id_reused: 'This request ID was used for a different charge or reservation.',
   body_too_large: 'This is too much data at once.',
   rate_limited: 'Too many requests.',
   too_many_concurrent: 'The key has too many requests open at the same time.',

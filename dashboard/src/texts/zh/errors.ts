@@ -84,7 +84,7 @@ export const errors: Texts['errors'] = {
   credential_limit_reached: '此网关的凭证数量已达上限。请吊销一个不再使用的。',
   already_decided: '此申请已被处理，请重新加载页面。',
   reservation_ended: '此预扣已经结束。',
-  request_id_reused: '此请求 ID 已用于另一笔扣费。',
+  request_id_reused: '此请求 ID 已用于另一笔扣费或预扣。',
   body_too_large: '一次发送的数据过多。',
   rate_limited: '请求过于频繁。',
   too_many_concurrent: '令牌的并发请求过多。',

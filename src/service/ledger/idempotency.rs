@@ -1,0 +1,67 @@
+//! Idempotency: a request that is repeated with its id gets the answer to the first one (L4).
+
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+use super::{Ledger, LedgerError};
+use crate::domain::id::GatewayId;
+use crate::domain::ip_allowlist::ClientAddress;
+use crate::domain::key::Digest;
+use crate::domain::ledger::RequestContext;
+use crate::domain::token::TokenIdentity;
+use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, RecordedAnswer};
+use crate::storage::{StorageError, keys};
+
+/// The gateway's own id of a request, and what has to be the same in a retry.
+pub(super) struct Idempotency {
+    pub(super) key: IdempotencyKey,
+    pub(super) request_hash: Vec<u8>,
+}
+
+impl Idempotency {
+    /// Of a request with this id for `key`. `what` is the rest of it; it tells charges from reservations.
+    pub(super) fn new(
+        gateway: GatewayId,
+        request_id: &str,
+        key: &Digest,
+        what: &str,
+        context: &RequestContext,
+    ) -> Self {
+        let ip = match context.ip {
+            ClientAddress::Known(ip) => ip.to_string(),
+            ClientAddress::NotSent | ClientAddress::Unknown => String::new(),
+        };
+        let rest = format!("{what} {ip} {}", context.model.as_deref().unwrap_or_default());
+        let request_hash = Sha256::new().chain_update(key.as_bytes()).chain_update(rest).finalize().to_vec();
+        Self { key: IdempotencyKey { gateway_id: gateway, request_id: request_id.to_owned() }, request_hash }
+    }
+
+    /// What was answered to this request before.
+    ///
+    /// # Errors
+    /// The id was used for another request.
+    pub(super) fn answer(&self, record: &IdempotencyRecord) -> Result<RecordedAnswer, LedgerError> {
+        if record.request_hash == self.request_hash { Ok(record.answer) } else { Err(LedgerError::RequestIdReused) }
+    }
+}
+
+impl Ledger {
+    /// The record of a request whose key is not known any more, and the token that it was: it may have been deleted since.
+    pub(super) async fn find_record(
+        &self,
+        idempotency: &Idempotency,
+        key: &Digest,
+    ) -> Result<Option<(IdempotencyRecord, TokenIdentity)>, LedgerError> {
+        let found = async {
+            let mut conn = self.db.acquire().await?;
+            let mut records =
+                ledger::list_idempotency_records(&mut conn, std::slice::from_ref(&idempotency.key)).await?;
+            let Some(record) = records.remove(&idempotency.key) else {
+                return Ok(None);
+            };
+            Ok(keys::find_identity(&mut conn, key).await?.map(|token| (record, token)))
+        };
+        found.await.map_err(|error: StorageError| LedgerError::Storage(Arc::new(error)))
+    }
+}

@@ -100,6 +100,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         endpoint!(charge::charge),
         endpoint!(charge::charges),
         endpoint!(reservations::reserve),
+        endpoint!(reservations::extend),
         endpoint!(reservations::settle),
         endpoint!(reservations::release),
     ];

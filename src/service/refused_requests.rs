@@ -12,9 +12,9 @@ use prometheus_client::registry::Registry;
 
 use crate::domain::bounds;
 use crate::domain::calendar::Moment;
+use crate::domain::id::{TokenId, UserId};
 use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::domain::refused_requests::RefusedKind;
-use crate::domain::token::Token;
 use crate::storage::{Db, StorageError, refused_requests};
 use crate::telemetry::refused_requests::RefusedMetrics;
 
@@ -36,14 +36,14 @@ impl RefusedRequests {
     }
 
     /// Counts a refused request of a token.
-    pub fn count(&self, token: &Token, refusal: Refusal, at: &Moment) {
+    pub fn count(&self, user_id: UserId, token_id: TokenId, refusal: Refusal, at: &Moment) {
         let reason = refusal.reason;
         // Deleted just now. Keys deleted earlier are not found, and so not counted either.
         if reason == RefusalReason::InvalidKey {
             return;
         }
         self.metrics.refused(reason.as_str());
-        self.add(RefusedKind { user_id: token.user_id, day: at.today, token_id: token.id, reason }, 1);
+        self.add(RefusedKind { user_id, day: at.today, token_id, reason }, 1);
     }
 
     /// Writes what waits. What cannot be written waits on.
@@ -112,7 +112,6 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::id::{TokenId, UserId};
     use crate::domain::time::Day;
 
     #[test]

@@ -158,8 +158,8 @@ pub struct Changes {
     pub tokens: Vec<LockedToken>,
     pub charges: Vec<NewCharge>,
     pub new_reservations: Vec<NewReservation>,
-    /// Reservations that were open, or expired, and are in another state now.
-    pub ended_reservations: Vec<(ReservationId, Reservation)>,
+    /// Reservations that were extended, or that were open or expired and are in another state now.
+    pub changed_reservations: Vec<(ReservationId, Reservation)>,
     pub idempotency_records: Vec<(IdempotencyKey, IdempotencyRecord)>,
 }
 
@@ -196,7 +196,7 @@ impl Changes {
             tokens: Vec::new(),
             charges: Vec::new(),
             new_reservations: Vec::new(),
-            ended_reservations: Vec::new(),
+            changed_reservations: Vec::new(),
             idempotency_records: Vec::new(),
         }
     }
@@ -208,7 +208,7 @@ impl Changes {
             && self.tokens.is_empty()
             && self.charges.is_empty()
             && self.new_reservations.is_empty()
-            && self.ended_reservations.is_empty()
+            && self.changed_reservations.is_empty()
             && self.idempotency_records.is_empty()
     }
 }
@@ -254,7 +254,8 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
     fn column<T, U>(rows: &[T], value: impl Fn(&T) -> U) -> Vec<U> {
         rows.iter().map(value).collect()
     }
-    let Changes { now, wallets, tokens, charges, new_reservations, ended_reservations, idempotency_records } = changes;
+    let Changes { now, wallets, tokens, charges, new_reservations, changed_reservations, idempotency_records } =
+        changes;
     let sums = usage_sums(charges);
     sqlx::query!(
         "with updated_wallets as ( \
@@ -295,16 +296,18 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
              held, from_remain, expires_at) \
            select $1, 'open', v.* from unnest($43::bigint[], $44::bigint[], $45::bigint[], $46::bigint[], \
              $47::text[], $48::text[], $49::text[], $50::bigint[], $51::boolean[], $52::bigint[]) as v), \
-         ended_reservations as ( \
-           update reservations r set ended_time = $1, state = v.state, \
+         changed_reservations as ( \
+           update reservations r set ended_time = case when v.state <> 'open' then $1 end, state = v.state, \
+             held = v.held, from_remain = v.from_remain, expires_at = v.expires_at, \
              requested = v.requested, charged = v.charged, shortfall = v.shortfall, \
              was_expired = v.was_expired \
-           from unnest($53::bigint[], $54::text[], $55::bigint[], $56::bigint[], $57::bigint[], \
-             $58::boolean[]) as v (id, state, requested, charged, shortfall, was_expired) where r.id = v.id) \
+           from unnest($53::bigint[], $54::text[], $55::bigint[], $56::boolean[], $57::bigint[], $58::bigint[], \
+             $59::bigint[], $60::bigint[], $61::boolean[]) as v (id, state, held, from_remain, expires_at, requested, \
+             charged, shortfall, was_expired) where r.id = v.id) \
          insert into idempotency_records (created_time, gateway_id, request_id, user_id, request_hash, \
            charged, remain_quota, reservation_id) \
-         select $1, v.* from unnest($59::bigint[], $60::text[], $61::bigint[], \
-           $62::bytea[], $63::bigint[], $64::bigint[], $65::bigint[]) as v",
+         select $1, v.* from unnest($62::bigint[], $63::text[], $64::bigint[], \
+           $65::bytea[], $66::bigint[], $67::bigint[], $68::bigint[]) as v",
         *now as UnixTime,
         // wallets
         &column(wallets, |(id, _)| id.get()),
@@ -362,15 +365,16 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(new_reservations, |new| new.reservation.held.get()),
         &column(new_reservations, |new| new.reservation.from_remain),
         &column(new_reservations, |new| new.reservation.expires_at.get()),
-        // ended reservations
-        &column(ended_reservations, |(id, _)| id.get()),
-        &column(ended_reservations, |(_, ended)| ended.state.as_str().to_owned()),
-        &column(ended_reservations, |(_, ended)| ended.state.settlement().map(|s| s.requested.get()))
-            as &[Option<i64>],
-        &column(ended_reservations, |(_, ended)| ended.state.settlement().map(|s| s.charged.get())) as &[Option<i64>],
-        &column(ended_reservations, |(_, ended)| ended.state.settlement().map(|s| s.shortfall.get()))
-            as &[Option<i64>],
-        &column(ended_reservations, |(_, ended)| ended.state.settlement().map(|s| s.was_expired)) as &[Option<bool>],
+        // changed reservations
+        &column(changed_reservations, |(id, _)| id.get()),
+        &column(changed_reservations, |(_, now)| now.state.as_str().to_owned()),
+        &column(changed_reservations, |(_, now)| now.held.get()),
+        &column(changed_reservations, |(_, now)| now.from_remain),
+        &column(changed_reservations, |(_, now)| now.expires_at.get()),
+        &column(changed_reservations, |(_, now)| now.state.settlement().map(|s| s.requested.get())) as &[Option<i64>],
+        &column(changed_reservations, |(_, now)| now.state.settlement().map(|s| s.charged.get())) as &[Option<i64>],
+        &column(changed_reservations, |(_, now)| now.state.settlement().map(|s| s.shortfall.get())) as &[Option<i64>],
+        &column(changed_reservations, |(_, now)| now.state.settlement().map(|s| s.was_expired)) as &[Option<bool>],
         // idempotency_records
         &column(idempotency_records, |(key, _)| key.gateway_id.get()),
         &column(idempotency_records, |(key, _)| key.request_id.clone()),

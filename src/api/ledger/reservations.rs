@@ -1,4 +1,4 @@
-//! `POST /api/gateway/reserve`, `/settle` and `/release`: hold quota for a request whose cost is not known yet.
+//! `POST /api/gateway/reserve`, `/extend`, `/settle` and `/release`: hold quota for a request whose cost is not known yet.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::KeyRefused;
-use super::requests::{UsdText, amount, context, counts, request_id};
+use super::requests::{UsdText, amount, context, counts, optional_amount, request_id};
 use super::responses::TokenIdentityBody;
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
@@ -22,7 +22,7 @@ use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::bounds;
 use crate::domain::ledger::{Refusal, RefusalReason, ReservationHandle};
-use crate::service::ledger::{ReserveOutcome, ReserveRequest, Reserved};
+use crate::service::ledger::{ExtendRequest, ReserveOutcome, ReserveRequest, Reserved};
 
 /// A hold on quota.
 #[derive(Deserialize, ToSchema)]
@@ -74,6 +74,33 @@ impl From<Reserved> for ReservedBody {
             token: reservation.token.into(),
         }
     }
+}
+
+/// What a reservation should be. It never holds less than before, nor for a shorter time.
+#[derive(Deserialize, ToSchema)]
+pub struct ExtendBody {
+    /// The `reservation_id` that `reserve` returned.
+    #[schema(required)]
+    reservation_id: Option<String>,
+    /// All the quota units that it should hold.
+    quota: Option<i64>,
+    /// All the dollars that it should hold, instead of `quota`.
+    usd: Option<UsdText>,
+    /// Seconds from now for which it should hold them: 1 to 86,400.
+    ttl_seconds: Option<i64>,
+}
+
+/// A reservation that was extended.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExtendedBody {
+    /// The reservation.
+    reservation_id: String,
+    /// All the quota units that it holds.
+    reserved: i64,
+    /// Unix timestamp at which the hold is given back.
+    expires_at: i64,
+    /// The token's remaining quota in quota units.
+    remain_quota: i64,
 }
 
 /// The actual cost of a reservation.
@@ -129,6 +156,9 @@ type ReserveRefused = (
     (InvalidRequestId, RequestIdReused, ReservationEnded, TooManyConcurrent, LedgerBusy),
 );
 
+/// Why a reservation was not extended.
+type ExtendRefused = ((KeyRefused, AmountRefused, InvalidTtl), ReservationNotFound, ReservationEnded, LedgerBusy);
+
 /// Why a reservation was not ended.
 type ReservationRefused = (MissingField, ReservationNotFound, ReservationEnded, LedgerBusy);
 
@@ -142,15 +172,35 @@ pub async fn reserve(
 ) -> Result<Envelope<ReservedBody>, Refused<ReserveRefused>> {
     let request_id = request_id(body.request_id)?;
     let quota = amount(body.quota, body.usd.as_ref())?;
-    let seconds = body.ttl_seconds.unwrap_or(bounds::RESERVATION_SECONDS);
-    if !(1..=bounds::MAX_RESERVATION_SECONDS).contains(&seconds) {
-        let message = format!("`ttl_seconds` must be 1 to {}", bounds::MAX_RESERVATION_SECONDS);
-        return Err(ApiError::new(ErrorCode::InvalidTtl, message).into());
-    }
+    let seconds = ttl(body.ttl_seconds)?.unwrap_or(bounds::RESERVATION_SECONDS);
     let context = context(body.model, body.ip.as_deref())?;
     let request = ReserveRequest { quota, context, seconds, request_id };
     let reserved = app.ledger.reserve(gateway, body.key.as_deref().unwrap_or_default(), request).await?;
     Ok(Envelope::of(reserved.into()))
+}
+
+/// Let a reservation hold more, or for longer, if a reservation made now would be admitted.
+#[utoipa::path(post, path = "/api/gateway/extend", tag = "gateway", request_body = ExtendBody,
+    responses((status = 200, body = Envelope<ExtendedBody>)))]
+pub async fn extend(
+    State(app): State<Arc<AppState>>,
+    Gateway(gateway): Gateway,
+    Json(body): Json<ExtendBody>,
+) -> Result<Envelope<ExtendedBody>, Refused<ExtendRefused>> {
+    let quota = optional_amount(body.quota, body.usd.as_ref())?;
+    let seconds = ttl(body.ttl_seconds)?;
+    if quota.is_none() && seconds.is_none() {
+        let message = "`quota`, `usd` or `ttl_seconds` is required";
+        return Err(ApiError::new(ErrorCode::MissingField, message).into());
+    }
+    let reservation = handle(body.reservation_id.as_deref())?;
+    let extended = app.ledger.extend(gateway, reservation, ExtendRequest { quota, seconds }).await?;
+    Ok(Envelope::of(ExtendedBody {
+        reservation_id: reservation.to_string(),
+        reserved: extended.reserved.get(),
+        expires_at: extended.expires_at.get(),
+        remain_quota: extended.remain_quota.get(),
+    }))
 }
 
 /// End a reservation as a charge of its actual cost.
@@ -184,6 +234,15 @@ pub async fn release(
     let reservation = handle(body.reservation_id.as_deref())?;
     let remain_quota = app.ledger.release(gateway, reservation).await?.get();
     Ok(Envelope::of(ReleasedBody { remain_quota }))
+}
+
+/// The optional field `ttl_seconds`.
+fn ttl(seconds: Option<i64>) -> Result<Option<i64>, ApiError> {
+    if seconds.is_some_and(|seconds| !(1..=bounds::MAX_RESERVATION_SECONDS).contains(&seconds)) {
+        let message = format!("`ttl_seconds` must be 1 to {}", bounds::MAX_RESERVATION_SECONDS);
+        return Err(ApiError::new(ErrorCode::InvalidTtl, message));
+    }
+    Ok(seconds)
 }
 
 fn handle(reservation_id: Option<&str>) -> Result<ReservationHandle, ApiError> {

@@ -43,6 +43,15 @@ impl RequestContext {
     }
 }
 
+impl RequestDetails {
+    /// What was requested.
+    #[must_use]
+    pub fn context(&self) -> RequestContext {
+        let model = Some(self.model.clone()).filter(|model| !model.is_empty());
+        RequestContext { model, ip: self.ip.map_or(ClientAddress::NotSent, ClientAddress::Known) }
+    }
+}
+
 /// What a request does with its cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -53,6 +62,9 @@ pub enum Purpose {
     Charge(Quota),
     /// It is held.
     Hold(Quota),
+    /// It is held in addition, by a reservation that was admitted before. It is no further request: rates and the number of
+    /// open reservations are not checked, and without more quota neither are the balances.
+    Extend(Quota),
 }
 
 /// A token and its owner at the moment of a request: all that decides besides the policy.
@@ -104,11 +116,16 @@ pub fn admit(
     if !context.ip.passes(&policy.allow_ips) {
         return Err(RefusalReason::IpNotAllowed.into());
     }
+    if purpose == Purpose::Extend(Quota::ZERO) {
+        return Ok(Admitted { accounts, rate_counters });
+    }
     if status == Status::QuotaExhausted {
         return Err(RefusalReason::TokenExhausted.into());
     }
     let (cost, least) = match purpose {
-        Purpose::Charge(quota) | Purpose::Hold(quota) | Purpose::Verify(Some(quota)) => (quota, quota),
+        Purpose::Charge(quota) | Purpose::Hold(quota) | Purpose::Extend(quota) | Purpose::Verify(Some(quota)) => {
+            (quota, quota)
+        }
         Purpose::Verify(None) => (Quota::ZERO, Quota::LEAST),
     };
     accounts.afford(cost)?;
@@ -128,5 +145,6 @@ pub fn admit(
             rate_counters.open_reservations = rate_counters.open_reservations.saturating_add(1);
             Ok(Admitted { accounts: accounts.hold(quota)?, rate_counters })
         }
+        Purpose::Extend(quota) => Ok(Admitted { accounts: accounts.hold(quota)?, rate_counters }),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Accounts, CurrentPolicy, LockedToken, Purpose, Refusal, RefusalReason, RequestContext, Reservation,
+    Accounts, CurrentPolicy, Extension, LockedToken, Purpose, Refusal, RefusalReason, RequestContext, Reservation,
     ReservationState, Settlement, TokenState, admit,
 };
 use crate::domain::account::Account;
@@ -106,6 +106,43 @@ impl Balances {
         let from_remain = !token.account.budget.is_unlimited();
         let (user_id, state) = (token.user_id, ReservationState::Open);
         Ok(Reservation { token_id: id, user_id, gateway_id: Some(by), held: quota, from_remain, expires_at, state })
+    }
+
+    /// Lets a reservation hold more, or for longer, if that would be admitted as a reservation made now. Extending it again, or
+    /// to less than it is, changes nothing.
+    ///
+    /// # Errors
+    /// The reservation is unknown to the gateway `by`, or has ended, or its time is over; or see [`Refusal`].
+    pub fn extend(
+        &mut self,
+        by: GatewayId,
+        id: ReservationId,
+        to: Extension,
+        context: &RequestContext,
+        at: &Moment,
+    ) -> Result<(), Refusal> {
+        let before = *self.made_by(by, id)?;
+        if before.state != ReservationState::Open || before.expires_at <= at.now {
+            return Err(RefusalReason::ReservationEnded.into());
+        }
+        let held = to.quota.unwrap_or_default().max(before.held);
+        let expires_at = to.until.unwrap_or(before.expires_at).max(before.expires_at);
+        if (held, expires_at) == (before.held, before.expires_at) {
+            return Ok(());
+        }
+        let added = held.saturating_sub(before.held);
+        let token = self.take(before.token_id, Purpose::Extend(added), context, at)?;
+        let mut extended = Reservation { held, expires_at, ..before };
+        if !added.is_zero() {
+            extended.from_remain = !token.account.budget.is_unlimited();
+        }
+        if extended.from_remain != before.from_remain {
+            // The token was made unlimited or limited since. The whole hold ends in one way, so all of it is taken in that way.
+            self.give_back(&before, before.held);
+            self.take_up_to(before.token_id, before.held);
+        }
+        self.reservations.insert(id, extended);
+        Ok(())
     }
 
     /// Ends a reservation as a charge of `actual`. If less than that was held, the rest is taken as far as both balances

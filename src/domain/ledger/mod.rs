@@ -32,4 +32,6 @@ pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenStat
 pub use balances::{Balances, ChargeOutcome, Counts, Effect, Wallet};
 pub use locked_token::{CurrentPolicy, LockedToken};
 pub use refusal::{Refusal, RefusalReason};
-pub use reservation::{Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement};
+pub use reservation::{
+    Extension, Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement,
+};

@@ -60,6 +60,15 @@ impl ReservationState {
     }
 }
 
+/// What a reservation should be after it was extended. It never holds less than before, nor for a shorter time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extension {
+    /// All that it should hold.
+    pub quota: Option<Quota>,
+    /// When its hold should be given back.
+    pub until: Option<UnixTime>,
+}
+
 /// How a reservation was charged. `charged + shortfall = requested`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settlement {

@@ -276,6 +276,179 @@ fn l7_a_reservation_expires_at_its_time_and_can_still_be_settled_from_what_is_le
     assert_eq!(left(&balances), (0, 10, 0));
 }
 
+/// To hold this quota until this time.
+fn to(units: Option<i64>, until: Option<UnixTime>) -> Extension {
+    Extension { quota: units.map(quota), until }
+}
+
+fn extend(balances: &mut Balances, to: Extension) -> Result<(), Refusal> {
+    balances.extend(MAKER, RESERVATION, to, &RequestContext::default(), &now())
+}
+
+#[test]
+fn a_reservation_is_extended_to_what_it_should_be_and_never_shrinks() {
+    let later = SOON.plus(100);
+    let table = [
+        // to: held, end, left
+        (to(Some(6), None), 6, SOON, (4, 6, 14)),
+        (to(Some(4), None), 4, SOON, (6, 4, 16)),
+        (to(Some(0), None), 4, SOON, (6, 4, 16)),
+        (to(None, Some(later)), 4, later, (6, 4, 16)),
+        (to(None, Some(NOW)), 4, SOON, (6, 4, 16)),
+        (to(Some(10), Some(later)), 10, later, (0, 10, 10)),
+        (to(Some(1), Some(later)), 4, later, (6, 4, 16)),
+    ];
+    for (extension, holds, ends, after) in table {
+        let mut balances = balances(10, 20);
+        held(&mut balances, 4);
+        // Again, because a retry changes nothing.
+        for _ in 0..2 {
+            assert_eq!(extend(&mut balances, extension), Ok(()), "{extension:?}");
+            let made = balances.reservations[&RESERVATION];
+            assert_eq!((made.held, made.expires_at, made.state), (quota(holds), ends, ReservationState::Open));
+            assert_eq!(left(&balances), after, "{extension:?}");
+            assert_eq!(balances.tokens[&TOKEN].account.held, quota(holds));
+            assert_eq!(balances.tokens[&TOKEN].rate_counters.open_reservations, 1);
+        }
+        let (settlement, _) = balances.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).unwrap();
+        assert_eq!((settlement.charged, left(&balances)), (quota(3), (7, 3, 17)));
+    }
+}
+
+#[test]
+fn an_extension_is_admitted_like_a_reservation_of_what_is_added() {
+    type Change = fn(&mut Balances);
+    fn set(balances: &mut Balances, change: impl FnOnce(&mut TokenPolicy)) {
+        let mut policy = TokenPolicy::default();
+        change(&mut policy);
+        set_policy(balances, TOKEN, policy);
+    }
+    fn token(balances: &mut Balances) -> &mut LockedToken {
+        balances.tokens.get_mut(&TOKEN).unwrap()
+    }
+    let time = to(None, Some(SOON.plus(1)));
+    let more = to(Some(9), None);
+    // Each with what refuses more quota, and more time.
+    let table: [(Change, Option<RefusalReason>, Option<RefusalReason>); 9] = [
+        (|_| (), None, None),
+        (|b| b.policies.clear(), Some(RefusalReason::InvalidKey), Some(RefusalReason::InvalidKey)),
+        (
+            |b| set(b, |policy| policy.disabled_by = Some(Role::User)),
+            Some(RefusalReason::TokenDisabled),
+            Some(RefusalReason::TokenDisabled),
+        ),
+        (
+            |b| set(b, |policy| policy.lifetime = Lifetime::Until(NOW)),
+            Some(RefusalReason::TokenExpired),
+            Some(RefusalReason::TokenExpired),
+        ),
+        (
+            |b| set(b, |policy| policy.model_limits_enabled = true),
+            Some(RefusalReason::ModelNotAllowed),
+            Some(RefusalReason::ModelNotAllowed),
+        ),
+        (|b| token(b).account.budget = Budget::new(Quota::ZERO, false), Some(RefusalReason::TokenExhausted), None),
+        (|b| token(b).account.budget = Budget::new(quota(4), false), Some(RefusalReason::TokenQuotaInsufficient), None),
+        (
+            |b| b.wallets.get_mut(&UserId::new(1)).unwrap().account.budget = Budget::Limited { remain: quota(4) },
+            Some(RefusalReason::UserQuotaInsufficient),
+            None,
+        ),
+        (|b| token(b).account.period_limits.day = Some(quota(8)), Some(RefusalReason::TokenPeriodExceeded), None),
+    ];
+    let context = RequestContext { model: Some("gpt".into()), ip: ClientAddress::NotSent };
+    for (change, of_quota, of_time) in table {
+        for (extension, refused) in [(more, of_quota), (time, of_time)] {
+            let mut balances = balances(20, 20);
+            held(&mut balances, 4);
+            change(&mut balances);
+            let before = balances.clone();
+            let extended = balances.extend(MAKER, RESERVATION, extension, &context, &now());
+            assert_eq!(extended.map_err(|refusal| refusal.reason), refused.map_or(Ok(()), Err), "{extension:?}");
+            if refused.is_some() {
+                assert_eq!((balances.tokens, balances.wallets), (before.tokens, before.wallets));
+                assert_eq!(balances.reservations, before.reservations);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_extension_counts_no_request_and_needs_no_further_place_among_the_open_reservations() {
+    let mut balances = balances(20, 20);
+    let limits = RateLimits { requests_per_minute: Some(1), concurrency: Some(1), ..RateLimits::default() };
+    balances.tokens.get_mut(&TOKEN).unwrap().rate_limits = limits;
+    held(&mut balances, 4);
+    let counters = balances.tokens[&TOKEN].rate_counters;
+    for units in 5..10 {
+        assert_eq!(extend(&mut balances, to(Some(units), Some(SOON.plus(units)))), Ok(()));
+    }
+    assert_eq!(balances.tokens[&TOKEN].rate_counters, counters);
+}
+
+#[test]
+fn l7_only_an_open_reservation_of_the_gateway_is_extended_before_its_end() {
+    type End = fn(&mut Balances);
+    let ended = Err(RefusalReason::ReservationEnded.into());
+    let unknown = Err(RefusalReason::ReservationNotFound.into());
+    let ends: [End; 3] = [
+        |b| assert!(b.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).is_ok()),
+        |b| assert!(b.release(MAKER, RESERVATION).is_ok()),
+        |b| assert!(b.expire(RESERVATION, SOON).is_ok()),
+    ];
+    for end in ends {
+        let mut balances = balances(10, 10);
+        held(&mut balances, 4);
+        end(&mut balances);
+        let before = left(&balances);
+        assert_eq!(extend(&mut balances, to(Some(5), None)), ended);
+        assert_eq!(extend(&mut balances, to(Some(4), None)), ended);
+        assert_eq!(left(&balances), before);
+    }
+    let mut balances = balances(10, 10);
+    held(&mut balances, 4);
+    let more = to(Some(5), Some(SOON.plus(9)));
+    assert_eq!(balances.extend(OTHER, RESERVATION, more, &RequestContext::default(), &now()), unknown);
+    assert_eq!(
+        balances.extend(MAKER, RESERVATION, more, &RequestContext::default(), &soon()),
+        ended,
+        "not expired yet"
+    );
+    assert_eq!(balances.extend(MAKER, ReservationId::new(9), more, &RequestContext::default(), &now()), unknown);
+    assert_eq!(left(&balances), (6, 4, 6));
+}
+
+#[test]
+fn l2_a_hold_that_was_extended_returns_as_a_whole_to_where_its_last_part_was_taken_from() {
+    // The token is limited or not when the hold is made, extended and released.
+    for [made, extended, released] in (0..8).map(|n| [n & 1 > 0, n & 2 > 0, n & 4 > 0]) {
+        let set = |balances: &mut Balances, unlimited: bool| {
+            let token = balances.tokens.get_mut(&TOKEN).unwrap();
+            token.account.budget = Budget::new(token.account.remain(), unlimited);
+        };
+        let mut balances = balances(10, 20);
+        set(&mut balances, made);
+        held(&mut balances, 4);
+        set(&mut balances, extended);
+        let sum = |balances: &Balances| left(balances).0 + left(balances).1;
+        let before = sum(&balances);
+        assert_eq!(extend(&mut balances, to(Some(7), None)), Ok(()));
+        if !extended {
+            assert_eq!(sum(&balances), before, "{made} {extended} {released}");
+        }
+        set(&mut balances, released);
+        let before = sum(&balances);
+        balances.release(MAKER, RESERVATION).unwrap();
+        let (remain, used, in_wallet) = left(&balances);
+        assert_eq!((used, in_wallet), (0, 20));
+        if !released {
+            assert_eq!(remain, before, "{made} {extended} {released}");
+        } else if made == extended {
+            assert_eq!(remain, 10, "what was not taken from it does not return to it");
+        }
+    }
+}
+
 #[test]
 fn l2_held_quota_returns_to_where_it_was_taken_from_even_if_the_token_became_unlimited() {
     let mut balances = balances(10, 10);

@@ -88,7 +88,8 @@ impl Locked {
         // And only while its own token is locked.
         balances.reservations.retain(|_, reservation| !held_tokens.contains(&reservation.token_id));
         balances.tokens = locked.into_iter().map(|token| (token.id, token)).collect();
-        set_policies(conn, &mut balances, &rows.tokens, groups, &owner_groups).await?;
+        let extended = rows.extended.iter().filter_map(|id| Some(balances.reservations.get(id)?.token_id)).collect();
+        set_policies(conn, &mut balances, (&rows.tokens, &extended), groups, &owner_groups).await?;
 
         let records = if rows.idempotency_keys.is_empty() {
             BTreeMap::new()
@@ -165,8 +166,8 @@ impl<'a> Batch<'a> {
         let wallets = after.wallets.into_iter().filter(|(id, wallet)| before.wallets.get(id) != Some(wallet));
         changes.wallets.extend(wallets);
         changes.tokens.extend(after.tokens.into_values().filter(|token| before.tokens.get(&token.id) != Some(token)));
-        let ended = after.reservations.into_iter().filter(|(id, ended)| before.reservations.get(id) != Some(ended));
-        changes.ended_reservations.extend(ended);
+        let reservations = after.reservations.into_iter().filter(|(id, now)| before.reservations.get(id) != Some(now));
+        changes.changed_reservations.extend(reservations);
         changes
     }
 }
@@ -213,30 +214,31 @@ async fn lock_tokens(
 }
 
 /// Lets each token that may be charged be decided by its policy: the one that this server remembers if it is in force, else
-/// the one that is read now, under the lock. A deleted token gets none.
+/// the one that is read now, under the lock. That of a token whose reservation is extended is always read. A deleted token
+/// gets none.
 async fn set_policies(
     conn: &mut Conn,
     balances: &mut Balances,
-    cached: &BTreeMap<TokenId, &Token>,
+    (cached, extended): (&BTreeMap<TokenId, &Token>, &BTreeSet<TokenId>),
     groups: &Groups,
     owner_groups: &BTreeMap<UserId, String>,
 ) -> Result<(), StorageError> {
     let current = |locked: &LockedToken, policy: (TokenId, &Arc<TokenPolicy>)| {
         owner_groups.get(&locked.user_id).and_then(|group| locked.with(policy, groups, group))
     };
-    let mut edited = Vec::new();
-    for (id, locked) in &balances.tokens {
-        if let Some(cached) = cached.get(id).filter(|_| locked.version.is_some()) {
-            match current(locked, (cached.id, &cached.policy)) {
-                Some(policy) => drop(balances.policies.insert(*id, policy)),
-                None => edited.push(*id),
-            }
+    let mut to_read = Vec::new();
+    for (id, locked) in balances.tokens.iter().filter(|(_, locked)| locked.version.is_some()) {
+        let cached = cached.get(id);
+        match cached.and_then(|cached| current(locked, (cached.id, &cached.policy))) {
+            Some(policy) => drop(balances.policies.insert(*id, policy)),
+            None if cached.is_some() || extended.contains(id) => to_read.push(*id),
+            None => {}
         }
     }
-    if edited.is_empty() {
+    if to_read.is_empty() {
         return Ok(());
     }
-    for (id, policy) in tokens::list_policies(conn, &edited).await? {
+    for (id, policy) in tokens::list_policies(conn, &to_read).await? {
         let policy = balances.tokens.get(&id).and_then(|locked| current(locked, (id, &Arc::new(policy))));
         balances.policies.extend(policy.map(|policy| (id, policy)));
     }

@@ -54,7 +54,7 @@ impl Ledger {
         let at = self.now();
         self.forward_auth.count(key.token.id, limit, self.clock.uptime()).map_err(|exceeded| {
             let refusal = Refusal::from(exceeded);
-            self.refused.count(&key.token, refusal, &at);
+            self.refused.count(key.token.user_id, key.token.id, refusal, &at);
             refusal
         })
     }

@@ -1,4 +1,4 @@
-//! What gateways call: verify a key, charge it, reserve, settle, release.
+//! What gateways call: verify a key, charge it, reserve, extend, settle, release.
 //!
 //! Every operation that changes balances waits on the lane of its owner. A lane takes all that wait, opens one
 //! transaction, locks the wallets and then the tokens, lets [`Balances`](crate::domain::ledger::Balances) decide in the
@@ -13,6 +13,7 @@
 mod batch;
 mod charge;
 mod expire;
+mod extend;
 mod forward_auth;
 mod idempotency;
 mod lane;
@@ -26,6 +27,7 @@ mod verify;
 use std::sync::Arc;
 
 pub use charge::{ChargeRequest, Charged};
+pub use extend::{ExtendRequest, Extended};
 pub use lanes::{Lanes, LedgerRules};
 pub use reserve::{ReserveOutcome, ReserveRequest, Reserved};
 pub use settle::Settled;
@@ -147,7 +149,7 @@ impl Ledger {
         if let LedgerError::Refused(refusal) = error
             && refusal.reason.concerns_key()
         {
-            self.refused.count(&key.token, *refusal, &self.now());
+            self.refused.count(key.token.user_id, key.token.id, *refusal, &self.now());
         }
     }
 

@@ -40,6 +40,8 @@ pub(super) struct Rows<'a> {
     /// Tokens by id, as this server remembers them.
     pub(super) tokens: BTreeMap<TokenId, &'a Token>,
     pub(super) reservations: BTreeSet<ReservationId>,
+    /// Those of them whose tokens may have to pay more.
+    pub(super) extended: BTreeSet<ReservationId>,
     pub(super) idempotency_keys: BTreeSet<IdempotencyKey>,
 }
 

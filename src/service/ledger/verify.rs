@@ -56,7 +56,7 @@ impl Ledger {
         let usable = state.accounts.usable(&at);
         let refusal = admit(&token.policy, &state, Purpose::Verify(quota), context, &at).err();
         if let Some(refusal) = refusal {
-            self.refused.count(&key.token, refusal, &at);
+            self.refused.count(token.user_id, token.id, refusal, &at);
         }
         Ok(Verification { refusal, key: Some(key), usable })
     }

@@ -24,7 +24,7 @@ pub const REUSED: Refusal =
 pub const DATABASE_UNAVAILABLE: Refusal = (503, "database_unavailable", "database unavailable; retry shortly");
 
 /// Every gateway call.
-pub const CALLS: [&str; 6] = ["verify", "charge", "reserve", "settle", "release", "charges"];
+pub const CALLS: [&str; 7] = ["verify", "charge", "reserve", "extend", "settle", "release", "charges"];
 
 /// A user with a wallet, and a gateway.
 pub async fn app_with_wallet(pool: PgPool, wallet: i64) -> (TestApp, Caller, Caller) {

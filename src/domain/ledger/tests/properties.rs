@@ -6,6 +6,7 @@ use super::*;
 enum Step {
     Charge { token: i64, units: i64 },
     Reserve { token: i64, units: i64 },
+    Extend { by: GatewayId, nth: prop::sample::Index, units: i64, until: i64 },
     Settle { by: GatewayId, nth: prop::sample::Index, units: i64 },
     Release { by: GatewayId, nth: prop::sample::Index },
     Expire { nth: prop::sample::Index, at: i64 },
@@ -23,6 +24,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         prop_oneof![
             6 => (token(), units()).prop_map(|(token, units)| Step::Charge { token, units }),
             6 => (token(), units()).prop_map(|(token, units)| Step::Reserve { token, units }),
+            4 => (by(), nth(), units(), 900_i64..2_000).prop_map(|(by, nth, units, until)| Step::Extend { by, nth, units, until }),
             4 => (by(), nth(), units()).prop_map(|(by, nth, units)| Step::Settle { by, nth, units }),
             2 => (by(), nth()).prop_map(|(by, nth)| Step::Release { by, nth }),
             2 => (nth(), 900_i64..2_000).prop_map(|(nth, at)| Step::Expire { nth, at }),
@@ -62,6 +64,20 @@ proptest! {
                     if let Ok(made) = balances.reserve(MAKER, TokenId::new(token), quota(units), &RequestContext::default(), SOON, &now()) {
                         let next = i64::try_from(balances.reservations.len()).unwrap() + 1;
                         balances.reservations.insert(ReservationId::new(next), made);
+                    }
+                }
+                Step::Extend { by, nth, units, until } => {
+                    let before = balances.reservations.get(&pick(nth)).copied();
+                    let extension = to(Some(units), Some(UnixTime::new(until)));
+                    let extended = balances.extend(by, pick(nth), extension, &RequestContext::default(), &now());
+                    prop_assert!(by == MAKER || extended == Err(RefusalReason::ReservationNotFound.into()), "L7");
+                    if let (Ok(()), Some(before)) = (extended, before) {
+                        let after = balances.reservations[&pick(nth)];
+                        prop_assert_eq!((before.state, after.state), (ReservationState::Open, ReservationState::Open));
+                        prop_assert_eq!(after.held, before.held.max(quota(units)));
+                        prop_assert_eq!(after.expires_at, before.expires_at.max(UnixTime::new(until)));
+                    } else {
+                        prop_assert_eq!(balances.reservations.get(&pick(nth)).copied(), before);
                     }
                 }
                 Step::Settle { by, nth, units } => {

@@ -1,0 +1,94 @@
+//! Extend: let a reservation hold more, or for longer.
+
+use super::batch::Batch;
+use super::operation::{Operation, Rows};
+use super::{Ledger, LedgerError};
+use crate::domain::id::{GatewayId, UserId};
+use crate::domain::ledger::{Extension, Refusal, ReservationHandle};
+use crate::domain::money::Quota;
+use crate::domain::time::UnixTime;
+use crate::storage::reservations;
+
+/// What a gateway wants a reservation to be. What it already is, it stays.
+#[derive(Debug, Clone, Copy)]
+pub struct ExtendRequest {
+    /// All that it should hold.
+    pub quota: Option<Quota>,
+    /// How long it should hold it from now, in seconds.
+    pub seconds: Option<i64>,
+}
+
+/// A reservation that was extended, now or before.
+#[derive(Debug, Clone, Copy)]
+pub struct Extended {
+    /// All that it holds.
+    pub reserved: Quota,
+    /// When the hold is given back.
+    pub expires_at: UnixTime,
+    /// What the token has left.
+    pub remain_quota: Quota,
+}
+
+impl Ledger {
+    /// Lets a reservation hold more, or for longer. Is idempotent.
+    ///
+    /// # Errors
+    /// See [`LedgerError`].
+    pub async fn extend(
+        &self,
+        gateway: GatewayId,
+        reservation: ReservationHandle,
+        request: ExtendRequest,
+    ) -> Result<Extended, LedgerError> {
+        let extended = self.lanes.execute(Extend { gateway, reservation, request }).await;
+        if let Err(LedgerError::Refused(refusal)) = extended
+            && refusal.reason.concerns_key()
+        {
+            self.count_refused_extension(reservation, refusal).await;
+        }
+        extended
+    }
+
+    /// Counts a refusal for the token of a reservation. Counts may be lost, so that of a failing database is.
+    async fn count_refused_extension(&self, reservation: ReservationHandle, refusal: Refusal) {
+        let found = async { reservations::list_by_ids(&mut *self.db.acquire().await?, &[reservation.id]).await };
+        if let Ok(found) = found.await
+            && let Some((reservation, _)) = found.get(&reservation.id)
+        {
+            self.refused.count(reservation.user_id, reservation.token_id, refusal, &self.now());
+        }
+    }
+}
+
+/// Moves more quota from remain to used, for a reservation that was made before.
+struct Extend {
+    gateway: GatewayId,
+    reservation: ReservationHandle,
+    request: ExtendRequest,
+}
+
+impl Operation for Extend {
+    const NAME: &'static str = "extend";
+
+    type Outcome = Extended;
+
+    fn owner(&self) -> UserId {
+        self.reservation.owner
+    }
+
+    fn require<'a>(&'a self, rows: &mut Rows<'a>) {
+        rows.reservations.insert(self.reservation.id);
+        rows.extended.insert(self.reservation.id);
+    }
+
+    fn apply(&self, batch: &mut Batch<'_>) -> Result<Extended, LedgerError> {
+        let id = self.reservation.id;
+        let (_, request) = batch.reservation(id)?;
+        let until = self.request.seconds.map(|seconds| batch.at.now.plus(seconds));
+        let extension = Extension { quota: self.request.quota, until };
+        batch.balances.extend(self.gateway, id, extension, &request.context(), &batch.at)?;
+        let (extended, _) = batch.reservation(id)?;
+        let remain_quota = batch.balances.remain(extended.token_id);
+        Ok(Extended { reserved: extended.held, expires_at: extended.expires_at, remain_quota })
+    }
+}

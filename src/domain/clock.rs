@@ -63,6 +63,14 @@ pub trait Clock: Send + Sync {
         true
     }
 
+    /// How long the database has answered this server without a break; not at all if this clock does not read it.
+    fn reachable_for(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// The database's clock could not be read.
+    fn missed(&self) {}
+
     /// Takes a reading of the database's clock. Returns by how many microseconds the time moved, if that clock was set.
     fn correct(&self, _reading: Reading) -> Option<i64> {
         None
@@ -133,7 +141,12 @@ pub struct DatabaseClock {
     offset: AtomicI64,
     /// The uptime of the newest reading.
     read_at: AtomicI64,
+    /// The uptime of the first reading after the last break; [`UNREACHABLE`] during one.
+    reachable_since: AtomicI64,
 }
+
+/// An uptime that never comes.
+const UNREACHABLE: i64 = i64::MAX;
 
 impl DatabaseClock {
     /// A clock that goes by this reading.
@@ -143,7 +156,14 @@ impl DatabaseClock {
             kept: Mutex::new(reading),
             offset: AtomicI64::new(reading.offset()),
             read_at: AtomicI64::new(reading.answered_at.get()),
+            reachable_since: AtomicI64::new(reading.answered_at.get()),
         }
+    }
+
+    /// How long the database had been reachable at an uptime.
+    fn reachable_for_at(&self, uptime: Uptime) -> Duration {
+        let since = Uptime(self.reachable_since.load(Ordering::SeqCst));
+        if self.is_current_at(uptime) { uptime.since(since) } else { Duration::ZERO }
     }
 
     /// Whether it is current at an uptime.
@@ -170,8 +190,21 @@ impl Clock for DatabaseClock {
         let moved = (!reading.agrees_with(*kept)).then(|| reading.offset().saturating_sub(kept.offset()));
         *kept = kept.or_newer(reading);
         self.offset.store(kept.offset(), Ordering::SeqCst);
+        // While a machine was suspended, no reading failed, and yet nobody could reach it.
+        let is_after_break = self.reachable_since.load(Ordering::SeqCst) == UNREACHABLE;
+        if is_after_break || !self.is_current_at(reading.answered_at) {
+            self.reachable_since.store(reading.answered_at.get(), Ordering::SeqCst);
+        }
         self.read_at.fetch_max(reading.answered_at.get(), Ordering::SeqCst);
         moved
+    }
+
+    fn reachable_for(&self) -> Duration {
+        self.reachable_for_at(self.uptime())
+    }
+
+    fn missed(&self) {
+        self.reachable_since.store(UNREACHABLE, Ordering::SeqCst);
     }
 }
 
@@ -195,12 +228,14 @@ impl Clock for SystemClock {
 pub struct ManualClock {
     time: AtomicI64,
     uptime: AtomicI64,
+    reachable_since: AtomicI64,
 }
 
 impl ManualClock {
     #[must_use]
     pub const fn at(start: UnixTime) -> Self {
-        Self { time: AtomicI64::new(start.get().saturating_mul(Micros::PER_SECOND)), uptime: AtomicI64::new(0) }
+        let time = AtomicI64::new(start.get().saturating_mul(Micros::PER_SECOND));
+        Self { time, uptime: AtomicI64::new(0), reachable_since: AtomicI64::new(0) }
     }
 
     /// Lets time pass.
@@ -222,6 +257,15 @@ impl Clock for ManualClock {
 
     fn uptime(&self) -> Uptime {
         Uptime(self.uptime.load(Ordering::SeqCst))
+    }
+
+    fn reachable_for(&self) -> Duration {
+        self.uptime().since(Uptime(self.reachable_since.load(Ordering::SeqCst)))
+    }
+
+    /// The database answers again at once.
+    fn missed(&self) {
+        self.reachable_since.store(self.uptime().get(), Ordering::SeqCst);
     }
 }
 
@@ -273,6 +317,29 @@ mod tests {
         assert!(!at(16));
         clock.correct(fair(14, 50, 0));
         assert_eq!([16, 19, 20].map(at), [true, true, false], "a less exact reading is a reading too");
+    }
+
+    #[test]
+    fn the_database_is_reachable_since_the_first_reading_after_the_last_break() {
+        let clock = DatabaseClock::new(fair(10, 2, 0));
+        let reachable = |at: i64| clock.reachable_for_at(Uptime(at * Micros::PER_SECOND)).as_millis();
+        assert_eq!([10, 12].map(reachable), [0, 1_998]);
+        for at in 11..20 {
+            clock.correct(fair(at, 2, 0));
+        }
+        assert_eq!(reachable(20), 9_998);
+        assert_eq!(reachable(25), 0, "no reading for five seconds");
+        clock.correct(fair(25, 2, 0));
+        assert_eq!([26, 27].map(reachable), [998, 1_998], "counted from the first reading after that");
+        clock.missed();
+        assert_eq!(reachable(27), 0);
+        clock.missed();
+        clock.correct(fair(28, 2, 0));
+        clock.correct(fair(29, 2, 0));
+        assert_eq!(reachable(31), 2_998);
+        // A clock that was set is still a clock that answered.
+        clock.correct(fair(31, 2, 40_000_000_000));
+        assert_eq!(reachable(32), 3_998);
     }
 
     #[test]

@@ -77,6 +77,7 @@ impl ClockReader {
             ticks.tick().await;
             // Requests that need a reading report the failure.
             if let Err(error) = self.correct().await {
+                self.clock.missed();
                 tracing::debug!(%error, "the database's clock could not be read");
             }
         }

@@ -183,6 +183,9 @@ error_codes! {
     /// `ttl_seconds` is outside its range.
     InvalidTtl = "invalid_ttl", [BAD_REQUEST],
         "Send 1 to 86,400 seconds.";
+    /// `on_expiry` is not a known value.
+    InvalidOnExpiry = "invalid_on_expiry", [BAD_REQUEST],
+        "Send `release` or `charge`, or leave it out.";
     /// `request_id` is empty, too long, or contains control characters.
     InvalidRequestId = "invalid_request_id", [BAD_REQUEST],
         "Send 1 to 128 visible characters.";

@@ -170,6 +170,10 @@ pub const RESERVATION_SECONDS: i64 = 600;
 /// The longest time, in seconds, for which a reservation may hold quota.
 pub const MAX_RESERVATION_SECONDS: i64 = 86_400;
 
+/// How long the database has to be reachable to a server before its job charges holds whose time is over: after an outage,
+/// gateways get to settle first.
+pub const CHARGE_ON_EXPIRY_AFTER: Duration = Duration::from_mins(5);
+
 /// Input or output tokens of one request. Sums over many requests do not overflow.
 pub const MAX_COUNT: i64 = 1_000_000_000_000;
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::columns::wallet;
 use super::{Conn, StorageError};
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
-use crate::domain::ledger::{ChargeOutcome, Counts, LockedToken, RequestDetails, Reservation, Wallet};
+use crate::domain::ledger::{ChargeOutcome, Counts, LockedToken, OnExpiry, RequestDetails, Reservation, Wallet};
 use crate::domain::money::Quota;
 use crate::domain::time::{Day, UnixTime};
 
@@ -166,7 +166,7 @@ pub struct Changes {
 /// A charge to be inserted.
 #[derive(Debug, Clone)]
 pub struct NewCharge {
-    pub gateway_id: GatewayId,
+    pub gateway_id: Option<GatewayId>,
     pub token_id: TokenId,
     pub user_id: UserId,
     pub reservation_id: Option<ReservationId>,
@@ -293,21 +293,22 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
                then 9223372036854775807 else d.completion_tokens + excluded.completion_tokens end), \
          inserted_reservations as ( \
            insert into reservations (created_time, state, id, token_id, user_id, gateway_id, model, request_id, ip, \
-             held, from_remain, expires_at) \
+             held, from_remain, expires_at, charge_on_expiry) \
            select $1, 'open', v.* from unnest($43::bigint[], $44::bigint[], $45::bigint[], $46::bigint[], \
-             $47::text[], $48::text[], $49::text[], $50::bigint[], $51::boolean[], $52::bigint[]) as v), \
+             $47::text[], $48::text[], $49::text[], $50::bigint[], $51::boolean[], $52::bigint[], \
+             $53::boolean[]) as v), \
          changed_reservations as ( \
            update reservations r set ended_time = case when v.state <> 'open' then $1 end, state = v.state, \
              held = v.held, from_remain = v.from_remain, expires_at = v.expires_at, \
              requested = v.requested, charged = v.charged, shortfall = v.shortfall, \
              was_expired = v.was_expired \
-           from unnest($53::bigint[], $54::text[], $55::bigint[], $56::boolean[], $57::bigint[], $58::bigint[], \
-             $59::bigint[], $60::bigint[], $61::boolean[]) as v (id, state, held, from_remain, expires_at, requested, \
+           from unnest($54::bigint[], $55::text[], $56::bigint[], $57::boolean[], $58::bigint[], $59::bigint[], \
+             $60::bigint[], $61::bigint[], $62::boolean[]) as v (id, state, held, from_remain, expires_at, requested, \
              charged, shortfall, was_expired) where r.id = v.id) \
          insert into idempotency_records (created_time, gateway_id, request_id, user_id, request_hash, \
            charged, remain_quota, reservation_id) \
-         select $1, v.* from unnest($62::bigint[], $63::text[], $64::bigint[], \
-           $65::bytea[], $66::bigint[], $67::bigint[], $68::bigint[]) as v",
+         select $1, v.* from unnest($63::bigint[], $64::text[], $65::bigint[], \
+           $66::bytea[], $67::bigint[], $68::bigint[], $69::bigint[]) as v",
         *now as UnixTime,
         // wallets
         &column(wallets, |(id, _)| id.get()),
@@ -333,7 +334,7 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(tokens, |token| token.rate_counters.tokens_tat.get()),
         &column(tokens, |token| token.rate_counters.open_reservations),
         // charges
-        &column(charges, |charge| charge.gateway_id.get()),
+        &column(charges, |charge| charge.gateway_id.map(GatewayId::get)) as &[Option<i64>],
         &column(charges, |charge| charge.token_id.get()),
         &column(charges, |charge| charge.user_id.get()),
         &column(charges, |charge| charge.reservation_id.map(ReservationId::get)) as &[Option<i64>],
@@ -365,6 +366,7 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(new_reservations, |new| new.reservation.held.get()),
         &column(new_reservations, |new| new.reservation.from_remain),
         &column(new_reservations, |new| new.reservation.expires_at.get()),
+        &column(new_reservations, |new| new.reservation.on_expiry == OnExpiry::Charge),
         // changed reservations
         &column(changed_reservations, |(id, _)| id.get()),
         &column(changed_reservations, |(_, now)| now.state.as_str().to_owned()),

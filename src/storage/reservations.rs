@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Conn, StorageError};
 use crate::domain::id::{ReservationId, UserId};
-use crate::domain::ledger::{RequestDetails, Reservation, ReservationHandle, ReservationState, Settlement};
+use crate::domain::ledger::{OnExpiry, RequestDetails, Reservation, ReservationHandle, ReservationState, Settlement};
 use crate::domain::time::UnixTime;
 
 /// Reservations by id, each with what it was made for. A caller that holds the locks of their wallets is the only one to change
@@ -14,7 +14,7 @@ pub async fn list_by_ids(
     ids: &[ReservationId],
 ) -> Result<BTreeMap<ReservationId, (Reservation, RequestDetails)>, StorageError> {
     let rows = sqlx::query!(
-        "select id, token_id, user_id, gateway_id, model, request_id, ip, held, from_remain, expires_at, state, requested, charged, \
+        "select id, token_id, user_id, gateway_id, model, request_id, ip, held, from_remain, expires_at, charge_on_expiry, state, requested, charged, \
          shortfall, was_expired from reservations where id = any($1)",
         ids as &[ReservationId]
     )
@@ -23,11 +23,17 @@ pub async fn list_by_ids(
     Ok(rows
         .into_iter()
         .map(|row| {
+            let on_expiry = if row.charge_on_expiry { OnExpiry::Charge } else { OnExpiry::Release };
             // The table's constraints allow these states and no others.
             let state = match (row.state.as_str(), row.requested, row.charged, row.shortfall) {
                 ("settled", Some(requested), Some(charged), Some(shortfall)) => {
                     let was_expired = row.was_expired.unwrap_or_default();
-                    ReservationState::Settled(Settlement { requested, charged, shortfall, was_expired })
+                    let settlement = Settlement { requested, charged, shortfall, was_expired };
+                    // One that is charged on expiry never expires otherwise, so nothing else settles it after that.
+                    match on_expiry {
+                        OnExpiry::Charge if was_expired => ReservationState::ChargedOnExpiry(settlement),
+                        OnExpiry::Charge | OnExpiry::Release => ReservationState::Settled(settlement),
+                    }
                 }
                 ("released", ..) => ReservationState::Released,
                 ("expired", ..) => ReservationState::Expired,
@@ -40,6 +46,7 @@ pub async fn list_by_ids(
                 held: row.held,
                 from_remain: row.from_remain,
                 expires_at: row.expires_at,
+                on_expiry,
                 state,
             };
             // Only an address is ever written.
@@ -49,12 +56,20 @@ pub async fn list_by_ids(
         .collect())
 }
 
-/// Open reservations whose time is over at `now`, oldest first, at most `limit`.
-pub async fn list_overdue(conn: &mut Conn, now: UnixTime, limit: i64) -> Result<Vec<ReservationHandle>, StorageError> {
+/// Open reservations whose time is over at `now`, oldest first, at most `limit`. Without `charged`, only those whose hold is
+/// given back then.
+pub async fn list_overdue(
+    conn: &mut Conn,
+    now: UnixTime,
+    charged: bool,
+    limit: i64,
+) -> Result<Vec<ReservationHandle>, StorageError> {
     let rows = sqlx::query!(
-        r#"select id, user_id as "owner: UserId" from reservations where state = 'open' and expires_at <= $1
-           order by expires_at limit $2"#,
+        r#"select id, user_id as "owner: UserId" from reservations
+           where state = 'open' and expires_at <= $1 and ($2 or not charge_on_expiry)
+           order by expires_at limit $3"#,
         now as UnixTime,
+        charged,
         limit
     )
     .fetch_all(conn)

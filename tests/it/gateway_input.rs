@@ -16,6 +16,7 @@ async fn invalid_input_is_refused_with_the_name_of_its_field_and_charges_nothing
     const BAD_IP: Refusal = (400, "invalid_ip", "`ip` must be an IPv4 or IPv6 address");
     const BAD_MODEL: Refusal = (400, "invalid_model", "`model` must have at most 128 characters");
     const TTL: Refusal = (400, "invalid_ttl", "`ttl_seconds` must be 1 to 86400");
+    const ON_EXPIRY: Refusal = (400, "invalid_on_expiry", "`on_expiry` must be `release` or `charge`");
     const ID: Refusal = (400, "invalid_request_id", "`request_id` must have 1 to 128 visible characters");
     const PROMPT: Refusal = (400, "invalid_count", "`prompt_tokens` must be 0 to 1000000000000");
     const COMPLETION: Refusal = (400, "invalid_count", "`completion_tokens` must be 0 to 1000000000000");
@@ -46,6 +47,10 @@ async fn invalid_input_is_refused_with_the_name_of_its_field_and_charges_nothing
         (spends, "request_id", json!("r".repeat(129)), ID),
         (spends, "request_id", json!("r\0"), ID),
         (spends, "request_id", json!(7), (400, "invalid_field", "`request_id` must be a string")),
+        (&["reserve"], "on_expiry", json!("keep"), ON_EXPIRY),
+        (&["reserve"], "on_expiry", json!(""), ON_EXPIRY),
+        (&["reserve"], "on_expiry", json!("CHARGE"), ON_EXPIRY),
+        (&["reserve"], "on_expiry", json!(true), (400, "invalid_field", "`on_expiry` must be a string")),
         (&["reserve"], "ttl_seconds", json!(0), TTL),
         (&["reserve"], "ttl_seconds", json!(-1), TTL),
         (&["reserve"], "ttl_seconds", json!(86_401), TTL),

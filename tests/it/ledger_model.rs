@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use keymeter::api::state::AppState;
+use keymeter::domain::bounds;
 use keymeter::service::jobs::expire_overdue;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -14,7 +15,7 @@ use sqlx::PgPool;
 use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::{Answer, Caller, TestApp};
 
-const STEPS: usize = 600;
+const STEPS: usize = 900;
 
 type ApiError = (u16, &'static str, &'static str);
 
@@ -55,13 +56,16 @@ enum State {
     Settled { requested: i64, charged: i64, shortfall: i64, was_expired: bool },
     Released,
     Expired,
+    ChargedOnExpiry,
 }
 
+#[derive(Clone, Copy)]
 struct Reservation {
     token: usize,
     quota: i64,
     from_remain: bool,
     until: i64,
+    charge_on_expiry: bool,
     state: State,
 }
 
@@ -80,12 +84,22 @@ struct Model {
 #[derive(Clone, Copy)]
 enum Record {
     Charge { token: usize, quota: i64, remain: i64 },
-    Reserve { token: usize, quota: i64, seconds: i64, hold: usize, remain: i64 },
+    Reserve { asked: Asked, hold: usize, remain: i64 },
+}
+
+/// A reservation as it is asked for.
+#[derive(Clone, Copy, PartialEq)]
+struct Asked {
+    token: usize,
+    quota: i64,
+    seconds: i64,
+    charge_on_expiry: bool,
 }
 
 /// A reservation as it is answered.
 struct Reserved {
     hold: usize,
+    quota: i64,
     until: i64,
     remain: i64,
 }
@@ -120,25 +134,51 @@ impl Model {
         Ok(remain)
     }
 
-    fn reserve(&mut self, token: usize, quota: i64, seconds: i64, id: Option<u32>) -> Result<Reserved, ApiError> {
+    fn reserve(&mut self, asked: Asked, id: Option<u32>) -> Result<Reserved, ApiError> {
         match id.and_then(|id| self.records.get(&id)) {
-            Some(Record::Reserve { token: t, quota: q, seconds: s, hold, remain })
-                if (*t, *q, *s) == (token, quota, seconds) =>
-            {
-                let before = &self.reserved[*hold];
-                let is_open = before.state == State::Open && self.now < before.until;
-                let again = Reserved { hold: *hold, until: before.until, remain: *remain };
-                return if is_open { Ok(again) } else { Err(RESERVATION_ENDED) };
+            Some(Record::Reserve { asked: before, hold, remain }) if *before == asked => {
+                let Reservation { state, quota, until, .. } = self.reserved[*hold];
+                let again = Reserved { hold: *hold, quota, until, remain: *remain };
+                return if state == State::Open && self.now < until { Ok(again) } else { Err(RESERVATION_ENDED) };
             }
             Some(_) => return Err(REQUEST_ID_REUSED),
             None => {}
         }
+        let Asked { token, quota, seconds, charge_on_expiry } = asked;
         let remain = self.take(token, quota)?;
         let from_remain = !self.tokens[token].unlimited;
         let (hold, until) = (self.reserved.len(), self.now + seconds);
-        self.reserved.push(Reservation { token, quota, from_remain, until, state: State::Open });
-        self.records.extend(id.map(|id| (id, Record::Reserve { token, quota, seconds, hold, remain })));
-        Ok(Reserved { hold, until, remain })
+        self.reserved.push(Reservation { token, quota, from_remain, until, charge_on_expiry, state: State::Open });
+        self.records.extend(id.map(|id| (id, Record::Reserve { asked, hold, remain })));
+        Ok(Reserved { hold, quota, until, remain })
+    }
+
+    /// Returns what is held, until when, and the remaining quota.
+    fn extend(&mut self, hold: usize, total: i64, seconds: i64) -> Result<(i64, i64, i64), ApiError> {
+        let Reservation { token, quota, from_remain, until, state, .. } = self.reserved[hold];
+        if state != State::Open || until <= self.now {
+            return Err(RESERVATION_ENDED);
+        }
+        let (more, later) = (total.max(quota), until.max(self.now + seconds));
+        if (more, later) != (quota, until) {
+            let owner = self.tokens[token].owner;
+            match () {
+                () if more > quota => drop(self.take(token, more - quota)?),
+                () if self.tokens[token].deleted => return Err(INVALID_KEY),
+                () if self.tokens[token].off => return Err(TOKEN_DISABLED),
+                () if self.wallets[owner].off => return Err(USER_DISABLED),
+                () => {}
+            }
+            let (token, wallet) = (&mut self.tokens[token], &mut self.wallets[owner]);
+            if more > quota {
+                // What was held before is held like what is added.
+                token.transfer(wallet, -quota, from_remain || !token.unlimited);
+                token.transfer(wallet, quota, !token.unlimited);
+                self.reserved[hold].from_remain = !token.unlimited;
+            }
+            (self.reserved[hold].quota, self.reserved[hold].until) = (more, later);
+        }
+        Ok((more, later, self.tokens[token].remain))
     }
 
     /// Returns charged, shortfall, true if it had expired, and the remaining quota.
@@ -148,7 +188,7 @@ impl Model {
         let wallet = &mut self.wallets[token.owner];
         let was_expired = hold.state == State::Expired;
         match hold.state {
-            State::Released => return Err(RESERVATION_ENDED),
+            State::Released | State::ChargedOnExpiry => return Err(RESERVATION_ENDED),
             State::Settled { requested: before, .. } if before != requested => return Err(RESERVATION_ENDED),
             State::Settled { charged, shortfall, was_expired, .. } => {
                 return Ok((charged, shortfall, was_expired, token.remain));
@@ -173,7 +213,7 @@ impl Model {
         let hold = &mut self.reserved[hold];
         let token = &mut self.tokens[hold.token];
         match hold.state {
-            State::Settled { .. } => return Err(RESERVATION_ENDED),
+            State::Settled { .. } | State::ChargedOnExpiry => return Err(RESERVATION_ENDED),
             State::Released | State::Expired => {}
             State::Open => {
                 token.transfer(&mut self.wallets[token.owner], -hold.quota, hold.from_remain || !token.unlimited);
@@ -186,8 +226,15 @@ impl Model {
     fn advance(&mut self, seconds: i64) {
         self.now += seconds;
         for hold in 0..self.reserved.len() {
-            if self.reserved[hold].state == State::Open && self.reserved[hold].until <= self.now {
+            let Reservation { token, until, charge_on_expiry, state, .. } = self.reserved[hold];
+            if state != State::Open || until > self.now {
+                continue;
+            }
+            if !charge_on_expiry {
                 self.end(hold, State::Expired).unwrap();
+            } else if self.now - crate::harness::START >= 300 {
+                self.reserved[hold].state = State::ChargedOnExpiry;
+                self.wallets[self.tokens[token].owner].requests += 1;
             }
         }
     }
@@ -284,39 +331,53 @@ impl World {
             (25..45, _) => {
                 let request = rng.random_bool(0.6).then(|| rng.random_range(0..80_u32));
                 let before = request.and_then(|request| model.records.get(&request));
-                let (token, quota, seconds) = match before {
-                    Some(Record::Reserve { token, quota, seconds, .. }) if rng.random_bool(0.8) => {
-                        (*token, *quota, *seconds)
-                    }
-                    _ => (token, quota, rng.random_range(1..=90)),
+                let asked = match before {
+                    Some(Record::Reserve { asked, .. }) if rng.random_bool(0.8) => *asked,
+                    _ => Asked {
+                        token,
+                        quota,
+                        seconds: rng.random_range(1..=90),
+                        charge_on_expiry: rng.random_bool(0.3),
+                    },
                 };
-                let mut body = json!({ "key": self.tokens[token].1, "quota": quota, "ttl_seconds": seconds });
+                let key = &self.tokens[asked.token].1;
+                let mut body = json!({ "key": key, "quota": asked.quota, "ttl_seconds": asked.seconds });
+                if asked.charge_on_expiry {
+                    body["on_expiry"] = json!("charge");
+                }
                 if let Some(request) = request {
                     body["request_id"] = json!(format!("r{request}"));
                 }
                 let answer = self.post("reserve", body.clone()).await;
                 let data = answer.json()["data"].clone();
                 let known = self.reservations.len();
-                assert_answer(
-                    &answer,
-                    model.reserve(token, quota, seconds, request),
-                    |Reserved { hold, until, remain }| {
-                        if hold == known {
-                            self.reservations.push(data["reservation_id"].clone());
-                        }
-                        let request = body.get("request_id").cloned().unwrap_or(data["request_id"].clone());
-                        let made = json!({
-                            "reservation_id": self.reservations[hold], "expires_at": until, "reserved": quota,
-                            "remain_quota": remain, "request_id": request,
-                        });
-                        self.of_token(token, made)
-                    },
-                );
+                assert_answer(&answer, model.reserve(asked, request), |Reserved { hold, quota, until, remain }| {
+                    if hold == known {
+                        self.reservations.push(data["reservation_id"].clone());
+                    }
+                    let request = body.get("request_id").cloned().unwrap_or(data["request_id"].clone());
+                    let made = json!({
+                        "reservation_id": self.reservations[hold], "expires_at": until, "reserved": quota,
+                        "remain_quota": remain, "request_id": request,
+                    });
+                    self.of_token(asked.token, made)
+                });
             }
-            (45..62, Some(hold)) => {
+            (45..50, Some(hold)) => {
+                let (total, seconds) = (rng.random_range(0..=120), rng.random_range(1..=90));
+                let body = json!({ "reservation_id": self.reservations[hold], "quota": total, "ttl_seconds": seconds });
+                let answer = self.post("extend", body).await;
+                assert_answer(&answer, model.extend(hold, total, seconds), |(reserved, until, remain)| {
+                    json!({
+                        "reservation_id": self.reservations[hold], "reserved": reserved, "expires_at": until,
+                        "remain_quota": remain,
+                    })
+                });
+            }
+            (50..64, Some(hold)) => {
                 let again = match model.reserved[hold].state {
                     State::Settled { requested, .. } if rng.random_bool(0.5) => requested,
-                    _ => rng.random_range(0..=120),
+                    _ => rng.random_range(0..=200),
                 };
                 let answer =
                     self.post("settle", json!({ "reservation_id": self.reservations[hold], "quota": again })).await;
@@ -326,7 +387,7 @@ impl World {
                     })
                 });
             }
-            (62..72, Some(hold)) => {
+            (64..72, Some(hold)) => {
                 let answer = self.post("release", json!({ "reservation_id": self.reservations[hold] })).await;
                 assert_answer(&answer, model.end(hold, State::Released), |remain| json!({ "remain_quota": remain }));
             }
@@ -335,7 +396,14 @@ impl World {
                 let seconds = rng.random_range(2..=30);
                 self.app.clock.advance(seconds);
                 model.advance(seconds);
-                expire_overdue(&self.replica.db, &self.replica.clock, &self.replica.ledger).await.unwrap();
+                expire_overdue(
+                    &self.replica.db,
+                    &self.replica.clock,
+                    &self.replica.ledger,
+                    bounds::CHARGE_ON_EXPIRY_AFTER,
+                )
+                .await
+                .unwrap();
             }
             (80..86, _) if !model.tokens[token].deleted && !model.wallets[owner].off => {
                 let (remain, unlimited) = (rng.random_range(0..=500), rng.random_bool(0.3));
@@ -440,11 +508,14 @@ async fn run_random_operations(pool: PgPool, seed: u64) {
         count(|state| matches!(state, State::Settled { shortfall: 1.., .. })),
         count(|state| *state == State::Released),
         count(|state| *state == State::Expired),
+        count(|state| *state == State::ChargedOnExpiry),
     ];
     assert!(met.iter().all(|met| *met > 2), "too few operations of a kind: {met:?}");
     model.advance(90);
     world.app.clock.advance(90);
-    expire_overdue(&world.replica.db, &world.replica.clock, &world.replica.ledger).await.unwrap();
+    expire_overdue(&world.replica.db, &world.replica.clock, &world.replica.ledger, bounds::CHARGE_ON_EXPIRY_AFTER)
+        .await
+        .unwrap();
     world.assert_matches(&model).await;
     assert_ledger_invariants(&world.app.pool).await;
 }
@@ -472,7 +543,14 @@ async fn l7_a_repeated_settlement_gets_the_same_answer(pool: PgPool) {
         let held = world.post("reserve", json!({ "key": key, "quota": 50, "ttl_seconds": 5 })).await.ok();
         if expired {
             world.app.clock.advance(5);
-            expire_overdue(&world.replica.db, &world.replica.clock, &world.replica.ledger).await.unwrap();
+            expire_overdue(
+                &world.replica.db,
+                &world.replica.clock,
+                &world.replica.ledger,
+                bounds::CHARGE_ON_EXPIRY_AFTER,
+            )
+            .await
+            .unwrap();
         }
         let settle = json!({ "reservation_id": held["reservation_id"], "quota": 50 });
         let first = world.post("settle", settle.clone()).await.ok();

@@ -1,11 +1,13 @@
 //! Specification §11: how reservations are settled, released and expired.
 
+use keymeter::domain::clock::Clock;
 use serde_json::json;
 use sqlx::PgPool;
 
 use crate::harness::gateway::{
-    ENDED, NO_RESERVATION, app_with_wallet, asks, balances, refused, releases, reserves, settles,
+    ENDED, NO_RESERVATION, app_with_wallet, asks, balances, edits, refused, releases, reserves, settles,
 };
+use crate::harness::ledger_invariants::assert_ledger_invariants;
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_reservation_is_found_only_by_its_whole_id(pool: PgPool) {
@@ -148,4 +150,111 @@ async fn l7_reservations_of_a_deleted_token_can_be_settled_and_released(pool: Pg
     let me = ana.get("/api/user/self").await.ok();
     assert_eq!((&me["quota"], &me["used_quota"]), (&json!(80), &json!(20)));
     releases(&gateway, &expired).await.ok();
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l7_a_reservation_that_is_charged_on_expiry_is_charged_once_by_the_job(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let limits = json!({ "concurrency": 1 });
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 500, "rate_limits": limits })).await;
+    let reserve = json!({
+        "key": key, "quota": 100, "ttl_seconds": 60, "on_expiry": "charge", "request_id": "r 1", "model": "o1",
+        "ip": "10.1.2.3",
+    });
+    let held = asks(&gateway, "reserve", &reserve).await.ok()["reservation_id"].clone();
+    // The database has to be reachable for five minutes.
+    for seconds in [60, 239] {
+        app.clock.advance(seconds);
+        app.expire_overdue().await;
+        let open: i64 = sqlx::query_scalar("select count(*) from reservations where state = 'open'")
+            .fetch_one(&app.pool)
+            .await
+            .unwrap();
+        assert_eq!(open, 1);
+        asks(&gateway, "reserve", &json!({ "key": key, "quota": 1 })).await.refuses(429, "too_many_concurrent");
+    }
+    app.clock.advance(1);
+    for _ in 0..2 {
+        app.expire_overdue().await;
+        assert_eq!(balances(&app, &ana, &key).await, [100, 400, 100, 900]);
+    }
+    let charges: Vec<(i64, i64, String, String, String, i64)> = sqlx::query_as(
+        "select quota, shortfall, model, request_id, ip, prompt_tokens + completion_tokens from charges",
+    )
+    .fetch_all(&app.pool)
+    .await
+    .unwrap();
+    assert_eq!(charges, [(100, 0, "o1".to_owned(), "r 1".to_owned(), "10.1.2.3".to_owned(), 0)]);
+    for gateway in [&gateway, &gateway.at(&app.server_ahead(0))] {
+        for quota in [0, 99, 100, 101] {
+            refused(&settles(gateway, &held, quota).await, ENDED);
+        }
+        refused(&releases(gateway, &held).await, ENDED);
+        refused(&asks(gateway, "extend", &json!({ "reservation_id": held, "ttl_seconds": 900 })).await, ENDED);
+        refused(&asks(gateway, "reserve", &reserve).await, ENDED);
+    }
+    assert_eq!(balances(&app, &ana, &key).await, [100, 400, 100, 900]);
+    let daily = &ana.get(&format!("/api/token/{id}/usage")).await.ok()["daily"][0];
+    assert_eq!((&daily["usd"], &daily["requests"]), (&json!(0.0002), &json!(1)));
+    asks(&gateway, "reserve", &json!({ "key": key, "quota": 1 })).await.ok();
+    assert_ledger_invariants(&app.pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l7_a_reservation_that_would_be_charged_can_be_ended_until_the_job_does_it(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 500 })).await;
+    let reserve = async |on_expiry: &str| {
+        let body = json!({ "key": key, "quota": 100, "ttl_seconds": 60, "on_expiry": on_expiry });
+        asks(&gateway, "reserve", &body).await.ok()["reservation_id"].clone()
+    };
+    let [settled, released, charged, returned] =
+        [reserve("charge").await, reserve("charge").await, reserve("charge").await, reserve("release").await];
+    app.clock.advance(290);
+    // The database does not answer for a moment: gateways get another five minutes.
+    app.clock.missed();
+    app.clock.advance(299);
+    app.expire_overdue().await;
+    assert_eq!(balances(&app, &ana, &key).await, [300, 200, 300, 700], "what is given back does not wait for gateways");
+    let answer = json!({ "charged": 30, "shortfall": 0, "expired": false, "remain_quota": 270 });
+    assert_eq!(settles(&gateway, &settled, 30).await.ok(), answer);
+    assert_eq!(releases(&gateway, &released).await.ok(), json!({ "remain_quota": 370 }));
+    app.clock.advance(1);
+    app.expire_overdue().await;
+    assert_eq!(settles(&gateway, &settled, 30).await.ok()["charged"], 30, "settling again is no error");
+    releases(&gateway, &released).await.ok();
+    refused(&settles(&gateway, &charged, 100).await, ENDED);
+    assert_eq!(settles(&gateway, &returned, 5).await.ok()["expired"], true);
+    assert_eq!(balances(&app, &ana, &key).await, [135, 365, 135, 865]);
+    assert_ledger_invariants(&app.pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l7_a_hold_is_charged_on_expiry_whatever_became_of_its_token(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    app.clock.advance(300);
+    for change in ["nothing", "disabled", "limit", "unlimited", "gateway revoked", "deleted"] {
+        let (id, key) = ana.creates_with_key(json!({ "name": change, "remain_quota": 100 })).await;
+        let root = app.root().await;
+        let made = root.post("/api/admin/gateways", json!({ "name": "other" })).await.ok();
+        let other = gateway.with_access_token(made["credential"].as_str().unwrap());
+        let body = json!({ "key": key, "quota": 60, "ttl_seconds": 1, "on_expiry": "charge" });
+        asks(&other, "reserve", &body).await.ok();
+        match change {
+            "disabled" => drop(ana.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await.ok()),
+            "limit" => edits(&ana, id, json!({ "period_limits": { "day": 1 } })).await,
+            "unlimited" => edits(&ana, id, json!({ "unlimited_quota": true })).await,
+            "gateway revoked" => drop(root.delete(&format!("/api/admin/gateways/{}", made["id"])).await.ok()),
+            "deleted" => drop(ana.delete(&format!("/api/token/{id}")).await.ok()),
+            _ => {}
+        }
+        app.clock.advance(1);
+        app.expire_overdue().await;
+        let row = "select used_quota, remain_quota, held, open_reservations from tokens where id = $1";
+        let row: (i64, i64, i64, i64) = sqlx::query_as(row).bind(id).fetch_one(&app.pool).await.unwrap();
+        assert_eq!(row, (60, 40, 0, 0), "{change}");
+        assert_ledger_invariants(&app.pool).await;
+    }
+    let me = ana.get("/api/user/self").await.ok();
+    assert_eq!((&me["quota"], &me["used_quota"], &me["request_count"]), (&json!(640), &json!(360), &json!(6)));
 }

@@ -1,4 +1,4 @@
-//! What gateways call: verify, charge, reserve, settle, release and forward-auth.
+//! What gateways call: verify, charge, reserve, extend, settle, release and forward-auth.
 
 pub mod charge;
 pub mod forward_auth;

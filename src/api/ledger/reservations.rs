@@ -14,14 +14,15 @@ use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
-    AmbiguousAmount, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidRequestId, InvalidTtl, InvalidUsd,
-    LedgerBusy, MissingField, RequestIdReused, ReservationEnded, ReservationNotFound, TooManyConcurrent,
+    AmbiguousAmount, InvalidCount, InvalidIp, InvalidModel, InvalidOnExpiry, InvalidQuota, InvalidRequestId,
+    InvalidTtl, InvalidUsd, LedgerBusy, MissingField, RequestIdReused, ReservationEnded, ReservationNotFound,
+    TooManyConcurrent,
 };
 use crate::api::extract::Json;
 use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::bounds;
-use crate::domain::ledger::{Refusal, RefusalReason, ReservationHandle};
+use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, ReservationHandle};
 use crate::service::ledger::{ExtendRequest, ReserveOutcome, ReserveRequest, Reserved};
 
 /// A hold on quota.
@@ -36,8 +37,11 @@ pub struct ReserveBody {
     usd: Option<UsdText>,
     /// Your id of this reservation, 1 to 128 characters. A retry with the same id returns the first reservation.
     request_id: Option<String>,
-    /// Seconds after which the hold is given back if it is not settled: 1 to 86,400, default 600.
+    /// Seconds after which the reservation expires if it is not settled: 1 to 86,400, default 600.
     ttl_seconds: Option<i64>,
+    /// What becomes of the hold after that: `release` (the default) gives it back; `charge` charges it as a whole, and the
+    /// reservation cannot be settled any more.
+    on_expiry: Option<String>,
     /// The model requested.
     model: Option<String>,
     /// The end client's IP address.
@@ -49,7 +53,7 @@ pub struct ReserveBody {
 pub struct ReservedBody {
     /// Settle or release the reservation by this id.
     reservation_id: String,
-    /// Unix timestamp at which the hold is given back.
+    /// Unix timestamp at which the reservation expires.
     expires_at: i64,
     /// The quota units held.
     reserved: i64,
@@ -97,7 +101,7 @@ pub struct ExtendedBody {
     reservation_id: String,
     /// All the quota units that it holds.
     reserved: i64,
-    /// Unix timestamp at which the hold is given back.
+    /// Unix timestamp at which the reservation expires.
     expires_at: i64,
     /// The token's remaining quota in quota units.
     remain_quota: i64,
@@ -152,7 +156,7 @@ type AmountRefused = (MissingField, AmbiguousAmount, InvalidQuota, InvalidUsd);
 
 /// Why nothing was reserved.
 type ReserveRefused = (
-    (KeyRefused, AmountRefused, InvalidModel, InvalidIp, InvalidTtl),
+    (KeyRefused, AmountRefused, InvalidModel, InvalidIp, InvalidTtl, InvalidOnExpiry),
     (InvalidRequestId, RequestIdReused, ReservationEnded, TooManyConcurrent, LedgerBusy),
 );
 
@@ -174,7 +178,8 @@ pub async fn reserve(
     let quota = amount(body.quota, body.usd.as_ref())?;
     let seconds = ttl(body.ttl_seconds)?.unwrap_or(bounds::RESERVATION_SECONDS);
     let context = context(body.model, body.ip.as_deref())?;
-    let request = ReserveRequest { quota, context, seconds, request_id };
+    let on_expiry = on_expiry(body.on_expiry.as_deref())?;
+    let request = ReserveRequest { quota, context, seconds, on_expiry, request_id };
     let reserved = app.ledger.reserve(gateway, body.key.as_deref().unwrap_or_default(), request).await?;
     Ok(Envelope::of(reserved.into()))
 }
@@ -234,6 +239,15 @@ pub async fn release(
     let reservation = handle(body.reservation_id.as_deref())?;
     let remain_quota = app.ledger.release(gateway, reservation).await?.get();
     Ok(Envelope::of(ReleasedBody { remain_quota }))
+}
+
+/// The optional field `on_expiry`.
+fn on_expiry(text: Option<&str>) -> Result<OnExpiry, ApiError> {
+    let Some(text) = text else {
+        return Ok(OnExpiry::default());
+    };
+    let invalid = || ApiError::new(ErrorCode::InvalidOnExpiry, "`on_expiry` must be `release` or `charge`");
+    OnExpiry::from_text(text).ok_or_else(invalid)
 }
 
 /// The optional field `ttl_seconds`.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Accounts, CurrentPolicy, Extension, LockedToken, Purpose, Refusal, RefusalReason, RequestContext, Reservation,
-    ReservationState, Settlement, TokenState, admit,
+    Accounts, CurrentPolicy, Extension, LockedToken, OnExpiry, Purpose, Refusal, RefusalReason, RequestContext,
+    Reservation, ReservationState, Settlement, TokenState, admit,
 };
 use crate::domain::account::Account;
 use crate::domain::calendar::Moment;
@@ -89,7 +89,7 @@ impl Balances {
         Ok(())
     }
 
-    /// Holds `quota` until `expires_at` for the gateway `by`.
+    /// Holds `quota` for the gateway `by`, until its time is over.
     ///
     /// # Errors
     /// See [`Refusal`]; nothing is held then.
@@ -99,13 +99,21 @@ impl Balances {
         id: TokenId,
         quota: Quota,
         context: &RequestContext,
-        expires_at: UnixTime,
+        (expires_at, on_expiry): (UnixTime, OnExpiry),
         at: &Moment,
     ) -> Result<Reservation, Refusal> {
         let token = self.take(id, Purpose::Hold(quota), context, at)?;
         let from_remain = !token.account.budget.is_unlimited();
-        let (user_id, state) = (token.user_id, ReservationState::Open);
-        Ok(Reservation { token_id: id, user_id, gateway_id: Some(by), held: quota, from_remain, expires_at, state })
+        Ok(Reservation {
+            token_id: id,
+            user_id: token.user_id,
+            gateway_id: Some(by),
+            held: quota,
+            from_remain,
+            expires_at,
+            on_expiry,
+            state: ReservationState::Open,
+        })
     }
 
     /// Lets a reservation hold more, or for longer, if that would be admitted as a reservation made now. Extending it again, or
@@ -166,7 +174,7 @@ impl Balances {
             ReservationState::Settled(before) if before.requested == actual => {
                 return Ok((before, Effect::Unchanged));
             }
-            ReservationState::Settled(_) | ReservationState::Released => {
+            ReservationState::Settled(_) | ReservationState::Released | ReservationState::ChargedOnExpiry(_) => {
                 return Err(RefusalReason::ReservationEnded.into());
             }
         };
@@ -197,15 +205,25 @@ impl Balances {
         self.end_unused(id, ReservationState::Released)
     }
 
-    /// Ends a reservation whose time is over and gives its hold back. Changes nothing if it has ended, or before its time.
+    /// Ends a reservation whose time is over: gives its hold back or, if it was made so, charges it. Changes nothing if it has
+    /// ended, or before its time.
     ///
     /// # Errors
     /// The reservation is unknown, or settled.
-    pub fn expire(&mut self, id: ReservationId, now: UnixTime) -> Result<Effect, Refusal> {
-        match self.reservations.get(&id) {
-            Some(reservation) if reservation.expires_at > now => Ok(Effect::Unchanged),
-            _ => self.end_unused(id, ReservationState::Expired),
+    pub fn expire(&mut self, id: ReservationId, at: &Moment) -> Result<Effect, Refusal> {
+        let reservation = *self.reservations.get(&id).ok_or(RefusalReason::ReservationNotFound)?;
+        if reservation.expires_at > at.now {
+            return Ok(Effect::Unchanged);
         }
+        if (reservation.state, reservation.on_expiry) != (ReservationState::Open, OnExpiry::Charge) {
+            return self.end_unused(id, ReservationState::Expired);
+        }
+        self.end_hold(&reservation);
+        let charged = reservation.held;
+        let settlement = Settlement { requested: charged, charged, shortfall: Quota::ZERO, was_expired: true };
+        self.set_state(id, ReservationState::ChargedOnExpiry(settlement));
+        self.count_charge(reservation.token_id, charged, Counts::default(), at);
+        Ok(Effect::Applied)
     }
 
     /// What a token has left; nothing if it is not locked here.
@@ -239,7 +257,9 @@ impl Balances {
                 Ok(Effect::Applied)
             }
             ReservationState::Released | ReservationState::Expired => Ok(Effect::Unchanged),
-            ReservationState::Settled(_) => Err(RefusalReason::ReservationEnded.into()),
+            ReservationState::Settled(_) | ReservationState::ChargedOnExpiry(_) => {
+                Err(RefusalReason::ReservationEnded.into())
+            }
         }
     }
 

@@ -12,8 +12,8 @@
 //! - **L5** the usage of a day is the sum of its charges (`storage::ledger`, one statement).
 //! - **L6** nothing is taken from a token that is disabled, deleted or expired, or whose owner is disabled.
 //! - **L7** a hold ends exactly once: settled, released or expired. An expired reservation has given its hold back;
-//!   settling it afterwards is a charge without a hold, at most once. Only the gateway that made a reservation can settle
-//!   or release it.
+//!   settling it afterwards is a charge without a hold, at most once. Or, if it was made so, its expiry has charged the
+//!   hold, and nothing follows. Only the gateway that made a reservation can extend, settle or release it.
 //! - **L8** overload refuses or waits; it drops nothing and never skips the ledger (`service::ledger`).
 //! - **L9** the counters of a period are the sum of the usage of its days, and `held` is the sum of the open
 //!   reservations, of a token and of a wallet. Nothing is admitted beyond a period limit.
@@ -33,5 +33,5 @@ pub use balances::{Balances, ChargeOutcome, Counts, Effect, Wallet};
 pub use locked_token::{CurrentPolicy, LockedToken};
 pub use refusal::{Refusal, RefusalReason};
 pub use reservation::{
-    Extension, Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement,
+    Extension, OnExpiry, Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement,
 };

@@ -18,10 +18,38 @@ pub struct Reservation {
     /// Whether the token was limited, so that the hold was taken from its `remain_quota` and returns there. It also returns
     /// there if the token is limited when the hold ends (L2).
     pub from_remain: bool,
-    /// When the hold is given back if it has not ended before.
+    /// When it expires if it has not ended before.
     pub expires_at: UnixTime,
+    pub on_expiry: OnExpiry,
     /// Whether it is open, or how it ended.
     pub state: ReservationState,
+}
+
+/// What becomes of a hold whose time is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnExpiry {
+    /// It is given back, and its reservation can still be settled.
+    #[default]
+    Release,
+    /// It is charged as a whole, and its reservation can never be settled otherwise.
+    Charge,
+}
+
+impl OnExpiry {
+    /// From the text of the API.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        [Self::Release, Self::Charge].into_iter().find(|known| known.as_str() == text)
+    }
+
+    /// The text of the API.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Charge => "charge",
+        }
+    }
 }
 
 /// The state of a reservation. It is open once (L7). Of the others, only `Expired` can change: it can still be settled,
@@ -36,6 +64,8 @@ pub enum ReservationState {
     Released,
     /// Its hold was given back because its time was over.
     Expired,
+    /// Its hold was charged because its time was over.
+    ChargedOnExpiry(Settlement),
 }
 
 impl ReservationState {
@@ -44,17 +74,17 @@ impl ReservationState {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
-            Self::Settled(_) => "settled",
+            Self::Settled(_) | Self::ChargedOnExpiry(_) => "settled",
             Self::Released => "released",
             Self::Expired => "expired",
         }
     }
 
-    /// The settlement of a settled one.
+    /// How it was charged, if it was.
     #[must_use]
     pub const fn settlement(self) -> Option<Settlement> {
         match self {
-            Self::Settled(settlement) => Some(settlement),
+            Self::Settled(settlement) | Self::ChargedOnExpiry(settlement) => Some(settlement),
             Self::Open | Self::Released | Self::Expired => None,
         }
     }
@@ -78,7 +108,7 @@ pub struct Settlement {
     pub charged: Quota,
     /// What neither the hold nor the balances could cover.
     pub shortfall: Quota,
-    /// Whether the reservation had expired before, so that it held nothing any more.
+    /// Whether the reservation had expired before: it held nothing any more, or its hold was charged for that.
     pub was_expired: bool,
 }
 

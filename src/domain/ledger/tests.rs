@@ -98,7 +98,9 @@ fn left(balances: &Balances) -> (i64, i64, i64) {
 }
 
 fn held(balances: &mut Balances, units: i64) {
-    let made = balances.reserve(MAKER, TOKEN, quota(units), &RequestContext::default(), SOON, &now()).unwrap();
+    let made = balances
+        .reserve(MAKER, TOKEN, quota(units), &RequestContext::default(), (SOON, OnExpiry::Release), &now())
+        .unwrap();
     balances.reservations.insert(RESERVATION, made);
 }
 
@@ -219,7 +221,7 @@ fn l7_a_reservation_ends_exactly_once() {
         Err(RefusalReason::ReservationEnded.into())
     );
     assert_eq!(settled.release(MAKER, RESERVATION), Err(RefusalReason::ReservationEnded.into()));
-    assert_eq!(settled.expire(RESERVATION, SOON), Err(RefusalReason::ReservationEnded.into()));
+    assert_eq!(settled.expire(RESERVATION, &soon()), Err(RefusalReason::ReservationEnded.into()));
     assert_eq!(left(&settled), after);
 
     let mut released = balances(10, 10);
@@ -241,7 +243,7 @@ fn l7_only_the_gateway_that_made_a_reservation_can_settle_or_release_it() {
         |_| (),
         |balances| assert!(balances.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).is_ok()),
         |balances| assert!(balances.release(MAKER, RESERVATION).is_ok()),
-        |balances| assert!(balances.expire(RESERVATION, SOON).is_ok()),
+        |balances| assert!(balances.expire(RESERVATION, &soon()).is_ok()),
     ];
     for end in states {
         let mut balances = balances(10, 10);
@@ -266,9 +268,9 @@ fn l7_only_the_gateway_that_made_a_reservation_can_settle_or_release_it() {
 fn l7_a_reservation_expires_at_its_time_and_can_still_be_settled_from_what_is_left() {
     let mut balances = balances(10, 10);
     held(&mut balances, 4);
-    assert_eq!(balances.expire(RESERVATION, NOW), Ok(Effect::Unchanged));
+    assert_eq!(balances.expire(RESERVATION, &now()), Ok(Effect::Unchanged));
     assert_eq!(left(&balances), (6, 4, 6));
-    assert_eq!(balances.expire(RESERVATION, SOON), Ok(Effect::Applied));
+    assert_eq!(balances.expire(RESERVATION, &soon()), Ok(Effect::Applied));
     assert_eq!(left(&balances), (10, 0, 10));
     balances.charge(TOKEN, quota(8), Counts::default(), &RequestContext::default(), &now()).unwrap();
     let late = Settlement { requested: quota(4), charged: quota(2), shortfall: quota(2), was_expired: true };
@@ -394,7 +396,7 @@ fn l7_only_an_open_reservation_of_the_gateway_is_extended_before_its_end() {
     let ends: [End; 3] = [
         |b| assert!(b.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).is_ok()),
         |b| assert!(b.release(MAKER, RESERVATION).is_ok()),
-        |b| assert!(b.expire(RESERVATION, SOON).is_ok()),
+        |b| assert!(b.expire(RESERVATION, &soon()).is_ok()),
     ];
     for end in ends {
         let mut balances = balances(10, 10);
@@ -450,6 +452,57 @@ fn l2_a_hold_that_was_extended_returns_as_a_whole_to_where_its_last_part_was_tak
 }
 
 #[test]
+fn l7_a_reservation_that_is_charged_on_expiry_is_charged_once_and_ends_in_no_other_way() {
+    let ended = RefusalReason::ReservationEnded;
+    let mut balances = balances(10, 20);
+    let term = (SOON, OnExpiry::Charge);
+    let made = balances.reserve(MAKER, TOKEN, quota(4), &RequestContext::default(), term, &now()).unwrap();
+    balances.reservations.insert(RESERVATION, made);
+    assert_eq!(balances.expire(RESERVATION, &now()), Ok(Effect::Unchanged), "not before its time");
+    assert_eq!(balances.expire(RESERVATION, &soon()), Ok(Effect::Applied));
+    let settlement = Settlement { requested: quota(4), charged: quota(4), shortfall: Quota::ZERO, was_expired: true };
+    assert_eq!(balances.reservations[&RESERVATION].state, ReservationState::ChargedOnExpiry(settlement));
+    let (token, wallet) = (balances.tokens[&TOKEN], balances.wallets[&UserId::new(1)]);
+    assert_eq!((left(&balances), wallet.request_count, token.accessed_time), ((6, 4, 16), 1, SOON));
+    assert_eq!((token.account.held, token.rate_counters.open_reservations), (Quota::ZERO, 0));
+    assert_eq!(token.account.period_counters.day_used, quota(4));
+    let before = balances.clone();
+    for cost in [0, 3, 4, 9] {
+        assert_eq!(balances.settle(MAKER, RESERVATION, quota(cost), Counts::default(), &soon()), Err(ended.into()));
+    }
+    assert_eq!(balances.release(MAKER, RESERVATION), Err(ended.into()));
+    assert_eq!(balances.expire(RESERVATION, &soon()), Err(ended.into()));
+    assert_eq!(extend(&mut balances, to(Some(9), Some(SOON.plus(9)))), Err(ended.into()));
+    assert_eq!((&balances.tokens, &balances.wallets), (&before.tokens, &before.wallets));
+    assert_eq!(balances.reservations, before.reservations);
+}
+
+#[test]
+fn l7_a_reservation_that_would_be_charged_on_expiry_ends_like_any_other_before() {
+    type End = fn(&mut Balances) -> Effect;
+    let ends: [(End, (i64, i64, i64)); 2] = [
+        (|b| b.settle(MAKER, RESERVATION, quota(1), Counts::default(), &soon()).unwrap().1, (9, 1, 19)),
+        (|b| b.release(MAKER, RESERVATION).unwrap(), (10, 0, 20)),
+    ];
+    for (end, after) in ends {
+        let mut balances = balances(10, 20);
+        let term = (SOON, OnExpiry::Charge);
+        let made = balances.reserve(MAKER, TOKEN, quota(4), &RequestContext::default(), term, &now()).unwrap();
+        balances.reservations.insert(RESERVATION, made);
+        assert_eq!((end(&mut balances), left(&balances)), (Effect::Applied, after));
+        assert_ne!(balances.expire(RESERVATION, &soon()), Ok(Effect::Applied));
+        assert_eq!(left(&balances), after);
+    }
+}
+
+#[test]
+fn what_becomes_of_an_expired_hold_reads_back_as_it_was_written() {
+    let known = ["release", "charge", "", "Charge", "keep"].map(OnExpiry::from_text);
+    assert_eq!(known, [Some(OnExpiry::Release), Some(OnExpiry::Charge), None, None, None]);
+    assert_eq!([OnExpiry::default(), OnExpiry::Charge].map(OnExpiry::as_str), ["release", "charge"]);
+}
+
+#[test]
 fn l2_held_quota_returns_to_where_it_was_taken_from_even_if_the_token_became_unlimited() {
     let mut balances = balances(10, 10);
     held(&mut balances, 4);
@@ -464,7 +517,7 @@ fn l2_held_quota_of_an_unlimited_token_returns_to_remain_if_the_token_became_lim
     type End = fn(&mut Balances) -> Effect;
     let ends: [(End, (i64, i64, i64)); 3] = [
         (|balances| balances.release(MAKER, RESERVATION).unwrap(), (9, 0, 10)),
-        (|balances| balances.expire(RESERVATION, SOON).unwrap(), (9, 0, 10)),
+        (|balances| balances.expire(RESERVATION, &soon()).unwrap(), (9, 0, 10)),
         (|balances| balances.settle(MAKER, RESERVATION, quota(3), Counts::default(), &now()).unwrap().1, (6, 3, 7)),
     ];
     for (end, expected) in ends {
@@ -545,6 +598,7 @@ fn states_of_reservations_have_the_names_of_the_database() {
         (ReservationState::Settled(settlement), "settled", Some(settlement)),
         (ReservationState::Released, "released", None),
         (ReservationState::Expired, "expired", None),
+        (ReservationState::ChargedOnExpiry(settlement), "settled", Some(settlement)),
     ];
     for (state, name, settled_as) in table {
         assert_eq!((state.as_str(), state.settlement()), (name, settled_as));

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tracing::Instrument;
 
 use super::Finished;
+use crate::domain::bounds;
 use crate::domain::clock::Clock;
 use crate::service::ledger::{Ledger, LedgerError};
 use crate::storage::{Db, StorageError, reservations};
@@ -35,7 +36,7 @@ pub async fn expire_reservations(
             return;
         };
         let span = tracing::error_span!("job", job = NAME);
-        match expire_overdue(&db, &clock, &ledger).instrument(span).await {
+        match expire_overdue(&db, &clock, &ledger, bounds::CHARGE_ON_EXPIRY_AFTER).instrument(span).await {
             Ok(Finished::Yes) => metrics.succeeded(NAME, clock.now().get()),
             Ok(Finished::Later) => {}
             Err(error) => tracing::warn!(job = NAME, %error, "a job failed; the next round tries again"),
@@ -43,15 +44,22 @@ pub async fn expire_reservations(
     }
 }
 
-/// Expires every reservation whose time is over.
+/// Expires every reservation whose time is over. Those whose hold is charged then are left until the database has been
+/// reachable for `charge_after`.
 ///
 /// # Errors
 /// The database failed.
-pub async fn expire_overdue(db: &Db, clock: &Arc<dyn Clock>, ledger: &Ledger) -> Result<Finished, StorageError> {
+pub async fn expire_overdue(
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+    ledger: &Ledger,
+    charge_after: Duration,
+) -> Result<Finished, StorageError> {
     loop {
         let overdue = {
             let mut conn = db.acquire().await?;
-            reservations::list_overdue(&mut conn, clock.now(), LIMIT).await?
+            let charged = clock.reachable_for() >= charge_after;
+            reservations::list_overdue(&mut conn, clock.now(), charged, LIMIT).await?
         };
         let expired = overdue.into_iter().map(|reservation| ledger.expire(reservation));
         let expired = futures_util::future::join_all(expired).await;

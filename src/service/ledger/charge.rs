@@ -173,7 +173,7 @@ impl Operation for Charge {
         let token = self.key.token.id;
         batch.balances.charge(token, self.quota, self.counts, &self.context, &batch.at)?;
         batch.add_charge(NewCharge {
-            gateway_id: self.gateway,
+            gateway_id: Some(self.gateway),
             token_id: token,
             user_id: self.owner(),
             reservation_id: None,

@@ -4,10 +4,11 @@ use super::batch::Batch;
 use super::operation::{Operation, Rows};
 use super::{Ledger, LedgerError};
 use crate::domain::id::UserId;
-use crate::domain::ledger::{Effect, ReservationHandle};
+use crate::domain::ledger::{Counts, Effect, ReservationHandle, ReservationState};
+use crate::storage::ledger::NewCharge;
 
 impl Ledger {
-    /// Ends a reservation whose time is over and gives its hold back. Is idempotent.
+    /// Ends a reservation whose time is over: gives its hold back or, if it was made so, charges it. Is idempotent.
     ///
     /// # Errors
     /// See [`LedgerError`].
@@ -16,7 +17,7 @@ impl Ledger {
     }
 }
 
-/// Gives a hold back because its time is over.
+/// Ends a hold because its time is over.
 struct Expire {
     reservation: ReservationHandle,
 }
@@ -35,6 +36,24 @@ impl Operation for Expire {
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Effect, LedgerError> {
-        Ok(batch.balances.expire(self.reservation.id, batch.at.now)?)
+        let id = self.reservation.id;
+        let effect = batch.balances.expire(id, &batch.at)?;
+        let (reservation, request) = batch.reservation(id)?;
+        if effect == Effect::Applied
+            && let ReservationState::ChargedOnExpiry(settlement) = reservation.state
+        {
+            batch.add_charge(NewCharge {
+                gateway_id: reservation.gateway_id,
+                token_id: reservation.token_id,
+                user_id: reservation.user_id,
+                reservation_id: Some(id),
+                day: batch.balances.charge_day(reservation.token_id, &batch.at),
+                request,
+                quota: settlement.charged,
+                shortfall: settlement.shortfall,
+                counts: Counts::default(),
+            });
+        }
+        Ok(effect)
     }
 }

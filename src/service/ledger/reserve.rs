@@ -7,7 +7,7 @@ use super::idempotency::Idempotency;
 use super::operation::{Operation, Rows};
 use super::{Ledger, LedgerError};
 use crate::domain::id::{GatewayId, UserId};
-use crate::domain::ledger::{RefusalReason, RequestContext, ReservationHandle};
+use crate::domain::ledger::{OnExpiry, RefusalReason, RequestContext, ReservationHandle};
 use crate::domain::money::Quota;
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
@@ -46,6 +46,7 @@ pub struct ReserveRequest {
     pub context: RequestContext,
     /// How long to hold it at most, in seconds.
     pub seconds: i64,
+    pub on_expiry: OnExpiry,
     /// The gateway's own id of the reservation.
     pub request_id: Option<String>,
 }
@@ -62,9 +63,9 @@ impl Ledger {
         request: ReserveRequest,
     ) -> Result<Reserved, LedgerError> {
         let digest = self.digest(key)?;
-        let ReserveRequest { quota, context, seconds, request_id } = request;
+        let ReserveRequest { quota, context, seconds, on_expiry, request_id } = request;
         let idempotency = request_id.as_ref().map(|request_id| {
-            let what = format!("reserve {} {seconds}", quota.get());
+            let what = format!("reserve {} {seconds} {}", quota.get(), on_expiry.as_str());
             Idempotency::new(gateway, request_id, &digest, &what, &context)
         });
         let request_id = request_id.unwrap_or_else(|| self.new_request_id());
@@ -83,6 +84,7 @@ impl Ledger {
             quota,
             context,
             seconds,
+            on_expiry,
             request_id: request_id.clone(),
             idempotency,
         };
@@ -121,6 +123,7 @@ struct Reserve {
     quota: Quota,
     context: RequestContext,
     seconds: i64,
+    on_expiry: OnExpiry,
     /// The gateway's id of the reservation, or the one that it is answered.
     request_id: String,
     idempotency: Option<Idempotency>,
@@ -148,7 +151,8 @@ impl Operation for Reserve {
             return Ok(repeated(made, self.owner(), batch.open_hold(&made), batch.at.now)?);
         }
         let (token, expires_at) = (self.key.token.id, batch.at.now.plus(self.seconds));
-        let made = batch.balances.reserve(self.gateway, token, self.quota, &self.context, expires_at, &batch.at)?;
+        let term = (expires_at, self.on_expiry);
+        let made = batch.balances.reserve(self.gateway, token, self.quota, &self.context, term, &batch.at)?;
         let id = batch.add_reservation(made, self.context.details(self.request_id.clone()));
         let remain_quota = batch.balances.remain(token);
         if let Some(Idempotency { key, request_hash }) = &self.idempotency {

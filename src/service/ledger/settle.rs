@@ -60,7 +60,7 @@ impl Operation for Settle {
         let (reservation, request) = batch.reservation(id)?;
         if effect == Effect::Applied {
             batch.add_charge(NewCharge {
-                gateway_id: self.gateway,
+                gateway_id: Some(self.gateway),
                 token_id: reservation.token_id,
                 user_id: reservation.user_id,
                 reservation_id: Some(id),

@@ -7,6 +7,7 @@ use axum::Router;
 use keymeter::api::state::AppState;
 use keymeter::app::{App, Opened};
 use keymeter::config::Config;
+use keymeter::domain::bounds;
 use keymeter::domain::clock::{Clock, ManualClock};
 use keymeter::domain::time::UnixTime;
 use keymeter::service::foreign_keys::ForeignKeys;
@@ -66,7 +67,7 @@ impl TestApp {
     /// Runs the job that ends overdue reservations once, on another server of the same database.
     pub async fn expire_overdue(&self) {
         let replica = self.replica();
-        expire_overdue(&replica.db, &replica.clock, &replica.ledger).await.unwrap();
+        expire_overdue(&replica.db, &replica.clock, &replica.ledger, bounds::CHARGE_ON_EXPIRY_AFTER).await.unwrap();
     }
 
     /// Not signed in.

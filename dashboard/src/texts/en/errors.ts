@@ -42,6 +42,7 @@ export const errors = {
   invalid_decision: 'Approve or refuse the request.',
   invalid_charges: `Send 1 to ${formatInteger(limits.charges)} charges at once.`,
   invalid_ttl: `A reservation can last 1 to ${formatInteger(limits.reservation_seconds)} seconds.`,
+  invalid_on_expiry: 'A reservation is released or charged when it expires.',
   invalid_request_id: `The request ID must have 1 to ${limits.request_id_characters} visible characters.`,
   invalid_model: `Model names can have up to ${limits.model_characters} characters.`,
   invalid_ip: 'Enter an IP address, without a port.',

@@ -41,6 +41,7 @@ export const errors: Texts['errors'] = {
   invalid_decision: '请批准或拒绝此申请。',
   invalid_charges: `每次可发送 1 到 ${formatInteger(limits.charges)} 笔扣费。`,
   invalid_ttl: `预扣的有效期为 1 到 ${formatInteger(limits.reservation_seconds)} 秒。`,
+  invalid_on_expiry: '预扣到期时只能释放或扣费。',
   invalid_request_id: `请求 ID 必须是 1 到 ${limits.request_id_characters} 个可见字符。`,
   invalid_model: `模型名称最多 ${limits.model_characters} 个字符。`,
   invalid_ip: '请输入 IP 地址，不带端口。',

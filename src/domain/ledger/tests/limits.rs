@@ -38,7 +38,14 @@ fn charge(balances: &mut Balances, units: i64, at: &Moment) -> Result<(), Refusa
 }
 
 fn hold(balances: &mut Balances, units: i64, at: &Moment) -> Result<ReservationId, Refusal> {
-    let made = balances.reserve(MAKER, TOKEN, quota(units), &RequestContext::default(), at.now.plus(600), at)?;
+    let made = balances.reserve(
+        MAKER,
+        TOKEN,
+        quota(units),
+        &RequestContext::default(),
+        (at.now.plus(600), OnExpiry::Release),
+        at,
+    )?;
     let id = ReservationId::new(i64::try_from(balances.reservations.len()).unwrap() + 1);
     balances.reservations.insert(id, made);
     Ok(id)
@@ -199,7 +206,7 @@ fn refused_requests_count_neither_as_requests_nor_as_open_reservations() {
     }
     settle(&mut balances, first, 1, &at(SUNDAY));
     let second = hold(&mut balances, 1, &at(SUNDAY)).unwrap();
-    assert_eq!(balances.expire(second, at(SUNDAY + 600).now), Ok(Effect::Applied));
+    assert_eq!(balances.expire(second, &at(SUNDAY + 600)), Ok(Effect::Applied));
     charge(&mut balances, 1, &at(SUNDAY)).unwrap();
     let refused = Refusal::from(RateExceeded::Requests { limit: 3, retry_after: Some(20) });
     assert_eq!(charge(&mut balances, 1, &at(SUNDAY)), Err(refused));
@@ -310,7 +317,7 @@ proptest! {
                 }
                 Action::Reserve { token, units } => {
                     let expected = admits(token, units);
-                    let done = balances.reserve(MAKER, TokenId::new(token), quota(units), &RequestContext::default(), at.now.plus(60), &at);
+                    let done = balances.reserve(MAKER, TokenId::new(token), quota(units), &RequestContext::default(), (at.now.plus(60), OnExpiry::Release), &at);
                     prop_assert_eq!(done.is_ok(), expected, "{:?}", done);
                     if let Ok(made) = done {
                         balances.reservations.insert(ReservationId::new(i64::try_from(ids.len()).unwrap() + 1), made);

@@ -5,7 +5,7 @@ use super::*;
 #[derive(Debug, Clone)]
 enum Step {
     Charge { token: i64, units: i64 },
-    Reserve { token: i64, units: i64 },
+    Reserve { token: i64, units: i64, on_expiry: OnExpiry },
     Extend { by: GatewayId, nth: prop::sample::Index, units: i64, until: i64 },
     Settle { by: GatewayId, nth: prop::sample::Index, units: i64 },
     Release { by: GatewayId, nth: prop::sample::Index },
@@ -18,12 +18,13 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let units = || prop_oneof![0_i64..60, Just(0), Just(bounds::MAX_QUOTA)];
     let token = || 1_i64..=3;
+    let on_expiry = || prop_oneof![Just(OnExpiry::Release), Just(OnExpiry::Charge)];
     let nth = any::<prop::sample::Index>;
     let by = || prop_oneof![4 => Just(MAKER), 1 => Just(OTHER)];
     prop::collection::vec(
         prop_oneof![
             6 => (token(), units()).prop_map(|(token, units)| Step::Charge { token, units }),
-            6 => (token(), units()).prop_map(|(token, units)| Step::Reserve { token, units }),
+            6 => (token(), units(), on_expiry()).prop_map(|(token, units, on_expiry)| Step::Reserve { token, units, on_expiry }),
             4 => (by(), nth(), units(), 900_i64..2_000).prop_map(|(by, nth, units, until)| Step::Extend { by, nth, units, until }),
             4 => (by(), nth(), units()).prop_map(|(by, nth, units)| Step::Settle { by, nth, units }),
             2 => (by(), nth()).prop_map(|(by, nth)| Step::Release { by, nth }),
@@ -60,8 +61,8 @@ proptest! {
                         *charges.entry(id).or_default() += units;
                     }
                 }
-                Step::Reserve { token, units } => {
-                    if let Ok(made) = balances.reserve(MAKER, TokenId::new(token), quota(units), &RequestContext::default(), SOON, &now()) {
+                Step::Reserve { token, units, on_expiry } => {
+                    if let Ok(made) = balances.reserve(MAKER, TokenId::new(token), quota(units), &RequestContext::default(), (SOON, on_expiry), &now()) {
                         let next = i64::try_from(balances.reservations.len()).unwrap() + 1;
                         balances.reservations.insert(ReservationId::new(next), made);
                     }
@@ -93,7 +94,15 @@ proptest! {
                     let released = balances.release(by, pick(nth));
                     prop_assert!(by == MAKER || released == Err(RefusalReason::ReservationNotFound.into()), "L7");
                 }
-                Step::Expire { nth, at } => drop(balances.expire(pick(nth), UnixTime::new(at))),
+                Step::Expire { nth, at } => {
+                    if let Ok(Effect::Applied) = balances.expire(pick(nth), &moment(UnixTime::new(at))) {
+                        let Reservation { token_id, held, on_expiry, state, .. } = balances.reservations[&pick(nth)];
+                        prop_assert_eq!(on_expiry == OnExpiry::Release, state == ReservationState::Expired, "L7");
+                        if on_expiry == OnExpiry::Charge {
+                            *charges.entry(token_id).or_default() += held.get();
+                        }
+                    }
+                }
                 Step::Switch { token, on } => {
                     let disabled_by = (!on).then_some(Role::User);
                     set_policy(&mut balances, TokenId::new(token), TokenPolicy { disabled_by, ..TokenPolicy::default() });

@@ -10,10 +10,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use http::Method;
+use keymeter::service::jobs::{Finished, expire_overdue};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use tokio::task::JoinSet;
 
+use crate::harness::app::beside;
 use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::process::{children, kill};
 use crate::harness::wait::eventually;
@@ -266,6 +268,59 @@ async fn l4_sigterm_under_load_answers_every_charge_it_makes(mut world: World) {
     world.assert_the_doctor_finds_nothing();
 }
 
+async fn l4_kill_9_under_load_reserves_once_for_each_request_id(mut world: World) {
+    let keys = world.keys_with_quota().await;
+    // Each body with the reservation that was answered, if one was, and whether it may be settled.
+    let sent: Mutex<Vec<(Value, Option<Value>, bool)>> = Mutex::default();
+    let (serial, acknowledged) = (AtomicI64::new(0), AtomicUsize::new(0));
+    for _ in 0..2 {
+        let gateway = world.servers.gateway(0);
+        let enough = acknowledged.load(Ordering::SeqCst) + 200;
+        let client = async || loop {
+            let n = serial.fetch_add(1, Ordering::SeqCst);
+            let (key, on_expiry) = (&keys[usize::try_from(n).unwrap() % keys.len()], ["release", "charge"]);
+            let body = json!({
+                "key": key, "quota": 1 + n % 7, "request_id": format!("h{n}"), "ttl_seconds": 86_400,
+                "on_expiry": on_expiry[usize::from(n % 3 == 0)],
+            });
+            let answer = gateway.try_send(Method::POST, "/api/gateway/reserve", body.to_string()).await;
+            let made = answer.as_ref().ok().map(Answer::ok);
+            sent.lock().unwrap().push((body.clone(), made.clone(), n % 2 == 0));
+            let Some(made) = made else { return };
+            acknowledged.fetch_add(1, Ordering::SeqCst);
+            if n % 2 == 0 {
+                let settle = json!({ "reservation_id": made["reservation_id"], "quota": n % 5 }).to_string();
+                if gateway.try_send(Method::POST, "/api/gateway/settle", settle).await.is_err() {
+                    return;
+                }
+            }
+        };
+        let server = world.servers.running[0].child.id();
+        tokio::join!(join_all((0..16).map(|_| client())), async {
+            eventually("quota is reserved", async || acknowledged.load(Ordering::SeqCst) >= enough).await;
+            kill("-KILL", server);
+        });
+        world.servers.running[0].child.wait().unwrap();
+        world.servers.restart().await;
+        let gateway = world.servers.gateway(0);
+        let sent = sent.lock().unwrap().clone();
+        for (body, made, may_be_settled) in &sent {
+            let again = gateway.post("/api/gateway/reserve", body.clone()).await;
+            if again.status == 200 {
+                assert_eq!(made.as_ref().unwrap_or(&again.ok()), &again.ok(), "another reservation for {body}");
+            } else {
+                assert!(*may_be_settled, "an acknowledged reservation is lost: {body} {}", again.text);
+                again.refuses(409, "reservation_ended");
+            }
+        }
+        let pool = world.servers.pool().await;
+        let counted: i64 = sqlx::query_scalar("select count(*) from reservations").fetch_one(&pool).await.unwrap();
+        assert_eq!(usize::try_from(counted).unwrap(), sent.len(), "one reservation for each id, and no other");
+        assert_ledger_invariants(&pool).await;
+    }
+    world.assert_the_doctor_finds_nothing();
+}
+
 macro_rules! tests_of_one_server {
     ($name:ident, $world:expr, $($scenario:ident),+) => {
         mod $name {
@@ -283,6 +338,7 @@ macro_rules! tests_of_one_server {
             $world,
             l1_sixty_four_clients_exhaust_one_key_and_one_wallet_exactly,
             l4_kill_9_under_load_loses_nothing_and_charges_nothing_twice,
+            l4_kill_9_under_load_reserves_once_for_each_request_id,
             l4_a_crash_of_postgresql_under_load_loses_nothing_and_charges_nothing_twice,
             l4_sigterm_under_load_answers_every_charge_it_makes
         );)+
@@ -308,6 +364,81 @@ async fn l4_kill_9_of_the_server_and_the_private_postgres_at_once_under_load_los
         world.servers.restart().await;
         load.assert_each_charged_once(&world.servers.gateway(0), &world.servers.pool().await).await;
     }
+    world.assert_the_doctor_finds_nothing();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn l7_overdue_holds_are_charged_or_settled_once_through_crashes_of_postgresql() {
+    let world = World::with(1).await;
+    let (keys, gateway) = (world.keys_with_quota().await, world.servers.gateway(0));
+    let cluster = world.cluster.as_ref().unwrap();
+    let pool = world.servers.pool().await;
+    let beside = beside(&pool).await;
+    let mut ends = [0, 0];
+    for round in 0..4_u64 {
+        let mut held = Vec::new();
+        for (n, key) in keys.iter().cycle().take(60).enumerate() {
+            let body = json!({
+                "key": key, "quota": 20 + n, "ttl_seconds": 1, "on_expiry": "charge",
+                "request_id": format!("h{round}.{n}"),
+            });
+            held.push((gateway.post("/api/gateway/reserve", body.clone()).await.ok()["reservation_id"].clone(), body));
+        }
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+        let settled = AtomicUsize::new(0);
+        let settles = join_all(held.iter().enumerate().map(async |(n, (reservation, _))| {
+            tokio::time::sleep(Duration::from_millis(u64::try_from(n).unwrap() * 4)).await;
+            let body = json!({ "reservation_id": reservation, "quota": n % 30 });
+            loop {
+                let answer = gateway.post("/api/gateway/settle", body.clone()).await;
+                match answer.status.as_u16() {
+                    200 => assert_eq!(answer.ok()["charged"], n % 30),
+                    409 => answer.refuses(409, "reservation_ended"),
+                    _ => {
+                        answer.refuses(503, "database_unavailable");
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                        continue;
+                    }
+                }
+                settled.fetch_add(1, Ordering::SeqCst);
+                return answer.status == 200;
+            }
+        }));
+        // The job runs while gateways settle, and while PostgreSQL crashes under both.
+        let job = async {
+            eventually("some are settled", async || settled.load(Ordering::SeqCst) >= 10).await;
+            for n in 0.. {
+                let crash = async {
+                    if n == 0 {
+                        tokio::time::sleep(Duration::from_millis(round * 3)).await;
+                        cluster.crash();
+                        cluster.resume();
+                    }
+                };
+                let run = expire_overdue(&beside.db, &beside.clock, &beside.ledger, Duration::ZERO);
+                let (done, ()) = tokio::join!(run, crash);
+                let open: Result<i64, _> =
+                    sqlx::query_scalar("select count(*) from reservations where state = 'open'").fetch_one(&pool).await;
+                if matches!((done, open), (Ok(Finished::Yes), Ok(0))) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let (by_gateway, ()) = tokio::join!(settles, job);
+        for ((reservation, body), by_gateway) in held.iter().zip(by_gateway) {
+            ends[usize::from(by_gateway)] += 1;
+            let id: i64 = reservation.as_str().unwrap().split_once('.').unwrap().1.parse().unwrap();
+            let row = "select c.quota, r.held, r.was_expired from reservations r join charges c on c.reservation_id = r.id \
+                       where r.id = $1 and r.state = 'settled'";
+            let row: (i64, i64, bool) = sqlx::query_as(row).bind(id).fetch_one(&pool).await.unwrap();
+            assert_eq!(row.2, !by_gateway, "{body}");
+            assert!(by_gateway || row.0 == row.1, "what the job ends is charged as a whole: {row:?}");
+            gateway.post("/api/gateway/reserve", body.clone()).await.refuses(409, "reservation_ended");
+        }
+        assert_ledger_invariants(&pool).await;
+    }
+    assert!(ends.iter().all(|count| *count > 10), "{ends:?}");
     world.assert_the_doctor_finds_nothing();
 }
 

@@ -10,6 +10,7 @@ use keymeter::config::Config;
 use keymeter::domain::bounds;
 use keymeter::domain::clock::{Clock, ManualClock};
 use keymeter::domain::time::UnixTime;
+use keymeter::service::clock;
 use keymeter::service::foreign_keys::ForeignKeys;
 use keymeter::service::jobs::expire_overdue;
 use keymeter::service::passwords::HashCost;
@@ -41,20 +42,20 @@ impl TestApp {
     /// The same with these settings, given as environment variables: `("KEYMETER_ACCOUNTS__CONTACT", "…")`.
     pub async fn with(pool: PgPool, settings: &[(&str, &str)]) -> Self {
         let clock = Arc::new(ManualClock::at(UnixTime::new(START)));
-        let app = assemble(&pool, &clock, settings, 1);
+        let app = assemble(&pool, clock.clone(), settings, 1);
         app.state.users.ensure_root(Some(&ROOT_PASSWORD.into())).await.unwrap();
         Self { router: app.router, clock, pool, foreign_keys: app.foreign_keys, refused_requests: app.refused_requests }
     }
 
     /// Another server on the same database, with the same clock and other random numbers.
     pub fn replica(&self) -> Arc<AppState> {
-        assemble(&self.pool, &self.clock, &[], 2).state
+        assemble(&self.pool, self.clock.clone(), &[], 2).state
     }
 
     /// Another server on the same database, whose clock is `ahead` seconds ahead of this one's (negative: behind).
     pub fn server_ahead(&self, ahead: i64) -> Self {
         let clock = Arc::new(ManualClock::at(self.clock.now().plus(ahead)));
-        let app = assemble(&self.pool, &clock, &[], 3 + ahead.unsigned_abs());
+        let app = assemble(&self.pool, clock.clone(), &[], 3 + ahead.unsigned_abs());
         Self {
             router: app.router,
             clock,
@@ -150,8 +151,14 @@ impl TestApp {
     }
 }
 
+/// The parts of one more server on the database of running ones. It goes by that database's clock.
+pub async fn beside(pool: &PgPool) -> Arc<AppState> {
+    let clock = clock::start(&Db::new(pool.clone())).await.unwrap();
+    assemble(pool, clock, &[], 4).state
+}
+
 /// The service over this database, without rate limits. `seed` is that of its random numbers.
-fn assemble(pool: &PgPool, clock: &Arc<ManualClock>, settings: &[(&str, &str)], seed: u64) -> App {
+fn assemble(pool: &PgPool, clock: Arc<dyn Clock>, settings: &[(&str, &str)], seed: u64) -> App {
     let unlimited = ["SEARCH", "LOGIN", "USAGE", "DROP_IN", "WRONG_KEYS", "REGISTER"]
         .map(|limit| (format!("KEYMETER_LIMITS__{limit}_PER_MINUTE"), "0".to_owned()));
     let given = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -159,5 +166,5 @@ fn assemble(pool: &PgPool, clock: &Arc<ManualClock>, settings: &[(&str, &str)], 
     let config = Config::from_sources(None, all.into_iter()).unwrap();
     let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
     let opened = Opened { db: Db::new(pool.clone()), vault };
-    App::assemble(opened, &config, clock.clone(), Rng::seeded(seed), HashCost::LEAST).unwrap()
+    App::assemble(opened, &config, clock, Rng::seeded(seed), HashCost::LEAST).unwrap()
 }

@@ -29,6 +29,7 @@ pub mod limits;
 pub mod locked_accounts;
 pub mod middleware;
 pub mod models;
+pub mod openai_refusal;
 pub mod openapi;
 pub mod overview;
 pub mod page;

@@ -41,6 +41,7 @@ mod document_limits;
 mod drop_in;
 mod enablement;
 mod error_codes;
+mod error_shape;
 mod extend;
 mod foreign_database;
 mod foreign_keys;

@@ -20,6 +20,9 @@ use crate::domain::money::Quota;
 /// Forward-auth for nginx, Caddy, Traefik and Envoy: `Authorization` is the end client's, and the gateway's credential
 /// comes in `X-Gateway-Credential`. Answers 200 or the status of the refusal.
 #[utoipa::path(get, path = "/api/gateway/auth", tag = "gateway",
+    params(("X-Error-Shape" = Option<String>, Header,
+        description = "With `openai`, a failure is `{\"error\": {\"message\", \"type\", \"param\": null, \"code\"}}`, as SDKs of \
+                       model providers read it, and the gateway's own mistakes are 500 without their reason.")),
     responses((status = 200, body = Envelope<VerificationBody>)))]
 pub async fn auth(
     State(app): State<Arc<AppState>>,

@@ -11,6 +11,7 @@ use crate::api::api_error::ApiError;
 use crate::api::envelope::{Failure, OpenAiFailure};
 use crate::api::error_code::ErrorCode;
 use crate::api::extract::MAX_BODY;
+use crate::api::openai_refusal::OpenAiRefusal;
 use crate::api::state::AppState;
 
 /// The code of a failure as a header, for proxies that do not read bodies.
@@ -19,6 +20,7 @@ const X_ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
 /// Writes the body of every failure, from the [`ApiError`] that travels as an extension of the answer.
 pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
+    let is_for_sdk = OpenAiRefusal::is_asked_for(&path, request.headers());
     let answer = next.run(request).await;
     if !answer.status().is_client_error() && !answer.status().is_server_error() {
         return answer;
@@ -29,6 +31,11 @@ pub async fn render_errors(State(app): State<Arc<AppState>>, request: Request, n
     let refusal = of_handler.unwrap_or_else(|| of_framework(answer.status()));
     if refusal.code == ErrorCode::DatabaseUnavailable {
         app.db.suspect();
+    }
+    if is_for_sdk {
+        let mut answer = OpenAiRefusal::of(&refusal).into_response();
+        answer.extensions_mut().insert(refusal);
+        return answer;
     }
     let (mut parts, _) = answer.into_parts();
     parts.status = refusal.status;

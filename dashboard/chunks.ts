@@ -1,9 +1,14 @@
+import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Plugin, Rolldown } from 'vite';
 
 const source = (file: string) => resolve(import.meta.dirname, 'src', file);
 
 const ADMIN = source('pages/admin/');
+
+const LANGUAGES = readdirSync(source('texts'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => `texts/${name}/index.ts`);
 
 /**
  * Sorts modules into few files, so that a page needs few requests: what `main.tsx` needs before it knows the language,
@@ -19,8 +24,9 @@ export function chunks() {
     name: 'chunks',
     buildEnd() {
       const importsOf = (id: string) => this.getModuleInfo(id)?.importedIds ?? [];
-      const early = ['main.tsx', 'texts/en/index.ts', 'texts/zh/index.ts'];
-      const first = new Set(early.flatMap((file) => [...closure(source(file), importsOf)]));
+      const first = new Set(
+        ['main.tsx', ...LANGUAGES].flatMap((file) => [...closure(source(file), importsOf)]),
+      );
       const shared = closure(source('App.tsx'), importsOf);
       // The first page that people see has none.
       for (const id of closure(source('shared/form/useSendForm.ts'), importsOf)) {

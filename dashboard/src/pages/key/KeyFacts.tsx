@@ -1,6 +1,7 @@
 import { Paper, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { NO_LIMIT, type RateLimits, rates } from '../../api/limits';
+import type { TokenFieldName } from '../../api/tokenChanges';
 import type { Token } from '../../api/tokens';
 import { formatList } from '../../format/list';
 import { formatInteger } from '../../format/locale';
@@ -12,15 +13,15 @@ import { QuotaBar } from '../../shared/QuotaBar';
 import { RelativeTime } from '../../shared/RelativeTime';
 import { useScrollRegion } from '../../shared/useScrollRegion';
 import { texts } from '../../texts';
-import { fieldList, isSwitch } from '../keys/form/fields';
 import { AUTO, groupName } from '../keys/groupName';
 import classes from './KeyFacts.module.css';
 
 const words = texts.key.facts;
 const { fields } = texts.keys;
 
-/** The others are part of a fact. */
-const ownSwitches = fieldList.flatMap(([name, { partOf }]) => (isSwitch(name) && !partOf ? [name] : []));
+/** Booleans that are part of another fact. */
+const parts: TokenFieldName[] = ['unlimited_quota', 'model_limits_enabled', 'cross_group_retry'];
+const others = (Object.keys(fields) as TokenFieldName[]).filter((name) => !parts.includes(name));
 
 interface Props {
   token: Token;
@@ -80,11 +81,14 @@ export function KeyFacts({ token, maskedKey, owner }: Props) {
           )}
         </Fact>
         <RateFact limits={token.rate_limits} />
-        {ownSwitches.map((name) => (
-          <Fact key={name} name={fields[name].label}>
-            {token[name] ? words.on : words.off}
-          </Fact>
-        ))}
+        {others.map(
+          (name) =>
+            typeof token[name] === 'boolean' && (
+              <Fact key={name} name={fields[name].label}>
+                {token[name] ? words.on : words.off}
+              </Fact>
+            ),
+        )}
         {token.note !== '' && (
           <Fact name={fields.note.label} span="whole">
             <Lines label={fields.note.label} text={token.note} />

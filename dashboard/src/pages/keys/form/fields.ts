@@ -34,7 +34,7 @@ interface Field<Value, Sent> {
   hasInput?(value: Value): boolean;
   /** The form shows and checks the field only if this is true. */
   shown?(draft: object): boolean;
-  /** The field that it is shown with, in the form and on the page. */
+  /** The field that it is shown with. */
   partOf?: TokenFieldName;
 }
 
@@ -46,8 +46,8 @@ export type SwitchName = {
 const isAuto = ({ group }: { group: string }) => group === AUTO;
 
 /**
- * All fields of a token that its owner sets, in the order of the form. The form, its checks, requests and the page of a
- * key follow from this list; texts are in `keys.fields`. A boolean is edited by a switch.
+ * All fields of a token that its owner sets, in the order of the form. The form, its checks and requests follow from
+ * this list; texts are in `keys.fields`. A boolean is edited by a switch.
  */
 export const fields = {
   name: { ...text('name'), error: nameError, refusals: ['invalid_name'] },

@@ -48,7 +48,7 @@ dashboard: ## Build the dashboard into dashboard/dist (needs Node.js)
 test: set-up-tests test-service test-document test-dashboard ## Test the service, its OpenAPI document and the dashboard
 
 .PHONY: test-all
-test-all: set-up-tests test-service test-document-all test-dashboard-all ## The same, with every caller and every screen (docs/testing.md)
+test-all: set-up-tests test-service test-otlp test-document-all test-dashboard-all ## The same, with every caller and every screen (docs/testing.md)
 
 .PHONY: set-up-tests
 set-up-tests:
@@ -89,6 +89,10 @@ test-postgres-versions: ## Test the service on each supported PostgreSQL, instal
 		PG_BIN=$$bin $(WITH_POSTGRES) cargo test --locked $(TEST_ARGS) || exit 1; \
 	done
 
+.PHONY: test-otlp
+test-otlp: ## Test the spans that are sent to an OpenTelemetry collector; builds the feature `otlp`
+	$(WITH_POSTGRES) cargo test --locked --features otlp --test otlp
+
 .PHONY: mutants
 mutants: ## Change src/domain in one place at a time; its unit tests must notice (MUTANTS_ARGS; docs/testing.md)
 	scripts/mutants.sh $(MUTANTS_ARGS)
@@ -107,7 +111,7 @@ check-format: ## Check the format of the code
 
 .PHONY: check-code
 check-code: ## Run clippy
-	cargo clippy --all-targets --locked -- -D warnings
+	cargo clippy --all-targets --features otlp --locked -- -D warnings
 
 .PHONY: check-docs
 check-docs: ## Build the code's documentation; warnings are errors

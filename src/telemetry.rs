@@ -13,12 +13,14 @@ pub mod jobs;
 pub mod ledger;
 pub mod refused_requests;
 pub mod requests;
+pub mod traces;
 
 use std::io::IsTerminal;
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
+use traces::Traces;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
@@ -45,11 +47,11 @@ pub enum MetricsAccess {
     Off,
 }
 
-/// Starts the log, on standard error.
+/// Starts the log, on standard error, and the traces.
 ///
 /// # Errors
 /// The filter is invalid.
-pub fn start_log(filter: &str, format: LogFormat) -> Result<(), String> {
+pub fn start_log(filter: &str, format: LogFormat, traces: Option<&Traces>) -> Result<(), String> {
     let filter =
         EnvFilter::try_new(filter).map_err(|error| format!("`log.filter` cannot be read: {error}; try \"info\""))?;
     let lines =
@@ -58,7 +60,10 @@ pub fn start_log(filter: &str, format: LogFormat) -> Result<(), String> {
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).boxed(),
     };
-    let log = tracing_subscriber::registry().with(lines.with_filter(filter)).with(database_calls::layer());
+    let log = tracing_subscriber::registry()
+        .with(lines.with_filter(filter))
+        .with(database_calls::layer())
+        .with(traces.map(Traces::layer));
     log.try_init().map_err(|error| format!("the log cannot be started: {error}"))
 }
 

@@ -22,6 +22,7 @@ use crate::output::{print_error, print_line};
 use crate::service::passwords::HashCost;
 use crate::service::rng::Rng;
 use crate::storage::OpenError;
+use crate::telemetry::traces::Traces;
 use crate::version::VERSION;
 use crate::{doctor, service, telemetry};
 
@@ -143,13 +144,16 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         | Command::Health => {}
     }
     let mut config = Config::load(cli.config.as_deref()).map_err(|error| error.to_string())?;
-    telemetry::start_log(&config.log.filter, config.log.format)?;
+    // Other commands have no spans.
+    let endpoint = if matches!(command, Command::Serve { .. }) { config.log.otlp_endpoint.as_str() } else { "" };
+    let traces = Traces::start(endpoint)?;
+    telemetry::start_log(&config.log.filter, config.log.format, traces.as_ref())?;
     if !matches!(command, Command::Health) {
         restart_without_pgoptions(&config)?;
         app::prepare_as_root(&mut config).map_err(StartError::from)?;
     }
     let runtime = tokio::runtime::Runtime::new().map_err(|error| format!("cannot start threads: {error}"))?;
-    runtime.block_on(async {
+    let code = runtime.block_on(async {
         match command {
             Command::Serve { demo } => app::serve(config, demo).await?,
             Command::Migrate => migrate::run(&config).await?,
@@ -164,7 +168,11 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Openapi | Command::Settings => {}
         }
         Ok(ExitCode::SUCCESS)
-    })
+    });
+    if let Some(traces) = traces {
+        traces.stop();
+    }
+    code
 }
 
 /// The client of PostgreSQL adds `PGOPTIONS` to every session and knows no way to leave it out. Those are meant for some

@@ -194,6 +194,7 @@ pub enum ListKey {
 pub struct Log {
     pub filter: String,
     pub format: LogFormat,
+    pub otlp_endpoint: String,
 }
 
 #[derive(Debug, Deserialize)]

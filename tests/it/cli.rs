@@ -115,6 +115,8 @@ fn an_invalid_setting_in_the_environment_is_named() {
         }
     }
     let dir = tempfile::tempdir().unwrap();
+    let refused = refusal(&run(dir.path(), &[("KEYMETER_LOG__OTLP_ENDPOINT", "http://127.0.0.1:4318")], &["serve"]));
+    assert_eq!(refused, "`log.otlp_endpoint` needs a program that was built with `--features otlp`; this one was not");
     let refused = refusal(&run(dir.path(), &[("KEYMETER_LOG__FILTER", "keymeter=loud")], &["serve"]));
     assert!(refused.starts_with("`log.filter` cannot be read: ") && refused.ends_with("; try \"info\""), "{refused}");
 }

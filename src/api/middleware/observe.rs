@@ -62,13 +62,14 @@ pub async fn observe(State(app): State<Arc<AppState>>, request: Request, next: N
     let method = parts.method.clone();
     // The level decides only whether it exists: a filter that leaves out the lines of requests keeps it.
     let span = tracing::error_span!(
-        "request", %method, route = Empty, request_id = id.0, user_id = Empty
+        "request", %method, route = Empty, request_id = id.0, user_id = Empty, status = Empty, error = Empty,
+        db_calls = Empty, db_us = Empty, otel.name = Empty, otel.kind = Empty, otel.status_code = Empty
     );
     let (user, route) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
     parts.extensions.insert(Observed { user: Arc::clone(&user), route: Arc::clone(&route), span: span.clone() });
 
     let calls = DatabaseCalls::default();
-    let answer = next.run(Request::from_parts(parts, body)).instrument(span);
+    let answer = next.run(Request::from_parts(parts, body)).instrument(span.clone());
     let mut answer = calls.clone().of(answer).await;
 
     id.write(&mut answer);
@@ -79,6 +80,17 @@ pub async fn observe(State(app): State<Arc<AppState>>, request: Request, next: N
     let partial = answer.extensions().get::<PartialFailure>().map(|failure| &failure.0);
     let cause = refusal.and_then(|refusal| refusal.cause.as_ref()).or(partial).map(|cause| &**cause);
     let user_id = user.get().map(|user: &UserId| user.get());
+    if cfg!(feature = "otlp") {
+        // The log has these on the line of the request.
+        span.record("otel.name", format!("{method} {route}")).record("otel.kind", "server");
+        span.record("status", status)
+            .record("error", error)
+            .record("db_calls", calls.count())
+            .record("db_us", calls.micros());
+        if answer.status().is_server_error() {
+            span.record("otel.status_code", "error");
+        }
+    }
     let took = started.elapsed();
     app.http_metrics.answer(&method, route, status, took);
     if let Some(error) = error.filter(|_| status == 401) {

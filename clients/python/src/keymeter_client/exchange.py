@@ -1,0 +1,330 @@
+"""The protocol without input and output: what to send, how to read an answer, when to repeat.
+
+A `Program` yields what is to be done, a `Send` or a `Sleep`, and gets back what came of a `Send`. So the rules are written
+once, and the clients for threads and for asyncio only carry them out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, Literal, TypeVar
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from ._version import __version__
+from .amounts import Usd, pico_dollars, usd_text
+from .answers import Charged, Extended, Released, Reservation, Settled, Verification, read
+from .errors import KeymeterError, Refused, Unavailable, error_of
+
+T = TypeVar("T")
+OnExpiry = Literal["release", "charge"]
+
+TRIES: Final = 3
+TRY_SECONDS: Final = 2.0
+TOTAL_SECONDS: Final = 10.0
+FIRST_PAUSE_SECONDS: Final = 0.1
+# The largest answer is that of 1,000 charges, a few hundred bytes each.
+MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Send:
+    """Post this body to this path, and give up after so many seconds."""
+
+    path: str
+    body: bytes = field(repr=False)
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Sleep:
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class NoAnswer:
+    why: str
+    sent: bool = True
+    """False if the request certainly did not reach Keymeter."""
+
+
+Program = Generator[Send | Sleep, Answer | NoAnswer | None, T]
+
+
+class Settings:
+    """Where the service is, and the credential for it. Its repr does not show the credential."""
+
+    def __init__(self, url: str | None, credential: str | None) -> None:
+        self.url = (url or os.environ.get("KEYMETER_URL", "")).strip().rstrip("/")
+        credential = (credential or os.environ.get("KEYMETER_CREDENTIAL", "")).strip()
+        if not self.url:
+            raise ValueError("set KEYMETER_URL to the address of Keymeter, such as http://127.0.0.1:3000")
+        if not credential:
+            raise ValueError("set KEYMETER_CREDENTIAL to a gateway credential (keymeter gateway create NAME)")
+        # What is wrong is not shown, because it may be a secret.
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("KEYMETER_URL must be an http or https address without a query")
+        if parts.username is not None or parts.password is not None:
+            raise ValueError("KEYMETER_URL must not have a user or a password")
+        if not all("!" <= character <= "~" for character in credential):
+            raise ValueError("KEYMETER_CREDENTIAL must be printable ASCII without blanks")
+        self.headers: Final = {
+            "Authorization": f"Bearer {credential}",
+            "Content-Type": "application/json",
+            "User-Agent": f"keymeter-client-python/{__version__}",
+            # Answers are small, and their size is checked as they arrive.
+            "Accept-Encoding": "identity",
+        }
+
+    def __repr__(self) -> str:
+        return f"Settings(url={self.url!r})"
+
+
+class Tries:
+    """How often and how long a call is still tried."""
+
+    def __init__(self, count: int = TRIES) -> None:
+        self._left = count - 1
+        self._deadline = time.monotonic() + TOTAL_SECONDS
+        self._pause = FIRST_PAUSE_SECONDS
+
+    def seconds(self) -> float:
+        """For the next try."""
+        return min(TRY_SECONDS, self._deadline - time.monotonic())
+
+    def pause(self, error: Unavailable) -> float | None:
+        """Seconds to wait before the next try after this error; None if it was the last."""
+        if self._left == 0 or not error.repeatable:
+            return None
+        seconds = self._pause * random.uniform(0.5, 1.0)
+        if error.retry_after is not None:
+            seconds = max(seconds, error.retry_after)
+        if time.monotonic() + seconds >= self._deadline:
+            return None
+        self._left -= 1
+        self._pause *= 2
+        return seconds
+
+
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    path: str
+    # It may have a key.
+    body: Mapping[str, object] = field(repr=False)
+    read: Callable[[Any], T]
+
+    def result(self, received: Answer | NoAnswer | None) -> T:
+        """Raises Unavailable or Refused."""
+        if not isinstance(received, Answer):
+            why = received.why if received else "nothing was sent"
+            raise Unavailable(f"no answer from Keymeter ({why})", sent=received is not None and received.sent)
+        request_id = received.headers.get("x-request-id")
+        try:
+            envelope = json.loads(received.body)
+            if received.status == 200 and envelope["success"] is True:
+                return self.read(envelope["data"])
+            is_failure = envelope["success"] is False and isinstance(envelope["error"], str)
+        except (ValueError, LookupError, TypeError):
+            is_failure = False
+        if not is_failure:
+            raise Unavailable(
+                f"the answer is not one of Keymeter (HTTP status {received.status}); is KEYMETER_URL right?",
+                received.status,
+                request_id=request_id,
+                # A proxy in front answers 502, 503 and 504 itself.
+                repeatable=received.status >= 500,
+            )
+        raise error_of(envelope, received.status, _seconds(received.headers.get("retry-after")), request_id)
+
+
+def _seconds(header: str | None) -> int | None:
+    return int(header) if header is not None and header.isascii() and header.isdigit() and len(header) < 10 else None
+
+
+def ask(call: Call[T], tries: Tries) -> Program[T]:
+    sent = False
+    while True:
+        # Not in a variable: what reports errors with their variables would show the key.
+        received = yield Send(f"/api/gateway/{call.path}", json.dumps(call.body).encode(), tries.seconds())
+        try:
+            return call.result(received)
+        except Unavailable as error:
+            error.sent = sent = sent or error.sent
+            pause = tries.pause(error)
+            if pause is None:
+                raise
+        yield Sleep(pause)
+
+
+# --- The calls --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charge:
+    """One of the charges of `charges`. Exactly one of `usd` and `quota`."""
+
+    key: str = field(repr=False)
+    usd: Usd | None = None
+    quota: int | None = None
+    model: str | None = None
+    ip: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    request_id: str | None = None
+
+
+def _body(usd: Usd | None, **fields: object) -> dict[str, object]:
+    """Without what is None: absent and null mean the same to Keymeter."""
+    fields["usd"] = None if usd is None else usd_text(pico_dollars(usd))
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _reads(kind: type[T]) -> Callable[[object], T]:
+    return lambda data: read(kind, data)
+
+
+def new_request_id() -> str:
+    return uuid4().hex
+
+
+def verify(key: str, usd: Usd | None, quota: int | None, model: str | None, ip: str | None) -> Program[Verification]:
+    body = _body(usd, key=key, quota=quota, model=model, ip=ip)
+    return ask(Call("verify", body, _reads(Verification)), Tries())
+
+
+def _charge_body(charge: Charge) -> dict[str, object]:
+    return _body(
+        charge.usd,
+        key=charge.key,
+        quota=charge.quota,
+        model=charge.model,
+        ip=charge.ip,
+        prompt_tokens=charge.prompt_tokens,
+        completion_tokens=charge.completion_tokens,
+        request_id=charge.request_id or new_request_id(),
+    )
+
+
+def charge(charge: Charge, tries: int = TRIES) -> Program[Charged]:
+    return ask(Call("charge", _charge_body(charge), _reads(Charged)), Tries(tries))
+
+
+def _outcome(data: Mapping[str, Any]) -> Charged | KeymeterError:
+    if data["success"] is True:
+        return read(Charged, data)
+    retry_after = data.get("retry_after")
+    return error_of(data, retry_after=retry_after if isinstance(retry_after, int) else None)
+
+
+def charges(charges: Sequence[Charge]) -> Program[list[Charged | KeymeterError]]:
+    """Those that could not be decided are sent again, with the same IDs."""
+    bodies = [_charge_body(charge) for charge in charges]
+    tries = Tries()
+    outcomes: list[Charged | KeymeterError] = []
+    undecided = list(range(len(bodies)))
+    while True:
+
+        def outcomes_of(data: list[Mapping[str, Any]], count: int = len(undecided)) -> list[Charged | KeymeterError]:
+            if len(data) != count:
+                raise ValueError("not one outcome for each charge")
+            return [_outcome(each) for each in data]
+
+        call = Call("charges", {"charges": [bodies[index] for index in undecided]}, outcomes_of)
+        try:
+            answer = yield from ask(call, tries)
+        except (Unavailable, Refused):
+            # What was decided before is not lost.
+            if not outcomes:
+                raise
+            return outcomes
+        outcomes = outcomes or list(answer)
+        for index, outcome in zip(undecided, answer, strict=True):
+            outcomes[index] = outcome
+        undecided = [index for index in undecided if isinstance(outcomes[index], Unavailable)]
+        first = next((error for error in outcomes if isinstance(error, Unavailable)), None)
+        pause = None if first is None else tries.pause(first)
+        if pause is None:
+            return outcomes
+        yield Sleep(pause)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A reservation to be made. The same one, sent again, returns the first reservation."""
+
+    body: Mapping[str, object] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        key: str,
+        usd: Usd | None,
+        quota: int | None,
+        model: str | None,
+        ip: str | None,
+        ttl_seconds: int | None,
+        on_expiry: OnExpiry | None,
+        request_id: str | None,
+    ) -> Hold:
+        return cls(
+            _body(
+                usd,
+                key=key,
+                quota=quota,
+                model=model,
+                ip=ip,
+                ttl_seconds=ttl_seconds,
+                on_expiry=on_expiry,
+                request_id=request_id or new_request_id(),
+            )
+        )
+
+
+def reserve(hold: Hold, tries: int = TRIES) -> Program[Reservation]:
+    return ask(Call("reserve", hold.body, _reads(Reservation)), Tries(tries))
+
+
+def undo(hold: Hold) -> Program[object]:
+    """Releases a reservation whose answer was lost. Nobody knows its ID but Keymeter, which returns it again."""
+    reservation = yield from reserve(hold, tries=1)
+    return (yield from release(reservation.reservation_id, tries=1))
+
+
+def extend(reservation_id: str, usd: Usd | None, quota: int | None, ttl_seconds: int | None) -> Program[Extended]:
+    body = _body(usd, reservation_id=reservation_id, quota=quota, ttl_seconds=ttl_seconds)
+    return ask(Call("extend", body, _reads(Extended)), Tries())
+
+
+def settle(
+    reservation_id: str,
+    usd: Usd | None,
+    quota: int | None,
+    prompt_tokens: int | None,
+    completion_tokens: int | None,
+    tries: int = TRIES,
+) -> Program[Settled]:
+    body = _body(
+        usd,
+        reservation_id=reservation_id,
+        quota=quota,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
+    )
+    return ask(Call("settle", body, _reads(Settled)), Tries(tries))
+
+
+def release(reservation_id: str, tries: int = TRIES) -> Program[Released]:
+    return ask(Call("release", {"reservation_id": reservation_id}, _reads(Released)), Tries(tries))

@@ -1,0 +1,311 @@
+"""The client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, TypeVar
+
+import httpx
+
+from . import exchange
+from .amounts import Usd
+from .answers import Charged, Extended, Released, Reservation, Settled, Verification
+from .errors import KeymeterError, Refused, Unavailable
+from .exchange import MAX_ANSWER_BYTES, Answer, Charge, Hold, NoAnswer, OnExpiry, Program, Send, Settings, Sleep
+from .outbox import CLOSE_SECONDS, Ending, Outbox, log
+from .spending import Spending
+from .transport import LIMITS, no_answer
+
+T = TypeVar("T")
+
+
+class AsyncKeymeter:
+    """Keymeter's calls for gateways, for asyncio. Use it in one event loop.
+
+    `url` and `credential` default to the environment variables `KEYMETER_URL` and `KEYMETER_CREDENTIAL`. `max_spends` is how
+    many spends may be open or wait for their settlement at a time; beyond it, new ones raise Unavailable.
+    """
+
+    def __init__(self, url: str | None = None, credential: str | None = None, *, max_spends: int = 10_000) -> None:
+        self._settings = Settings(url, credential)
+        self._http = httpx.AsyncClient(base_url=self._settings.url, headers=self._settings.headers, limits=LIMITS)
+        self._outbox = Outbox(max_spends)
+        self._hurry = asyncio.Event()
+        # The loop itself keeps only weak references to tasks.
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._renewals: set[asyncio.Task[None]] = set()
+
+    def __repr__(self) -> str:
+        return f"AsyncKeymeter(url={self._settings.url!r})"
+
+    @property
+    def waiting(self) -> int:
+        """How many settlements could not be sent yet."""
+        return len(self._outbox)
+
+    async def __aenter__(self) -> AsyncKeymeter:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Waits up to 5 seconds for settlements that were not sent yet, and closes the connections."""
+        self._outbox.closed = True
+        self._hurry.set()
+        for renewal in self._renewals:
+            renewal.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CLOSE_SECONDS)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._outbox.give_up()
+        await self._http.aclose()
+
+    async def verify(
+        self,
+        key: str,
+        *,
+        usd: Usd | None = None,
+        quota: int | None = None,
+        model: str | None = None,
+        ip: str | None = None,
+    ) -> Verification:
+        """Asks whether a key may be used. Charges nothing, and raises nothing for a key that may not: read `valid`."""
+        return await self._run(exchange.verify(key, usd, quota, model, ip))
+
+    async def charge(
+        self,
+        key: str,
+        *,
+        usd: Usd | None = None,
+        quota: int | None = None,
+        model: str | None = None,
+        ip: str | None = None,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+        request_id: str | None = None,
+    ) -> Charged:
+        """Charges a known cost. Without a `request_id` of yours it gets one, so that its retries charge once."""
+        charge = Charge(
+            key=key,
+            usd=usd,
+            quota=quota,
+            model=model,
+            ip=ip,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            request_id=request_id,
+        )
+        return await self._run(exchange.charge(charge))
+
+    async def charges(self, charges: Sequence[Charge]) -> list[Charged | KeymeterError]:
+        """Up to 1,000 charges. Each succeeds or fails on its own: the errors are in the list, in the order of the charges."""
+        return await self._run(exchange.charges(charges))
+
+    async def reserve(
+        self,
+        key: str,
+        *,
+        usd: Usd | None = None,
+        quota: int | None = None,
+        model: str | None = None,
+        ip: str | None = None,
+        ttl_seconds: int | None = None,
+        on_expiry: OnExpiry | None = None,
+        request_id: str | None = None,
+    ) -> Reservation:
+        """Holds what a request may cost at most, for 600 seconds if `ttl_seconds` says nothing else."""
+        return await self._run(exchange.reserve(Hold.of(key, usd, quota, model, ip, ttl_seconds, on_expiry, request_id)))
+
+    async def extend(
+        self,
+        reservation_id: str,
+        *,
+        usd: Usd | None = None,
+        quota: int | None = None,
+        ttl_seconds: int | None = None,
+    ) -> Extended:
+        """Holds more, or for longer. The amount is the whole hold afterwards, the time counts from now; neither shrinks."""
+        return await self._run(exchange.extend(reservation_id, usd, quota, ttl_seconds))
+
+    async def settle(
+        self,
+        reservation_id: str,
+        *,
+        usd: Usd | None = None,
+        quota: int | None = None,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+    ) -> Settled:
+        """Charges what it cost, and gives back the rest of the hold."""
+        return await self._run(exchange.settle(reservation_id, usd, quota, prompt_tokens, completion_tokens))
+
+    async def release(self, reservation_id: str) -> Released:
+        """Gives the whole hold back."""
+        return await self._run(exchange.release(reservation_id))
+
+    def spend(
+        self,
+        key: str,
+        *,
+        usd: Usd | None = None,
+        quota: int | None = None,
+        model: str | None = None,
+        ip: str | None = None,
+        ttl_seconds: int | None = None,
+        on_expiry: OnExpiry | None = None,
+        renew: bool = True,
+    ) -> AsyncSpend:
+        """Holds what the work may cost at most, for as long as an `async with` block runs, and charges what it cost.
+
+        `renew` extends the hold before it ends. `on_expiry` says what happens if this program dies meanwhile.
+        """
+        hold = Hold.of(key, usd, quota, model, ip, ttl_seconds, on_expiry, None)
+        return AsyncSpend(self, hold, ttl_seconds, renew)
+
+    async def _run(self, program: Program[T], hurry: asyncio.Event | None = None) -> T:
+        received: Answer | NoAnswer | None = None
+        while True:
+            try:
+                step = program.send(received)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            received = None
+            if isinstance(step, Send):
+                received = await self._post(step)
+            elif hurry is None:
+                await asyncio.sleep(step.seconds)
+            else:
+                await _wait(hurry, step)
+
+    async def _post(self, send: Send) -> Answer | NoAnswer:
+        end = time.monotonic() + send.seconds
+        try:
+            request = self._http.stream("POST", send.path, content=send.body, timeout=max(send.seconds, 0.01))
+            async with request as response:
+                body = bytearray()
+                async for chunk in response.aiter_raw():
+                    body += chunk
+                    if len(body) > MAX_ANSWER_BYTES or time.monotonic() > end:
+                        return NoAnswer("the answer is too long")
+                return Answer(response.status_code, response.headers, bytes(body))
+        except httpx.HTTPError as error:
+            return no_answer(error)
+
+    def _later(self, ending: Ending, undo: bool = False) -> None:
+        must_deliver = self._outbox.add_undo(ending) if undo else self._outbox.add(ending)
+        if must_deliver:
+            _start(self._run(self._outbox.deliver(), self._hurry), self._tasks)
+
+    async def _end(self, ending: Ending) -> None:
+        """Sends it once; later again, if there is no answer."""
+        try:
+            await self._run(ending.program())
+        except Unavailable:
+            self._later(ending)
+            return
+        except asyncio.CancelledError:
+            # The client closes and counts it.
+            self._outbox.add(ending)
+            raise
+        except Refused as error:
+            ending.refused(error)
+        self._outbox.leave_place()
+
+
+def _start(work: Coroutine[Any, Any, T], tasks: set[asyncio.Task[T]]) -> asyncio.Task[T]:
+    task = asyncio.get_running_loop().create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+    return task
+
+
+async def _wait(hurry: asyncio.Event, sleep: Sleep) -> None:
+    """Sleeps; until the client closes, if that is sooner."""
+    if hurry.is_set():
+        await asyncio.sleep(sleep.seconds)
+        return
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(hurry.wait(), sleep.seconds)
+
+
+class AsyncSpend(Spending):
+    """What `AsyncKeymeter.spend` returns. Use it with `async with`; or call `begin`, and `end` in any case."""
+
+    def __init__(self, client: AsyncKeymeter, hold: Hold, ttl_seconds: int | None, renew: bool) -> None:
+        super().__init__(hold, ttl_seconds)
+        self._client = client
+        self._renew = renew
+        self._renewal: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> AsyncSpend:
+        await self.begin()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.end(error)
+
+    async def begin(self) -> Reservation:
+        """Makes the hold. Raises Unavailable, or Refused."""
+        if self._reservation is not None:
+            raise RuntimeError("a spend begins once")
+        client = self._client
+        client._outbox.take_place()
+        try:
+            reservation = await client._run(exchange.reserve(self._hold))
+        except BaseException as error:
+            # It may have been made nevertheless.
+            if isinstance(error, Refused) or (isinstance(error, Unavailable) and not error.sent):
+                client._outbox.leave_place()
+            else:
+                client._later(self._undo(), undo=True)
+            raise
+        self._begun(reservation)
+        if self._renew:
+            self._renewal = _start(self._renews(), client._renewals)
+        return reservation
+
+    async def extend(self, *, usd: Usd | None = None, quota: int | None = None, ttl_seconds: int | None = None) -> Extended:
+        """Holds more, or for longer, as `AsyncKeymeter.extend`."""
+        reservation_id = self.reservation.reservation_id
+        extended = await self._client.extend(reservation_id, usd=usd, quota=quota, ttl_seconds=ttl_seconds)
+        self._reserved = extended.reserved
+        return extended
+
+    async def end(self, error: BaseException | None = None) -> None:
+        """Settles or releases, as the block ended. Raises nothing: what cannot be sent now is sent in the background."""
+        ending = self._end(error is not None)
+        if ending is None:
+            return
+        if self._renewal is not None:
+            self._renewal.cancel()
+        # A task of its own: the caller may be cancelled, now or while it waits.
+        task = _start(self._client._end(ending), self._client._tasks)
+        if not isinstance(error, asyncio.CancelledError):
+            await asyncio.shield(task)
+
+    async def _renews(self) -> None:
+        """Extends the hold each time half of it is over, until it is refused or the spend ends."""
+        pause = self._ttl_seconds / 2
+        while True:
+            await asyncio.sleep(pause)
+            try:
+                await self.extend(ttl_seconds=self._ttl_seconds)
+                pause = self._ttl_seconds / 2
+            except Unavailable:
+                pause = min(5.0, self._ttl_seconds / 10)
+            except Refused as refusal:
+                reservation_id = self.reservation.reservation_id
+                log.warning("%s is not extended and may end before its work: %s", reservation_id, refusal)
+                return

@@ -4,6 +4,7 @@ from ._version import __version__
 from .amounts import Usd
 from .answers import Charged, Extended, Released, Reservation, Settled, Verification
 from .async_client import AsyncKeymeter, AsyncSpend
+from .client import Keymeter, Spend
 from .errors import (
     BadRequest,
     Conflict,
@@ -29,6 +30,7 @@ __all__ = [
     "Extended",
     "InvalidGateway",
     "InvalidKey",
+    "Keymeter",
     "KeymeterError",
     "LimitExceeded",
     "NotAllowed",
@@ -39,6 +41,7 @@ __all__ = [
     "Released",
     "Reservation",
     "Settled",
+    "Spend",
     "Unavailable",
     "Usd",
     "Verification",

@@ -18,7 +18,7 @@ from .errors import KeymeterError, Refused, Unavailable
 from .exchange import MAX_ANSWER_BYTES, Answer, Charge, Hold, NoAnswer, OnExpiry, Program, Send, Settings, Sleep
 from .outbox import CLOSE_SECONDS, Ending, Outbox, log
 from .spending import Spending
-from .transport import LIMITS, no_answer
+from .transport import CLOSED, LIMITS, no_answer
 
 T = TypeVar("T")
 
@@ -188,6 +188,8 @@ class AsyncKeymeter:
                 await _wait(hurry, step)
 
     async def _post(self, send: Send) -> Answer | NoAnswer:
+        if self._http.is_closed:
+            return CLOSED
         end = time.monotonic() + send.seconds
         try:
             request = self._http.stream("POST", send.path, content=send.body, timeout=max(send.seconds, 0.01))
@@ -265,8 +267,7 @@ class AsyncSpend(Spending):
         try:
             reservation = await client._run(exchange.reserve(self._hold))
         except BaseException as error:
-            # It may have been made nevertheless.
-            if isinstance(error, Refused) or (isinstance(error, Unavailable) and not error.sent):
+            if self._holds_nothing(error):
                 client._outbox.leave_place()
             else:
                 client._later(self._undo(), undo=True)

@@ -47,6 +47,7 @@ class Outbox:
         self._taken = 0
         self._queue: deque[Ending] = deque()
         self._delivering = False
+        self._given_up = False
         self.closed = False
 
     def __len__(self) -> int:
@@ -72,22 +73,26 @@ class Outbox:
     def add(self, ending: Ending) -> bool:
         """The place of the spend goes on with its end. Returns true if `deliver` must be run."""
         with self._lock:
-            self._queue.append(ending)
-            must_deliver = not self._delivering
-            self._delivering = True
-            return must_deliver
+            if not self._given_up:
+                return self._add(ending)
+            self._taken -= 1
+        log.error("%s was not sent, because the client was closed", ending.what)
+        return False
 
     def add_undo(self, ending: Ending) -> bool:
         """The same for a reservation that may not exist. Of these only a few wait, because they end by themselves."""
         with self._lock:
-            if len(self._queue) <= self._places // 10:
-                self._queue.append(ending)
-                must_deliver = not self._delivering
-                self._delivering = True
-                return must_deliver
+            if len(self._queue) <= self._places // 10 and not self._given_up:
+                return self._add(ending)
             self._taken -= 1
-        log.warning("%s is left to its end by time, because %d others wait", ending.what, len(self._queue))
+        log.warning("%s is left to end by itself, because %d settlements wait", ending.what, len(self._queue))
         return False
+
+    def _add(self, ending: Ending) -> bool:
+        self._queue.append(ending)
+        must_deliver = not self._delivering
+        self._delivering = True
+        return must_deliver
 
     def deliver(self) -> Program[None]:
         """Sends what waits, one after the other, until nothing is left."""
@@ -104,6 +109,8 @@ class Outbox:
                 yield from ending.program()
             except Unavailable as error:
                 with self._lock:
+                    if self._given_up:
+                        return
                     self._queue.rotate(-1)
                 failed = True
                 seconds = FIRST_PAUSE_SECONDS if self.closed else pause
@@ -115,16 +122,17 @@ class Outbox:
                 ending.refused(error)
             pause = FIRST_PAUSE_SECONDS
             with self._lock:
-                # `give_up` may have emptied it.
-                if self._queue:
-                    self._queue.popleft()
-                    self._taken -= 1
+                if self._given_up:
+                    return
+                self._queue.popleft()
+                self._taken -= 1
         if failed:
             log.info("all settlements were sent")
 
     def give_up(self) -> None:
         """Forgets what waits, when the client closes."""
         with self._lock:
+            self._given_up = True
             left = len(self._queue)
             self._queue.clear()
             self._taken -= left

@@ -8,6 +8,7 @@ from typing import Final
 from . import exchange
 from .amounts import PICO, PICO_PER_QUOTA, Usd, pico_dollars, usd_text
 from .answers import Reservation, Settled
+from .errors import Refused, Unavailable
 from .exchange import Hold
 from .outbox import Ending
 
@@ -114,6 +115,11 @@ class Spending:
             return self.settled
 
         return Ending(f"the settlement of {reservation_id} at {usd_text(pico)} USD", settle)
+
+    @staticmethod
+    def _holds_nothing(error: BaseException) -> bool:
+        """Whether a reservation that failed with this error was certainly not made."""
+        return isinstance(error, Refused) or (isinstance(error, Unavailable) and not error.sent)
 
     def _undo(self) -> Ending:
         hold = self._hold

@@ -10,6 +10,7 @@ from .exchange import NoAnswer
 
 # Keymeter closes connections that are idle for 75 seconds; ours end before.
 LIMITS: Final = httpx.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=60)
+CLOSED: Final = NoAnswer("this client was closed", sent=False)
 
 
 def no_answer(error: httpx.HTTPError) -> NoAnswer:

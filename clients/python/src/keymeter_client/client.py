@@ -1,0 +1,269 @@
+"""The client for programs without asyncio."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TypeVar
+
+import httpx
+
+from . import exchange
+from .amounts import Usd
+from .answers import Charged, Extended, Released, Reservation, Settled, Verification
+from .errors import KeymeterError, Refused, Unavailable
+from .exchange import MAX_ANSWER_BYTES, Answer, Charge, Hold, NoAnswer, OnExpiry, Program, Send, Settings
+from .outbox import CLOSE_SECONDS, Ending, Outbox
+from .spending import Spending
+from .transport import CLOSED, LIMITS, no_answer
+
+T = TypeVar("T")
+
+
+class Keymeter:
+    """Keymeter's calls for gateways. Safe to use from several threads, but make one in each process.
+
+    `url` and `credential` default to the environment variables `KEYMETER_URL` and `KEYMETER_CREDENTIAL`. `max_spends` is how
+    many spends may be open or wait for their settlement at a time; beyond it, new ones raise Unavailable.
+    """
+
+    def __init__(self, url: str | None = None, credential: str | None = None, *, max_spends: int = 10_000) -> None:
+        self._settings = Settings(url, credential)
+        self._http = httpx.Client(base_url=self._settings.url, headers=self._settings.headers, limits=LIMITS)
+        self._outbox = Outbox(max_spends)
+        self._hurry = threading.Event()
+        self._worker: threading.Thread | None = None
+
+    def __repr__(self) -> str:
+        return f"Keymeter(url={self._settings.url!r})"
+
+    @property
+    def waiting(self) -> int:
+        """How many settlements could not be sent yet."""
+        return len(self._outbox)
+
+    def __enter__(self) -> Keymeter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Waits up to 5 seconds for settlements that were not sent yet, and closes the connections."""
+        self._outbox.closed = True
+        self._hurry.set()
+        if self._worker is not None:
+            self._worker.join(CLOSE_SECONDS)
+            atexit.unregister(self.close)
+        self._outbox.give_up()
+        self._http.close()
+
+    def verify(
+        self,
+        key: str,
+        *,
+        usd: Usd | None = None,
+        quota: int | None = None,
+        model: str | None = None,
+        ip: str | None = None,
+    ) -> Verification:
+        """Asks whether a key may be used. Charges nothing, and raises nothing for a key that may not: read `valid`."""
+        return self._run(exchange.verify(key, usd, quota, model, ip))
+
+    def charge(
+        self,
+        key: str,
+        *,
+        usd: Usd | None = None,
+        quota: int | None = None,
+        model: str | None = None,
+        ip: str | None = None,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+        request_id: str | None = None,
+    ) -> Charged:
+        """Charges a known cost. Without a `request_id` of yours it gets one, so that its retries charge once."""
+        charge = Charge(
+            key=key,
+            usd=usd,
+            quota=quota,
+            model=model,
+            ip=ip,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            request_id=request_id,
+        )
+        return self._run(exchange.charge(charge))
+
+    def charges(self, charges: Sequence[Charge]) -> list[Charged | KeymeterError]:
+        """Up to 1,000 charges. Each succeeds or fails on its own: the errors are in the list, in the order of the charges."""
+        return self._run(exchange.charges(charges))
+
+    def reserve(
+        self,
+        key: str,
+        *,
+        usd: Usd | None = None,
+        quota: int | None = None,
+        model: str | None = None,
+        ip: str | None = None,
+        ttl_seconds: int | None = None,
+        on_expiry: OnExpiry | None = None,
+        request_id: str | None = None,
+    ) -> Reservation:
+        """Holds what a request may cost at most, for 600 seconds if `ttl_seconds` says nothing else."""
+        return self._run(exchange.reserve(Hold.of(key, usd, quota, model, ip, ttl_seconds, on_expiry, request_id)))
+
+    def extend(
+        self,
+        reservation_id: str,
+        *,
+        usd: Usd | None = None,
+        quota: int | None = None,
+        ttl_seconds: int | None = None,
+    ) -> Extended:
+        """Holds more, or for longer. The amount is the whole hold afterwards, the time counts from now; neither shrinks."""
+        return self._run(exchange.extend(reservation_id, usd, quota, ttl_seconds))
+
+    def settle(
+        self,
+        reservation_id: str,
+        *,
+        usd: Usd | None = None,
+        quota: int | None = None,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+    ) -> Settled:
+        """Charges what it cost, and gives back the rest of the hold."""
+        return self._run(exchange.settle(reservation_id, usd, quota, prompt_tokens, completion_tokens))
+
+    def release(self, reservation_id: str) -> Released:
+        """Gives the whole hold back."""
+        return self._run(exchange.release(reservation_id))
+
+    def spend(
+        self,
+        key: str,
+        *,
+        usd: Usd | None = None,
+        quota: int | None = None,
+        model: str | None = None,
+        ip: str | None = None,
+        ttl_seconds: int | None = None,
+        on_expiry: OnExpiry | None = None,
+    ) -> Spend:
+        """Holds what the work may cost at most, for as long as a `with` block runs, and charges what it cost.
+
+        The hold ends after `ttl_seconds`, 600 if it says nothing else; `Spend.extend` gives it more time. `on_expiry` says
+        what happens if this program dies meanwhile.
+        """
+        return Spend(self, Hold.of(key, usd, quota, model, ip, ttl_seconds, on_expiry, None), ttl_seconds)
+
+    def _run(self, program: Program[T], sleep: Callable[[float], object] = time.sleep) -> T:
+        received: Answer | NoAnswer | None = None
+        while True:
+            try:
+                step = program.send(received)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            received = None
+            if isinstance(step, Send):
+                received = self._post(step)
+            else:
+                sleep(step.seconds)
+
+    def _post(self, send: Send) -> Answer | NoAnswer:
+        if self._http.is_closed:
+            return CLOSED
+        end = time.monotonic() + send.seconds
+        try:
+            request = self._http.stream("POST", send.path, content=send.body, timeout=max(send.seconds, 0.01))
+            with request as response:
+                body = bytearray()
+                for chunk in response.iter_raw():
+                    body += chunk
+                    if len(body) > MAX_ANSWER_BYTES or time.monotonic() > end:
+                        return NoAnswer("the answer is too long")
+                return Answer(response.status_code, response.headers, bytes(body))
+        except httpx.HTTPError as error:
+            return no_answer(error)
+
+    def _later(self, ending: Ending, undo: bool = False) -> None:
+        must_deliver = self._outbox.add_undo(ending) if undo else self._outbox.add(ending)
+        if must_deliver:
+            if self._worker is None:
+                # A program may end without closing.
+                atexit.register(self.close)
+            self._worker = threading.Thread(target=self._deliver, name="keymeter-settlements", daemon=True)
+            self._worker.start()
+
+    def _deliver(self) -> None:
+        self._run(self._outbox.deliver(), self._wait)
+
+    def _wait(self, seconds: float) -> None:
+        """Sleeps; until the client closes, if that is sooner."""
+        if self._hurry.is_set():
+            time.sleep(seconds)
+        else:
+            self._hurry.wait(seconds)
+
+    def _end(self, ending: Ending) -> None:
+        """Sends it once; later again, if there is no answer."""
+        try:
+            self._run(ending.program())
+        except Refused as error:
+            ending.refused(error)
+        except BaseException as error:
+            self._later(ending)
+            if not isinstance(error, Unavailable):
+                raise
+            return
+        self._outbox.leave_place()
+
+
+class Spend(Spending):
+    """What `Keymeter.spend` returns. Use it with `with`; or call `begin`, and `end` in any case."""
+
+    def __init__(self, client: Keymeter, hold: Hold, ttl_seconds: int | None) -> None:
+        super().__init__(hold, ttl_seconds)
+        self._client = client
+
+    def __enter__(self) -> Spend:
+        self.begin()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.end(error)
+
+    def begin(self) -> Reservation:
+        """Makes the hold. Raises Unavailable, or Refused."""
+        if self._reservation is not None:
+            raise RuntimeError("a spend begins once")
+        client = self._client
+        client._outbox.take_place()
+        try:
+            reservation = client._run(exchange.reserve(self._hold))
+        except BaseException as error:
+            if self._holds_nothing(error):
+                client._outbox.leave_place()
+            else:
+                client._later(self._undo(), undo=True)
+            raise
+        self._begun(reservation)
+        return reservation
+
+    def extend(self, *, usd: Usd | None = None, quota: int | None = None, ttl_seconds: int | None = None) -> Extended:
+        """Holds more, or for longer, as `Keymeter.extend`."""
+        extended = self._client.extend(self.reservation.reservation_id, usd=usd, quota=quota, ttl_seconds=ttl_seconds)
+        self._reserved = extended.reserved
+        return extended
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Settles or releases, as the block ended. Raises nothing: what cannot be sent now is sent in the background."""
+        ending = self._end(error is not None)
+        if ending is not None:
+            self._client._end(ending)

@@ -81,6 +81,11 @@ test-dashboard test-dashboard-all:
 	$(BUILD_AS_TESTED)
 	$(WITH_POSTGRES) scripts/dashboard.sh $(browse)
 
+.PHONY: test-clients
+test-clients: ## Check and test the Python client against the real program (needs Python; TEST_ARGS, KEYMETER_PROGRAM)
+	@[ -n "$(KEYMETER_PROGRAM)" ] || $(BUILD_AS_TESTED)
+	scripts/clients.sh $(TEST_ARGS)
+
 .PHONY: test-postgres-versions
 test-postgres-versions: ## Test the service on each supported PostgreSQL, installed from npm (VERSIONS, TEST_ARGS)
 	@for version in $(VERSIONS); do \

@@ -176,7 +176,9 @@ class Service:
 
 
 class LossyProxy:
-    """Passes requests on. Of the answers that the service has given, it passes `keep`, then loses `lose`, then passes all."""
+    """Passes requests on. After `keep` answers it loses the next `drop` requests, and the next `lose` answers that the service
+    has given.
+    """
 
     def __init__(self, port: int) -> None:
         self._target = ("127.0.0.1", port)
@@ -184,6 +186,7 @@ class LossyProxy:
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._clients: list[socket.socket] = []
         self.keep = 0
+        self.drop = 0
         self.lose = 0
         self.lost = 0
         threading.Thread(target=self._accept, daemon=True).start()
@@ -208,22 +211,27 @@ class LossyProxy:
                     self.lost += 1
                     break
                 client.sendall(answer)
-            # Not only closed: the other thread reads it.
-            with suppress(OSError):
-                client.shutdown(socket.SHUT_RDWR)
+            _end(client)
 
-    @staticmethod
-    def _pump(client: socket.socket, service: socket.socket) -> None:
+    def _pump(self, client: socket.socket, service: socket.socket) -> None:
         while request := _receive(client):
+            if self.keep == 0 and self.drop > 0:
+                self.drop -= 1
+                _end(client)
+                return
             service.sendall(request)
 
     def close(self) -> None:
         """Refuses connections, and ends those it has."""
-        # Not only closed: the other threads read them.
         for connection in [self._listener, *self._clients]:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+            _end(connection)
         self._listener.close()
+
+
+def _end(connection: socket.socket) -> None:
+    """Not only closed: another thread may read it."""
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 def _receive(connection: socket.socket) -> bytes:

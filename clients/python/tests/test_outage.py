@@ -104,6 +104,29 @@ def test_when_all_places_are_taken_new_spends_are_refused_and_no_settlement_is_l
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_settlement_that_is_refused_in_the_background_is_named_and_holds_up_no_other(
+    service: Service, account: Account, proxy: LossyProxy, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    key = account.key(100)
+    with client(kind, proxy.url, service.credential) as km, Keymeter(service.url, service.credential) as direct:
+        spends = [km.spend(key.text, quota=30) for _ in range(2)]
+        for spend in spends:
+            spend.begin()
+        # The first try, and the first in the background, of the first; the first of the second.
+        proxy.drop = 3
+        for spend in spends:
+            spend.cost(quota=20)
+            spend.end()
+        direct.release(spends[0].reservation.reservation_id)
+        wait_until("both have ended", lambda: km.waiting == 0)
+    assert (
+        f"the settlement of {spends[0].reservation.reservation_id} at 0.00004 USD was refused: reservation_ended" in caplog.text
+    )
+    assert (account.used(key), spends[0].settled) == (20, None)
+    assert spends[1].settled is not None
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_closing_waits_for_settlements(service: Service, account: Account, proxy: LossyProxy, kind: str) -> None:
     key = account.key(100)
     with client(kind, proxy.url, service.credential) as km:
@@ -146,7 +169,7 @@ def test_a_program_that_ends_without_closing_sends_its_settlements(
     service: Service, account: Account, proxy: LossyProxy
 ) -> None:
     key = account.key(100)
-    proxy.keep, proxy.lose = 1, 1
+    proxy.keep, proxy.drop = 1, 1
     program = """
 import sys
 from keymeter_client import Keymeter
@@ -155,7 +178,7 @@ with Keymeter(sys.argv[1], sys.argv[2]).spend(sys.argv[3], quota=50) as spend:
 """
     command = [sys.executable, "-c", program, proxy.url, service.credential, key.text]
     subprocess.run(command, check=True, env={"PYTHONPATH": "src"})
-    assert (account.used(key), proxy.lost) == (20, 1)
+    assert (account.used(key), proxy.drop) == (20, 0)
 
 
 async def test_a_task_that_is_cancelled_with_its_client_settles_first(service: Service, account: Account) -> None:

@@ -95,7 +95,6 @@ class LimitExceeded(Refused):
         resets_at: int | None = None,
     ) -> None:
         super().__init__(status, code, message, retry_after, request_id)
-        self.args = (*self.args, period, limit, used, resets_at)
         self.period = period
         self.limit = limit
         self.used = used

@@ -189,6 +189,7 @@ class LossyProxy:
         self.drop = 0
         self.lose = 0
         self.lost = 0
+        self.stalls = False
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -204,6 +205,8 @@ class LossyProxy:
         with client, socket.create_connection(self._target) as service:
             threading.Thread(target=self._pump, args=(client, service), daemon=True).start()
             while answer := _receive(service):
+                while self.stalls:
+                    time.sleep(0.01)
                 if self.keep > 0:
                     self.keep -= 1
                 elif self.lose > 0:

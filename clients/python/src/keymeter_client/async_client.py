@@ -206,19 +206,23 @@ class AsyncKeymeter:
     def _later(self, ending: Ending, undo: bool = False) -> None:
         must_deliver = self._outbox.add_undo(ending) if undo else self._outbox.add(ending)
         if must_deliver:
-            _start(self._run(self._outbox.deliver(), self._hurry), self._tasks)
+            task = _start(self._run(self._outbox.deliver(), self._hurry), self._tasks)
+            task.add_done_callback(lambda task: self._outbox.give_up() if task.cancelled() else None)
 
-    async def _end(self, ending: Ending) -> None:
-        """Sends it once; later again, if there is no answer."""
+    def _end(self, ending: Ending) -> asyncio.Task[None]:
+        """Sends it in a task of its own, because its caller may be cancelled."""
+        task = _start(self._send(ending), self._tasks)
+        # Here, because the event loop may end before the task begins.
+        task.add_done_callback(lambda task: self._outbox.abandon(ending) if task.cancelled() else None)
+        return task
+
+    async def _send(self, ending: Ending) -> None:
+        """Once; later again, if there is no answer."""
         try:
             await self._run(ending.program())
         except Unavailable:
             self._later(ending)
             return
-        except asyncio.CancelledError:
-            # The client closes and counts it.
-            self._outbox.add(ending)
-            raise
         except Refused as error:
             ending.refused(error)
         self._outbox.leave_place()
@@ -291,10 +295,10 @@ class AsyncSpend(Spending):
             return
         if self._renewal is not None:
             self._renewal.cancel()
-        # A task of its own: the caller may be cancelled, now or while it waits.
-        task = _start(self._client._end(ending), self._client._tasks)
+        task = self._client._end(ending)
         if not isinstance(error, asyncio.CancelledError):
-            await asyncio.shield(task)
+            # Cancelling this does not cancel the task.
+            await asyncio.wait([task])
 
     async def _renews(self) -> None:
         """Extends the hold each time half of it is over, until it is refused or the spend ends."""

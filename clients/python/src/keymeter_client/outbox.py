@@ -75,9 +75,13 @@ class Outbox:
         with self._lock:
             if not self._given_up:
                 return self._add(ending)
-            self._taken -= 1
-        log.error("%s was not sent, because the client was closed", ending.what)
+        self.abandon(ending)
         return False
+
+    def abandon(self, ending: Ending) -> None:
+        """Says that it will not be sent."""
+        self.leave_place()
+        log.error("%s was not sent, because the client or its event loop has ended", ending.what)
 
     def add_undo(self, ending: Ending) -> bool:
         """The same for a reservation that may not exist. Of these only a few wait, because they end by themselves."""

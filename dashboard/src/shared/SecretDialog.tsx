@@ -5,7 +5,7 @@ import { texts } from '../texts';
 import classes from './SecretDialog.module.css';
 import { useCopy } from './useCopy';
 
-interface Props extends Pick<ModalProps, 'size'> {
+export interface SecretDialogProps extends Pick<ModalProps, 'size'> {
   title: string;
   /** The dialog is open while this is defined. */
   secret: string | undefined;
@@ -19,7 +19,7 @@ interface Props extends Pick<ModalProps, 'size'> {
 }
 
 /** Shows a new secret. Only its button closes the dialog, so that a stray click does not lose the secret. */
-export function SecretDialog(props: Props) {
+export function SecretDialog(props: SecretDialogProps) {
   const { title, secret, hint = texts.common.secret.once, children, size, onCopy, onClose } = props;
   const { copied, copy } = useCopy();
   return (

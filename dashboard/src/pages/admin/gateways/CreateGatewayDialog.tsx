@@ -1,42 +1,28 @@
-import { Modal, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { type Gateway, useCreateGateway } from '../../../api/adminGateways';
 import { requestLimits } from '../../../api/serverLimits';
+import { SecretFormDialog } from '../../../shared/form/SecretFormDialog';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
-import { SecretDialog } from '../../../shared/SecretDialog';
-import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
 import { VerifyExample } from './VerifyExample';
 
 const words = texts.adminGateways.dialog;
 
 export function CreateGatewayDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { secret: created, keep, show, forget } = useSecretDialog<Gateway>();
-
-  function done(gateway: Gateway) {
-    onClose();
-    keep(gateway);
-  }
-
   return (
-    <>
-      <Modal
-        opened={opened}
-        onClose={onClose}
-        onExitTransitionEnd={show}
-        title={words.title}
-        closeOnClickOutside={false}
-      >
-        <CreateGatewayForm onDone={done} onCancel={onClose} />
-      </Modal>
-      <SecretDialog
-        title={words.secretTitle(created?.name ?? '')}
-        secret={created?.credential ?? undefined}
-        onClose={forget}
-      >
-        <VerifyExample />
-      </SecretDialog>
-    </>
+    <SecretFormDialog<Gateway>
+      opened={opened}
+      onClose={onClose}
+      title={words.title}
+      closeOnClickOutside={false}
+      form={(onDone) => <CreateGatewayForm onDone={onDone} onCancel={onClose} />}
+      secret={(created) => ({
+        title: words.secretTitle(created?.name ?? ''),
+        secret: created?.credential ?? undefined,
+        children: <VerifyExample />,
+      })}
+    />
   );
 }
 

@@ -1,12 +1,11 @@
-import { Modal, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useCreateUser } from '../../../api/adminUsers';
 import { useUser } from '../../../api/session';
 import { parseUsd, type UsdError } from '../../../format/money';
+import { SecretFormDialog } from '../../../shared/form/SecretFormDialog';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
 import { notifySuccess } from '../../../shared/notify';
-import { SecretDialog } from '../../../shared/SecretDialog';
-import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
 import { PasswordField } from './PasswordField';
 import { isTooShort, noPassword } from './password';
@@ -23,38 +22,25 @@ interface GeneratedPassword {
 }
 
 export function CreateUserDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { secret: created, keep, show, forget } = useSecretDialog<GeneratedPassword>();
-
-  function done(username: string, generated: string | undefined) {
-    onClose();
-    if (generated) keep({ username, password: generated });
-    else notifySuccess(words.done(username));
-  }
-
   return (
-    <>
-      <Modal
-        opened={opened}
-        onClose={onClose}
-        onExitTransitionEnd={show}
-        title={words.title}
-        size="lg"
-        closeOnClickOutside={false}
-      >
-        <CreateUserForm onDone={done} onCancel={onClose} />
-      </Modal>
-      <SecretDialog
-        title={words.passwordOf(created?.username ?? '')}
-        hint={words.passwordHint}
-        secret={created?.password}
-        onClose={forget}
-      />
-    </>
+    <SecretFormDialog<GeneratedPassword>
+      opened={opened}
+      onClose={onClose}
+      title={words.title}
+      size="lg"
+      closeOnClickOutside={false}
+      form={(onDone) => <CreateUserForm onDone={onDone} onCancel={onClose} />}
+      secret={(created) => ({
+        title: words.passwordOf(created?.username ?? ''),
+        hint: words.passwordHint,
+        secret: created?.password,
+      })}
+    />
   );
 }
 
 interface FormProps {
-  onDone: (username: string, generatedPassword: string | undefined) => void;
+  onDone: (generated?: GeneratedPassword) => void;
   onCancel: () => void;
 }
 
@@ -72,7 +58,11 @@ function CreateUserForm({ onDone, onCancel }: FormProps) {
     mutation: create,
     send: ({ username, password, wallet, ...user }) =>
       create.mutate(newUserOf(user, username, password.text, readWallet(wallet).units), {
-        onSuccess: (created) => onDone(created.username, password.isGenerated ? password.text : undefined),
+        onSuccess: (created) => {
+          if (password.isGenerated) return onDone({ username: created.username, password: password.text });
+          onDone();
+          notifySuccess(words.done(created.username));
+        },
       }),
   });
 

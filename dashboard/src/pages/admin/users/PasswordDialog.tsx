@@ -1,11 +1,10 @@
-import { Modal, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useEditUser } from '../../../api/adminUsers';
 import type { User } from '../../../api/session';
+import { SecretFormDialog } from '../../../shared/form/SecretFormDialog';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
 import { notifySuccess } from '../../../shared/notify';
-import { SecretDialog } from '../../../shared/SecretDialog';
-import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
 import { PasswordField } from './PasswordField';
 import { isTooShort, noPassword } from './password';
@@ -14,38 +13,22 @@ import type { UserDialogProps } from './UserDialogs';
 const words = texts.adminUsers.passwordDialog;
 
 export function PasswordDialog({ user, opened, onClose }: UserDialogProps) {
-  const { secret, keep, show, forget } = useSecretDialog<string>();
-
-  function done(password: string | undefined) {
-    onClose();
-    if (password) keep(password);
-    else notifySuccess(words.done(user.username));
-  }
-
+  const { passwordOf, passwordHint } = texts.adminUsers.createDialog;
   return (
-    <>
-      <Modal
-        opened={opened}
-        onClose={onClose}
-        onExitTransitionEnd={show}
-        title={words.title(user.username)}
-        closeOnClickOutside={false}
-      >
-        <PasswordForm user={user} onDone={done} onCancel={onClose} />
-      </Modal>
-      <SecretDialog
-        title={texts.adminUsers.createDialog.passwordOf(user.username)}
-        hint={texts.adminUsers.createDialog.passwordHint}
-        secret={secret}
-        onClose={forget}
-      />
-    </>
+    <SecretFormDialog<string>
+      opened={opened}
+      onClose={onClose}
+      title={words.title(user.username)}
+      closeOnClickOutside={false}
+      form={(onDone) => <PasswordForm user={user} onDone={onDone} onCancel={onClose} />}
+      secret={(secret) => ({ title: passwordOf(user.username), hint: passwordHint, secret })}
+    />
   );
 }
 
 interface FormProps {
   user: User;
-  onDone: (generated: string | undefined) => void;
+  onDone: (generated?: string) => void;
   onCancel: () => void;
 }
 
@@ -60,7 +43,13 @@ function PasswordForm({ user, onDone, onCancel }: FormProps) {
     send: ({ password: { text, isGenerated } }) =>
       edit.mutate(
         { id: user.id, patch: { password: text } },
-        { onSuccess: () => onDone(isGenerated ? text : undefined) },
+        {
+          onSuccess: () => {
+            if (isGenerated) return onDone(text);
+            onDone();
+            notifySuccess(words.done(user.username));
+          },
+        },
       ),
   });
 

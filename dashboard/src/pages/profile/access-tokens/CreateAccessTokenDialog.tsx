@@ -1,10 +1,9 @@
-import { Modal, Select, TextInput } from '@mantine/core';
+import { Select, TextInput } from '@mantine/core';
 import { useCreateAccessToken } from '../../../api/accessTokens';
 import { CodeExample } from '../../../shared/CodeExample';
+import { SecretFormDialog } from '../../../shared/form/SecretFormDialog';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
-import { SecretDialog } from '../../../shared/SecretDialog';
-import { useSecretDialog } from '../../../shared/useSecretDialog';
 import { texts } from '../../../texts';
 import { DEFAULT_LIFETIME, expiresAt, lifetimes } from './lifetime';
 
@@ -12,26 +11,33 @@ const words = texts.profile.accessTokens;
 const choices = lifetimes.map((days) => ({ value: days, label: words.lifetimes[days] }));
 
 export function CreateAccessTokenDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { secret: token, keep, show, forget } = useSecretDialog<string>();
-  const example = `curl ${window.location.origin}/api/user/self \\\n  -H "Authorization: Bearer ${token}"`;
   return (
-    <>
-      <Modal opened={opened} onClose={onClose} onExitTransitionEnd={show} title={words.createTitle}>
-        <CreateAccessTokenForm onCreated={keep} onClose={onClose} />
-      </Modal>
-      <SecretDialog title={words.secretTitle} secret={token} onClose={forget}>
-        {token && <CodeExample title={words.example} code={example} copyLabel={words.copyExample} />}
-      </SecretDialog>
-    </>
+    <SecretFormDialog<string>
+      opened={opened}
+      onClose={onClose}
+      title={words.createTitle}
+      form={(onDone) => <CreateAccessTokenForm onDone={onDone} onCancel={onClose} />}
+      secret={(token) => ({
+        title: words.secretTitle,
+        secret: token,
+        children: token && (
+          <CodeExample title={words.example} code={exampleOf(token)} copyLabel={words.copyExample} />
+        ),
+      })}
+    />
   );
 }
 
-interface FormProps {
-  onCreated: (token: string) => void;
-  onClose: () => void;
+function exampleOf(token: string): string {
+  return `curl ${window.location.origin}/api/user/self \\\n  -H "Authorization: Bearer ${token}"`;
 }
 
-function CreateAccessTokenForm({ onCreated, onClose }: FormProps) {
+interface FormProps {
+  onDone: (token?: string) => void;
+  onCancel: () => void;
+}
+
+function CreateAccessTokenForm({ onDone, onCancel }: FormProps) {
   const create = useCreateAccessToken();
   const { form, ...sending } = useSendForm({
     initialValues: { name: '', lifetime: DEFAULT_LIFETIME },
@@ -39,17 +45,12 @@ function CreateAccessTokenForm({ onCreated, onClose }: FormProps) {
     send: ({ name, lifetime }) =>
       create.mutate(
         { name, expires_at: expiresAt(lifetime, Math.floor(Date.now() / 1000)) },
-        {
-          onSuccess: ({ token }) => {
-            if (token) onCreated(token);
-            onClose();
-          },
-        },
+        { onSuccess: ({ token }) => onDone(token ?? undefined) },
       ),
   });
 
   return (
-    <SendForm sending={sending} submitLabel={words.create} withBrowserChecks onCancel={onClose}>
+    <SendForm sending={sending} submitLabel={words.create} withBrowserChecks onCancel={onCancel}>
       <TextInput
         label={words.name}
         description={words.nameHint}

@@ -13,7 +13,7 @@ use crate::domain::id::{TokenId, UserId};
 use crate::domain::money::Quota;
 use crate::storage::ledger::Changes;
 
-/// Slots for tokens, and as many for wallets: about three megabytes each.
+/// Slots for tokens, and as many for wallets: a little more than two megabytes each.
 const SLOTS: usize = 16_384;
 
 /// Accounts of tokens and users, each as of the last batch that changed it.

@@ -22,7 +22,7 @@ pub enum OpenError {
     /// No answer, or the credentials were refused.
     #[error("cannot reach PostgreSQL at {place}: {cause}; check DATABASE_URL and that the server runs")]
     Unreachable {
-        /// Host and port, never the password.
+        /// Host and port or the directory of the socket, never the password.
         place: String,
         cause: sqlx::Error,
     },
@@ -108,9 +108,13 @@ pub async fn migrate(options: &DbOptions) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Host and port, never the password.
+/// Host and port or the directory of the socket, never the password.
 fn place(options: &DbOptions) -> String {
-    format!("{}:{}", options.connect.get_host(), options.connect.get_port())
+    let connect = &options.connect;
+    match connect.get_socket() {
+        Some(directory) => directory.display().to_string(),
+        None => format!("{}:{}", connect.get_host(), connect.get_port()),
+    }
 }
 
 fn foreign_database(options: &DbOptions, table: String) -> OpenError {

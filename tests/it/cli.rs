@@ -190,16 +190,20 @@ async fn a_data_directory_that_cannot_be_written_is_refused(pool: PgPool) {
 fn a_database_that_does_not_answer_is_refused_without_its_password() {
     let dir = tempfile::tempdir().unwrap();
     let port = free_port();
-    let database = format!("postgres://keymeter:secret-password@127.0.0.1:{port}/keymeter");
-    let settings = [("DATABASE_URL", database.as_str())];
-    let sentence = format!("cannot reach PostgreSQL at 127.0.0.1:{port}: ");
-    for arguments in [&["serve"][..], &["migrate"], &["user", "create", "ana"], &["gateway", "list"]] {
-        let refused = refusal(&run(dir.path(), &settings, arguments));
-        assert!(refused.starts_with(&sentence) && !refused.contains("secret-password"), "{refused}");
-        assert!(refused.ends_with("; check DATABASE_URL and that the server runs"), "{refused}");
+    let sockets = dir.path().to_str().unwrap();
+    let by_port = format!("postgres://keymeter:secret-password@127.0.0.1:{port}/keymeter");
+    let by_socket = format!("postgres:///keymeter?user=keymeter&password=secret-password&host={sockets}");
+    for (database, place) in [(by_port, format!("127.0.0.1:{port}")), (by_socket, sockets.to_owned())] {
+        let settings = [("DATABASE_URL", database.as_str())];
+        let sentence = format!("cannot reach PostgreSQL at {place}: ");
+        for arguments in [&["serve"][..], &["migrate"], &["user", "create", "ana"], &["gateway", "list"]] {
+            let refused = refusal(&run(dir.path(), &settings, arguments));
+            assert!(refused.starts_with(&sentence) && !refused.contains("secret-password"), "{refused}");
+            assert!(refused.ends_with("; check DATABASE_URL and that the server runs"), "{refused}");
+        }
+        let found = doctor_findings(&run(dir.path(), &settings, &["doctor"]));
+        assert!(found[0].starts_with(&format!("database: {sentence}")), "{found:?}");
     }
-    let found = doctor_findings(&run(dir.path(), &settings, &["doctor"]));
-    assert!(found[0].starts_with(&format!("database: {sentence}")), "{found:?}");
     assert!(!dir.path().join("data").exists());
 }
 

@@ -49,6 +49,19 @@ async fn a_key_is_verified_charged_reserved_settled_and_released(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn charges_and_reservations_name_the_group_of_the_token_or_else_of_its_owner(pool: PgPool) {
+    let (_, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    for (own, shown) in [("", "default"), ("auto", "auto")] {
+        let (id, key) = ana.creates_with_key(json!({ "name": shown, "remain_quota": 9, "group": own })).await;
+        for call in ["charge", "reserve"] {
+            let made = asks(&gateway, call, &json!({ "key": key, "quota": 1 })).await.ok();
+            let seen = ["token_id", "user_id", "name", "group"].map(|field| made[field].clone());
+            assert_eq!(seen, [json!(id), json!(ana.id), json!(shown), json!(shown)], "{call}");
+        }
+    }
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_charge_records_the_request_that_it_was_made_for(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
     let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 500 })).await;

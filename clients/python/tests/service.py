@@ -190,6 +190,8 @@ class LossyProxy:
         self.lose = 0
         self.lost = 0
         self.stalls = False
+        self.delay = 0.0
+        self.passed = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -213,6 +215,8 @@ class LossyProxy:
                     self.lose -= 1
                     self.lost += 1
                     break
+                time.sleep(self.delay)
+                self.passed += 1
                 client.sendall(answer)
             _end(client)
 

@@ -15,7 +15,9 @@ from typing import TypeVar
 
 import pytest
 
-from keymeter_client import AsyncKeymeter, Keymeter, Unavailable
+import keymeter_client.async_client as async_module
+import keymeter_client.client as blocking_module
+from keymeter_client import AsyncKeymeter, Charged, Keymeter, Unavailable
 
 from .clients import client, wait_until
 from .service import Account, LossyProxy, Service
@@ -75,6 +77,39 @@ def test_a_service_that_does_not_answer_is_unavailable_in_bounded_time(service: 
     assert account.used(key) == 2
 
 
+def test_a_request_that_waits_for_a_connection_has_its_time_for_the_answer(
+    service: Service, account: Account, proxy: LossyProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (blocking_module, async_module):
+        monkeypatch.setattr(module, "CONNECTIONS", 1)
+    key = account.key(100)
+    proxy.delay = 1.2
+
+    def charges(kind: str) -> int:
+        with client(kind, proxy.url, service.credential) as km, ThreadPoolExecutor(2) as pool:
+            return sum(charged.charged for charged in pool.map(lambda quota: km.charge(key.text, quota=quota), [1, 2]))
+
+    assert both(charges) == [3, 3]
+    assert proxy.passed == 4, "none was sent again"
+
+
+async def test_a_request_that_is_cancelled_while_it_waits_keeps_no_connection(
+    service: Service, account: Account, proxy: LossyProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(async_module, "CONNECTIONS", 1)
+    key = account.key(100)
+    async with AsyncKeymeter(proxy.url, service.credential) as km:
+        proxy.delay = 0.2
+        tasks = [asyncio.create_task(km.charge(key.text, quota=1)) for _ in range(20)]
+        for task in tasks[1:19]:
+            await asyncio.sleep(0.01)
+            task.cancel()
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [isinstance(outcome, Charged) for outcome in outcomes] == [True] + [False] * 18 + [True]
+        proxy.delay = 0
+        assert (await km.charge(key.text, quota=1)).charged == 1
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_when_all_places_are_taken_new_spends_are_refused_and_no_settlement_is_lost(
     service: Service, account: Account, kind: str
@@ -124,6 +159,29 @@ def test_a_settlement_that_is_refused_in_the_background_is_named_and_holds_up_no
     )
     assert (account.used(key), spends[0].settled) == (20, None)
     assert spends[1].settled is not None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_reservations_without_an_answer_only_a_few_wait(
+    service: Service, account: Account, proxy: LossyProxy, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    key = account.key(100)
+    said = "a reservation without an answer ends by itself, as its on_expiry says"
+    with client(kind, proxy.url, service.credential, max_spends=10) as km:
+        proxy.lose = 100
+        for waiting in (1, 2, 2, 2):
+            with pytest.raises(Unavailable), km.spend(key.text, quota=10):
+                raise AssertionError("the work began")
+            assert km.waiting == waiting
+        assert [record.levelname for record in caplog.records if record.message == said] == ["WARNING"]
+        proxy.lose = 0
+        wait_until("they are released", lambda: km.waiting == 0)
+        assert account.used(key) == 20, "two are left"
+        spends = [km.spend(key.text, quota=1) for _ in range(10)]
+        for spend in spends:
+            spend.begin()
+        for spend in spends:
+            spend.end()
 
 
 @pytest.mark.parametrize("kind", KINDS)

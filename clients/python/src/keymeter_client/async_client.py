@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from types import TracebackType
@@ -18,7 +17,7 @@ from .errors import KeymeterError, Refused, Unavailable
 from .exchange import MAX_ANSWER_BYTES, Answer, Charge, Hold, NoAnswer, OnExpiry, Program, Send, Settings, Sleep
 from .outbox import CLOSE_SECONDS, Ending, Outbox, log
 from .spending import Spending
-from .transport import CLOSED, LIMITS, no_answer
+from .transport import CLOSED, CONNECTIONS, LIMITS, NO_CONNECTION, no_answer
 
 T = TypeVar("T")
 
@@ -33,6 +32,7 @@ class AsyncKeymeter:
     def __init__(self, url: str | None = None, credential: str | None = None, *, max_spends: int = 10_000) -> None:
         self._settings = Settings(url, credential)
         self._http = httpx.AsyncClient(base_url=self._settings.url, headers=self._settings.headers, limits=LIMITS)
+        self._connections = asyncio.Semaphore(CONNECTIONS)
         self._outbox = Outbox(max_spends)
         self._hurry = asyncio.Event()
         # The loop itself keeps only weak references to tasks.
@@ -188,16 +188,24 @@ class AsyncKeymeter:
                 await _wait(hurry, step)
 
     async def _post(self, send: Send) -> Answer | NoAnswer:
+        if not await _acquire(self._connections, send.seconds):
+            return NO_CONNECTION
+        try:
+            return await self._exchange(send)
+        finally:
+            self._connections.release()
+
+    async def _exchange(self, send: Send) -> Answer | NoAnswer:
         if self._http.is_closed:
             return CLOSED
-        end = time.monotonic() + send.seconds
         try:
+            # Connecting, sending and each part of the answer have this time.
             request = self._http.stream("POST", send.path, content=send.body, timeout=max(send.seconds, 0.01))
             async with request as response:
                 body = bytearray()
                 async for chunk in response.aiter_raw():
                     body += chunk
-                    if len(body) > MAX_ANSWER_BYTES or time.monotonic() > end:
+                    if len(body) > MAX_ANSWER_BYTES:
                         return NoAnswer("the answer is too long")
                 return Answer(response.status_code, response.headers, bytes(body))
         except httpx.HTTPError as error:
@@ -233,6 +241,20 @@ def _start(work: Coroutine[Any, Any, T], tasks: set[asyncio.Task[T]]) -> asyncio
     tasks.add(task)
     task.add_done_callback(tasks.discard)
     return task
+
+
+async def _acquire(semaphore: asyncio.Semaphore, seconds: float) -> bool:
+    """Not by `asyncio.wait_for`, which loses a cancellation that comes together with the result before Python 3.12."""
+    if not semaphore.locked():
+        return await semaphore.acquire()
+    waiter = asyncio.ensure_future(semaphore.acquire())
+    try:
+        await asyncio.wait([waiter], timeout=max(seconds, 0))
+    except asyncio.CancelledError:
+        if not waiter.cancel():
+            semaphore.release()
+        raise
+    return not waiter.cancel()
 
 
 async def _wait(hurry: asyncio.Event, sleep: Sleep) -> None:

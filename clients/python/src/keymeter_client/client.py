@@ -18,7 +18,7 @@ from .errors import KeymeterError, Refused, Unavailable
 from .exchange import MAX_ANSWER_BYTES, Answer, Charge, Hold, NoAnswer, OnExpiry, Program, Send, Settings
 from .outbox import CLOSE_SECONDS, Ending, Outbox
 from .spending import Spending
-from .transport import CLOSED, LIMITS, no_answer
+from .transport import CLOSED, CONNECTIONS, LIMITS, NO_CONNECTION, no_answer
 
 T = TypeVar("T")
 
@@ -33,6 +33,7 @@ class Keymeter:
     def __init__(self, url: str | None = None, credential: str | None = None, *, max_spends: int = 10_000) -> None:
         self._settings = Settings(url, credential)
         self._http = httpx.Client(base_url=self._settings.url, headers=self._settings.headers, limits=LIMITS)
+        self._connections = threading.Semaphore(CONNECTIONS)
         self._outbox = Outbox(max_spends)
         self._hurry = threading.Event()
         self._worker: threading.Thread | None = None
@@ -177,16 +178,24 @@ class Keymeter:
                 sleep(step.seconds)
 
     def _post(self, send: Send) -> Answer | NoAnswer:
+        if not self._connections.acquire(timeout=max(send.seconds, 0)):
+            return NO_CONNECTION
+        try:
+            return self._exchange(send)
+        finally:
+            self._connections.release()
+
+    def _exchange(self, send: Send) -> Answer | NoAnswer:
         if self._http.is_closed:
             return CLOSED
-        end = time.monotonic() + send.seconds
         try:
+            # Connecting, sending and each part of the answer have this time.
             request = self._http.stream("POST", send.path, content=send.body, timeout=max(send.seconds, 0.01))
             with request as response:
                 body = bytearray()
                 for chunk in response.iter_raw():
                     body += chunk
-                    if len(body) > MAX_ANSWER_BYTES or time.monotonic() > end:
+                    if len(body) > MAX_ANSWER_BYTES:
                         return NoAnswer("the answer is too long")
                 return Answer(response.status_code, response.headers, bytes(body))
         except httpx.HTTPError as error:

@@ -48,6 +48,7 @@ class Outbox:
         self._queue: deque[Ending] = deque()
         self._delivering = False
         self._given_up = False
+        self._left_undos = False
         self.closed = False
 
     def __len__(self) -> int:
@@ -89,7 +90,10 @@ class Outbox:
             if len(self._queue) <= self._places // 10 and not self._given_up:
                 return self._add(ending)
             self._taken -= 1
-        log.warning("%s is left to end by itself, because %d settlements wait", ending.what, len(self._queue))
+            first = not self._left_undos
+            self._left_undos = True
+        # Once, not for each request of an outage.
+        log.log(logging.WARNING if first else logging.DEBUG, "%s ends by itself, as its on_expiry says", ending.what)
         return False
 
     def _add(self, ending: Ending) -> bool:
@@ -106,6 +110,7 @@ class Outbox:
             with self._lock:
                 if not self._queue:
                     self._delivering = False
+                    self._left_undos = False
                     break
                 # It stays in the queue until it is answered, so that it is counted.
                 ending = self._queue[0]

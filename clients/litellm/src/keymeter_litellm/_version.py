@@ -1,0 +1,3 @@
+"""The version of this package, which pyproject.toml reads."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,249 @@
+"""The programs that the tests start: Keymeter, the provider, LiteLLM's proxy. All listen on loopback."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from decimal import ROUND_HALF_EVEN, Decimal
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+HERE = Path(__file__).parent
+MASTER_KEY = "sk-master-of-the-tests"
+QUOTA_PER_USD = 500_000
+PICO = Decimal("1e-12")
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def eventually(check: Callable[[], object], seconds: float = 15) -> Any:
+    """What `check` returns as soon as it is true; else fails with the last one."""
+    end = time.monotonic() + seconds
+    while not (found := check()):
+        assert time.monotonic() < end, f"not within {seconds} s: {found!r}"
+        time.sleep(0.05)
+    return found
+
+
+def quota(usd: str | Decimal) -> int:
+    """What Keymeter charges for it."""
+    return math.ceil(Decimal(usd).quantize(PICO, ROUND_HALF_EVEN) * QUOTA_PER_USD)
+
+
+class Program:
+    """A process with its log in a file."""
+
+    def __init__(self, command: list[str], environment: dict[str, str], log: Path) -> None:
+        self.command, self.environment, self.log_path = command, environment, log
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        keep = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
+        with self.log_path.open("ab") as log:
+            # A group of its own, which has the workers too.
+            self.process = subprocess.Popen(
+                self.command,
+                env=keep | self.environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def stop(self, how: signal.Signals = signal.SIGTERM, seconds: float = 40) -> int | None:
+        if self.process is None:
+            return None
+        if self.process.poll() is None:
+            if how is signal.SIGKILL:
+                os.killpg(self.process.pid, how)
+            else:
+                self.process.send_signal(how)
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            raise
+
+    def ready(self, url: str, seconds: float = 90) -> None:
+        def answers() -> bool:
+            assert self.process is not None
+            assert self.process.poll() is None, f"it ended: {self.log()[-3000:]}"
+            try:
+                return httpx.get(url, timeout=2).status_code == 200
+            except httpx.HTTPError:
+                return False
+
+        eventually(answers, seconds)
+
+    def log(self) -> str:
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
+
+
+class Keymeter(Program):
+    def __init__(self, program: str, database: str, folder: Path) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        environment = {
+            "DATABASE_URL": database,
+            "KEYMETER_DATA_DIR": str(folder / "data"),
+            "KEYMETER_SERVER__LISTEN": f"127.0.0.1:{self.port}",
+            "KEYMETER_ROOT__PASSWORD": "of the tests",
+            "KEYMETER_ACCOUNTS__TOKEN_API": "enabled",
+            "KEYMETER_SECRETS__MASTER_KEY": "5" * 64,
+            **{f"KEYMETER_LIMITS__{name}_PER_MINUTE": "100000" for name in ("USAGE", "DROP_IN", "WRONG_KEYS", "SEARCH")},
+        }
+        super().__init__([program, "serve"], environment, folder / "keymeter.log")
+
+    def start(self) -> None:
+        super().start()
+        self.ready(f"{self.url}/readyz")
+
+    def sign_in(self) -> None:
+        self.root = httpx.Client(base_url=self.url, headers={"Origin": self.url}, timeout=10)
+        self.id = self.ask("POST", "/api/user/login", {"username": "root", "password": "of the tests"})["id"]
+        self.ask("POST", f"/api/admin/users/{self.id}/quota", {"delta": 10**12})
+        self.credential: str = self.ask("POST", "/api/admin/gateways", {"name": f"litellm {secrets.token_hex(4)}"})[
+            "credential"
+        ]
+
+    def ask(self, method: str, path: str, body: object = None, **headers: str) -> Any:
+        answer = self.root.request(method, path, json=body, headers=headers)
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["success"], answer.text
+        return answer.json().get("data")
+
+    def key(self, usd: str = "1", **fields: object) -> Key:
+        name = f"key {secrets.token_hex(8)}"
+        body = {"name": name, "remain_quota": quota(usd), **fields}
+        made = self.ask("POST", "/api/token/", body, Prefer="return=representation")
+        return Key(self, made["id"], made["key"], name)
+
+    def doctor(self) -> str:
+        environment = {"PATH": os.environ["PATH"], **self.environment}
+        done = subprocess.run([self.command[0], "doctor"], env=environment, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+class Key:
+    """An API key, and what was charged to it."""
+
+    def __init__(self, keymeter: Keymeter, number: int, secret: str, name: str) -> None:
+        self.keymeter, self.id, self.secret, self.name = keymeter, number, secret, name
+
+    def __repr__(self) -> str:
+        return f"Key({self.name})"
+
+    def now(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.keymeter.ask("GET", f"/api/token/{self.id}")
+        return found
+
+    def edit(self, **fields: object) -> None:
+        self.keymeter.ask("PUT", "/api/token/", {"id": self.id, **fields})
+
+    def disable(self) -> None:
+        self.keymeter.ask("PUT", "/api/token/?status_only=true", {"id": self.id, "status": 2})
+
+    def charges(self) -> list[dict[str, Any]]:
+        """Newest first."""
+        found = self.keymeter.ask("GET", f"/api/log/self?token_name={self.name.replace(' ', '%20')}&page_size=100")
+        rows: list[dict[str, Any]] = found["items"] if isinstance(found, dict) else found
+        return rows
+
+    def settled(self, *usd: str | Decimal) -> None:
+        """Exactly these costs were charged, to the unit, and nothing is held any more."""
+        expected = sorted(quota(each) for each in usd)
+
+        def charged() -> bool:
+            charged = sorted(row["quota"] for row in self.charges() if row["quota"])
+            return charged == [each for each in expected if each] and self.now()["used_quota"] == sum(expected)
+
+        try:
+            eventually(charged)
+        except AssertionError:
+            charges, used = [row["quota"] for row in self.charges()], self.now()["used_quota"]
+            raise AssertionError(f"charged {charges}, used {used}, expected {expected}") from None
+
+    def held(self) -> int:
+        """What is held now: used without a charge."""
+        used: int = self.now()["used_quota"]
+        return used - sum(row["quota"] for row in self.charges())
+
+
+class Upstream(Program):
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        super().__init__([sys.executable, str(HERE / "upstream.py"), str(self.port)], {}, folder / "upstream.log")
+
+    def start(self) -> None:
+        super().start()
+        self.ready(f"{self.url}/calls")
+
+    def calls(self) -> dict[str, int]:
+        counts: dict[str, int] = httpx.get(f"{self.url}/calls").json()
+        return counts
+
+
+class LiteLLM(Program):
+    def __init__(
+        self, config: str, folder: Path, keymeter_url: str, credential: str, *arguments: str, **environment: str
+    ) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        path = folder / f"config-{self.port}.yaml"
+        path.write_text(config)
+        # LiteLLM finds plug-ins that are not installed beside its configuration.
+        for name in ("recorder.py", "saboteur.py"):
+            shutil.copy(HERE / name, folder)
+        self.reports_path = folder / f"reports-{self.port}"
+        program = Path(sys.executable).parent / "litellm"
+        command = [str(program), "--config", str(path), "--host", "127.0.0.1", "--port", str(self.port), *arguments]
+        settings = {
+            "KEYMETER_URL": keymeter_url,
+            "KEYMETER_CREDENTIAL": credential,
+            "LITELLM_MASTER_KEY": MASTER_KEY,
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "LITELLM_TELEMETRY": "False",
+            "PYTHONUNBUFFERED": "1",
+            "REPORTS": str(self.reports_path),
+            **environment,
+        }
+        super().__init__(command, settings, folder / f"litellm-{self.port}.log")
+
+    def start_only(self) -> None:
+        super().start()
+
+    def start(self) -> None:
+        self.start_only()
+        self.ready(f"{self.url}/health/liveliness")
+
+    def reports(self, key: Key) -> list[Decimal]:
+        """What LiteLLM says that the requests with this key cost, in dollars."""
+        text = self.reports_path.read_text() if self.reports_path.exists() else ""
+        rows = [json.loads(line) for line in text.splitlines()]
+        # Floats, as LiteLLM adds them up: 0.00035499999999999996.
+        return [Decimal(row["usd"]).quantize(PICO) for row in rows if row["key"] == key.name]
+
+    def reported(self, key: Key, count: int, seconds: float = 15) -> list[Decimal]:
+        """The same, as soon as there are so many."""
+        eventually(lambda: len(self.reports(key)) >= count, seconds)
+        found = self.reports(key)
+        assert len(found) == count, found
+        return found

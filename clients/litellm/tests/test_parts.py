@@ -1,0 +1,200 @@
+"""Parts without a proxy."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from keymeter_client import LimitExceeded, RateLimited, Refused, Unavailable
+from keymeter_client.errors import CODES
+from litellm.integrations.custom_logger import CustomLogger
+from litellm.proxy._types import UserAPIKeyAuth
+
+from keymeter_litellm import holds, layout, refusals, routes, settings
+
+TEXT: dict[str, Any] = {"input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6}
+
+
+def hold(price: dict[str, Any], call_type: str = "acompletion", **data: Any) -> Decimal:
+    data = {"messages": [{"role": "user", "content": "hello"}], **data}
+    return holds.hold_usd(price, holds.need_of(call_type, data, "openai/a"), 4096)
+
+
+PROMPT = hold({**TEXT, "output_cost_per_token": 0}, max_tokens=1)
+
+
+@pytest.mark.parametrize(
+    ("data", "tokens"),
+    [
+        ({}, 4096),
+        ({"max_tokens": 10}, 10),
+        ({"max_completion_tokens": 20, "max_tokens": 10}, 20),
+        ({"max_output_tokens": 30}, 30),
+        ({"generationConfig": {"maxOutputTokens": 40}}, 40),
+        ({"max_tokens": 10, "n": 3}, 30),
+        ({"max_tokens": 10, "best_of": 4, "n": 3}, 40),
+        ({"max_tokens": -1}, 4096),
+        ({"max_tokens": True}, 4096),
+        ({"max_tokens": "50"}, 50),
+    ],
+)
+def test_the_output_that_is_held(data: dict[str, Any], tokens: int) -> None:
+    assert hold(TEXT, **data) - PROMPT == tokens * Decimal("0.000002")
+
+
+def test_not_more_than_the_model_can_give() -> None:
+    assert hold({**TEXT, "max_output_tokens": 100}, max_tokens=10**9) - PROMPT == 100 * Decimal("0.000002")
+
+
+def test_dearer_rates_that_may_apply() -> None:
+    long = "word " * 3000
+    price = {**TEXT, "input_cost_per_token_above_2k_tokens": 5e-6, "output_cost_per_token_above_2k_tokens": 9e-6}
+    tokens = hold({"input_cost_per_token": 1}, messages=[{"role": "user", "content": long}], max_tokens=1)
+    assert tokens > 2000
+    assert hold(price, messages=[{"role": "user", "content": long}], max_tokens=10) == tokens * Decimal(
+        "0.000005"
+    ) + 10 * Decimal("0.000009")
+    assert hold(price, max_tokens=10) == PROMPT + 10 * Decimal("0.000002")
+    priority = {**TEXT, "output_cost_per_token_priority": 8e-6, "output_cost_per_token_batches": 1}
+    assert hold(priority, max_tokens=10, service_tier="priority") == PROMPT + 10 * Decimal("0.000008")
+    assert hold(priority, max_tokens=10) == PROMPT + 10 * Decimal("0.000002")
+    assert hold({**TEXT, "output_cost_per_reasoning_token": 3e-6}, max_tokens=10) == PROMPT + 10 * Decimal("0.000003")
+    tiers = {"tiered_pricing": [{"output_cost_per_token": 1e-6}, {"output_cost_per_token": 7e-6}]}
+    assert hold(tiers, max_tokens=10) == 10 * Decimal("0.000007")
+
+
+@pytest.mark.parametrize(
+    ("call_type", "price", "data", "usd"),
+    [
+        ("image_generation", {"output_cost_per_image": 0.04}, {"prompt": "a", "n": 3}, "0.12"),
+        ("image_generation", {"input_cost_per_pixel": 1e-8}, {"prompt": "a", "size": "512x512"}, "0.00262144"),
+        ("aspeech", {"input_cost_per_character": 1e-5}, {"input": "x" * 50}, "0.0005"),
+        ("rerank", {"input_cost_per_query": 0.002}, {"query": "a", "documents": ["b"] * 250}, "0.006"),
+        (
+            "aembedding",
+            {"input_cost_per_token": 1e-6, "output_cost_per_token": 1},
+            {"input": [1, 2, 3], "messages": None},
+            "0.000003",
+        ),
+        ("acompletion", {"input_cost_per_second": 0.001}, {}, "0.06"),
+    ],
+)
+def test_other_units(call_type: str, price: dict[str, Any], data: dict[str, Any], usd: str) -> None:
+    assert hold(price, call_type, **data) == Decimal(usd)
+
+
+def test_images_and_files_are_not_counted_as_text() -> None:
+    content = [{"type": "input_text", "text": "hello"}, {"type": "input_image", "image_url": "data:" + "A" * 500_000}]
+    tokens = hold({"input_cost_per_token": 1}, "aresponses", messages=None, input=[{"role": "user", "content": content}])
+    assert 1_000 < tokens < 3_000
+
+
+def test_a_price_of_nothing_is_a_price() -> None:
+    assert holds.is_price({"input_cost_per_token": 0})
+    assert holds.is_price({"tiered_pricing": [{}]})
+    assert not holds.is_price({"input_cost_per_token": None, "max_tokens": 5})
+    assert not holds.is_price({})
+
+
+def test_a_request_is_never_written_or_shown() -> None:
+    from keymeter_litellm.metering import MeteredKey, MeteredRequest, request_in, request_of
+
+    request = MeteredRequest("sk-secret", "127.0.0.1")
+    key = MeteredKey(api_key="hash")
+    key._request = request
+    assert "sk-secret" not in repr(request) + repr(key) + str(key.model_dump()) + key.model_dump_json()
+    assert copy.deepcopy(key)._request is request
+    assert key.model_copy(update={"metadata": {}})._request is request
+    with pytest.raises(TypeError):
+        pickle.dumps(request)
+    assert request_of(UserAPIKeyAuth(api_key="hash")) is None
+    assert request_in({"litellm_params": {"litellm_metadata": {"user_api_key_auth": key}}}) is request
+    # A client can send what looks like it.
+    assert request_in({"litellm_params": {"metadata": {"user_api_key_auth": {"_request": request}}}}) is None
+
+
+def test_a_renamed_hook_is_found() -> None:
+    assert layout.missing_of(CustomLogger, UserAPIKeyAuth) == []
+
+    class Renamed(CustomLogger):
+        async_pre_call_hook = None
+
+        async def async_log_success_event(
+            self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any, more: Any
+        ) -> None: ...
+
+    missing = layout.missing_of(Renamed, UserAPIKeyAuth)
+    assert len(missing) == 2
+    assert "async_pre_call_hook" in missing[0]
+    assert "async_log_success_event" in missing[1]
+    assert layout.missing_of(CustomLogger, Renamed) != []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("POST", "/v1/chat/completions", routes.Kind.METERED),
+        ("POST", "/openai/deployments/a/b/chat/completions", routes.Kind.METERED),
+        ("POST", "/models/a/b:streamGenerateContent", routes.Kind.METERED),
+        ("GET", "/v1/models/a/b", routes.Kind.FREE),
+        ("GET", "/v1/chat/completions", routes.Kind.NOT_METERED),
+        ("POST", "/v1/chat/completions/", routes.Kind.NOT_METERED),
+        ("POST", "/v1/chat/completions/1", routes.Kind.NOT_METERED),
+        ("POST", "/anything/v1/chat/completions", routes.Kind.NOT_METERED),
+        ("DELETE", "/v1/models", routes.Kind.NOT_METERED),
+        (None, "/v1/responses", routes.Kind.NOT_METERED),
+    ],
+)
+def test_routes(method: str | None, path: str, kind: routes.Kind) -> None:
+    assert routes.kind_of(method, path) is kind
+
+
+def test_every_code_of_keymeter_has_an_answer() -> None:
+    for code, (status, kind) in CODES.items():
+        error = Unavailable("m", status, code) if kind is Unavailable else kind(status, code, "m")
+        answer = refusals.refusal_of(error)
+        shape = (answer.code, answer.type, answer.error_code)
+        if code == "invalid_key":
+            assert shape == ("401", "invalid_request_error", "invalid_api_key")
+        elif status == 402:
+            assert shape == ("402", "insufficient_quota", code)
+        elif status == 403:
+            assert shape == ("403", "permission_error", code)
+        elif status == 429:
+            assert shape == ("429", "rate_limit_error", code)
+        elif status >= 500:
+            assert shape == ("503", "api_error", "keymeter_unavailable")
+            assert answer.headers == {"Retry-After": "2"}
+        else:
+            assert shape == ("500", "api_error", "keymeter_misconfigured")
+            assert code not in str(answer.to_dict())
+    limit = refusals.refusal_of(LimitExceeded(429, "token_period_exceeded", "m", 60))
+    assert limit.headers == {"x-should-retry": "false", "Retry-After": "60"}
+    assert refusals.refusal_of(RateLimited(429, "rate_limited", "m", 3)).headers == {"Retry-After": "3"}
+    assert refusals.refusal_of(Refused(403, "new_code", "m")).error_code == "new_code"
+    # Words with which LiteLLM changes a status.
+    assert refusals.refusal_of(Refused(403, "a", "No deployments available")).code == "403"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MARKUP", "-1"),
+        ("MARKUP", "NaN"),
+        ("TTL_SECONDS", "1.5"),
+        ("TTL_SECONDS", "86401"),
+        ("UNPRICED_USD", "free"),
+        ("ON_EXPIRY", "x"),
+    ],
+)
+def test_wrong_settings_are_named(name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=f"LITELLM_KEYMETER_{name}"):
+        settings.read({f"LITELLM_KEYMETER_{name}": value})
+
+
+def test_the_defaults_are_safe() -> None:
+    assert settings.read({}) == settings.Settings(Decimal(1), 900, "charge", 4096, None, 10_000)
+    assert settings.read({"LITELLM_KEYMETER_UNPRICED_USD": "0"}).unpriced_usd == 0

@@ -1,0 +1,255 @@
+"""A provider that does what the request says: the last text is a JSON object.
+
+{"prompt_tokens", "completion_tokens": the usage it reports, "wait": seconds before the answer, "delay": seconds before
+ each chunk, "chunks": of a stream, "break_after": chunks after which the connection breaks, "status": an error,
+ "fail_first": so many requests with the same "id" fail, "fail_models": these models fail}
+
+python upstream.py PORT
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+calls: Counter[str] = Counter()
+
+
+class Broken(Exception):
+    """Ends the connection without an end of the answer."""
+
+
+def plan_of(body: dict[str, Any]) -> dict[str, Any]:
+    text = body.get("input") or body.get("prompt") or body.get("query") or ""
+    if body.get("messages"):
+        text = body["messages"][-1]["content"]
+    if body.get("contents"):
+        text = body["contents"][-1]["parts"]
+    while isinstance(text, list):
+        text = text[-1]
+    while isinstance(text, dict):
+        text = text.get("text") or text.get("content")
+        while isinstance(text, list):
+            text = text[-1]
+    try:
+        plan = json.loads(text)
+    except (TypeError, ValueError):
+        plan = {}
+    return {
+        "prompt_tokens": 100,
+        "completion_tokens": 50,
+        "wait": 0,
+        "delay": 0,
+        "chunks": 5,
+        **(plan if isinstance(plan, dict) else {}),
+    }
+
+
+async def begin(request: Request) -> tuple[dict[str, Any], dict[str, Any], Response | None]:
+    if request.headers.get("content-type", "").startswith("multipart/"):
+        form = await request.form()
+        body: dict[str, Any] = {name: value for name, value in form.items() if isinstance(value, str)}
+    else:
+        body = await request.json()
+    plan = plan_of(body)
+    calls[str(body.get("model"))] += 1
+    failing = calls[f"id {plan.get('id')}"] < plan.get("fail_first", 0)
+    if "id" in plan:
+        calls[f"id {plan['id']}"] += 1
+    refusal = None
+    if failing or "status" in plan or body.get("model") in plan.get("fail_models", ()):
+        status = plan.get("status", 500)
+        error = {"message": "as planned", "type": "planned", "code": "planned"}
+        refusal = JSONResponse({"error": error, "type": "error"}, status)
+    await asyncio.sleep(plan["wait"])
+    return body, plan, refusal
+
+
+def usage(plan: dict[str, Any]) -> dict[str, int]:
+    prompt, completion = plan["prompt_tokens"], plan["completion_tokens"]
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+
+
+async def events(plan: dict[str, Any], pieces: list[tuple[str | None, object]]) -> AsyncIterator[str]:
+    for index, (event, data) in enumerate(pieces):
+        if index >= plan.get("break_after", len(pieces)):
+            raise Broken
+        await asyncio.sleep(plan["delay"])
+        text = data if isinstance(data, str) else json.dumps(data)
+        yield (f"event: {event}\n" if event else "") + f"data: {text}\n\n"
+
+
+def stream(plan: dict[str, Any], pieces: list[tuple[str | None, object]]) -> Response:
+    return StreamingResponse(events(plan, pieces), media_type="text/event-stream")
+
+
+async def chat(request: Request) -> Response:
+    body, plan, refusal = await begin(request)
+    if refusal is not None:
+        return refusal
+    base = {"id": "chatcmpl-1", "created": 1, "model": body["model"]}
+    if not body.get("stream"):
+        message = {"role": "assistant", "content": "hello"}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return JSONResponse(
+            {**base, "object": "chat.completion", "choices": [choice] * (body.get("n") or 1), "usage": usage(plan)}
+        )
+    chunk = {**base, "object": "chat.completion.chunk"}
+    pieces: list[tuple[str | None, object]] = [
+        (None, {**chunk, "choices": [{"index": 0, "delta": {"role": "assistant", "content": "word "}, "finish_reason": None}]})
+        for _ in range(plan["chunks"])
+    ]
+    pieces.append((None, {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}))
+    if (body.get("stream_options") or {}).get("include_usage"):
+        pieces.append((None, {**chunk, "choices": [], "usage": usage(plan)}))
+    return stream(plan, [*pieces, (None, "[DONE]")])
+
+
+async def completions(request: Request) -> Response:
+    body, plan, refusal = await begin(request)
+    choice = {"index": 0, "text": "hello", "finish_reason": "stop", "logprobs": None}
+    answer = {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": body["model"]}
+    return refusal or JSONResponse({**answer, "choices": [choice], "usage": usage(plan)})
+
+
+async def embeddings(request: Request) -> Response:
+    body, plan, refusal = await begin(request)
+    data = [{"object": "embedding", "index": 0, "embedding": [0.1, 0.2]}]
+    count = {"prompt_tokens": plan["prompt_tokens"], "total_tokens": plan["prompt_tokens"]}
+    return refusal or JSONResponse({"object": "list", "model": body["model"], "data": data, "usage": count})
+
+
+async def responses(request: Request) -> Response:
+    body, plan, refusal = await begin(request)
+    if refusal is not None:
+        return refusal
+    prompt, completion = plan["prompt_tokens"], plan["completion_tokens"]
+    text = {"type": "output_text", "text": "hello", "annotations": []}
+    item = {"type": "message", "id": "msg_1", "status": "completed", "role": "assistant", "content": [text]}
+    answer = {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "status": "completed",
+        "model": body["model"],
+        "output": [item],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": prompt,
+            "output_tokens": completion,
+            "total_tokens": prompt + completion,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": 0},
+        },
+    }
+    if not body.get("stream"):
+        return JSONResponse(answer)
+    begun = {**answer, "status": "in_progress", "output": [], "usage": None}
+    kinds: list[dict[str, Any]] = [{"type": "response.created", "response": begun}]
+    kinds += [
+        {"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": "word "}
+        for _ in range(plan["chunks"])
+    ]
+    kinds.append({"type": "response.completed", "response": answer})
+    return stream(plan, [(kind["type"], {**kind, "sequence_number": number}) for number, kind in enumerate(kinds)])
+
+
+async def messages(request: Request) -> Response:
+    body, plan, refusal = await begin(request)
+    if refusal is not None:
+        return refusal
+    prompt, completion = plan["prompt_tokens"], plan["completion_tokens"]
+    answer = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
+        "content": [{"type": "text", "text": "hello"}],
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": prompt, "output_tokens": completion},
+    }
+    if not body.get("stream"):
+        return JSONResponse(answer)
+    begun = {**answer, "content": [], "stop_reason": None, "usage": {"input_tokens": prompt, "output_tokens": 1}}
+    block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    kinds: list[dict[str, Any]] = [{"type": "message_start", "message": begun}, block]
+    delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "word "}}
+    kinds += [delta] * plan["chunks"]
+    kinds.append({"type": "content_block_stop", "index": 0})
+    end = {"stop_reason": "end_turn", "stop_sequence": None}
+    kinds.append({"type": "message_delta", "delta": end, "usage": {"output_tokens": completion}})
+    kinds.append({"type": "message_stop"})
+    return stream(plan, [(kind["type"], kind) for kind in kinds])
+
+
+async def generate_content(request: Request) -> Response:
+    _, plan, refusal = await begin(request)
+    prompt, completion = plan["prompt_tokens"], plan["completion_tokens"]
+    candidate = {"content": {"role": "model", "parts": [{"text": "hello"}]}, "finishReason": "STOP", "index": 0}
+    count = {"promptTokenCount": prompt, "candidatesTokenCount": completion, "totalTokenCount": prompt + completion}
+    return refusal or JSONResponse({"candidates": [candidate], "usageMetadata": count, "modelVersion": "gemini"})
+
+
+async def images(request: Request) -> Response:
+    body, _, refusal = await begin(request)
+    return refusal or JSONResponse({"created": 1, "data": [{"b64_json": "aGVsbG8="}] * int(body.get("n") or 1)})
+
+
+async def speech(request: Request) -> Response:
+    _, _, refusal = await begin(request)
+    return refusal or Response(b"sound", media_type="audio/mpeg")
+
+
+async def transcriptions(request: Request) -> Response:
+    _, _, refusal = await begin(request)
+    return refusal or JSONResponse({"text": "hello", "usage": {"type": "duration", "seconds": 2}})
+
+
+async def moderations(request: Request) -> Response:
+    body, _, refusal = await begin(request)
+    result = {"flagged": False, "categories": {}, "category_scores": {}}
+    return refusal or JSONResponse({"id": "modr-1", "model": body.get("model") or "", "results": [result]})
+
+
+async def rerank(request: Request) -> Response:
+    _, _, refusal = await begin(request)
+    meta = {"api_version": {"version": "2"}, "billed_units": {"search_units": 1}}
+    return refusal or JSONResponse({"id": "rr-1", "results": [{"index": 0, "relevance_score": 0.9}], "meta": meta})
+
+
+async def counts(request: Request) -> Response:
+    return JSONResponse(dict(calls))
+
+
+routes = [
+    Route("/v1/chat/completions", chat, methods=["POST"]),
+    Route("/v1/completions", completions, methods=["POST"]),
+    Route("/v1/embeddings", embeddings, methods=["POST"]),
+    Route("/v1/responses", responses, methods=["POST"]),
+    Route("/v1/messages", messages, methods=["POST"]),
+    Route("/v1/images/generations", images, methods=["POST"]),
+    Route("/v1/images/edits", images, methods=["POST"]),
+    Route("/v1/audio/speech", speech, methods=["POST"]),
+    Route("/v1/audio/transcriptions", transcriptions, methods=["POST"]),
+    Route("/v1/moderations", moderations, methods=["POST"]),
+    Route("/v2/rerank", rerank, methods=["POST"]),
+    Route("/v1/rerank", rerank, methods=["POST"]),
+    Route("/{path:path}:generateContent", generate_content, methods=["POST"]),
+    Route("/calls", counts),
+]
+
+if __name__ == "__main__":
+    uvicorn.run(Starlette(routes=routes), host="127.0.0.1", port=int(sys.argv[1]), log_level="critical")

@@ -1,4 +1,5 @@
-"""Needs KEYMETER_PROGRAM, a built keymeter, and DATABASE_URL, an empty PostgreSQL database: scripts/gateways.sh gives both."""
+"""Needs KEYMETER_PROGRAM, a built keymeter, and DATABASE_URL, an empty PostgreSQL database: scripts/gateways.sh gives both, and
+KEYMETER_RUNNING, the port of a Keymeter on that database. Without it, one is started."""
 
 from __future__ import annotations
 
@@ -98,8 +99,10 @@ def upstream(folder: Path) -> Iterator[Upstream]:
 
 @pytest.fixture(scope="session")
 def keymeter(folder: Path) -> Iterator[Keymeter]:
-    program = Keymeter(os.environ["KEYMETER_PROGRAM"], os.environ["DATABASE_URL"], folder)
-    program.start()
+    running = os.environ.get("KEYMETER_RUNNING")
+    program = Keymeter(os.environ["KEYMETER_PROGRAM"], os.environ["DATABASE_URL"], folder, int(running) if running else None)
+    if not running:
+        program.start()
     program.sign_in()
     yield program
     # Every hold of every test has ended, and every balance is the sum of its charges.

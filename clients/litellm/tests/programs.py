@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -96,8 +97,8 @@ class Program:
 
 
 class Keymeter(Program):
-    def __init__(self, program: str, database: str, folder: Path) -> None:
-        self.port = free_port()
+    def __init__(self, program: str, database: str, folder: Path, port: int | None = None) -> None:
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         environment = {
             "DATABASE_URL": database,
@@ -247,3 +248,13 @@ class LiteLLM(Program):
         found = self.reports(key)
         assert len(found) == count, found
         return found
+
+
+if __name__ == "__main__":
+    # A server for several runs of the tests, until standard input ends. Prints its port.
+    with tempfile.TemporaryDirectory() as temporary:
+        server = Keymeter(os.environ["KEYMETER_PROGRAM"], os.environ["DATABASE_URL"], Path(temporary))
+        server.start()
+        print(server.port, flush=True)  # noqa: T201
+        sys.stdin.read()
+        server.stop()

@@ -16,6 +16,9 @@ import openai
 import pytest
 from programs import Key, Keymeter, LiteLLM, Upstream
 
+# Of the plug-in in this process, which asks nobody.
+os.environ |= {"KEYMETER_URL": "http://127.0.0.1:1", "KEYMETER_CREDENTIAL": "kmg_none", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+
 PROMPT_USD = Decimal("0.0000012")
 COMPLETION_USD = Decimal("0.0000047")
 
@@ -82,6 +85,10 @@ def plan(**fields: object) -> list[dict[str, Any]]:
 def client(key: Key | str, proxy: LiteLLM, retries: int = 0, **options: Any) -> openai.OpenAI:
     secret = key if isinstance(key, str) else key.secret
     return openai.OpenAI(api_key=secret, base_url=f"{proxy.url}/v1", max_retries=retries, timeout=60, **options)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import pickle
 from decimal import Decimal
@@ -114,6 +115,55 @@ def test_a_request_is_never_written_or_shown() -> None:
     assert request_in({"litellm_params": {"litellm_metadata": {"user_api_key_auth": key}}}) is request
     # A client can send what looks like it.
     assert request_in({"litellm_params": {"metadata": {"user_api_key_auth": {"_request": request}}}}) is None
+
+
+class Ledger:
+    """In place of the client."""
+
+    def __init__(self) -> None:
+        self.charged: list[tuple[str, Decimal]] = []
+        self.ids: set[str] = set()
+        self.failures = 0
+
+    async def charge(self, key: str, *, usd: Decimal, model: str | None, request_id: str) -> None:
+        self.ids.add(request_id)
+        if self.failures:
+            self.failures -= 1
+            raise Unavailable("no answer")
+        self.charged.append((key, usd))
+
+
+def test_a_cost_without_a_reservation_is_charged_and_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from keymeter_litellm import metering
+
+    ledger = Ledger()
+    ledger.failures = 1
+    monkeypatch.setattr(metering.plugin, "keymeter", ledger)
+    key = metering.MeteredKey(api_key="hash")
+    key._request = metering.MeteredRequest("sk-secret", "127.0.0.1")
+
+    async def report(start: int, owner: object = key) -> None:
+        metadata = {"user_api_key_auth": owner}
+        kwargs = {"response_cost": 0.01, "litellm_call_id": "a", "litellm_params": {"metadata": metadata}}
+        await metering.plugin.async_log_success_event(kwargs, None, start, start + 1)
+
+    async def run() -> None:
+        await report(1)
+        # The same report again, another one of the same request, and one that no key made.
+        await report(1)
+        await report(2)
+        await report(3, UserAPIKeyAuth(api_key="hash"))
+        await asyncio.wait(metering.plugin._tasks)
+
+    asyncio.run(run())
+    assert ledger.charged == [("sk-secret", Decimal("0.01"))] * 2
+    # The repeated charge had the ID of the first.
+    assert len(ledger.ids) == 2
+    assert caplog.text.count("without a reservation: it is charged now") == 2
+    assert caplog.text.count("which nobody is charged") == 1
+    assert "sk-secret" not in caplog.text
 
 
 def test_a_renamed_hook_is_found() -> None:

@@ -200,7 +200,10 @@ async def generate_content(request: Request) -> Response:
     prompt, completion = plan["prompt_tokens"], plan["completion_tokens"]
     candidate = {"content": {"role": "model", "parts": [{"text": "hello"}]}, "finishReason": "STOP", "index": 0}
     count = {"promptTokenCount": prompt, "candidatesTokenCount": completion, "totalTokenCount": prompt + completion}
-    return refusal or JSONResponse({"candidates": [candidate], "usageMetadata": count, "modelVersion": "gemini"})
+    answer = {"candidates": [candidate], "usageMetadata": count, "modelVersion": "gemini"}
+    if request.url.path.endswith(":streamGenerateContent"):
+        return refusal or stream(plan, [(None, answer)])
+    return refusal or JSONResponse(answer)
 
 
 async def images(request: Request) -> Response:
@@ -248,6 +251,7 @@ routes = [
     Route("/v2/rerank", rerank, methods=["POST"]),
     Route("/v1/rerank", rerank, methods=["POST"]),
     Route("/{path:path}:generateContent", generate_content, methods=["POST"]),
+    Route("/{path:path}:streamGenerateContent", generate_content, methods=["POST"]),
     Route("/calls", counts),
 ]
 

@@ -35,7 +35,7 @@ _METERED_PATHS: Final = re.compile(
     r"|(?:/v1beta)?/models/[^?#]+:(?:generateContent|streamGenerateContent)"
 )
 _FREE: Final = {
-    "GET": re.compile(r"(?:/v1)?/models(?:/[^?#]+)?|(?:/v1)?/model/info|/model_group/info"),
+    "GET": re.compile(r"(?:/v1)?/models(?:/[^?#]+)?|(?:/v1)?/model/info"),
     "POST": re.compile(r"/v1/messages/count_tokens|(?:/v1beta)?/models/[^?#]+:countTokens"),
 }
 

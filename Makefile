@@ -4,7 +4,7 @@
 .NOTPARALLEL:
 
 WITH_POSTGRES := scripts/with-postgres.sh
-SCRIPTS := scripts/*.sh examples/*.sh .ci/run
+SCRIPTS := scripts/*.sh examples/*.sh examples/*/*.sh .ci/run
 # The program as the tests build it. `cargo build` unifies features differently and would compile about 40 crates again.
 BUILD_AS_TESTED := cargo test --locked --no-run
 

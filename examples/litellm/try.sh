@@ -23,6 +23,7 @@ if [[ -z $program ]]; then
     program=target/debug/keymeter
 fi
 program=$(realpath "$program")
+unset KEYMETER_PROGRAM
 [[ -x $program ]] || die "$program is not a program"
 python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
     die 'Python 3.10 or newer with venv is missing (Debian and Ubuntu: apt-get install python3-venv)'

@@ -5,7 +5,7 @@ use crate::api::state::AppState;
 use crate::domain::limit_change::LimitChange;
 use crate::domain::period_limits::PeriodLimitsPatch;
 use crate::domain::rate_limits::RateLimitsPatch;
-use crate::domain::token::TokenPatch;
+use crate::domain::token_patch::TokenPatch;
 
 /// Sets the limits of a key, after the charges, so that none of them is refused.
 pub(super) async fn apply(state: &AppState, created: &CreatedKey) -> Result<(), DemoError> {

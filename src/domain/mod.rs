@@ -40,6 +40,7 @@ pub mod text;
 pub mod time;
 pub mod token;
 pub mod token_listing;
+pub mod token_patch;
 pub mod token_policy;
 pub mod usage;
 pub mod usage_report;

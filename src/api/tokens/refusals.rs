@@ -11,7 +11,7 @@ use crate::api::error_code::codes::{
 };
 use crate::api::refused::{CodeList, CodesByStatus};
 use crate::domain::status::EnableRefused;
-use crate::domain::token::EditRefused;
+use crate::domain::token_patch::EditRefused;
 use crate::service::tokens::TokensError;
 
 /// The fields of a token.

@@ -15,7 +15,8 @@ use crate::domain::model_limits::ModelLimits;
 use crate::domain::period_limits::PeriodLimits;
 use crate::domain::rate_limits::RateLimits;
 use crate::domain::time::Lifetime;
-use crate::domain::token::{NewToken, QuotaChange, RequestedQuota, Switch, TokenName, TokenNote, TokenPatch};
+use crate::domain::token::{NewToken, RequestedQuota, Switch, TokenName, TokenNote};
+use crate::domain::token_patch::{QuotaChange, TokenPatch};
 use crate::domain::token_policy::TokenPolicy;
 
 /// `model_limits`: comma-separated text, or a list.

@@ -23,7 +23,8 @@ use crate::domain::period_limits::PeriodLimitsPatch;
 use crate::domain::rate_limits::RateLimitsPatch;
 use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
-use crate::domain::token::{EditRefused, NewToken, QuotaChange, Switch, Token, TokenPatch, TokenWithKey};
+use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
+use crate::domain::token_patch::{EditRefused, QuotaChange, TokenPatch};
 use crate::storage::{self, Conn, Db, StorageError, audit, tokens};
 
 /// Settings of the operator for tokens.

@@ -1,0 +1,229 @@
+//! An edit of a token (spec §4.5a).
+
+use std::sync::Arc;
+
+use super::account::{Account, Budget};
+use super::bounds;
+use super::group::Group;
+use super::ip_allowlist::IpAllowlist;
+use super::model_limits::ModelLimits;
+use super::money::{Quota, QuotaInvalid};
+use super::period_limits::PeriodLimitsPatch;
+use super::rate_limits::RateLimitsPatch;
+use super::time::Lifetime;
+use super::token::{RequestedQuota, Token, TokenName, TokenNote};
+use super::token_policy::TokenPolicy;
+
+/// A change of a token's `remain_quota`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuotaChange {
+    /// `remain_quota` of the API. What is charged meanwhile is overwritten.
+    Set(RequestedQuota),
+    /// `add_quota` of the API; negative takes quota away. What is charged meanwhile still counts.
+    Add(i64),
+}
+
+/// Why an edit was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum EditRefused {
+    #[error("`remain_quota` {0}")]
+    Quota(#[from] QuotaInvalid),
+    /// Holds what is left.
+    #[error("the token has {0} quota units left, which is less than `add_quota` takes away")]
+    Insufficient(i64),
+    /// Holds what is left.
+    #[error("the token has {0} quota units left; `add_quota` may not raise them above {max}", max = bounds::MAX_QUOTA)]
+    TooMuch(i64),
+}
+
+/// A checked request to edit a token (spec §4.5a). Fields that are `None` keep their value.
+#[derive(Debug, Clone, Default)]
+pub struct TokenPatch {
+    pub name: Option<TokenName>,
+    pub note: Option<TokenNote>,
+    pub lifetime: Option<Lifetime>,
+    pub remain_quota: Option<QuotaChange>,
+    pub unlimited_quota: Option<bool>,
+    pub period_limits: PeriodLimitsPatch,
+    pub rate_limits: RateLimitsPatch,
+    pub model_limits_enabled: Option<bool>,
+    pub model_limits: Option<ModelLimits>,
+    pub allow_ips: Option<IpAllowlist>,
+    pub group: Option<Group>,
+    pub cross_group_retry: Option<bool>,
+}
+
+impl Token {
+    /// This token after `patch` (spec §4.5a). The switch does not change.
+    ///
+    /// # Errors
+    /// See [`EditRefused`].
+    pub fn edited(self, patch: TokenPatch) -> Result<Self, EditRefused> {
+        let unlimited = patch.unlimited_quota.unwrap_or(self.account.budget.is_unlimited());
+        let remain = self.account.remain();
+        let budget = match patch.remain_quota {
+            Some(QuotaChange::Set(requested)) => requested.budget(unlimited)?,
+            Some(QuotaChange::Add(units)) => Budget::new(added(remain, units)?, unlimited),
+            None => Budget::new(remain, unlimited),
+        };
+        let policy = Arc::unwrap_or_clone(self.policy);
+        let group = patch.group.unwrap_or(policy.group);
+        let cross_group_retry = patch.cross_group_retry.unwrap_or(policy.cross_group_retry);
+        Ok(Self {
+            name: patch.name.unwrap_or(self.name),
+            note: patch.note.unwrap_or(self.note),
+            policy: Arc::new(TokenPolicy {
+                lifetime: patch.lifetime.unwrap_or(policy.lifetime),
+                model_limits_enabled: patch.model_limits_enabled.unwrap_or(policy.model_limits_enabled),
+                model_limits: patch.model_limits.unwrap_or(policy.model_limits),
+                allow_ips: patch.allow_ips.unwrap_or(policy.allow_ips),
+                cross_group_retry: group.retry_allowed(cross_group_retry),
+                group,
+                disabled_by: policy.disabled_by,
+                version: policy.version,
+            }),
+            account: Account {
+                budget,
+                period_limits: self.account.period_limits.edited(patch.period_limits),
+                ..self.account
+            },
+            rate_limits: self.rate_limits.edited(patch.rate_limits),
+            ..self
+        })
+    }
+}
+
+/// What is left after `add_quota`.
+fn added(remain: Quota, units: i64) -> Result<Quota, EditRefused> {
+    match remain.changed_by(units) {
+        None if units.is_negative() => Err(EditRefused::Insufficient(remain.get())),
+        Some(sum) if units <= 0 || sum.get() <= bounds::MAX_QUOTA => Ok(sum),
+        Some(_) | None => Err(EditRefused::TooMuch(remain.get())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::limit_change::LimitChange;
+    use crate::domain::period_limits::PeriodLimits;
+    use crate::domain::rate_limits::RateLimits;
+    use crate::domain::time::UnixTime;
+    use crate::domain::token::tests::token;
+
+    #[test]
+    fn an_empty_patch_changes_nothing() {
+        assert_eq!(token().edited(TokenPatch::default()), Ok(token()));
+    }
+
+    #[test]
+    fn remaining_quota_does_not_change_while_a_token_is_unlimited() {
+        let patch = |unlimited_quota| TokenPatch { unlimited_quota, ..TokenPatch::default() };
+        let unlimited = token().edited(patch(Some(true))).unwrap();
+        assert!(unlimited.account.budget.is_unlimited());
+        assert_eq!(unlimited.edited(patch(Some(false))), Ok(token()));
+    }
+
+    #[test]
+    fn the_range_of_remain_quota_holds_for_limited_tokens_only() {
+        assert!(RequestedQuota::new(-1).budget(false).is_err());
+        assert_eq!(RequestedQuota::new(-1).budget(true), Ok(Budget::Unlimited { shelved: Quota::ZERO }));
+        let set = Some(QuotaChange::Set(RequestedQuota::new(i64::MAX)));
+        let patch = TokenPatch { remain_quota: set, ..TokenPatch::default() };
+        assert_eq!(token().edited(patch), Err(EditRefused::Quota(QuotaInvalid)));
+    }
+
+    #[test]
+    fn quota_is_added_to_what_is_left_within_the_range() {
+        let after = |unlimited_quota, units| {
+            let remain_quota = Some(QuotaChange::Add(units));
+            let patch = TokenPatch { remain_quota, unlimited_quota, ..TokenPatch::default() };
+            token().edited(patch).map(|token| (token.account.remain().get(), token.account.budget.is_unlimited()))
+        };
+        for unlimited in [None, Some(true)] {
+            let is_unlimited = unlimited.is_some();
+            for (units, remain) in [(0, 5), (7, 12), (-5, 0), (bounds::MAX_QUOTA - 5, bounds::MAX_QUOTA)] {
+                assert_eq!(after(unlimited, units), Ok((remain, is_unlimited)), "{units}");
+            }
+            for units in [-6, i64::MIN] {
+                assert_eq!(after(unlimited, units), Err(EditRefused::Insufficient(5)), "{units}");
+            }
+            for units in [bounds::MAX_QUOTA - 4, i64::MAX] {
+                assert_eq!(after(unlimited, units), Err(EditRefused::TooMuch(5)), "{units}");
+            }
+        }
+        let above = Quota::grant(bounds::MAX_QUOTA).unwrap().changed_by(9).unwrap();
+        assert_eq!(added(above, -1).map(Quota::get), Ok(bounds::MAX_QUOTA + 8));
+        assert_eq!(added(above, 1), Err(EditRefused::TooMuch(bounds::MAX_QUOTA + 9)));
+    }
+
+    #[test]
+    fn retry_is_off_outside_the_group_auto() {
+        let patch = TokenPatch { cross_group_retry: Some(true), ..TokenPatch::default() };
+        assert!(!token().edited(patch.clone()).unwrap().policy.cross_group_retry);
+        let auto = TokenPatch { group: Some(Group::Auto), ..patch };
+        let retrying = token().edited(auto).unwrap();
+        assert!(retrying.policy.cross_group_retry);
+        let own = TokenPatch { group: Some(Group::Own), ..TokenPatch::default() };
+        assert!(!retrying.edited(own).unwrap().policy.cross_group_retry);
+    }
+
+    #[test]
+    fn a_patch_that_names_every_field_changes_every_field() {
+        let three = Quota::grant(3).unwrap();
+        let patch = TokenPatch {
+            name: Some(TokenName::parse("another").unwrap()),
+            note: Some(TokenNote::parse("a note").unwrap()),
+            lifetime: Some(Lifetime::Until(UnixTime::new(9))),
+            remain_quota: Some(QuotaChange::Set(RequestedQuota::new(7))),
+            unlimited_quota: Some(true),
+            model_limits_enabled: Some(true),
+            model_limits: Some(ModelLimits::parse("gpt").unwrap()),
+            allow_ips: Some(IpAllowlist::parse("10.0.0.1").unwrap()),
+            group: Some(Group::Auto),
+            cross_group_retry: Some(true),
+            period_limits: PeriodLimitsPatch { day: LimitChange::Set(three), ..PeriodLimitsPatch::default() },
+            rate_limits: RateLimitsPatch { concurrency: LimitChange::Set(4), ..RateLimitsPatch::default() },
+        };
+        let expected = Token {
+            name: TokenName::parse("another").unwrap(),
+            note: TokenNote::parse("a note").unwrap(),
+            policy: Arc::new(TokenPolicy {
+                lifetime: Lifetime::Until(UnixTime::new(9)),
+                model_limits_enabled: true,
+                model_limits: ModelLimits::parse("gpt").unwrap(),
+                allow_ips: IpAllowlist::parse("10.0.0.1").unwrap(),
+                group: Group::Auto,
+                cross_group_retry: true,
+                ..TokenPolicy::default()
+            }),
+            account: Account {
+                period_limits: PeriodLimits { day: Some(three), ..PeriodLimits::default() },
+                ..Account::new(Budget::Unlimited { shelved: Quota::grant(7).unwrap() })
+            },
+            rate_limits: RateLimits { concurrency: Some(4), ..RateLimits::default() },
+            ..token()
+        };
+        assert_eq!(token().edited(patch), Ok(expected));
+    }
+
+    proptest! {
+        #[test]
+        fn an_edit_touches_only_what_it_names(remain in 0..=bounds::MAX_QUOTA, enabled: bool) {
+            let patch = TokenPatch {
+                remain_quota: Some(QuotaChange::Set(RequestedQuota::new(remain))),
+                model_limits_enabled: Some(enabled),
+                ..TokenPatch::default()
+            };
+            let edited = token().edited(patch).unwrap();
+            let expected = Token {
+                account: Account::new(Budget::Limited { remain: Quota::grant(remain).unwrap() }),
+                policy: Arc::new(TokenPolicy { model_limits_enabled: enabled, ..TokenPolicy::default() }),
+                ..token()
+            };
+            prop_assert_eq!(edited, expected);
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::account::{Account, Budget};
+use super::audit::{Details, changed};
 use super::bounds;
 use super::group::Group;
 use super::ip_allowlist::IpAllowlist;
@@ -51,6 +52,48 @@ pub struct TokenPatch {
     pub allow_ips: Option<IpAllowlist>,
     pub group: Option<Group>,
     pub cross_group_retry: Option<bool>,
+}
+
+impl TokenPatch {
+    /// The fields that it names, for the audit log.
+    #[must_use]
+    pub fn changed_fields(&self) -> Details {
+        // Without `..`, so that a new field cannot be left out.
+        let TokenPatch {
+            name,
+            note,
+            lifetime,
+            remain_quota,
+            unlimited_quota,
+            period_limits,
+            rate_limits,
+            model_limits_enabled,
+            model_limits,
+            allow_ips,
+            group,
+            cross_group_retry,
+        } = self;
+        let mut details = changed([
+            ("name", name.is_some()),
+            ("note", note.is_some()),
+            ("expired_time", lifetime.is_some()),
+            ("remain_quota", remain_quota.is_some()),
+            ("unlimited_quota", unlimited_quota.is_some()),
+            ("period_limits", *period_limits != PeriodLimitsPatch::default()),
+            ("rate_limits", *rate_limits != RateLimitsPatch::default()),
+            ("model_limits_enabled", model_limits_enabled.is_some()),
+            ("model_limits", model_limits.is_some()),
+            ("allow_ips", allow_ips.is_some()),
+            ("group", group.is_some()),
+            ("cross_group_retry", cross_group_retry.is_some()),
+        ]);
+        details.extend(remain_quota.map(|change| match change {
+            QuotaChange::Set(units) => ("remain_quota", units.get().to_string()),
+            QuotaChange::Add(units) => ("add_quota", units.to_string()),
+        }));
+        details.extend(group.as_ref().map(|group| ("group", group.as_str().to_owned())));
+        details
+    }
 }
 
 impl Token {

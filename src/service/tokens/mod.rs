@@ -12,19 +12,17 @@ use super::invalidator::Invalidator;
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
 use super::vault::{Unopenable, Vault};
-use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject, changed};
+use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
 use crate::domain::caller::Caller;
 use crate::domain::cell::CellLabel;
 use crate::domain::clock::Clock;
 use crate::domain::group::{GroupRefused, Groups};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::ApiKey;
-use crate::domain::period_limits::PeriodLimitsPatch;
-use crate::domain::rate_limits::RateLimitsPatch;
 use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
 use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
-use crate::domain::token_patch::{EditRefused, QuotaChange, TokenPatch};
+use crate::domain::token_patch::{EditRefused, TokenPatch};
 use crate::storage::{self, Conn, Db, StorageError, audit, tokens};
 
 /// Settings of the operator for tokens.
@@ -130,7 +128,7 @@ impl Tokens {
         if let Some(group) = &patch.group {
             self.rules.groups.admit(&caller.user.group, group)?;
         }
-        let details = changed_fields(&patch);
+        let details = patch.changed_fields();
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
         let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(TokensError::NotFound)?;
@@ -214,43 +212,4 @@ impl Tokens {
     fn entry(&self, caller: &Caller, action: Action, id: TokenId, owner: UserId, details: Details) -> AuditEntry {
         AuditEntry::new(self.clock.now(), Actor::from(caller), action, Subject::token(id, owner)).with(details)
     }
-}
-
-/// The details of an edit in the audit log.
-fn changed_fields(patch: &TokenPatch) -> Details {
-    // Without `..`, so that a new field cannot be left out.
-    let TokenPatch {
-        name,
-        note,
-        lifetime,
-        remain_quota,
-        unlimited_quota,
-        period_limits,
-        rate_limits,
-        model_limits_enabled,
-        model_limits,
-        allow_ips,
-        group,
-        cross_group_retry,
-    } = patch;
-    let mut details = changed([
-        ("name", name.is_some()),
-        ("note", note.is_some()),
-        ("expired_time", lifetime.is_some()),
-        ("remain_quota", remain_quota.is_some()),
-        ("unlimited_quota", unlimited_quota.is_some()),
-        ("period_limits", *period_limits != PeriodLimitsPatch::default()),
-        ("rate_limits", *rate_limits != RateLimitsPatch::default()),
-        ("model_limits_enabled", model_limits_enabled.is_some()),
-        ("model_limits", model_limits.is_some()),
-        ("allow_ips", allow_ips.is_some()),
-        ("group", group.is_some()),
-        ("cross_group_retry", cross_group_retry.is_some()),
-    ]);
-    details.extend(remain_quota.map(|change| match change {
-        QuotaChange::Set(units) => ("remain_quota", units.get().to_string()),
-        QuotaChange::Add(units) => ("add_quota", units.to_string()),
-    }));
-    details.extend(group.as_ref().map(|group| ("group", group.as_str().to_owned())));
-    details
 }

@@ -24,8 +24,6 @@ mod sent {
     use tracing_subscriber::filter::filter_fn;
     use tracing_subscriber::registry::LookupSpan;
 
-    use crate::version::VERSION;
-
     /// A collector that does not answer delays the stop of the program by no more.
     const TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -55,7 +53,7 @@ mod sent {
                 .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
                 .build()
                 .map_err(|error| format!("`log.otlp_endpoint` cannot be used: {error}"))?;
-            let version = KeyValue::new("service.version", VERSION);
+            let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
             let resource = Resource::builder().with_service_name("keymeter").with_attribute(version).build();
             let provider = SdkTracerProvider::builder().with_resource(resource).with_batch_exporter(exporter).build();
             Ok(Some(Self { provider }))

@@ -79,7 +79,7 @@ test('with the address of the gateway, the examples call a model that the key ma
 
 test('an administrator sees what is set and where, and no secret', async ({ visit, root }) => {
   const page = await visit({ as: ROOT });
-  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
   const line = (name: string) => page.locator('dl > div').filter({ hasText: name });
   // The setting of these tests.
   const registration = line('accounts.registration');

@@ -48,7 +48,7 @@ dashboard: ## Build the dashboard into dashboard/dist (needs Node.js)
 test: set-up-tests test-service test-document test-dashboard ## Test the service, its OpenAPI document and the dashboard
 
 .PHONY: test-all
-test-all: set-up-tests test-service test-otlp test-document-all test-dashboard-all ## The same, with every caller and every screen (docs/testing.md)
+test-all: set-up-tests test-service test-otlp test-document-all test-clients test-dashboard-all ## The same, with every caller and every screen (docs/testing.md)
 
 .PHONY: set-up-tests
 set-up-tests:

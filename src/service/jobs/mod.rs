@@ -216,8 +216,16 @@ impl Jobs {
         if !retention::lock(&mut tx).await? {
             return Ok(Progress::DoneElsewhere);
         }
-        let progress = (job.step)(&mut tx, round).await?;
-        storage::commit(tx).await?;
-        Ok(progress)
+        match (job.step)(&mut tx, round).await {
+            Ok(progress) => {
+                storage::commit(tx).await?;
+                Ok(progress)
+            }
+            Err(error) => {
+                // Now, and not when the connection is used again: the next job of the round needs the lock.
+                let _ = tx.rollback().await;
+                Err(error)
+            }
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! Extend: let a reservation hold more, or for longer.
 
+use std::sync::{Arc, OnceLock};
+
 use super::batch::Batch;
 use super::operation::{Operation, Rows};
 use super::{Ledger, LedgerError};
-use crate::domain::id::{GatewayId, UserId};
-use crate::domain::ledger::{Extension, Refusal, ReservationHandle};
+use crate::domain::id::{GatewayId, TokenId, UserId};
+use crate::domain::ledger::{Extension, ReservationHandle};
 use crate::domain::money::Quota;
 use crate::domain::time::UnixTime;
-use crate::storage::reservations;
 
 /// What a gateway wants a reservation to be. What it already is, it stays.
 #[derive(Debug, Clone, Copy)]
@@ -40,23 +41,16 @@ impl Ledger {
         reservation: ReservationHandle,
         request: ExtendRequest,
     ) -> Result<Extended, LedgerError> {
-        let extended = self.lanes.execute(Extend { gateway, reservation, request }).await;
+        let token = Arc::default();
+        let operation = Extend { gateway, reservation, request, token: Arc::clone(&token) };
+        let extended = self.lanes.execute(operation).await;
         if let Err(LedgerError::Refused(refusal)) = extended
             && refusal.reason.concerns_key()
+            && let Some(token) = token.get()
         {
-            self.count_refused_extension(reservation, refusal).await;
+            self.refused.count(reservation.owner, *token, refusal, &self.now());
         }
         extended
-    }
-
-    /// Counts a refusal for the token of a reservation. Counts may be lost, so that of a failing database is.
-    async fn count_refused_extension(&self, reservation: ReservationHandle, refusal: Refusal) {
-        let found = async { reservations::list_by_ids(&mut *self.db.acquire().await?, &[reservation.id]).await };
-        if let Ok(found) = found.await
-            && let Some((reservation, _)) = found.get(&reservation.id)
-        {
-            self.refused.count(reservation.user_id, reservation.token_id, refusal, &self.now());
-        }
     }
 }
 
@@ -65,6 +59,8 @@ struct Extend {
     gateway: GatewayId,
     reservation: ReservationHandle,
     request: ExtendRequest,
+    /// The token that holds it, once its row was read: refusals are counted for it.
+    token: Arc<OnceLock<TokenId>>,
 }
 
 impl Operation for Extend {
@@ -83,7 +79,8 @@ impl Operation for Extend {
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Extended, LedgerError> {
         let id = self.reservation.id;
-        let (_, request) = batch.reservation(id)?;
+        let (held, request) = batch.reservation(id)?;
+        let _ = self.token.set(held.token_id);
         let until = self.request.seconds.map(|seconds| batch.at.now.plus(seconds));
         let extension = Extension { quota: self.request.quota, until };
         batch.balances.extend(self.gateway, id, extension, &request.context(), &batch.at)?;

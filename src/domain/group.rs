@@ -35,6 +35,15 @@ impl Group {
         }
     }
 
+    /// The name that gateways are told: this group's, or `owners` for the owner's own.
+    #[must_use]
+    pub fn name_or<'a>(&'a self, owners: &'a str) -> &'a str {
+        match self {
+            Self::Own => owners,
+            Self::Auto | Self::Named(_) => self.as_str(),
+        }
+    }
+
     /// `cross_group_retry` if this group allows it, else false.
     #[must_use]
     pub const fn retry_allowed(&self, requested: bool) -> bool {

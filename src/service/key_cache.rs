@@ -63,8 +63,7 @@ impl CachedKey {
     /// The token's group, or its owner's if the token has none.
     #[must_use]
     pub fn group(&self) -> &str {
-        let own = self.token.policy.group.as_str();
-        if own.is_empty() { &self.owner_group } else { own }
+        self.token.policy.group.name_or(&self.owner_group)
     }
 
     /// What a gateway is told about the token.

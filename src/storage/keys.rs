@@ -53,14 +53,14 @@ pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<Toke
 /// The token with this key and its owner's group, deleted or not, for answers that were given before.
 pub async fn find_identity(conn: &mut Conn, digest: &Digest) -> Result<Option<TokenIdentity>, StorageError> {
     let row = sqlx::query!(
-        r#"select t.id, t.user_id, t.name, t.group_name as "group_name: String", u.group_name as owner_group
+        r#"select t.id, t.user_id, t.name, t.group_name, u.group_name as owner_group
            from tokens t join users u on u.id = t.user_id where t.key_digest = $1"#,
         digest as &Digest
     )
     .fetch_optional(conn)
     .await?;
     Ok(row.map(|row| {
-        let group = if row.group_name.is_empty() { row.owner_group } else { row.group_name };
+        let group = row.group_name.name_or(&row.owner_group).to_owned();
         TokenIdentity { id: row.id, user_id: row.user_id, name: row.name, group }
     }))
 }

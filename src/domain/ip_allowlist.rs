@@ -105,6 +105,15 @@ impl ClientAddress {
             Self::Known(ip) => list.admits(ip),
         }
     }
+
+    /// The address, if there is one.
+    #[must_use]
+    pub const fn known(self) -> Option<IpAddr> {
+        match self {
+            Self::Known(ip) => Some(ip),
+            Self::NotSent | Self::Unknown => None,
+        }
+    }
 }
 
 /// A network in CIDR notation, or an address as the network of itself.

@@ -35,11 +35,11 @@ impl RequestContext {
     /// The same as it is stored.
     #[must_use]
     pub fn details(&self, request_id: String) -> RequestDetails {
-        let ip = match self.ip {
-            ClientAddress::Known(ip) => Some(ip),
-            ClientAddress::NotSent | ClientAddress::Unknown => None,
-        };
-        RequestDetails { model: self.model.clone().unwrap_or_default(), request_id: Some(request_id), ip }
+        RequestDetails {
+            model: self.model.clone().unwrap_or_default(),
+            request_id: Some(request_id),
+            ip: self.ip.known(),
+        }
     }
 }
 

@@ -6,7 +6,6 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Ledger, LedgerError};
 use crate::domain::id::GatewayId;
-use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::key::Digest;
 use crate::domain::ledger::RequestContext;
 use crate::domain::token::TokenIdentity;
@@ -28,10 +27,7 @@ impl Idempotency {
         what: &str,
         context: &RequestContext,
     ) -> Self {
-        let ip = match context.ip {
-            ClientAddress::Known(ip) => ip.to_string(),
-            ClientAddress::NotSent | ClientAddress::Unknown => String::new(),
-        };
+        let ip = context.ip.known().map(|ip| ip.to_string()).unwrap_or_default();
         let rest = format!("{what} {ip} {}", context.model.as_deref().unwrap_or_default());
         let request_hash = Sha256::new().chain_update(key.as_bytes()).chain_update(rest).finalize().to_vec();
         Self { key: IdempotencyKey { gateway_id: gateway, request_id: request_id.to_owned() }, request_hash }

@@ -1,6 +1,6 @@
 //! The line of a request in the log of the real program has the cause of a failure, under the id of the answer.
 
-use http::{HeaderValue, Method};
+use http::Method;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -10,13 +10,6 @@ use crate::harness::{Answer, Client, Server};
 
 async fn execute(pool: &PgPool, statement: &'static str) {
     sqlx::query(statement).execute(pool).await.unwrap();
-}
-
-/// The client with this id for its requests.
-fn with_id(client: &Client, id: &'static str) -> Client {
-    let mut client = client.clone();
-    client.headers.insert("x-request-id", HeaderValue::from_static(id));
-    client
 }
 
 /// The one line of the request with this id.
@@ -47,26 +40,26 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
     let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
     let gateway = Client::with(&server, made["credential"].as_str().unwrap());
 
-    let fine = with_id(&root, "fine-1").get("/api/user/self").await;
+    let fine = root.with_id("fine-1").get("/api/user/self").await;
     fine.ok();
     let written = line(&server, &fine, "fine-1");
     assert_eq!(level_and_cause(&written), ("INFO", ""));
     let calls = |line: &Value| (line["db_calls"].as_u64().unwrap(), line["db_us"].as_u64().unwrap());
     let (count, micros) = calls(&written);
     assert!(count > 0 && micros > 0 && micros <= written["us"].as_u64().unwrap(), "{written}");
-    let live = with_id(&root, "live-1").get("/healthz").await;
+    let live = root.with_id("live-1").get("/healthz").await;
     assert_eq!(calls(&line(&server, &live, "live-1")), (0, 0), "no statement, no time");
     let verify = json!({ "key": key });
-    with_id(&gateway, "verified-0").post("/api/gateway/verify", verify.clone()).await.ok();
-    let verified = with_id(&gateway, "verified-1").post("/api/gateway/verify", verify).await;
+    gateway.with_id("verified-0").post("/api/gateway/verify", verify.clone()).await.ok();
+    let verified = gateway.with_id("verified-1").post("/api/gateway/verify", verify).await;
     assert_eq!(calls(&line(&server, &verified, "verified-1")), (0, 0), "a cached key");
-    let refused = with_id(&root, "refused-1").get("/api/token/99").await;
+    let refused = root.with_id("refused-1").get("/api/token/99").await;
     refused.refuses(404, "not_found");
     assert_eq!(level_and_cause(&line(&server, &refused, "refused-1")), ("INFO", ""));
 
     // A row that cannot be decrypted.
     execute(&pool, "update tokens set key_sealed = set_byte(key_sealed, 40, 255 - get_byte(key_sealed, 40))").await;
-    let failed = with_id(&root, "undecryptable-1").get(&format!("/api/token/{id}")).await;
+    let failed = root.with_id("undecryptable-1").get(&format!("/api/token/{id}")).await;
     let message = "internal error; quote X-Request-Id to your operator";
     failed.refuses_saying(500, "internal", message);
     let written = line(&server, &failed, "undecryptable-1");
@@ -77,7 +70,7 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
 
     // A statement that fails, alone and in a part of a batch.
     execute(&pool, "alter table audit_log rename to elsewhere").await;
-    let failed = with_id(&root, "no-table-1").get("/api/admin/audit").await;
+    let failed = root.with_id("no-table-1").get("/api/admin/audit").await;
     failed.refuses_saying(500, "internal", message);
     let no_table = r#"database error: error returned from database: relation "audit_log" does not exist"#;
     let written = line(&server, &failed, "no-table-1");
@@ -87,7 +80,7 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
 
     execute(&pool, "alter table charges rename to elsewhere_too").await;
     let charges = json!({ "charges": [{ "key": "sk-nonsense", "quota": 1 }, { "key": key, "quota": 1 }] });
-    let failed = with_id(&gateway, "batch-1").post("/api/gateway/charges", charges).await;
+    let failed = gateway.with_id("batch-1").post("/api/gateway/charges", charges).await;
     assert_eq!((&failed.ok()[0]["error"], &failed.ok()[1]["error"]), (&json!("invalid_key"), &json!("internal")));
     let written = line(&server, &failed, "batch-1");
     let (level, cause) = level_and_cause(&written);
@@ -97,7 +90,7 @@ async fn a_failure_has_its_cause_on_the_line_of_its_request(pool: PgPool) {
     let mut holder = pool.begin().await.unwrap();
     sqlx::query("select 1 from users for update").execute(&mut *holder).await.unwrap();
     let profile = json!({ "display_name": "Root" });
-    let failed = with_id(&root, "held-1").send(Method::PUT, "/api/user/self", profile.to_string()).await;
+    let failed = root.with_id("held-1").send(Method::PUT, "/api/user/self", profile.to_string()).await;
     failed.refuses(503, "database_unavailable");
     let written = line(&server, &failed, "held-1");
     let (level, cause) = level_and_cause(&written);
@@ -117,7 +110,7 @@ async fn a_line_that_is_no_answer_says_for_which_request_batch_or_job_it_was_wri
     let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
     let server = Server::start(dir.path(), &settings).await;
     let root = Client::root(&server).await;
-    with_id(&root, "page-1").get("/api/token/?p=1").await.ok();
+    root.with_id("page-1").get("/api/token/?p=1").await.ok();
     eventually("the round ends", async || has_succeeded(&server, "analyse tables without statistics").await).await;
     execute(&pool, "alter table sign_in_lockouts rename to elsewhere").await;
     // A filter without lines of requests keeps the spans.

@@ -23,7 +23,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::routing::post;
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Attribute;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
@@ -87,13 +87,6 @@ fn text(attributes: &[KeyValue], key: &str) -> Option<String> {
     }
 }
 
-/// The client with this id for its requests.
-fn with_id(client: &Client, id: &'static str) -> Client {
-    let mut client = client.clone();
-    client.headers.insert("x-request-id", HeaderValue::from_static(id));
-    client
-}
-
 #[sqlx::test(migrations = false)]
 async fn requests_batches_and_jobs_are_sent_as_spans_without_secrets(pool: PgPool) {
     let (collector, address) = Collector::start().await;
@@ -107,12 +100,12 @@ async fn requests_batches_and_jobs_are_sent_as_spans_without_secrets(pool: PgPoo
     let made = root.post("/api/admin/gateways", json!({ "name": "edge" })).await.ok();
     let credential = made["credential"].as_str().unwrap().to_owned();
     let gateway = Client::with(&server, &credential);
-    with_id(&root, "read-1").get("/api/user/self").await.ok();
-    with_id(&gateway, "charged-1").post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await.ok();
-    with_id(&root, "missing-1").get("/api/token/12345").await.refuses(404, "not_found");
+    root.with_id("read-1").get("/api/user/self").await.ok();
+    gateway.with_id("charged-1").post("/api/gateway/charge", json!({ "key": key, "quota": 1 })).await.ok();
+    root.with_id("missing-1").get("/api/token/12345").await.refuses(404, "not_found");
     // A failure of the database, as its own span says.
     sqlx::query("alter table tokens rename to gone").execute(&pool).await.unwrap();
-    with_id(&root, "broken-1").get("/api/token/").await.refuses(500, "internal");
+    root.with_id("broken-1").get("/api/token/").await.refuses(500, "internal");
     sqlx::query("alter table gone rename to tokens").execute(&pool).await.unwrap();
     // In another thread, since the collector has to answer.
     let ended = tokio::task::spawn_blocking(move || (server.terminate(), server.output())).await.unwrap();

@@ -26,6 +26,13 @@ impl Client {
         client
     }
 
+    /// The same with this id for its requests.
+    pub fn with_id(&self, id: &str) -> Self {
+        let mut client = self.clone();
+        client.headers.insert("x-request-id", id.parse().unwrap());
+        client
+    }
+
     /// Signed in, with the session cookie.
     pub async fn signed_in(server: &Server, username: &str, password: &str) -> Self {
         let mut client = Self::stranger(server);

@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::audit::{DaysQuery, without_control_characters};
+use super::audit::{DaysQuery, FieldChangeBody, without_control_characters};
 use super::auth::SignedIn;
 use super::envelope::Envelope;
 use super::error_code::codes::InvalidRange;
@@ -53,6 +53,8 @@ pub struct ActivityBody {
     ip: String,
     /// Facts about the action, by name.
     details: BTreeMap<String, String>,
+    /// What an edit changed. Other actions, and edits of older versions, have none.
+    changes: Vec<FieldChangeBody>,
 }
 
 impl From<AuditLine> for ActivityBody {
@@ -68,6 +70,7 @@ impl From<AuditLine> for ActivityBody {
             subject_name: line.subject_name,
             ip: line.ip,
             details: line.details,
+            changes: line.changes.into_iter().map(FieldChangeBody::from).collect(),
         }
     }
 }

@@ -19,6 +19,7 @@ use super::page::{PageBody, PageQuery};
 use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::audit::{AuditFilter, AuditLine};
+use crate::domain::audit_changes::FieldChange;
 use crate::domain::calendar::Period;
 use crate::domain::date_range::DateRange;
 use crate::domain::id::UserId;
@@ -113,6 +114,32 @@ pub struct AuditBody {
     request_id: String,
     /// Facts about the action, by name.
     details: BTreeMap<String, String>,
+    /// What an edit changed. Other actions, and edits of older versions, have none.
+    changes: Vec<FieldChangeBody>,
+}
+
+/// What an edit did to one field.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FieldChangeBody {
+    /// The name of the field; a limit with its group before it, as in `period_limits.day`.
+    field: String,
+    /// The value before, as text; null if there was none, for lists, and for secrets. A long text is cut and ends in `…`.
+    old: Option<String>,
+    /// The value after, in the same way.
+    new: Option<String>,
+    /// Entries that a list has gained.
+    added: Vec<String>,
+    /// Entries that it has lost.
+    removed: Vec<String>,
+    /// How many more it has gained or lost; the log has no room for them.
+    left_out: usize,
+}
+
+impl From<FieldChange> for FieldChangeBody {
+    fn from(change: FieldChange) -> Self {
+        let FieldChange { field, old, new, added, removed, left_out } = change;
+        Self { field, old, new, added, removed, left_out }
+    }
 }
 
 impl From<AuditLine> for AuditBody {
@@ -131,6 +158,7 @@ impl From<AuditLine> for AuditBody {
             ip: line.ip,
             request_id: line.request_id,
             details: line.details,
+            changes: line.changes.into_iter().map(FieldChangeBody::from).collect(),
         }
     }
 }
@@ -175,11 +203,13 @@ fn csv_of(lines: Vec<AuditLine>) -> Result<Csv, ApiError> {
         "ip",
         "request_id",
         "details",
+        "changes",
     ];
     let mut csv = Csv::new("audit.csv", &columns);
     let number = |number: Option<i64>| number.map_or_else(String::new, |number| number.to_string());
     for line in lines {
         let details = serde_json::to_string(&line.details).map_err(ApiError::internal)?;
+        let changes = serde_json::to_string(&line.changes).map_err(ApiError::internal)?;
         csv.push(&[
             line.id.to_string(),
             line.at.get().to_string(),
@@ -194,6 +224,7 @@ fn csv_of(lines: Vec<AuditLine>) -> Result<Csv, ApiError> {
             line.ip,
             line.request_id,
             details,
+            changes,
         ]);
     }
     Ok(csv)

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use super::audit_changes::{FieldChange, FieldChanges};
 use super::caller::{Caller, Origin};
 use super::id::{AccessTokenId, AuditId, EnablementRequestId, GatewayId, TokenId, UserId};
+use super::money::Quota;
 use super::time::UnixTime;
 use super::user::{Role, User};
 
@@ -181,6 +183,8 @@ pub struct AuditEntry {
     pub request_id: String,
     /// Names of changed fields, amounts, decisions.
     pub details: Details,
+    /// What an edit changed.
+    pub changes: Vec<FieldChange>,
 }
 
 impl AuditEntry {
@@ -202,25 +206,40 @@ impl AuditEntry {
             ip,
             request_id,
             details: Details::new(),
+            changes: Vec::new(),
         }
     }
 
-    /// The same entry with these details.
+    /// The entry of a wallet that was `from` quota units and is `to`.
     #[must_use]
-    pub fn with(self, details: impl Into<Details>) -> Self {
-        Self { details: details.into(), ..self }
+    pub fn quota_granted(at: UnixTime, actor: Actor<'_>, id: UserId, from: Quota, to: Quota) -> Self {
+        Self::new(at, actor, Action::QuotaGranted, Subject::user(id))
+            .with([("from", from.get().to_string()), ("to", to.get().to_string())])
+    }
+
+    /// The entry of the wallet that an account begins with, unless it is empty.
+    #[must_use]
+    pub fn starting_balance(at: UnixTime, actor: Actor<'_>, id: UserId, quota: Quota) -> Option<Self> {
+        (quota != Quota::ZERO).then(|| Self::quota_granted(at, actor, id, Quota::ZERO, quota))
+    }
+
+    /// The same entry with these details beside those it has.
+    #[must_use]
+    pub fn with(mut self, details: impl Into<Details>) -> Self {
+        self.details.extend(details.into());
+        self
+    }
+
+    /// The same entry with these changes, and with the names of their fields as a detail.
+    #[must_use]
+    pub fn with_changes(self, changes: FieldChanges) -> Self {
+        let fields = changes.fields();
+        Self { changes: changes.into_vec(), ..self.with([("fields", fields)]) }
     }
 }
 
 /// Facts about an action, by name. They never hold a secret.
 pub type Details = BTreeMap<&'static str, String>;
-
-/// A detail that names the changed fields.
-#[must_use]
-pub fn changed<const N: usize>(fields: [(&'static str, bool); N]) -> Details {
-    let names: Vec<_> = fields.into_iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| name).collect();
-    Details::from([("fields", names.join(","))])
-}
 
 /// An entry as it is read back.
 #[derive(Debug, Clone)]
@@ -252,6 +271,8 @@ pub struct AuditLine {
     pub request_id: String,
     /// Facts about the action, by name.
     pub details: BTreeMap<String, String>,
+    /// What an edit changed. Edits of older versions have none.
+    pub changes: Vec<FieldChange>,
 }
 
 /// Which entries to list. `None` means any.
@@ -371,6 +392,7 @@ mod tests {
             ip: "192.0.2.7".into(),
             request_id: String::new(),
             details: BTreeMap::new(),
+            changes: Vec::new(),
         };
         let user = UserId::new(3);
         for (actor, ip) in [(None, "192.0.2.7"), (Some(3), "192.0.2.7"), (Some(4), "")] {
@@ -379,10 +401,24 @@ mod tests {
     }
 
     #[test]
-    fn details_list_the_changed_fields() {
-        let details = changed([("name", true), ("note", false), ("group", true)]);
-        assert_eq!(details, Details::from([("fields", "name,group".to_owned())]));
-        let entry = AuditEntry::new(UnixTime::new(5), Actor::Operator, Action::TokenEdited, Subject::unknown_user());
-        assert_eq!(entry.with(details.clone()).details, details);
+    fn an_entry_of_an_edit_has_its_changes_and_names_the_fields() {
+        let mut changes = FieldChanges::default();
+        changes.value("name", (&"one", &"two"), |name| (*name).to_owned());
+        let entry = AuditEntry::new(UnixTime::new(5), Actor::Operator, Action::TokenEdited, Subject::unknown_user())
+            .with([("add_quota", "7".to_owned())])
+            .with_changes(changes.clone());
+        let details = Details::from([("fields", "name".to_owned()), ("add_quota", "7".to_owned())]);
+        assert_eq!((entry.details, entry.changes), (details, changes.into_vec()));
+    }
+
+    #[test]
+    fn an_account_that_begins_with_an_empty_wallet_has_no_entry_of_it() {
+        let begin = |units| {
+            let quota = Quota::grant(units).unwrap();
+            AuditEntry::starting_balance(UnixTime::new(5), Actor::Operator, UserId::new(3), quota)
+        };
+        assert!(begin(0).is_none());
+        let details = begin(7).unwrap().details;
+        assert_eq!(details, Details::from([("from", "0".to_owned()), ("to", "7".to_owned())]));
     }
 }

@@ -195,6 +195,12 @@ pub const USERNAME_CHARS: std::ops::RangeInclusive<usize> = 1..=50;
 /// Characters of a display name, and of the name of a credential.
 pub const MAX_LABEL_CHARS: usize = 100;
 
+/// Bytes of a value in the changes of an edit, in the audit log. Only notes and addresses of people are longer.
+pub const MAX_AUDIT_VALUE_BYTES: usize = 256;
+
+/// Bytes of all values and entries of lists in the changes of one edit. Lists may have thousands of entries.
+pub const MAX_AUDIT_CHANGES_BYTES: usize = 2_048;
+
 /// Characters of an e-mail address (RFC 5321's limit of a path, less its brackets).
 pub const MAX_EMAIL_CHARS: usize = 254;
 

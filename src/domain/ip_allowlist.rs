@@ -55,6 +55,11 @@ impl IpAllowlist {
         &self.text
     }
 
+    /// Each entry as it is written.
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
+        self.text.lines()
+    }
+
     /// Returns true if no address is refused.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -6,6 +6,7 @@ pub mod access_token;
 pub mod account;
 pub mod attention;
 pub mod audit;
+pub mod audit_changes;
 pub mod bounds;
 pub mod calendar;
 pub mod caller;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::account::{Account, Budget};
-use super::audit::{Details, changed};
+use super::audit_changes::FieldChanges;
 use super::bounds;
 use super::group::Group;
 use super::ip_allowlist::IpAllowlist;
 use super::model_limits::ModelLimits;
 use super::money::{Quota, QuotaInvalid};
 use super::period_limits::PeriodLimitsPatch;
-use super::rate_limits::RateLimitsPatch;
+use super::rate_limits::{RateLimits, RateLimitsPatch};
 use super::time::Lifetime;
 use super::token::{RequestedQuota, Token, TokenName, TokenNote};
 use super::token_policy::TokenPolicy;
@@ -54,48 +54,6 @@ pub struct TokenPatch {
     pub cross_group_retry: Option<bool>,
 }
 
-impl TokenPatch {
-    /// The fields that it names, for the audit log.
-    #[must_use]
-    pub fn changed_fields(&self) -> Details {
-        // Without `..`, so that a new field cannot be left out.
-        let TokenPatch {
-            name,
-            note,
-            lifetime,
-            remain_quota,
-            unlimited_quota,
-            period_limits,
-            rate_limits,
-            model_limits_enabled,
-            model_limits,
-            allow_ips,
-            group,
-            cross_group_retry,
-        } = self;
-        let mut details = changed([
-            ("name", name.is_some()),
-            ("note", note.is_some()),
-            ("expired_time", lifetime.is_some()),
-            ("remain_quota", remain_quota.is_some()),
-            ("unlimited_quota", unlimited_quota.is_some()),
-            ("period_limits", *period_limits != PeriodLimitsPatch::default()),
-            ("rate_limits", *rate_limits != RateLimitsPatch::default()),
-            ("model_limits_enabled", model_limits_enabled.is_some()),
-            ("model_limits", model_limits.is_some()),
-            ("allow_ips", allow_ips.is_some()),
-            ("group", group.is_some()),
-            ("cross_group_retry", cross_group_retry.is_some()),
-        ]);
-        details.extend(remain_quota.map(|change| match change {
-            QuotaChange::Set(units) => ("remain_quota", units.get().to_string()),
-            QuotaChange::Add(units) => ("add_quota", units.to_string()),
-        }));
-        details.extend(group.as_ref().map(|group| ("group", group.as_str().to_owned())));
-        details
-    }
-}
-
 impl Token {
     /// This token after `patch` (spec §4.5a). The switch does not change.
     ///
@@ -134,6 +92,60 @@ impl Token {
             ..self
         })
     }
+
+    /// What an edit made of `old`.
+    #[must_use]
+    pub fn changes_since(&self, old: &Self) -> FieldChanges {
+        // Without `..`, so that a new field cannot be left out.
+        let Token {
+            id: _,
+            user_id: _,
+            key_hint: _,
+            key_foreign: _,
+            name,
+            note,
+            created_time: _,
+            accessed_time: _,
+            policy,
+            account: Account { budget, used: _, held: _, period_limits, period_counters: _ },
+            rate_limits: RateLimits { requests_per_minute, tokens_per_minute, concurrency },
+            rate_counters: _,
+        } = self;
+        let TokenPolicy {
+            version: _,
+            disabled_by: _,
+            lifetime,
+            model_limits_enabled,
+            model_limits,
+            allow_ips,
+            group,
+            cross_group_retry,
+        } = &**policy;
+        let (old_policy, old_rates) = (&old.policy, &old.rate_limits);
+        let mut changes = FieldChanges::default();
+        changes.value("name", (&old.name, name), |name| name.as_str().to_owned());
+        changes.value("note", (&old.note, note), |note| note.as_str().to_owned());
+        changes.value("expired_time", (&old_policy.lifetime, lifetime), |time| time.expired_time().to_string());
+        let remain = (&old.account.budget.remain(), &budget.remain());
+        changes.value("remain_quota", remain, |remain| remain.get().to_string());
+        let unlimited = (&old.account.budget.is_unlimited(), &budget.is_unlimited());
+        changes.value("unlimited_quota", unlimited, bool::to_string);
+        changes.period_limits(&old.account.period_limits, period_limits);
+        for (field, old, new) in [
+            ("rate_limits.requests_per_minute", old_rates.requests_per_minute, requests_per_minute),
+            ("rate_limits.tokens_per_minute", old_rates.tokens_per_minute, tokens_per_minute),
+            ("rate_limits.concurrency", old_rates.concurrency, concurrency),
+        ] {
+            changes.optional(field, (old.as_ref(), new.as_ref()), i64::to_string);
+        }
+        let enabled = (&old_policy.model_limits_enabled, model_limits_enabled);
+        changes.value("model_limits_enabled", enabled, bool::to_string);
+        changes.value("group", (&old_policy.group, group), |group| group.as_str().to_owned());
+        changes.value("cross_group_retry", (&old_policy.cross_group_retry, cross_group_retry), bool::to_string);
+        changes.list("model_limits", old_policy.model_limits.names(), model_limits.names());
+        changes.list("allow_ips", old_policy.allow_ips.entries(), allow_ips.entries());
+        changes
+    }
 }
 
 /// What is left after `add_quota`.
@@ -150,9 +162,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::domain::audit_changes::FieldChange;
     use crate::domain::limit_change::LimitChange;
     use crate::domain::period_limits::PeriodLimits;
-    use crate::domain::rate_limits::RateLimits;
     use crate::domain::time::UnixTime;
     use crate::domain::token::tests::token;
 
@@ -249,7 +261,37 @@ mod tests {
             rate_limits: RateLimits { concurrency: Some(4), ..RateLimits::default() },
             ..token()
         };
-        assert_eq!(token().edited(patch), Ok(expected));
+        let edited = token().edited(patch).unwrap();
+        assert_eq!(edited, expected);
+        let changes = edited.changes_since(&token());
+        assert_eq!(
+            changes.fields(),
+            "name,note,expired_time,remain_quota,unlimited_quota,period_limits,rate_limits,model_limits_enabled,group,\
+             cross_group_retry,model_limits,allow_ips"
+        );
+        let text = |change: &FieldChange| {
+            let FieldChange { field, old, new, added, removed, left_out } = change;
+            let text = |text: &Option<String>| text.clone().unwrap_or_default();
+            assert_eq!((removed.len(), *left_out), (0, 0));
+            (field.clone(), text(old), text(new) + &added.join(","))
+        };
+        let changes: Vec<_> = changes.into_vec().iter().map(text).collect();
+        let expected = [
+            ("name", "a token", "another"),
+            ("note", "", "a note"),
+            ("expired_time", "-1", "9"),
+            ("remain_quota", "5", "7"),
+            ("unlimited_quota", "false", "true"),
+            ("period_limits.day", "", "3"),
+            ("rate_limits.concurrency", "", "4"),
+            ("model_limits_enabled", "false", "true"),
+            ("group", "", "auto"),
+            ("cross_group_retry", "false", "true"),
+            ("model_limits", "", "gpt"),
+            ("allow_ips", "", "10.0.0.1"),
+        ];
+        assert_eq!(changes, expected.map(|(field, old, new)| (field.to_owned(), old.to_owned(), new.to_owned())));
+        assert_eq!(token().changes_since(&token()), FieldChanges::default());
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! Accounts: roles, status, and who may manage whom (spec §1, §5).
 
 use super::account::Account;
+use super::audit_changes::FieldChanges;
 use super::group::Groups;
 use super::id::UserId;
 use super::money::Quota;
@@ -46,6 +47,37 @@ impl User {
     #[must_use]
     pub const fn may_use_token_api(&self, open_to_all: bool) -> bool {
         open_to_all || self.token_api_enabled || self.role.is_admin()
+    }
+
+    /// What an edit made of `old`.
+    #[must_use]
+    pub fn changes_since(&self, old: &Self) -> FieldChanges {
+        // Without `..`, so that a new field cannot be left out.
+        let Self {
+            id: _,
+            username: _,
+            display_name,
+            email,
+            role,
+            status,
+            disabled_by: _,
+            group,
+            wallet: Account { budget: _, used: _, held: _, period_limits, period_counters: _ },
+            request_count: _,
+            token_api_enabled,
+            max_tokens,
+            created_time: _,
+        } = self;
+        let mut changes = FieldChanges::default();
+        changes.value("display_name", (&old.display_name, display_name), Clone::clone);
+        changes.value("email", (&old.email, email), Clone::clone);
+        changes.value("status", (&old.status, status), |status| status.code().to_string());
+        changes.value("role", (&old.role, role), |role| role.code().to_string());
+        changes.value("group", (&old.group, group), Clone::clone);
+        changes.value("token_api_enabled", (&old.token_api_enabled, token_api_enabled), bool::to_string);
+        changes.optional("max_tokens", (old.max_tokens.as_ref(), max_tokens.as_ref()), i64::to_string);
+        changes.period_limits(&old.wallet.period_limits, period_limits);
+        changes
     }
 
     /// The account, enabled by an administrator or root.

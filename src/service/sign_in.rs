@@ -225,8 +225,10 @@ impl SignIn {
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
         let id = users::insert(&mut tx, &user, now).await?;
-        let entry = AuditEntry::new(now, Actor::Anonymous(origin), Action::AccountCreated, Subject::user(id));
-        audit::insert(&mut tx, entry).await?;
+        let actor = Actor::Anonymous(origin);
+        let created = AuditEntry::new(now, actor, Action::AccountCreated, Subject::user(id));
+        let entries = [Some(created), AuditEntry::starting_balance(now, actor, id, user.quota)];
+        audit::insert_many(&mut tx, &entries.into_iter().flatten().collect::<Vec<_>>()).await?;
         storage::commit(tx).await?;
         Ok(id)
     }

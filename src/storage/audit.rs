@@ -4,6 +4,7 @@ use sqlx::types::Json;
 
 use super::{Conn, StorageError};
 use crate::domain::audit::{AuditEntry, AuditFilter, AuditLine, Details};
+use crate::domain::audit_changes::FieldChange;
 use crate::domain::id::{AuditId, UserId};
 use crate::domain::time::UnixTime;
 
@@ -19,9 +20,9 @@ pub async fn insert_many(conn: &mut Conn, entries: &[AuditEntry]) -> Result<(), 
     }
     sqlx::query!(
         "insert into audit_log (at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, \
-         request_id, details) \
+         request_id, details, changes) \
          select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], \
-         $7::bigint[], $8::text[], $9::text[], $10::jsonb[])",
+         $7::bigint[], $8::text[], $9::text[], $10::jsonb[], $11::jsonb[])",
         &column(entries, |entry| entry.at.get()),
         &column(entries, |entry| entry.actor_id.map(UserId::get)) as &[Option<i64>],
         &column(entries, |entry| entry.actor_name.clone()),
@@ -31,7 +32,8 @@ pub async fn insert_many(conn: &mut Conn, entries: &[AuditEntry]) -> Result<(), 
         &column(entries, |entry| entry.subject.user_id.map(UserId::get)) as &[Option<i64>],
         &column(entries, |entry| entry.ip.map_or_else(String::new, |ip| ip.to_string())),
         &column(entries, |entry| entry.request_id.clone()),
-        &column(entries, |entry| Json(entry.details.clone())) as &[Json<Details>]
+        &column(entries, |entry| Json(entry.details.clone())) as &[Json<Details>],
+        &column(entries, |entry| Json(entry.changes.clone())) as &[Json<Vec<FieldChange>>]
     )
     .execute(conn)
     .await?;
@@ -52,6 +54,7 @@ struct Row {
     ip: String,
     request_id: String,
     details: Json<std::collections::BTreeMap<String, String>>,
+    changes: Json<Vec<FieldChange>>,
 }
 
 /// Seconds by which the times of entries may be out of the order of their ids: servers' clocks differ.
@@ -71,6 +74,7 @@ pub async fn list(
         Row,
         r#"select id, at, actor_id, actor_name, action, subject_kind, subject_id, user_id, ip, request_id,
            details as "details: Json<std::collections::BTreeMap<String, String>>",
+           changes as "changes: Json<Vec<FieldChange>>",
            (select u.username from users u where u.id = l.user_id) as "user_name: String",
            case subject_kind
                when 'token' then (select t.name from tokens t where t.id = subject_id)
@@ -115,6 +119,7 @@ pub async fn list(
         ip: row.ip,
         request_id: row.request_id,
         details: row.details.0,
+        changes: row.changes.0,
     });
     Ok(lines.collect())
 }

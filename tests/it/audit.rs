@@ -42,7 +42,7 @@ async fn the_audit_log_shows_who_did_what_to_which_token_and_from_where(pool: Pg
         "id": line["id"], "at": START, "actor_id": ana.id, "actor_name": "ana", "action": "token.key_revealed",
         "subject_kind": "token", "subject_id": token, "subject_name": "two", "user_id": ana.id, "user_name": "ana",
         "ip": "203.0.113.9",
-        "request_id": "my-request-7", "details": {},
+        "request_id": "my-request-7", "details": {}, "changes": [],
     });
     assert_eq!(line, expected);
     let by_admin = admin.page(&format!("{of_token}&actor_id={}", admin.id), "action").await.0;
@@ -165,12 +165,14 @@ async fn the_audit_log_is_saved_as_csv_up_to_a_bound(pool: PgPool) {
     assert_eq!(lines.len(), 4);
     assert_eq!(
         lines[0],
-        "id,at,actor_id,actor_name,action,subject_kind,subject_id,subject_name,user_id,user_name,ip,request_id,details"
+        "id,at,actor_id,actor_name,action,subject_kind,subject_id,subject_name,user_id,user_name,ip,request_id,details,changes"
     );
     let ana_id = ana.id;
-    let details = r#""{""fields"":""note,group"",""group"":""auto""}""#;
+    let details = r#""{""fields"":""note,group""}""#;
+    let changes =
+        r#""[{""field"":""note"",""old"":"""",""new"":""x""},{""field"":""group"",""old"":"""",""new"":""auto""}]""#;
     let edited = format!(
-        "{id},{START},{ana_id},ana,token.edited,token,{token},'=cmd|' /C calc'!A0,{ana_id},ana,,my-request-7,{details}"
+        "{id},{START},{ana_id},ana,token.edited,token,{token},'=cmd|' /C calc'!A0,{ana_id},ana,,my-request-7,{details},{changes}"
     );
     assert_eq!(lines[1], edited);
     assert!(lines[2].contains("token.created") && lines[3].is_empty());
@@ -183,4 +185,73 @@ async fn the_audit_log_is_saved_as_csv_up_to_a_bound(pool: PgPool) {
     let message = "more than 10000 entries match; ask for fewer days with `from` and `to`";
     admin.get(&format!("{AUDIT}?action=many&format=csv")).await.refuses_saying(400, "range_too_large", message);
     assert_eq!(admin.page(&format!("{AUDIT}?action=many"), "id").await.1, 10_001);
+}
+
+/// The changes of the last line with this action, each as `[field, old, new]` or `[field, added, removed, left out]`.
+async fn changes(admin: &Caller, action: &str) -> Vec<Value> {
+    let line = admin.get(&format!("{AUDIT}?action={action}")).await.ok()["items"][0].clone();
+    let unfold = |change: &Value| {
+        if change["added"] == json!([]) && change["removed"] == json!([]) && change["left_out"] == 0 {
+            json!([change["field"], change["old"], change["new"]])
+        } else {
+            assert_eq!((&change["old"], &change["new"]), (&Value::Null, &Value::Null));
+            json!([change["field"], change["added"], change["removed"], change["left_out"]])
+        }
+    };
+    line["changes"].as_array().unwrap().iter().map(unfold).collect()
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn an_edit_is_logged_with_the_values_before_and_after(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (root, ana) = (app.root().await, app.enabled_user("ana").await);
+    let key = json!({ "name": "one", "remain_quota": 500, "model_limits": "o1,o2", "allow_ips": "10.0.0.1" });
+    let id = ana.creates(key).await;
+    let edit = json!({
+        "id": id, "name": "one", "remain_quota": 900, "period_limits": { "day": 50 }, "model_limits": "o2,o3",
+        "allow_ips": "", "expired_time": START + 60,
+    });
+    ana.put("/api/token/", edit).await.ok();
+    let expected = [
+        json!(["expired_time", "-1", (START + 60).to_string()]),
+        json!(["remain_quota", "500", "900"]),
+        json!(["period_limits.day", null, "50"]),
+        json!(["model_limits", ["o3"], ["o1"], 0]),
+        json!(["allow_ips", [], ["10.0.0.1"], 0]),
+    ];
+    assert_eq!(changes(&root, "token.edited").await, expected);
+    let own = ana.get("/api/user/activity?action=token.edited").await.ok()["items"][0]["changes"].clone();
+    assert_eq!(own.as_array().unwrap().len(), expected.len());
+
+    let models: Vec<String> = (0..1_000).map(|n| format!("model-{n:04}")).collect();
+    ana.put("/api/token/", json!({ "id": id, "model_limits": models.join(",") })).await.ok();
+    let long = changes(&root, "token.edited").await;
+    let lengths = [1, 2].map(|n| long[0][n].as_array().unwrap().len());
+    assert_eq!(lengths, [2_048 / 10, 2]);
+    assert_eq!(long[0][3], 1_000 - 2_048 / 10, "the rest is counted");
+
+    let edit = json!({ "role": 10, "display_name": "Ana", "max_tokens": 7, "period_limits": { "month": 9 },
+                       "password": "a new password" });
+    root.patch(&of(&ana), edit).await.ok();
+    let expected = [
+        json!(["display_name", "ana", "Ana"]),
+        json!(["role", "1", "10"]),
+        json!(["max_tokens", null, "7"]),
+        json!(["period_limits.month", null, "9"]),
+        json!(["password", null, null]),
+    ];
+    assert_eq!(changes(&root, "user.edited").await, expected);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_starting_balance_is_a_line_of_the_wallets_history(pool: PgPool) {
+    let settings = [("KEYMETER_ACCOUNTS__INITIAL_QUOTA", "70"), ("KEYMETER_ACCOUNTS__REGISTRATION", "open")];
+    let app = TestApp::with(pool, &settings).await;
+    let root = app.root().await;
+    root.post(USERS, json!({ "username": "ben", "password": "a password", "quota": 500 })).await.ok();
+    root.post(USERS, json!({ "username": "empty", "password": "a password", "quota": 0 })).await.ok();
+    let registered = json!({ "username": "zoe", "password": "a password" });
+    app.stranger().post("/api/user/register", registered).await.ok();
+    let (lines, _) = root.page(&format!("{AUDIT}?action=user.quota_granted"), "details").await;
+    assert_eq!(lines, [json!({ "from": "0", "to": "70" }), json!({ "from": "0", "to": "500" })]);
 }

@@ -92,7 +92,7 @@ async fn every_shown_key_has_an_entry_in_the_audit_log(pool: PgPool) {
         "id": lines[0]["id"], "ip": lines[0]["ip"], "at": START + 60, "actor_id": ana.id, "actor_name": "ana",
         "action": "token.key_revealed", "subject_kind": "token", "subject_id": one, "user_id": ana.id,
         "subject_name": "one", "user_name": "ana",
-        "request_id": answer.header("x-request-id"), "details": {},
+        "request_id": answer.header("x-request-id"), "details": {}, "changes": [],
     });
     assert_eq!(lines, [expected]);
 

@@ -191,7 +191,7 @@ async fn users_see_what_happened_to_their_account_without_the_addresses_of_other
         json!({
             "id": page["items"][n]["id"], "at": START, "actor_id": actor_id, "actor_name": actor.username,
             "action": action, "subject_kind": kind, "subject_id": subject, "subject_name": name, "ip": ip,
-            "details": details,
+            "details": details, "changes": page["items"][n]["changes"],
         })
     };
     let expected = [

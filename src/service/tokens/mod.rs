@@ -22,7 +22,7 @@ use crate::domain::key::ApiKey;
 use crate::domain::search::SearchInvalid;
 use crate::domain::status::EnableRefused;
 use crate::domain::token::{NewToken, Switch, Token, TokenWithKey};
-use crate::domain::token_patch::{EditRefused, TokenPatch};
+use crate::domain::token_patch::{EditRefused, QuotaChange, TokenPatch};
 use crate::storage::{self, Conn, Db, StorageError, audit, tokens};
 
 /// Settings of the operator for tokens.
@@ -114,7 +114,7 @@ impl Tokens {
         }
         let id = tokens::insert(&mut tx, owner.id, &sealed, &new, now).await?;
         let token = tokens::find(&mut tx, owner.id, id).await?.ok_or(TokensError::NotFound)?;
-        self.write_audit(&mut tx, caller, Action::TokenCreated, &token, Details::new()).await?;
+        self.write_audit(&mut tx, caller, Action::TokenCreated, &token).await?;
         storage::commit(tx).await?;
         Ok(TokenWithKey { token, key })
     }
@@ -128,13 +128,20 @@ impl Tokens {
         if let Some(group) = &patch.group {
             self.rules.groups.admit(&caller.user.group, group)?;
         }
-        let details = patch.changed_fields();
+        let added = match patch.remain_quota {
+            Some(QuotaChange::Add(units)) => Some(("add_quota", units.to_string())),
+            Some(QuotaChange::Set(_)) | None => None,
+        };
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, caller.user.id).await?;
-        let token = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(TokensError::NotFound)?;
-        let token = token.edited(patch)?;
+        let old = tokens::lock(&mut tx, caller.user.id, id).await?.ok_or(TokensError::NotFound)?;
+        let token = old.clone().edited(patch)?;
         tokens::update(&mut tx, &token, self.clock.micros()).await?;
-        self.write_audit(&mut tx, caller, Action::TokenEdited, &token, details).await?;
+        let entry = self
+            .entry(caller, Action::TokenEdited, token.id, token.user_id)
+            .with(added.into_iter().collect::<Details>())
+            .with_changes(token.changes_since(&old));
+        audit::insert(&mut tx, entry).await?;
         self.invalidator.commit(tx, token.user_id).await?;
         Ok(token)
     }
@@ -168,7 +175,7 @@ impl Tokens {
         let mut tx = self.db.begin().await?;
         actors::lock_caller(&mut tx, owner).await?;
         let deleted = tokens::delete(&mut tx, owner, ids, now).await?;
-        let entry = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner, Details::new());
+        let entry = |id: &TokenId| self.entry(caller, Action::TokenDeleted, *id, owner);
         audit::insert_many(&mut tx, &deleted.iter().map(entry).collect::<Vec<_>>()).await?;
         self.invalidator.commit(tx, owner).await?;
         Ok(deleted.len())
@@ -193,7 +200,7 @@ impl Tokens {
             Switch::Off => (token.disable(by), Action::TokenDisabled),
         };
         tokens::update(&mut tx, &token, self.clock.micros()).await?;
-        self.write_audit(&mut tx, caller, action, &token, Details::new()).await?;
+        self.write_audit(&mut tx, caller, action, &token).await?;
         self.invalidator.commit(tx, owner).await?;
         Ok(token)
     }
@@ -204,12 +211,11 @@ impl Tokens {
         caller: &Caller,
         action: Action,
         token: &Token,
-        details: Details,
     ) -> Result<(), StorageError> {
-        audit::insert(conn, self.entry(caller, action, token.id, token.user_id, details)).await
+        audit::insert(conn, self.entry(caller, action, token.id, token.user_id)).await
     }
 
-    fn entry(&self, caller: &Caller, action: Action, id: TokenId, owner: UserId, details: Details) -> AuditEntry {
-        AuditEntry::new(self.clock.now(), Actor::from(caller), action, Subject::token(id, owner)).with(details)
+    fn entry(&self, caller: &Caller, action: Action, id: TokenId, owner: UserId) -> AuditEntry {
+        AuditEntry::new(self.clock.now(), Actor::from(caller), action, Subject::token(id, owner))
     }
 }

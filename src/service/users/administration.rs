@@ -2,7 +2,7 @@
 
 use super::{Users, UsersError};
 use crate::domain::account::Budget;
-use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject, changed};
+use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::id::UserId;
@@ -135,9 +135,10 @@ impl Users {
             }
         }
         let id = users::insert(&mut tx, &user, now).await?;
-        let entry = AuditEntry::new(now, actor, Action::AccountCreated, Subject::user(id))
+        let created = AuditEntry::new(now, actor, Action::AccountCreated, Subject::user(id))
             .with([("role", new.role.code().to_string())]);
-        audit::insert(&mut tx, entry).await?;
+        let entries = [Some(created), AuditEntry::starting_balance(now, actor, id, user.quota)];
+        audit::insert_many(&mut tx, &entries.into_iter().flatten().collect::<Vec<_>>()).await?;
         let user = users::find(&mut tx, id).await?.ok_or(UsersError::NotFound)?;
         self.invalidator.commit(tx, id).await?;
         Ok(user)
@@ -156,7 +157,6 @@ impl Users {
             self.check_group(group)?;
         }
         let max_tokens = patch.max_tokens.map(check_max_tokens).transpose()?;
-        let details = changed_fields(&patch);
         let new_hash = match &patch.password {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
@@ -168,6 +168,7 @@ impl Users {
         }
         let sessions_end =
             new_hash.is_some() || (user.status, patch.status) == (UserStatus::Disabled, Some(UserStatus::Enabled));
+        let old = user.clone();
         user = match patch.status {
             Some(UserStatus::Enabled) => user.enable(own_role)?,
             Some(UserStatus::Disabled) => user.disable(own_role),
@@ -181,14 +182,16 @@ impl Users {
         user.max_tokens = max_tokens.unwrap_or(user.max_tokens);
         user.wallet.period_limits = user.wallet.period_limits.edited(patch.period_limits);
         users::update(&mut tx, &user).await?;
+        let mut changes = user.changes_since(&old);
         if let Some(hash) = new_hash {
+            changes.secret("password");
             users::update_password_hash(&mut tx, id, &hash).await?;
         }
         if sessions_end {
             sessions::delete_all_of(&mut tx, id).await?;
         }
         let entry = AuditEntry::new(self.clock.now(), Actor::from(admin), Action::AccountEdited, Subject::user(id))
-            .with(details);
+            .with_changes(changes);
         audit::insert(&mut tx, entry).await?;
         self.invalidator.commit(tx, id).await?;
         Ok(user)
@@ -223,20 +226,18 @@ impl Users {
     pub async fn grant(&self, admin: &Caller, id: UserId, grant: Grant, note: &str) -> Result<User, UsersError> {
         let mut tx = self.db.begin().await?;
         let (_, mut user) = lock_managed(&mut tx, admin, id).await?;
-        let before = user.wallet.remain().get();
+        let before = user.wallet.remain();
         let after = match grant {
-            Grant::By(delta) => before.checked_add(delta),
+            Grant::By(delta) => before.get().checked_add(delta),
             Grant::To(units) => Some(units),
         };
-        let remain = after.and_then(|units| Quota::grant(units).ok()).ok_or(UsersError::WalletRange(before))?;
+        let remain = after.and_then(|units| Quota::grant(units).ok()).ok_or(UsersError::WalletRange(before.get()))?;
         user.wallet.budget = Budget::Limited { remain };
         users::update(&mut tx, &user).await?;
-        let mut details = Details::from([("from", before.to_string()), ("to", remain.get().to_string())]);
+        let mut entry = AuditEntry::quota_granted(self.clock.now(), Actor::from(admin), id, before, remain);
         if !note.is_empty() {
-            details.insert("note", note.to_owned());
+            entry = entry.with([("note", note.to_owned())]);
         }
-        let entry = AuditEntry::new(self.clock.now(), Actor::from(admin), Action::QuotaGranted, Subject::user(id))
-            .with(details);
         audit::insert(&mut tx, entry).await?;
         self.invalidator.commit(tx, id).await?;
         Ok(user)
@@ -257,25 +258,4 @@ fn check_max_tokens(limit: i64) -> Result<Option<i64>, UsersError> {
         limit if (0..=bounds::MAX_TOKENS_OVERRIDE).contains(&limit) => Ok(Some(limit)),
         _ => Err(UsersError::MaxTokens),
     }
-}
-
-/// The details of an edit in the audit log.
-fn changed_fields(patch: &UserPatch) -> Details {
-    // Without `..`, so that a new field cannot be left out.
-    let UserPatch { display_name, email, status, role, group, token_api_enabled, max_tokens, period_limits, password } =
-        patch;
-    let mut details = changed([
-        ("display_name", display_name.is_some()),
-        ("email", email.is_some()),
-        ("status", status.is_some()),
-        ("role", role.is_some()),
-        ("group", group.is_some()),
-        ("token_api_enabled", token_api_enabled.is_some()),
-        ("max_tokens", max_tokens.is_some()),
-        ("period_limits", *period_limits != PeriodLimitsPatch::default()),
-        ("password", password.is_some()),
-    ]);
-    details.extend(status.map(|status| ("status", status.code().to_string())));
-    details.extend(role.map(|role| ("role", role.code().to_string())));
-    details
 }

@@ -60,10 +60,12 @@ impl Users {
         if user.wallet.period_limits.edited(patch.period_limits) != user.wallet.period_limits {
             return Err(UsersError::OwnLimits);
         }
+        let old = user.clone();
         user.display_name = patch.display_name.unwrap_or(user.display_name);
         user.email = patch.email.unwrap_or(user.email);
         users::update(&mut tx, &user).await?;
         let mut action = Action::AccountEdited;
+        let mut changes = user.changes_since(&old);
         if let Some((verified_hash, new_hash)) = hashes {
             // Checked again under the lock: of two concurrent changes with the same current password, one fails.
             if users::find_password_hash(&mut tx, id).await? != verified_hash {
@@ -72,9 +74,11 @@ impl Users {
             users::update_password_hash(&mut tx, id, &new_hash).await?;
             sessions::delete_all_of(&mut tx, id).await?;
             action = Action::PasswordChanged;
+            changes.secret("password");
         }
         let actor = Actor::User(&user, &caller.origin);
-        audit::insert(&mut tx, AuditEntry::new(self.clock.now(), actor, action, Subject::user(id))).await?;
+        let entry = AuditEntry::new(self.clock.now(), actor, action, Subject::user(id)).with_changes(changes);
+        audit::insert(&mut tx, entry).await?;
         self.invalidator.commit(tx, id).await?;
         Ok(user)
     }

@@ -1,0 +1,1 @@
+select changes = '[]' and details = '{"fields": "name"}' from audit_log where request_id = 'r12'

@@ -17,6 +17,7 @@ const SPANS: [Intl.RelativeTimeFormatUnit, number, number][] = [
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 
 /** For example "in 3 days", "5 minutes ago" or "just now", rounded. Both arguments are Unix seconds. */
@@ -35,6 +36,11 @@ export function formatRelative(seconds: number, now: number): string {
 /** Date and time in the time zone of the browser. */
 export function formatDateTime(seconds: number): string {
   return dateTime.format(seconds * 1000);
+}
+
+/** Date and time to the second, in the time zone of the browser. */
+export function formatMoment(seconds: number): string {
+  return moment.format(seconds * 1000);
 }
 
 /** Date in the time zone of the browser. */

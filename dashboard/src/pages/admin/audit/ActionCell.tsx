@@ -4,13 +4,13 @@ import { texts } from '../../../texts';
 import { actionName, detailsOf } from './auditText';
 
 /** What was done, with its details. */
-export function ActionCell({ action, details }: Pick<AuditLine, 'action' | 'details'>) {
+export function ActionCell({ action, ...line }: Pick<AuditLine, 'action' | 'details' | 'changes'>) {
   return (
     <>
       <Text fw={600} size="sm">
         {actionName(action)}
       </Text>
-      {detailsOf(details).map(({ label, value }) => (
+      {detailsOf(line).map(({ label, value }) => (
         <Text key={label} size="xs" c="dimmed">
           {texts.common.labelled(label, value)}
         </Text>

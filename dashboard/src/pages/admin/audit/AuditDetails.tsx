@@ -1,7 +1,7 @@
 import { Anchor, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { AuditFilter, AuditLine } from '../../../api/adminAudit';
-import { formatDateTime } from '../../../format/time';
+import { formatMoment } from '../../../format/time';
 import { CopyButton } from '../../../shared/CopyButton';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { texts } from '../../../texts';
@@ -20,7 +20,7 @@ interface Props {
 }
 
 export function AuditDetails({ line, opened, onClose, onFilter }: Props) {
-  const { at, actor_id, action, subject_kind, subject_id, user_id, ip, request_id, details } = line;
+  const { at, actor_id, action, subject_kind, subject_id, user_id, ip, request_id } = line;
   const actor = actorName(line);
   const subject = subjectName(line);
 
@@ -34,7 +34,7 @@ export function AuditDetails({ line, opened, onClose, onFilter }: Props) {
       <Stack>
         <dl className={classes.details}>
           <Detail label={words.columns.time}>
-            {formatDateTime(at)} · <RelativeTime seconds={at} />
+            {formatMoment(at)} · <RelativeTime seconds={at} />
           </Detail>
           <Detail label={words.columns.actor}>
             <ActorLink line={line} />
@@ -45,7 +45,7 @@ export function AuditDetails({ line, opened, onClose, onFilter }: Props) {
           {user_id != null && subject_kind !== 'user' && (
             <Detail label={words.dialog.owner}>{ownerName(line)}</Detail>
           )}
-          {detailsOf(details).map(({ label, value }) => (
+          {detailsOf(line).map(({ label, value }) => (
             <Detail key={label} label={label}>
               {value}
             </Detail>

@@ -39,18 +39,25 @@ describe('actorName', () => {
 
 describe('detailsOf', () => {
   it('shows exact wallet amounts', () => {
-    expect(detailsOf({ from: '1', to: '6250001' })).toEqual([
+    expect(detailsOf({ details: { from: '1', to: '6250001' }, changes: [] })).toEqual([
       { label: 'Wallet', value: '$0.000002 → $12.500002' },
     ]);
   });
 
   it('shows changes as text', () => {
-    expect(detailsOf({ fields: 'status,max_tokens', status: '2', role: '10' })).toEqual([
+    expect(
+      detailsOf({ details: { fields: 'status,max_tokens', status: '2', role: '10' }, changes: [] }),
+    ).toEqual([
       { label: 'Changed', value: 'status, key limit' },
       { label: 'Status', value: 'Disabled' },
       { label: 'Role', value: 'Administrator' },
     ]);
-    expect(detailsOf({ fields: 'remain_quota,group', remain_quota: '500000', group: '' })).toEqual([
+    expect(
+      detailsOf({
+        details: { fields: 'remain_quota,group', remain_quota: '500000', group: '' },
+        changes: [],
+      }),
+    ).toEqual([
       { label: 'Changed', value: 'quota left, group' },
       { label: 'Quota left', value: '$1.00' },
       { label: 'Group', value: 'the owner’s group' },
@@ -59,7 +66,7 @@ describe('detailsOf', () => {
 
   it('shows what was moved out of the future', () => {
     const days = { from_day: '2027-01-02', to_day: '2026-11-23' };
-    expect(detailsOf({ ...days, quota: '500000', requests: '4' })).toEqual([
+    expect(detailsOf({ details: { ...days, quota: '500000', requests: '4' }, changes: [] })).toEqual([
       { label: 'From day', value: '2027-01-02' },
       { label: 'To day', value: '2026-11-23' },
       { label: 'Usage', value: '$1.00' },
@@ -69,7 +76,7 @@ describe('detailsOf', () => {
 
   it('shows the credential of a gateway', () => {
     expect(actionName('gateway.credential_revoked')).toBe('Revoked a gateway credential');
-    expect(detailsOf({ name: 'edge', credential: '7' })).toEqual([
+    expect(detailsOf({ details: { name: 'edge', credential: '7' }, changes: [] })).toEqual([
       { label: 'Name', value: 'edge' },
       { label: 'Credential', value: '7' },
     ]);
@@ -77,6 +84,30 @@ describe('detailsOf', () => {
 
   it('shows unknown values unchanged', () => {
     expect(actionName('token.unknown')).toBe('token.unknown');
-    expect(detailsOf({ colour: 'blue' })).toEqual([{ label: 'colour', value: 'blue' }]);
+    expect(detailsOf({ details: { colour: 'blue' }, changes: [] })).toEqual([
+      { label: 'colour', value: 'blue' },
+    ]);
+  });
+});
+
+describe('the changes of an edit', () => {
+  const change = { old: null, new: null, added: [], removed: [], left_out: 0 };
+  const shown = (field: string, parts: object) =>
+    detailsOf({ details: { fields: field }, changes: [{ ...change, field, ...parts }] });
+
+  it.each([
+    ['remain_quota', { old: '500000', new: '1000000' }, 'quota left', '$1.00 → $2.00'],
+    ['period_limits.day', { new: '500000' }, 'daily limit', 'none → $1.00'],
+    ['rate_limits.concurrency', { old: '3' }, 'requests at once', '3 → none'],
+    ['expired_time', { old: '-1', new: '-1' }, 'expiry', 'never → never'],
+    ['note', { old: '', new: 'Ben’s' }, 'note', 'none → Ben’s'],
+    ['group', { old: '', new: 'auto' }, 'group', 'the owner’s group → auto'],
+    ['role', { old: '1', new: '10' }, 'role', 'User → Administrator'],
+    ['unlimited_quota', { old: 'true', new: 'false' }, 'unlimited quota', 'on → off'],
+    ['model_limits', { added: ['a', 'b'], removed: ['c'] }, 'models', 'added a, b; removed c'],
+    ['allow_ips', { removed: ['10.0.0.1'], left_out: 2 }, 'allowed IP addresses', 'removed 10.0.0.1; 2 more'],
+    ['password', {}, 'password', 'not shown'],
+  ])('of %s %j are readable', (field, parts, label, value) => {
+    expect(shown(field, parts)).toEqual([{ label, value }]);
   });
 });

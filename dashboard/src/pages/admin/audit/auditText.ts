@@ -2,6 +2,7 @@ import type { AuditLine } from '../../../api/adminAudit';
 import { formatList } from '../../../format/list';
 import { formatUsdExact } from '../../../format/money';
 import { roleName } from '../../../format/role';
+import { formatDateTime } from '../../../format/time';
 import { texts } from '../../../texts';
 import { textOf } from '../../../texts/textOf';
 
@@ -12,6 +13,7 @@ export interface Detail {
 
 const words = texts.adminAudit;
 const DISABLED = '2';
+const NEVER = '-1';
 
 /** The fields of keys and of users. */
 const fieldNames: Record<string, string> = {
@@ -57,17 +59,41 @@ export function ownerName({
   return user_id == null ? undefined : (user_name ?? texts.adminLists.userNumber(user_id));
 }
 
-/** The details of an entry as labels and values. */
-export function detailsOf(details: AuditLine['details']): Detail[] {
+/** The details and the changes of an entry as labels and values. */
+export function detailsOf({ details, changes }: Pick<AuditLine, 'details' | 'changes'>): Detail[] {
   const { from, to, ...others } = details;
-  const list = Object.entries(others).map(([name, value]) => ({
+  // The changes name the fields too; entries of older versions have none.
+  const facts = Object.entries(others).filter(([name]) => name !== 'fields' || changes.length === 0);
+  const list = facts.map(([name, value]) => ({
     label: labelOf(words.details.labels, name),
     value: readable(name, value),
   }));
   if (from !== undefined && to !== undefined) {
     list.unshift({ label: words.details.wallet, value: words.details.fromTo(usd(from), usd(to)) });
   }
-  return list;
+  return [...list, ...changes.map(changeOf)];
+}
+
+/** For example "quota left: $1.00 → $2.00", or "models: added gpt-4o; removed o1". */
+function changeOf({ field, old, new: now, added, removed, left_out }: AuditLine['changes'][number]): Detail {
+  const label = labelOf(fieldNames, field);
+  if (old != null || now != null) {
+    return { label, value: words.details.fromTo(changedValue(field, old), changedValue(field, now)) };
+  }
+  const parts = [
+    added.length > 0 && words.changes.added(formatList(added)),
+    removed.length > 0 && words.changes.removed(formatList(removed)),
+    left_out > 0 && words.changes.leftOut(left_out),
+  ].filter((part) => part !== false);
+  return { label, value: parts.join(words.changes.separator) || words.changes.hidden };
+}
+
+function changedValue(field: string, value: string | null | undefined): string {
+  if (value == null) return words.changes.none;
+  if (field.startsWith('period_limits.')) return usd(value);
+  if (field === 'expired_time') return value === NEVER ? words.changes.never : formatDateTime(Number(value));
+  if (value === 'true' || value === 'false') return value === 'true' ? words.changes.on : words.changes.off;
+  return readable(field, value) || words.changes.none;
 }
 
 function readable(name: string, value: string): string {

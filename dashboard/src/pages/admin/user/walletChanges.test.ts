@@ -17,6 +17,7 @@ const line = (details: AuditLine['details']): AuditLine => ({
   ip: '',
   request_id: '',
   details,
+  changes: [],
 });
 
 describe('the changes of a wallet', () => {

@@ -232,6 +232,9 @@ async fn a_defect_answers_500_with_one_fixed_sentence(pool: PgPool) {
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_request_that_takes_too_long_is_cancelled(pool: PgPool) {
     let app = TestApp::with(pool, &[("KEYMETER_SERVER__REQUEST_TIMEOUT_SECONDS", "0")]).await;
+    // No request can end before its time is over.
+    let mut other = app.pool.begin().await.unwrap();
+    sqlx::query("lock table users in access exclusive mode").execute(&mut *other).await.unwrap();
     let answer = app.stranger().post("/api/user/login", json!({ "username": "root", "password": "x" })).await;
     answer.refuses_saying(503, "timeout", "the request took too long and was cancelled; retry shortly");
     assert_eq!(answer.header("retry-after"), Some("1"));

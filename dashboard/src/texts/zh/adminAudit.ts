@@ -104,7 +104,7 @@ export const adminAudit: Texts['adminAudit'] = {
     'period_limits.week': '每周限额',
     'period_limits.month': '每月限额',
     'rate_limits.requests_per_minute': '每分钟请求数',
-    'rate_limits.tokens_per_minute': '每分钟 token 数',
+    'rate_limits.tokens_per_minute': '每分钟 Token 数',
     'rate_limits.concurrency': '并发请求数',
   },
   changes: {

@@ -38,7 +38,9 @@ if [[ ! -e $venv/complete ]]; then
     say 'Installing LiteLLM and the plug-in into target/ (once, about two minutes).'
     rm -rf "$venv"
     python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$package/requirements-test.txt"
+    # The file names all that is needed, so pip must not search for newer releases.
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --no-deps \
+        -r "$package/requirements-test.txt"
     "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e clients/python -e "$package"
     touch "$venv/complete"
 fi

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Checks the LiteLLM plug-in and tests it with the real proxy, the oldest and the newest that it supports, against the real
-# program on a throwaway PostgreSQL.
+# program. Both run at the same time, each with a Keymeter and a throwaway PostgreSQL (scripts/with-postgres.sh) of its own.
 #
 #   scripts/gateways.sh [ARG…]
 #
-# Needs Python 3.10 or newer with venv, DATABASE_URL with an empty database (scripts/with-postgres.sh gives one) and a built
-# keymeter. Installs all else into target/ once, in the versions of requirements-test.txt. ARG… go to pytest.
+# Needs Python 3.10 or newer with venv, PostgreSQL's programs and a built keymeter. Installs all else into target/ once, in the
+# versions of requirements-test.txt. ARG… go to pytest.
 #
 # Environment:
 #   KEYMETER_PROGRAM  the program; default target/debug/keymeter
-#   LITELLM           oldest or newest: test only that one
+#   LITELLM           oldest or newest: test only that one, with the output of pytest as it comes
 set -euo pipefail
 
 die() {
@@ -20,17 +20,56 @@ step() { printf 'gateways: %s (after %s s)\n' "$*" "$SECONDS" >&2; }
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-[[ -n ${DATABASE_URL:-} ]] || die 'DATABASE_URL is missing; run scripts/with-postgres.sh scripts/gateways.sh'
 KEYMETER_PROGRAM=$(realpath "${KEYMETER_PROGRAM:-target/debug/keymeter}")
 export KEYMETER_PROGRAM
 [[ -x $KEYMETER_PROGRAM ]] || die "$KEYMETER_PROGRAM is missing; build it with: cargo test --locked --no-run"
 python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
     die 'Python 3.10 or newer with venv is missing: install it (Debian and Ubuntu: apt-get install python3-venv)'
+read -ra versions <<<"${LITELLM:-oldest newest}"
 
 package=$PWD/clients/litellm
 sum=$(cat "$package"/requirements-*.txt clients/python/pyproject.toml "$package/pyproject.toml" | sha256sum)
 venv=$PWD/target/gateways-${sum:0:12}
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
+
+# --- A Keymeter for each LiteLLM --------------------------------------------------------------------------------------
+
+run=$(mktemp -d)
+declare -A servers=() tests=()
+
+# Runs at every exit.
+# shellcheck disable=SC2317,SC2329 # called by a trap
+clean_up() {
+    local code=$? which
+    trap '' INT TERM HUP
+    trap - EXIT
+    for which in "${!tests[@]}"; do kill "${tests[$which]}" 2>/dev/null || true; done
+    for which in "${!tests[@]}"; do wait "${tests[$which]}" 2>/dev/null || true; done
+    for which in "${!servers[@]}"; do kill "${servers[$which]}" 2>/dev/null || true; done
+    for which in "${!servers[@]}"; do wait "${servers[$which]}" 2>/dev/null || true; done
+    rm -rf "$run"
+    exit "$code"
+}
+trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# First of all, because Keymeter charges the hold of a killed proxy only after it has run for five minutes.
+step 'starting Keymeter'
+for which in "${versions[@]}"; do
+    scripts/with-postgres.sh python3 "$package/tests/processes.py" "$run/$which.server" </dev/null &
+    servers[$which]=$!
+done
+for which in "${versions[@]}"; do
+    until [[ -s $run/$which.server ]]; do
+        kill -0 "${servers[$which]}" 2>/dev/null || die 'Keymeter did not start; see above'
+        sleep 0.1
+    done
+done
+
+# --- LiteLLM and the tools --------------------------------------------------------------------------------------------
+
 if [[ ! -e $venv/complete ]]; then
     step "installing LiteLLM's proxy and the tools into ${venv#"$PWD"/}"
     rm -rf "$venv"
@@ -56,19 +95,54 @@ step ruff
 step 'mypy --strict'
 "$venv/bin/mypy"
 
-# One Keymeter for all runs. It charges the holds of a killed proxy only after it has run for five minutes.
-coproc SERVER { exec "$venv/bin/python" tests/programs.py; }
-read -r KEYMETER_RUNNING <&"${SERVER[0]}" || die 'Keymeter did not start; see above'
-export KEYMETER_RUNNING
-input=${SERVER[1]}
+# --- The tests --------------------------------------------------------------------------------------------------------
 
-for which in ${LITELLM:-oldest newest}; do
-    path=
-    [[ $which == newest ]] && path=$venv/newest
-    version=$(PYTHONPATH=$path "$venv/bin/python" -c 'from importlib.metadata import version; print(version("litellm"))')
-    step "the real proxy, LiteLLM $version"
-    PYTHONPATH=$path "$venv/bin/python" -m pytest -o cache_dir="$venv/pytest" "$@"
+path_of() { if [[ $1 == newest ]]; then printf '%s' "$venv/newest"; fi; }
+version_of() {
+    PYTHONPATH=$(path_of "$1") "$venv/bin/python" -c 'from importlib.metadata import version; print(version("litellm"))'
+}
+# Becomes the tests with this LiteLLM.
+test_with() {
+    local which=$1
+    shift
+    read -r KEYMETER_RUNNING DATABASE_URL <"$run/$which.server"
+    export KEYMETER_RUNNING DATABASE_URL
+    PYTHONPATH=$(path_of "$which")
+    export PYTHONPATH
+    exec "$venv/bin/python" -m pytest -o cache_dir="$venv/pytest-$which" "$@"
+}
+
+if ((${#versions[@]} == 1)); then
+    step "the real proxy, LiteLLM $(version_of "${versions[0]}")"
+    (test_with "${versions[0]}" "$@")
+    step passed
+    exit
+fi
+
+declare -A names=()
+for which in "${versions[@]}"; do
+    names[$which]="LiteLLM $(version_of "$which")"
+    step "the real proxy, ${names[$which]}; its output is shown when it ends, and is in $run/$which.log meanwhile"
+    (
+        trap - HUP TERM EXIT
+        test_with "$which" "$@"
+    ) >"$run/$which.log" 2>&1 </dev/null &
+    tests[$which]=$!
 done
-exec {input}>&-
-wait
+failed=()
+while ((${#tests[@]} > 0)); do
+    sleep 0.5
+    for which in "${!tests[@]}"; do
+        if kill -0 "${tests[$which]}" 2>/dev/null; then continue; fi
+        outcome=passed
+        wait "${tests[$which]}" || {
+            outcome=failed
+            failed+=("${names[$which]}")
+        }
+        unset "tests[$which]"
+        step "${names[$which]} $outcome; its output:"
+        cat "$run/$which.log"
+    done
+done
+((${#failed[@]} == 0)) || die "with these a test failed, see above:$(printf ' (%s)' "${failed[@]}")"
 step passed

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +16,9 @@ import httpx
 import openai
 import pytest
 from programs import Key, Keymeter, LiteLLM, Upstream
+
+# As Ctrl-C does, it ends the programs too. scripts/gateways.sh sends it.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 # Of the plug-in in this process, which asks nobody.
 os.environ |= {"KEYMETER_URL": "http://127.0.0.1:1", "KEYMETER_CREDENTIAL": "kmg_none", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}

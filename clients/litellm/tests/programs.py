@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import secrets
 import shutil
-import signal
-import socket
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 from typing import Any
 
 import httpx
+from processes import KeymeterServer, Program, eventually, free_port
 
 HERE = Path(__file__).parent
 MASTER_KEY = "sk-master-of-the-tests"
@@ -26,95 +20,12 @@ QUOTA_PER_USD = 500_000
 PICO = Decimal("1e-12")
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
-
-
-def eventually(check: Callable[[], object], seconds: float = 15) -> Any:
-    """What `check` returns as soon as it is true; else fails with the last one."""
-    end = time.monotonic() + seconds
-    while not (found := check()):
-        assert time.monotonic() < end, f"not within {seconds} s: {found!r}"
-        time.sleep(0.05)
-    return found
-
-
 def quota(usd: str | Decimal) -> int:
     """What Keymeter charges for it."""
     return math.ceil(Decimal(usd).quantize(PICO, ROUND_HALF_EVEN) * QUOTA_PER_USD)
 
 
-class Program:
-    """A process with its log in a file."""
-
-    def __init__(self, command: list[str], environment: dict[str, str], log: Path) -> None:
-        self.command, self.environment, self.log_path = command, environment, log
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        keep = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
-        with self.log_path.open("ab") as log:
-            # A group of its own, which has the workers too.
-            self.process = subprocess.Popen(
-                self.command,
-                env=keep | self.environment,
-                stdout=log,
-                stderr=log,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-
-    def stop(self, how: signal.Signals = signal.SIGTERM, seconds: float = 40) -> int | None:
-        if self.process is None:
-            return None
-        if self.process.poll() is None:
-            if how is signal.SIGKILL:
-                os.killpg(self.process.pid, how)
-            else:
-                self.process.send_signal(how)
-        try:
-            return self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            raise
-
-    def ready(self, url: str, seconds: float = 90) -> None:
-        def answers() -> bool:
-            assert self.process is not None
-            assert self.process.poll() is None, f"it ended: {self.log()[-3000:]}"
-            try:
-                return httpx.get(url, timeout=2).status_code == 200
-            except httpx.HTTPError:
-                return False
-
-        eventually(answers, seconds)
-
-    def log(self) -> str:
-        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
-
-
-class Keymeter(Program):
-    def __init__(self, program: str, database: str, folder: Path, port: int | None = None) -> None:
-        self.port = port or free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        environment = {
-            "DATABASE_URL": database,
-            "KEYMETER_DATA_DIR": str(folder / "data"),
-            "KEYMETER_SERVER__LISTEN": f"127.0.0.1:{self.port}",
-            "KEYMETER_ROOT__PASSWORD": "of the tests",
-            "KEYMETER_ACCOUNTS__TOKEN_API": "enabled",
-            "KEYMETER_SECRETS__MASTER_KEY": "5" * 64,
-            **{f"KEYMETER_LIMITS__{name}_PER_MINUTE": "100000" for name in ("USAGE", "DROP_IN", "WRONG_KEYS", "SEARCH")},
-        }
-        super().__init__([program, "serve"], environment, folder / "keymeter.log")
-
-    def start(self) -> None:
-        super().start()
-        self.ready(f"{self.url}/readyz")
-
+class Keymeter(KeymeterServer):
     def sign_in(self) -> None:
         self.root = httpx.Client(base_url=self.url, headers={"Origin": self.url}, timeout=10)
         self.id = self.ask("POST", "/api/user/login", {"username": "root", "password": "of the tests"})["id"]
@@ -134,12 +45,6 @@ class Keymeter(Program):
         body = {"name": name, "remain_quota": quota(usd), **fields}
         made = self.ask("POST", "/api/token/", body, Prefer="return=representation")
         return Key(self, made["id"], made["key"], name)
-
-    def doctor(self) -> str:
-        environment = {"PATH": os.environ["PATH"], **self.environment}
-        done = subprocess.run([self.command[0], "doctor"], env=environment, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
 
 class Key:
@@ -248,13 +153,3 @@ class LiteLLM(Program):
         found = self.reports(key)
         assert len(found) == count, found
         return found
-
-
-if __name__ == "__main__":
-    # A server for several runs of the tests, until standard input ends. Prints its port.
-    with tempfile.TemporaryDirectory() as temporary:
-        server = Keymeter(os.environ["KEYMETER_PROGRAM"], os.environ["DATABASE_URL"], Path(temporary))
-        server.start()
-        print(server.port, flush=True)  # noqa: T201
-        sys.stdin.read()
-        server.stop()

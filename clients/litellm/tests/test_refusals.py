@@ -37,9 +37,7 @@ def of_a_poor_owner(keymeter: Keymeter) -> Key:
 
 
 def expired(keymeter: Keymeter) -> Key:
-    key = keymeter.key(expired_time=int(time.time()) + 2)
-    time.sleep(3)
-    return key
+    return keymeter.key(expired_time=int(time.time()) - 60)
 
 
 REFUSALS: list[tuple[Callable[[Keymeter], Key], int, str, str, dict[str, str | None]]] = [
@@ -198,7 +196,6 @@ def test_a_revoked_credential_is_the_operators_concern(proxies: Proxies, keymete
     client(key, proxy).chat.completions.create(model="chat", messages=plan())
     eventually(lambda: key.charges())
     keymeter.ask("DELETE", f"/api/admin/gateways/{made['id']}")
-    time.sleep(3)
     answer = httpx.post(
         f"{proxy.url}/v1/chat/completions",
         json={"model": "chat", "messages": plan()},

@@ -240,7 +240,7 @@ def test_four_requests_with_one_call_id_are_four_charges(proxy: LiteLLM, keymete
 
 def while_it_runs(proxy: LiteLLM, key: Key, **options: object) -> int:
     """What is held while a request with these options is under way."""
-    body = {"model": "chat", "messages": plan(wait=2), **options}
+    body = {"model": "chat", **options}
     thread = threading.Thread(
         target=lambda: httpx.post(
             f"{proxy.url}/v1/chat/completions", json=body, headers={"Authorization": f"Bearer {key.secret}"}, timeout=30
@@ -255,11 +255,18 @@ def while_it_runs(proxy: LiteLLM, key: Key, **options: object) -> int:
 def test_the_hold_is_the_most_that_the_request_may_cost(proxy: LiteLLM, special: LiteLLM, keymeter: Keymeter) -> None:
     messages = plan(wait=2)
     prompt = litellm.token_counter(model="openai/chat", messages=messages)
-    for options, tokens in (({"max_tokens": 700}, 700), ({"max_completion_tokens": 300, "n": 3}, 900), ({}, 4096)):
-        assert while_it_runs(proxy, keymeter.key(), messages=messages, **options) == quota(cost(prompt, tokens)), options
-    # The dearest of two deployments; with a markup and another default.
-    assert while_it_runs(proxy, keymeter.key(), model="pair", messages=messages, max_tokens=10) == quota(cost(prompt, 10) * 10)
-    assert while_it_runs(special, keymeter.key(), messages=plan(wait=2), model="pair") >= quota(cost(1, 100) * 10 * MARKUP)
+    expected = [
+        (proxy, {"max_tokens": 700}, cost(prompt, 700)),
+        (proxy, {"max_completion_tokens": 300, "n": 3}, cost(prompt, 900)),
+        (proxy, {}, cost(prompt, 4096)),
+        # The dearest of two deployments.
+        (proxy, {"model": "pair", "max_tokens": 10}, cost(prompt, 10) * 10),
+        # With a markup and another default.
+        (special, {"model": "pair"}, cost(prompt, 100) * 10 * MARKUP),
+    ]
+    with ThreadPoolExecutor(len(expected)) as pool:
+        held = pool.map(lambda row: while_it_runs(row[0], keymeter.key(), messages=messages, **row[1]), expected)
+        assert list(held) == [quota(usd) for _, _, usd in expected]
 
 
 def test_a_cost_beyond_the_hold_takes_what_is_left(proxy: LiteLLM, keymeter: Keymeter) -> None:

@@ -6,7 +6,7 @@
 WITH_POSTGRES := scripts/with-postgres.sh
 SCRIPTS := scripts/*.sh examples/*.sh examples/*/*.sh .ci/run
 # The program as the tests build it. `cargo build` unifies features differently and would compile about 40 crates again.
-BUILD_AS_TESTED := cargo test --locked --no-run
+BUILD_AS_TESTED := cargo test --locked --no-run --test it
 
 # Additional arguments: make run ARGS="--config my.toml", make test TEST_ARGS="s3_states", make bench BENCH_ARGS=…,
 # make soak SOAK_ARGS="--minutes 60 --seed 7", make mutants MUTANTS_ARGS="--file src/domain/money.rs"

@@ -50,7 +50,7 @@ impl SpanQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ReportQuery {
-    /// `day` (default) and `token`, and for administrators `user`; several are separated by commas. Without `day`, the
+    /// `day` (default), `token` and `model`, and for administrators `user`; several are separated by commas. Without `day`, the
     /// highest spend comes first.
     group_by: Option<String>,
     /// `json` (default) or `csv`.
@@ -121,6 +121,9 @@ pub struct ReportRowBody {
     /// The present name of the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     token_name: Option<String>,
+    /// The model, as the gateway named it; empty if it named none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
     #[serde(flatten)]
     amounts: AmountsBody,
 }
@@ -150,6 +153,7 @@ impl ReportBody {
             username: username(report, row),
             token_id: row.token_id.map(TokenId::get),
             token_name: token_name(report, row),
+            model: row.model.clone(),
             amounts: row.amounts.into(),
         });
         Self {
@@ -179,6 +183,7 @@ fn csv_of(report: &Report) -> Csv {
             Dimension::Day => &["date"] as &[_],
             Dimension::User => &["user_id", "username"],
             Dimension::Token => &["token_id", "token_name"],
+            Dimension::Model => &["model"],
         });
     }
     columns.extend_from_slice(&["requests", "prompt_tokens", "completion_tokens", "quota", "usd"]);
@@ -190,6 +195,7 @@ fn csv_of(report: &Report) -> Csv {
         cells.extend(username(report, row));
         cells.extend(row.token_id.map(|id| id.to_string()));
         cells.extend(token_name(report, row));
+        cells.extend(row.model.clone());
         let amounts = row.amounts;
         cells.extend([amounts.requests, amounts.prompt_tokens, amounts.completion_tokens].map(|n| n.to_string()));
         cells.extend([amounts.quota.get().to_string(), amounts.quota.usd().to_string()]);

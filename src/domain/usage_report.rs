@@ -21,6 +21,8 @@ pub enum Dimension {
     Day,
     User,
     Token,
+    /// As the gateways name them; without a name, the empty text.
+    Model,
 }
 
 /// The dimensions of a report; never empty.
@@ -34,9 +36,9 @@ pub enum ReportInvalid {
     Range(#[from] DateRangeInvalid),
     #[error("a report may have at most {max} days", max = bounds::MAX_REPORT_DAYS)]
     TooManyDays,
-    #[error("`group_by` must be `day`, `token`, or both, separated by a comma")]
+    #[error("`group_by` must be `day`, `token`, `model`, or several of them, separated by commas")]
     Grouping,
-    #[error("`group_by` must be `day`, `user`, `token`, or several of them, separated by commas")]
+    #[error("`group_by` must be `day`, `user`, `token`, `model`, or several of them, separated by commas")]
     EveryonesGrouping,
 }
 
@@ -55,6 +57,7 @@ pub struct ReportRow {
     pub day: Option<Day>,
     pub user_id: Option<UserId>,
     pub token_id: Option<TokenId>,
+    pub model: Option<String>,
     pub amounts: Amounts,
 }
 
@@ -103,6 +106,7 @@ impl Dimension {
             Self::Day => "day",
             Self::User => "user",
             Self::Token => "token",
+            Self::Model => "model",
         }
     }
 }
@@ -113,7 +117,7 @@ impl Grouping {
     /// # Errors
     /// An unknown dimension.
     pub fn parse(text: Option<&str>) -> Result<Self, ReportInvalid> {
-        Self::among(&[Dimension::Day, Dimension::Token], text).ok_or(ReportInvalid::Grouping)
+        Self::among(&[Dimension::Day, Dimension::Token, Dimension::Model], text).ok_or(ReportInvalid::Grouping)
     }
 
     /// From `group_by` of a report of everyone. With tokens it names their owners too.
@@ -121,7 +125,7 @@ impl Grouping {
     /// # Errors
     /// An unknown dimension.
     pub fn parse_everyones(text: Option<&str>) -> Result<Self, ReportInvalid> {
-        let known = [Dimension::Day, Dimension::User, Dimension::Token];
+        let known = [Dimension::Day, Dimension::User, Dimension::Token, Dimension::Model];
         let mut grouping = Self::among(&known, text).ok_or(ReportInvalid::EveryonesGrouping)?;
         if grouping.has(Dimension::Token) {
             grouping.0.insert(Dimension::User);
@@ -173,7 +177,7 @@ fn every_day(span: ReportSpan, rows: &[ReportRow]) -> Vec<ReportRow> {
     let recorded: BTreeMap<_, _> = rows.iter().map(|row| (row.day, row.amounts)).collect();
     let row = |day| {
         let amounts = recorded.get(&Some(day)).copied().unwrap_or_default();
-        ReportRow { day: Some(day), user_id: None, token_id: None, amounts }
+        ReportRow { day: Some(day), user_id: None, token_id: None, model: None, amounts }
     };
     span.days().map(row).collect()
 }
@@ -206,14 +210,19 @@ mod tests {
 
     #[test]
     fn reports_are_grouped_by_known_dimensions() {
-        use Dimension::{Day, Token, User};
+        use Dimension::{Day, Model, Token, User};
         let own = |text| Grouping::parse(Some(text)).map(|grouping| grouping.dimensions().collect::<Vec<_>>());
-        for (text, dimensions) in
-            [("", vec![Day]), ("day", vec![Day]), ("token", vec![Token]), ("token, day,token", vec![Day, Token])]
-        {
+        for (text, dimensions) in [
+            ("", vec![Day]),
+            ("day", vec![Day]),
+            ("token", vec![Token]),
+            ("token, day,token", vec![Day, Token]),
+            ("model", vec![Model]),
+            ("model,day,token", vec![Day, Token, Model]),
+        ] {
             assert_eq!(own(text), Ok(dimensions), "{text}");
         }
-        for text in ["user", "model", "day,", ",", "Day"] {
+        for text in ["user", "models", "day,", ",", "Day"] {
             assert_eq!(own(text), Err(ReportInvalid::Grouping), "{text}");
         }
         let all =
@@ -222,7 +231,8 @@ mod tests {
         assert_eq!(all("user"), Ok(vec![User]));
         assert_eq!(all("token"), Ok(vec![User, Token]));
         assert_eq!(all("day,user"), Ok(vec![Day, User]));
-        assert_eq!(all("model"), Err(ReportInvalid::EveryonesGrouping));
+        assert_eq!(all("token,model"), Ok(vec![User, Token, Model]));
+        assert_eq!(all("models"), Err(ReportInvalid::EveryonesGrouping));
     }
 
     #[test]
@@ -237,6 +247,7 @@ mod tests {
             day: Some(day(date)),
             user_id: None,
             token_id: token.map(TokenId::new),
+            model: None,
             amounts: amounts(quota),
         };
         let span = ReportSpan { from: day("2026-03-01"), to: day("2026-03-03") };

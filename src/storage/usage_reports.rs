@@ -15,24 +15,26 @@ pub struct Grouped {
     pub read: i64,
 }
 
-/// Groups the rows of `$from`, whose parameters begin with `$7`.
+/// Groups the rows of `$from`, whose parameters begin with `$8`.
 macro_rules! grouped {
     ($conn:expr, $span:expr, $grouping:expr, $from:tt $(, $bind:expr)* $(,)?) => {{
         let rows = sqlx::query!(
             r#"select case when $3::boolean then day end as "day: Day",
                case when $4::boolean then user_id end as "user_id: UserId",
                case when $5::boolean then token_id end as "token_id: TokenId",
+               case when $6::boolean then model end as "model",
                sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
                least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
                least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
                (sum(count(*)) over ())::bigint as "read!" from "# + $from + r#"
-               group by 1, 2, 3
-               order by 1, case when $3 then 0 else sum(quota) end desc, 2, 3 limit $6"#,
+               group by 1, 2, 3, 4
+               order by 1, case when $3 then 0 else sum(quota) end desc, 2, 3, 4 limit $7"#,
             $span.from as Day,
             $span.to as Day,
             $grouping.has(Dimension::Day),
             $grouping.has(Dimension::User),
             $grouping.has(Dimension::Token),
+            $grouping.has(Dimension::Model),
             bounds::MAX_REPORT_ROWS + 1
             $(, $bind)*
         )
@@ -43,6 +45,7 @@ macro_rules! grouped {
             day: row.day,
             user_id: row.user_id,
             token_id: row.token_id,
+            model: row.model,
             amounts: Amounts {
                 quota: row.quota,
                 requests: row.requests,
@@ -67,7 +70,7 @@ pub async fn list_of_user(
         conn,
         span,
         grouping,
-        "(select * from usage_reported where user_id = $7 and day between $1 and $2 limit $8) u",
+        "(select * from usage_reported where user_id = $8 and day between $1 and $2 limit $9) u",
         user as UserId,
         bounds::MAX_REPORT_READ + 1
     ))
@@ -80,7 +83,7 @@ pub async fn list_of_token(
     span: ReportSpan,
     grouping: &Grouping,
 ) -> Result<Grouped, StorageError> {
-    Ok(grouped!(conn, span, grouping, "usage_reported where token_id = $7 and day between $1 and $2", token as TokenId))
+    Ok(grouped!(conn, span, grouping, "usage_reported where token_id = $8 and day between $1 and $2", token as TokenId))
 }
 
 /// The usage of everyone, in the same way as that of a user.
@@ -90,7 +93,7 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
         conn,
         span,
         grouping,
-        "(select * from usage_reported where day between $1 and $2 limit $7) u",
+        "(select * from usage_reported where day between $1 and $2 limit $8) u",
         bounds::MAX_REPORT_READ + 1
     ))
 }

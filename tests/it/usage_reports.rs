@@ -108,6 +108,37 @@ async fn usage_by_token_is_a_ranking_that_includes_deleted_tokens(pool: PgPool) 
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn usage_by_model_is_a_ranking_that_can_be_split_by_the_other_dimensions(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, _, [one, two, bens]) = example(&app).await;
+    let admin = app.admin("carla").await;
+    uses(&app, &ana, one, "2026-03-10", "", 2).await;
+    let report = ana.get(&format!("{USAGE}?group_by=model")).await.ok();
+    let row = |model: &str, amounts: Value| with(amounts, json!({ "model": model }));
+    let ranking = json!([
+        row("o1", amounts(1_500_001, json!(3.000_002), 3)),
+        row("o2", amounts(250_000, json!(0.5), 1)),
+        row("", amounts(2, json!(0.000_004), 1)),
+    ]);
+    assert_eq!((&report["rows"], &report["group_by"]), (&ranking, &json!(["model"])));
+    assert_eq!(report["total"], ana.get(USAGE).await.ok()["total"], "grouped or not, the sum is the same");
+
+    let csv = ana.get(&format!("{USAGE}?group_by=model,day,token&from=2026-03-09&format=csv")).await;
+    let expected = format!(
+        "date,token_id,token_name,model,requests,prompt_tokens,completion_tokens,quota,usd\r\n\
+         2026-03-10,{one},one,,1,10,2,2,0.000004\r\n2026-03-10,{one},one,o1,1,10,2,500000,1\r\n\
+         2026-03-10,{one},one,o2,1,10,2,250000,0.5\r\n"
+    );
+    assert_eq!(csv.text, expected);
+
+    let everyones = admin.get(&format!("{EVERYONE}?group_by=model,token&from=2026-03-08&to=2026-03-09")).await.ok();
+    assert_eq!(everyones["group_by"], json!(["user", "token", "model"]));
+    let rows = everyones["rows"].as_array().unwrap();
+    let spent: Vec<_> = rows.iter().map(|row| (row["token_id"].as_i64().unwrap(), &row["model"])).collect();
+    assert_eq!(spent, [(two, &json!("o1")), (bens, &json!("o1")), (one, &json!("o1"))]);
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_charge_is_in_the_report_at_once(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
@@ -171,8 +202,8 @@ async fn administrators_see_the_usage_of_everyone_one_user_or_one_token(pool: Pg
     {
         admin.get(&format!("{EVERYONE}?{query}")).await.refuses_saying(404, "not_found", message);
     }
-    let message = "`group_by` must be `day`, `user`, `token`, or several of them, separated by commas";
-    admin.get(&format!("{EVERYONE}?group_by=model")).await.refuses_saying(400, "invalid_filter", message);
+    let message = "`group_by` must be `day`, `user`, `token`, `model`, or several of them, separated by commas";
+    admin.get(&format!("{EVERYONE}?group_by=models")).await.refuses_saying(400, "invalid_filter", message);
     let message = "`user_id` must be a whole number";
     admin.get(&format!("{EVERYONE}?user_id=ana")).await.refuses_saying(400, "invalid_query", message);
 }
@@ -190,7 +221,7 @@ async fn a_report_that_is_too_large_or_unknown_is_refused(pool: PgPool) {
         (
             "group_by=user",
             "invalid_filter",
-            "`group_by` must be `day`, `token`, or both, separated by a comma".to_owned(),
+            "`group_by` must be `day`, `token`, `model`, or several of them, separated by commas".to_owned(),
         ),
         ("format=xml", "invalid_filter", "`format` must be `json` or `csv`".to_owned()),
         ("token_id=x", "invalid_query", "`token_id` must be a whole number".to_owned()),

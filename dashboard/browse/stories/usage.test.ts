@@ -20,8 +20,10 @@ test('usage over chosen days, with a ranking of the keys, is in the address', as
   const large = await newKey(api, 'Large');
   const gateway = await asGateway(site, root);
   await waitPastMidnight();
-  await done(gateway.POST('/api/gateway/charge', { body: { key: small.key, quota: 250_000 } }));
-  await done(gateway.POST('/api/gateway/charge', { body: { key: large.key, quota: 750_000 } }));
+  await done(gateway.POST('/api/gateway/charge', { body: { key: small.key, quota: 250_000, model: 'o1' } }));
+  await done(
+    gateway.POST('/api/gateway/charge', { body: { key: large.key, quota: 750_000, model: 'gpt-5' } }),
+  );
   const page = await visit({ as: ada });
   await page.getByRole('link', { name: 'Usage' }).click();
 
@@ -30,6 +32,11 @@ test('usage over chosen days, with a ranking of the keys, is in the address', as
   await visible(total.getByText('$2.00'), ranking.getByText('$1.50'));
   expect(await ranking.getByRole('link').allInnerTexts()).toEqual(['Large', 'Small']);
   await visible(ranking.getByRole('progressbar', { name: '75% of the spend' }));
+  const models = page.getByRole('table', { name: 'Models by spend' });
+  await visible(
+    models.getByRole('row', { name: 'gpt-5' }).getByText('$1.50'),
+    models.getByRole('row', { name: 'o1' }).getByText('$0.50'),
+  );
 
   const days = page.getByRole('table', { name: 'Usage by day' }).getByRole('row');
   await page.getByRole('combobox', { name: 'Date range' }).click();
@@ -51,12 +58,15 @@ test('usage over chosen days, with a ranking of the keys, is in the address', as
   await eventually(() => days.count()).toBe(7);
 
   await page.goto(`/keys/${large.id}?range=month`);
-  await visible(page.getByRole('row', { name: 'Total' }).getByText('$1.50'));
+  await visible(
+    page.getByRole('row', { name: 'Total' }).getByText('$1.50'),
+    models.getByRole('row', { name: 'gpt-5' }),
+  );
   await page.goto('/usage');
   const downloading = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Export CSV' }).click();
   const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
-  expect(lines[0]).toContain('token_name');
+  expect(lines[0]).toContain('token_name,model');
   expect(lines).toHaveLength(3);
 });
 

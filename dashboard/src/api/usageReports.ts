@@ -14,7 +14,7 @@ interface Options {
   scope?: UsageScope;
   /** Absent for the last 30 days of the server. */
   range?: DayRange;
-  groupBy: 'day' | 'token' | 'user' | 'user,token';
+  groupBy: 'day' | 'token' | 'user' | 'user,token' | 'model';
   /** Absent for all tokens, also deleted ones. */
   tokenId?: number;
   /** Absent for all users. Only for the scope `everyone`. */
@@ -31,7 +31,7 @@ function queryOf({ range, groupBy, tokenId, userId }: Options) {
   };
 }
 
-/** Usage by day, or by user or token with the highest spend first. */
+/** Usage by day, or by user, token or model with the highest spend first. */
 export function useUsageReport({ scope = 'own', ...options }: Options) {
   const query = queryOf(options);
   return useQuery({
@@ -52,14 +52,19 @@ export function daysOf({ rows }: Report): DayUsage[] {
   return rows.map((row) => ({ ...row, date: row.date ?? '' }));
 }
 
-/** The address of the usage by day and token as CSV. */
+/** The address of the usage by day, token and model as CSV. */
 export function usageCsvHref({ start, end }: DayRange): string {
-  return `/api/usage?${new URLSearchParams({ from: start, to: end, group_by: 'day,token', format: 'csv' })}`;
+  return `/api/usage?${new URLSearchParams({ from: start, to: end, group_by: 'day,token,model', format: 'csv' })}`;
 }
 
-/** The address of the usage of everyone, or of one user, by day, user and token as CSV. */
+/** The address of the usage of everyone, or of one user, by day, user, token and model as CSV. */
 export function allUsageCsvHref({ start, end }: DayRange, userId: number | undefined): string {
-  const params = new URLSearchParams({ from: start, to: end, group_by: 'day,user,token', format: 'csv' });
+  const params = new URLSearchParams({
+    from: start,
+    to: end,
+    group_by: 'day,user,token,model',
+    format: 'csv',
+  });
   if (userId !== undefined) params.set('user_id', String(userId));
   return `/api/admin/usage?${params}`;
 }

@@ -4,6 +4,7 @@ import { useStatus } from '../../api/status';
 import { type ReportRow, usageCsvHref, useUsageReport } from '../../api/usageReports';
 import { PageHeader } from '../../shared/PageHeader';
 import { CsvButton } from '../../shared/usage/CsvButton';
+import { ModelRanking } from '../../shared/usage/ModelRanking';
 import { RangeFields } from '../../shared/usage/RangeFields';
 import { Ranking } from '../../shared/usage/Ranking';
 import { RefusedRequests } from '../../shared/usage/RefusedRequests';
@@ -39,6 +40,7 @@ function Usage({ timeZone }: { timeZone: string }) {
   const { state, range, setState } = useRange(today);
   const byDay = useUsageReport({ range, groupBy: 'day' });
   const byToken = useUsageReport({ range, groupBy: 'token' });
+  const byModel = useUsageReport({ range, groupBy: 'model' });
   return (
     <>
       <PageHeader
@@ -50,6 +52,7 @@ function Usage({ timeZone }: { timeZone: string }) {
         <RangeFields today={today} state={state} onChange={setState} />
         <SpendByDay report={byDay} today={today} timeZone={timeZone} />
         <Ranking title={words.ranking} header={words.key} report={byToken} name={keyLink} />
+        <ModelRanking report={byModel} />
         <RefusedRequests range={range} name={keyLink} />
       </Stack>
     </>

@@ -19,11 +19,11 @@ interface Props {
   /** The header of the names. */
   header: string;
   report: UseQueryResult<Report>;
-  /** The name of a row with a link. */
+  /** The name of a row, with a link if it has a page. */
   name: (row: Ranked) => ReactNode;
 }
 
-/** A report by user or token, the highest spend first. */
+/** A report by user, token or model, the highest spend first. */
 export function Ranking({ title, header, report: { data, error, refetch }, name }: Props) {
   const hidden = data ? data.rows.length - MAX_RANKS : 0;
   return (
@@ -37,7 +37,7 @@ export function Ranking({ title, header, report: { data, error, refetch }, name 
         label={title}
         columns={[rank, { key: 'name', header, place: 'title', cell: name }, ...figures]}
         rows={data && ranked(data)}
-        rowKey={({ user_id, token_id }) => `${user_id} ${token_id}`}
+        rowKey={({ user_id, token_id, model }) => `${user_id} ${token_id} ${model}`}
         empty={<EmptyState icon={IconChartBar} {...words.empty} />}
       />
       {hidden > 0 && (

@@ -4,6 +4,7 @@ import { useStatus } from '../../../api/status';
 import { allUsageCsvHref, type ReportRow, useUsageReport } from '../../../api/usageReports';
 import { PageHeader } from '../../../shared/PageHeader';
 import { CsvButton } from '../../../shared/usage/CsvButton';
+import { ModelRanking } from '../../../shared/usage/ModelRanking';
 import { RangeFields } from '../../../shared/usage/RangeFields';
 import { Ranking } from '../../../shared/usage/Ranking';
 import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
@@ -56,6 +57,7 @@ function AllUsage({ timeZone }: { timeZone: string }) {
   const byDay = useUsageReport({ ...options, groupBy: 'day' });
   const byUser = useUsageReport({ ...options, groupBy: 'user' });
   const byToken = useUsageReport({ ...options, groupBy: 'user,token' });
+  const byModel = useUsageReport({ ...options, groupBy: 'model' });
   return (
     <>
       <PageHeader
@@ -86,6 +88,7 @@ function AllUsage({ timeZone }: { timeZone: string }) {
           />
         )}
         <Ranking title={words.keys} header={texts.usage.key} report={byToken} name={keyAndOwner} />
+        <ModelRanking report={byModel} />
         <RefusedRequests scope="everyone" range={range} userId={userId} name={keyAndOwner} />
       </Stack>
     </>

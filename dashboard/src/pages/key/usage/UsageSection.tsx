@@ -6,6 +6,7 @@ import { daysOf, type Report, type UsageScope, useUsageReport } from '../../../a
 import { FailureState } from '../../../shared/FailureState';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { SpendChart } from '../../../shared/SpendChart';
+import { ModelRanking } from '../../../shared/usage/ModelRanking';
 import { RangeFields } from '../../../shared/usage/RangeFields';
 import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
 import { todayIn } from '../../../shared/usage/range';
@@ -39,6 +40,7 @@ function Usage({ token, scope, timeZone }: Props & { timeZone: string }) {
   const today = todayIn(timeZone, new Date());
   const { state, range, setState } = useRange(today);
   const report = useUsageReport({ scope, range, groupBy: 'day', tokenId: token.id });
+  const byModel = useUsageReport({ scope, range, groupBy: 'model', tokenId: token.id });
   const { data, error, refetch, isPlaceholderData } = report;
 
   function exportCsv(shown: Report) {
@@ -85,6 +87,7 @@ function Usage({ token, scope, timeZone }: Props & { timeZone: string }) {
           <Skeleton h={420} mt="lg" />
         )}
       </Paper>
+      <ModelRanking report={byModel} />
       <RefusedRequests scope={scope} range={range} tokenId={token.id} />
     </>
   );

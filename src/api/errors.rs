@@ -10,6 +10,7 @@ use crate::domain::model_limits::ModelsInvalid;
 use crate::domain::money::QuotaInvalid;
 use crate::domain::page::PageInvalid;
 use crate::domain::password::PasswordInvalid;
+use crate::domain::request_history::PositionInvalid;
 use crate::domain::search::SearchInvalid;
 use crate::domain::text::TextInvalid;
 use crate::domain::time::LifetimeInvalid;
@@ -144,6 +145,7 @@ bad_input! {
     ModelsInvalid => InvalidModels,
     IpsInvalid => InvalidIps,
     PageInvalid => InvalidPage,
+    PositionInvalid => InvalidPage,
     SearchInvalid => InvalidSearch,
     DateRangeInvalid => InvalidRange,
     ListingInvalid => InvalidFilter,

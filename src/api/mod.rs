@@ -36,6 +36,7 @@ pub mod page;
 pub mod permission;
 pub mod refused;
 pub mod refused_requests;
+pub mod request_history;
 pub mod router;
 pub mod same_site;
 pub mod sessions;

@@ -16,8 +16,8 @@ use super::permission::Permission;
 use super::state::AppState;
 use super::{
     access_tokens, activity, api_error, audit, auth, billing, charge_history, dashboard, enablement, gateways, health,
-    imports, keys, locked_accounts, middleware, models, overview, refused_requests, sessions, settings, sign_in,
-    tokens, usage, usage_reports, users,
+    imports, keys, locked_accounts, middleware, models, overview, refused_requests, request_history, sessions,
+    settings, sign_in, tokens, usage, usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -62,6 +62,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         endpoint!(overview::show),
         endpoint!(usage_reports::show_own),
         endpoint!(refused_requests::list_own),
+        endpoint!(request_history::list_own),
         endpoint!(charge_history::list),
         endpoint!(charge_history::spend),
         endpoint!(access_tokens::mint),
@@ -144,6 +145,7 @@ fn of_administrators() -> impl IntoIterator<Item = Endpoint> {
         endpoint!(settings::list),
         endpoint!(usage_reports::show),
         endpoint!(refused_requests::list),
+        endpoint!(request_history::list),
     ]
 }
 

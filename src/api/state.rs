@@ -22,6 +22,7 @@ use crate::service::imports::Imports;
 use crate::service::keys::Keys;
 use crate::service::ledger::Ledger;
 use crate::service::overview::Overviews;
+use crate::service::request_history::RequestHistory;
 use crate::service::rng::Rng;
 use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
@@ -43,6 +44,7 @@ pub struct AppState {
     pub usage: Usage,
     pub usage_reports: UsageReports,
     pub charge_history: ChargeHistory,
+    pub request_history: RequestHistory,
     pub overviews: Overviews,
     pub users: Users,
     pub sign_in: SignIn,

@@ -38,6 +38,7 @@ use crate::service::rate_limiter::{Limits, RateLimiter};
 use crate::service::recent_balances::RecentBalances;
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::report_queue::ReportQueue;
+use crate::service::request_history::RequestHistory;
 use crate::service::rng::Rng;
 use crate::service::sessions::Sessions;
 use crate::service::sign_in::SignIn;
@@ -164,6 +165,7 @@ impl App {
                 Arc::clone(&reports),
                 config.usage.time_zone,
             ),
+            request_history: RequestHistory::new(db.clone(), Arc::clone(&clock), Arc::clone(&reports)),
             usage_reports: UsageReports::new(
                 db.clone(),
                 Arc::clone(&clock),

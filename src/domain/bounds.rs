@@ -79,6 +79,9 @@ pub const MAX_CHARGES_OF_KEY: i64 = 1_000;
 /// How far back the pages of a user's charges reach. Older ones are found by a shorter range.
 pub const MAX_LISTED_CHARGES: i64 = 10_000;
 
+/// Charges that are read for one page of requests with a filter: well below a second. The next page reads on.
+pub const MAX_REQUESTS_READ: i64 = 50_000;
+
 /// What a key of unlimited quota may spend, as the billing calls show it with `compat.unlimited_limit = "sentinel"`: 100
 /// million dollars, the number that other APIs of this family send.
 pub const UNLIMITED_SENTINEL: i64 = 100_000_000 * QUOTA_PER_USD;

@@ -30,6 +30,7 @@ pub mod password;
 pub mod period_limits;
 pub mod rate_limits;
 pub mod refused_requests;
+pub mod request_history;
 pub mod search;
 pub mod secrets;
 pub mod session;

@@ -25,6 +25,7 @@ pub mod rate_limiter;
 pub mod recent_balances;
 pub mod refused_requests;
 pub mod report_queue;
+pub mod request_history;
 pub mod rng;
 pub mod sessions;
 pub mod sign_in;

@@ -153,7 +153,11 @@ impl UsageReports {
 }
 
 /// What a user may see: everything of their own, or one token of theirs.
-async fn own_scope(conn: &mut Conn, user: UserId, token: Option<TokenId>) -> Result<ReportScope, UsageReportsError> {
+pub(super) async fn own_scope(
+    conn: &mut Conn,
+    user: UserId,
+    token: Option<TokenId>,
+) -> Result<ReportScope, UsageReportsError> {
     match token {
         None => Ok(ReportScope::User(user)),
         Some(token) if tokens::find_owner_ever(conn, token).await? == Some(user) => Ok(ReportScope::Token(token)),
@@ -162,7 +166,7 @@ async fn own_scope(conn: &mut Conn, user: UserId, token: Option<TokenId>) -> Res
 }
 
 /// The user or the token exists, or existed.
-async fn require(conn: &mut Conn, scope: ReportScope) -> Result<(), UsageReportsError> {
+pub(super) async fn require(conn: &mut Conn, scope: ReportScope) -> Result<(), UsageReportsError> {
     match scope {
         ReportScope::User(user) if users::list_names(conn, &[user]).await?.is_empty() => {
             Err(UsageReportsError::UserNotFound)

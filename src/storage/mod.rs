@@ -25,6 +25,7 @@ mod migrations;
 pub mod notifications;
 mod pool;
 pub mod refused_requests;
+pub mod request_history;
 pub mod reservations;
 pub mod retention;
 pub mod sessions;

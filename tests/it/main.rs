@@ -81,6 +81,7 @@ mod private_postgres;
 mod refused_requests;
 mod registration;
 mod report_queue;
+mod request_history;
 mod request_log;
 mod reservation_refusals;
 mod routes;

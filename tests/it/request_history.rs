@@ -1,0 +1,196 @@
+//! Specification §13.8: single requests, newest first.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::gateway::{app_with_wallet, asks};
+use crate::harness::{Caller, START, TestApp};
+
+const REQUESTS: &str = "/api/usage/requests";
+const EVERYONE: &str = "/api/admin/usage/requests";
+
+/// Writes `count` charges of a token for a model, `apart` seconds between two, the newest at `newest`.
+async fn charged(app: &TestApp, owner: &Caller, token: i64, model: &str, newest: i64, apart: i64, count: i64) {
+    let insert = "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
+                  select $1 - n * $2, $3, $4, $5, 1, 0, 2, 3 from generate_series(0, $6 - 1) n";
+    let insert = sqlx::query(insert).bind(newest).bind(apart).bind(token).bind(owner.id).bind(model).bind(count);
+    insert.execute(&app.pool).await.unwrap();
+}
+
+/// All pages of a list, each with at most `size` requests; and how many pages there were.
+async fn every_page(caller: &Caller, path: &str, size: usize) -> (Vec<Value>, usize) {
+    let (mut requests, mut pages, mut after) = (Vec::new(), 0, String::new());
+    loop {
+        let page = caller.get(&format!("{path}size={size}&after={after}")).await.ok();
+        let items = page["items"].as_array().unwrap();
+        assert!(items.len() <= size);
+        requests.extend_from_slice(items);
+        pages += 1;
+        match page["next"].as_str() {
+            Some(next) => next.clone_into(&mut after),
+            None => return (requests, pages),
+        }
+    }
+}
+
+fn ids(requests: &[Value]) -> Vec<i64> {
+    requests.iter().map(|request| request["id"].as_i64().unwrap()).collect()
+}
+
+fn place(request: &Value) -> (i64, i64) {
+    (request["at"].as_i64().unwrap(), request["id"].as_i64().unwrap())
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_request_says_what_was_charged_for_what_and_by_whom(pool: PgPool) {
+    let (_app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (one, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let charge = json!({
+        "key": key, "quota": 7, "model": "o1", "ip": "192.0.2.7", "request_id": "r-1", "prompt_tokens": 11,
+        "completion_tokens": 5,
+    });
+    asks(&gateway, "charge", &charge).await.ok();
+    let held = asks(&gateway, "reserve", &json!({ "key": key, "quota": 50, "request_id": "r-2" })).await.ok();
+    let settlement = json!({ "reservation_id": held["reservation_id"], "quota": 120 });
+    asks(&gateway, "settle", &settlement).await.ok();
+    ana.delete(&format!("/api/token/{one}")).await.ok();
+
+    let page = ana.get(REQUESTS).await.ok();
+    let ids = ids(page["items"].as_array().unwrap());
+    let common = json!({
+        "at": START, "token_id": one, "token_name": "one", "user_id": ana.id, "username": "ana", "gateway_name": "edge",
+        "gateway_id": page["items"][0]["gateway_id"],
+    });
+    let row = |more: Value| {
+        let mut row = common.clone();
+        row.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        row
+    };
+    let settled = row(json!({
+        "id": ids[0], "model": "", "quota": 93, "usd": 0.000_186, "shortfall": 27, "prompt_tokens": 0,
+        "completion_tokens": 0, "ip": null, "request_id": "r-2", "reservation_id": held["reservation_id"],
+    }));
+    let charged = row(json!({
+        "id": ids[1], "model": "o1", "quota": 7, "usd": 0.000_014, "shortfall": 0, "prompt_tokens": 11,
+        "completion_tokens": 5, "ip": "192.0.2.7", "request_id": "r-1", "reservation_id": null,
+    }));
+    assert_eq!(page, json!({ "items": [settled, charged], "next": null }));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn pages_have_every_request_once_whatever_is_charged_meanwhile(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
+    let (one, two) = (ana.creates(json!({ "name": "one" })).await, ana.creates(json!({ "name": "two" })).await);
+    let bens = ben.creates(json!({ "name": "ben's" })).await;
+    // Many in one second, some far apart, some of long ago, and one of a clock that was ahead.
+    charged(&app, &ana, one, "o1", START, 0, 25).await;
+    charged(&app, &ana, two, "o2", START, 3_600, 30).await;
+    charged(&app, &ana, one, "o1", START - 20_000_000, 10_000_000, 5).await;
+    charged(&app, &ana, two, "o1", START + 1_000_000, 0, 1).await;
+    charged(&app, &ben, bens, "o1", START, 60, 10).await;
+    let admin = app.admin("carla").await;
+    let by_token = format!("{REQUESTS}?token_id={one}&");
+    let of_ana = format!("{EVERYONE}?user_id={}&", ana.id);
+    for (caller, path, count) in [
+        (&ana, format!("{REQUESTS}?"), 61),
+        (&ana, by_token, 30),
+        (&ben, format!("{REQUESTS}?"), 10),
+        (&admin, format!("{EVERYONE}?"), 71),
+        (&admin, of_ana, 61),
+        (&admin, format!("{EVERYONE}?token_id={bens}&"), 10),
+        (&ana, format!("{REQUESTS}?model=o1&"), 31),
+        (&ana, format!("{REQUESTS}?model=o1&token_id={two}&"), 1),
+        (&ana, format!("{REQUESTS}?from=2026-03-10&to=2026-03-10&token_id={one}&"), 25),
+    ] {
+        for size in [7, 100] {
+            let (requests, _) = every_page(caller, &path, size).await;
+            let places: Vec<_> = requests.iter().map(place).collect();
+            assert_eq!(places.iter().collect::<BTreeSet<_>>().len(), count, "{path} {size}");
+            assert!(places.is_sorted_by(|newer, older| newer > older), "{path} {size}");
+        }
+    }
+    let first = ana.get(&format!("{REQUESTS}?size=20")).await.ok();
+    charged(&app, &ana, one, "o1", START, 0, 3).await;
+    let after = first["next"].as_str().unwrap();
+    let second = ana.get(&format!("{REQUESTS}?size=100&after={after}")).await.ok();
+    let both = [first["items"].as_array().unwrap().as_slice(), second["items"].as_array().unwrap()].concat();
+    let distinct: BTreeSet<_> = ids(&both).into_iter().collect();
+    assert_eq!((both.len(), distinct.len()), (61, 61), "what came meanwhile is newer than the first page");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_rare_model_among_many_charges_is_found_in_bounded_steps(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let one = ana.creates(json!({ "name": "one" })).await;
+    charged(&app, &ana, one, "o1", START, 1, 120_000).await;
+    charged(&app, &ana, one, "rare", START - 119_999, 1, 1).await;
+    let admin = app.admin("carla").await;
+    for (caller, path) in [(&ana, format!("{REQUESTS}?model=rare&")), (&admin, format!("{EVERYONE}?model=rare&"))] {
+        let (requests, pages) = every_page(caller, &path, 10).await;
+        assert_eq!(requests.len(), 1, "{path}");
+        assert!((2..=8).contains(&pages), "{path}: {pages} pages");
+    }
+    let (requests, pages) = every_page(&ana, &format!("{REQUESTS}?model=o1&"), 100).await;
+    assert_eq!((requests.len(), pages), (120_000, 1_200));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn requests_are_found_by_their_id_and_by_their_gateway(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    for id in ["a", "b"] {
+        asks(&gateway, "charge", &json!({ "key": key, "quota": 1, "request_id": id })).await.ok();
+    }
+    let found = ana.get(&format!("{REQUESTS}?request_id=b")).await.ok();
+    assert_eq!((found["items"].as_array().unwrap().len(), &found["items"][0]["request_id"]), (1, &json!("b")));
+    let id = found["items"][0]["gateway_id"].as_i64().unwrap();
+    let count = async |path: &str| ana.get(path).await.ok()["items"].as_array().unwrap().len();
+    assert_eq!(count(&format!("{REQUESTS}?gateway_id={id}")).await, 2);
+    assert_eq!(count(&format!("{REQUESTS}?gateway_id={}", id + 1)).await, 0);
+    assert_eq!(count(&format!("{REQUESTS}?request_id=B")).await, 0);
+    app.root().await.delete(&format!("/api/admin/gateways/{id}")).await.ok();
+    let found = ana.get(REQUESTS).await.ok();
+    assert_eq!((&found["items"][0]["gateway_id"], &found["items"][0]["gateway_name"]), (&json!(id), &Value::Null));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn requests_of_others_and_impossible_questions_are_refused(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
+    let bens = ben.creates(json!({ "name": "ben's" })).await;
+    let admin = app.admin("carla").await;
+    for (query, status, code, message) in [
+        (format!("token_id={bens}"), 404, "not_found", "there is no such token"),
+        ("token_id=x".into(), 400, "invalid_query", "`token_id` must be a whole number"),
+        ("gateway_id=x".into(), 400, "invalid_query", "`gateway_id` must be a whole number"),
+        ("after=7".into(), 400, "invalid_page", "`after` must be the `next` of a page"),
+        ("size=-1".into(), 400, "invalid_page", "the page size must be a whole number from 0"),
+        ("model=%00".into(), 400, "invalid_query", "`model` contains control characters"),
+        ("request_id=%00".into(), 400, "invalid_query", "`request_id` contains control characters"),
+        ("from=2026-03-02&to=2026-03-01".into(), 400, "invalid_range", "`from` is after `to`"),
+    ] {
+        ana.get(&format!("{REQUESTS}?{query}")).await.refuses_saying(status, code, message);
+    }
+    for (query, message) in [("user_id=999999", "there is no such user"), ("token_id=999999", "there is no such token")]
+    {
+        admin.get(&format!("{EVERYONE}?{query}")).await.refuses_saying(404, "not_found", message);
+    }
+    ana.get(EVERYONE).await.refuses(403, "not_an_administrator");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn the_charges_of_a_day_are_indexed_by_time(pool: PgPool) {
+    let day = START - START % 86_400 + 9 * 86_400;
+    sqlx::query("select make_charges_partition($1)").bind(day).execute(&pool).await.unwrap();
+    let insert = "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
+                  select $1 + n / 4, 1, 1, 'o1', 1, 0, 0, 0 from generate_series(0, 200000) n";
+    sqlx::query(insert).bind(day).execute(&pool).await.unwrap();
+    sqlx::query("vacuum analyze charges").execute(&pool).await.unwrap();
+    let explain = "explain (format json) select * from charges where at between $1 and $1 + 60";
+    let plan: Value = sqlx::query_scalar(explain).bind(day).fetch_one(&pool).await.unwrap();
+    assert!(plan.to_string().contains("_by_time"), "{plan}");
+}

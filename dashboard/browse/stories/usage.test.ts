@@ -7,7 +7,7 @@ import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
 import { horizontalOverflow } from '../harness/scrolling';
 import { expect, test } from '../harness/test';
-import { visible } from '../harness/visibility';
+import { hidden, visible } from '../harness/visibility';
 
 test('usage over chosen days, with a ranking of the keys, is in the address', async ({
   visit,
@@ -148,4 +148,63 @@ test('a page of usage, of a key and of everyone says why requests were refused',
   await visible(all.getByRole('row', { name: 'Account disabled Website 1' }));
   await admin.goto(`/admin/tokens/${limited.id}`);
   await visible(all.getByRole('row', { name: 'Not enough quota left on the key 3' }));
+});
+
+test('single requests say model, cost and ids, are searched, and go on page by page', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ada = await createUser(root, 'ada');
+  const crawler = await newKey(await signedIn(site, ada), 'Crawler');
+  const gateway = await asGateway(site, root);
+  await waitPastMidnight();
+  const charges = Array.from({ length: 21 }, (_, n) => ({
+    key: crawler.key,
+    quota: 500,
+    request_id: `r-${n}`,
+  }));
+  await done(gateway.POST('/api/gateway/charges', { body: { charges } }));
+  await done(
+    gateway.POST('/api/gateway/charge', {
+      body: {
+        key: crawler.key,
+        quota: 750_000,
+        model: 'gpt-5',
+        request_id: 'chat-7',
+        ip: '192.0.2.7',
+        prompt_tokens: 1200,
+        completion_tokens: 34,
+      },
+    }),
+  );
+  const page = await visit({ as: ada, path: '/usage' });
+  const requests = page.getByRole('table', { name: 'Requests' });
+  const chat = requests.getByRole('row', { name: 'chat-7' });
+  await visible(
+    chat.getByText('gpt-5'),
+    chat.getByText('$1.50'),
+    chat.getByText('1,200 in, 34 out'),
+    chat.getByText('192.0.2.7'),
+    chat.getByRole('link', { name: 'Crawler' }),
+  );
+  await eventually(() => requests.getByRole('row').count()).toBe(21);
+  await page.getByRole('button', { name: 'Show older requests' }).click();
+  await eventually(() => requests.getByRole('row').count()).toBe(23);
+  await hidden(page.getByRole('button', { name: 'Show older requests' }));
+
+  await page.getByRole('textbox', { name: 'Request ID' }).fill('r-3');
+  await eventually(() => requests.getByRole('row').count()).toBe(2);
+  await visible(requests.getByRole('row', { name: 'r-3' }));
+  await page.getByRole('textbox', { name: 'Model' }).fill('o1');
+  await visible(page.getByText('No such request was charged on these days.'));
+  expect(await violations(page.locator('main'))).toEqual([]);
+
+  await page.goto(`/keys/${crawler.id}`);
+  await visible(requests.getByRole('row', { name: 'chat-7' }));
+  await page.setViewportSize({ width: 320, height: 700 });
+  await eventually(() => horizontalOverflow(page)).toBe(0);
+
+  const everyones = await visit({ as: ROOT, path: '/admin/usage' });
+  await visible(everyones.getByRole('table', { name: 'Requests' }).getByRole('row', { name: 'chat-7' }));
 });

@@ -8,6 +8,7 @@ import { ModelRanking } from '../../shared/usage/ModelRanking';
 import { RangeFields } from '../../shared/usage/RangeFields';
 import { Ranking } from '../../shared/usage/Ranking';
 import { RefusedRequests } from '../../shared/usage/RefusedRequests';
+import { RequestHistory } from '../../shared/usage/RequestHistory';
 import { todayIn } from '../../shared/usage/range';
 import { SpendByDay } from '../../shared/usage/SpendByDay';
 import { useRange } from '../../shared/usage/useRange';
@@ -54,6 +55,7 @@ function Usage({ timeZone }: { timeZone: string }) {
         <Ranking title={words.ranking} header={words.key} report={byToken} name={keyLink} />
         <ModelRanking report={byModel} />
         <RefusedRequests range={range} name={keyLink} />
+        <RequestHistory range={range} name={keyLink} />
       </Stack>
     </>
   );

@@ -19,6 +19,21 @@ export const usage = {
   hiddenRanks: (shown: string, hidden: string) =>
     `The ${shown} with the highest spend. The export also has the other ${hidden}.`,
   empty: { title: 'No usage', hint: 'No key was used on these days.' },
+  requestHistory: {
+    title: 'Requests',
+    description: 'Every request that was charged on these days, newest first.',
+    model: 'Model',
+    requestId: 'Request ID',
+    time: 'Time',
+    cost: 'Cost',
+    inAndOut: (input: string, output: string) => `${input} in, ${output} out`,
+    shortfall: 'Not covered:',
+    noId: 'No ID',
+    revokedGateway: (id: number) => `Revoked gateway ${id}`,
+    older: 'Show older requests',
+    searchGoesOn: 'None among the newest requests. Older ones were not searched yet.',
+    empty: 'No such request was charged on these days.',
+  },
   refused: {
     title: 'Refused requests',
     description: 'Requests that the limits and settings of keys and accounts refused, by reason.',

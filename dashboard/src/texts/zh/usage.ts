@@ -19,6 +19,21 @@ export const usage: Texts['usage'] = {
   hiddenRanks: (shown: string, hidden: string) =>
     `这里是消费最高的 ${shown} 项，其余 ${hidden} 项见导出文件。`,
   empty: { title: '暂无用量', hint: '这些天没有使用任何令牌。' },
+  requestHistory: {
+    title: '请求明细',
+    description: '这些天计费的每一个请求，最新的在前。',
+    model: '模型',
+    requestId: '请求 ID',
+    time: '时间',
+    cost: '费用',
+    inAndOut: (input: string, output: string) => `输入 ${input}，输出 ${output}`,
+    shortfall: '未能扣除：',
+    noId: '无 ID',
+    revokedGateway: (id: number) => `已撤销的网关 ${id}`,
+    older: '显示更早的请求',
+    searchGoesOn: '最新的请求中没有符合条件的，更早的请求尚未搜索。',
+    empty: '这些天没有符合条件的计费请求。',
+  },
   refused: {
     title: '被拒绝的请求',
     description: '因令牌或账户的限制或设置而被拒绝的请求，按原因统计。',

@@ -8,6 +8,7 @@ import { ModelRanking } from '../../../shared/usage/ModelRanking';
 import { RangeFields } from '../../../shared/usage/RangeFields';
 import { Ranking } from '../../../shared/usage/Ranking';
 import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
+import { RequestHistory } from '../../../shared/usage/RequestHistory';
 import { todayIn } from '../../../shared/usage/range';
 import { SpendByDay } from '../../../shared/usage/SpendByDay';
 import { useRange } from '../../../shared/usage/useRange';
@@ -90,6 +91,7 @@ function AllUsage({ timeZone }: { timeZone: string }) {
         <Ranking title={words.keys} header={texts.usage.key} report={byToken} name={keyAndOwner} />
         <ModelRanking report={byModel} />
         <RefusedRequests scope="everyone" range={range} userId={userId} name={keyAndOwner} />
+        <RequestHistory scope="everyone" range={range} userId={userId} name={keyAndOwner} />
       </Stack>
     </>
   );

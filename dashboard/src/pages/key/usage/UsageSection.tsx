@@ -9,6 +9,7 @@ import { SpendChart } from '../../../shared/SpendChart';
 import { ModelRanking } from '../../../shared/usage/ModelRanking';
 import { RangeFields } from '../../../shared/usage/RangeFields';
 import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
+import { RequestHistory } from '../../../shared/usage/RequestHistory';
 import { todayIn } from '../../../shared/usage/range';
 import { UsageTable } from '../../../shared/usage/UsageTable';
 import { useRange } from '../../../shared/usage/useRange';
@@ -89,6 +90,7 @@ function Usage({ token, scope, timeZone }: Props & { timeZone: string }) {
       </Paper>
       <ModelRanking report={byModel} />
       <RefusedRequests scope={scope} range={range} tokenId={token.id} />
+      <RequestHistory scope={scope} range={range} tokenId={token.id} />
     </>
   );
 }

@@ -1,0 +1,56 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { api, call } from './client';
+import type { DayRange } from './dailyUsage';
+import type { components } from './schema';
+import { tokensKey } from './tokenCache';
+import type { UsageScope } from './usageReports';
+
+export type PastRequest = components['schemas']['PastRequestBody'];
+type RequestsPage = components['schemas']['RequestsBody'];
+
+export interface RequestOptions {
+  scope?: UsageScope;
+  range: DayRange;
+  /** Absent for all tokens, also deleted ones. */
+  tokenId?: number;
+  /** Absent for all users. Only for the scope `everyone`. */
+  userId?: number;
+  /** Empty for all models. */
+  model: string;
+  /** Empty for all requests. */
+  requestId: string;
+}
+
+const PAGE_SIZE = '20';
+
+/** Requests that were charged, newest first, page by page. */
+export function useRequestHistory({
+  scope = 'own',
+  range,
+  tokenId,
+  userId,
+  model,
+  requestId,
+}: RequestOptions) {
+  const own = {
+    from: range.start,
+    to: range.end,
+    token_id: tokenId?.toString(),
+    model,
+    request_id: requestId,
+    size: PAGE_SIZE,
+  };
+  const query = { ...own, user_id: userId?.toString() };
+  return useInfiniteQuery({
+    queryKey: scope === 'own' ? [...tokensKey, 'requests', own] : ['admin', 'usage', 'requests', query],
+    queryFn: ({ signal, pageParam: after }): Promise<RequestsPage> => {
+      const answer =
+        scope === 'own'
+          ? call(api.GET('/api/usage/requests', { params: { query: { ...own, after } }, signal }))
+          : call(api.GET('/api/admin/usage/requests', { params: { query: { ...query, after } }, signal }));
+      return answer as Promise<RequestsPage>;
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next ?? undefined,
+  });
+}

@@ -98,16 +98,16 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     let span = ReportSpan { from: day("2026-01-01"), to: day("2026-01-31") };
     let grouping = Grouping::parse(None).unwrap();
     usage_reports::list_of_user(&mut conn, UserId::new(ana.id), span, &grouping).await.unwrap();
-    let arguments = |scope: &str| format!("'2026-01-01', '2026-01-31', true, false, false, 50001, {scope}");
-    let own = plan(&mut conn, "usage_reported where user_id = $7", &arguments("1, 2000001")).await;
+    let arguments = |scope: &str| format!("'2026-01-01', '2026-01-31', true, false, false, false, 50001, {scope}");
+    let own = plan(&mut conn, "usage_reported where user_id = $8", &arguments("1, 2000001")).await;
     assert_uses(&own, "usage_daily_by_user");
     assert_uses(&own, "usage_imported_pkey");
     usage_reports::list_of_token(&mut conn, TokenId::new(1), span, &grouping).await.unwrap();
-    let of_token = plan(&mut conn, "usage_reported where token_id = $7", &arguments("1")).await;
+    let of_token = plan(&mut conn, "usage_reported where token_id = $8", &arguments("1")).await;
     assert_uses(&of_token, "usage_daily_pkey");
     assert_uses(&of_token, "usage_imported_by_token");
     usage_reports::list_of_everyone(&mut conn, span, &grouping).await.unwrap();
-    let of_everyone = plan(&mut conn, "where day between $1 and $2 limit $7", &arguments("1000001")).await;
+    let of_everyone = plan(&mut conn, "where day between $1 and $2 limit $8", &arguments("1000001")).await;
     assert_uses(&of_everyone, "usage_daily_by_day");
     assert_uses(&of_everyone, "usage_imported_by_day");
 

@@ -10,8 +10,10 @@ use super::auth::SignedIn;
 use super::envelope::Envelope;
 use super::refused::Refused;
 use super::state::AppState;
-use super::tokens::TokenBody;
+use super::tokens::{StateBody, TokenBody};
 use super::usage::DayBody;
+use crate::domain::calendar::Moment;
+use crate::domain::time::UnixTime;
 use crate::service::overview::Overview;
 
 /// The spend of the last seven days, and the tokens that need attention.
@@ -29,6 +31,10 @@ pub struct OverviewBody {
     attention: Vec<AttentionBody>,
     /// The number of all tokens that need attention.
     attention_total: usize,
+    /// `working`, or why no token works: `account_disabled`, `account_empty` or `account_limit_reached`.
+    account_state: StateBody,
+    /// When the limit of the account renews, Unix timestamp; null if none is reached, or time alone does not help.
+    account_state_until: Option<i64>,
 }
 
 /// Live tokens by status.
@@ -49,17 +55,17 @@ pub struct TokenCountsBody {
 /// A token that needs attention.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AttentionBody {
-    /// `expires_soon` (within 7 days), `nearly_spent` (less than a tenth left), `exhausted`, `expired`, or
-    /// `exceeds_wallet` (more quota left than your wallet holds).
+    /// `expires_soon` (within 7 days), `nearly_spent` (less than a tenth left), `limit_reached` (of a day, a week or a
+    /// month), `exhausted`, `expired`, `group_not_allowed`, or `exceeds_wallet` (more quota left than your wallet holds).
     reason: &'static str,
     /// The token, without its key.
     token: TokenBody,
 }
 
 impl OverviewBody {
-    fn new(overview: Overview, app: &AppState) -> Self {
+    fn new(overview: Overview, at: &Moment, app: &AppState) -> Self {
         let counts = overview.counts;
-        let at = app.ledger.now();
+        let account = overview.owner.state(at);
         Self {
             start_date: overview.range.first().to_string(),
             end_date: overview.range.last().to_string(),
@@ -76,10 +82,12 @@ impl OverviewBody {
                 .iter()
                 .map(|(reason, token)| AttentionBody {
                     reason: reason.as_str(),
-                    token: TokenBody::new(token, &at, app),
+                    token: TokenBody::new(token, &overview.owner, at, app),
                 })
                 .collect(),
             attention_total: overview.attention_total,
+            account_state: account.name.into(),
+            account_state_until: account.until.map(UnixTime::get),
         }
     }
 }
@@ -91,6 +99,7 @@ pub async fn show(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
 ) -> Result<Envelope<OverviewBody>, Refused> {
-    let overview = app.overviews.show(caller.user.id).await?;
-    Ok(Envelope::of(OverviewBody::new(overview, &app)))
+    let at = app.ledger.now();
+    let overview = app.overviews.show(&caller.user, app.tokens.groups(), &at).await?;
+    Ok(Envelope::of(OverviewBody::new(overview, &at, &app)))
 }

@@ -172,7 +172,7 @@ impl App {
                 Arc::clone(&reports),
                 config.usage.time_zone,
             ),
-            overviews: Overviews::new(db.clone(), Arc::clone(&clock), config.usage.time_zone),
+            overviews: Overviews::new(db.clone()),
             users: Users::new(
                 db.clone(),
                 rng.clone(),

@@ -2,22 +2,28 @@
 
 use super::account::Budget;
 use super::bounds;
+use super::calendar::Moment;
+use super::group::Groups;
+use super::ledger::StateName;
 use super::money::Quota;
-use super::status::Status;
-use super::time::UnixTime;
 use super::token::Token;
+use super::user::User;
 
-/// Why a token needs attention, the most urgent first.
+/// Why a token needs attention, the most urgent first. What its owner's account stops is no reason: it stops all tokens, and
+/// is said once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Attention {
-    /// Enabled, and expires within [`bounds::EXPIRES_SOON_SECONDS`].
+    /// Works, and expires within [`bounds::EXPIRES_SOON_SECONDS`].
     ExpiresSoon,
-    /// Enabled, and less than a tenth of its quota is left.
+    /// Works, and less than a tenth of its quota is left.
     NearlySpent,
+    /// A limit of a day, a week or a month is reached.
+    LimitReached,
+    /// Nothing is left of its quota, whether or not it ever had any.
     Exhausted,
     Expired,
-    /// Enabled, and more of its quota is left than its owner's wallet holds. An empty wallet is no reason: it stops all
-    /// tokens, whatever their quota.
+    GroupNotAllowed,
+    /// Works, and more of its quota is left than its owner's wallet holds.
     ExceedsWallet,
 }
 
@@ -28,26 +34,34 @@ impl Attention {
         match self {
             Self::ExpiresSoon => "expires_soon",
             Self::NearlySpent => "nearly_spent",
+            Self::LimitReached => "limit_reached",
             Self::Exhausted => "exhausted",
             Self::Expired => "expired",
+            Self::GroupNotAllowed => "group_not_allowed",
             Self::ExceedsWallet => "exceeds_wallet",
         }
     }
 }
 
 impl Token {
-    /// The most urgent reason why this token needs attention. A disabled token needs none. `wallet` is that of its owner.
+    /// The most urgent reason why this token needs attention. A disabled token needs none. `owner` is its owner.
     #[must_use]
-    pub fn attention(&self, now: UnixTime, wallet: Quota) -> Option<Attention> {
-        match self.status(now) {
-            Status::Expired => Some(Attention::Expired),
-            Status::QuotaExhausted => Some(Attention::Exhausted),
-            Status::Enabled if self.policy.lifetime.is_over(now.plus(bounds::EXPIRES_SOON_SECONDS)) => {
-                Some(Attention::ExpiresSoon)
+    pub fn attention(&self, owner: &User, groups: &Groups, at: &Moment) -> Option<Attention> {
+        match self.state(owner, groups, at).name {
+            StateName::Expired => Some(Attention::Expired),
+            StateName::UsedUp => Some(Attention::Exhausted),
+            StateName::KeyLimitReached => Some(Attention::LimitReached),
+            StateName::GroupNotAllowed => Some(Attention::GroupNotAllowed),
+            StateName::Disabled | StateName::AccountDisabled => None,
+            StateName::Working | StateName::AccountEmpty | StateName::AccountLimitReached => {
+                let is_over_soon = self.policy.lifetime.is_over(at.now.plus(bounds::EXPIRES_SOON_SECONDS));
+                let reasons = [
+                    (Attention::ExpiresSoon, is_over_soon),
+                    (Attention::NearlySpent, self.is_nearly_spent()),
+                    (Attention::ExceedsWallet, self.exceeds(owner.wallet.remain())),
+                ];
+                reasons.into_iter().find(|(_, applies)| *applies).map(|(reason, _)| reason)
             }
-            Status::Enabled if self.is_nearly_spent() => Some(Attention::NearlySpent),
-            Status::Enabled if self.exceeds(wallet) => Some(Attention::ExceedsWallet),
-            Status::Enabled | Status::Disabled => None,
         }
     }
 
@@ -72,27 +86,45 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::account::Account;
-    use super::super::time::Lifetime;
+    use super::super::group::Group;
+    use super::super::ledger::tests::moment;
+    use super::super::period_limits::PeriodLimits;
+    use super::super::time::{Lifetime, UnixTime};
     use super::super::token::tests::token;
     use super::super::token_policy::TokenPolicy;
-    use super::super::user::Role;
+    use super::super::user::tests::user;
+    use super::super::user::{Role, UserStatus};
     use super::*;
 
     fn policy(disabled_by: Option<Role>, lifetime: Lifetime) -> Arc<TokenPolicy> {
         Arc::new(TokenPolicy { disabled_by, lifetime, ..TokenPolicy::default() })
     }
 
+    fn attention(token: &Token, wallet: i64) -> Option<Attention> {
+        let wallet = Account::new(Budget::Limited { remain: Quota::grant(wallet).unwrap() });
+        token.attention(&User { wallet, ..user() }, &Groups::default(), &moment(UnixTime::new(1_000)))
+    }
+
     #[test]
     fn reasons_have_the_names_of_the_api() {
-        use Attention::{ExceedsWallet, Exhausted, Expired, ExpiresSoon, NearlySpent};
-        let names = [ExpiresSoon, NearlySpent, Exhausted, Expired, ExceedsWallet].map(Attention::as_str);
-        assert_eq!(names, ["expires_soon", "nearly_spent", "exhausted", "expired", "exceeds_wallet"]);
+        use Attention::{ExceedsWallet, Exhausted, Expired, ExpiresSoon, GroupNotAllowed, LimitReached, NearlySpent};
+        let reasons = [ExpiresSoon, NearlySpent, LimitReached, Exhausted, Expired, GroupNotAllowed, ExceedsWallet]
+            .map(Attention::as_str);
+        let names = [
+            "expires_soon",
+            "nearly_spent",
+            "limit_reached",
+            "exhausted",
+            "expired",
+            "group_not_allowed",
+            "exceeds_wallet",
+        ];
+        assert_eq!(reasons, names);
     }
 
     #[test]
     fn the_most_urgent_reason_is_reported_and_disabled_tokens_need_no_attention() {
         use Attention::{Exhausted, Expired, ExpiresSoon, NearlySpent};
-        let now = UnixTime::new(1_000);
         let until = |time: i64| Lifetime::Until(UnixTime::new(time));
         let (soon, later) = (until(1_000 + bounds::EXPIRES_SOON_SECONDS), until(1_001 + bounds::EXPIRES_SOON_SECONDS));
         let quota = |units: i64| Quota::grant(units).unwrap();
@@ -102,7 +134,7 @@ mod tests {
             (Lifetime::Forever, limited(100), 900, None),
             (Lifetime::Forever, limited(99), 900, Some(NearlySpent)),
             (Lifetime::Forever, limited(1), 0, None),
-            (Lifetime::Forever, limited(0), 0, None),
+            (Lifetime::Forever, limited(0), 0, Some(Exhausted)),
             (Lifetime::Forever, limited(0), 1, Some(Exhausted)),
             (Lifetime::Forever, unlimited, 900, None),
             (later, limited(100), 0, None),
@@ -112,18 +144,18 @@ mod tests {
             (soon, limited(0), 1, Some(Exhausted)),
             (until(1_000), limited(0), 1, Some(Expired)),
         ];
-        for (lifetime, budget, used, attention) in table {
+        for (lifetime, budget, used, expected) in table {
             let account = Account { used: quota(used), ..Account::new(budget) };
             let token = Token { policy: policy(None, lifetime), account, ..token() };
-            assert_eq!(token.attention(now, quota(1_000)), attention, "{lifetime:?} {budget:?} {used}");
-            assert_eq!(Token { policy: policy(Some(Role::User), lifetime), ..token }.attention(now, quota(1)), None);
+            assert_eq!(attention(&token, 1_000), expected, "{lifetime:?} {budget:?} {used}");
+            let disabled = Token { policy: policy(Some(Role::User), lifetime), ..token };
+            assert_eq!(attention(&disabled, 1), None);
         }
     }
 
     #[test]
     fn more_quota_than_the_wallet_holds_is_a_reason_unless_the_wallet_is_empty() {
         use Attention::{ExceedsWallet, NearlySpent};
-        let now = UnixTime::new(1_000);
         let quota = |units: i64| Quota::grant(units).unwrap();
         let limited = |remain: i64| Budget::Limited { remain: quota(remain) };
         let unlimited = Budget::Unlimited { shelved: quota(100) };
@@ -134,10 +166,24 @@ mod tests {
             (limited(11), 0, 0, None),
             (unlimited, 0, 10, None),
         ];
-        for (budget, used, wallet, attention) in table {
+        for (budget, used, wallet, expected) in table {
             let account = Account { used: quota(used), ..Account::new(budget) };
             let token = Token { account, ..token() };
-            assert_eq!(token.attention(now, quota(wallet)), attention, "{budget:?} {used} {wallet}");
+            assert_eq!(attention(&token, wallet), expected, "{budget:?} {used} {wallet}");
         }
+    }
+    #[test]
+    fn reached_limits_and_closed_groups_are_reasons_and_a_disabled_account_is_none() {
+        let account = Account {
+            period_limits: PeriodLimits { week: Some(Quota::ZERO), ..PeriodLimits::default() },
+            ..token().account
+        };
+        let limited = Token { account, ..token() };
+        assert_eq!(attention(&limited, 9), Some(Attention::LimitReached));
+        let group = Group::Named("closed".to_owned());
+        let moved = Token { policy: Arc::new(TokenPolicy { group, ..TokenPolicy::default() }), ..token() };
+        assert_eq!(attention(&moved, 9), Some(Attention::GroupNotAllowed));
+        let owner = User { status: UserStatus::Disabled, ..user() };
+        assert_eq!(limited.attention(&owner, &Groups::default(), &moment(UnixTime::new(1_000))), None);
     }
 }

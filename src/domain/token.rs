@@ -12,6 +12,7 @@ use super::rate_limits::{RateCounters, RateLimits};
 use super::text::hides_something;
 use super::time::UnixTime;
 use super::token_policy::TokenPolicy;
+use super::user::User;
 
 /// A token without its key, so that no list can leak one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,11 +52,11 @@ pub struct TokenWithKey {
     pub key: ApiKey,
 }
 
-/// A token with its owner's username, for administrators.
+/// A token with its owner, for administrators.
 #[derive(Debug)]
 pub struct OwnedToken {
     pub token: Token,
-    pub username: String,
+    pub owner: User,
 }
 
 /// The change of a status-only update (spec §4.5b).

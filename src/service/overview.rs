@@ -1,25 +1,18 @@
 //! A user's overview: the spend of the last days, and the tokens that need attention.
 
-use std::sync::Arc;
-
-use chrono_tz::Tz;
-
 use crate::domain::attention::Attention;
 use crate::domain::bounds;
-use crate::domain::clock::Clock;
-use crate::domain::id::UserId;
-use crate::domain::money::Quota;
+use crate::domain::calendar::Moment;
+use crate::domain::group::Groups;
 use crate::domain::status::Status;
-use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
 use crate::domain::usage::{DayUsage, UsageRange};
+use crate::domain::user::User;
 use crate::storage::{Db, StorageError, tokens, usage, users};
 
 #[derive(Debug)]
 pub struct Overviews {
     db: Db,
-    clock: Arc<dyn Clock>,
-    zone: Tz,
 }
 
 #[derive(Debug)]
@@ -33,8 +26,8 @@ pub struct Overview {
     pub attention: Vec<(Attention, Token)>,
     /// The number of all tokens that need attention.
     pub attention_total: usize,
-    /// The time of the overview.
-    pub now: UnixTime,
+    /// The user, as the tokens were read.
+    pub owner: User,
 }
 
 /// Live tokens by status.
@@ -47,25 +40,24 @@ pub struct StatusCounts {
 }
 
 impl Overviews {
-    /// `zone` is the time zone of days.
     #[must_use]
-    pub const fn new(db: Db, clock: Arc<dyn Clock>, zone: Tz) -> Self {
-        Self { db, clock, zone }
+    pub const fn new(db: Db) -> Self {
+        Self { db }
     }
 
     /// # Errors
     /// The database.
-    pub async fn show(&self, user: UserId) -> Result<Overview, StorageError> {
-        let now = self.clock.now();
-        let range = UsageRange::latest(bounds::OVERVIEW_DAYS, now.day_in(self.zone));
+    pub async fn show(&self, user: &User, groups: &Groups, at: &Moment) -> Result<Overview, StorageError> {
+        let range = UsageRange::latest(bounds::OVERVIEW_DAYS, at.today);
         let mut conn = self.db.acquire().await?;
-        let recorded = usage::list_of_user(&mut conn, user, range).await?;
-        let tokens = tokens::list_newest(&mut conn, user, bounds::MAX_OVERVIEW_TOKENS).await?;
-        let wallet = users::find(&mut conn, user).await?.map_or(Quota::ZERO, |user| user.wallet.remain());
+        let recorded = usage::list_of_user(&mut conn, user.id, range).await?;
+        let tokens = tokens::list_newest(&mut conn, user.id, bounds::MAX_OVERVIEW_TOKENS).await?;
+        // The one of the request may be older than the last charges.
+        let owner = users::find(&mut conn, user.id).await?.unwrap_or_else(|| user.clone());
         drop(conn);
         let mut counts = StatusCounts::default();
         for token in &tokens {
-            match token.status(now) {
+            match token.status(at.now) {
                 Status::Enabled => counts.enabled += 1,
                 Status::Disabled => counts.disabled += 1,
                 Status::Expired => counts.expired += 1,
@@ -73,10 +65,10 @@ impl Overviews {
             }
         }
         let mut attention: Vec<(Attention, Token)> =
-            tokens.into_iter().filter_map(|token| Some((token.attention(now, wallet)?, token))).collect();
+            tokens.into_iter().filter_map(|token| Some((token.attention(&owner, groups, at)?, token))).collect();
         attention.sort_by_key(|(reason, _)| *reason);
         let attention_total = attention.len();
         attention.truncate(bounds::MAX_ATTENTION);
-        Ok(Overview { range, daily: range.fill(&recorded), counts, attention, attention_total, now })
+        Ok(Overview { range, daily: range.fill(&recorded), counts, attention, attention_total, owner })
     }
 }

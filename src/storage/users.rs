@@ -179,6 +179,12 @@ pub async fn list_sorted(
     Ok(page.holding(rows.into_iter().map(|row| user_of!(row)).collect(), total))
 }
 
+/// These accounts, deleted ones included.
+pub async fn list_by_id(conn: &mut Conn, ids: &[UserId]) -> Result<BTreeMap<UserId, User>, StorageError> {
+    let rows = select_users!(" from users where id = any($1)", ids as &[UserId]).fetch_all(conn).await?;
+    Ok(rows.into_iter().map(|row| (row.id, user_of!(row))).collect())
+}
+
 /// The usernames of these accounts, deleted ones included.
 pub async fn list_names(conn: &mut Conn, ids: &[UserId]) -> Result<BTreeMap<UserId, String>, StorageError> {
     let rows =

@@ -65,6 +65,7 @@ mod import_odd_rows;
 mod import_refusals;
 mod import_unread;
 mod jobs;
+mod key_state;
 mod ledger_constraints;
 mod ledger_model;
 mod ledger_retries;

@@ -8,12 +8,13 @@ use sqlx::PgPool;
 
 use crate::harness::{Caller, TestApp};
 
-const TOKEN: [(&str, &str); 21] = [
+const TOKEN: [(&str, &str); 22] = [
     ("id", "int"),
     ("user_id", "int"),
     ("key", "string"),
     ("masked_key", "string"),
     ("status", "int"),
+    ("state", "string"),
     ("name", "string"),
     ("note", "string"),
     ("created_time", "int"),

@@ -72,8 +72,10 @@ async fn a_token_can_be_disabled_and_enabled_and_the_answer_shows_it(pool: PgPoo
     let ana = app.enabled_user("ana").await;
     let id = ana.creates(json!({ "name": "state", "remain_quota": 7 })).await;
     let mut expected = edit(&ana, id, json!({})).await;
+    let working = expected["state"].clone();
     for to in [ENABLED, DISABLED, DISABLED, ENABLED, ENABLED] {
         expected["status"] = json!(to);
+        expected["state"] = if to == DISABLED { json!("disabled") } else { working.clone() };
         assert_eq!(switch(&ana, id, to).await.ok(), expected);
         assert_eq!(status(&ana, id).await, to);
     }

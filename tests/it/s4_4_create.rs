@@ -86,7 +86,7 @@ async fn only_the_name_is_required_and_null_means_omitted(pool: PgPool) {
             "accessed_time": START, "expired_time": -1, "remain_quota": 0, "unlimited_quota": false,
             "used_quota": 0, "model_limits_enabled": false, "model_limits": "", "allow_ips": "", "group": "",
             "cross_group_retry": false, "period_limits": no_period_limits(), "period_usage": no_period_usage(),
-            "rate_limits": no_rate_limits(),
+            "rate_limits": no_rate_limits(), "state": "used_up",
         });
         assert_eq!(token, expected);
     }

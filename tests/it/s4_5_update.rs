@@ -58,6 +58,8 @@ async fn each_field_changes_alone_and_the_answer_is_the_token_without_its_key(po
     app.clock.advance(30);
     for (field, sent, shown) in table {
         expected[field] = shown;
+        let has_quota = expected["unlimited_quota"] == true || expected["remain_quota"] != 0;
+        expected["state"] = json!(if has_quota { "account_empty" } else { "used_up" });
         let answer = put(&ana, id, json!({ field: sent })).await;
         assert_eq!(answer.json(), json!({ "success": true, "message": "", "data": expected }), "{field}");
         assert_eq!(listed(&ana).await, expected, "{field}");
@@ -271,6 +273,7 @@ async fn a_status_only_update_ignores_all_other_fields(pool: PgPool) {
     let id = create_full(&ana).await;
     let mut expected = listed(&ana).await;
     expected["status"] = json!(2);
+    expected["state"] = json!("disabled");
     let others = json!({ "id": id, "status": 2, "name": 5, "remain_quota": -1, "group": "vip", "expired_time": 1 });
     let answer = ana.put(STATUS_ONLY, others).await;
     assert_eq!(answer.json(), json!({ "success": true, "message": "", "data": expected }));

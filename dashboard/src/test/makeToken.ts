@@ -21,6 +21,7 @@ export function makeToken(fields: Partial<Token> = {}): Token {
     key: '',
     masked_key: 'sk-ab12**********wxyz',
     status: 1,
+    state: 'working',
     name: 'Production',
     created_time: 1_800_000_000,
     accessed_time: 1_800_000_000,

@@ -36,7 +36,8 @@ pub struct OwnedTokenBody {
 
 impl OwnedTokenBody {
     fn new(owned: OwnedToken, at: &Moment, app: &AppState) -> Self {
-        Self { token: TokenBody::new(&owned.token, at, app), username: owned.username }
+        let token = TokenBody::new(&owned.token, &owned.owner, at, app);
+        Self { token, username: owned.owner.username.as_str().to_owned() }
     }
 }
 

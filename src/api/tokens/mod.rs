@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue, header};
 use self::refusals::{TokenFields, UpdateRefused};
 pub use self::requests::IdsBody;
 use self::requests::{CreateBody, SwitchBody, UpdateBody, UpdateQuery};
-pub use self::responses::TokenBody;
+pub use self::responses::{StateBody, TokenBody};
 use self::searches::{ListingQuery, SearchBody, SearchQuery};
 use super::auth::ApiUser;
 use super::envelope::{Done, Envelope, NoStore, OptionalEnvelope};
@@ -44,7 +44,7 @@ pub async fn list(
     let listing = listing.of_one_api(is_of_one_api).read(app.tokens.groups())?;
     let page = app.tokens.list(&caller, &listing, page.read(app.first_page)?).await?;
     let at = app.ledger.now();
-    Ok(ListAnswer::of(page.map(|token| TokenBody::new(&token, &at, &app)), is_of_one_api))
+    Ok(ListAnswer::of(page.map(|token| TokenBody::new(&token, &caller.user, &at, &app)), is_of_one_api))
 }
 
 /// Search your tokens by name or key (spec §4.2). With the setting `compat.client`, `data` is an array (spec §14.1).
@@ -63,7 +63,7 @@ pub async fn search(
     let page = if is_of_one_api { page.or_size(bounds::MAX_PAGE_SIZE) } else { page };
     let page = app.tokens.search(&caller, query.read()?, &listing, page.read(app.first_page)?).await?;
     let at = app.ledger.now();
-    Ok(ListAnswer::of(page.map(|token| TokenBody::new(&token, &at, &app)), is_of_one_api))
+    Ok(ListAnswer::of(page.map(|token| TokenBody::new(&token, &caller.user, &at, &app)), is_of_one_api))
 }
 
 /// Search your tokens by name or key, with the key in the body (spec §13.1).
@@ -77,7 +77,7 @@ pub async fn search_by_post(
     let (search, listing, page) = body.read(app.tokens.groups(), app.first_page)?;
     let page = app.tokens.search(&caller, search, &listing, page).await?;
     let at = app.ledger.now();
-    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &at, &app)).into()))
+    Ok(Envelope::of(page.map(|token| TokenBody::new(&token, &caller.user, &at, &app)).into()))
 }
 
 /// Read one token without its key (spec §13.1). Nothing is written to the audit log.
@@ -89,7 +89,7 @@ pub async fn details(
     Id(id): Id,
 ) -> Result<Envelope<TokenBody>, Refused<NotFound>> {
     let token = app.tokens.show(&caller, TokenId::new(id)).await?;
-    Ok(Envelope::of(TokenBody::new(&token, &app.ledger.now(), &app)))
+    Ok(Envelope::of(TokenBody::new(&token, &caller.user, &app.ledger.now(), &app)))
 }
 
 /// Read one token with its key (spec §4.3).
@@ -101,7 +101,7 @@ pub async fn show(
     Id(id): Id,
 ) -> Result<NoStore<Envelope<TokenBody>>, Refused<NotFound>> {
     let found = app.keys.show(&caller, TokenId::new(id)).await?;
-    let body = TokenBody::with_key(&found.token, &found.key, &app.ledger.now(), &app);
+    let body = TokenBody::with_key(&found.token, &found.key, &caller.user, &app.ledger.now(), &app);
     Ok(NoStore(Envelope::of(body)))
 }
 
@@ -122,7 +122,7 @@ pub async fn create(
     let made = app.tokens.create(&caller, body.read()?).await?;
     let is_preferred = wants_representation(&headers);
     let mut answer = if is_preferred || app.one_api {
-        let body = TokenBody::with_key(&made.token, &made.key, &app.ledger.now(), &app);
+        let body = TokenBody::with_key(&made.token, &made.key, &caller.user, &app.ledger.now(), &app);
         let mut answer = NoStore(OptionalEnvelope::of(Some(body))).into_response();
         if is_preferred {
             let applied = HeaderValue::from_static("return=representation");
@@ -169,7 +169,7 @@ pub async fn update(
         let (id, patch) = body.read()?;
         app.tokens.edit(&caller, id, patch).await?
     };
-    Ok(Envelope::of(TokenBody::new(&token, &app.ledger.now(), &app)))
+    Ok(Envelope::of(TokenBody::new(&token, &caller.user, &app.ledger.now(), &app)))
 }
 
 /// Delete a token (spec §4.6). Its usage is kept.

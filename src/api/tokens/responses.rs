@@ -1,15 +1,21 @@
 //! The Token object (spec §2.1).
 
+use std::borrow::Cow;
+
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::Type;
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::api::limits::{PeriodLimitsBody, PeriodUsageBody, RateLimitsBody};
 use crate::api::state::AppState;
 use crate::domain::calendar::Moment;
 use crate::domain::key::ApiKey;
+use crate::domain::ledger::StateName;
+use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
 use crate::domain::token_policy::TokenPolicy;
-use crate::domain::user::Role;
+use crate::domain::user::{Role, User};
 
 /// The Token object (spec §2.1), and `masked_key`.
 #[derive(Debug, Serialize, ToSchema)]
@@ -32,6 +38,11 @@ pub struct TokenBody {
     /// owner disabled it or it is enabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disabled_by: Option<&'static str>,
+    /// Whether the key works now, and if not, why.
+    pub state: StateBody,
+    /// When the limit that is reached renews, Unix timestamp; absent if none is, or if time alone does not help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_until: Option<i64>,
     /// At most 50 characters.
     pub name: String,
     /// Free text of the owner, at most 500 characters.
@@ -73,10 +84,11 @@ pub struct TokenBody {
 }
 
 impl TokenBody {
-    /// Without the key, for lists and edits.
+    /// Without the key, for lists and edits. `owner` is the token's owner.
     #[must_use]
-    pub fn new(token: &Token, at: &Moment, app: &AppState) -> Self {
+    pub fn new(token: &Token, owner: &User, at: &Moment, app: &AppState) -> Self {
         let policy = &token.policy;
+        let state = token.state(owner, app.tokens.groups(), at);
         let masked_key = token.key_hint.masked();
         let key = if app.masked_list_key { masked_key.clone() } else { String::new() };
         Self {
@@ -87,6 +99,8 @@ impl TokenBody {
             imported: token.key_foreign,
             status: token.status(at.now).code(),
             disabled_by: policy.disabled_by.and_then(Role::disabler),
+            state: state.name.into(),
+            state_until: state.until.map(UnixTime::get),
             created_time: token.created_time.get(),
             accessed_time: token.accessed_time.get(),
             expired_time: policy.lifetime.expired_time(),
@@ -109,8 +123,38 @@ impl TokenBody {
     }
 
     /// With the key, for a read by id and for a creation with `Prefer: return=representation`.
-    pub fn with_key(token: &Token, key: &ApiKey, at: &Moment, app: &AppState) -> Self {
-        Self { key: key.expose().to_owned(), ..Self::new(token, at, app) }
+    pub fn with_key(token: &Token, key: &ApiKey, owner: &User, at: &Moment, app: &AppState) -> Self {
+        Self { key: key.expose().to_owned(), ..Self::new(token, owner, at, app) }
+    }
+}
+
+/// Whether a key works now, and if not, why.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct StateBody(&'static str);
+
+impl From<StateName> for StateBody {
+    fn from(name: StateName) -> Self {
+        Self(name.as_str())
+    }
+}
+
+impl PartialSchema for StateBody {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some(
+                "Whether a key works now, and if not, why: what a request of the least cost would be answered. Later versions \
+                 may have more states; a key in an unknown one does not work.",
+            ))
+            .enum_values(Some(StateName::ALL.map(StateName::as_str)))
+            .into()
+    }
+}
+
+impl ToSchema for StateBody {
+    fn name() -> Cow<'static, str> {
+        "KeyState".into()
     }
 }
 

@@ -21,15 +21,17 @@
 mod accounts;
 mod admission;
 mod balances;
+mod key_state;
 mod locked_token;
 mod refusal;
 mod reservation;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use accounts::Accounts;
 pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenState, admit};
 pub use balances::{Balances, ChargeOutcome, Counts, Effect, Wallet};
+pub use key_state::{KeyState, StateName};
 pub use locked_token::{CurrentPolicy, LockedToken};
 pub use refusal::{Refusal, RefusalReason};
 pub use reservation::{

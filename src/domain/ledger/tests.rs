@@ -28,7 +28,7 @@ use crate::domain::user::{Role, UserStatus};
 const NOW: UnixTime = UnixTime::new(1_000);
 const SOON: UnixTime = UnixTime::new(1_600);
 
-fn moment(at: UnixTime) -> Moment {
+pub fn moment(at: UnixTime) -> Moment {
     let calendar = Calendar { zone: Tz::UTC, week_starts: Weekday::Mon };
     Moment::new(Micros::new(at.get() * Micros::PER_SECOND), calendar)
 }
@@ -41,7 +41,7 @@ fn soon() -> Moment {
     moment(SOON)
 }
 
-fn quota(units: i64) -> Quota {
+pub fn quota(units: i64) -> Quota {
     Quota::grant(units).unwrap()
 }
 

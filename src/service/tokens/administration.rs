@@ -150,19 +150,20 @@ impl Tokens {
     }
 }
 
-/// Adds the owner's username.
+/// Adds the owner.
 async fn with_owner(conn: &mut Conn, token: Token) -> Result<OwnedToken, TokensError> {
-    let mut names = users::list_names(conn, &[token.user_id]).await?;
-    Ok(OwnedToken { username: names.remove(&token.user_id).unwrap_or_default(), token })
+    let owner = users::list_by_id(conn, &[token.user_id]).await?.remove(&token.user_id).ok_or(TokensError::NotFound)?;
+    Ok(OwnedToken { token, owner })
 }
 
-/// Adds the owners' usernames.
+/// Adds the owners. Every token has one: accounts are never removed from their table.
 async fn with_owners(conn: &mut Conn, page: Page<Token>) -> Result<Page<OwnedToken>, TokensError> {
-    let owners: BTreeSet<UserId> = page.items.iter().map(|token| token.user_id).collect();
-    let names = users::list_names(conn, &owners.into_iter().collect::<Vec<_>>()).await?;
-    let named = |token: Token| {
-        let username = names.get(&token.user_id).cloned().unwrap_or_default();
-        OwnedToken { token, username }
+    let ids: BTreeSet<UserId> = page.items.iter().map(|token| token.user_id).collect();
+    let owners = users::list_by_id(conn, &ids.into_iter().collect::<Vec<_>>()).await?;
+    let with_owner = |token: Token| {
+        let owner = owners.get(&token.user_id).cloned()?;
+        Some(OwnedToken { token, owner })
     };
-    Ok(page.map(named))
+    let Page { items, total, page, page_size } = page;
+    Ok(Page { items: items.into_iter().filter_map(with_owner).collect(), total, page, page_size })
 }

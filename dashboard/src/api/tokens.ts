@@ -8,6 +8,8 @@ import { cachedToken, tokensKey } from './tokenCache';
 import { listingBody, listingQuery, type TokenListing } from './tokenListing';
 
 export type Token = components['schemas']['TokenBody'];
+/** Whether a key works now, and if not, why. A newer server may have more states. */
+export type KeyState = components['schemas']['KeyState'];
 export type TokenPage = components['schemas']['Envelope_PageBody_TokenBody']['data'];
 
 /** The maximum page size of the API. */

@@ -6,7 +6,7 @@ import { DisabledBy } from './DisabledBy';
 import { PeriodBar } from './limits/PeriodBar';
 import { tightestPeriod } from './limits/periodBar';
 import { QuotaBar } from './QuotaBar';
-import { StatusBadge } from './StatusBadge';
+import { StateBadge } from './StateBadge';
 
 export function statusColumn(header: string): Column<Token> {
   return {
@@ -15,7 +15,7 @@ export function statusColumn(header: string): Column<Token> {
     place: 'corner',
     cell: (token) => (
       <>
-        <StatusBadge status={token.status} />
+        <StateBadge token={token} />
         <DisabledBy who={isSwitchedOn(token) ? undefined : token.disabled_by} />
       </>
     ),

@@ -6,7 +6,7 @@ import { useToken } from '../../api/tokens';
 import { DetailsPending } from '../../shared/DetailsPending';
 import { ImportedBadge } from '../../shared/ImportedBadge';
 import { PageHeader } from '../../shared/PageHeader';
-import { StatusBadge } from '../../shared/StatusBadge';
+import { StateBadge } from '../../shared/StateBadge';
 import { TokenSwitch } from '../../shared/TokenSwitch';
 import { texts } from '../../texts';
 import { KeyMenu } from '../keys/actions/KeyMenu';
@@ -37,7 +37,7 @@ export function KeyDetails({ id }: { id: number }) {
         title={token.name}
         badge={
           <>
-            <StatusBadge status={token.status} />
+            <StateBadge token={token} />
             <ImportedBadge token={token} />
           </>
         }

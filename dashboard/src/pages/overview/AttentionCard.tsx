@@ -2,12 +2,11 @@ import { Anchor, Group, Paper, Skeleton, Stack, Text, ThemeIcon, Title } from '@
 import { IconCheck, IconChevronRight } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { Attention, Overview } from '../../api/overview';
-import { useUser } from '../../api/session';
 import { ToneBadge } from '../../shared/ToneBadge';
 import { useNow } from '../../shared/useNow';
 import { texts } from '../../texts';
 import classes from './AttentionCard.module.css';
-import { explain } from './attention';
+import { explain, explainAccount } from './attention';
 import page from './OverviewPage.module.css';
 
 const words = texts.overview.attention;
@@ -15,18 +14,18 @@ const SKELETONS = ['a', 'b', 'c'];
 
 /** Keys that stopped working or soon will, with links. */
 export function AttentionCard({ overview }: { overview: Overview | undefined }) {
-  const isWalletEmpty = useUser().quota <= 0;
+  const isStopped = overview !== undefined && overview.account_state !== 'working';
   const more = overview ? overview.attention_total - overview.attention.length : 0;
   return (
     <Paper component="section" p="lg" className={page.all} aria-busy={!overview}>
       <Title order={2} mb="sm">
         {words.title}
       </Title>
-      {overview?.attention_total === 0 && !isWalletEmpty ? (
+      {overview?.attention_total === 0 && !isStopped ? (
         <NoAttention />
       ) : (
         <ul className={classes.keys}>
-          {overview && isWalletEmpty && <EmptyWallet />}
+          {isStopped && <StoppedAccount overview={overview} />}
           {overview
             ? overview.attention.map((attention) => (
                 <AttentionRow key={attention.token.id} attention={attention} />
@@ -68,9 +67,9 @@ function AttentionRow({ attention }: { attention: Attention }) {
   );
 }
 
-/** Without funds no key works, however much quota it has. */
-function EmptyWallet() {
-  const { name, word, sentence } = words.emptyWallet;
+/** What stops all keys, however much quota they have. */
+function StoppedAccount({ overview }: { overview: Overview }) {
+  const { name, word, sentence } = explainAccount(overview, useNow());
   return (
     <li className={classes.key}>
       <div className={classes.words}>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Overview } from '../../api/overview';
 import { makeToken } from '../../test/makeToken';
-import { explain } from './attention';
+import { explain, explainAccount } from './attention';
 
 const NOW = 1_800_000_000;
 const DAY = 86_400;
@@ -10,10 +11,34 @@ describe('explain', () => {
     ['expires_soon', { expired_time: NOW + 3 * DAY }, 'warn', 'Stops working in 3 days.'],
     ['nearly_spent', { used_quota: 4_700_000, remain_quota: 300_000 }, 'warn', 'Only $0.60 of $10.00 left.'],
     ['exhausted', { used_quota: 50_000, remain_quota: 0 }, 'bad', 'Its quota of $0.10 is used up.'],
+    ['exhausted', { used_quota: 0, remain_quota: 0 }, 'bad', 'It has no quota.'],
+    ['limit_reached', { state_until: NOW + 3 * 3600 }, 'bad', 'Works again in 3 hours.'],
+    ['limit_reached', {}, 'bad', 'Its limit of a day, a week or a month lets no request pass.'],
+    ['group_not_allowed', {}, 'bad', 'You may no longer use its group.'],
     ['expired', { expired_time: NOW - DAY }, 'warn', 'Stopped working yesterday.'],
     ['exceeds_wallet', { remain_quota: 300_000 }, 'warn', 'Has $0.60 left, but your wallet has less.'],
     ['from_a_newer_server', {}, 'info', 'This key needs attention.'],
   ])('explains %s', (reason, fields, tone, sentence) => {
     expect(explain({ reason, token: makeToken(fields) }, NOW)).toMatchObject({ tone, sentence });
+  });
+});
+
+describe('explainAccount', () => {
+  it.each([
+    ['account_empty', null, 'Your keys won’t work until an administrator tops up your wallet.'],
+    [
+      'account_limit_reached',
+      NOW + DAY,
+      'Your keys won’t work until the limit of your account renews tomorrow.',
+    ],
+    [
+      'account_limit_reached',
+      null,
+      'Your keys won’t work until an administrator raises the limit of your account.',
+    ],
+    ['from_a_newer_server', null, 'Your keys don’t work at the moment.'],
+  ])('explains %s', (account_state, account_state_until, sentence) => {
+    const overview = { account_state, account_state_until } as Overview;
+    expect(explainAccount(overview, NOW).sentence).toBe(sentence);
   });
 });

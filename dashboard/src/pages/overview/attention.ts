@@ -1,4 +1,4 @@
-import type { Attention } from '../../api/overview';
+import type { Attention, Overview } from '../../api/overview';
 import { formatRows } from '../../format/money';
 import { formatRelative } from '../../format/time';
 import type { Tone } from '../../shared/ToneBadge';
@@ -12,8 +12,8 @@ interface Explanation {
 
 /** Explains why a key needs attention. */
 export function explain({ reason, token }: Attention, now: number): Explanation {
-  const { expires_soon, nearly_spent, exhausted, expired, exceeds_wallet, other } =
-    texts.overview.attention.reasons;
+  const words = texts.overview.attention.reasons;
+  const { expires_soon, nearly_spent, limit_reached, exhausted, expired, exceeds_wallet, other } = words;
   const when = formatRelative(token.expired_time, now);
   // Rounded like in lists.
   const { rows, total: granted } = formatRows([token.used_quota, token.remain_quota]);
@@ -27,12 +27,42 @@ export function explain({ reason, token }: Attention, now: number): Explanation 
         sentence: nearly_spent.sentence(rows[1] ?? '', granted),
       };
     case 'exhausted':
-      return { tone: 'bad', word: exhausted.word, sentence: exhausted.sentence(granted) };
+      return {
+        tone: 'bad',
+        word: exhausted.word,
+        sentence: token.used_quota > 0 ? exhausted.sentence(granted) : exhausted.neverHad,
+      };
+    case 'limit_reached':
+      return {
+        tone: 'bad',
+        word: limit_reached.word,
+        sentence: token.state_until
+          ? limit_reached.sentence(formatRelative(token.state_until, now))
+          : limit_reached.never,
+      };
+    case 'group_not_allowed':
+      return { tone: 'bad', ...words.group_not_allowed };
     case 'expired':
       return { tone: 'warn', word: expired.word, sentence: expired.sentence(when) };
     case 'exceeds_wallet':
       return { tone: 'warn', word: exceeds_wallet.word, sentence: exceeds_wallet.sentence(rows[1] ?? '') };
     default:
       return { tone: 'info', ...other };
+  }
+}
+
+/** Explains why no key of an account works. */
+export function explainAccount({ account_state, account_state_until }: Overview, now: number) {
+  const { emptyWallet, accountLimit, stoppedAccount } = texts.overview.attention;
+  switch (account_state) {
+    case 'account_empty':
+      return emptyWallet;
+    case 'account_limit_reached': {
+      const { name, word, sentence, never } = accountLimit;
+      const renews = account_state_until != null;
+      return { name, word, sentence: renews ? sentence(formatRelative(account_state_until, now)) : never };
+    }
+    default:
+      return stoppedAccount;
   }
 }

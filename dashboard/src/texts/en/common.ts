@@ -1,3 +1,4 @@
+import type { KeyState } from '../../api/tokens';
 import { plural } from './plural';
 
 export const common = {
@@ -24,6 +25,19 @@ export const common = {
     label: 'Imported',
     hint: 'Came from another service with an import; its key has no checksum',
   },
+  keyState: {
+    working: 'Enabled',
+    disabled: 'Disabled',
+    expired: 'Expired',
+    account_disabled: 'Account disabled',
+    group_not_allowed: 'Group not allowed',
+    used_up: 'Used up',
+    account_empty: 'Wallet empty',
+    key_limit_reached: 'Limit reached',
+    account_limit_reached: 'Account limit reached',
+  } satisfies Record<KeyState, string>,
+  otherKeyState: 'Not working',
+  worksAgain: (when: string) => `Works again ${when}`,
   tokenStatus: { 1: 'Enabled', 2: 'Disabled', 3: 'Expired', 4: 'Used up', unknown: 'Unknown' },
   quota: {
     unlimited: 'Unlimited',

@@ -35,14 +35,24 @@ export const overview = {
   attention: {
     title: 'Needs attention',
     none: 'Nothing needs attention',
-    noneHint: 'No key is about to expire or run out of quota.',
+    noneHint: 'No key is stopped, or about to expire or run out of quota.',
     reasons: {
       expires_soon: { word: 'Expires soon', sentence: (when: string) => `Stops working ${when}.` },
       nearly_spent: {
         word: 'Almost used up',
         sentence: (left: string, granted: string) => `Only ${left} of ${granted} left.`,
       },
-      exhausted: { word: 'Used up', sentence: (granted: string) => `Its quota of ${granted} is used up.` },
+      limit_reached: {
+        word: 'Limit reached',
+        sentence: (when: string) => `Works again ${when}.`,
+        never: 'Its limit of a day, a week or a month lets no request pass.',
+      },
+      exhausted: {
+        word: 'Used up',
+        sentence: (granted: string) => `Its quota of ${granted} is used up.`,
+        neverHad: 'It has no quota.',
+      },
+      group_not_allowed: { word: 'Group not allowed', sentence: 'You may no longer use its group.' },
       expired: { word: 'Expired', sentence: (when: string) => `Stopped working ${when}.` },
       exceeds_wallet: {
         word: 'Low wallet',
@@ -54,6 +64,13 @@ export const overview = {
       name: 'Wallet',
       word: 'Empty',
       sentence: 'Your keys won’t work until an administrator tops up your wallet.',
+    },
+    stoppedAccount: { name: 'Account', word: 'Stopped', sentence: 'Your keys don’t work at the moment.' },
+    accountLimit: {
+      name: 'Account',
+      word: 'Limit reached',
+      sentence: (when: string) => `Your keys won’t work until the limit of your account renews ${when}.`,
+      never: 'Your keys won’t work until an administrator raises the limit of your account.',
     },
     more: (count: number) => `${plural(count, 'more key needs', 'more keys need')} attention. Show all keys`,
   },

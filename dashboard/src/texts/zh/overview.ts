@@ -36,14 +36,24 @@ export const overview: Texts['overview'] = {
   attention: {
     title: '需要关注',
     none: '一切正常',
-    noneHint: '没有即将过期或额度即将耗尽的令牌。',
+    noneHint: '没有停用、即将过期或额度即将耗尽的令牌。',
     reasons: {
       expires_soon: { word: '即将过期', sentence: (when: string) => `${when}失效。` },
       nearly_spent: {
         word: '即将耗尽',
         sentence: (left: string, granted: string) => `${granted} 额度仅剩 ${left}。`,
       },
-      exhausted: { word: '已耗尽', sentence: (granted: string) => `${granted} 额度已耗尽。` },
+      limit_reached: {
+        word: '已达限额',
+        sentence: (when: string) => `${when}恢复可用。`,
+        never: '它的日、周或月限额不允许任何请求。',
+      },
+      exhausted: {
+        word: '已耗尽',
+        sentence: (granted: string) => `${granted} 额度已耗尽。`,
+        neverHad: '它没有额度。',
+      },
+      group_not_allowed: { word: '分组不可用', sentence: '你不能再使用它的分组。' },
       expired: { word: '已过期', sentence: (when: string) => `已于${when}失效。` },
       exceeds_wallet: {
         word: '余额不足',
@@ -55,6 +65,13 @@ export const overview: Texts['overview'] = {
       name: '钱包',
       word: '余额为零',
       sentence: '管理员为你的钱包充值之前，所有令牌都无法使用。',
+    },
+    stoppedAccount: { name: '账户', word: '已停用', sentence: '你的令牌目前无法使用。' },
+    accountLimit: {
+      name: '账户',
+      word: '已达限额',
+      sentence: (when: string) => `账户限额将于${when}重置，在此之前所有令牌都无法使用。`,
+      never: '管理员提高账户限额之前，所有令牌都无法使用。',
     },
     more: (count: number) => `另有 ${formatInteger(count)} 个令牌需要关注。查看全部令牌`,
   },

@@ -5,7 +5,7 @@ import { DetailsPending } from '../../../shared/DetailsPending';
 import { ImportedBadge } from '../../../shared/ImportedBadge';
 import { notifyFailure } from '../../../shared/notify';
 import { PageHeader } from '../../../shared/PageHeader';
-import { StatusBadge } from '../../../shared/StatusBadge';
+import { StateBadge } from '../../../shared/StateBadge';
 import { TokenSwitch } from '../../../shared/TokenSwitch';
 import { texts } from '../../../texts';
 import { KeyFacts } from '../../key/KeyFacts';
@@ -33,7 +33,7 @@ export function TokenDetails({ id }: { id: number }) {
         title={token.name}
         badge={
           <>
-            <StatusBadge status={token.status} />
+            <StateBadge token={token} />
             <ImportedBadge token={token} />
           </>
         }

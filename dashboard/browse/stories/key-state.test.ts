@@ -1,0 +1,41 @@
+import { violations } from '../harness/accessibility';
+import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
+import { asGateway } from '../harness/gateway';
+import { waitPastMidnight } from '../harness/midnight';
+import { expect, test } from '../harness/test';
+import { hidden, visible } from '../harness/visibility';
+
+test('a key that a limit stops is shown as stopped, until when, and why', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  const limits = { day: 500_000, week: -1, month: -1 };
+  const { id, key } = await newKey(api, 'Crawler', { period_limits: limits });
+  await waitPastMidnight();
+  await done((await asGateway(site, root)).POST('/api/gateway/charge', { body: { key, quota: 500_000 } }));
+
+  const page = await visit({ as: ada });
+  const attention = page.getByRole('listitem').filter({ hasText: 'Crawler' });
+  await visible(attention.getByText('Limit reached'), attention.getByText(/^Works again in /));
+  await hidden(page.getByText('Nothing needs attention'));
+  await page.goto('/keys');
+  const row = page.getByRole('row', { name: 'Crawler' });
+  await visible(row.getByText('Limit reached'), row.getByText(/^Works again in /));
+  await page.goto(`/keys/${id}`);
+  await visible(page.getByText('Limit reached', { exact: true }));
+  expect(await violations(page.locator('main'))).toEqual([]);
+
+  // What stops the account is said once, and not of each key.
+  await done(
+    root.PATCH('/api/admin/users/{id}', {
+      params: { path: { id: ada.id } },
+      body: { period_limits: { day: 500_000 } },
+    }),
+  );
+  await done(api.PUT('/api/token/', { body: { id, period_limits: { day: -1 } } }));
+  await page.goto('/');
+  await visible(page.getByText(/^Your keys won’t work until the limit of your account renews in /));
+  await hidden(page.getByText('Nothing needs attention'));
+
+  const admin = await visit({ as: ROOT, path: `/admin/tokens?user_id=${ada.id}` });
+  await visible(admin.getByRole('row', { name: 'Crawler' }).getByText('Account limit reached'));
+});

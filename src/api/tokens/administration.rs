@@ -35,7 +35,7 @@ pub struct OwnedTokenBody {
 }
 
 impl OwnedTokenBody {
-    fn new(owned: OwnedToken, at: &Moment, app: &AppState) -> Self {
+    fn new(owned: &OwnedToken, at: &Moment, app: &AppState) -> Self {
         let token = TokenBody::new(&owned.token, &owned.owner, at, app);
         Self { token, username: owned.owner.username.as_str().to_owned() }
     }
@@ -53,7 +53,7 @@ pub struct OwnedTokensBody {
 impl OwnedTokensBody {
     fn new(found: AnyonesPage, app: &AppState) -> Self {
         let at = app.ledger.now();
-        let page = found.page.map(|owned| OwnedTokenBody::new(owned, &at, app)).into();
+        let page = found.page.map(|owned| OwnedTokenBody::new(&owned, &at, app)).into();
         Self { page, truncated: found.is_truncated }
     }
 }
@@ -98,7 +98,7 @@ pub async fn show(
     Id(id): Id,
 ) -> Result<Envelope<OwnedTokenBody>, Refused<NotFound>> {
     let owned = app.tokens.show_anyones(TokenId::new(id)).await?;
-    Ok(Envelope::of(OwnedTokenBody::new(owned, &app.ledger.now(), &app)))
+    Ok(Envelope::of(OwnedTokenBody::new(&owned, &app.ledger.now(), &app)))
 }
 
 /// Enable or disable a token of any user.
@@ -111,5 +111,5 @@ pub async fn switch(
     LimitsJson(body): LimitsJson<SwitchBody>,
 ) -> Result<Envelope<OwnedTokenBody>, Refused<(InvalidStatus, EnableRefused, RoleTooLow, NotFound)>> {
     let owned = app.tokens.switch_anyones(&admin, TokenId::new(id), body.switch()?).await?;
-    Ok(Envelope::of(OwnedTokenBody::new(owned, &app.ledger.now(), &app)))
+    Ok(Envelope::of(OwnedTokenBody::new(&owned, &app.ledger.now(), &app)))
 }

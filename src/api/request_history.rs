@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::api_error::ApiError;
 use super::audit::{DaysQuery, without_control_characters};
 use super::auth::{Admin, SignedIn};
+use super::csv::{Csv, Format};
 use super::envelope::Envelope;
-use super::error_code::codes::{InvalidPage, InvalidRange, NotFound};
+use super::error_code::codes::{InvalidFilter, InvalidPage, InvalidRange, NotFound, RangeTooLarge};
 use super::extract::{Query, query_number};
 use super::refused::Refused;
 use super::state::AppState;
@@ -18,10 +20,9 @@ use super::usage::Dollars;
 use super::usage_reports::ReportUserQuery;
 use crate::domain::id::{GatewayId, TokenId};
 use crate::domain::page::PageRequest;
-use crate::domain::request_history::{PastRequest, Position, RequestFilter, RequestPage};
+use crate::domain::request_history::{PagePlace, PastRequest, Position, RequestFilter, RequestPage};
 use crate::domain::time::UnixTime;
 use crate::service::report_queue::ReportRefused;
-use crate::service::request_history::PagePlace;
 
 /// Which requests to list.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -62,6 +63,8 @@ pub struct PlaceQuery {
     after: Option<String>,
     /// Requests per page: 10 by default, 100 at most.
     size: Option<String>,
+    /// `json` (default), or `csv` for all matching requests, 50,000 at most.
+    format: Option<String>,
 }
 
 impl PlaceQuery {
@@ -157,25 +160,82 @@ impl From<RequestPage> for RequestsBody {
     }
 }
 
+/// Why no requests are answered.
+type RequestsRefused = (InvalidRange, InvalidPage, InvalidFilter, RangeTooLarge, NotFound, ReportRefused);
+
+fn page_of(page: RequestPage) -> Response {
+    Envelope::of(RequestsBody::from(page)).into_response()
+}
+
+fn csv_of(requests: Vec<PastRequest>) -> Response {
+    let columns = [
+        "id",
+        "at",
+        "user_id",
+        "username",
+        "token_id",
+        "token_name",
+        "model",
+        "prompt_tokens",
+        "completion_tokens",
+        "quota",
+        "usd",
+        "shortfall",
+        "ip",
+        "request_id",
+        "reservation_id",
+        "gateway_id",
+        "gateway_name",
+    ];
+    let mut csv = Csv::new("requests.csv", &columns);
+    for request in requests {
+        let (usd, body) = (request.quota.usd(), PastRequestBody::from(request));
+        csv.push(&[
+            body.id.to_string(),
+            body.at.to_string(),
+            body.user_id.to_string(),
+            body.username,
+            body.token_id.to_string(),
+            body.token_name,
+            body.model,
+            body.prompt_tokens.to_string(),
+            body.completion_tokens.to_string(),
+            body.quota.to_string(),
+            usd.to_string(),
+            body.shortfall.to_string(),
+            body.ip.unwrap_or_default(),
+            body.request_id.unwrap_or_default(),
+            body.reservation_id.unwrap_or_default(),
+            body.gateway_id.map(|id| id.to_string()).unwrap_or_default(),
+            body.gateway_name.unwrap_or_default(),
+        ]);
+    }
+    csv.into_response()
+}
+
 /// Single requests that were charged to your tokens, deleted ones included; newest first (spec §13.8).
 #[utoipa::path(get, path = "/api/usage/requests", operation_id = "list_usage_requests", tag = "usage",
-    params(RequestsQuery, DaysQuery, PlaceQuery), responses((status = 200, body = Envelope<RequestsBody>)))]
+    params(RequestsQuery, DaysQuery, PlaceQuery),
+    responses((status = 200, content((Envelope<RequestsBody> = "application/json"), (String = "text/csv")))))]
 pub async fn list_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Query(query): Query<RequestsQuery>,
     Query(days): Query<DaysQuery>,
     Query(place): Query<PlaceQuery>,
-) -> Result<Envelope<RequestsBody>, Refused<(InvalidRange, InvalidPage, NotFound, ReportRefused)>> {
-    let (token, place) = (query.token()?, place.read()?);
-    let page = app.request_history.list_own(&caller, token, query.filter(&days, &app)?, place).await?;
-    Ok(Envelope::of(page.into()))
+) -> Result<Response, Refused<RequestsRefused>> {
+    let (token, format, place) = (query.token()?, Format::parse(place.format.as_deref())?, place.read()?);
+    let filter = query.filter(&days, &app)?;
+    Ok(match format {
+        Format::Json => page_of(app.request_history.list_own(&caller, token, filter, place).await?),
+        Format::Csv => csv_of(app.request_history.export_own(&caller, token, filter).await?),
+    })
 }
 
 /// Single requests that were charged to everyone, to one user or to one token; newest first.
 #[utoipa::path(get, path = "/api/admin/usage/requests", operation_id = "list_everyones_usage_requests", tag = "administration",
     params(RequestsQuery, ReportUserQuery, DaysQuery, PlaceQuery),
-    responses((status = 200, body = Envelope<RequestsBody>)))]
+    responses((status = 200, content((Envelope<RequestsBody> = "application/json"), (String = "text/csv")))))]
 pub async fn list(
     State(app): State<Arc<AppState>>,
     Admin(caller): Admin,
@@ -183,8 +243,11 @@ pub async fn list(
     Query(user): Query<ReportUserQuery>,
     Query(days): Query<DaysQuery>,
     Query(place): Query<PlaceQuery>,
-) -> Result<Envelope<RequestsBody>, Refused<(InvalidRange, InvalidPage, NotFound, ReportRefused)>> {
-    let (scope, place) = (user.scope(query.token()?)?, place.read()?);
-    let page = app.request_history.list(&caller, scope, query.filter(&days, &app)?, place).await?;
-    Ok(Envelope::of(page.into()))
+) -> Result<Response, Refused<RequestsRefused>> {
+    let (scope, format) = (user.scope(query.token()?)?, Format::parse(place.format.as_deref())?);
+    let (place, filter) = (place.read()?, query.filter(&days, &app)?);
+    Ok(match format {
+        Format::Json => page_of(app.request_history.list(&caller, scope, filter, place).await?),
+        Format::Csv => csv_of(app.request_history.export(&caller, scope, filter).await?),
+    })
 }

@@ -252,7 +252,7 @@ impl From<UsageReportsError> for ApiError {
             UsageReportsError::TokenNotFound | UsageReportsError::UserNotFound => {
                 Self::new(ErrorCode::NotFound, message)
             }
-            UsageReportsError::TooManyRows | UsageReportsError::TooMuchUsage => {
+            UsageReportsError::TooManyRows | UsageReportsError::TooManyRequests | UsageReportsError::TooMuchUsage => {
                 Self::new(ErrorCode::RangeTooLarge, message)
             }
             UsageReportsError::Refused(refused) => refused.into(),

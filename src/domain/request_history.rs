@@ -130,6 +130,15 @@ impl Window {
     }
 }
 
+/// Which page to read.
+#[derive(Debug, Clone, Copy)]
+pub struct PagePlace {
+    /// The requests that follow this one, newest first.
+    pub after: Position,
+    /// Requests on the page.
+    pub size: usize,
+}
+
 /// A page of requests.
 #[derive(Debug)]
 pub struct RequestPage {

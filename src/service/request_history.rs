@@ -8,7 +8,7 @@ use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::clock::Clock;
 use crate::domain::id::TokenId;
-use crate::domain::request_history::{Position, RequestFilter, RequestPage, Window};
+use crate::domain::request_history::{PagePlace, PastRequest, Position, RequestFilter, RequestPage, Window};
 use crate::domain::time::UnixTime;
 use crate::storage::request_history::Whose;
 use crate::storage::{Conn, Db, StorageError, request_history};
@@ -18,15 +18,6 @@ pub struct RequestHistory {
     db: Db,
     clock: Arc<dyn Clock>,
     reports: Arc<ReportQueue>,
-}
-
-/// Which page to read.
-#[derive(Debug, Clone, Copy)]
-pub struct PagePlace {
-    /// The requests that follow this one, newest first.
-    pub after: Position,
-    /// Requests on the page.
-    pub size: usize,
 }
 
 impl RequestHistory {
@@ -55,6 +46,44 @@ impl RequestHistory {
         self.reports.run(user, page).await
     }
 
+    /// All requests that [`list_own`](Self::list_own) has pages of, for a file.
+    ///
+    /// # Errors
+    /// As there; too many requests.
+    pub async fn export_own(
+        &self,
+        caller: &Caller,
+        token: Option<TokenId>,
+        filter: RequestFilter,
+    ) -> Result<Vec<PastRequest>, UsageReportsError> {
+        let (db, user, now) = (self.db.clone(), caller.user.id, self.clock.now());
+        let requests = async move {
+            let mut conn = db.acquire().await?;
+            let scope = own_scope(&mut conn, user, token).await?;
+            read_all(&mut conn, scope, &filter, now).await
+        };
+        self.reports.run(user, requests).await
+    }
+
+    /// All requests that [`list`](Self::list) has pages of, for a file.
+    ///
+    /// # Errors
+    /// As there; too many requests.
+    pub async fn export(
+        &self,
+        caller: &Caller,
+        scope: ReportScope,
+        filter: RequestFilter,
+    ) -> Result<Vec<PastRequest>, UsageReportsError> {
+        let (db, now) = (self.db.clone(), self.clock.now());
+        let requests = async move {
+            let mut conn = db.acquire().await?;
+            require(&mut conn, scope).await?;
+            read_all(&mut conn, scope, &filter, now).await
+        };
+        self.reports.run(caller.user.id, requests).await
+    }
+
     /// The requests of everyone, of one user or of one token, for administrators.
     ///
     /// # Errors
@@ -74,6 +103,26 @@ impl RequestHistory {
         };
         self.reports.run(caller.user.id, page).await
     }
+}
+
+/// Reads all pages, as long as they are not too many.
+async fn read_all(
+    conn: &mut Conn,
+    scope: ReportScope,
+    filter: &RequestFilter,
+    now: UnixTime,
+) -> Result<Vec<PastRequest>, UsageReportsError> {
+    let most = usize::try_from(bounds::MAX_REPORT_ROWS).unwrap_or(usize::MAX);
+    let (mut requests, mut next) = (Vec::new(), Some(Position::NEWEST));
+    while let Some(after) = next {
+        let page = read(conn, scope, filter, PagePlace { after, size: most }, now).await?;
+        requests.extend(page.requests);
+        if requests.len() > most || (requests.len() == most && page.next.is_some()) {
+            return Err(UsageReportsError::TooManyRequests);
+        }
+        next = page.next;
+    }
+    Ok(requests)
 }
 
 /// Reads one window after the other until the page is full, the time of the filter ends, or enough rows were read.

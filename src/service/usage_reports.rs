@@ -28,6 +28,8 @@ pub enum UsageReportsError {
         max = bounds::MAX_REPORT_ROWS
     )]
     TooManyRows,
+    #[error("more than {max} requests match; ask for fewer days", max = bounds::MAX_REPORT_ROWS)]
+    TooManyRequests,
     #[error("these days have too much usage for one report; ask for fewer days, or for one token")]
     TooMuchUsage,
     #[error(transparent)]

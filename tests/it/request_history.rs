@@ -77,6 +77,19 @@ async fn a_request_says_what_was_charged_for_what_and_by_whom(pool: PgPool) {
         "completion_tokens": 5, "ip": "192.0.2.7", "request_id": "r-1", "reservation_id": null,
     }));
     assert_eq!(page, json!({ "items": [settled, charged], "next": null }));
+
+    let csv = ana.get(&format!("{REQUESTS}?format=csv")).await;
+    assert_eq!(csv.header("content-disposition"), Some("attachment; filename=\"requests.csv\""));
+    let (user, gateway) = (ana.id, &page["items"][0]["gateway_id"]);
+    let reservation = held["reservation_id"].as_str().unwrap();
+    let expected = format!(
+        "id,at,user_id,username,token_id,token_name,model,prompt_tokens,completion_tokens,quota,usd,shortfall,ip,\
+         request_id,reservation_id,gateway_id,gateway_name\r\n\
+         {},{START},{user},ana,{one},one,,0,0,93,0.000186,27,,r-2,{reservation},{gateway},edge\r\n\
+         {},{START},{user},ana,{one},one,o1,11,5,7,0.000014,0,192.0.2.7,r-1,,{gateway},edge\r\n",
+        ids[0], ids[1]
+    );
+    assert_eq!(csv.text, expected);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -136,6 +149,17 @@ async fn a_rare_model_among_many_charges_is_found_in_bounded_steps(pool: PgPool)
     }
     let (requests, pages) = every_page(&ana, &format!("{REQUESTS}?model=o1&"), 100).await;
     assert_eq!((requests.len(), pages), (120_000, 1_200));
+
+    let lines = async |caller: &Caller, path: String| caller.get(&path).await.text.matches("\r\n").count();
+    assert_eq!(lines(&ana, format!("{REQUESTS}?format=csv&model=rare")).await, 2);
+    assert_eq!(lines(&admin, format!("{EVERYONE}?format=csv&model=rare")).await, 2);
+    charged(&app, &ana, one, "half", START, 2, 50_000).await;
+    assert_eq!(lines(&ana, format!("{REQUESTS}?format=csv&model=half")).await, 50_001);
+    charged(&app, &ana, one, "half", START, 2, 1).await;
+    let message = "more than 50000 requests match; ask for fewer days";
+    for (caller, path) in [(&ana, REQUESTS), (&admin, EVERYONE)] {
+        caller.get(&format!("{path}?format=csv&model=half")).await.refuses_saying(400, "range_too_large", message);
+    }
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -169,6 +193,7 @@ async fn requests_of_others_and_impossible_questions_are_refused(pool: PgPool) {
         ("gateway_id=x".into(), 400, "invalid_query", "`gateway_id` must be a whole number"),
         ("after=7".into(), 400, "invalid_page", "`after` must be the `next` of a page"),
         ("size=-1".into(), 400, "invalid_page", "the page size must be a whole number from 0"),
+        ("format=xml".into(), 400, "invalid_filter", "`format` must be `json` or `csv`"),
         ("model=%00".into(), 400, "invalid_query", "`model` contains control characters"),
         ("request_id=%00".into(), 400, "invalid_query", "`request_id` contains control characters"),
         ("from=2026-03-02&to=2026-03-01".into(), 400, "invalid_range", "`from` is after `to`"),

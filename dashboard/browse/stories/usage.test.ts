@@ -195,6 +195,10 @@ test('single requests say model, cost and ids, are searched, and go on page by p
 
   await page.getByRole('textbox', { name: 'Request ID' }).fill('r-3');
   await eventually(() => requests.getByRole('row').count()).toBe(2);
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Export requests' }).click();
+  const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
+  expect(lines.map((line) => line.split(',').at(13))).toEqual(['request_id', 'r-3']);
   await visible(requests.getByRole('row', { name: 'r-3' }));
   await page.getByRole('textbox', { name: 'Model' }).fill('o1');
   await visible(page.getByText('No such request was charged on these days.'));

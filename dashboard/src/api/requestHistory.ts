@@ -23,6 +23,21 @@ export interface RequestOptions {
 
 const PAGE_SIZE = '20';
 
+/** The address of all these requests as CSV. */
+export function requestsCsvHref(options: RequestOptions): string {
+  const { scope = 'own', range, tokenId, userId, model, requestId } = options;
+  const params = new URLSearchParams({
+    from: range.start,
+    to: range.end,
+    model,
+    request_id: requestId,
+    format: 'csv',
+  });
+  if (tokenId !== undefined) params.set('token_id', String(tokenId));
+  if (userId !== undefined) params.set('user_id', String(userId));
+  return `${scope === 'own' ? '/api/usage/requests' : '/api/admin/usage/requests'}?${params}`;
+}
+
 /** Requests that were charged, newest first, page by page. */
 export function useRequestHistory({
   scope = 'own',

@@ -3,7 +3,7 @@ import { IconDownload } from '@tabler/icons-react';
 import { texts } from '../../texts';
 
 /** Downloads a report as CSV. */
-export function CsvButton({ href }: { href: string }) {
+export function CsvButton({ href, label }: { href: string; label?: string }) {
   return (
     <Button
       component="a"
@@ -12,7 +12,7 @@ export function CsvButton({ href }: { href: string }) {
       variant="default"
       leftSection={<IconDownload size={18} stroke={1.6} />}
     >
-      {texts.key.usage.export}
+      {label ?? texts.key.usage.export}
     </Button>
   );
 }

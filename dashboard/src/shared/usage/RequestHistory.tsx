@@ -1,13 +1,19 @@
 import { Button, Group, Text, TextInput, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
-import { type PastRequest, type RequestOptions, useRequestHistory } from '../../api/requestHistory';
+import {
+  type PastRequest,
+  type RequestOptions,
+  requestsCsvHref,
+  useRequestHistory,
+} from '../../api/requestHistory';
 import { formatInteger } from '../../format/locale';
 import { formatMoment } from '../../format/time';
 import { texts } from '../../texts';
 import type { Column } from '../DataTable';
 import { LoadedTable } from '../LoadedTable';
 import { Money } from '../Money';
+import { CsvButton } from './CsvButton';
 
 const words = texts.usage.requestHistory;
 const PAUSE_MS = 300;
@@ -23,11 +29,8 @@ export function RequestHistory({ name, ...options }: Props) {
   const [filter] = useDebouncedValue(typed, PAUSE_MS);
   const model = filter.model.trim();
   const requestId = filter.requestId.trim();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useRequestHistory({
-    ...options,
-    model,
-    requestId,
-  });
+  const wanted = { ...options, model, requestId };
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useRequestHistory(wanted);
   const rows = data?.pages.flatMap(({ items }) => items);
   const key: Column<PastRequest>[] = name ? [{ key: 'key', header: texts.usage.key, cell: name }] : [];
   return (
@@ -53,6 +56,7 @@ export function RequestHistory({ name, ...options }: Props) {
           value={typed.requestId}
           onChange={({ currentTarget: { value } }) => setTyped((old) => ({ ...old, requestId: value }))}
         />
+        <CsvButton href={requestsCsvHref(wanted)} label={words.export} />
       </Group>
       <LoadedTable
         error={error}

@@ -31,6 +31,7 @@ export const usage = {
     noId: 'No ID',
     revokedGateway: (id: number) => `Revoked gateway ${id}`,
     older: 'Show older requests',
+    export: 'Export requests',
     searchGoesOn: 'None among the newest requests. Older ones were not searched yet.',
     empty: 'No such request was charged on these days.',
   },

@@ -31,6 +31,7 @@ export const usage: Texts['usage'] = {
     noId: '无 ID',
     revokedGateway: (id: number) => `已撤销的网关 ${id}`,
     older: '显示更早的请求',
+    export: '导出请求',
     searchGoesOn: '最新的请求中没有符合条件的，更早的请求尚未搜索。',
     empty: '这些天没有符合条件的计费请求。',
   },

@@ -78,11 +78,14 @@ pub async fn delete_charges_without_partition(conn: &mut Conn, then: UnixTime) -
     Ok(done.rows_affected())
 }
 
-/// Deletes idempotency records written before `then`, at most [`BATCH`]. Returns how many.
+/// Deletes idempotency records written before `then`, at most [`BATCH`]. Those of open reservations stay: a retry must not hold
+/// quota beside the first hold. Returns how many.
 pub async fn delete_idempotency_records(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(
         "delete from idempotency_records where ctid = any(array( \
-         select ctid from idempotency_records where created_time < $1 order by created_time limit $2))",
+         select i.ctid from idempotency_records i where i.created_time < $1 and not exists ( \
+           select 1 from reservations r where r.id = i.reservation_id and r.state = 'open') \
+         order by i.created_time limit $2))",
         then as UnixTime,
         BATCH_ROWS
     )

@@ -61,7 +61,8 @@ async fn idempotency_records_and_ended_reservations_are_deleted_after_72_hours_a
     call(&gateway, "charge", charge.clone()).await;
     let ended = call(&gateway, "reserve", json!({ "key": key, "quota": 7 })).await;
     call(&gateway, "release", json!({ "reservation_id": ended["reservation_id"] })).await;
-    call(&gateway, "reserve", json!({ "key": key, "quota": 9 })).await;
+    let reserve = json!({ "key": key, "quota": 9, "request_id": "open" });
+    let open = call(&gateway, "reserve", reserve.clone()).await;
     // Their times come from the clock of the database, not of the server.
     let written = "with dated as (update idempotency_records set created_time = $1 returning created_time) \
                    update reservations set ended_time = $1 from dated where state <> 'open'";
@@ -70,11 +71,15 @@ async fn idempotency_records_and_ended_reservations_are_deleted_after_72_hours_a
     assert_eq!(call(&gateway, "charge", charge.clone()).await["charged"], 5);
     assert_eq!([count(&app.pool, "charges").await, count(&app.pool, "reservations").await], [1, 2], "not deleted yet");
     jobs.run_as_of(UnixTime::new(START + 72 * HOUR + 1)).await.unwrap();
-    assert_eq!(count(&app.pool, "idempotency_records").await, 0);
+    assert_eq!(call(&gateway, "reserve", reserve.clone()).await["reservation_id"], open["reservation_id"]);
+    assert_eq!(count(&app.pool, "idempotency_records").await, 1);
     assert_eq!(count(&app.pool, "reservations where state = 'open'").await, 1);
     assert_eq!(count(&app.pool, "reservations").await, 1);
     call(&gateway, "charge", charge).await;
     assert_eq!(count(&app.pool, "charges").await, 2, "a request id can be used again after that time");
+    call(&gateway, "release", json!({ "reservation_id": open["reservation_id"] })).await;
+    jobs.run_as_of(UnixTime::new(START + 72 * HOUR + 1)).await.unwrap();
+    assert_ne!(call(&gateway, "reserve", reserve).await["reservation_id"], open["reservation_id"]);
     assert_ledger_invariants(&app.pool).await;
 }
 

@@ -1,4 +1,4 @@
-//! Deletes idempotency records after 72 hours.
+//! Deletes idempotency records after 72 hours. Those of open reservations stay.
 
 use super::{Job, Progress, Round};
 use crate::storage::{Conn, StorageError, retention};

@@ -29,9 +29,11 @@ pub async fn list_by_ids(
                 ("settled", Some(requested), Some(charged), Some(shortfall)) => {
                     let was_expired = row.was_expired.unwrap_or_default();
                     let settlement = Settlement { requested, charged, shortfall, was_expired };
-                    // One that is charged on expiry never expires otherwise, so nothing else settles it after that.
+                    // What expiry charges is the hold. An older version gives it back instead, and a gateway can settle it then.
                     match on_expiry {
-                        OnExpiry::Charge if was_expired => ReservationState::ChargedOnExpiry(settlement),
+                        OnExpiry::Charge if was_expired && (requested, charged) == (row.held, row.held) => {
+                            ReservationState::ChargedOnExpiry(settlement)
+                        }
                         OnExpiry::Charge | OnExpiry::Release => ReservationState::Settled(settlement),
                     }
                 }

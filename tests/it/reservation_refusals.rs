@@ -230,6 +230,27 @@ async fn l7_a_reservation_that_would_be_charged_can_be_ended_until_the_job_does_
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l7_a_hold_that_an_older_version_gave_back_on_expiry_is_settled_once_and_answered_again(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 500 })).await;
+    for (cost, left) in [(30, 470), (170, 300)] {
+        let held = asks(&gateway, "reserve", &json!({ "key": key, "quota": 100, "ttl_seconds": 60 })).await.ok();
+        app.clock.advance(60);
+        app.expire_overdue().await;
+        // It knows nothing of this column.
+        let asked = "update reservations set charge_on_expiry = true where state = 'expired'";
+        sqlx::query(asked).execute(&app.pool).await.unwrap();
+        let answer = json!({ "charged": cost, "shortfall": 0, "expired": true, "remain_quota": left });
+        for gateway in [&gateway, &gateway, &gateway.at(&app.server_ahead(0))] {
+            assert_eq!(settles(gateway, &held["reservation_id"], cost).await.ok(), answer);
+        }
+        refused(&settles(&gateway, &held["reservation_id"], cost + 1).await, ENDED);
+    }
+    assert_eq!(balances(&app, &ana, &key).await, [200, 300, 200, 800]);
+    assert_ledger_invariants(&app.pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn l7_a_hold_is_charged_on_expiry_whatever_became_of_its_token(pool: PgPool) {
     let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
     app.clock.advance(300);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::operation::Rows;
+use super::rows::Rows;
 use crate::domain::calendar::Moment;
 use crate::domain::group::Groups;
 use crate::domain::id::{ReservationId, TokenId, UserId};

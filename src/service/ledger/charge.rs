@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use futures_util::future::{Either, join_all, ready};
 
+use super::Ledger;
 use super::batch::Batch;
+use super::error::LedgerError;
 use super::idempotency::Idempotency;
-use super::operation::{Operation, Rows};
-use super::{Ledger, LedgerError};
+use super::operation::Operation;
+use super::rows::Rows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::{ChargeOutcome, Counts, RefusalReason, RequestContext};
 use crate::domain::money::Quota;

@@ -1,8 +1,10 @@
 //! Expire: end a reservation whose time is over.
 
+use super::Ledger;
 use super::batch::Batch;
-use super::operation::{Operation, Rows};
-use super::{Ledger, LedgerError};
+use super::error::LedgerError;
+use super::operation::Operation;
+use super::rows::Rows;
 use crate::domain::id::UserId;
 use crate::domain::ledger::{Counts, Effect, ReservationHandle, ReservationState};
 use crate::storage::ledger::NewCharge;

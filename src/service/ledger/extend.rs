@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::Ledger;
 use super::batch::Batch;
-use super::operation::{Operation, Rows};
-use super::{Ledger, LedgerError};
+use super::error::LedgerError;
+use super::operation::Operation;
+use super::rows::Rows;
 use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::ledger::{Extension, ReservationHandle};
 use crate::domain::money::Quota;

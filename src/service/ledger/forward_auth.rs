@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use moka::sync::Cache;
 
-use super::{Ledger, Verification};
+use super::Ledger;
+use super::verify::Verification;
 use crate::domain::clock::Uptime;
 use crate::domain::id::TokenId;
 use crate::domain::ledger::Refusal;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::{Ledger, LedgerError};
+use super::Ledger;
+use super::error::LedgerError;
 use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::RequestContext;

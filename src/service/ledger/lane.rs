@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
-use super::LedgerError;
 use super::batch::{Batch, Locked, Locking};
-use super::operation::{Queued, Rows};
+use super::error::LedgerError;
+use super::operation::Queued;
+use super::rows::Rows;
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;

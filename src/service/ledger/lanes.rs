@@ -6,7 +6,7 @@ use std::time::Duration;
 use prometheus_client::registry::Registry;
 use tokio::sync::mpsc;
 
-use super::LedgerError;
+use super::error::LedgerError;
 use super::lane::Lane;
 use super::operation::{Operation, Queued};
 use crate::domain::calendar::Calendar;

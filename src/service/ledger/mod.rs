@@ -12,6 +12,7 @@
 
 mod batch;
 mod charge;
+mod error;
 mod expire;
 mod extend;
 mod forward_auth;
@@ -21,12 +22,14 @@ mod lanes;
 mod operation;
 mod release;
 mod reserve;
+mod rows;
 mod settle;
 mod verify;
 
 use std::sync::Arc;
 
 pub use charge::{ChargeRequest, Charged};
+pub use error::LedgerError;
 pub use extend::{ExtendRequest, Extended};
 pub use lanes::{Lanes, LedgerRules};
 pub use reserve::{ReserveOutcome, ReserveRequest, Reserved};
@@ -46,30 +49,7 @@ use crate::service::foreign_keys::KeyReader;
 use crate::service::key_cache::{CachedKey, KeyCache};
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
-use crate::storage::{Db, StorageError};
-
-/// Why the ledger did nothing.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum LedgerError {
-    /// By the rules.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The same id was sent with another request.
-    #[error("this request_id was used for another request; give each request its own id")]
-    RequestIdReused,
-    /// The queue is full, or the wallet is held by another transaction.
-    #[error("the ledger is busy; retry shortly")]
-    Busy,
-    /// The database failed. A retry with the same request id finds out whether the operation was committed.
-    #[error("the ledger cannot write now; retry with the same request_id")]
-    Storage(Arc<StorageError>),
-}
-
-impl From<RefusalReason> for LedgerError {
-    fn from(reason: RefusalReason) -> Self {
-        Self::Refused(reason.into())
-    }
-}
+use crate::storage::Db;
 
 /// Verifies keys, and charges and reserves their quota. Each call is in a file of its own.
 #[derive(Debug)]

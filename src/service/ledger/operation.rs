@@ -1,15 +1,13 @@
 //! Operations, each with its own outcome, and how they wait for it.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::LedgerError;
 use super::batch::Batch;
-use crate::domain::id::{ReservationId, TokenId, UserId};
-use crate::domain::token::Token;
-use crate::storage::ledger::IdempotencyKey;
+use super::error::LedgerError;
+use super::rows::Rows;
+use crate::domain::id::UserId;
 use crate::telemetry::ledger::{LedgerMetrics, OperationOutcome};
 
 /// What changes balances. To add one, implement this.
@@ -31,18 +29,6 @@ pub(super) trait Operation: Send + Sync + 'static {
     /// # Errors
     /// The ledger refuses it; nothing was changed then.
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Self::Outcome, LedgerError>;
-}
-
-/// The rows that the operations of a batch need.
-#[derive(Default)]
-pub(super) struct Rows<'a> {
-    pub(super) owners: BTreeSet<UserId>,
-    /// Tokens by id, as this server remembers them.
-    pub(super) tokens: BTreeMap<TokenId, &'a Token>,
-    pub(super) reservations: BTreeSet<ReservationId>,
-    /// Those of them whose tokens may have to pay more.
-    pub(super) extended: BTreeSet<ReservationId>,
-    pub(super) idempotency_keys: BTreeSet<IdempotencyKey>,
 }
 
 /// An operation in the queue of a lane.

@@ -1,8 +1,10 @@
 //! Release: end a reservation and give its hold back.
 
+use super::Ledger;
 use super::batch::Batch;
-use super::operation::{Operation, Rows};
-use super::{Ledger, LedgerError};
+use super::error::LedgerError;
+use super::operation::Operation;
+use super::rows::Rows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::ReservationHandle;
 use crate::domain::money::Quota;

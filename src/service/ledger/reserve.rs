@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use super::Ledger;
 use super::batch::Batch;
+use super::error::LedgerError;
 use super::idempotency::Idempotency;
-use super::operation::{Operation, Rows};
-use super::{Ledger, LedgerError};
+use super::operation::Operation;
+use super::rows::Rows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::{OnExpiry, RefusalReason, RequestContext, ReservationHandle};
 use crate::domain::money::Quota;

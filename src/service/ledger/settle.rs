@@ -1,8 +1,10 @@
 //! Settle: end a reservation as a charge of its actual cost.
 
+use super::Ledger;
 use super::batch::Batch;
-use super::operation::{Operation, Rows};
-use super::{Ledger, LedgerError};
+use super::error::LedgerError;
+use super::operation::Operation;
+use super::rows::Rows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::ledger::{Counts, Effect, ReservationHandle, Settlement};
 use crate::domain::money::Quota;

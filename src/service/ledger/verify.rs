@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Ledger, LedgerError};
+use super::Ledger;
+use super::error::LedgerError;
 use crate::domain::ledger::{Accounts, Purpose, Refusal, RefusalReason, RequestContext, TokenState, admit};
 use crate::domain::money::Quota;
 use crate::service::key_cache::CachedKey;

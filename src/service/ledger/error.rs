@@ -1,0 +1,29 @@
+//! Why an operation failed.
+
+use std::sync::Arc;
+
+use crate::domain::ledger::{Refusal, RefusalReason};
+use crate::storage::StorageError;
+
+/// Why the ledger did nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum LedgerError {
+    /// By the rules.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The same id was sent with another request.
+    #[error("this request_id was used for another request; give each request its own id")]
+    RequestIdReused,
+    /// The queue is full, or the wallet is held by another transaction.
+    #[error("the ledger is busy; retry shortly")]
+    Busy,
+    /// The database failed. A retry with the same request id finds out whether the operation was committed.
+    #[error("the ledger cannot write now; retry with the same request_id")]
+    Storage(Arc<StorageError>),
+}
+
+impl From<RefusalReason> for LedgerError {
+    fn from(reason: RefusalReason) -> Self {
+        Self::Refused(reason.into())
+    }
+}

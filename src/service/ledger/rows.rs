@@ -1,0 +1,19 @@
+//! Which rows a batch locks and reads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::id::{ReservationId, TokenId, UserId};
+use crate::domain::token::Token;
+use crate::storage::ledger::IdempotencyKey;
+
+/// The rows that the operations of a batch need.
+#[derive(Default)]
+pub(super) struct Rows<'a> {
+    pub(super) owners: BTreeSet<UserId>,
+    /// Tokens by id, as this server remembers them.
+    pub(super) tokens: BTreeMap<TokenId, &'a Token>,
+    pub(super) reservations: BTreeSet<ReservationId>,
+    /// Those of them whose tokens may have to pay more.
+    pub(super) extended: BTreeSet<ReservationId>,
+    pub(super) idempotency_keys: BTreeSet<IdempotencyKey>,
+}

@@ -1,7 +1,7 @@
 //! A cell: one of several Keymeter installations, each with its own database. Every key contains the label of its cell,
 //! so that a router in front of the cells knows where to send it.
 
-use super::key::BASE62;
+use super::base62::BASE62;
 
 /// Two letters or digits, part of every key that the installation issues. The default is `00`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

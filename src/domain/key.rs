@@ -5,6 +5,7 @@ use rand::{CryptoRng, RngExt};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
+use super::base62::BASE62;
 use super::cell::CellLabel;
 
 const PREFIX: &str = "sk-";
@@ -18,8 +19,6 @@ pub const KEY_CHARS: usize = RANDOM_CHARS + CELL_CHARS + CHECKSUM_CHARS;
 
 /// Characters of a key that another service issued.
 pub const FOREIGN_KEY_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
-
-pub(super) const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// An API key (spec §2.1, §8): `sk-` and 48 letters and digits, of which 40 are random, two are the label of the
 /// [cell](CellLabel), and six are a checksum of the others.

@@ -1,6 +1,7 @@
 //! Which tokens a list shows, and in which order (spec §13.1).
 
 use super::group::{Group, Groups};
+use super::order::Order;
 use super::status::Status;
 
 /// Which tokens a list shows, and in which order. The default is every token, newest first (spec §2.2).
@@ -49,28 +50,6 @@ impl TokenSort {
     }
 }
 
-/// The direction of an order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
-    Ascending,
-    #[default]
-    Descending,
-}
-
-impl Order {
-    /// Reads `asc` and `desc`.
-    ///
-    /// # Errors
-    /// Anything else.
-    pub fn parse(name: &str) -> Result<Self, ListingInvalid> {
-        match name {
-            "asc" => Ok(Self::Ascending),
-            "desc" => Ok(Self::Descending),
-            _ => Err(ListingInvalid::Order),
-        }
-    }
-}
-
 /// Why a filter or an order was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListingInvalid {
@@ -110,7 +89,10 @@ impl TokenListing {
             status: given(status).map(read_status).transpose()?,
             group: given(group).map(read_group).transpose()?,
             sort: given(sort).map(read_sort).transpose()?.unwrap_or_default(),
-            order: given(order).map(Order::parse).transpose()?.unwrap_or_default(),
+            order: given(order)
+                .map(|name| Order::parse(name).ok_or(ListingInvalid::Order))
+                .transpose()?
+                .unwrap_or_default(),
         })
     }
 

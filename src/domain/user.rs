@@ -5,9 +5,9 @@ use super::audit_changes::FieldChanges;
 use super::group::Groups;
 use super::id::UserId;
 use super::money::Quota;
+use super::order::Order;
 use super::period_limits::PeriodLimits;
 use super::time::UnixTime;
-use super::token_listing::Order;
 use super::username::Username;
 
 /// An account.
@@ -317,7 +317,7 @@ impl UserFilter {
                 .transpose()?
                 .unwrap_or_default(),
             order: order
-                .map(|name| Order::parse(name).map_err(|_| UserFilterInvalid::Order))
+                .map(|name| Order::parse(name).ok_or(UserFilterInvalid::Order))
                 .transpose()?
                 .unwrap_or_default(),
         })

@@ -7,9 +7,9 @@ use super::{Conn, StorageError};
 use crate::domain::bounds;
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
+use crate::domain::order::Order;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::UnixTime;
-use crate::domain::token_listing::Order;
 use crate::domain::user::{NewUser, Role, User, UserFilter, UserStatus};
 use crate::domain::username::Username;
 

@@ -3,10 +3,11 @@
 use super::{select_tokens, token_of};
 use crate::domain::bounds;
 use crate::domain::id::{TokenId, UserId};
+use crate::domain::order::Order;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::Token;
-use crate::domain::token_listing::{Order, TokenListing};
+use crate::domain::token_listing::TokenListing;
 use crate::storage::{Conn, StorageError};
 
 /// A page of the owner's live tokens, newest first, and their total, in one statement.

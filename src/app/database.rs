@@ -8,7 +8,8 @@ use sqlx::postgres::PgConnectOptions;
 
 use super::StartError;
 use super::assembly::lanes;
-use super::master_key::{MASTER_KEY_FILE, find_master_key, make_master_key, make_private};
+use super::data_dir::{MASTER_KEY_FILE, make_private};
+use super::master_key::{find_master_key, make_master_key};
 use super::private_postgres::{PrivateError, PrivatePostgres, Socket, Use};
 use super::stop_signals::StopSignals;
 use crate::config::{Config, PlanCacheMode};

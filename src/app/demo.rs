@@ -7,7 +7,7 @@ use std::sync::Arc;
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
 
-use super::master_key::make_private;
+use super::data_dir::{DEMO_PASSWORD_FILE, make_private};
 use super::{App, Opened, StartError};
 use crate::config::Config;
 use crate::demo;
@@ -19,9 +19,6 @@ use crate::domain::time::DAY;
 use crate::service::passwords::HashCost;
 use crate::service::rng::Rng;
 use crate::storage::{self, retention, users};
-
-/// The password of all demo users, in the data directory. Written when the data are complete.
-pub(super) const PASSWORD_FILE: &str = "demo-password";
 
 /// Adds the groups and models of the demo to settings that name none.
 pub(super) fn add_settings(config: &mut Config) {
@@ -45,7 +42,7 @@ pub(super) fn add_settings(config: &mut Config) {
 /// Fills an empty database with three months of demo data that end now, unless they are there.
 #[expect(clippy::print_stdout, reason = "shows progress and the password to the operator")]
 pub(super) async fn fill(opened: &Opened, config: &Config) -> Result<(), StartError> {
-    let file = config.data_dir.join(PASSWORD_FILE);
+    let file = config.data_dir.join(DEMO_PASSWORD_FILE);
     let failed = |error| StartError::DataDir(file.clone(), error);
     let password = if is_filled(opened).await? {
         let Ok(password) = std::fs::read_to_string(&file) else {

@@ -3,6 +3,7 @@
 
 mod assembly;
 pub mod connections;
+mod data_dir;
 mod database;
 mod demo;
 mod master_key;

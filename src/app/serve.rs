@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use zeroize::Zeroizing;
 
-use super::master_key::MASTER_KEY_FILE;
+use super::data_dir::MASTER_KEY_FILE;
 use super::stop_signals::StopSignals;
 use super::{App, Database, StartError, Use, connections, demo, open};
 use crate::config::Config;

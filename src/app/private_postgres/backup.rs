@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::account::Account;
 use super::{CLUSTER, PrivateError, cluster, lock, prepare};
-use crate::app::master_key::MASTER_KEY_FILE;
+use crate::app::data_dir::MASTER_KEY_FILE;
 use crate::app::{Database, StartError};
 use crate::config::Config;
 use crate::storage::StorageError;

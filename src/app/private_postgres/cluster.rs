@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use super::PrivateError;
 use super::account::Account;
 use super::programs::Programs;
+use crate::app::data_dir::LOG_FILE;
 
 /// Given by PostgreSQL to the socket in its directory.
 const SOCKET: &str = ".s.PGSQL.5432";
@@ -193,7 +194,7 @@ impl Cluster {
 
     #[must_use]
     pub fn log(&self) -> PathBuf {
-        self.directory.with_file_name(super::LOG_FILE)
+        self.directory.with_file_name(LOG_FILE)
     }
 
     /// Keeps the log small. PostgreSQL appends to the file it was given, so the file is copied and then emptied.

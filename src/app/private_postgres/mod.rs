@@ -23,7 +23,7 @@ pub use self::backup::{BackupError, back_up, restore};
 use self::cluster::Cluster;
 use self::postmaster::{PidFile, Postmaster};
 use self::programs::Programs;
-use super::master_key::{MASTER_KEY_FILE, make_private};
+use super::data_dir::{MASTER_KEY_FILE, make_private};
 use crate::config::Config;
 
 /// The directory of the cluster, in the data directory.
@@ -32,9 +32,6 @@ const CLUSTER: &str = "pg";
 /// The database that was part of the program until November 2026, and its cluster in there.
 const FORMER: &str = "postgres";
 const FORMER_CLUSTER: &str = "tmp/pglite/base";
-
-/// What PostgreSQL says, in the data directory.
-pub(super) const LOG_FILE: &str = "postgres.log";
 
 /// The user and owner of everything in the database, which has the name that `initdb` gives to one.
 const USER: &str = "keymeter";

@@ -11,7 +11,7 @@ use super::api_error::ApiError;
 use super::error_code::ErrorCode;
 use super::extract::{Query, origin};
 use super::middleware::observe::set_user;
-use super::same_site;
+use super::same_site::{self, USER_HEADERS};
 use super::state::AppState;
 use crate::domain::bounds;
 use crate::domain::caller::{Caller, Credential, Origin};
@@ -26,10 +26,6 @@ use crate::storage::sessions::{CREATED_TIME, IP, USER_AGENT, USER_ID};
 /// The session value that holds the Unix time of the last renewal. tower-sessions extends a session when its data
 /// changes, so [`renew`] changes this value once a day instead of writing on every request.
 const RENEWED: &str = "renewed";
-
-/// Headers in which clients of this API family repeat the user's id. Optional; a wrong id is refused.
-pub(super) const USER_HEADERS: [&str; 6] =
-    ["new-api-user", "veloera-user", "voapi-user", "user-id", "rix-api-user", "neo-api-user"];
 
 /// A caller who is signed in by session cookie or access token.
 pub struct SignedIn(pub Caller);

@@ -4,8 +4,11 @@ use http::header;
 use http::request::Parts;
 
 use super::api_error::ApiError;
-use super::auth::USER_HEADERS;
 use super::state::AppState;
+
+/// Headers in which clients of this API family repeat the user's id. Optional; a wrong id is refused.
+pub(super) const USER_HEADERS: [&str; 6] =
+    ["new-api-user", "veloera-user", "voapi-user", "user-id", "rix-api-user", "neo-api-user"];
 
 /// Refuses a write by cookie that does not come from this site. Where the browser sends neither `Origin` nor
 /// `Sec-Fetch-Site`, one of `USER_HEADERS` is required instead: pages of other sites cannot send it.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::dashboard::DashboardFiles;
+use super::dashboard::files::DashboardFiles;
 use crate::domain::clock::Clock;
 use crate::domain::page::FirstPage;
 use crate::domain::setting::Setting;

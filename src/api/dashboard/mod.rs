@@ -1,7 +1,7 @@
 //! Serves the dashboard, the built files of `dashboard/`. The dashboard has no rights of its own: it calls the API like
 //! any other client.
 
-mod files;
+pub mod files;
 
 use std::sync::Arc;
 

@@ -41,7 +41,7 @@ impl<'a> Growth<'a> {
 async fn used_quota(location: &Location) -> Result<i128, ImportError> {
     let mut source = Source::open(location, false).await?;
     let schema = Schema::read(&mut source).await?;
-    let used = source.used_quota(&schema).await?;
+    let used = schema.read_used_quota(&mut source).await?;
     source.close().await;
     Ok(used)
 }

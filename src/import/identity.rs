@@ -8,14 +8,6 @@ use super::rows::{ForeignToken, ForeignUser};
 use crate::domain::key::{ApiKey, Digest, DigestKey};
 use crate::storage::imports::ImportedRow;
 
-/// Characters of a username that are kept.
-const NAME_CHARS: usize = 100;
-
-/// The username as it is kept.
-pub fn name(username: &str) -> String {
-    username.chars().take(NAME_CHARS).collect()
-}
-
 /// The digest of the password hash there, by which another run knows the account; `None` without a password.
 pub fn password_digest(user: &ForeignUser, digests: &DigestKey) -> Option<Digest> {
     (!user.password.is_empty()).then(|| digests.digest(&user.password))
@@ -122,7 +114,7 @@ impl Identity {
             && !same.is_proven
             && self.stranger.is_none()
         {
-            self.stranger = Some((user.id, before.clone(), name(&user.username)));
+            self.stranger = Some((user.id, before.clone(), names::kept(&user.username)));
         }
     }
 

@@ -15,6 +15,7 @@ mod identity;
 mod location;
 mod names;
 mod plan;
+mod planned;
 mod report;
 mod rows;
 mod rules;
@@ -193,7 +194,7 @@ async fn history(
         HistoryDays::Last(days) => now.get().saturating_sub(i64::from(days).saturating_mul(DAY)).max(0),
     };
     let is_separate = logs.is_some();
-    let used = source.used_quota(users).await?;
+    let used = users.read_used_quota(source).await?;
     let logs = logs.unwrap_or(source);
     match LogSchema::read(logs).await? {
         Some(schema) => {

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::administrators::{Admitted, admit};
 use super::findings::{Detail, Finding, Found};
-use super::identity::{self, Identity, Marks};
-use super::names::Names;
+use super::identity::{self, Identity};
+use super::names::{self, Names};
+use super::planned::{Account, Known, NewAccount, PlannedToken, PlannedUser, UsageTally};
 use super::report::{Report, Subject};
 use super::rows::{ForeignToken, ForeignUsage, ForeignUser};
-use super::rules::{MappedToken, MappedUser, is_deleted, map_token, map_user};
+use super::rules::{MappedUser, is_deleted, map_token, map_user};
 use super::target::Target;
 use super::{Destination, ImportError, ImportOptions};
 use crate::domain::bounds;
@@ -24,76 +25,6 @@ use crate::storage::imports::ImportedUsage;
 /// The largest id that is kept. Half of the ids of a cell remain for new ones; larger ones belong to other cells
 /// ([`crate::domain::cell`]).
 pub const MAX_KEPT_ID: i64 = (1 << 39) - 1;
-
-/// What this installation has already, of a part of the accounts.
-#[derive(Debug, Default)]
-pub struct Known {
-    /// Imported before: ids there and here.
-    pub users: HashMap<i64, i64>,
-    pub tokens: HashMap<i64, i64>,
-    pub access_tokens: HashSet<i64>,
-    pub history: HashSet<i64>,
-    /// Imported accounts, by their id here, that were deleted since.
-    pub gone: HashSet<i64>,
-    /// What the imported rows were like then.
-    pub marks: Marks,
-    /// Ids in use here.
-    pub user_ids: HashSet<i64>,
-    pub token_ids: HashSet<i64>,
-    /// Keys in use here.
-    pub keys: HashSet<Digest>,
-}
-
-/// What is to be written for an account.
-pub struct PlannedUser {
-    pub foreign_id: i64,
-    pub account: Account,
-    /// New tokens.
-    pub tokens: Vec<PlannedToken>,
-    /// Tokens that were imported before: ids there and here.
-    pub known_tokens: HashMap<i64, i64>,
-    /// The digest of an access token.
-    pub access_token: Option<Digest>,
-    /// `token_id` is that of the other service, 0 if none is meant.
-    pub usage: Vec<ForeignUsage>,
-}
-
-/// Sums over the usage of an account, and what was found in it.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct UsageTally {
-    pub quota: i64,
-    pub requests: i64,
-    /// In the other database.
-    pub source_quota: i64,
-    pub found: Vec<Found>,
-}
-
-pub enum Account {
-    /// It was imported before.
-    Present(UserId),
-    New(Box<NewAccount>),
-    /// The untouched root account becomes this one.
-    Root(UserId, Box<NewAccount>),
-}
-
-pub struct NewAccount {
-    /// The id to keep; `None`: a new one.
-    pub id: Option<UserId>,
-    pub username: Username,
-    /// The username there and the digest of the password hash there, by which another run knows the account.
-    pub name_there: String,
-    pub password_digest: Option<Digest>,
-    /// Its password is not imported, and it gets a new one.
-    pub needs_password: bool,
-    pub mapped: MappedUser,
-}
-
-pub struct PlannedToken {
-    pub foreign_id: i64,
-    /// The id to keep; `None`: a new one.
-    pub id: Option<TokenId>,
-    pub mapped: MappedToken,
-}
 
 /// The state of one pass.
 pub struct Planner<'a> {
@@ -252,7 +183,7 @@ impl<'a> Planner<'a> {
         needs_password: bool,
     ) -> Box<NewAccount> {
         let password_digest = identity::password_digest(user, self.here.vault.digests());
-        let name_there = identity::name(&user.username);
+        let name_there = names::kept(&user.username);
         Box::new(NewAccount { id, username, name_there, password_digest, needs_password, mapped })
     }
 

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use zeroize::Zeroizing;
 
 use super::findings::{Detail, Finding, Found};
-use super::plan::UsageTally;
+use super::planned::UsageTally;
 use crate::domain::money::Quota;
 
 /// Rows named in the JSON report for each finding; beyond that they are counted.

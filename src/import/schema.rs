@@ -297,9 +297,18 @@ impl Schema {
         )
     }
 
-    /// What all accounts have used: two numbers, of which the first counts 2^32 each. SQLite refuses sums beyond 2^63, the
-    /// other databases have no bound.
-    pub fn used_quota(&self) -> String {
+    /// What all accounts have used.
+    ///
+    /// # Errors
+    /// As [`Source::fetch`].
+    pub async fn read_used_quota(&self, source: &mut Source) -> Result<i128, SourceError> {
+        let row = source.fetch(self.used_quota()).await?.into_iter().next().unwrap_or_default();
+        let part = |at: usize| row.get(at).cloned().flatten().and_then(|text| text.parse().ok()).unwrap_or(0_i128);
+        Ok(part(0).saturating_mul(1 << 32).saturating_add(part(1)))
+    }
+
+    /// Two numbers, of which the first counts 2^32 each. SQLite refuses sums beyond 2^63, the other databases have no bound.
+    fn used_quota(&self) -> String {
         let used = self.users.name("used_quota");
         let dialect = self.dialect;
         let (high, low) = match dialect {

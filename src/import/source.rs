@@ -10,7 +10,6 @@ use futures_util::stream::BoxStream;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, MySqlConnection, PgConnection, Row, SqliteConnection};
 
 use super::location::Location;
-use super::schema::Schema;
 
 /// The values of a row; `None` is null.
 pub type TextRow = Vec<Option<String>>;
@@ -182,16 +181,6 @@ impl Source {
         let rows = self.fetch(sql).await?;
         let value = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
         Ok(value.and_then(|text| text.parse().ok()).unwrap_or(0))
-    }
-
-    /// What all accounts have used.
-    ///
-    /// # Errors
-    /// As [`Source::fetch`].
-    pub async fn used_quota(&mut self, schema: &Schema) -> Result<i128, SourceError> {
-        let row = self.fetch(schema.used_quota()).await?.into_iter().next().unwrap_or_default();
-        let part = |at: usize| row.get(at).cloned().flatten().and_then(|text| text.parse().ok()).unwrap_or(0_i128);
-        Ok(part(0).saturating_mul(1 << 32).saturating_add(part(1)))
     }
 
     /// Ends the snapshot and the connection.

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use super::findings::Finding;
 use super::identity::Earlier;
 use super::names::Names;
-use super::plan::{Account, Known, NewAccount, PlannedToken, PlannedUser, UsageTally};
+use super::planned::{Account, Known, NewAccount, PlannedToken, PlannedUser, UsageTally};
 use super::report::{IssuedPassword, Report, Subject};
 use super::rows::{ForeignToken, ForeignUser};
 use super::rules::is_deleted;

@@ -40,7 +40,7 @@ pub struct Admin(pub Caller);
 pub struct Gateway(pub GatewayId);
 
 /// A gateway that sends its credential in `X-Gateway-Credential`, because `Authorization` holds its client's API key.
-pub struct GatewayInFront;
+pub struct GatewayInFront(pub GatewayId);
 
 /// Any caller except a page of another site. For calls that set or end the session cookie. Programs, which send neither
 /// `Origin` nor `Sec-Fetch-Site`, are allowed.
@@ -107,7 +107,7 @@ impl FromRequestParts<Arc<AppState>> for GatewayInFront {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
-        gateway(parts, app, HeaderName::from_static("x-gateway-credential")).await.map(|_| Self)
+        gateway(parts, app, HeaderName::from_static("x-gateway-credential")).await.map(Self)
     }
 }
 

@@ -120,13 +120,20 @@ impl App {
             queue: config.ledger.queue,
             calendar,
             groups: groups.clone(),
+            client_addresses: config.usage.client_addresses,
         };
+        let refused_requests = Arc::new(RefusedRequests::new(
+            db.clone(),
+            Arc::clone(&clock),
+            config.usage.client_addresses,
+            &mut registry,
+        ));
         let (repairs, repair_queue) = ClockRepairs::new();
         let repairer = ClockRepairer::new(db.clone(), Arc::clone(&clock), calendar, invalidator.clone());
         let clock_metrics = ClockMetrics::register(&mut registry);
         let clock_reader = Arc::new(ClockReader::new(db.clone(), Arc::clone(&clock), clock_metrics));
-        let lanes = Lanes::start(&db, &clock, &repairs, &rng, &balances, &ledger_rules, &mut registry);
-        let refused_requests = Arc::new(RefusedRequests::new(db.clone(), &mut registry));
+        let lanes =
+            Lanes::start(&db, &clock, &repairs, &rng, &balances, &refused_requests, &ledger_rules, &mut registry);
         let job_metrics = JobMetrics::register(&mut registry, jobs::names());
         let ledger = Ledger::new(
             db.clone(),
@@ -160,12 +167,12 @@ impl App {
             charge_history: ChargeHistory::new(
                 db.clone(),
                 Arc::clone(&clock),
-                key_holders,
+                Arc::clone(&key_holders),
                 Arc::clone(&rate_limiter),
                 Arc::clone(&reports),
                 config.usage.time_zone,
             ),
-            request_history: RequestHistory::new(db.clone(), Arc::clone(&clock), Arc::clone(&reports)),
+            request_history: RequestHistory::new(db.clone(), Arc::clone(&clock), key_holders, Arc::clone(&reports)),
             usage_reports: UsageReports::new(
                 db.clone(),
                 Arc::clone(&clock),

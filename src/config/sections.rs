@@ -8,6 +8,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use crate::domain::cell::CellLabel;
+use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::ip_allowlist::network;
 use crate::domain::page::FirstPage;
 use crate::domain::usage::UnlimitedLimit;
@@ -155,6 +156,7 @@ pub struct Usage {
     #[serde(deserialize_with = "weekday")]
     pub week_starts: chrono::Weekday,
     pub retention_days: u32,
+    pub client_addresses: ClientAddresses,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::PREFIX;
 use crate::domain::setting::{Setting, SettingValue};
 
-const SHOWN: [&str; 25] = [
+const SHOWN: [&str; 26] = [
     "http.public_url",
     "dashboard.api_base_url",
     "accounts.registration",
@@ -18,6 +18,7 @@ const SHOWN: [&str; 25] = [
     "usage.time_zone",
     "usage.week_starts",
     "usage.retention_days",
+    "usage.client_addresses",
     "limits.search_per_minute",
     "limits.login_per_minute",
     "limits.usage_per_minute",

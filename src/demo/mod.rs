@@ -17,7 +17,7 @@ use crate::domain::bounds;
 use crate::domain::caller::{Caller, Credential, Origin};
 use crate::domain::clock::{Clock, ManualClock};
 use crate::domain::group::Group;
-use crate::domain::id::TokenId;
+use crate::domain::id::{GatewayId, TokenId};
 use crate::domain::ip_allowlist::IpAllowlist;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::model_limits::ModelLimits;
@@ -25,6 +25,7 @@ use crate::domain::money::Quota;
 use crate::domain::password::TypedPassword;
 use crate::domain::period_limits::PeriodLimits;
 use crate::domain::rate_limits::RateLimits;
+use crate::domain::refusals::RefusedCall;
 use crate::domain::time::{DAY, Lifetime, UnixTime};
 use crate::domain::token::{NewToken, RequestedQuota, Switch, TokenName, TokenNote};
 use crate::domain::token_patch::{QuotaChange, TokenPatch};
@@ -117,7 +118,7 @@ pub async fn fill(
         limits::apply(state, created).await?;
     }
     for created in &created {
-        go_on_using(state, created).await?;
+        go_on_using(state, gateways.main, created).await?;
     }
     accounts::limit_accounts(state, &people).await?;
     state.authenticator.by_access_token(&access_token).await?;
@@ -236,7 +237,7 @@ async fn apply_final_state(
 
 /// Clients go on sending requests with a key that can no longer be used, and one of them asks for a model that its key
 /// does not allow. All of these are refused.
-async fn go_on_using(state: &AppState, created: &CreatedKey) -> Result<(), DemoError> {
+async fn go_on_using(state: &AppState, gateway: GatewayId, created: &CreatedKey) -> Result<(), DemoError> {
     let (model, requests) = match created.key.final_state {
         _ if created.key.is_customer() => ("claude-sonnet-4", 6),
         FinalState::Disabled | FinalState::Locked | FinalState::Exhausted => {
@@ -247,7 +248,7 @@ async fn go_on_using(state: &AppState, created: &CreatedKey) -> Result<(), DemoE
     };
     let context = RequestContext { model: Some(model.to_owned()), ..RequestContext::default() };
     for _ in 0..requests {
-        state.ledger.verify(&created.text, &context, Some(Quota::LEAST)).await?;
+        state.ledger.verify((gateway, RefusedCall::Verify), &created.text, &context, Some(Quota::LEAST)).await?;
     }
     Ok(())
 }

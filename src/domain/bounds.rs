@@ -123,8 +123,26 @@ pub const MAX_REFUSED_ROWS: i64 = 100;
 /// not fit is not counted.
 pub const MAX_REFUSED_WAITING: usize = 10_000;
 
-/// Seconds between two writes of the counts of refused requests.
+/// Seconds between two writes of the counts and samples of refused requests.
 pub const REFUSED_WRITE_SECONDS: u64 = 5;
+
+/// Single refused requests of one key and reason that are kept in a minute.
+pub const MAX_REFUSALS_A_MINUTE: u32 = 5;
+
+/// Single refused requests that a server writes at once: 50 a second.
+pub const MAX_REFUSALS_WRITTEN: usize = 250;
+
+/// Single refused requests that wait to be written: less than a megabyte.
+pub const MAX_REFUSALS_WAITING: usize = 1_000;
+
+/// Keys and reasons of which refused requests are told apart in a minute: about two megabytes.
+pub const MAX_REFUSAL_KINDS: usize = 10_000;
+
+/// Single refused requests that are kept in all: about four gigabytes.
+pub const MAX_REFUSALS: i64 = 20_000_000;
+
+/// Days for which single refused requests are kept.
+pub const REFUSAL_DAYS: i64 = 7;
 
 /// How often the database's clock is read.
 pub const CLOCK_INTERVAL: Duration = Duration::from_secs(1);

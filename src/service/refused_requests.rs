@@ -1,7 +1,8 @@
-//! Counts requests of gateways that the ledger refused, so that the owners of tokens see why (spec §13.7).
+//! Records requests of gateways that the ledger refused, so that the owners of tokens see why: all of them as counts (spec
+//! §13.7), some of them as single rows (spec §13.8).
 //!
-//! `verify` writes nothing and a refused charge neither, so counts are kept in memory and added to the table every few
-//! seconds. They are not balances: a server that is killed loses those of the last seconds.
+//! `verify` writes nothing and a refused charge neither, so both are kept in memory and written every few seconds. They are not
+//! balances: a server that is killed loses those of the last seconds.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -12,46 +13,74 @@ use prometheus_client::registry::Registry;
 
 use crate::domain::bounds;
 use crate::domain::calendar::Moment;
-use crate::domain::id::{TokenId, UserId};
-use crate::domain::ledger::{Refusal, RefusalReason};
+use crate::domain::client_addresses::{ClientAddresses, StoredAddress};
+use crate::domain::clock::Clock;
+use crate::domain::ledger::RefusalReason;
+use crate::domain::refusals::{RefusalSample, RefusalSampler, RefusedRequest};
 use crate::domain::refused_requests::RefusedKind;
-use crate::storage::{Db, StorageError, refused_requests};
+use crate::domain::time::UnixTime;
+use crate::storage::{Db, StorageError, refusals, refused_requests};
 use crate::telemetry::refused_requests::RefusedMetrics;
 
 /// Kinds in one statement.
 const BATCH: usize = 1_000;
 
-/// Counts refused requests, and writes the counts.
+/// Counts refused requests and samples them, and writes both.
 #[derive(Debug)]
 pub struct RefusedRequests {
     db: Db,
+    clock: Arc<dyn Clock>,
+    addresses: ClientAddresses,
     waiting: Mutex<Waiting>,
+    sampler: Mutex<RefusalSampler>,
     metrics: RefusedMetrics,
 }
 
 impl RefusedRequests {
+    /// `addresses` says what is stored of the addresses of end clients.
     #[must_use]
-    pub fn new(db: Db, registry: &mut Registry) -> Self {
-        Self { db, waiting: Mutex::default(), metrics: RefusedMetrics::register(registry) }
+    pub fn new(db: Db, clock: Arc<dyn Clock>, addresses: ClientAddresses, registry: &mut Registry) -> Self {
+        let (waiting, sampler, metrics) = (Mutex::default(), Mutex::default(), RefusedMetrics::register(registry));
+        Self { db, clock, addresses, waiting, sampler, metrics }
     }
 
-    /// Counts a refused request of a token.
-    pub fn count(&self, user_id: UserId, token_id: TokenId, refusal: Refusal, at: &Moment) {
-        let reason = refusal.reason;
-        // Deleted just now. Keys deleted earlier are not found, and so not counted either.
-        if reason == RefusalReason::InvalidKey {
-            return;
+    /// Records a refused request. Does not wait for the database.
+    pub fn record(&self, request: &RefusedRequest<'_>, at: &Moment) {
+        let reason = request.refusal.reason;
+        // A key that is deleted just now is still known. Keys deleted earlier are not, and so are not counted either.
+        if let Some((user_id, token_id)) = request.token
+            && reason != RefusalReason::InvalidKey
+        {
+            self.metrics.refused(reason.as_str());
+            self.add(RefusedKind { user_id, day: at.today, token_id, reason }, 1);
         }
-        self.metrics.refused(reason.as_str());
-        self.add(RefusedKind { user_id, day: at.today, token_id, reason }, 1);
+        lock(&self.sampler).offer(request);
     }
 
-    /// Writes what waits. What cannot be written waits on.
+    /// Writes what waits. Counts that cannot be written wait on; samples are given up.
     ///
     /// # Errors
     /// The database failed.
     pub async fn write(&self) -> Result<(), StorageError> {
-        let counts: Vec<_> = std::mem::take(&mut self.waiting().0).into_iter().collect();
+        let samples = self.take_samples(self.clock.now());
+        let counted = self.write_counts().await;
+        if samples.is_empty() {
+            return counted;
+        }
+        counted.and(refusals::insert(&mut *self.db.acquire().await?, &samples).await)
+    }
+
+    fn take_samples(&self, now: UnixTime) -> Vec<(RefusalSample, Option<StoredAddress>)> {
+        let samples = lock(&self.sampler).take(now, bounds::MAX_REFUSALS_WRITTEN);
+        let with_address = |sample: RefusalSample| {
+            let ip = sample.ip.and_then(|ip| self.addresses.stored(ip));
+            (sample, ip)
+        };
+        samples.into_iter().map(with_address).collect()
+    }
+
+    async fn write_counts(&self) -> Result<(), StorageError> {
+        let counts: Vec<_> = std::mem::take(&mut lock(&self.waiting).0).into_iter().collect();
         for (n, batch) in counts.chunks(BATCH).enumerate() {
             let written = async { refused_requests::add(&mut *self.db.acquire().await?, batch).await };
             if let Err(error) = written.await {
@@ -70,20 +99,21 @@ impl RefusedRequests {
         loop {
             ticks.tick().await;
             if let Err(error) = self.write().await {
-                tracing::warn!(%error, "counts of refused requests could not be written; the next round tries again");
+                tracing::warn!(%error, "refused requests could not be written; the next round writes the counts");
             }
         }
     }
 
     fn add(&self, kind: RefusedKind, requests: i64) {
-        if !self.waiting().add(kind, requests) {
+        if !lock(&self.waiting).add(kind, requests) {
             self.metrics.uncounted(requests);
         }
     }
+}
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// A panic elsewhere leaves counts and samples as they were.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Counts that are not written yet, in the order in which their rows are locked.
@@ -112,6 +142,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::id::{TokenId, UserId};
     use crate::domain::time::Day;
 
     #[test]

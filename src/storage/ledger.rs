@@ -254,6 +254,9 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
     fn column<T, U>(rows: &[T], value: impl Fn(&T) -> U) -> Vec<U> {
         rows.iter().map(value).collect()
     }
+    fn address(request: &RequestDetails) -> Option<String> {
+        request.ip.as_ref().map(|ip| ip.as_str().to_owned())
+    }
     let Changes { now, wallets, tokens, charges, new_reservations, changed_reservations, idempotency_records } =
         changes;
     let sums = usage_sums(charges);
@@ -341,7 +344,7 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(charges, |charge| charge.day) as &[Day],
         &column(charges, |charge| charge.request.model.clone()),
         &column(charges, |charge| charge.request.request_id.clone()) as &[Option<String>],
-        &column(charges, |charge| charge.request.ip.map(|ip| ip.to_string())) as &[Option<String>],
+        &column(charges, |charge| address(&charge.request)) as &[Option<String>],
         &column(charges, |charge| charge.quota.get()),
         &column(charges, |charge| charge.shortfall.get()),
         &column(charges, |charge| charge.counts.prompt_tokens),
@@ -362,7 +365,7 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(new_reservations, |new| new.reservation.gateway_id.map(GatewayId::get)) as &[Option<i64>],
         &column(new_reservations, |new| new.request.model.clone()),
         &column(new_reservations, |new| new.request.request_id.clone()) as &[Option<String>],
-        &column(new_reservations, |new| new.request.ip.map(|ip| ip.to_string())) as &[Option<String>],
+        &column(new_reservations, |new| address(&new.request)) as &[Option<String>],
         &column(new_reservations, |new| new.reservation.held.get()),
         &column(new_reservations, |new| new.reservation.from_remain),
         &column(new_reservations, |new| new.reservation.expires_at.get()),

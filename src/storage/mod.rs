@@ -24,6 +24,7 @@ mod metrics;
 mod migrations;
 pub mod notifications;
 mod pool;
+pub mod refusals;
 pub mod refused_requests;
 pub mod request_history;
 pub mod reservations;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Conn, StorageError};
+use crate::domain::client_addresses::StoredAddress;
 use crate::domain::id::{ReservationId, UserId};
 use crate::domain::ledger::{OnExpiry, RequestDetails, Reservation, ReservationHandle, ReservationState, Settlement};
 use crate::domain::time::UnixTime;
@@ -52,7 +53,7 @@ pub async fn list_by_ids(
                 state,
             };
             // Only an address is ever written.
-            let ip = row.ip.and_then(|ip| ip.parse().ok());
+            let ip = row.ip.map(StoredAddress::from_stored);
             (row.id, (reservation, RequestDetails { model: row.model, request_id: row.request_id, ip }))
         })
         .collect())

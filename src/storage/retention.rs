@@ -20,7 +20,7 @@ pub async fn lock(conn: &mut Conn) -> Result<bool, StorageError> {
 }
 
 /// Lets this transaction wait at most 100 ms for a lock.
-async fn wait_briefly(conn: &mut Conn) -> Result<(), StorageError> {
+pub(super) async fn wait_briefly(conn: &mut Conn) -> Result<(), StorageError> {
     sqlx::query_scalar!(r#"select set_config('lock_timeout', '100ms', true) as "set!""#).fetch_one(conn).await?;
     Ok(())
 }

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// One valid row of every table, each with the id 1.
-const ROWS: [&str; 14] = [
+const ROWS: [&str; 16] = [
     "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
@@ -35,13 +35,20 @@ const ROWS: [&str; 14] = [
     "insert into sign_in_limits (account, network, tat) values ('\\x01', '', 1)",
     "insert into sign_in_networks (user_id, network, last_time) values (1, '192.0.2.1', 1)",
     "insert into sign_in_lockouts (account, user_id, last_time) values ('\\x01', 1, 1)",
+    "insert into refused_requests (user_id, day, token_id, reason, requests) \
+     values (1, '2026-03-10', 1, 'token_expired', 1)",
+    "insert into refusals (at, user_id, token_id, gateway_id, call, reason, model, suppressed) \
+     values (1, 1, 1, 1, 'verify', 'token_expired', '', 0)",
 ];
 
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 71] = [
+const BREAKS: [Break; 74] = [
+    ("refused_requests_pkey", &[ROWS[14]]),
+    ("refused_requests_positive", &["update refused_requests set requests = 0"]),
+    ("refusals_suppressed_not_negative", &["update refusals set suppressed = -1"]),
     ("installation_pkey", &[ROWS[0]]),
     (
         "installation_one_row",
@@ -259,6 +266,8 @@ async fn every_constraint_outside_the_ledger_is_tested(pool: PgPool) {
         "sign_in_limits",
         "sign_in_networks",
         "sign_in_lockouts",
+        "refused_requests",
+        "refusals",
     ];
     assert_all_tested(&pool, &tables, &BREAKS).await;
 }

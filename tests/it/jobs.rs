@@ -22,6 +22,9 @@ use crate::harness::{Caller, Client, START, Server, TestApp};
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
 
+/// The partitions of charges and their indexes.
+const PARTITIONS: &str = "pg_inherits where inhparent in ('charges'::regclass, 'charges_of_token'::regclass)";
+
 fn jobs(app: &TestApp, retention_days: u32) -> Jobs {
     let clock: Arc<dyn Clock> = app.clock.clone();
     let limits = Limits { search: 0, login: 0, usage: 0, drop_in: 0, wrong_keys: 0, register: 0 };
@@ -107,9 +110,9 @@ async fn one_server_at_a_time_runs_the_jobs_and_the_others_do_not_wait(pool: PgP
     let jobs = jobs(&app, 90);
     let mut other = app.pool.begin().await.unwrap();
     sqlx::query("select pg_advisory_xact_lock(1953064057)").execute(&mut *other).await.unwrap();
-    let before = count(&app.pool, "pg_inherits").await;
+    let before = count(&app.pool, PARTITIONS).await;
     jobs.run_as_of(app.clock.now()).await.unwrap();
-    assert_eq!(count(&app.pool, "pg_inherits").await, before, "another server runs the jobs");
+    assert_eq!(count(&app.pool, PARTITIONS).await, before, "another server runs the jobs");
     other.rollback().await.unwrap();
     jobs.run_as_of(app.clock.now()).await.unwrap();
     assert!(count(&app.pool, "pg_inherits").await > before);
@@ -172,7 +175,7 @@ async fn nothing_waits_behind_a_partition_that_a_backup_reads(pool: PgPool) {
     let mut backup = app.pool.begin().await.unwrap();
     sqlx::query("select count(*) from charges").execute(&mut *backup).await.unwrap();
     app.clock.advance(5 * DAY);
-    let before = count(&app.pool, "pg_inherits").await;
+    let before = count(&app.pool, PARTITIONS).await;
     let finished = jobs.run_as_of(app.clock.now());
     let charges = async {
         for _ in 0..20 {
@@ -181,7 +184,7 @@ async fn nothing_waits_behind_a_partition_that_a_backup_reads(pool: PgPool) {
     };
     let (finished, ()) = tokio::join!(finished, charges);
     finished.unwrap();
-    assert_eq!(count(&app.pool, "pg_inherits").await, before, "no partition is made or dropped while a backup reads");
+    assert_eq!(count(&app.pool, PARTITIONS).await, before, "no partition is made or dropped while a backup reads");
     // No request for a lock on charges that excludes readers or writers may have been left in the queue.
     let waiting = "pg_locks where not granted \
                    and database = (select oid from pg_database where datname = current_database())";
@@ -290,4 +293,42 @@ async fn counts_of_refused_requests_are_kept_as_long_as_charges(pool: PgPool) {
     jobs(&app, 90).run_as_of(UnixTime::new(START)).await.unwrap();
     assert_eq!(count(&app.pool, "refused_requests where day = '2025-12-09'").await, 0);
     assert_eq!(count(&app.pool, "refused_requests where day = '2025-12-10'").await, 6_000);
+}
+
+/// The days of the partitions of refusals.
+async fn days_of_refusals(app: &TestApp) -> Vec<String> {
+    let days = "select substr(inhrelid::regclass::text, 10) from pg_inherits where inhparent = 'refusals'::regclass \
+                and inhrelid <> 'refusals_rest'::regclass order by 1";
+    sqlx::query_scalar(days).fetch_all(&app.pool).await.unwrap()
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn refusals_are_dropped_by_days_when_they_are_a_week_old_or_too_many(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let jobs = jobs(&app, 90);
+    let refuse = async |at: i64| {
+        let insert = "insert into refusals (at, user_id, token_id, gateway_id, call, reason, model, suppressed) \
+                      values ($1, 1, 1, 1, 'verify', 'token_expired', '', 0)";
+        sqlx::query(insert).bind(at).execute(&app.pool).await.unwrap();
+    };
+    // Of a time before the first partition.
+    refuse(START - 20 * DAY).await;
+    jobs.run_as_of(app.clock.now()).await.unwrap();
+    assert_eq!(count(&app.pool, "refusals").await, 0, "too old, and in no partition");
+    let days = days_of_refusals(&app).await;
+    assert_eq!((days.len(), days[0].as_str(), days[8].as_str()), (9, "20260309", "20260317"));
+    refuse(START).await;
+    refuse(START + DAY).await;
+    for _ in 0..8 {
+        app.clock.advance(DAY);
+        jobs.run_as_of(app.clock.now()).await.unwrap();
+    }
+    assert_eq!((count(&app.pool, "refusals").await, days_of_refusals(&app).await[0].as_str()), (1, "20260311"));
+    // Ids tell how many there are.
+    sqlx::query("select setval(pg_get_serial_sequence('refusals', 'id'), 20000000)").execute(&app.pool).await.unwrap();
+    jobs.run_as_of(app.clock.now()).await.unwrap();
+    assert_eq!(count(&app.pool, "refusals").await, 1);
+    sqlx::query("select setval(pg_get_serial_sequence('refusals', 'id'), 20000004)").execute(&app.pool).await.unwrap();
+    jobs.run_as_of(app.clock.now()).await.unwrap();
+    assert_eq!(count(&app.pool, "refusals").await, 0, "more than 20 million");
 }

@@ -16,6 +16,7 @@ use crate::api::state::AppState;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::ledger::RequestContext;
 use crate::domain::money::Quota;
+use crate::domain::refusals::RefusedCall;
 
 /// Forward-auth for nginx, Caddy, Traefik and Envoy: `Authorization` is the end client's, and the gateway's credential
 /// comes in `X-Gateway-Credential`. Answers 200 or the status of the refusal.
@@ -26,17 +27,18 @@ use crate::domain::money::Quota;
     responses((status = 200, body = Envelope<VerificationBody>)))]
 pub async fn auth(
     State(app): State<Arc<AppState>>,
-    _: GatewayInFront,
+    GatewayInFront(gateway): GatewayInFront,
     KeyHolder(key): KeyHolder,
     ClientIp(ip): ClientIp,
 ) -> Result<Response, Refused<KeyRefused>> {
     let context = RequestContext { model: None, ip: ip.map_or(ClientAddress::Unknown, ClientAddress::Known) };
     // A key with nothing left is refused.
-    let verification = app.ledger.verify(&key, &context, Some(Quota::LEAST)).await?;
+    let verification =
+        app.ledger.verify((gateway, RefusedCall::ForwardAuth), &key, &context, Some(Quota::LEAST)).await?;
     if let Some(refusal) = verification.refusal {
         return Err(refusal.into());
     }
-    app.ledger.count_request(&verification)?;
+    app.ledger.count_request(gateway, &verification, &context)?;
     let body = VerificationBody::from(&verification);
     let headers = body.headers();
     let mut response = Envelope::of(body).into_response();

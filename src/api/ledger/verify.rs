@@ -16,6 +16,7 @@ use crate::api::limits::ExceededBody;
 use crate::api::refused::Refused;
 use crate::api::state::AppState;
 use crate::domain::ledger::Refusal;
+use crate::domain::refusals::RefusedCall;
 use crate::service::ledger::Verification;
 
 /// May this key be used? Omitted fields are not checked.
@@ -106,12 +107,13 @@ impl From<&Verification> for VerificationBody {
     responses((status = 200, body = Envelope<VerificationBody>)))]
 pub async fn verify(
     State(app): State<Arc<AppState>>,
-    _: Gateway,
+    Gateway(gateway): Gateway,
     Json(body): Json<VerifyBody>,
 ) -> Result<Envelope<VerificationBody>, Refused<(InvalidModel, InvalidIp, AmbiguousAmount, InvalidQuota, InvalidUsd)>> {
     let context = context(body.model, body.ip.as_deref())?;
     let quota = optional_amount(body.quota, body.usd.as_ref())?;
-    let verification = app.ledger.verify(body.key.as_deref().unwrap_or_default(), &context, quota).await?;
+    let key = body.key.as_deref().unwrap_or_default();
+    let verification = app.ledger.verify((gateway, RefusedCall::Verify), key, &context, quota).await?;
     Ok(Envelope::of(VerificationBody::from(&verification)))
 }
 

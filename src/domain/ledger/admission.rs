@@ -1,9 +1,8 @@
 //! Whether a request may use a token: one function decides for verify, charge, reserve and forward-auth.
 
-use std::net::IpAddr;
-
 use super::{Accounts, Refusal, RefusalReason};
 use crate::domain::calendar::Moment;
+use crate::domain::client_addresses::{ClientAddresses, StoredAddress};
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::money::Quota;
 use crate::domain::rate_limits::{RateCounters, RateLimits};
@@ -27,28 +26,29 @@ pub struct RequestDetails {
     pub model: String,
     /// The gateway's id of the request, or the one that it was answered. Rows of older versions have none.
     pub request_id: Option<String>,
-    /// The end client's address, if it was sent.
-    pub ip: Option<IpAddr>,
+    /// The end client's address, if it was sent and is stored.
+    pub ip: Option<StoredAddress>,
 }
 
 impl RequestContext {
     /// The same as it is stored.
     #[must_use]
-    pub fn details(&self, request_id: String) -> RequestDetails {
+    pub fn details(&self, request_id: String, addresses: ClientAddresses) -> RequestDetails {
         RequestDetails {
             model: self.model.clone().unwrap_or_default(),
             request_id: Some(request_id),
-            ip: self.ip.known(),
+            ip: self.ip.known().and_then(|ip| addresses.stored(ip)),
         }
     }
 }
 
 impl RequestDetails {
-    /// What was requested.
+    /// What was requested. An address that is not stored whole is not checked again.
     #[must_use]
     pub fn context(&self) -> RequestContext {
         let model = Some(self.model.clone()).filter(|model| !model.is_empty());
-        RequestContext { model, ip: self.ip.map_or(ClientAddress::NotSent, ClientAddress::Known) }
+        let ip = self.ip.as_ref().and_then(StoredAddress::ip);
+        RequestContext { model, ip: ip.map_or(ClientAddress::NotSent, ClientAddress::Known) }
     }
 }
 

@@ -33,7 +33,7 @@ pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenStat
 pub use balances::{Balances, ChargeOutcome, Counts, Effect, Wallet};
 pub use key_state::{KeyState, StateName};
 pub use locked_token::{CurrentPolicy, LockedToken};
-pub use refusal::{Refusal, RefusalReason};
+pub use refusal::{Figures, Refusal, RefusalReason};
 pub use reservation::{
     Extension, OnExpiry, Reservation, ReservationHandle, ReservationHandleInvalid, ReservationState, Settlement,
 };

@@ -29,6 +29,12 @@ macro_rules! refusal_reasons {
                 }
             }
 
+            /// From the name.
+            #[must_use]
+            pub fn parse(name: &str) -> Option<Self> {
+                [$(Self::$reason),*].into_iter().find(|reason| reason.as_str() == name)
+            }
+
             const fn sentence(self) -> &'static str {
                 match self {
                     $(Self::$reason => $sentence,)*

@@ -30,9 +30,11 @@ use crate::storage::{self, Conn, Db, StorageError, retention};
 use crate::telemetry::jobs::JobMetrics;
 
 /// Every job that works on the tables, in this order.
-const JOBS: [Job; 12] = [
+const JOBS: [Job; 14] = [
     partitions::MAKE,
     partitions::DROP,
+    partitions::MAKE_OF_REFUSALS,
+    partitions::DROP_OF_REFUSALS,
     charges::JOB,
     idempotency_records::JOB,
     reservations::JOB,

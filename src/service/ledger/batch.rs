@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::rows::Rows;
 use crate::domain::calendar::Moment;
+use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::group::Groups;
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::ledger::{
-    Balances, LockedToken, Refusal, RefusalReason, RequestDetails, Reservation, ReservationState,
+    Balances, LockedToken, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation, ReservationState,
 };
 use crate::domain::money::Quota;
 use crate::domain::time::UnixTime;
@@ -42,6 +43,7 @@ pub(super) struct Batch<'a> {
     records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
     changes: Changes,
     rng: &'a Rng,
+    addresses: ClientAddresses,
 }
 
 /// The locked rows, before the time of the batch is known.
@@ -111,10 +113,10 @@ impl Locked {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(locked: Locked, at: Moment, rng: &'a Rng) -> Self {
+    pub(super) fn new(locked: Locked, at: Moment, rng: &'a Rng, addresses: ClientAddresses) -> Self {
         let Locked { balances, held, reserved_for, records } = locked;
         let changes = Changes::new(at.now);
-        Self { at, before: balances.clone(), balances, held, reserved_for, records, changes, rng }
+        Self { at, before: balances.clone(), balances, held, reserved_for, records, changes, rng, addresses }
     }
 
     /// Returns true if another transaction holds a row of this owner.
@@ -131,6 +133,11 @@ impl<'a> Batch<'a> {
     pub(super) fn add_record(&mut self, key: IdempotencyKey, record: IdempotencyRecord) {
         self.records.insert(key.clone(), record.clone());
         self.changes.idempotency_records.push((key, record));
+    }
+
+    /// What a request is for, as it is stored.
+    pub(super) fn details(&self, context: &RequestContext, request_id: String) -> RequestDetails {
+        context.details(request_id, self.addresses)
     }
 
     /// Adds the row of a charge.

@@ -11,8 +11,11 @@ use super::idempotency::Idempotency;
 use super::operation::Operation;
 use super::rows::Rows;
 use crate::domain::id::{GatewayId, UserId};
-use crate::domain::ledger::{ChargeOutcome, Counts, RefusalReason, RequestContext};
+use crate::domain::key::Digest;
+use crate::domain::ledger::{ChargeOutcome, Counts, Refusal, RequestContext};
 use crate::domain::money::Quota;
+use crate::domain::refusals::{RefusedCall, RefusedRequest};
+use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
 use crate::storage::ledger::{IdempotencyRecord, NewCharge, RecordedAnswer};
@@ -70,27 +73,27 @@ impl Ledger {
 
     /// Finds the token of a charge.
     async fn prepare(&self, gateway: GatewayId, key: &str, charge: ChargeRequest) -> Result<Prepared, LedgerError> {
-        let digest = self.digest(key)?;
         let ChargeRequest { quota, context, counts, request_id } = charge;
+        let call = (gateway, RefusedCall::Charge);
+        let unknown =
+            |digest: Option<&Digest>| self.unknown_key(call, digest, &context, Some(quota), request_id.as_deref());
+        let digest = self.digest(key).map_err(|_| unknown(None))?;
         let idempotency = request_id.as_ref().map(|request_id| {
             let Counts { prompt_tokens, completion_tokens } = counts;
             let what = format!("{} {prompt_tokens} {completion_tokens}", quota.get());
             Idempotency::new(gateway, request_id, &digest, &what, &context)
         });
-        let request_id = request_id.unwrap_or_else(|| self.new_request_id());
-        let step = match (self.find_key(&digest).await?, idempotency) {
-            (Some(key), idempotency) => {
-                let request_id = request_id.clone();
-                Step::Queue(Charge { gateway, key, quota, context, counts, request_id, idempotency })
-            }
+        let Some(key) = self.find_key(&digest).await? else {
             // The token may have been deleted since the charge was made. A retry still gets its answer (L4).
-            (None, Some(idempotency)) => {
-                let found = self.find_record(&idempotency, &digest).await?;
-                let (record, token) = found.ok_or(RefusalReason::InvalidKey)?;
-                Step::Answer(idempotency.charge(&record)?, token)
-            }
-            (None, None) => return Err(RefusalReason::InvalidKey.into()),
+            let idempotency = idempotency.ok_or_else(|| unknown(Some(&digest)))?;
+            let found = self.find_record(&idempotency, &digest).await?;
+            let (record, token) = found.ok_or_else(|| unknown(Some(&digest)))?;
+            let step = Step::Answer(idempotency.charge(&record)?, token);
+            return Ok(Prepared { request_id: request_id.unwrap_or_default(), step });
         };
+        let request_id = request_id.unwrap_or_else(|| self.new_request_id());
+        let step =
+            Step::Queue(Charge { gateway, key, quota, context, counts, request_id: request_id.clone(), idempotency });
         Ok(Prepared { request_id, step })
     }
 
@@ -104,10 +107,7 @@ impl Ledger {
             Step::Queue(charge) => {
                 let key = Arc::clone(&charge.key);
                 let outcome = self.lanes.queue(charge)?;
-                Either::Left(async move {
-                    let outcome = outcome.await.inspect_err(|error| self.count_refusal(&key, error));
-                    outcome.map(|outcome| (outcome, key.identity()))
-                })
+                Either::Left(async move { outcome.await.map(|outcome| (outcome, key.identity())) })
             }
             Step::Answer(outcome, token) => Either::Right(ready(Ok((outcome, token)))),
         };
@@ -180,7 +180,7 @@ impl Operation for Charge {
             user_id: self.owner(),
             reservation_id: None,
             day: batch.balances.charge_day(token, &batch.at),
-            request: self.context.details(self.request_id.clone()),
+            request: batch.details(&self.context, self.request_id.clone()),
             quota: self.quota,
             shortfall: Quota::ZERO,
             counts: self.counts,
@@ -192,5 +192,19 @@ impl Operation for Charge {
             batch.add_record(key.clone(), record);
         }
         Ok(outcome)
+    }
+
+    fn refused(&self, refusal: Refusal, at: UnixTime) -> Option<RefusedRequest<'_>> {
+        Some(RefusedRequest {
+            at,
+            token: Some((self.owner(), self.key.token.id)),
+            digest: None,
+            gateway: self.gateway,
+            call: RefusedCall::Charge,
+            refusal,
+            context: &self.context,
+            quota: Some(self.quota),
+            request_id: self.idempotency.is_some().then_some(&self.request_id),
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! Extend: let a reservation hold more, or for longer.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use super::Ledger;
 use super::batch::Batch;
@@ -8,8 +8,9 @@ use super::error::LedgerError;
 use super::operation::Operation;
 use super::rows::Rows;
 use crate::domain::id::{GatewayId, TokenId, UserId};
-use crate::domain::ledger::{Extension, ReservationHandle};
+use crate::domain::ledger::{Extension, Refusal, RequestContext, ReservationHandle};
 use crate::domain::money::Quota;
+use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 
 /// What a gateway wants a reservation to be. What it already is, it stays.
@@ -43,16 +44,7 @@ impl Ledger {
         reservation: ReservationHandle,
         request: ExtendRequest,
     ) -> Result<Extended, LedgerError> {
-        let token = Arc::default();
-        let operation = Extend { gateway, reservation, request, token: Arc::clone(&token) };
-        let extended = self.lanes.execute(operation).await;
-        if let Err(LedgerError::Refused(refusal)) = extended
-            && refusal.reason.concerns_key()
-            && let Some(token) = token.get()
-        {
-            self.refused.count(reservation.owner, *token, refusal, &self.now());
-        }
-        extended
+        self.lanes.execute(Extend { gateway, reservation, request, made_for: OnceLock::new() }).await
     }
 }
 
@@ -61,8 +53,8 @@ struct Extend {
     gateway: GatewayId,
     reservation: ReservationHandle,
     request: ExtendRequest,
-    /// The token that holds it, once its row was read: refusals are counted for it.
-    token: Arc<OnceLock<TokenId>>,
+    /// The token that holds it and what it was made for, once its row was read: a refusal names both.
+    made_for: OnceLock<(TokenId, RequestContext, Option<String>)>,
 }
 
 impl Operation for Extend {
@@ -82,12 +74,28 @@ impl Operation for Extend {
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Extended, LedgerError> {
         let id = self.reservation.id;
         let (held, request) = batch.reservation(id)?;
-        let _ = self.token.set(held.token_id);
+        let context = request.context();
+        let _ = self.made_for.set((held.token_id, context.clone(), request.request_id));
         let until = self.request.seconds.map(|seconds| batch.at.now.plus(seconds));
         let extension = Extension { quota: self.request.quota, until };
-        batch.balances.extend(self.gateway, id, extension, &request.context(), &batch.at)?;
+        batch.balances.extend(self.gateway, id, extension, &context, &batch.at)?;
         let (extended, _) = batch.reservation(id)?;
         let remain_quota = batch.balances.remain(extended.token_id);
         Ok(Extended { reserved: extended.held, expires_at: extended.expires_at, remain_quota })
+    }
+
+    fn refused(&self, refusal: Refusal, at: UnixTime) -> Option<RefusedRequest<'_>> {
+        let (token, context, request_id) = self.made_for.get()?;
+        Some(RefusedRequest {
+            at,
+            token: Some((self.owner(), *token)),
+            digest: None,
+            gateway: self.gateway,
+            call: RefusedCall::Extend,
+            refusal,
+            context,
+            quota: self.request.quota,
+            request_id: request_id.as_deref(),
+        })
     }
 }

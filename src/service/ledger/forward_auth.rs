@@ -9,9 +9,10 @@ use moka::sync::Cache;
 use super::Ledger;
 use super::verify::Verification;
 use crate::domain::clock::Uptime;
-use crate::domain::id::TokenId;
-use crate::domain::ledger::Refusal;
+use crate::domain::id::{GatewayId, TokenId};
+use crate::domain::ledger::{Refusal, RequestContext};
 use crate::domain::rate_limits::{RateExceeded, admit_request};
+use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::Micros;
 
 /// Tokens counted at once. A token that is pushed out starts again.
@@ -45,7 +46,12 @@ impl Ledger {
     ///
     /// # Errors
     /// The rate is used up; the request is not counted then.
-    pub fn count_request(&self, verification: &Verification) -> Result<(), Refusal> {
+    pub fn count_request(
+        &self,
+        gateway: GatewayId,
+        verification: &Verification,
+        context: &RequestContext,
+    ) -> Result<(), Refusal> {
         let Some(key) = &verification.key else {
             return Ok(());
         };
@@ -55,7 +61,18 @@ impl Ledger {
         let at = self.now();
         self.forward_auth.count(key.token.id, limit, self.clock.uptime()).map_err(|exceeded| {
             let refusal = Refusal::from(exceeded);
-            self.refused.count(key.token.user_id, key.token.id, refusal, &at);
+            let request = RefusedRequest {
+                at: at.now,
+                token: Some((key.token.user_id, key.token.id)),
+                digest: None,
+                gateway,
+                call: RefusedCall::ForwardAuth,
+                refusal,
+                context,
+                quota: None,
+                request_id: None,
+            };
+            self.refused.record(&request, &at);
             refusal
         })
     }

@@ -11,12 +11,14 @@ use super::error::LedgerError;
 use super::operation::Queued;
 use super::rows::Rows;
 use crate::domain::calendar::{Calendar, Moment};
+use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::money::Quota;
 use crate::service::clock;
 use crate::service::clock_repair::ClockRepairs;
 use crate::service::recent_balances::RecentBalances;
+use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
 use crate::storage::ledger::{self, NewCharge};
 use crate::storage::{self, Constraint, Db, StorageError};
@@ -48,6 +50,8 @@ pub(super) struct Lane {
     pub(super) recent_balances: Arc<RecentBalances>,
     pub(super) calendar: Calendar,
     pub(super) groups: Groups,
+    pub(super) client_addresses: ClientAddresses,
+    pub(super) refused_requests: Arc<RefusedRequests>,
     pub(super) metrics: LedgerMetrics,
 }
 
@@ -80,6 +84,7 @@ impl Lane {
     async fn commit_and_reply(&self, mut batch: Vec<Queued>, locking: Locking) -> Vec<Queued> {
         self.commit(&mut batch, locking).await;
         let mut held = Vec::new();
+        let at = Moment::new(self.clock.micros(), self.calendar);
         for mut one in batch {
             if !one.is_decided() && one.may_wait(LOCK_PATIENCE) && held.len() < MAX_HELD {
                 one.was_held = true;
@@ -88,6 +93,9 @@ impl Lane {
             }
             if !one.is_decided() {
                 one.fail(LedgerError::Busy);
+            }
+            if let Some(request) = one.refused(at.now) {
+                self.refused_requests.record(&request, &at);
             }
             one.reply(&self.metrics);
         }
@@ -143,7 +151,7 @@ impl Lane {
                 }
                 let at = Moment::new(self.clock.micros(), self.calendar);
                 locked.check(&self.repairs, &at);
-                let mut batch = Batch::new(locked, at, &self.rng);
+                let mut batch = Batch::new(locked, at, &self.rng, self.client_addresses);
                 for one in operations.iter_mut() {
                     one.apply(&mut batch);
                 }

@@ -10,10 +10,12 @@ use super::error::LedgerError;
 use super::lane::Lane;
 use super::operation::{Operation, Queued};
 use crate::domain::calendar::Calendar;
+use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::service::clock_repair::ClockRepairs;
 use crate::service::recent_balances::RecentBalances;
+use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
 use crate::storage::{Db, StorageError};
 use crate::telemetry::{
@@ -32,6 +34,8 @@ pub struct LedgerRules {
     pub calendar: Calendar,
     /// The groups of the settings.
     pub groups: Groups,
+    /// What is stored of the addresses of end clients.
+    pub client_addresses: ClientAddresses,
 }
 
 /// Takes operations and answers them when they are durable.
@@ -50,6 +54,7 @@ impl Lanes {
         repairs: &ClockRepairs,
         rng: &Rng,
         recent_balances: &Arc<RecentBalances>,
+        refused_requests: &Arc<RefusedRequests>,
         rules: &LedgerRules,
         registry: &mut Registry,
     ) -> Self {
@@ -62,6 +67,8 @@ impl Lanes {
             recent_balances: Arc::clone(recent_balances),
             calendar: rules.calendar,
             groups: rules.groups.clone(),
+            client_addresses: rules.client_addresses,
+            refused_requests: Arc::clone(refused_requests),
             metrics: metrics.clone(),
         };
         let start = || {

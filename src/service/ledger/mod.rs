@@ -40,9 +40,11 @@ use self::forward_auth::ForwardAuthRates;
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
-use crate::domain::id::ReservationId;
+use crate::domain::id::{GatewayId, ReservationId};
 use crate::domain::key::Digest;
-use crate::domain::ledger::{Refusal, RefusalReason};
+use crate::domain::ledger::{Refusal, RefusalReason, RequestContext};
+use crate::domain::money::Quota;
+use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::service::clock::ClockReader;
 use crate::service::clock_repair::ClockRepairs;
 use crate::service::foreign_keys::KeyReader;
@@ -124,13 +126,20 @@ impl Ledger {
         self.key_reader.digest(key).map_err(|_| RefusalReason::InvalidKey.into())
     }
 
-    /// Counts the error of an operation, if the key was refused.
-    fn count_refusal(&self, key: &CachedKey, error: &LedgerError) {
-        if let LedgerError::Refused(refusal) = error
-            && refusal.reason.concerns_key()
-        {
-            self.refused.count(key.token.user_id, key.token.id, *refusal, &self.now());
-        }
+    /// Records a request whose key no live token has. `None` for the digest: no token can have it.
+    fn unknown_key(
+        &self,
+        (gateway, call): (GatewayId, RefusedCall),
+        digest: Option<&Digest>,
+        context: &RequestContext,
+        quota: Option<Quota>,
+        request_id: Option<&str>,
+    ) -> Refusal {
+        let (at, refusal) = (self.now(), RefusalReason::InvalidKey.into());
+        let token = None;
+        let request = RefusedRequest { at: at.now, token, digest, gateway, call, refusal, context, quota, request_id };
+        self.refused.record(&request, &at);
+        refusal
     }
 
     /// The live token of a key, however long ago it was read: what can change is read, or compared by its version, under the locks.

@@ -8,6 +8,9 @@ use super::batch::Batch;
 use super::error::LedgerError;
 use super::rows::Rows;
 use crate::domain::id::UserId;
+use crate::domain::ledger::Refusal;
+use crate::domain::refusals::RefusedRequest;
+use crate::domain::time::UnixTime;
 use crate::telemetry::ledger::{LedgerMetrics, OperationOutcome};
 
 /// What changes balances. To add one, implement this.
@@ -29,6 +32,11 @@ pub(super) trait Operation: Send + Sync + 'static {
     /// # Errors
     /// The ledger refuses it; nothing was changed then.
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Self::Outcome, LedgerError>;
+
+    /// What is recorded if its key is refused. `None` if no key can be, or if its token is not known.
+    fn refused(&self, _refusal: Refusal, _at: UnixTime) -> Option<RefusedRequest<'_>> {
+        None
+    }
 }
 
 /// An operation in the queue of a lane.
@@ -71,6 +79,11 @@ impl Queued {
         self.since.elapsed() < patience && !self.operation.is_abandoned()
     }
 
+    /// What is recorded, if its key was refused.
+    pub(super) fn refused(&self, at: UnixTime) -> Option<RefusedRequest<'_>> {
+        self.operation.refused(at)
+    }
+
     /// Answers its caller, once.
     pub(super) fn reply(self, metrics: &LedgerMetrics) {
         self.operation.reply(metrics, self.since.elapsed());
@@ -84,6 +97,7 @@ trait Undecided: Send + Sync {
     fn fail(&mut self, error: LedgerError);
     fn is_decided(&self) -> bool;
     fn is_abandoned(&self) -> bool;
+    fn refused(&self, at: UnixTime) -> Option<RefusedRequest<'_>>;
     fn reply(self: Box<Self>, metrics: &LedgerMetrics, waited: Duration);
 }
 
@@ -114,6 +128,15 @@ impl<O: Operation> Undecided for Waiting<O> {
 
     fn is_abandoned(&self) -> bool {
         self.reply.is_closed()
+    }
+
+    fn refused(&self, at: UnixTime) -> Option<RefusedRequest<'_>> {
+        match self.outcome {
+            Some(Err(LedgerError::Refused(refusal))) if refusal.reason.concerns_key() => {
+                self.operation.refused(refusal, at)
+            }
+            _ => None,
+        }
     }
 
     fn reply(self: Box<Self>, metrics: &LedgerMetrics, waited: Duration) {

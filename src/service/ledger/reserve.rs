@@ -9,8 +9,10 @@ use super::idempotency::Idempotency;
 use super::operation::Operation;
 use super::rows::Rows;
 use crate::domain::id::{GatewayId, UserId};
-use crate::domain::ledger::{OnExpiry, RefusalReason, RequestContext, ReservationHandle};
+use crate::domain::key::Digest;
+use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, RequestContext, ReservationHandle};
 use crate::domain::money::Quota;
+use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
@@ -64,22 +66,25 @@ impl Ledger {
         key: &str,
         request: ReserveRequest,
     ) -> Result<Reserved, LedgerError> {
-        let digest = self.digest(key)?;
         let ReserveRequest { quota, context, seconds, on_expiry, request_id } = request;
+        let call = (gateway, RefusedCall::Reserve);
+        let unknown =
+            |digest: Option<&Digest>| self.unknown_key(call, digest, &context, Some(quota), request_id.as_deref());
+        let digest = self.digest(key).map_err(|_| unknown(None))?;
         let idempotency = request_id.as_ref().map(|request_id| {
             let what = format!("reserve {} {seconds} {}", quota.get(), on_expiry.as_str());
             Idempotency::new(gateway, request_id, &digest, &what, &context)
         });
-        let request_id = request_id.unwrap_or_else(|| self.new_request_id());
         let Some(key) = self.find_key(&digest).await? else {
             // The token may have been deleted since. A retry still finds its reservation, which holds quota (L4).
-            let idempotency = idempotency.ok_or(RefusalReason::InvalidKey)?;
+            let idempotency = idempotency.ok_or_else(|| unknown(Some(&digest)))?;
             let found = self.find_record(&idempotency, &digest).await?;
-            let (record, token) = found.ok_or(RefusalReason::InvalidKey)?;
+            let (record, token) = found.ok_or_else(|| unknown(Some(&digest)))?;
             let made = idempotency.reservation(&record)?;
             let outcome = repeated(made, token.user_id, made.open, self.current_moment().await?.now)?;
-            return Ok(Reserved { outcome, request_id, token });
+            return Ok(Reserved { outcome, request_id: request_id.unwrap_or_default(), token });
         };
+        let request_id = request_id.unwrap_or_else(|| self.new_request_id());
         let reserve = Reserve {
             gateway,
             key: Arc::clone(&key),
@@ -90,7 +95,7 @@ impl Ledger {
             request_id: request_id.clone(),
             idempotency,
         };
-        let outcome = self.lanes.execute(reserve).await.inspect_err(|error| self.count_refusal(&key, error))?;
+        let outcome = self.lanes.execute(reserve).await?;
         Ok(Reserved { outcome, request_id, token: key.identity() })
     }
 }
@@ -155,7 +160,7 @@ impl Operation for Reserve {
         let (token, expires_at) = (self.key.token.id, batch.at.now.plus(self.seconds));
         let term = (expires_at, self.on_expiry);
         let made = batch.balances.reserve(self.gateway, token, self.quota, &self.context, term, &batch.at)?;
-        let id = batch.add_reservation(made, self.context.details(self.request_id.clone()));
+        let id = batch.add_reservation(made, batch.details(&self.context, self.request_id.clone()));
         let remain_quota = batch.balances.remain(token);
         if let Some(Idempotency { key, request_hash }) = &self.idempotency {
             let open = Some((self.quota, expires_at));
@@ -165,5 +170,19 @@ impl Operation for Reserve {
         }
         let handle = ReservationHandle { owner: self.owner(), id };
         Ok(ReserveOutcome { handle, expires_at, reserved: self.quota, remain_quota })
+    }
+
+    fn refused(&self, refusal: Refusal, at: UnixTime) -> Option<RefusedRequest<'_>> {
+        Some(RefusedRequest {
+            at,
+            token: Some((self.owner(), self.key.token.id)),
+            digest: None,
+            gateway: self.gateway,
+            call: RefusedCall::Reserve,
+            refusal,
+            context: &self.context,
+            quota: Some(self.quota),
+            request_id: self.idempotency.is_some().then_some(&self.request_id),
+        })
     }
 }

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use super::Ledger;
 use super::error::LedgerError;
-use crate::domain::ledger::{Accounts, Purpose, Refusal, RefusalReason, RequestContext, TokenState, admit};
+use crate::domain::id::GatewayId;
+use crate::domain::key::Digest;
+use crate::domain::ledger::{Accounts, Purpose, Refusal, RequestContext, TokenState, admit};
 use crate::domain::money::Quota;
+use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::service::key_cache::CachedKey;
 
 /// The answer to "may this key be used?".
@@ -19,30 +22,29 @@ pub struct Verification {
     pub usable: Quota,
 }
 
-impl Verification {
-    fn unknown() -> Self {
-        Self { refusal: Some(RefusalReason::InvalidKey.into()), key: None, usable: Quota::ZERO }
-    }
-}
-
 impl Ledger {
     /// Returns whether a key may be used at a cost of `quota`, by everything but rates. Without a cost, the balances are not
     /// checked, but a period limit that is used up refuses the key. Does not touch the database if the key was read in the
-    /// last two seconds; the balances are those of then, or of the last charge on this server.
+    /// last two seconds; the balances are those of then, or of the last charge on this server. `call` says who asks.
     ///
     /// # Errors
     /// The database failed, or its clock could not be read for five seconds.
     pub async fn verify(
         &self,
+        (gateway, call): (GatewayId, RefusedCall),
         key: &str,
         context: &RequestContext,
         quota: Option<Quota>,
     ) -> Result<Verification, LedgerError> {
+        let unknown = |digest: Option<&Digest>| {
+            let refusal = self.unknown_key((gateway, call), digest, context, quota, None);
+            Verification { refusal: Some(refusal), key: None, usable: Quota::ZERO }
+        };
         let Ok(digest) = self.digest(key) else {
-            return Ok(Verification::unknown());
+            return Ok(unknown(None));
         };
         let Some(key) = self.key_cache.find(&digest).await.map_err(LedgerError::Storage)? else {
-            return Ok(Verification::unknown());
+            return Ok(unknown(Some(&digest)));
         };
         let at = self.current_moment().await?;
         let token = &key.token;
@@ -57,7 +59,10 @@ impl Ledger {
         let usable = state.accounts.usable(&at);
         let refusal = admit(&token.policy, &state, Purpose::Verify(quota), context, &at).err();
         if let Some(refusal) = refusal {
-            self.refused.count(token.user_id, token.id, refusal, &at);
+            let (token, digest, request_id) = (Some((token.user_id, token.id)), None, None);
+            let now = at.now;
+            let request = RefusedRequest { at: now, token, digest, gateway, call, refusal, context, quota, request_id };
+            self.refused.record(&request, &at);
         }
         Ok(Verification { refusal, key: Some(key), usable })
     }

@@ -1,0 +1,74 @@
+//! Which addresses of end clients are stored with requests. Lists of allowed addresses are checked in any case.
+
+use std::net::IpAddr;
+
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+
+/// The setting `usage.client_addresses`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClientAddresses {
+    #[default]
+    Full,
+    /// The /24 of an IPv4 address, the /48 of an IPv6 address: what a provider or a company has.
+    Networks,
+    None,
+}
+
+/// An address or a network, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredAddress(String);
+
+impl ClientAddresses {
+    /// What is stored of an address.
+    #[must_use]
+    pub fn stored(self, ip: IpAddr) -> Option<StoredAddress> {
+        let network = |net: Result<IpNet, _>| net.ok().map(|net: IpNet| StoredAddress(net.trunc().to_string()));
+        match (self, ip) {
+            (Self::Full, ip) => Some(StoredAddress(ip.to_string())),
+            (Self::Networks, IpAddr::V4(ip)) => network(Ipv4Net::new(ip, 24).map(IpNet::V4)),
+            (Self::Networks, IpAddr::V6(ip)) => network(Ipv6Net::new(ip, 48).map(IpNet::V6)),
+            (Self::None, _) => None,
+        }
+    }
+}
+
+impl StoredAddress {
+    /// Of a row.
+    #[must_use]
+    pub const fn from_stored(text: String) -> Self {
+        Self(text)
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The address; `None` for a network.
+    #[must_use]
+    pub fn ip(&self) -> Option<IpAddr> {
+        self.0.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_stored_whole_as_its_network_or_not_at_all() {
+        let table = [
+            (ClientAddresses::Full, "203.0.113.77", Some("203.0.113.77")),
+            (ClientAddresses::Full, "2001:db8:1:2::3", Some("2001:db8:1:2::3")),
+            (ClientAddresses::Networks, "203.0.113.77", Some("203.0.113.0/24")),
+            (ClientAddresses::Networks, "2001:db8:1:2::3", Some("2001:db8:1::/48")),
+            (ClientAddresses::None, "203.0.113.77", None),
+        ];
+        for (setting, ip, stored) in table {
+            let found = setting.stored(ip.parse().unwrap());
+            assert_eq!(found.as_ref().map(StoredAddress::as_str), stored, "{setting:?} {ip}");
+            assert_eq!(found.and_then(|found| found.ip()).is_some(), setting == ClientAddresses::Full);
+        }
+    }
+}

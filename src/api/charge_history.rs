@@ -1,4 +1,4 @@
-//! Single charges as the rows of a log, in the shape that other APIs of this family answer.
+//! Single charges and refusals as the rows of a log, in the shape that other APIs of this family answer.
 
 use std::sync::Arc;
 
@@ -16,27 +16,29 @@ use super::refused::Refused;
 use super::state::AppState;
 use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::money::Quota;
-use crate::domain::page::{Page, PageRequest};
+use crate::domain::page::PageRequest;
+use crate::domain::request_history::{Outcome, PastRequest};
 use crate::domain::time::UnixTime;
 use crate::service::charge_history::ChargeHistoryError;
 use crate::service::key_holders::KeyHolderError;
 use crate::service::report_queue::ReportRefused;
 
-/// The type of a row that is a charge. The other types of this API family (top-up, management, system, error, refund)
-/// are not kept here.
+/// The type of a row that is a charge, and that of a refusal. The other types of this API family (top-up, management, system,
+/// refund) are not kept here.
 const CONSUMPTION: i64 = 2;
+const ERROR: i64 = 5;
 
-/// A charge. The members that Keymeter does not know are empty or 0.
+/// A charge, or a refused request. The members that Keymeter does not know are empty or 0.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LogBody {
-    /// ID of the charge.
+    /// ID of the charge or the refusal.
     id: i64,
     /// Unix timestamp.
     created_at: i64,
-    /// Always 2, consumption.
+    /// 2, consumption; or 5, error: a refused request.
     r#type: i64,
-    /// Always empty.
-    content: &'static str,
+    /// Why it was refused; empty for a charge.
+    content: String,
     /// The owner's name.
     username: String,
     /// The token's name.
@@ -73,7 +75,7 @@ impl LogBody {
             id: charge.id,
             created_at: charge.at.get(),
             r#type: CONSUMPTION,
-            content: "",
+            content: String::new(),
             username: username.to_owned(),
             token_name: charge.token_name.as_str().to_owned(),
             token_id: charge.token_id.get(),
@@ -85,6 +87,40 @@ impl LogBody {
             is_stream: false,
             channel: 0,
             group: charge.group.as_str().to_owned(),
+            ip: "",
+            request_id: "",
+            other: "",
+        }
+    }
+}
+
+impl From<PastRequest> for LogBody {
+    fn from(request: PastRequest) -> Self {
+        let position = request.position();
+        let content = match request.outcome {
+            Outcome::Refused { refusal, .. } => refusal.to_string(),
+            Outcome::Charged { .. } => String::new(),
+        };
+        let (token_id, token_name, username) = match request.token {
+            Some(token) => (token.id.get(), token.name, token.username),
+            None => (0, String::new(), String::new()),
+        };
+        Self {
+            id: position.id,
+            created_at: position.at.get(),
+            r#type: ERROR,
+            content,
+            username,
+            token_name,
+            token_id,
+            model_name: request.model,
+            quota: 0,
+            prompt_tokens: 0,
+            completion_tokens: 0,
+            use_time: 0,
+            is_stream: false,
+            channel: 0,
+            group: String::new(),
             ip: "",
             request_id: "",
             other: "",
@@ -113,7 +149,7 @@ impl From<Spend> for SpendBody {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct LogQuery {
-    /// 2, or 0 for all types. Other types have no rows.
+    /// 2 for charges, also absent or 0; 5 for refused requests, of which samples are kept for a week. Other types have no rows.
     r#type: Option<String>,
     /// Unix timestamp of the first second.
     start_timestamp: Option<String>,
@@ -142,11 +178,35 @@ impl LogQuery {
         Ok(Some(ChargeFilter { from, to, token_name, model }))
     }
 
-    /// Returns true if it asks for a type of which there are no rows.
-    fn asks_for_other_types(&self) -> Result<bool, ApiError> {
-        let kind = query_number("type", self.r#type.as_deref())?;
-        Ok(!matches!(kind, None | Some(0 | CONSUMPTION)))
+    fn rows(&self) -> Result<Rows, ApiError> {
+        Rows::parse(self.r#type.as_deref())
     }
+}
+
+/// The rows that are asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    Charges,
+    Refusals,
+    None,
+}
+
+impl Rows {
+    fn parse(text: Option<&str>) -> Result<Self, ApiError> {
+        Ok(match query_number("type", text)? {
+            None | Some(0 | CONSUMPTION) => Self::Charges,
+            Some(ERROR) => Self::Refusals,
+            Some(_) => Self::None,
+        })
+    }
+}
+
+/// Which rows of a key.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct KeyLogQuery {
+    /// As in `/api/log/self`.
+    r#type: Option<String>,
 }
 
 /// The page to return.
@@ -159,16 +219,22 @@ pub struct LogPageQuery {
     page_size: Option<String>,
 }
 
-/// The newest charges of this API key, at most 1,000.
-#[utoipa::path(get, path = "/api/log/token", operation_id = "log_of_key", tag = "drop-in",
+/// The newest charges of this API key, at most 1,000; with `type=5` its refused requests.
+#[utoipa::path(get, path = "/api/log/token", operation_id = "log_of_key", tag = "drop-in", params(KeyLogQuery),
     responses((status = 200, body = Envelope<Vec<LogBody>>)))]
 pub async fn by_key(
     State(app): State<Arc<AppState>>,
     ClientIp(ip): ClientIp,
     KeyHolder(key): KeyHolder,
+    Query(query): Query<KeyLogQuery>,
 ) -> Result<NoStore<Envelope<Vec<LogBody>>>, Refused<KeyHolderError>> {
-    let (owner, charges) = app.charge_history.by_key(&key, ip).await?;
-    Ok(NoStore(Envelope::of(charges.into_iter().map(|charge| LogBody::new(charge, &owner)).collect())))
+    let rows = if Rows::parse(query.r#type.as_deref())? == Rows::Refusals {
+        app.charge_history.refusals_by_key(&key, ip).await?.into_iter().map(LogBody::from).collect()
+    } else {
+        let (owner, charges) = app.charge_history.by_key(&key, ip).await?;
+        charges.into_iter().map(|charge| LogBody::new(charge, &owner)).collect()
+    };
+    Ok(NoStore(Envelope::of(rows)))
 }
 
 /// The charges of all your tokens, newest first. Pages reach the newest 10,000; a shorter range finds older ones. With the
@@ -187,12 +253,17 @@ pub async fn list(
     } else {
         PageRequest::from_one(page.p.as_deref(), page.page_size.as_deref())?
     };
-    let is_empty = query.asks_for_other_types()?;
+    let rows = query.rows()?;
     let filter = query.filter()?.unwrap_or(ChargeFilter::EVERYTHING);
-    let charges: Page<PastCharge> =
-        if is_empty { page.holding(Vec::new(), 0) } else { app.charge_history.list(&caller, filter, page).await? };
     let username = caller.user.username.as_str();
-    Ok(ListAnswer::of(charges.map(|charge| LogBody::new(charge, username)), is_of_one_api))
+    let rows = match rows {
+        Rows::Charges => {
+            app.charge_history.list(&caller, filter, page).await?.map(|charge| LogBody::new(charge, username))
+        }
+        Rows::Refusals => app.charge_history.list_refusals(&caller, filter, page).await?.map(LogBody::from),
+        Rows::None => page.holding(Vec::new(), 0),
+    };
+    Ok(ListAnswer::of(rows, is_of_one_api))
 }
 
 /// What all your tokens spent.
@@ -203,7 +274,7 @@ pub async fn spend(
     SignedIn(caller): SignedIn,
     Query(query): Query<LogQuery>,
 ) -> Result<Envelope<SpendBody>, Refused<(RateLimited, ReportRefused)>> {
-    let is_empty = query.asks_for_other_types()?;
+    let is_empty = query.rows()? != Rows::Charges;
     let filter = query.filter()?;
     let mut spend = app.charge_history.spend(&caller, filter).await?;
     if is_empty {

@@ -9,20 +9,28 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::api_error::ApiError;
 use super::audit::{DaysQuery, without_control_characters};
-use super::auth::{Admin, SignedIn};
+use super::auth::{Admin, KeyHolder, SignedIn};
 use super::csv::{Csv, Format};
-use super::envelope::Envelope;
+use super::envelope::{Envelope, NoStore};
+use super::error_code::ErrorCode;
 use super::error_code::codes::{InvalidFilter, InvalidPage, InvalidRange, NotFound, RangeTooLarge};
-use super::extract::{Query, query_number};
+use super::extract::{ClientIp, Query, query_number};
+use super::limits::ExceededBody;
 use super::refused::Refused;
 use super::state::AppState;
 use super::usage::Dollars;
 use super::usage_reports::ReportUserQuery;
 use crate::domain::id::{GatewayId, TokenId};
+use crate::domain::ledger::RefusalReason;
+use crate::domain::money::Quota;
 use crate::domain::page::PageRequest;
-use crate::domain::request_history::{PagePlace, PastRequest, Position, RequestFilter, RequestPage};
+use crate::domain::request_history::{
+    Outcome, OutcomeKind, PagePlace, PastRequest, Position, RequestFilter, RequestPage,
+};
 use crate::domain::time::UnixTime;
+use crate::service::key_holders::KeyHolderError;
 use crate::service::report_queue::ReportRefused;
+use crate::service::request_history::KeyRequestsError;
 
 /// Which requests to list.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -36,6 +44,12 @@ pub struct RequestsQuery {
     gateway_id: Option<String>,
     /// Only requests with this id: that of the gateway, or the one that it was answered.
     request_id: Option<String>,
+    /// `charged` or `refused`; both by default.
+    outcome: Option<String>,
+    /// Only requests that were refused for this reason, an error code such as `token_exhausted`.
+    reason: Option<String>,
+    /// Only the request with this `id`.
+    id: Option<String>,
 }
 
 impl RequestsQuery {
@@ -51,7 +65,26 @@ impl RequestsQuery {
             gateway_id: query_number("gateway_id", self.gateway_id.as_deref())?.map(GatewayId::new),
             model: without_control_characters("model", self.model)?,
             request_id: without_control_characters("request_id", self.request_id)?,
+            outcome: given(self.outcome.as_deref(), OutcomeKind::parse, "`outcome` must be `charged` or `refused`")?,
+            reason: given(
+                self.reason.as_deref(),
+                RefusalReason::parse,
+                "`reason` must be the error code of a refusal, such as `token_exhausted`",
+            )?,
+            only: given(
+                self.id.as_deref(),
+                |text| Position::parse(text).ok(),
+                "`id` must be the `id` of a request in this list",
+            )?,
         })
+    }
+}
+
+/// The value of a parameter that is absent, empty, or one of some texts.
+fn given<T>(text: Option<&str>, parse: impl FnOnce(&str) -> Option<T>, otherwise: &str) -> Result<Option<T>, ApiError> {
+    match text {
+        None | Some("") => Ok(None),
+        Some(text) => parse(text).map(Some).ok_or_else(|| ApiError::new(ErrorCode::InvalidFilter, otherwise)),
     }
 }
 
@@ -78,24 +111,26 @@ impl PlaceQuery {
     }
 }
 
-/// A request that was charged.
+/// A request that was charged or refused.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PastRequestBody {
-    /// Charge ID.
-    id: i64,
-    /// Unix timestamp of the charge.
+    /// Finds this request again: `id` of this list.
+    id: String,
+    /// Unix timestamp.
     at: i64,
-    /// Token ID.
-    token_id: i64,
-    /// The present name of the token.
-    token_name: String,
-    /// The owner of the token.
-    user_id: i64,
-    /// The owner's username.
-    username: String,
+    /// `charged` or `refused`.
+    outcome: &'static str,
+    /// Token ID; null if no key of this service was sent.
+    token_id: Option<i64>,
+    /// The present name of the token; null if no key of this service was sent.
+    token_name: Option<String>,
+    /// The owner of the token; null if no key of this service was sent.
+    user_id: Option<i64>,
+    /// The owner's username; null if no key of this service was sent.
+    username: Option<String>,
     /// The model, as the gateway named it; empty if it named none.
     model: String,
-    /// What was charged, quota units.
+    /// What was charged, quota units; 0 for a refused request.
     quota: i64,
     /// The same in USD.
     usd: Dollars,
@@ -105,39 +140,85 @@ pub struct PastRequestBody {
     prompt_tokens: i64,
     /// Output tokens.
     completion_tokens: i64,
-    /// The end client's address; null if the gateway did not send it.
+    /// The end client's address or its network; null if the gateway did not send it or it is not stored.
     ip: Option<String>,
-    /// The gateway's id of the request, or the one that it was answered; null for charges of older versions.
+    /// The gateway's id of the request, or the one that it was answered; null if there is none.
     request_id: Option<String>,
     /// The reservation that was settled, as its gateway knows it; null for a charge without one.
     reservation_id: Option<String>,
-    /// The gateway that charged it.
+    /// The gateway that sent it.
     gateway_id: Option<i64>,
     /// The name of the gateway; null if it was revoked.
     gateway_name: Option<String>,
+    /// Why it was refused.
+    refusal: Option<RefusalBody>,
+}
+
+/// Why a request was refused.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RefusalBody {
+    /// The error code, as the gateway was answered.
+    reason: &'static str,
+    /// The sentence that the gateway was answered.
+    message: String,
+    /// What was asked for: `verify`, `forward_auth`, `charge`, `reserve` or `extend`.
+    call: &'static str,
+    /// The amount that was asked for, quota units; null if none was.
+    requested: Option<i64>,
+    /// The period limit that refused it.
+    #[serde(flatten)]
+    exceeded: ExceededBody,
+    /// Seconds after which a retry could succeed; null if time alone could not help.
+    retry_after: Option<i64>,
+    /// How many more were refused like this in the same minute and are not listed.
+    suppressed: i64,
 }
 
 impl From<PastRequest> for PastRequestBody {
     fn from(request: PastRequest) -> Self {
         let reservation_id = request.reservation().map(|reservation| reservation.to_string());
+        let position = request.position();
+        let (token_id, token_name, user_id, username) = match request.token {
+            Some(token) => (Some(token.id.get()), Some(token.name), Some(token.user_id.get()), Some(token.username)),
+            None => (None, None, None, None),
+        };
+        let (quota, shortfall, prompt_tokens, completion_tokens, refusal) = match request.outcome {
+            Outcome::Charged { quota, shortfall, prompt_tokens, completion_tokens, .. } => {
+                (quota, shortfall, prompt_tokens, completion_tokens, None)
+            }
+            Outcome::Refused { call, refusal, quota, suppressed } => {
+                let refusal = RefusalBody {
+                    reason: refusal.reason.as_str(),
+                    message: refusal.to_string(),
+                    call: call.as_str(),
+                    requested: quota.map(Quota::get),
+                    exceeded: refusal.exceeded().into(),
+                    retry_after: refusal.retry_after(),
+                    suppressed,
+                };
+                (Quota::ZERO, Quota::ZERO, 0, 0, Some(refusal))
+            }
+        };
         Self {
-            id: request.id,
+            id: position.to_string(),
             at: request.at.get(),
-            token_id: request.token_id.get(),
-            token_name: request.token_name,
-            user_id: request.user_id.get(),
-            username: request.username,
+            outcome: position.kind.as_str(),
+            token_id,
+            token_name,
+            user_id,
+            username,
             model: request.model,
-            quota: request.quota.get(),
-            usd: Dollars::from(request.quota.usd()),
-            shortfall: request.shortfall.get(),
-            prompt_tokens: request.prompt_tokens,
-            completion_tokens: request.completion_tokens,
+            quota: quota.get(),
+            usd: Dollars::from(quota.usd()),
+            shortfall: shortfall.get(),
+            prompt_tokens,
+            completion_tokens,
             ip: request.ip,
             request_id: request.request_id,
             reservation_id,
             gateway_id: request.gateway_id.map(GatewayId::get),
             gateway_name: request.gateway_name,
+            refusal,
         }
     }
 }
@@ -171,6 +252,7 @@ fn csv_of(requests: Vec<PastRequest>) -> Response {
     let columns = [
         "id",
         "at",
+        "outcome",
         "user_id",
         "username",
         "token_id",
@@ -181,39 +263,57 @@ fn csv_of(requests: Vec<PastRequest>) -> Response {
         "quota",
         "usd",
         "shortfall",
+        "reason",
+        "message",
+        "call",
+        "requested",
+        "suppressed",
         "ip",
         "request_id",
         "reservation_id",
         "gateway_id",
         "gateway_name",
     ];
+    let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
     let mut csv = Csv::new("requests.csv", &columns);
     for request in requests {
-        let (usd, body) = (request.quota.usd(), PastRequestBody::from(request));
+        let usd = match request.outcome {
+            Outcome::Charged { quota, .. } => quota.usd(),
+            Outcome::Refused { .. } => Quota::ZERO.usd(),
+        };
+        let body = PastRequestBody::from(request);
+        let refusal = body.refusal.as_ref();
         csv.push(&[
-            body.id.to_string(),
+            body.id.clone(),
             body.at.to_string(),
-            body.user_id.to_string(),
-            body.username,
-            body.token_id.to_string(),
-            body.token_name,
+            body.outcome.to_owned(),
+            number(body.user_id),
+            body.username.unwrap_or_default(),
+            number(body.token_id),
+            body.token_name.unwrap_or_default(),
             body.model,
             body.prompt_tokens.to_string(),
             body.completion_tokens.to_string(),
             body.quota.to_string(),
             usd.to_string(),
             body.shortfall.to_string(),
+            refusal.map(|refusal| refusal.reason.to_owned()).unwrap_or_default(),
+            refusal.map(|refusal| refusal.message.clone()).unwrap_or_default(),
+            refusal.map(|refusal| refusal.call.to_owned()).unwrap_or_default(),
+            number(refusal.and_then(|refusal| refusal.requested)),
+            number(refusal.map(|refusal| refusal.suppressed)),
             body.ip.unwrap_or_default(),
             body.request_id.unwrap_or_default(),
             body.reservation_id.unwrap_or_default(),
-            body.gateway_id.map(|id| id.to_string()).unwrap_or_default(),
+            number(body.gateway_id),
             body.gateway_name.unwrap_or_default(),
         ]);
     }
     csv.into_response()
 }
 
-/// Single requests that were charged to your tokens, deleted ones included; newest first (spec §13.8).
+/// Single requests with your tokens, deleted ones included, that were charged or refused; newest first (spec §13.8). Of
+/// refused requests these are samples.
 #[utoipa::path(get, path = "/api/usage/requests", operation_id = "list_usage_requests", tag = "usage",
     params(RequestsQuery, DaysQuery, PlaceQuery),
     responses((status = 200, content((Envelope<RequestsBody> = "application/json"), (String = "text/csv")))))]
@@ -232,7 +332,54 @@ pub async fn list_own(
     })
 }
 
-/// Single requests that were charged to everyone, to one user or to one token; newest first.
+/// Which requests of a key to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct KeyRequestsQuery {
+    /// Only requests for this model.
+    model: Option<String>,
+    /// Only requests with this id: that of the gateway, or the one that it was answered.
+    request_id: Option<String>,
+    /// `charged` or `refused`; both by default.
+    outcome: Option<String>,
+    /// The `next` of the page before; absent for the newest requests.
+    after: Option<String>,
+    /// Requests per page: 10 by default, 100 at most.
+    size: Option<String>,
+}
+
+/// Single requests with this API key that were charged or refused; newest first. Addresses are left out.
+#[utoipa::path(get, path = "/api/usage/token/requests", operation_id = "list_requests_of_key", tag = "usage",
+    params(KeyRequestsQuery, DaysQuery), responses((status = 200, body = Envelope<RequestsBody>)))]
+pub async fn list_of_key(
+    State(app): State<Arc<AppState>>,
+    ClientIp(ip): ClientIp,
+    KeyHolder(key): KeyHolder,
+    Query(query): Query<KeyRequestsQuery>,
+    Query(days): Query<DaysQuery>,
+) -> Result<
+    NoStore<Envelope<RequestsBody>>,
+    Refused<(KeyHolderError, InvalidRange, InvalidPage, InvalidFilter, ReportRefused)>,
+> {
+    let KeyRequestsQuery { model, request_id, outcome, after, size } = query;
+    let place = PlaceQuery { after, size, format: None }.read()?;
+    let query = RequestsQuery { model, request_id, outcome, token_id: None, gateway_id: None, reason: None, id: None };
+    let filter = query.filter(&days, &app)?;
+    let page = app.request_history.list_of_key(&key, ip, filter, place).await?;
+    Ok(NoStore(Envelope::of(RequestsBody::from(page))))
+}
+
+impl From<KeyRequestsError> for ApiError {
+    fn from(error: KeyRequestsError) -> Self {
+        match error {
+            KeyRequestsError::Key(error) => error.into(),
+            KeyRequestsError::Report(error) => error.into(),
+        }
+    }
+}
+
+/// Single requests of everyone, of one user or with one token that were charged or refused; newest first. Of refused requests
+/// these are samples.
 #[utoipa::path(get, path = "/api/admin/usage/requests", operation_id = "list_everyones_usage_requests", tag = "administration",
     params(RequestsQuery, ReportUserQuery, DaysQuery, PlaceQuery),
     responses((status = 200, content((Envelope<RequestsBody> = "application/json"), (String = "text/csv")))))]

@@ -54,6 +54,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         endpoint!(billing::without_v1::credit_grants),
         endpoint!(models::list),
         endpoint!(charge_history::by_key),
+        endpoint!(request_history::list_of_key),
     ];
 
     let signed_in = [

@@ -1,42 +1,113 @@
-//! Single requests that were charged, as those who paid for them and administrators read them (spec §13.8).
+//! Single requests that were charged or refused, as those who paid for them and administrators read them (spec §13.8).
 
 use super::id::{GatewayId, ReservationId, TokenId, UserId};
-use super::ledger::ReservationHandle;
+use super::ledger::{Refusal, RefusalReason, ReservationHandle};
 use super::money::Quota;
+use super::refusals::RefusedCall;
 use super::time::UnixTime;
 
-/// A charge, with the names of what it belongs to.
+/// A request, with the names of what it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastRequest {
+    /// Of requests with the same kind of outcome.
     pub id: i64,
     pub at: UnixTime,
-    pub token_id: TokenId,
-    /// The present name, also of a deleted token.
-    pub token_name: String,
-    pub user_id: UserId,
-    pub username: String,
+    /// `None` if no token ever had the key.
+    pub token: Option<RequestToken>,
     /// As the gateway named it; empty if it named none.
     pub model: String,
-    pub quota: Quota,
-    /// The part of the cost that neither balance could cover.
-    pub shortfall: Quota,
-    pub prompt_tokens: i64,
-    pub completion_tokens: i64,
-    /// The end client's address, if the gateway sent it.
+    /// The end client's address or its network, if the gateway sent it and it is stored.
     pub ip: Option<String>,
-    /// `None` for charges of older versions.
+    /// `None` for charges of older versions, and for refusals whose gateway sent none.
     pub request_id: Option<String>,
-    pub reservation_id: Option<ReservationId>,
     pub gateway_id: Option<GatewayId>,
     /// `None` if it was revoked.
     pub gateway_name: Option<String>,
+    pub outcome: Outcome,
+}
+
+/// The token of a request and its owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestToken {
+    pub id: TokenId,
+    /// The present name, also of a deleted token.
+    pub name: String,
+    pub user_id: UserId,
+    pub username: String,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    Charged {
+        quota: Quota,
+        /// The part of the cost that neither balance could cover.
+        shortfall: Quota,
+        prompt_tokens: i64,
+        completion_tokens: i64,
+        reservation_id: Option<ReservationId>,
+    },
+    Refused {
+        call: RefusedCall,
+        refusal: Refusal,
+        /// The amount that was asked for, if one was.
+        quota: Option<Quota>,
+        /// How many more of the same minute were refused like this and have no row.
+        suppressed: i64,
+    },
+}
+
+/// The kinds of outcomes. Of requests of one second, refused ones are the older ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OutcomeKind {
+    Refused,
+    Charged,
+}
+
+impl OutcomeKind {
+    /// From the name in the API.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Refused, Self::Charged].into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// The name in the API.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Charged => "charged",
+        }
+    }
+
+    /// The letter in the text of a position.
+    const fn letter(self) -> char {
+        match self {
+            Self::Refused => 'r',
+            Self::Charged => 'c',
+        }
+    }
 }
 
 impl PastRequest {
     /// The reservation that was settled, as its gateway knows it.
     #[must_use]
     pub fn reservation(&self) -> Option<ReservationHandle> {
-        self.reservation_id.map(|id| ReservationHandle { owner: self.user_id, id })
+        let owner = self.token.as_ref()?.user_id;
+        match self.outcome {
+            Outcome::Charged { reservation_id: Some(id), .. } => Some(ReservationHandle { owner, id }),
+            _ => None,
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub const fn position(&self) -> Position {
+        let kind = match self.outcome {
+            Outcome::Charged { .. } => OutcomeKind::Charged,
+            Outcome::Refused { .. } => OutcomeKind::Refused,
+        };
+        Position { at: self.at, kind, id: self.id }
     }
 }
 
@@ -50,20 +121,52 @@ pub struct RequestFilter {
     pub model: Option<String>,
     pub gateway_id: Option<GatewayId>,
     pub request_id: Option<String>,
+    pub outcome: Option<OutcomeKind>,
+    /// Only refused requests have one.
+    pub reason: Option<RefusalReason>,
+    /// Only this request.
+    pub only: Option<Position>,
 }
 
 impl RequestFilter {
-    /// Whether it leaves out requests of its time. Then a page reads rows that it does not show.
+    /// Everything that was refused.
+    pub const REFUSED: Self = Self {
+        from: UnixTime::FIRST,
+        to: UnixTime::LAST,
+        model: None,
+        gateway_id: None,
+        request_id: None,
+        outcome: Some(OutcomeKind::Refused),
+        reason: None,
+        only: None,
+    };
+
+    /// Whether it leaves out requests of its time and outcome. Then a page reads rows that it does not show.
     #[must_use]
     pub const fn is_selective(&self) -> bool {
-        self.model.is_some() || self.gateway_id.is_some() || self.request_id.is_some()
+        self.model.is_some() || self.gateway_id.is_some() || self.request_id.is_some() || self.reason.is_some()
+    }
+
+    /// Whether requests with this outcome can pass.
+    #[must_use]
+    pub fn allows(&self, kind: OutcomeKind) -> bool {
+        self.outcome.is_none_or(|outcome| outcome == kind)
+            && (self.reason.is_none() || kind == OutcomeKind::Refused)
+            && self.only.is_none_or(|only| only.kind == kind)
+    }
+
+    /// The first and the last second.
+    #[must_use]
+    pub fn seconds(&self) -> (UnixTime, UnixTime) {
+        self.only.map_or((self.from, self.to), |only| (self.from.max(only.at), self.to.min(only.at)))
     }
 }
 
-/// A place between two requests, newest first: those before it in time follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A place between two requests, newest first: those before it in time follow. Also the text by which a request is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     pub at: UnixTime,
+    pub kind: OutcomeKind,
     pub id: i64,
 }
 
@@ -73,23 +176,36 @@ pub struct PositionInvalid;
 
 impl Position {
     /// Before all requests.
-    pub const NEWEST: Self = Self { at: UnixTime::LAST, id: i64::MAX };
+    pub const NEWEST: Self = Self { at: UnixTime::LAST, kind: OutcomeKind::Charged, id: i64::MAX };
 
     /// After all requests from `time` on.
     #[must_use]
     pub const fn before(time: UnixTime) -> Self {
         // Ids are positive.
-        Self { at: time, id: 0 }
+        Self { at: time, kind: OutcomeKind::Refused, id: 0 }
     }
 
-    /// From `after` of the API.
+    /// The id before which requests of this kind and second follow it.
+    #[must_use]
+    pub fn id_bound(self, kind: OutcomeKind) -> i64 {
+        match kind.cmp(&self.kind) {
+            std::cmp::Ordering::Less => i64::MAX,
+            std::cmp::Ordering::Equal => self.id,
+            std::cmp::Ordering::Greater => 0,
+        }
+    }
+
+    /// From `after` or `id` of the API.
     ///
     /// # Errors
     /// It is not the text of a position.
     pub fn parse(text: &str) -> Result<Self, PositionInvalid> {
-        let (at, id) = text.split_once('.').ok_or(PositionInvalid)?;
+        let (at, rest) = text.split_once('.').ok_or(PositionInvalid)?;
+        let kinds = [OutcomeKind::Refused, OutcomeKind::Charged].into_iter();
+        let (kind, id) =
+            kinds.filter_map(|kind| Some((kind, rest.strip_prefix(kind.letter())?))).next().ok_or(PositionInvalid)?;
         let number = |text: &str| text.parse().map_err(|_| PositionInvalid);
-        let position = Self { at: UnixTime::new(number(at)?), id: number(id)? };
+        let position = Self { at: UnixTime::new(number(at)?), kind, id: number(id)? };
         // Only the text that a page gives: no plus sign, no zeros before a number.
         if position.to_string() == text { Ok(position) } else { Err(PositionInvalid) }
     }
@@ -97,7 +213,7 @@ impl Position {
 
 impl std::fmt::Display for Position {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.at.get(), self.id)
+        write!(f, "{}.{}{}", self.at.get(), self.kind.letter(), self.id)
     }
 }
 
@@ -172,11 +288,41 @@ mod tests {
 
     #[test]
     fn positions_are_read_as_they_are_written_and_in_no_other_way() {
-        for position in [Position::NEWEST, Position::before(time(7)), Position { at: time(-3), id: 12 }] {
+        let charge = Position { at: time(-3), kind: OutcomeKind::Charged, id: 12 };
+        for position in [Position::NEWEST, Position::before(time(7)), charge] {
             assert_eq!(Position::parse(&position.to_string()), Ok(position));
         }
-        for text in ["", ".", "7", "7.", "+7.1", "07.1", "7.1.2", "7.-0", "a.1", "7.9223372036854775808"] {
+        assert_eq!(charge.to_string(), "-3.c12");
+        for text in [
+            "",
+            ".",
+            "7",
+            "7.",
+            "7.c",
+            "7.1",
+            "+7.c1",
+            "07.c1",
+            "7.c1.2",
+            "7.c-0",
+            "a.c1",
+            "7.x1",
+            "7.c9223372036854775808",
+        ] {
             assert_eq!(Position::parse(text), Err(PositionInvalid), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_follows_a_position_is_told_by_time_kind_and_id() {
+        use OutcomeKind::{Charged, Refused};
+        let all: Vec<Position> = [(4, Refused, 1), (4, Refused, 2), (4, Charged, 1), (4, Charged, 2), (5, Refused, 1)]
+            .map(|(at, kind, id)| Position { at: time(at), kind, id })
+            .into();
+        for after in &all {
+            for other in &all {
+                let follows = (other.at, other.id) < (after.at, after.id_bound(other.kind));
+                assert_eq!(follows, other < after, "{other} after {after}");
+            }
         }
     }
 

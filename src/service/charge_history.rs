@@ -1,4 +1,4 @@
-//! Single charges, read by the holder of a key and by the owner of tokens.
+//! Single charges and refusals, read by the holder of a key and by the owner of tokens.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -8,11 +8,14 @@ use chrono_tz::Tz;
 use super::key_holders::{KeyHolderError, KeyHolders};
 use super::rate_limiter::{RateLimited, RateLimiter};
 use super::report_queue::{ReportQueue, ReportRefused};
+use super::request_history::read_newest;
+use super::usage_reports::ReportScope;
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::charge_history::{ChargeFilter, PastCharge, Spend};
 use crate::domain::clock::Clock;
 use crate::domain::page::{Page, PageRequest};
+use crate::domain::request_history::{PastRequest, RequestFilter};
 use crate::domain::spend::SpendParts;
 use crate::storage::{Db, StorageError, charge_history, users};
 
@@ -62,6 +65,49 @@ impl ChargeHistory {
         let charges = charge_history::list_of_token(&mut conn, &token, bounds::MAX_CHARGES_OF_KEY).await?;
         let owner = users::find(&mut conn, token.user_id).await?;
         Ok((owner.map_or_else(String::new, |owner| owner.username.as_str().to_owned()), charges))
+    }
+
+    /// The newest refusals of the token with this key, at most 1,000, as [`by_key`](Self::by_key).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn refusals_by_key(&self, key: &str, ip: Option<IpAddr>) -> Result<Vec<PastRequest>, KeyHolderError> {
+        let digest = self.key_holders.admit(key, ip, RateLimiter::may_call_drop_in)?;
+        let mut conn = self.db.acquire().await?;
+        let token = self.key_holders.find_token(&mut conn, &digest, ip).await?;
+        let most = usize::try_from(bounds::MAX_CHARGES_OF_KEY).unwrap_or_default();
+        let (scope, filter) = (ReportScope::Token(token.id), RequestFilter::REFUSED);
+        Ok(read_newest(&mut conn, scope, &filter, self.clock.now(), most).await?)
+    }
+
+    /// A page of the refusals of the caller's tokens, as [`list`](Self::list).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn list_refusals(
+        &self,
+        caller: &Caller,
+        filter: ChargeFilter,
+        page: PageRequest,
+    ) -> Result<Page<PastRequest>, ChargeHistoryError> {
+        let (db, user, now) = (self.db.clone(), caller.user.id, self.clock.now());
+        self.rate_limiter.may_read_charges(user)?;
+        let report = async move {
+            let mut conn = db.acquire().await?;
+            let ChargeFilter { from, to, token_name, model } = filter;
+            let filter = RequestFilter { from, to, model, ..RequestFilter::REFUSED };
+            let most = usize::try_from(bounds::MAX_LISTED_CHARGES).unwrap_or_default();
+            let mut found = read_newest(&mut conn, ReportScope::User(user), &filter, now, most).await?;
+            found.retain(|request| {
+                let name = request.token.as_ref().map(|token| token.name.as_str());
+                token_name.is_none() || token_name.as_deref() == name
+            });
+            let total = i64::try_from(found.len()).unwrap_or(i64::MAX);
+            let place = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+            let found = found.into_iter().skip(place(page.offset())).take(place(page.size())).collect();
+            Ok(page.holding(found, total))
+        };
+        self.reports.run(user, report).await
     }
 
     /// A page of the charges of the caller's tokens, deleted tokens included. It reaches the newest 10,000.

@@ -1,14 +1,19 @@
-//! Single requests: a user's own, and everyone's for administrators (spec §13.8).
+//! Single requests: a user's own, those of a key for its holder, and everyone's for administrators (spec §13.8).
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use super::key_holders::{KeyHolderError, KeyHolders};
+use super::rate_limiter::RateLimiter;
 use super::report_queue::ReportQueue;
 use super::usage_reports::{ReportScope, UsageReportsError, own_scope, require};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::clock::Clock;
 use crate::domain::id::TokenId;
-use crate::domain::request_history::{PagePlace, PastRequest, Position, RequestFilter, RequestPage, Window};
+use crate::domain::request_history::{
+    OutcomeKind, PagePlace, PastRequest, Position, RequestFilter, RequestPage, Window,
+};
 use crate::domain::time::UnixTime;
 use crate::storage::request_history::Whose;
 use crate::storage::{Conn, Db, StorageError, request_history};
@@ -17,13 +22,47 @@ use crate::storage::{Conn, Db, StorageError, request_history};
 pub struct RequestHistory {
     db: Db,
     clock: Arc<dyn Clock>,
+    key_holders: Arc<KeyHolders>,
     reports: Arc<ReportQueue>,
+}
+
+/// Why the holder of a key is answered no requests.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyRequestsError {
+    #[error(transparent)]
+    Key(#[from] KeyHolderError),
+    #[error(transparent)]
+    Report(#[from] UsageReportsError),
 }
 
 impl RequestHistory {
     #[must_use]
-    pub const fn new(db: Db, clock: Arc<dyn Clock>, reports: Arc<ReportQueue>) -> Self {
-        Self { db, clock, reports }
+    pub const fn new(db: Db, clock: Arc<dyn Clock>, key_holders: Arc<KeyHolders>, reports: Arc<ReportQueue>) -> Self {
+        Self { db, clock, key_holders, reports }
+    }
+
+    /// The requests of the token with this key, without addresses: whoever has a key need not know who else uses it. Disabled,
+    /// expired and exhausted tokens are answered too.
+    ///
+    /// # Errors
+    /// No live token has this key (counted against `ip`); its owner is disabled; too many requests; too many reports at once.
+    pub async fn list_of_key(
+        &self,
+        key: &str,
+        ip: Option<IpAddr>,
+        filter: RequestFilter,
+        place: PagePlace,
+    ) -> Result<RequestPage, KeyRequestsError> {
+        let digest = self.key_holders.admit(key, ip, RateLimiter::may_ask_usage)?;
+        let mut conn = self.db.acquire().await.map_err(KeyHolderError::Storage)?;
+        let token = self.key_holders.find_token(&mut conn, &digest, ip).await?;
+        let (scope, now) = (ReportScope::Token(token.id), self.clock.now());
+        let page = async move { Ok(read(&mut conn, scope, &filter, place, now).await?) };
+        let mut page = self.reports.run::<_, UsageReportsError>(token.user_id, page).await?;
+        for request in &mut page.requests {
+            request.ip = None;
+        }
+        Ok(page)
     }
 
     /// The requests of the caller's tokens, or of one of them; deleted ones included.
@@ -113,13 +152,24 @@ async fn read_all(
     now: UnixTime,
 ) -> Result<Vec<PastRequest>, UsageReportsError> {
     let most = usize::try_from(bounds::MAX_REPORT_ROWS).unwrap_or(usize::MAX);
+    let requests = read_newest(conn, scope, filter, now, most + 1).await?;
+    if requests.len() > most { Err(UsageReportsError::TooManyRequests) } else { Ok(requests) }
+}
+
+/// Reads pages until there are `most` requests, or no more.
+pub(super) async fn read_newest(
+    conn: &mut Conn,
+    scope: ReportScope,
+    filter: &RequestFilter,
+    now: UnixTime,
+    most: usize,
+) -> Result<Vec<PastRequest>, StorageError> {
     let (mut requests, mut next) = (Vec::new(), Some(Position::NEWEST));
-    while let Some(after) = next {
-        let page = read(conn, scope, filter, PagePlace { after, size: most }, now).await?;
+    while let Some(after) = next
+        && requests.len() < most
+    {
+        let page = read(conn, scope, filter, PagePlace { after, size: most - requests.len() }, now).await?;
         requests.extend(page.requests);
-        if requests.len() > most || (requests.len() == most && page.next.is_some()) {
-            return Err(UsageReportsError::TooManyRequests);
-        }
         next = page.next;
     }
     Ok(requests)
@@ -138,11 +188,16 @@ async fn read(
         ReportScope::User(user) => Whose::User(user),
         ReportScope::Token(token) => Whose::Token(token),
     };
+    let kinds = [OutcomeKind::Charged, OutcomeKind::Refused].into_iter().filter(|kind| filter.allows(*kind));
     let (mut requests, mut unread) = (Vec::new(), bounds::MAX_REQUESTS_READ);
-    for window in Window::back_from(filter.to.min(after.at), filter.from, now) {
+    let (from, to) = filter.seconds();
+    for window in Window::back_from(to.min(after.at), from, now) {
         // Without a filter, every row that is read is on the page.
         if filter.is_selective() {
-            let count = request_history::count(conn, whose, window, unread + 1).await?;
+            let mut count = 0;
+            for kind in kinds.clone() {
+                count += request_history::count(conn, kind, whose, window, unread + 1).await?;
+            }
             if count > unread && unread < bounds::MAX_REQUESTS_READ {
                 let next = Some(Position::before(window.to.plus(1)));
                 return Ok(RequestPage { requests, next });
@@ -151,11 +206,24 @@ async fn read(
         }
         // One more, to know whether another page follows.
         let most = size.saturating_sub(requests.len()).saturating_add(1);
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        requests.extend(request_history::list(conn, whose, window, after, filter, most).await?);
+        let limit = i64::try_from(most).unwrap_or(i64::MAX);
+        let mut found = Vec::new();
+        for kind in kinds.clone() {
+            found.extend(match kind {
+                OutcomeKind::Charged => {
+                    request_history::list_charges(conn, whose, window, after, filter, limit).await?
+                }
+                OutcomeKind::Refused => {
+                    request_history::list_refusals(conn, whose, window, after, filter, limit).await?
+                }
+            });
+        }
+        found.sort_by_key(|request| std::cmp::Reverse(request.position()));
+        found.truncate(most);
+        requests.extend(found);
         if requests.len() > size {
             requests.truncate(size);
-            let next = requests.last().map(|last| Position { at: last.at, id: last.id });
+            let next = requests.last().map(PastRequest::position);
             return Ok(RequestPage { requests, next });
         }
     }

@@ -1,9 +1,15 @@
-//! Single charges with everything that is known of them, in windows of time. They are found by token and time; those of
-//! everyone by time.
+//! Single charges and refusals with everything that is known of them, in windows of time. They are found by token and time;
+//! those of everyone by time.
 
+use super::refusals::LimitColumns;
 use super::{Conn, StorageError};
-use crate::domain::id::{TokenId, UserId};
-use crate::domain::request_history::{PastRequest, Position, RequestFilter, Window};
+use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
+use crate::domain::ledger::RefusalReason;
+use crate::domain::money::Quota;
+use crate::domain::refusals::RefusedCall;
+use crate::domain::request_history::{
+    Outcome, OutcomeKind, PastRequest, Position, RequestFilter, RequestToken, Window,
+};
 use crate::domain::time::UnixTime;
 
 /// Whose requests.
@@ -15,25 +21,77 @@ pub enum Whose {
     Token(TokenId),
 }
 
-/// Evaluates `$read!($args…, $from)` with the `from` clause of these charges. Its parameter is the last one, `$9`.
+/// Evaluates `$read!([$from], $bind)` with the `from` clause of these rows of `$table`. Its parameter is `$9`.
 macro_rules! of {
-    ($whose:expr, $read:ident) => {
+    ($whose:expr, $table:tt, $read:ident) => {
         match $whose {
-            Whose::Everyone => $read!("(select * from charges where at between $1 and $2 and $9::bigint = 0) c", 0_i64),
+            Whose::Everyone => {
+                $read!(["(select * from " + $table + " where at between $1 and $2 and $9::bigint = 0) c"], 0_i64)
+            }
             Whose::User(user) => $read!(
-                "(select c.* from tokens t cross join lateral \
-                  (select * from charges where token_id = t.id and at between $1 and $2 offset 0) c where t.user_id = $9) c",
+                ["(select c.* from tokens t cross join lateral (select * from "
+                    + $table
+                    + " where token_id = t.id and at between $1 and $2 offset 0) c where t.user_id = $9) c"],
                 user.get()
             ),
             Whose::Token(token) => {
-                $read!("(select * from charges where token_id = $9 and at between $1 and $2) c", token.get())
+                $read!(["(select * from " + $table + " where token_id = $9 and at between $1 and $2) c"], token.get())
             }
         }
     };
 }
 
-/// The newest requests of a window after `after` that pass the filter, newest first.
-pub async fn list(
+/// The names of what a request belongs to, and the filter that charges and refusals share.
+macro_rules! select {
+    ($columns:tt, [$($from:tt)*], $tail:tt, $window:expr, $after:expr, $filter:expr, $most:expr, $kind:expr $(, $bind:expr)*) => {
+        sqlx::query!(
+            "select " + $columns + r#", c.id as "id!", c.at as "at!: UnixTime", c.token_id as "token_id!: TokenId",
+             coalesce((select name from tokens where id = c.token_id), '') as "token_name!",
+             c.user_id as "user_id!: UserId",
+             coalesce((select username from users where id = c.user_id), '') as "username!",
+             c.model as "model!", c.ip as "ip?", c.request_id as "request_id?", c.gateway_id as "gateway_id?: GatewayId",
+             (select name from gateways where id = c.gateway_id) as "gateway_name?"
+             from "# + $($from)* + r#"
+             where (c.at, c.id) < ($3, $4) and ($5::text is null or c.model = $5)
+               and ($6::bigint is null or c.gateway_id = $6) and ($7::text is null or c.request_id = $7) "# + $tail + r#"
+             order by c.at desc, c.id desc limit $8"#,
+            $window.from as UnixTime,
+            $window.to as UnixTime,
+            $after.at as UnixTime,
+            $after.id_bound($kind),
+            $filter.model.as_deref(),
+            $filter.gateway_id.map(GatewayId::get),
+            $filter.request_id.as_deref(),
+            $most
+            $(, $bind)*
+        )
+    };
+}
+
+/// The request of a row.
+macro_rules! request_of {
+    ($row:expr, $outcome:expr) => {
+        PastRequest {
+            id: $row.id,
+            at: $row.at,
+            token: ($row.token_id.get() != 0).then(|| RequestToken {
+                id: $row.token_id,
+                name: $row.token_name,
+                user_id: $row.user_id,
+                username: $row.username,
+            }),
+            model: $row.model,
+            ip: $row.ip,
+            request_id: $row.request_id,
+            gateway_id: $row.gateway_id,
+            gateway_name: $row.gateway_name,
+            outcome: $outcome,
+        }
+    };
+}
+
+/// The newest charges of a window after `after` that pass the filter, newest first.
+pub async fn list_charges(
     conn: &mut Conn,
     whose: Whose,
     window: Window,
@@ -41,80 +99,130 @@ pub async fn list(
     filter: &RequestFilter,
     most: i64,
 ) -> Result<Vec<PastRequest>, StorageError> {
+    let only = filter.only.map_or(0, |only| only.id);
     macro_rules! read {
-        ($from:tt, $bind:expr) => {
-            sqlx::query_as!(
-                PastRequest,
-                r#"select c.id as "id!", c.at as "at!: UnixTime", c.token_id as "token_id!: TokenId",
-                   coalesce((select name from tokens where id = c.token_id), '') as "token_name!",
-                   c.user_id as "user_id!: UserId",
-                   coalesce((select username from users where id = c.user_id), '') as "username!",
-                   c.model as "model!", c.quota as "quota!: crate::domain::money::Quota",
-                   c.shortfall as "shortfall!: crate::domain::money::Quota", c.prompt_tokens as "prompt_tokens!",
-                   c.completion_tokens as "completion_tokens!", c.ip as "ip?", c.request_id as "request_id?",
-                   c.reservation_id as "reservation_id?: crate::domain::id::ReservationId",
-                   c.gateway_id as "gateway_id?: crate::domain::id::GatewayId",
-                   (select name from gateways where id = c.gateway_id) as "gateway_name?"
-                   from "# + $from + r#"
-                   where (c.at, c.id) < ($3, $4) and ($5::text is null or c.model = $5)
-                     and ($6::bigint is null or c.gateway_id = $6) and ($7::text is null or c.request_id = $7)
-                   order by c.at desc, c.id desc limit $8"#,
-                window.from as UnixTime,
-                window.to as UnixTime,
-                after.at as UnixTime,
-                after.id,
-                filter.model.as_deref(),
-                filter.gateway_id.map(crate::domain::id::GatewayId::get),
-                filter.request_id.as_deref(),
-                most,
-                $bind
+        ([$($from:tt)*], $bind:expr) => {{
+            let rows = select!(
+                r#"c.quota as "quota!: Quota", c.shortfall as "shortfall!: Quota", c.prompt_tokens as "prompt_tokens!",
+                 c.completion_tokens as "completion_tokens!", c.reservation_id as "reservation_id?: ReservationId""#,
+                [$($from)*],
+                "and ($10::bigint = 0 or c.id = $10)",
+                window, after, filter, most, OutcomeKind::Charged, $bind, only
             )
             .fetch_all(conn)
-            .await?
-        };
+            .await?;
+            rows.into_iter().map(|row| {
+                let outcome = Outcome::Charged {
+                    quota: row.quota,
+                    shortfall: row.shortfall,
+                    prompt_tokens: row.prompt_tokens,
+                    completion_tokens: row.completion_tokens,
+                    reservation_id: row.reservation_id,
+                };
+                request_of!(row, outcome)
+            }).collect()
+        }};
     }
-    Ok(of!(whose, read))
+    Ok(of!(whose, "charges", read))
 }
 
-/// How many requests a window has, whatever their filter; at most `most`.
-pub async fn count(conn: &mut Conn, whose: Whose, window: Window, most: i64) -> Result<i64, StorageError> {
+/// The newest refusals of a window, in the same way.
+pub async fn list_refusals(
+    conn: &mut Conn,
+    whose: Whose,
+    window: Window,
+    after: Position,
+    filter: &RequestFilter,
+    most: i64,
+) -> Result<Vec<PastRequest>, StorageError> {
+    let (only, reason) = (filter.only.map_or(0, |only| only.id), filter.reason.map(RefusalReason::as_str));
+    macro_rules! read {
+        ([$($from:tt)*], $bind:expr) => {{
+            let rows = select!(
+                r#"c.call as "call!: RefusedCall", c.reason as "reason!: RefusalReason", c.limit_name as "limit_name?",
+                 c.limit_amount as "limit_amount?", c.limit_used as "limit_used?", c.resets_at as "resets_at?",
+                 c.retry_after as "retry_after?", c.quota as "quota?: Quota", c.suppressed as "suppressed!""#,
+                [$($from)*],
+                "and ($10::bigint = 0 or c.id = $10) and ($11::text is null or c.reason = $11)",
+                window, after, filter, most, OutcomeKind::Refused, $bind, only, reason
+            )
+            .fetch_all(conn)
+            .await?;
+            rows.into_iter().map(|row| {
+                let limit = LimitColumns {
+                    name: row.limit_name.as_deref(),
+                    amount: row.limit_amount,
+                    used: row.limit_used,
+                    resets_at: row.resets_at,
+                    retry_after: row.retry_after,
+                };
+                let refusal = limit.refusal(row.reason);
+                let outcome =
+                    Outcome::Refused { call: row.call, refusal, quota: row.quota, suppressed: row.suppressed };
+                request_of!(row, outcome)
+            }).collect()
+        }};
+    }
+    Ok(of!(whose, "refusals", read))
+}
+
+/// How many rows of this kind a window has, whatever their filter; at most `most`.
+pub async fn count(
+    conn: &mut Conn,
+    kind: OutcomeKind,
+    whose: Whose,
+    window: Window,
+    most: i64,
+) -> Result<i64, StorageError> {
     let Window { from, to } = window;
-    let count = match whose {
-        Whose::Everyone => {
-            sqlx::query_scalar!(
-                r#"select count(*) as "count!" from (select 1 from charges where at between $1 and $2 limit $3) c"#,
-                from as UnixTime,
-                to as UnixTime,
-                most
-            )
-            .fetch_one(conn)
-            .await?
-        }
-        Whose::User(user) => {
-            sqlx::query_scalar!(
-                r#"select count(*) as "count!" from (select 1 from tokens t cross join lateral
-                   (select 1 from charges where token_id = t.id and at between $1 and $2 offset 0) c
-                   where t.user_id = $4 limit $3) c"#,
-                from as UnixTime,
-                to as UnixTime,
-                most,
-                user as UserId
-            )
-            .fetch_one(conn)
-            .await?
-        }
-        Whose::Token(token) => {
-            sqlx::query_scalar!(
-                r#"select count(*) as "count!" from
-                   (select 1 from charges where token_id = $4 and at between $1 and $2 limit $3) c"#,
-                from as UnixTime,
-                to as UnixTime,
-                most,
-                token as TokenId
-            )
-            .fetch_one(conn)
-            .await?
-        }
-    };
-    Ok(count)
+    macro_rules! count_of {
+        ($table:tt) => {
+            match whose {
+                Whose::Everyone => {
+                    sqlx::query_scalar!(
+                        r#"select count(*) as "count!" from (select 1 from "#
+                            + $table
+                            + " where at between $1 and $2 limit $3) c",
+                        from as UnixTime,
+                        to as UnixTime,
+                        most
+                    )
+                    .fetch_one(conn)
+                    .await?
+                }
+                Whose::User(user) => {
+                    sqlx::query_scalar!(
+                        r#"select count(*) as "count!" from (select 1 from tokens t cross join lateral
+                           (select 1 from "#
+                            + $table
+                            + " where token_id = t.id and at between $1 and $2 offset 0) c \
+                           where t.user_id = $4 limit $3) c",
+                        from as UnixTime,
+                        to as UnixTime,
+                        most,
+                        user as UserId
+                    )
+                    .fetch_one(conn)
+                    .await?
+                }
+                Whose::Token(token) => {
+                    sqlx::query_scalar!(
+                        r#"select count(*) as "count!" from (select 1 from "#
+                            + $table
+                            + " where token_id = $4 and at between $1 and $2 limit $3) c",
+                        from as UnixTime,
+                        to as UnixTime,
+                        most,
+                        token as TokenId
+                    )
+                    .fetch_one(conn)
+                    .await?
+                }
+            }
+        };
+    }
+    Ok(match kind {
+        OutcomeKind::Charged => count_of!("charges"),
+        OutcomeKind::Refused => count_of!("refusals"),
+    })
 }

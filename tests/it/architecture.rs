@@ -200,7 +200,9 @@ fn services_do_not_depend_on_each_other_in_a_circle() {
 /// `mod.rs` and the files below it are one thing and may use each other.
 #[test]
 fn files_do_not_depend_on_each_other_in_a_circle() {
-    for folder in ["app/private_postgres", "cli", "demo", "import", "service/ledger", "service/tokens", "storage/tokens"] {
+    for folder in
+        ["app/private_postgres", "cli", "demo", "import", "service/ledger", "service/tokens", "storage/tokens"]
+    {
         let files = paths_of(folder);
         let modules: BTreeSet<Vec<String>> = files.iter().map(|(file, _)| module_of(file)).collect();
         let mut uses: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();

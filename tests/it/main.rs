@@ -79,6 +79,7 @@ mod one_api;
 mod outage;
 mod overview;
 mod private_postgres;
+mod refusals;
 mod refused_requests;
 mod registration;
 mod report_queue;

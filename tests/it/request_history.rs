@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
+use keymeter::domain::request_history::Position;
+
 use crate::harness::gateway::{app_with_wallet, asks};
 use crate::harness::{Caller, START, TestApp};
 
@@ -35,12 +37,25 @@ async fn every_page(caller: &Caller, path: &str, size: usize) -> (Vec<Value>, us
     }
 }
 
-fn ids(requests: &[Value]) -> Vec<i64> {
-    requests.iter().map(|request| request["id"].as_i64().unwrap()).collect()
+fn ids(requests: &[Value]) -> Vec<&str> {
+    requests.iter().map(|request| request["id"].as_str().unwrap()).collect()
 }
 
-fn place(request: &Value) -> (i64, i64) {
-    (request["at"].as_i64().unwrap(), request["id"].as_i64().unwrap())
+fn place(request: &Value) -> Position {
+    let position = Position::parse(request["id"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (position.at.get(), position.kind.as_str()),
+        (request["at"].as_i64().unwrap(), request["outcome"].as_str().unwrap())
+    );
+    position
+}
+
+/// Writes `count` refusals of a token, `apart` seconds between two, the newest at `newest`.
+async fn refused(app: &TestApp, owner: &Caller, token: i64, newest: i64, apart: i64, count: i64) {
+    let insert = "insert into refusals (at, token_id, user_id, gateway_id, call, reason, model, suppressed) \
+                  select $1 - n * $2, $3, $4, 1, 'charge', 'token_exhausted', 'o1', 0 from generate_series(0, $5 - 1) n";
+    let insert = sqlx::query(insert).bind(newest).bind(apart).bind(token).bind(owner.id).bind(count);
+    insert.execute(&app.pool).await.unwrap();
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -60,7 +75,7 @@ async fn a_request_says_what_was_charged_for_what_and_by_whom(pool: PgPool) {
     let page = ana.get(REQUESTS).await.ok();
     let ids = ids(page["items"].as_array().unwrap());
     let common = json!({
-        "at": START, "token_id": one, "token_name": "one", "user_id": ana.id, "username": "ana", "gateway_name": "edge",
+        "at": START, "outcome": "charged", "refusal": null, "token_id": one, "token_name": "one", "user_id": ana.id, "username": "ana", "gateway_name": "edge",
         "gateway_id": page["items"][0]["gateway_id"],
     });
     let row = |more: Value| {
@@ -83,10 +98,10 @@ async fn a_request_says_what_was_charged_for_what_and_by_whom(pool: PgPool) {
     let (user, gateway) = (ana.id, &page["items"][0]["gateway_id"]);
     let reservation = held["reservation_id"].as_str().unwrap();
     let expected = format!(
-        "id,at,user_id,username,token_id,token_name,model,prompt_tokens,completion_tokens,quota,usd,shortfall,ip,\
-         request_id,reservation_id,gateway_id,gateway_name\r\n\
-         {},{START},{user},ana,{one},one,,0,0,93,0.000186,27,,r-2,{reservation},{gateway},edge\r\n\
-         {},{START},{user},ana,{one},one,o1,11,5,7,0.000014,0,192.0.2.7,r-1,,{gateway},edge\r\n",
+        "id,at,outcome,user_id,username,token_id,token_name,model,prompt_tokens,completion_tokens,quota,usd,shortfall,\
+         reason,message,call,requested,suppressed,ip,request_id,reservation_id,gateway_id,gateway_name\r\n\
+         {},{START},charged,{user},ana,{one},one,,0,0,93,0.000186,27,,,,,,,r-2,{reservation},{gateway},edge\r\n\
+         {},{START},charged,{user},ana,{one},one,o1,11,5,7,0.000014,0,,,,,,192.0.2.7,r-1,,{gateway},edge\r\n",
         ids[0], ids[1]
     );
     assert_eq!(csv.text, expected);
@@ -104,19 +119,26 @@ async fn pages_have_every_request_once_whatever_is_charged_meanwhile(pool: PgPoo
     charged(&app, &ana, one, "o1", START - 20_000_000, 10_000_000, 5).await;
     charged(&app, &ana, two, "o1", START + 1_000_000, 0, 1).await;
     charged(&app, &ben, bens, "o1", START, 60, 10).await;
+    // Refusals in the same seconds and between them.
+    refused(&app, &ana, one, START, 0, 12).await;
+    refused(&app, &ana, two, START - 1, 1_800, 9).await;
     let admin = app.admin("carla").await;
     let by_token = format!("{REQUESTS}?token_id={one}&");
     let of_ana = format!("{EVERYONE}?user_id={}&", ana.id);
     for (caller, path, count) in [
-        (&ana, format!("{REQUESTS}?"), 61),
-        (&ana, by_token, 30),
+        (&ana, format!("{REQUESTS}?"), 82),
+        (&ana, format!("{REQUESTS}?outcome=charged&"), 61),
+        (&ana, format!("{REQUESTS}?outcome=refused&"), 21),
+        (&ana, format!("{REQUESTS}?reason=token_exhausted&"), 21),
+        (&ana, format!("{REQUESTS}?reason=token_expired&"), 0),
+        (&ana, by_token, 42),
         (&ben, format!("{REQUESTS}?"), 10),
-        (&admin, format!("{EVERYONE}?"), 71),
-        (&admin, of_ana, 61),
+        (&admin, format!("{EVERYONE}?"), 92),
+        (&admin, of_ana, 82),
         (&admin, format!("{EVERYONE}?token_id={bens}&"), 10),
-        (&ana, format!("{REQUESTS}?model=o1&"), 31),
-        (&ana, format!("{REQUESTS}?model=o1&token_id={two}&"), 1),
-        (&ana, format!("{REQUESTS}?from=2026-03-10&to=2026-03-10&token_id={one}&"), 25),
+        (&ana, format!("{REQUESTS}?model=o1&"), 52),
+        (&ana, format!("{REQUESTS}?model=o1&token_id={two}&"), 10),
+        (&ana, format!("{REQUESTS}?from=2026-03-10&to=2026-03-10&token_id={one}&"), 37),
     ] {
         for size in [7, 100] {
             let (requests, _) = every_page(caller, &path, size).await;
@@ -131,7 +153,7 @@ async fn pages_have_every_request_once_whatever_is_charged_meanwhile(pool: PgPoo
     let second = ana.get(&format!("{REQUESTS}?size=100&after={after}")).await.ok();
     let both = [first["items"].as_array().unwrap().as_slice(), second["items"].as_array().unwrap()].concat();
     let distinct: BTreeSet<_> = ids(&both).into_iter().collect();
-    assert_eq!((both.len(), distinct.len()), (61, 61), "what came meanwhile is newer than the first page");
+    assert_eq!((both.len(), distinct.len()), (82, 82), "what came meanwhile is newer than the first page");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -193,6 +215,15 @@ async fn requests_of_others_and_impossible_questions_are_refused(pool: PgPool) {
         ("gateway_id=x".into(), 400, "invalid_query", "`gateway_id` must be a whole number"),
         ("after=7".into(), 400, "invalid_page", "`after` must be the `next` of a page"),
         ("size=-1".into(), 400, "invalid_page", "the page size must be a whole number from 0"),
+        ("after=7.1".into(), 400, "invalid_page", "`after` must be the `next` of a page"),
+        ("outcome=x".into(), 400, "invalid_filter", "`outcome` must be `charged` or `refused`"),
+        (
+            "reason=x".into(),
+            400,
+            "invalid_filter",
+            "`reason` must be the error code of a refusal, such as `token_exhausted`",
+        ),
+        ("id=7".into(), 400, "invalid_filter", "`id` must be the `id` of a request in this list"),
         ("format=xml".into(), 400, "invalid_filter", "`format` must be `json` or `csv`"),
         ("model=%00".into(), 400, "invalid_query", "`model` contains control characters"),
         ("request_id=%00".into(), 400, "invalid_query", "`request_id` contains control characters"),

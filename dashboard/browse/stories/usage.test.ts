@@ -150,6 +150,31 @@ test('a page of usage, of a key and of everyone says why requests were refused',
   await visible(all.getByRole('row', { name: 'Not enough quota left on the key 3' }));
 });
 
+test('a refused request says why, and refusals are shown alone', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada');
+  const crawler = await newKey(await signedIn(site, ada), 'Crawler');
+  const gateway = await asGateway(site, root);
+  await waitPastMidnight();
+  await done(
+    gateway.POST('/api/gateway/charge', { body: { key: crawler.key, quota: 500, request_id: 'paid' } }),
+  );
+  await gateway.POST('/api/gateway/charge', {
+    body: { key: crawler.key, quota: 9_000_000_000, model: 'gpt-5', request_id: 'too-much' },
+  });
+  const page = await visit({ as: ada, path: '/usage' });
+  const requests = page.getByRole('table', { name: 'Requests' });
+  await visible(requests.getByRole('row', { name: 'paid' }));
+  await eventually(async () => {
+    await page.reload();
+    await visible(requests.getByRole('row', { name: 'paid' }));
+    return requests.getByRole('row', { name: 'too-much' }).count();
+  }).toBe(1);
+  await page.getByRole('radiogroup', { name: 'Outcome' }).getByText('Refused').click();
+  await eventually(() => requests.getByRole('row').count()).toBe(2);
+  const row = requests.getByRole('row', { name: 'too-much' });
+  await visible(row.getByText('gpt-5'), row.getByText(/Not enough/));
+});
+
 test('single requests say model, cost and ids, are searched, and go on page by page', async ({
   visit,
   root,

@@ -6,6 +6,10 @@ import { tokensKey } from './tokenCache';
 import type { UsageScope } from './usageReports';
 
 export type PastRequest = components['schemas']['PastRequestBody'];
+/** A request with a key of this service. */
+export type KnownRequest = PastRequest &
+  Record<'token_id' | 'user_id', number> &
+  Record<'token_name' | 'username', string>;
 type RequestsPage = components['schemas']['RequestsBody'];
 
 export interface RequestOptions {
@@ -19,18 +23,21 @@ export interface RequestOptions {
   model: string;
   /** Empty for all requests. */
   requestId: string;
+  /** Empty for both. */
+  outcome: '' | 'charged' | 'refused';
 }
 
 const PAGE_SIZE = '20';
 
 /** The address of all these requests as CSV. */
 export function requestsCsvHref(options: RequestOptions): string {
-  const { scope = 'own', range, tokenId, userId, model, requestId } = options;
+  const { scope = 'own', range, tokenId, userId, model, requestId, outcome } = options;
   const params = new URLSearchParams({
     from: range.start,
     to: range.end,
     model,
     request_id: requestId,
+    outcome,
     format: 'csv',
   });
   if (tokenId !== undefined) params.set('token_id', String(tokenId));
@@ -38,7 +45,7 @@ export function requestsCsvHref(options: RequestOptions): string {
   return `${scope === 'own' ? '/api/usage/requests' : '/api/admin/usage/requests'}?${params}`;
 }
 
-/** Requests that were charged, newest first, page by page. */
+/** Requests that were charged or refused, newest first, page by page. */
 export function useRequestHistory({
   scope = 'own',
   range,
@@ -46,6 +53,7 @@ export function useRequestHistory({
   userId,
   model,
   requestId,
+  outcome,
 }: RequestOptions) {
   const own = {
     from: range.start,
@@ -53,6 +61,7 @@ export function useRequestHistory({
     token_id: tokenId?.toString(),
     model,
     request_id: requestId,
+    outcome,
     size: PAGE_SIZE,
   };
   const query = { ...own, user_id: userId?.toString() };
@@ -68,4 +77,8 @@ export function useRequestHistory({
     initialPageParam: '',
     getNextPageParam: ({ next }) => next ?? undefined,
   });
+}
+
+export function isKnown(request: PastRequest): request is KnownRequest {
+  return request.token_id !== null;
 }

@@ -62,6 +62,7 @@ const requests: Column<RefusedRow> = {
   cell: ({ requests }) => <span className="tabular">{formatInteger(requests)}</span>,
 };
 
-function reasonText(reason: RefusedRow['reason']): string {
+/** The reason of a refusal in words. */
+export function reasonText(reason: string): string {
   return textOf(words.reasons, reason) ?? words.otherReason(reason);
 }

@@ -1,7 +1,9 @@
-import { Button, Group, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
 import {
+  isKnown,
+  type KnownRequest,
   type PastRequest,
   type RequestOptions,
   requestsCsvHref,
@@ -14,25 +16,33 @@ import type { Column } from '../DataTable';
 import { LoadedTable } from '../LoadedTable';
 import { Money } from '../Money';
 import { CsvButton } from './CsvButton';
+import { reasonText } from './RefusedRequests';
 
 const words = texts.usage.requestHistory;
 const PAUSE_MS = 300;
 
-interface Props extends Omit<RequestOptions, 'model' | 'requestId'> {
+interface Props extends Omit<RequestOptions, 'model' | 'requestId' | 'outcome'> {
   /** The name of the key of a row, with a link. Absent for a single key. */
-  name?: (row: PastRequest) => ReactNode;
+  name?: (row: KnownRequest) => ReactNode;
 }
 
-/** Single requests: when, which model, what it cost, and by which ids a provider or a gateway finds it again. */
+type Outcome = RequestOptions['outcome'];
+
+/**
+ * Single requests: when, which model, what it cost or why it was refused, and by which ids a provider or a gateway finds it
+ * again.
+ */
 export function RequestHistory({ name, ...options }: Props) {
   const [typed, setTyped] = useState({ model: '', requestId: '' });
+  const [outcome, setOutcome] = useState<Outcome>('');
   const [filter] = useDebouncedValue(typed, PAUSE_MS);
   const model = filter.model.trim();
   const requestId = filter.requestId.trim();
-  const wanted = { ...options, model, requestId };
+  const wanted = { ...options, model, requestId, outcome };
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useRequestHistory(wanted);
   const rows = data?.pages.flatMap(({ items }) => items);
-  const key: Column<PastRequest>[] = name ? [{ key: 'key', header: texts.usage.key, cell: name }] : [];
+  const keyOf = (row: PastRequest) => (isKnown(row) ? name?.(row) : texts.usage.refused.reasons.invalid_key);
+  const key: Column<PastRequest>[] = name ? [{ key: 'key', header: texts.usage.key, cell: keyOf }] : [];
   return (
     <section>
       <Title order={2} mb={4}>
@@ -42,6 +52,16 @@ export function RequestHistory({ name, ...options }: Props) {
         {words.description}
       </Text>
       <Group gap="sm" mb="md">
+        <SegmentedControl
+          aria-label={words.outcome}
+          data={[
+            { value: '', label: words.all },
+            { value: 'charged', label: words.charged },
+            { value: 'refused', label: words.refused },
+          ]}
+          value={outcome}
+          onChange={(value) => setOutcome(value as Outcome)}
+        />
         <TextInput
           aria-label={words.model}
           placeholder={words.model}
@@ -97,9 +117,9 @@ const tokens: Column<PastRequest> = {
   key: 'tokens',
   header: texts.usage.tokens,
   align: 'right',
-  cell: ({ prompt_tokens, completion_tokens }) => (
+  cell: ({ prompt_tokens, completion_tokens, refusal }) => (
     <span className="tabular">
-      {words.inAndOut(formatInteger(prompt_tokens), formatInteger(completion_tokens))}
+      {refusal ? '' : words.inAndOut(formatInteger(prompt_tokens), formatInteger(completion_tokens))}
     </span>
   ),
 };
@@ -108,17 +128,36 @@ const cost: Column<PastRequest> = {
   key: 'cost',
   header: words.cost,
   align: 'right',
-  cell: ({ quota, shortfall }) => (
+  cell: ({ quota, shortfall, refusal }) =>
+    refusal ? (
+      <Refused {...refusal} />
+    ) : (
+      <>
+        <Money units={quota} fw={600} />
+        {shortfall > 0 && (
+          <Text size="xs" c="dimmed">
+            {words.shortfall} <Money units={shortfall} />
+          </Text>
+        )}
+      </>
+    ),
+};
+
+/** Why, and how many more like it have no row. */
+function Refused({ reason, message, suppressed }: NonNullable<PastRequest['refusal']>) {
+  return (
     <>
-      <Money units={quota} fw={600} />
-      {shortfall > 0 && (
+      <Text size="sm" fw={600} c="var(--km-bad)" title={message}>
+        {reasonText(reason)}
+      </Text>
+      {suppressed > 0 && (
         <Text size="xs" c="dimmed">
-          {words.shortfall} <Money units={shortfall} />
+          {words.suppressed(suppressed)}
         </Text>
       )}
     </>
-  ),
-};
+  );
+}
 
 const source: Column<PastRequest> = {
   key: 'source',

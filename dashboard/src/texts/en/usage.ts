@@ -1,4 +1,5 @@
 import type { RefusalReason } from '../../api/refusedRequests';
+import { formatInteger } from '../../format/locale';
 import { plural } from './plural';
 
 export const usage = {
@@ -21,7 +22,13 @@ export const usage = {
   empty: { title: 'No usage', hint: 'No key was used on these days.' },
   requestHistory: {
     title: 'Requests',
-    description: 'Every request that was charged on these days, newest first.',
+    description:
+      'Requests of these days, newest first: each one that was charged, and samples of those that were refused.',
+    outcome: 'Outcome',
+    all: 'All',
+    charged: 'Charged',
+    refused: 'Refused',
+    suppressed: (count: number) => `and ${formatInteger(count)} more like this in the same minute`,
     model: 'Model',
     requestId: 'Request ID',
     time: 'Time',
@@ -33,7 +40,7 @@ export const usage = {
     older: 'Show older requests',
     export: 'Export requests',
     searchGoesOn: 'None among the newest requests. Older ones were not searched yet.',
-    empty: 'No such request was charged on these days.',
+    empty: 'No such request on these days.',
   },
   refused: {
     title: 'Refused requests',

@@ -21,7 +21,12 @@ export const usage: Texts['usage'] = {
   empty: { title: '暂无用量', hint: '这些天没有使用任何令牌。' },
   requestHistory: {
     title: '请求明细',
-    description: '这些天计费的每一个请求，最新的在前。',
+    description: '这些天的请求，最新的在前：每一个计费的请求，以及被拒绝请求的样本。',
+    outcome: '结果',
+    all: '全部',
+    charged: '已计费',
+    refused: '被拒绝',
+    suppressed: (count: number) => `同一分钟内还有 ${formatInteger(count)} 个同类请求`,
     model: '模型',
     requestId: '请求 ID',
     time: '时间',
@@ -33,7 +38,7 @@ export const usage: Texts['usage'] = {
     older: '显示更早的请求',
     export: '导出请求',
     searchGoesOn: '最新的请求中没有符合条件的，更早的请求尚未搜索。',
-    empty: '这些天没有符合条件的计费请求。',
+    empty: '这些天没有符合条件的请求。',
   },
   refused: {
     title: '被拒绝的请求',

@@ -215,7 +215,7 @@ fn files_do_not_depend_on_each_other_in_a_circle() {
             let used = used.filter(|used| !used.starts_with(&module) && !module.starts_with(used)).collect();
             uses.insert(module, used);
         }
-        assert!(uses.len() > 2, "every file of {folder} is examined: {uses:?}");
+        assert!(uses.len() > 1, "every file of {folder} is examined: {uses:?}");
         let circle = circle(uses);
         assert!(circle.is_empty(), "these files use each other in a circle: {circle:?}");
     }

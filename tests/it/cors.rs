@@ -58,7 +58,7 @@ async fn a_page_of_any_origin_may_call_what_takes_only_an_api_key(pool: PgPool) 
             assert_eq!(answer.header("access-control-allow-credentials"), None, "{name}");
         }
     }
-    assert_eq!(open, 11);
+    assert_eq!(open, 12);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

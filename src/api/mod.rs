@@ -19,6 +19,7 @@ pub mod envelope;
 pub mod error_code;
 pub mod errors;
 pub mod extract;
+pub mod forecasts;
 pub mod gateways;
 pub mod health;
 pub mod imports;

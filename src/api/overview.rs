@@ -1,20 +1,24 @@
-//! A user's overview.
+//! A user's overview, and that of everyone's keys.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::auth::SignedIn;
+use super::auth::{Admin, SignedIn};
 use super::envelope::Envelope;
 use super::refused::Refused;
 use super::state::AppState;
 use super::tokens::{StateBody, TokenBody};
 use super::usage::DayBody;
 use crate::domain::calendar::Moment;
+use crate::domain::ledger::{StateCounts, StateName};
+use crate::domain::refusals::RecentRefusals;
 use crate::domain::time::UnixTime;
 use crate::service::overview::Overview;
+use crate::service::report_queue::ReportRefused;
 
 /// The spend of the last seven days, and the tokens that need attention.
 #[derive(Debug, Serialize, ToSchema)]
@@ -27,6 +31,10 @@ pub struct OverviewBody {
     daily: Vec<DayBody>,
     /// Live tokens by status.
     tokens: TokenCountsBody,
+    /// Live tokens by state; a state that no token is in is absent.
+    states: BTreeMap<&'static str, i64>,
+    /// What was refused in the last hour, by token and reason: the 20 largest numbers.
+    refused_last_hour: Vec<RecentRefusalsBody>,
     /// The tokens that need attention, in order of urgency; at most 20.
     attention: Vec<AttentionBody>,
     /// The number of all tokens that need attention.
@@ -35,6 +43,59 @@ pub struct OverviewBody {
     account_state: StateBody,
     /// When the limit of the account renews, Unix timestamp; null if none is reached, or time alone does not help.
     account_state_until: Option<i64>,
+}
+
+/// Requests that were refused in the last hour.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RecentRefusalsBody {
+    /// Token ID; null if no key of this service was sent.
+    token_id: Option<i64>,
+    /// The name of the token; null if no key of this service was sent.
+    token_name: Option<String>,
+    /// The owner of the token; null if no key of this service was sent.
+    user_id: Option<i64>,
+    /// The owner's username; null if no key of this service was sent.
+    username: Option<String>,
+    /// Why, an error code.
+    reason: &'static str,
+    /// Whether somebody has to act: a key, an account or a limit stops what it should serve. False for a model or an address that
+    /// is not allowed, and for rates.
+    alarming: bool,
+    /// How many, at least.
+    requests: i64,
+    /// Unix timestamp of the last one.
+    last: i64,
+}
+
+impl From<RecentRefusals> for RecentRefusalsBody {
+    fn from(RecentRefusals { token, reason, requests, last }: RecentRefusals) -> Self {
+        Self {
+            token_id: token.as_ref().map(|token| token.id.get()),
+            user_id: token.as_ref().map(|token| token.user_id.get()),
+            username: token.as_ref().map(|token| token.username.clone()),
+            token_name: token.map(|token| token.name),
+            reason: reason.as_str(),
+            alarming: reason.is_alarming(),
+            requests,
+            last: last.get(),
+        }
+    }
+}
+
+/// The keys of everyone.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EveryonesOverviewBody {
+    /// Live tokens by state; a state that no token is in is absent. Of the newest 10,000 tokens.
+    states: BTreeMap<&'static str, i64>,
+    /// True if there are older tokens, which `states` does not count.
+    truncated: bool,
+    /// What was refused in the last hour, by token and reason: the 20 largest numbers.
+    refused_last_hour: Vec<RecentRefusalsBody>,
+}
+
+fn states(counts: &StateCounts) -> BTreeMap<&'static str, i64> {
+    let count = |state: StateName| (state.as_str(), counts.get(state));
+    StateName::ALL.into_iter().map(count).filter(|(_, count)| *count > 0).collect()
 }
 
 /// Live tokens by status.
@@ -77,6 +138,8 @@ impl OverviewBody {
                 expired: counts.expired,
                 exhausted: counts.exhausted,
             },
+            states: states(&overview.states),
+            refused_last_hour: overview.refused.into_iter().map(RecentRefusalsBody::from).collect(),
             attention: overview
                 .attention
                 .iter()
@@ -102,4 +165,19 @@ pub async fn show(
     let at = app.ledger.now();
     let overview = app.overviews.show(&caller.user, app.tokens.groups(), &at).await?;
     Ok(Envelope::of(OverviewBody::new(overview, &at, &app)))
+}
+
+/// The states of everyone's keys, and what was refused in the last hour.
+#[utoipa::path(get, path = "/api/admin/overview", operation_id = "show_everyones_overview", tag = "administration",
+    responses((status = 200, body = Envelope<EveryonesOverviewBody>)))]
+pub async fn show_everyones(
+    State(app): State<Arc<AppState>>,
+    Admin(caller): Admin,
+) -> Result<Envelope<EveryonesOverviewBody>, Refused<ReportRefused>> {
+    let overview = app.overviews.show_everyones(&caller, app.tokens.groups(), app.ledger.now()).await?;
+    Ok(Envelope::of(EveryonesOverviewBody {
+        states: states(&overview.states),
+        truncated: overview.is_truncated,
+        refused_last_hour: overview.refused.into_iter().map(RecentRefusalsBody::from).collect(),
+    }))
 }

@@ -15,9 +15,9 @@ use super::openapi::endpoint::{Endpoint, endpoint};
 use super::permission::Permission;
 use super::state::AppState;
 use super::{
-    access_tokens, activity, api_error, audit, auth, billing, charge_history, dashboard, enablement, gateways, health,
-    imports, keys, locked_accounts, middleware, models, overview, refused_requests, request_history, sessions,
-    settings, sign_in, tokens, usage, usage_reports, users,
+    access_tokens, activity, api_error, audit, auth, billing, charge_history, dashboard, enablement, forecasts,
+    gateways, health, imports, keys, locked_accounts, middleware, models, overview, refused_requests, request_history,
+    sessions, settings, sign_in, tokens, usage, usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -64,6 +64,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         endpoint!(usage_reports::show_own),
         endpoint!(refused_requests::list_own),
         endpoint!(request_history::list_own),
+        endpoint!(forecasts::show_own),
         endpoint!(charge_history::list),
         endpoint!(charge_history::spend),
         endpoint!(access_tokens::mint),
@@ -144,9 +145,11 @@ fn of_administrators() -> impl IntoIterator<Item = Endpoint> {
         endpoint!(imports::list),
         endpoint!(locked_accounts::list),
         endpoint!(settings::list),
+        endpoint!(overview::show_everyones),
         endpoint!(usage_reports::show),
         endpoint!(refused_requests::list),
         endpoint!(request_history::list),
+        endpoint!(forecasts::show),
     ]
 }
 

@@ -16,6 +16,7 @@ use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
 use crate::service::charge_history::ChargeHistory;
 use crate::service::enablement::Enablement;
+use crate::service::forecasts::Forecasts;
 use crate::service::foreign_keys::KeyReader;
 use crate::service::gateways::Gateways;
 use crate::service::imports::Imports;
@@ -45,6 +46,7 @@ pub struct AppState {
     pub usage_reports: UsageReports,
     pub charge_history: ChargeHistory,
     pub request_history: RequestHistory,
+    pub forecasts: Forecasts,
     pub overviews: Overviews,
     pub users: Users,
     pub sign_in: SignIn,

@@ -23,6 +23,7 @@ use crate::service::charge_history::ChargeHistory;
 use crate::service::clock::ClockReader;
 use crate::service::clock_repair::{ClockRepairer, ClockRepairs};
 use crate::service::enablement::Enablement;
+use crate::service::forecasts::Forecasts;
 use crate::service::foreign_keys::{ForeignKeys, KeyReader};
 use crate::service::gateways::Gateways;
 use crate::service::imports::Imports;
@@ -149,8 +150,12 @@ impl App {
             Arc::clone(&refused_requests),
         );
         let reports = Arc::new(ReportQueue::new());
-        let token_rules =
-            TokenRules { max_tokens: config.accounts.max_tokens, groups: groups.clone(), cell: config.cell.label };
+        let token_rules = TokenRules {
+            max_tokens: config.accounts.max_tokens,
+            groups: groups.clone(),
+            cell: config.cell.label,
+            calendar,
+        };
         let state = Arc::new(AppState {
             tokens: Tokens::new(
                 db.clone(),
@@ -179,7 +184,8 @@ impl App {
                 Arc::clone(&reports),
                 config.usage.time_zone,
             ),
-            overviews: Overviews::new(db.clone()),
+            forecasts: Forecasts::new(db.clone()),
+            overviews: Overviews::new(db.clone(), Arc::clone(&reports)),
             users: Users::new(
                 db.clone(),
                 rng.clone(),

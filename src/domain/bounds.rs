@@ -141,6 +141,12 @@ pub const MAX_REFUSAL_KINDS: usize = 10_000;
 /// Single refused requests that are kept in all: about four gigabytes.
 pub const MAX_REFUSALS: i64 = 20_000_000;
 
+/// Seconds of which an overview shows what was refused.
+pub const RECENT_REFUSALS_SECONDS: i64 = 3_600;
+
+/// Lines of what was refused in an overview, the largest numbers.
+pub const MAX_RECENT_REFUSALS: i64 = 20;
+
 /// Days for which single refused requests are kept.
 pub const REFUSAL_DAYS: i64 = 7;
 

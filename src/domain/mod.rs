@@ -17,6 +17,7 @@ pub mod client_addresses;
 pub mod clock;
 pub mod date_range;
 pub mod enablement;
+pub mod forecast;
 pub mod gateway;
 pub mod group;
 pub mod id;

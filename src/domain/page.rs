@@ -72,6 +72,20 @@ impl PageRequest {
         Self { number: 0, first: 0, size: 1 }
     }
 
+    /// The first page, of so many items.
+    #[must_use]
+    pub const fn first(size: i64) -> Self {
+        Self { number: 0, first: 0, size }
+    }
+
+    /// The page of all these items.
+    #[must_use]
+    pub fn of<T>(self, items: Vec<T>) -> Page<T> {
+        let place = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+        let total = i64::try_from(items.len()).unwrap_or(i64::MAX);
+        self.holding(items.into_iter().skip(place(self.offset())).take(place(self.size)).collect(), total)
+    }
+
     /// Items a page.
     #[must_use]
     pub const fn size(self) -> i64 {

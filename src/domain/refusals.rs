@@ -9,6 +9,7 @@ use super::id::{GatewayId, TokenId, UserId};
 use super::key::Digest;
 use super::ledger::{Refusal, RefusalReason, RequestContext};
 use super::money::Quota;
+use super::request_history::RequestToken;
 use super::time::UnixTime;
 
 /// What a gateway asked for when it was refused.
@@ -52,6 +53,17 @@ pub struct RefusedRequest<'a> {
     pub quota: Option<Quota>,
     /// The gateway's id of the request.
     pub request_id: Option<&'a str>,
+}
+
+/// Refusals of one token for one reason in the last time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecentRefusals {
+    /// `None` if no token ever had the key.
+    pub token: Option<RequestToken>,
+    pub reason: RefusalReason,
+    /// At least so many: samples and what they stand for.
+    pub requests: i64,
+    pub last: UnixTime,
 }
 
 /// A refused request that is kept.

@@ -95,8 +95,8 @@ impl PastRequest {
     pub fn reservation(&self) -> Option<ReservationHandle> {
         let owner = self.token.as_ref()?.user_id;
         match self.outcome {
-            Outcome::Charged { reservation_id: Some(id), .. } => Some(ReservationHandle { owner, id }),
-            _ => None,
+            Outcome::Charged { reservation_id, .. } => reservation_id.map(|id| ReservationHandle { owner, id }),
+            Outcome::Refused { .. } => None,
         }
     }
 
@@ -201,9 +201,9 @@ impl Position {
     /// It is not the text of a position.
     pub fn parse(text: &str) -> Result<Self, PositionInvalid> {
         let (at, rest) = text.split_once('.').ok_or(PositionInvalid)?;
-        let kinds = [OutcomeKind::Refused, OutcomeKind::Charged].into_iter();
+        let mut kinds = [OutcomeKind::Refused, OutcomeKind::Charged].into_iter();
         let (kind, id) =
-            kinds.filter_map(|kind| Some((kind, rest.strip_prefix(kind.letter())?))).next().ok_or(PositionInvalid)?;
+            kinds.find_map(|kind| Some((kind, rest.strip_prefix(kind.letter())?))).ok_or(PositionInvalid)?;
         let number = |text: &str| text.parse().map_err(|_| PositionInvalid);
         let position = Self { at: UnixTime::new(number(at)?), kind, id: number(id)? };
         // Only the text that a page gives: no plus sign, no zeros before a number.

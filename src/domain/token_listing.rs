@@ -1,6 +1,7 @@
 //! Which tokens a list shows, and in which order (spec §13.1).
 
 use super::group::{Group, Groups};
+use super::ledger::StateName;
 use super::order::Order;
 use super::status::Status;
 
@@ -9,6 +10,8 @@ use super::status::Status;
 pub struct TokenListing {
     /// Only tokens with this status.
     pub status: Option<Status>,
+    /// Only tokens in this state.
+    pub state: Option<StateName>,
     /// Only tokens of this group.
     pub group: Option<Group>,
     pub sort: TokenSort,
@@ -56,6 +59,8 @@ pub enum ListingInvalid {
     #[error("`status` must be 1 (enabled), 2 (disabled), 3 (expired) or 4 (exhausted)")]
     Status,
     /// Holds the names of the configured groups.
+    #[error("`state` must be one of: {}", StateName::ALL.map(StateName::as_str).join(", "))]
+    State,
     #[error("`group` must be `own`, `auto`, or one of: {0}")]
     Group(String),
     #[error("`sort` must be `id`, `name`, `remain_quota`, `used_quota`, `accessed_time` or `expired_time`")]
@@ -71,10 +76,7 @@ impl TokenListing {
     /// # Errors
     /// See [`ListingInvalid`].
     pub fn parse(
-        status: Option<&str>,
-        group: Option<&str>,
-        sort: Option<&str>,
-        order: Option<&str>,
+        [status, state, group, sort, order]: [Option<&str>; 5],
         groups: &Groups,
     ) -> Result<Self, ListingInvalid> {
         let read_status = |code: &str| Status::parse(code).ok_or(ListingInvalid::Status);
@@ -87,6 +89,7 @@ impl TokenListing {
         let read_sort = |name: &str| TokenSort::parse(name).ok_or(ListingInvalid::Sort);
         Ok(Self {
             status: given(status).map(read_status).transpose()?,
+            state: given(state).map(|name| StateName::parse(name).ok_or(ListingInvalid::State)).transpose()?,
             group: given(group).map(read_group).transpose()?,
             sort: given(sort).map(read_sort).transpose()?.unwrap_or_default(),
             order: given(order)
@@ -120,14 +123,13 @@ mod tests {
         Groups::new(BTreeMap::from([("default".to_owned(), info.clone()), ("vip".to_owned(), info)]))
     }
 
-    fn parse(texts: [&str; 4]) -> Result<TokenListing, ListingInvalid> {
-        let [status, group, sort, order] = texts.map(Some);
-        TokenListing::parse(status, group, sort, order, &groups())
+    fn parse([status, group, sort, order]: [&str; 4]) -> Result<TokenListing, ListingInvalid> {
+        TokenListing::parse([status, "", group, sort, order].map(Some), &groups())
     }
 
     #[test]
     fn omitted_and_empty_parameters_list_every_token_newest_first() {
-        let nothing = TokenListing::parse(None, None, None, None, &groups());
+        let nothing = TokenListing::parse([None; 5], &groups());
         assert_eq!(nothing, Ok(TokenListing::default()));
         assert_eq!(parse(["", "", "", ""]), nothing);
         assert_eq!(parse(["", "", "id", "desc"]), nothing);
@@ -135,6 +137,16 @@ mod tests {
         for other in [["1", "", "", ""], ["", "own", "", ""], ["", "", "name", ""], ["", "", "", "asc"]] {
             assert!(!parse(other).unwrap().is_default(), "{other:?}");
         }
+    }
+
+    #[test]
+    fn a_state_is_one_of_those_that_lists_show() {
+        let of_state = |name| TokenListing::parse([None, Some(name), None, None, None], &groups());
+        for state in StateName::ALL {
+            assert_eq!(of_state(state.as_str()).unwrap().state, Some(state));
+        }
+        assert_eq!(of_state("broken"), Err(ListingInvalid::State));
+        assert!(!of_state("working").unwrap().is_default());
     }
 
     #[test]

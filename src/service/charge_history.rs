@@ -102,10 +102,7 @@ impl ChargeHistory {
                 let name = request.token.as_ref().map(|token| token.name.as_str());
                 token_name.is_none() || token_name.as_deref() == name
             });
-            let total = i64::try_from(found.len()).unwrap_or(i64::MAX);
-            let place = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
-            let found = found.into_iter().skip(place(page.offset())).take(place(page.size())).collect();
-            Ok(page.holding(found, total))
+            Ok(page.of(found))
         };
         self.reports.run(user, report).await
     }

@@ -10,6 +10,7 @@ pub mod charge_history;
 pub mod clock;
 pub mod clock_repair;
 pub mod enablement;
+pub mod forecasts;
 pub mod foreign_keys;
 pub mod gateways;
 pub mod imports;

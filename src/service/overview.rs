@@ -1,18 +1,28 @@
-//! A user's overview: the spend of the last days, and the tokens that need attention.
+//! Overviews: a user's spend of the last days and the tokens that need attention; the states of everyone's tokens.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::report_queue::ReportQueue;
+use super::usage_reports::UsageReportsError;
 use crate::domain::attention::Attention;
 use crate::domain::bounds;
 use crate::domain::calendar::Moment;
+use crate::domain::caller::Caller;
 use crate::domain::group::Groups;
+use crate::domain::id::UserId;
+use crate::domain::ledger::StateCounts;
+use crate::domain::refusals::RecentRefusals;
 use crate::domain::status::Status;
 use crate::domain::token::Token;
 use crate::domain::usage::{DayUsage, UsageRange};
 use crate::domain::user::User;
-use crate::storage::{Db, StorageError, tokens, usage, users};
+use crate::storage::{Db, StorageError, refusals, tokens, usage, users};
 
 #[derive(Debug)]
 pub struct Overviews {
     db: Db,
+    reports: Arc<ReportQueue>,
 }
 
 #[derive(Debug)]
@@ -26,8 +36,23 @@ pub struct Overview {
     pub attention: Vec<(Attention, Token)>,
     /// The number of all tokens that need attention.
     pub attention_total: usize,
+    /// Live tokens by state.
+    pub states: StateCounts,
+    /// What was refused in the last hour.
+    pub refused: Vec<RecentRefusals>,
     /// The user, as the tokens were read.
     pub owner: User,
+}
+
+/// What an administrator has to know of everyone's keys.
+#[derive(Debug)]
+pub struct EveryonesOverview {
+    /// Of the newest [`bounds::MAX_LISTED_TOKENS`] tokens.
+    pub states: StateCounts,
+    /// There are older tokens.
+    pub is_truncated: bool,
+    /// What was refused in the last hour.
+    pub refused: Vec<RecentRefusals>,
 }
 
 /// Live tokens by status.
@@ -41,8 +66,32 @@ pub struct StatusCounts {
 
 impl Overviews {
     #[must_use]
-    pub const fn new(db: Db) -> Self {
-        Self { db }
+    pub const fn new(db: Db, reports: Arc<ReportQueue>) -> Self {
+        Self { db, reports }
+    }
+
+    /// The states of the tokens of all users, and what was refused of them.
+    ///
+    /// # Errors
+    /// Too many reports at once; the database.
+    pub async fn show_everyones(
+        &self,
+        admin: &Caller,
+        groups: &Groups,
+        at: Moment,
+    ) -> Result<EveryonesOverview, UsageReportsError> {
+        let (db, groups) = (self.db.clone(), groups.clone());
+        let overview = async move {
+            let mut conn = db.acquire().await?;
+            let since = at.now.plus(-bounds::RECENT_REFUSALS_SECONDS);
+            let refused = refusals::list_recent(&mut conn, since).await?;
+            let (page, is_truncated) = tokens::list_newest_of_all(&mut conn, at.now).await?;
+            let owners: BTreeSet<UserId> = page.iter().map(|token| token.user_id).collect();
+            let owners = users::list_by_id(&mut conn, &owners.into_iter().collect::<Vec<_>>()).await?;
+            let state = |token: &Token| Some(token.state(owners.get(&token.user_id)?, &groups, &at).name);
+            Ok(EveryonesOverview { states: StateCounts::of(page.iter().filter_map(state)), is_truncated, refused })
+        };
+        self.reports.run(admin.user.id, overview).await
     }
 
     /// # Errors
@@ -54,7 +103,10 @@ impl Overviews {
         let tokens = tokens::list_newest(&mut conn, user.id, bounds::MAX_OVERVIEW_TOKENS).await?;
         // The one of the request may be older than the last charges.
         let owner = users::find(&mut conn, user.id).await?.unwrap_or_else(|| user.clone());
+        let since = at.now.plus(-bounds::RECENT_REFUSALS_SECONDS);
+        let refused = refusals::list_recent_of_user(&mut conn, user.id, since).await?;
         drop(conn);
+        let states = StateCounts::of(tokens.iter().map(|token| token.state(&owner, groups, at).name));
         let mut counts = StatusCounts::default();
         for token in &tokens {
             match token.status(at.now) {
@@ -69,6 +121,6 @@ impl Overviews {
         attention.sort_by_key(|(reason, _)| *reason);
         let attention_total = attention.len();
         attention.truncate(bounds::MAX_ATTENTION);
-        Ok(Overview { range, daily: range.fill(&recorded), counts, attention, attention_total, owner })
+        Ok(Overview { range, daily: range.fill(&recorded), counts, attention, attention_total, states, refused, owner })
     }
 }

@@ -5,11 +5,13 @@ use super::{Conn, StorageError};
 use crate::domain::bounds;
 use crate::domain::calendar::Period;
 use crate::domain::client_addresses::StoredAddress;
+use crate::domain::id::{TokenId, UserId};
 use crate::domain::ledger::{Figures, Refusal, RefusalReason};
 use crate::domain::money::Quota;
 use crate::domain::period_limits::PeriodExceeded;
 use crate::domain::rate_limits::RateExceeded;
-use crate::domain::refusals::RefusalSample;
+use crate::domain::refusals::{RecentRefusals, RefusalSample};
+use crate::domain::request_history::RequestToken;
 use crate::domain::time::UnixTime;
 
 /// The limit that refused, as columns.
@@ -110,6 +112,56 @@ pub async fn insert(conn: &mut Conn, samples: &[(RefusalSample, Option<StoredAdd
     .execute(conn)
     .await?;
     Ok(())
+}
+
+/// What was refused since a time, by token and reason; the largest numbers first.
+macro_rules! recent {
+    ($conn:expr, $since:expr, $from:tt $(, $bind:expr)*) => {{
+        let rows = sqlx::query!(
+            r#"select r.token_id as "token_id!: TokenId", r.user_id as "user_id!: UserId",
+               r.reason as "reason!: RefusalReason", sum(1 + r.suppressed)::bigint as "requests!", max(r.at) as "last!: UnixTime",
+               coalesce((select name from tokens where id = r.token_id), '') as "token_name!",
+               coalesce((select username from users where id = r.user_id), '') as "username!" from "# + $from + r#"
+               group by r.token_id, r.user_id, r.reason order by 4 desc, 1, 3 limit $2"#,
+            $since as UnixTime,
+            bounds::MAX_RECENT_REFUSALS
+            $(, $bind)*
+        )
+        .fetch_all($conn)
+        .await?;
+        rows.into_iter().map(|row| RecentRefusals {
+            token: (row.token_id.get() != 0).then(|| RequestToken {
+                id: row.token_id,
+                name: row.token_name,
+                user_id: row.user_id,
+                username: row.username,
+            }),
+            reason: row.reason,
+            requests: row.requests,
+            last: row.last,
+        })
+        .collect()
+    }};
+}
+
+/// What was refused of the tokens of a user since a time.
+pub async fn list_recent_of_user(
+    conn: &mut Conn,
+    user: UserId,
+    since: UnixTime,
+) -> Result<Vec<RecentRefusals>, StorageError> {
+    Ok(recent!(
+        conn,
+        since,
+        "(select r.* from tokens t cross join lateral (select * from refusals where token_id = t.id and at >= $1 offset 0) r \
+          where t.user_id = $3) r",
+        user as UserId
+    ))
+}
+
+/// What was refused of everyone since a time.
+pub async fn list_recent(conn: &mut Conn, since: UnixTime) -> Result<Vec<RecentRefusals>, StorageError> {
+    Ok(recent!(conn, since, "refusals r where r.at >= $1"))
 }
 
 /// Makes the partitions of the UTC days from the day of `first` to the day of `last`. [`StorageError::Locked`] while another

@@ -5,7 +5,7 @@ use sqlx::PgPool;
 
 use crate::harness::gateway::{app_with_wallet, asks};
 use crate::harness::limits::DAY_ENDS;
-use crate::harness::{Caller, TestApp};
+use crate::harness::{Caller, START, TestApp};
 
 /// `state` and `state_until` as all calls show them to the owner and to an administrator.
 async fn state(app: &TestApp, owner: &Caller, token: i64) -> (Value, Value) {
@@ -62,4 +62,87 @@ async fn a_key_without_any_quota_does_not_work_although_its_status_is_enabled(po
     let one = ana.creates(json!({ "name": "one", "remain_quota": 0 })).await;
     assert_eq!(ana.get(&format!("/api/token/{one}")).await.ok()["status"], 1);
     assert_eq!(state(&app, &ana, one).await, (json!("used_up"), Value::Null));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn lists_searches_and_overviews_go_by_the_state(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) =
+        ana.creates_with_key(json!({ "name": "limited", "remain_quota": 90, "period_limits": { "day": 7 } })).await;
+    asks(&gateway, "charge", &json!({ "key": key, "quota": 7 })).await.ok();
+    for name in ["working-1", "working-2", "working-3"] {
+        ana.creates(json!({ "name": name, "remain_quota": 5 })).await;
+    }
+    ana.creates(json!({ "name": "empty", "remain_quota": 0 })).await;
+    let ben = app.enabled_user("ben").await;
+    ben.creates(json!({ "name": "ben's", "unlimited_quota": true })).await;
+    let admin = app.admin("carla").await;
+    let names = async |caller: &Caller, path: &str| {
+        let page = caller.get(path).await.ok();
+        let names: Vec<_> =
+            page["items"].as_array().unwrap().iter().map(|token| token["name"].as_str().unwrap().to_owned()).collect();
+        (names.join(" "), page["total"].as_i64().unwrap())
+    };
+    for (caller, path, expected) in [
+        (&ana, "/api/token/?state=key_limit_reached", ("limited", 1)),
+        (&ana, "/api/token/?state=used_up", ("empty", 1)),
+        (&ana, "/api/token/?state=expired", ("", 0)),
+        (&ana, "/api/token/?state=working&sort=name&order=asc&page_size=2&p=2", ("working-3", 3)),
+        (&ana, "/api/token/search?keyword=work&state=working&page_size=1", ("working-3", 3)),
+        (&ana, "/api/token/search?keyword=work&state=used_up", ("", 0)),
+        (&admin, "/api/admin/tokens?state=account_empty", ("ben's", 1)),
+        (&admin, "/api/admin/tokens?state=working", ("working-3 working-2 working-1", 3)),
+        (&admin, &format!("/api/admin/tokens?state=used_up&user_id={}", ana.id), ("empty", 1)),
+    ] {
+        let (found, total) = names(caller, path).await;
+        assert_eq!((found.as_str(), total), expected, "{path}");
+    }
+    let body = json!({ "token": key, "state": "key_limit_reached" });
+    assert_eq!(ana.post("/api/token/search", body.clone()).await.ok()["total"], 1);
+    assert_eq!(admin.post("/api/admin/tokens/search", body).await.ok()["total"], 1);
+    let body = json!({ "token": key, "state": "working" });
+    assert_eq!(ana.post("/api/token/search", body.clone()).await.ok()["total"], 0);
+    assert_eq!(admin.post("/api/admin/tokens/search", body).await.ok()["total"], 0);
+    let message = "`state` must be one of: working, disabled, expired, account_disabled, group_not_allowed, used_up, \
+                   account_empty, key_limit_reached, account_limit_reached";
+    ana.get("/api/token/?state=broken").await.refuses_saying(400, "invalid_filter", message);
+
+    let states = json!({ "working": 3, "used_up": 1, "key_limit_reached": 1 });
+    assert_eq!(ana.get("/api/user/self/overview").await.ok()["states"], states);
+    let everyones = admin.get("/api/admin/overview").await.ok();
+    let states = json!({ "working": 3, "used_up": 1, "key_limit_reached": 1, "account_empty": 1 });
+    assert_eq!(everyones, json!({ "states": states, "truncated": false, "refused_last_hour": [] }));
+    ana.get("/api/admin/overview").await.refuses(403, "not_an_administrator");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn overviews_say_what_was_refused_in_the_last_hour(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let token = json!({ "name": "one", "remain_quota": 5, "model_limits_enabled": true, "model_limits": "o1" });
+    let (one, key) = ana.creates_with_key(token).await;
+    for _ in 0..9 {
+        asks(&gateway, "verify", &json!({ "key": key, "quota": 6, "model": "o1" })).await.ok();
+    }
+    asks(&gateway, "verify", &json!({ "key": key, "model": "gpt-4o" })).await.ok();
+    asks(&gateway, "verify", &json!({ "key": "sk-nobody-has-this-key" })).await.ok();
+    app.clock.advance(60);
+    app.refused_requests.write().await.unwrap();
+    let line = |reason: &str, alarming: bool, requests: i64, last: i64| {
+        json!({
+            "token_id": one, "token_name": "one", "user_id": ana.id, "username": "ana", "reason": reason,
+            "alarming": alarming, "requests": requests, "last": last,
+        })
+    };
+    let short = line("token_quota_insufficient", true, 9, START);
+    let model = line("model_not_allowed", false, 1, START);
+    let overview = ana.get("/api/user/self/overview").await.ok();
+    assert_eq!(overview["refused_last_hour"], json!([short, model]));
+    let admin = app.admin("carla").await;
+    let unknown = json!({
+        "token_id": null, "token_name": null, "user_id": null, "username": null, "reason": "invalid_key",
+        "alarming": false, "requests": 1, "last": START,
+    });
+    assert_eq!(admin.get("/api/admin/overview").await.ok()["refused_last_hour"], json!([short, unknown, model]));
+    app.clock.advance(3_600);
+    assert_eq!(ana.get("/api/user/self/overview").await.ok()["refused_last_hour"], json!([]));
 }

@@ -43,6 +43,7 @@ mod enablement;
 mod error_codes;
 mod error_shape;
 mod extend;
+mod forecast;
 mod foreign_database;
 mod foreign_keys;
 mod forward_auth;

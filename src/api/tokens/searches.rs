@@ -21,6 +21,8 @@ use crate::service::tokens::{AnyonesKey, AnyonesSearch, KeySearch, Search};
 pub struct ListingQuery {
     /// Only tokens with this status: 1 enabled, 2 disabled, 3 expired, 4 quota exhausted.
     status: Option<String>,
+    /// Only tokens with this `state`, as lists show it.
+    state: Option<String>,
     /// Only tokens of this group: a configured group, `auto`, or `own` for tokens without a group.
     group: Option<String>,
     /// `id` (default), `name`, `remain_quota`, `used_quota`, `accessed_time` or `expired_time`.
@@ -41,9 +43,8 @@ impl ListingQuery {
     }
 
     pub fn read(&self, groups: &Groups) -> Result<TokenListing, ApiError> {
-        let [status, group, sort, order] =
-            [&self.status, &self.group, &self.sort, &self.order].map(|text| text.as_deref());
-        Ok(TokenListing::parse(status, group, sort, order, groups)?)
+        let texts = [&self.status, &self.state, &self.group, &self.sort, &self.order];
+        Ok(TokenListing::parse(texts.map(|text| text.as_deref()), groups)?)
     }
 }
 
@@ -75,6 +76,8 @@ pub struct SearchBody {
     token: Option<SecretString>,
     /// Only tokens with this status: 1 enabled, 2 disabled, 3 expired, 4 quota exhausted.
     status: Option<i64>,
+    /// Only tokens with this `state`, as lists show it.
+    state: Option<String>,
     /// Only tokens of this group: a configured group, `auto`, or `own` for tokens without a group.
     group: Option<String>,
     /// `id` (default), `name`, `remain_quota`, `used_quota`, `accessed_time` or `expired_time`.
@@ -121,6 +124,7 @@ impl SearchBody {
     fn listing(&self, groups: &Groups) -> Result<TokenListing, ApiError> {
         let query = ListingQuery {
             status: self.status.map(|code| code.to_string()),
+            state: self.state.clone(),
             group: self.group.clone(),
             sort: self.sort.clone(),
             order: self.order.clone(),

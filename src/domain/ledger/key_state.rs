@@ -1,5 +1,7 @@
 //! Whether a key works now, for people: the one answer that lists, filters and the overview show.
 
+use std::collections::BTreeMap;
+
 use super::RefusalReason::{
     GroupNotAllowed, InvalidKey, IpNotAllowed, ModelNotAllowed, RateLimited, ReservationEnded, ReservationNotFound,
     TokenDisabled, TokenExhausted, TokenExpired, TokenPeriodExceeded, TokenQuotaInsufficient, TooManyConcurrent,
@@ -26,7 +28,7 @@ pub struct KeyState {
 }
 
 /// The states. Rates and open reservations are not among them: they pass within seconds, or with the requests under way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StateName {
     Working,
     Disabled,
@@ -74,6 +76,12 @@ impl StateName {
         }
     }
 
+    /// From the name in the API.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+
     const fn of(refusal: &Refusal) -> Self {
         match refusal.reason {
             TokenDisabled | InvalidKey => Self::Disabled,
@@ -88,6 +96,26 @@ impl StateName {
             ModelNotAllowed | IpNotAllowed | RateLimited | TooManyConcurrent | ReservationNotFound
             | ReservationEnded => Self::Working,
         }
+    }
+}
+
+/// How many keys are in which state; a state that no key is in has no entry.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StateCounts(BTreeMap<StateName, i64>);
+
+impl StateCounts {
+    #[must_use]
+    pub fn of(states: impl IntoIterator<Item = StateName>) -> Self {
+        let mut counts = BTreeMap::new();
+        for state in states {
+            *counts.entry(state).or_default() += 1;
+        }
+        Self(counts)
+    }
+
+    #[must_use]
+    pub fn get(&self, state: StateName) -> i64 {
+        self.0.get(&state).copied().unwrap_or_default()
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) mod tests;
 pub use accounts::Accounts;
 pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenState, admit};
 pub use balances::{Balances, ChargeOutcome, Counts, Effect, Wallet};
-pub use key_state::{KeyState, StateName};
+pub use key_state::{KeyState, StateCounts, StateName};
 pub use locked_token::{CurrentPolicy, LockedToken};
 pub use refusal::{Figures, Refusal, RefusalReason};
 pub use reservation::{

@@ -80,6 +80,30 @@ refusal_reasons! {
 }
 
 impl RefusalReason {
+    /// Whether somebody has to act: a key, an account or a limit stops what it should serve. The others are mistakes of a request,
+    /// or pass by themselves within a minute.
+    #[must_use]
+    pub const fn is_alarming(self) -> bool {
+        match self {
+            Self::TokenDisabled
+            | Self::TokenExpired
+            | Self::UserDisabled
+            | Self::GroupNotAllowed
+            | Self::TokenExhausted
+            | Self::TokenQuotaInsufficient
+            | Self::UserQuotaInsufficient
+            | Self::TokenPeriodExceeded
+            | Self::UserPeriodExceeded => true,
+            Self::InvalidKey
+            | Self::ModelNotAllowed
+            | Self::IpNotAllowed
+            | Self::RateLimited
+            | Self::TooManyConcurrent
+            | Self::ReservationNotFound
+            | Self::ReservationEnded => false,
+        }
+    }
+
     /// Whether the key may not be used. The others are about a reservation that was made with it before.
     #[must_use]
     pub fn concerns_key(self) -> bool {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::lists::ANY;
+use super::lists::{ALL, ANY};
 use super::{Tokens, TokensError};
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::ApiKey;
+use crate::domain::ledger::StateName;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::search::{KeyEnds, SearchInvalid, SearchPattern};
 use crate::domain::token::{OwnedToken, Switch, Token};
@@ -69,6 +70,11 @@ impl Tokens {
             None if listing.is_default() => (tokens::list_everyones(&mut conn, &like, page).await?, false),
             None => {
                 let what = Listed { like: &like, listing, now: self.clock.now() };
+                if let Some(state) = listing.state {
+                    let (all, is_truncated) = tokens::list_newest_listed(&mut conn, what, ALL).await?;
+                    let page = self.in_state(with_owners(&mut conn, all).await?.items, state, page);
+                    return Ok(AnyonesPage { page, is_truncated });
+                }
                 tokens::list_newest_listed(&mut conn, what, page).await?
             }
         };
@@ -104,8 +110,21 @@ impl Tokens {
             ids = keys::list_sealed_keys(&mut conn, owner, &ids).await?.into_iter().map(|(id, ..)| id).collect();
         }
         let what = Listed { like: &like, listing, now: self.clock.now() };
-        let page = tokens::list_listed_among(&mut conn, &ids, what, page).await?;
-        Ok(AnyonesPage { page: with_owners(&mut conn, page).await?, is_truncated: false })
+        let page = if let Some(state) = listing.state {
+            let all = tokens::list_listed_among(&mut conn, &ids, what, ALL).await?;
+            self.in_state(with_owners(&mut conn, all).await?.items, state, page)
+        } else {
+            let page = tokens::list_listed_among(&mut conn, &ids, what, page).await?;
+            with_owners(&mut conn, page).await?
+        };
+        Ok(AnyonesPage { page, is_truncated: false })
+    }
+
+    /// A page of those tokens that are in a state.
+    fn in_state(&self, mut tokens: Vec<OwnedToken>, state: StateName, page: PageRequest) -> Page<OwnedToken> {
+        let at = self.now();
+        tokens.retain(|OwnedToken { token, owner }| token.state(owner, &self.rules.groups, &at).name == state);
+        page.of(tokens)
     }
 
     /// Enables or disables a token of any user.

@@ -1,18 +1,24 @@
 //! Lists and searches of a user's own tokens (spec §4.1, §4.2, §13.1).
 
 use super::{Tokens, TokensError};
+use crate::domain::bounds;
+use crate::domain::calendar::Moment;
 use crate::domain::caller::Caller;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::ApiKey;
+use crate::domain::ledger::StateName;
 use crate::domain::page::{Page, PageRequest};
 use crate::domain::search::SearchPattern;
 use crate::domain::token::Token;
 use crate::domain::token_listing::TokenListing;
 use crate::storage::tokens::Listed;
-use crate::storage::{Conn, keys, tokens};
+use crate::storage::{Conn, keys, tokens, users};
 
 /// The pattern that every name matches.
 pub(super) const ANY: &str = "%";
+
+/// All tokens that can be listed.
+pub(super) const ALL: PageRequest = PageRequest::first(bounds::MAX_LISTED_TOKENS);
 
 /// What to search for (spec §4.2). If both are `None`, all tokens match.
 #[derive(Debug)]
@@ -85,7 +91,13 @@ impl Tokens {
             }
         };
         let what = Listed { like: &like, listing, now: self.clock.now() };
-        Ok(tokens::list_listed_among(&mut conn, &ids, what, page).await?)
+        match listing.state {
+            None => Ok(tokens::list_listed_among(&mut conn, &ids, what, page).await?),
+            Some(state) => {
+                let all = tokens::list_listed_among(&mut conn, &ids, what, ALL).await?.items;
+                self.in_state_of(&mut conn, owner, all, state, page).await
+            }
+        }
     }
 
     /// A page of one user's tokens.
@@ -101,6 +113,33 @@ impl Tokens {
             return Ok(tokens::list(conn, owner, page).await?);
         }
         let what = Listed { like, listing, now: self.clock.now() };
-        Ok(tokens::list_listed(conn, owner, what, page).await?)
+        match listing.state {
+            None => Ok(tokens::list_listed(conn, owner, what, page).await?),
+            Some(state) => {
+                let all = tokens::list_listed(conn, owner, what, ALL).await?.items;
+                self.in_state_of(conn, owner, all, state, page).await
+            }
+        }
+    }
+
+    /// A page of those of one user's tokens that are in a state. A state depends on limits that renew and on the owner, so it
+    /// is no column: the tokens are read first, and their number is limited.
+    async fn in_state_of(
+        &self,
+        conn: &mut Conn,
+        owner: UserId,
+        mut tokens: Vec<Token>,
+        state: StateName,
+        page: PageRequest,
+    ) -> Result<Page<Token>, TokensError> {
+        let owner = users::find(conn, owner).await?.ok_or(TokensError::NotFound)?;
+        let at = self.now();
+        tokens.retain(|token| token.state(&owner, &self.rules.groups, &at).name == state);
+        Ok(page.of(tokens))
+    }
+
+    /// The present moment, for the states of tokens.
+    pub(super) fn now(&self) -> Moment {
+        Moment::new(self.clock.micros(), self.rules.calendar)
     }
 }

@@ -13,6 +13,7 @@ use super::rate_limiter::{RateLimited, RateLimiter};
 use super::rng::Rng;
 use super::vault::{Unopenable, Vault};
 use crate::domain::audit::{Action, Actor, AuditEntry, Details, Subject};
+use crate::domain::calendar::Calendar;
 use crate::domain::caller::Caller;
 use crate::domain::cell::CellLabel;
 use crate::domain::clock::Clock;
@@ -32,6 +33,8 @@ pub struct TokenRules {
     pub max_tokens: i64,
     pub groups: Groups,
     pub cell: CellLabel,
+    /// The periods of limits, for the states of tokens.
+    pub calendar: Calendar,
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,9 @@ mod lists;
 
 use std::collections::BTreeMap;
 
-pub use self::lists::{Listed, list, list_everyones, list_listed, list_listed_among, list_newest_listed};
+pub use self::lists::{
+    Listed, list, list_everyones, list_listed, list_listed_among, list_newest_listed, list_newest_of_all,
+};
 use super::keys::SealedKey;
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};

@@ -50,8 +50,8 @@ impl SpanQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ReportQuery {
-    /// `day` (default), `token` and `model`, and for administrators `user`; several are separated by commas. Without `day`, the
-    /// highest spend comes first.
+    /// `day` (default), `month`, `token` and `model`, and for administrators `user`; several are separated by commas. Without `day`
+    /// and `month`, the highest spend comes first.
     group_by: Option<String>,
     /// `json` (default) or `csv`.
     format: Option<String>,
@@ -109,6 +109,9 @@ pub struct ReportRowBody {
     /// YYYY-MM-DD.
     #[serde(skip_serializing_if = "Option::is_none")]
     date: Option<String>,
+    /// YYYY-MM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    month: Option<String>,
     /// User ID.
     #[serde(skip_serializing_if = "Option::is_none")]
     user_id: Option<i64>,
@@ -141,14 +144,15 @@ pub struct ReportBody {
     group_by: Vec<&'static str>,
     /// The sum of all rows.
     total: AmountsBody,
-    /// By day, if grouped by day, else the highest spend first. Grouped by day alone, every day has a row.
+    /// By day or month, if grouped by it, else the highest spend first. Grouped by day alone, every day has a row.
     rows: Vec<ReportRowBody>,
 }
 
 impl ReportBody {
     fn new(report: &Report, time_zone: String) -> Self {
         let rows = report.rows.iter().map(|row| ReportRowBody {
-            date: row.day.map(|day| day.to_string()),
+            date: date(report, row),
+            month: month(report, row),
             user_id: row.user_id.map(UserId::get),
             username: username(report, row),
             token_id: row.token_id.map(TokenId::get),
@@ -167,6 +171,14 @@ impl ReportBody {
     }
 }
 
+fn date(report: &Report, row: &ReportRow) -> Option<String> {
+    row.day.filter(|_| report.grouping.has(Dimension::Day)).map(|day| day.to_string())
+}
+
+fn month(report: &Report, row: &ReportRow) -> Option<String> {
+    row.day.filter(|_| report.grouping.has(Dimension::Month)).map(|day| day.date().format("%Y-%m").to_string())
+}
+
 fn username(report: &Report, row: &ReportRow) -> Option<String> {
     row.user_id.map(|id| report.usernames.get(&id).cloned().unwrap_or_default())
 }
@@ -181,6 +193,7 @@ fn csv_of(report: &Report) -> Csv {
     for dimension in report.grouping.dimensions() {
         columns.extend_from_slice(match dimension {
             Dimension::Day => &["date"] as &[_],
+            Dimension::Month => &["month"],
             Dimension::User => &["user_id", "username"],
             Dimension::Token => &["token_id", "token_name"],
             Dimension::Model => &["model"],
@@ -190,7 +203,8 @@ fn csv_of(report: &Report) -> Csv {
     let mut csv = Csv::new("usage.csv", &columns);
     for row in &report.rows {
         let mut cells = Vec::new();
-        cells.extend(row.day.map(|day| day.to_string()));
+        cells.extend(date(report, row));
+        cells.extend(month(report, row));
         cells.extend(row.user_id.map(|id| id.to_string()));
         cells.extend(username(report, row));
         cells.extend(row.token_id.map(|id| id.to_string()));

@@ -19,6 +19,8 @@ pub struct ReportSpan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dimension {
     Day,
+    /// Of the calendar. Together with `Day`, the rows are those of days.
+    Month,
     User,
     Token,
     /// As the gateways name them; without a name, the empty text.
@@ -36,9 +38,9 @@ pub enum ReportInvalid {
     Range(#[from] DateRangeInvalid),
     #[error("a report may have at most {max} days", max = bounds::MAX_REPORT_DAYS)]
     TooManyDays,
-    #[error("`group_by` must be `day`, `token`, `model`, or several of them, separated by commas")]
+    #[error("`group_by` must be `day`, `month`, `token`, `model`, or several of them, separated by commas")]
     Grouping,
-    #[error("`group_by` must be `day`, `user`, `token`, `model`, or several of them, separated by commas")]
+    #[error("`group_by` must be `day`, `month`, `user`, `token`, `model`, or several of them, separated by commas")]
     EveryonesGrouping,
 }
 
@@ -54,6 +56,7 @@ pub struct Amounts {
 /// A line of a report. A dimension that the report is not grouped by is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportRow {
+    /// Grouped by month alone, the first day of the month.
     pub day: Option<Day>,
     pub user_id: Option<UserId>,
     pub token_id: Option<TokenId>,
@@ -104,6 +107,7 @@ impl Dimension {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
+            Self::Month => "month",
             Self::User => "user",
             Self::Token => "token",
             Self::Model => "model",
@@ -117,7 +121,8 @@ impl Grouping {
     /// # Errors
     /// An unknown dimension.
     pub fn parse(text: Option<&str>) -> Result<Self, ReportInvalid> {
-        Self::among(&[Dimension::Day, Dimension::Token, Dimension::Model], text).ok_or(ReportInvalid::Grouping)
+        let known = [Dimension::Day, Dimension::Month, Dimension::Token, Dimension::Model];
+        Self::among(&known, text).ok_or(ReportInvalid::Grouping)
     }
 
     /// From `group_by` of a report of everyone. With tokens it names their owners too.
@@ -125,7 +130,7 @@ impl Grouping {
     /// # Errors
     /// An unknown dimension.
     pub fn parse_everyones(text: Option<&str>) -> Result<Self, ReportInvalid> {
-        let known = [Dimension::Day, Dimension::User, Dimension::Token, Dimension::Model];
+        let known = [Dimension::Day, Dimension::Month, Dimension::User, Dimension::Token, Dimension::Model];
         let mut grouping = Self::among(&known, text).ok_or(ReportInvalid::EveryonesGrouping)?;
         if grouping.has(Dimension::Token) {
             grouping.0.insert(Dimension::User);
@@ -142,6 +147,12 @@ impl Grouping {
     #[must_use]
     pub fn has(&self, dimension: Dimension) -> bool {
         self.0.contains(&dimension)
+    }
+
+    /// The finer one of the dimensions of time, if there is one.
+    #[must_use]
+    pub fn time(&self) -> Option<Dimension> {
+        [Dimension::Day, Dimension::Month].into_iter().find(|dimension| self.has(*dimension))
     }
 
     pub fn dimensions(&self) -> impl Iterator<Item = Dimension> {

@@ -19,7 +19,7 @@ pub struct Grouped {
 macro_rules! grouped {
     ($conn:expr, $span:expr, $grouping:expr, $from:tt $(, $bind:expr)* $(,)?) => {{
         let rows = sqlx::query!(
-            r#"select case when $3::boolean then day end as "day: Day",
+            r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
                case when $4::boolean then user_id end as "user_id: UserId",
                case when $5::boolean then token_id end as "token_id: TokenId",
                case when $6::boolean then model end as "model",
@@ -28,10 +28,10 @@ macro_rules! grouped {
                least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
                (sum(count(*)) over ())::bigint as "read!" from "# + $from + r#"
                group by 1, 2, 3, 4
-               order by 1, case when $3 then 0 else sum(quota) end desc, 2, 3, 4 limit $7"#,
+               order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4 limit $7"#,
             $span.from as Day,
             $span.to as Day,
-            $grouping.has(Dimension::Day),
+            $grouping.time().map(Dimension::as_str),
             $grouping.has(Dimension::User),
             $grouping.has(Dimension::Token),
             $grouping.has(Dimension::Model),

@@ -139,6 +139,36 @@ async fn usage_by_model_is_a_ranking_that_can_be_split_by_the_other_dimensions(p
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn usage_by_month_is_the_sum_of_its_days(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let one = ana.creates(json!({ "name": "one" })).await;
+    for (day, model, quota) in [
+        ("2026-01-31", "o1", 1),
+        ("2026-02-01", "o1", 2),
+        ("2026-02-28", "o1", 4),
+        ("2026-02-28", "o2", 8),
+        ("2026-03-01", "o2", 16),
+    ] {
+        uses(&app, &ana, one, day, model, quota).await;
+    }
+    let rows = async |query: &str, names: [&str; 3]| {
+        let report = ana.get(&format!("{USAGE}?from=2026-01-01&{query}")).await.ok();
+        let cells = |row: &Value| names.map(|name| row[name].clone());
+        report["rows"].as_array().unwrap().iter().map(cells).collect::<Vec<_>>()
+    };
+    let expected = [json!(["2026-01", null, 1]), json!(["2026-02", null, 14]), json!(["2026-03", null, 16])];
+    assert_eq!(json!(rows("group_by=month", ["month", "date", "quota"]).await), json!(expected));
+    let expected = json!([["2026-01", "o1", 1], ["2026-02", "o1", 6], ["2026-02", "o2", 8], ["2026-03", "o2", 16],]);
+    assert_eq!(json!(rows("group_by=model,month", ["month", "model", "quota"]).await), expected);
+    let both = rows("group_by=month,day", ["month", "date", "quota"]).await;
+    assert_eq!(json!(both[3]), json!(["2026-03", "2026-03-01", 16]), "{both:?}");
+    let csv = ana.get(&format!("{USAGE}?from=2026-03-01&group_by=month,model&format=csv")).await;
+    assert_eq!(csv.text.lines().next(), Some("month,model,requests,prompt_tokens,completion_tokens,quota,usd"));
+    assert_eq!(csv.text.lines().nth(1).map(|line| &line[..11]), Some("2026-03,o2,"));
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_charge_is_in_the_report_at_once(pool: PgPool) {
     let app = TestApp::new(pool).await;
     let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
@@ -202,7 +232,8 @@ async fn administrators_see_the_usage_of_everyone_one_user_or_one_token(pool: Pg
     {
         admin.get(&format!("{EVERYONE}?{query}")).await.refuses_saying(404, "not_found", message);
     }
-    let message = "`group_by` must be `day`, `user`, `token`, `model`, or several of them, separated by commas";
+    let message =
+        "`group_by` must be `day`, `month`, `user`, `token`, `model`, or several of them, separated by commas";
     admin.get(&format!("{EVERYONE}?group_by=models")).await.refuses_saying(400, "invalid_filter", message);
     let message = "`user_id` must be a whole number";
     admin.get(&format!("{EVERYONE}?user_id=ana")).await.refuses_saying(400, "invalid_query", message);
@@ -221,7 +252,7 @@ async fn a_report_that_is_too_large_or_unknown_is_refused(pool: PgPool) {
         (
             "group_by=user",
             "invalid_filter",
-            "`group_by` must be `day`, `token`, `model`, or several of them, separated by commas".to_owned(),
+            "`group_by` must be `day`, `month`, `token`, `model`, or several of them, separated by commas".to_owned(),
         ),
         ("format=xml", "invalid_filter", "`format` must be `json` or `csv`".to_owned()),
         ("token_id=x", "invalid_query", "`token_id` must be a whole number".to_owned()),

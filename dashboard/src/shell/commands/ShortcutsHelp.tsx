@@ -2,7 +2,7 @@ import { Modal, Stack, Switch } from '@mantine/core';
 import { texts } from '../../texts';
 import { Keys } from './Keys';
 import classes from './ShortcutsHelp.module.css';
-import { PALETTE_KEYS } from './shortcut';
+import { PALETTE_KEYS, UNDO_KEYS } from './shortcut';
 import { setSingleKeys, useSingleKeys } from './singleKeys';
 import type { CommandDialogProps } from './useCommands';
 
@@ -12,6 +12,7 @@ const shortcuts = [
   { name: words.palette, keys: PALETTE_KEYS },
   { name: words.search, keys: ['/'] },
   { name: words.create, keys: ['C'] },
+  { name: words.undo, keys: UNDO_KEYS },
   { name: words.help, keys: ['?'] },
   { name: words.close, keys: ['Esc'] },
 ];

@@ -5,7 +5,14 @@ import { isDialogOpen, isField, shortcutOf } from './shortcut';
 const FREE = { isBusy: false, singleKeys: true };
 
 function press(key: string, changes: Partial<KeyboardEvent> = {}) {
-  const none = { ctrlKey: false, metaKey: false, altKey: false, isComposing: false, repeat: false };
+  const none = {
+    ctrlKey: false,
+    metaKey: false,
+    altKey: false,
+    shiftKey: false,
+    isComposing: false,
+    repeat: false,
+  };
   return { key, code: `Key${key.toUpperCase()}`, ...none, ...changes };
 }
 
@@ -18,6 +25,9 @@ describe('shortcutOf', () => {
     ['Ctrl ⌘ K', press('k', { ctrlKey: true, metaKey: true }), undefined],
     ['Ctrl Alt K', press('k', { ctrlKey: true, altKey: true }), undefined],
     ['Ctrl C', press('c', { ctrlKey: true }), undefined],
+    ['Ctrl Z', press('z', { ctrlKey: true }), 'undo'],
+    ['⌘Z', press('z', { metaKey: true }), 'undo'],
+    ['Ctrl Shift Z', press('Z', { ctrlKey: true, shiftKey: true }), undefined],
     ['Alt C', press('c', { altKey: true }), undefined],
     ['c', press('c'), 'create'],
     ['/', press('/', { code: 'Slash' }), 'search'],
@@ -39,6 +49,7 @@ describe('shortcutOf', () => {
       for (const key of ['c', '/', '?']) expect(shortcutOf(press(key), context)).toBeUndefined();
       expect(shortcutOf(press('k', { ctrlKey: true }), context)).toBe('palette');
     }
+    expect(shortcutOf(press('z', { ctrlKey: true }), { ...FREE, isBusy: true })).toBeUndefined();
   });
 });
 

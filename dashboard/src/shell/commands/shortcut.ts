@@ -1,6 +1,9 @@
-export type Shortcut = 'palette' | 'create' | 'search' | 'help';
+export type Shortcut = 'palette' | 'create' | 'search' | 'help' | 'undo';
 
-type Key = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey' | 'isComposing' | 'repeat'>;
+type Key = Pick<
+  KeyboardEvent,
+  'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey' | 'isComposing' | 'repeat'
+>;
 
 interface Context {
   /** The focus is in a field or a menu, or a dialog is open. */
@@ -13,10 +16,15 @@ const singleKeys: Record<string, Shortcut | undefined> = { c: 'create', '/': 'se
 
 /** The shortcut of a pressed key. Single keys have none while the user types. */
 export function shortcutOf(event: Key, context: Context): Shortcut | undefined {
-  const { ctrlKey, metaKey, altKey, isComposing, repeat } = event;
+  const { ctrlKey, metaKey, altKey, shiftKey, isComposing, repeat } = event;
   if (isComposing || repeat) return undefined;
   const key = latin(event);
-  if (ctrlKey || metaKey) return key === 'k' && !altKey && ctrlKey !== metaKey ? 'palette' : undefined;
+  if (ctrlKey && metaKey) return undefined;
+  if (ctrlKey || metaKey) {
+    if (key === 'k' && !altKey) return 'palette';
+    // In a field, the browser undoes what was typed.
+    return key === 'z' && !altKey && !shiftKey && !context.isBusy ? 'undo' : undefined;
+  }
   if (altKey || context.isBusy || !context.singleKeys) return undefined;
   return singleKeys[key];
 }
@@ -41,7 +49,8 @@ export function isDialogOpen(): boolean {
   return document.querySelector('[role="dialog"]') !== null;
 }
 
+const CONTROL = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '') ? '⌘' : 'Ctrl';
+
 /** "⌘K" on Apple keyboards, else "Ctrl K". */
-export const PALETTE_KEYS: string[] = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '')
-  ? ['⌘', 'K']
-  : ['Ctrl', 'K'];
+export const PALETTE_KEYS: string[] = [CONTROL, 'K'];
+export const UNDO_KEYS: string[] = [CONTROL, 'Z'];

@@ -3,6 +3,7 @@ import { useLocation } from 'wouter';
 import { useUser } from '../../api/session';
 import { FOCUS_RETURN_MS } from '../../shared/focus';
 import { notifyFailure } from '../../shared/notify';
+import { undoLatest } from '../../shared/notifyUndo';
 import { texts } from '../../texts';
 import { isDialogOpen, isField, type Shortcut, shortcutOf } from './shortcut';
 import { areSingleKeysOn } from './singleKeys';
@@ -60,6 +61,8 @@ export function useCommands() {
       case 'help':
         open('help');
         return true;
+      case 'undo':
+        return undoLatest();
       case 'create':
         if (token_api_enabled) navigate('/keys?create');
         return token_api_enabled;

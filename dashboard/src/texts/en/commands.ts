@@ -15,6 +15,7 @@ export const commands = {
     palette: 'Go to a page, key or action',
     search: 'Search this page',
     create: 'Create a key',
+    undo: 'Undo what a notification offers to undo',
     help: 'Show these shortcuts',
     close: 'Close a dialog',
     singleKeys: 'Use shortcuts of a single key',

@@ -5,6 +5,7 @@ export const common = {
   appName: 'Keymeter',
   save: 'Save',
   cancel: 'Cancel',
+  undo: 'Undo',
   close: 'Close',
   retry: 'Try again',
   copy: 'Copy',

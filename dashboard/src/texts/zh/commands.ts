@@ -17,6 +17,7 @@ export const commands: Texts['commands'] = {
     palette: '前往页面、令牌或操作',
     search: '在此页搜索',
     create: '创建令牌',
+    undo: '撤销通知中的操作',
     help: '显示快捷键',
     close: '关闭对话框',
     singleKeys: '启用单键快捷键',

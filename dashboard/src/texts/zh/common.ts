@@ -5,6 +5,7 @@ export const common: Texts['common'] = {
   appName: 'Keymeter',
   save: '保存',
   cancel: '取消',
+  undo: '撤销',
   close: '关闭',
   retry: '重试',
   copy: '复制',

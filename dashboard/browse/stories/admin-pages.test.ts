@@ -63,14 +63,14 @@ test('administrators disable a key on its page, which shows its history and neve
   expect(page.url()).toBe(`${site}/admin/tokens/${id}`);
   await visible(page.getByText(masked_key), page.getByText('The owner’s group'));
   await hidden(page.getByRole('button', { name: 'Show key' }));
-  await page.getByRole('switch', { name: 'Enabled' }).click();
+  await page.getByRole('switch', { name: 'Allow requests' }).click();
   const history = page.getByRole('table', { name: 'History' });
   await visible(
     page.getByText('Disabled', { exact: true }),
     history.getByRole('row', { name: 'Disabled a key' }),
   );
   expect(await violations(page.locator('main'))).toEqual([]);
-  await page.getByRole('switch', { name: 'Enabled' }).click();
+  await page.getByRole('switch', { name: 'Allow requests' }).click();
   await visible(history.getByRole('row', { name: 'Enabled a key' }));
 
   await page.getByRole('link', { name: 'Audit log' }).last().click();

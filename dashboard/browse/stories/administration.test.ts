@@ -123,14 +123,14 @@ test('root disables the key of a user, and the audit log shows who did it', asyn
   await page.getByRole('link', { name: 'All keys', exact: true }).click();
   await page.getByRole('searchbox', { name: 'Search by name' }).fill(name);
   const row = page.getByRole('row', { name });
-  await row.getByRole('switch', { name: `${name} enabled` }).click();
+  await row.getByRole('switch', { name: `Allow requests with ${name}` }).click();
   await visible(row.getByText('Disabled', { exact: true }));
   await eventually(
     async () => (await done(api.GET('/api/token/{id}', { params: { path: { id } } }))).status,
   ).toBe(2);
   const owner = await visit({ as: carl, path: `/keys/${id}` });
   await visible(owner.getByText('Root disabled this key.'));
-  expect(await owner.getByRole('switch', { name: 'Enabled' }).isDisabled()).toBe(true);
+  expect(await owner.getByRole('switch', { name: 'Allow requests' }).isDisabled()).toBe(true);
 
   await page.getByRole('link', { name: 'Audit log', exact: true }).click();
   await page.getByRole('combobox', { name: 'Owner' }).fill(carl.username);

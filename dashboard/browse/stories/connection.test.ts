@@ -66,7 +66,7 @@ test('a refused switch returns to its old state', async ({ visit, root, site }) 
   const page = await visit({ as: finn, expected: [/^4\d\d PUT \/api\/token/], path: '/keys' });
   const row = page.getByRole('row', { name: 'Over' });
   await visible(row.getByText('Expired'));
-  const isOn = row.getByRole('switch', { name: 'Over enabled' });
+  const isOn = row.getByRole('switch', { name: 'Allow requests with Over' });
   if (await isOn.isChecked()) {
     await isOn.click();
     await visible(row.getByText('Disabled'));

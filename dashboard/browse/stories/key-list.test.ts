@@ -1,7 +1,9 @@
 import type { Page } from '@playwright/test';
+import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, signedIn } from '../harness/accounts';
 import { isUncovered } from '../harness/covering';
 import { eventually } from '../harness/eventually';
+import { tabTo } from '../harness/keyboard';
 import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
@@ -106,6 +108,35 @@ test('a masked key finds its key', async ({ visit, root, site }) => {
   await visible(page.getByRole('link', { name: 'Website' }));
 });
 
+test('a key that was disabled by mistake is enabled again from the notification, or with Ctrl Z', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ada = await createUser(root, 'ada');
+  await newKey(await signedIn(site, ada), 'Website');
+  const page = await visit({ as: ada, path: '/keys' });
+  const isOn = page.getByRole('switch', { name: 'Allow requests with Website' });
+  const toast = page.getByRole('alert').filter({ hasText: 'Disabled “Website”.' });
+  const undo = toast.getByRole('button', { name: 'Undo' });
+
+  await isOn.press('Space');
+  await visible(toast);
+  expect(await violations(toast)).toEqual([]);
+  await tabTo(page, undo);
+  await page.keyboard.press('Enter');
+  await hidden(toast);
+  await visible(page.getByText('Enabled 1 key again.'));
+  await eventually(() => isOn.isChecked()).toBe(true);
+
+  await isOn.press('Space');
+  await visible(toast);
+  await page.keyboard.press('Control+z');
+  await hidden(toast);
+  await eventually(() => isOn.isChecked()).toBe(true);
+  expect(await isOn.evaluate((element) => element === document.activeElement)).toBe(true);
+});
+
 test('the switch of an expired key does not look like that of a key that works', async ({
   visit,
   root,
@@ -118,7 +149,7 @@ test('the switch of an expired key does not look like that of a key that works',
   const page = await visit({ as: ada, path: '/keys' });
   const colorOf = (name: string) =>
     keysOf(page)
-      .getByRole('switch', { name: `${name} enabled` })
+      .getByRole('switch', { name: `Allow requests with ${name}` })
       .evaluate((input) => {
         const track = input.parentElement?.querySelector('.mantine-Switch-track');
         if (!track) throw new Error('the switch has no track');

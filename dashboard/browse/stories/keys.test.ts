@@ -100,7 +100,7 @@ test('a key is edited, disabled, enabled and deleted', async ({ visit, root, sit
     note: 'Owner: data team\nRenew in spring',
   });
 
-  const isOn = row.getByRole('switch', { name: 'Prototype enabled' });
+  const isOn = row.getByRole('switch', { name: 'Allow requests with Prototype' });
   // The page shows it before the server has answered, and a reload would cancel the request.
   const saved = page.waitForResponse((response) => response.request().method() === 'PUT');
   await isOn.click();

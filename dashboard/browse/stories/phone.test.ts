@@ -20,6 +20,6 @@ test('on a phone the navigation opens from a button, and keys are cards', async 
     .getByRole('listitem')
     .filter({ hasText: 'Website' });
   await visible(card.getByText('Enabled'), card.getByText('$10.00 left'));
-  await card.getByRole('switch', { name: 'Website enabled' }).tap();
+  await card.getByRole('switch', { name: 'Allow requests with Website' }).tap();
   await visible(card.getByText('Disabled'));
 });

@@ -65,7 +65,7 @@ test('after the end of a session, another account can sign in', async ({ visit, 
   await visible(page.getByRole('link', { name: 'Website' }));
 
   await page.context().clearCookies();
-  await page.getByRole('switch', { name: 'Website enabled' }).click();
+  await page.getByRole('switch', { name: 'Allow requests with Website' }).click();
   await page.getByRole('button', { name: 'Use another account' }).click();
   await visible(page.getByRole('heading', { name: 'Sign in' }));
   expect(page.url()).toBe(`${site}/sign-in`);

@@ -5,6 +5,7 @@ import { texts } from '../texts';
 import { FailureMessage } from './FailureMessage';
 import { FOCUS_RETURN_MS } from './focus';
 import { notifySuccess } from './notify';
+import { notifyUndo } from './notifyUndo';
 
 interface Props<Data, Variables> {
   opened: boolean;
@@ -16,6 +17,8 @@ interface Props<Data, Variables> {
   mutation: Pick<UseMutationResult<Data, Error, Variables>, 'mutate' | 'isPending' | 'error' | 'reset'>;
   variables: Variables;
   successMessage: (data: Data) => string;
+  /** The message about the success offers to take the action back. */
+  onUndo?: (data: Data) => void;
   onSuccess?: (data: Data) => void;
   /** Gets the focus after success. By default the focus returns to the element that opened the dialog. */
   focusAfterSuccess?: RefObject<HTMLElement | null>;
@@ -24,7 +27,7 @@ interface Props<Data, Variables> {
 
 /** Asks before a destructive action and runs it. Stays open and shows the error if the action fails. */
 export function ConfirmDialog<Data, Variables>(props: Props<Data, Variables>) {
-  const { opened, title, children, actionLabel, mutation, variables } = props;
+  const { opened, title, children, actionLabel, mutation, variables, onUndo } = props;
 
   function close() {
     mutation.reset();
@@ -34,7 +37,9 @@ export function ConfirmDialog<Data, Variables>(props: Props<Data, Variables>) {
   function confirm() {
     mutation.mutate(variables, {
       onSuccess: (data) => {
-        notifySuccess(props.successMessage(data));
+        const message = props.successMessage(data);
+        if (onUndo) notifyUndo(message, () => onUndo(data));
+        else notifySuccess(message);
         close();
         props.onSuccess?.(data);
         setTimeout(() => props.focusAfterSuccess?.current?.focus(), FOCUS_RETURN_MS);

@@ -45,7 +45,7 @@ export function KeyDetails({ id }: { id: number }) {
         actions={
           <>
             <TokenSwitch
-              label={words.enabled}
+              label={words.allow}
               labelPosition="left"
               token={token}
               onSwitch={(on) => actions.setSwitch([token], on)}

@@ -26,7 +26,7 @@ export const adminTokens = {
     lastUsed: 'Last used',
   },
   neverUsed: 'never',
-  switch: (name: string) => `${name} enabled`,
+  switch: (name: string) => `Allow requests with ${name}`,
   audit: (name: string) => `Audit log for ${name}`,
   empty: { title: 'No keys yet', hint: 'Keys appear here once users create them.' },
 };

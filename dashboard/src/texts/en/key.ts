@@ -6,7 +6,7 @@ export const key = {
   notFoundTitle: 'Key not found',
   toKeys: 'Show all keys',
   edit: 'Edit',
-  enabled: 'Enabled',
+  allow: 'Allow requests',
   locked: {
     administrator: 'An administrator disabled this key. Only an administrator can enable it.',
     root: 'Root disabled this key. Only root can enable it.',

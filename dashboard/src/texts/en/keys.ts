@@ -70,8 +70,10 @@ export const keys = {
     confirm: (keys: number) => `Disable ${count(keys)}`,
     done: (keys: number) => `Disabled ${count(keys)}.`,
   },
-  switch: (name: string) => `${name} enabled`,
+  switch: (name: string) => `Allow requests with ${name}`,
   switched: {
+    disabled: (name: string) => `Disabled “${name}”. Programs that use it are refused.`,
+    undone: (keys: number) => `Enabled ${count(keys)} again.`,
     someRefused: (refused: string, all: number, sentence: string) =>
       `${refused} of ${count(all)} weren’t changed. ${sentence}`,
   },

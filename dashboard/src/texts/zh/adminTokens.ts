@@ -27,7 +27,7 @@ export const adminTokens: Texts['adminTokens'] = {
     lastUsed: '上次使用',
   },
   neverUsed: '从未使用',
-  switch: (name: string) => `启用 ${name}`,
+  switch: (name: string) => `允许 ${name} 的请求`,
   audit: (name: string) => `${name} 的审计日志`,
   empty: { title: '暂无令牌', hint: '用户创建令牌后会显示在这里。' },
 };

@@ -8,7 +8,7 @@ export const key: Texts['key'] = {
   notFoundTitle: '找不到令牌',
   toKeys: '查看全部令牌',
   edit: '编辑',
-  enabled: '启用',
+  allow: '允许请求',
   locked: {
     administrator: '此令牌已被管理员禁用，只有管理员能启用。',
     root: '此令牌已被超级管理员禁用，只有超级管理员能启用。',

@@ -62,8 +62,10 @@ export const keys: Texts['keys'] = {
     confirm: (keys: number) => `禁用 ${formatInteger(keys)} 个令牌`,
     done: (keys: number) => `已禁用 ${formatInteger(keys)} 个令牌。`,
   },
-  switch: (name: string) => `启用 ${name}`,
+  switch: (name: string) => `允许 ${name} 的请求`,
   switched: {
+    disabled: (name: string) => `已禁用“${name}”。使用它的请求会被拒绝。`,
+    undone: (keys: number) => `已重新启用 ${formatInteger(keys)} 个令牌。`,
     someRefused: (refused: string, all: number, sentence: string) =>
       `${formatInteger(all)} 个令牌中有 ${refused} 个未能修改。${sentence}`,
   },

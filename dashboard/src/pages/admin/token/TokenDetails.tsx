@@ -1,12 +1,10 @@
 import { Stack, Text } from '@mantine/core';
-import { useAnyToken, useSwitchAnyToken } from '../../../api/adminTokens';
+import { useAnyToken } from '../../../api/adminTokens';
 import { ApiError } from '../../../api/error';
 import { DetailsPending } from '../../../shared/DetailsPending';
 import { ImportedBadge } from '../../../shared/ImportedBadge';
-import { notifyFailure } from '../../../shared/notify';
 import { PageHeader } from '../../../shared/PageHeader';
 import { StateBadge } from '../../../shared/StateBadge';
-import { TokenSwitch } from '../../../shared/TokenSwitch';
 import { texts } from '../../../texts';
 import { KeyFacts } from '../../key/KeyFacts';
 import { LockedAlert } from '../../key/LockedAlert';
@@ -14,6 +12,7 @@ import { UsageSection } from '../../key/usage/UsageSection';
 import { AuditSection } from '../audit/AuditSection';
 import { subjectColumns } from '../audit/auditColumns';
 import { UserLink } from '../shared/links';
+import { AdminTokenSwitch } from '../tokens/AdminTokenSwitch';
 import { TokenNotFound } from './TokenNotFound';
 
 const words = texts.adminKey;
@@ -21,7 +20,6 @@ const back = { href: '/admin/tokens', label: words.back };
 
 export function TokenDetails({ id }: { id: number }) {
   const { data: token, error, refetch } = useAnyToken(id);
-  const switchToken = useSwitchAnyToken();
 
   if (error instanceof ApiError && error.status === 404) return <TokenNotFound id={id} />;
   if (!token) {
@@ -38,14 +36,7 @@ export function TokenDetails({ id }: { id: number }) {
           </>
         }
         back={back}
-        actions={
-          <TokenSwitch
-            label={texts.key.enabled}
-            labelPosition="left"
-            token={token}
-            onSwitch={(on) => switchToken.mutate({ token, on }, { onError: notifyFailure })}
-          />
-        }
+        actions={<AdminTokenSwitch label={texts.key.allow} labelPosition="left" token={token} />}
       />
       <Stack gap="lg">
         <LockedAlert token={token} />

@@ -53,7 +53,7 @@ export const tokenColumns: Column<OwnedToken>[] = [
     cell: (token) => (
       <Group gap="xs" wrap="nowrap" justify="flex-end">
         <AuditLink token={token} />
-        <AdminTokenSwitch token={token} />
+        <AdminTokenSwitch aria-label={words.switch(token.name)} token={token} />
       </Group>
     ),
   },

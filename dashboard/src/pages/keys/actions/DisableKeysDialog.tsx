@@ -10,13 +10,14 @@ interface Props {
   /** The dialog is open while this is defined. */
   tokens: Token[] | undefined;
   onDisabled: (result: Switched) => void;
+  onUndo: (tokens: Token[]) => void;
   onClose: () => void;
 }
 
 const words = texts.keys.disable;
 
 /** Asks before several keys are disabled. */
-export function DisableKeysDialog({ tokens, onDisabled, onClose }: Props) {
+export function DisableKeysDialog({ tokens, onDisabled, onUndo, onClose }: Props) {
   const shown = useLastDefined(tokens) ?? [];
   return (
     <ConfirmDialog
@@ -26,6 +27,7 @@ export function DisableKeysDialog({ tokens, onDisabled, onClose }: Props) {
       mutation={useSwitchTokens()}
       variables={{ tokens: shown, on: false }}
       successMessage={({ switched }) => words.done(switched.length)}
+      onUndo={({ switched }) => onUndo(switched)}
       onSuccess={onDisabled}
       onClose={onClose}
     >

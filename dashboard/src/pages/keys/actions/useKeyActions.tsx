@@ -5,6 +5,7 @@ import type { Token } from '../../../api/tokens';
 import { failureText } from '../../../format/failure';
 import { formatInteger } from '../../../format/locale';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
+import { notifyUndo } from '../../../shared/notifyUndo';
 import { texts } from '../../../texts';
 import { KeyFormDrawer } from '../form/KeyFormDrawer';
 import { DeleteKeysDialog } from './DeleteKeysDialog';
@@ -39,12 +40,25 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
   const reveal = useRevealKey();
 
   // Awaited, because `mutate` runs its callbacks only for the last of several concurrent calls.
-  async function setSwitch(tokens: Token[], on: boolean) {
+  async function switchAll(tokens: Token[], on: boolean, report: (switched: Token[]) => void) {
     try {
-      reportRefused(await switchTokens.mutateAsync({ tokens, on }));
+      const result = await switchTokens.mutateAsync({ tokens, on });
+      report(result.switched);
+      reportRefused(result);
     } catch (error) {
       notifyFailure(error as Error);
     }
+  }
+
+  function setSwitch(tokens: Token[], on: boolean) {
+    return switchAll(tokens, on, (switched) => {
+      const [first] = switched;
+      if (!on && first) notifyUndo(texts.keys.switched.disabled(first.name), () => enableAgain(switched));
+    });
+  }
+
+  function enableAgain(tokens: Token[]) {
+    return switchAll(tokens, true, ({ length }) => notifySuccess(texts.keys.switched.undone(length)));
   }
 
   function reportRefused({ switched, refused }: Switched) {
@@ -94,6 +108,7 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
       />
       <DisableKeysDialog
         tokens={disabling}
+        onUndo={enableAgain}
         onDisabled={(result) => {
           reportRefused(result);
           options.onDisabled?.();

@@ -3,10 +3,12 @@ import { ConfirmDialog } from '../../../shared/ConfirmDialog';
 import { texts } from '../../../texts';
 import { DISABLED } from './status';
 import type { UserDialogProps } from './UserDialogs';
+import { useEnableUser } from './useEnableUser';
 
 const words = texts.adminUsers.disableDialog;
 
 export function DisableUserDialog({ user, opened, onClose }: UserDialogProps) {
+  const enable = useEnableUser();
   return (
     <ConfirmDialog
       opened={opened}
@@ -15,6 +17,7 @@ export function DisableUserDialog({ user, opened, onClose }: UserDialogProps) {
       mutation={useEditUser()}
       variables={{ id: user.id, patch: { status: DISABLED } }}
       successMessage={() => words.done(user.username)}
+      onUndo={enable}
       onClose={onClose}
     >
       {words.hint}

@@ -12,14 +12,13 @@ import {
 } from '@tabler/icons-react';
 import { useRef } from 'react';
 import { Link } from 'wouter';
-import { useEditUser } from '../../../api/adminUsers';
 import { type User, useUser } from '../../../api/session';
-import { notifyFailure, notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { listHref } from '../shared/listQuery';
 import { mayEnable, mayLockOut, mayManage } from './permissions';
 import { ENABLED } from './status';
 import type { UserDialog } from './UserDialogs';
+import { useEnableUser } from './useEnableUser';
 
 const words = texts.adminUsers.menu;
 const icon = { size: 18, stroke: 1.6 };
@@ -98,17 +97,9 @@ export function UserMenu({ user, onOpen }: { user: User; onOpen: (dialog: UserDi
 }
 
 function EnableItem({ user }: { user: User }) {
-  const edit = useEditUser();
-
-  function enable() {
-    // A promise, because the menu unmounts before the response and `mutate` callbacks would not run.
-    edit
-      .mutateAsync({ id: user.id, patch: { status: ENABLED } })
-      .then(() => notifySuccess(texts.adminUsers.enabledAgain(user.username)), notifyFailure);
-  }
-
+  const enable = useEnableUser();
   return (
-    <Menu.Item leftSection={<IconCheck {...icon} />} onClick={enable}>
+    <Menu.Item leftSection={<IconCheck {...icon} />} onClick={() => enable(user)}>
       {words.enable}
     </Menu.Item>
   );

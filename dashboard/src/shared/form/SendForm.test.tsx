@@ -47,7 +47,9 @@ function CreateForm() {
   return (
     <SendForm sending={sending} submitLabel="Create">
       <TextInput label="Note" {...form.getInputProps('note')} />
-      <TextInput label="Name" {...form.getInputProps('name')} />
+      <details>
+        <TextInput label="Name" {...form.getInputProps('name')} />
+      </details>
     </SendForm>
   );
 }
@@ -76,6 +78,7 @@ describe('a form', () => {
     await submit();
     expect(error()).toBe(MISSING);
     expect(document.activeElement).toBe(input());
+    expect(input().closest('details')?.open, 'it was folded').toBe(true);
     expect(create).not.toHaveBeenCalled();
     await type('x');
     expect(error()).toBeUndefined();

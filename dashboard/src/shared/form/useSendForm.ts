@@ -62,5 +62,8 @@ function noErrors(): FormErrors {
 
 /** `getInputProps` marks inputs with their paths. */
 function focusInput(path: string | undefined) {
-  document.querySelector<HTMLElement>(`[data-path="${path}"]`)?.focus();
+  const input = document.querySelector<HTMLElement>(`[data-path="${path}"]`);
+  const folded = input?.closest('details');
+  if (folded) folded.open = true;
+  input?.focus();
 }

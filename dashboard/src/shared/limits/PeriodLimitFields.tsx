@@ -52,6 +52,11 @@ export function PeriodLimitFields({ form, usage }: Props) {
           />
         ))}
       </SimpleGrid>
+      {periods.some((period) => readPeriodLimit(draft[period]) === 0) && (
+        <Text size="sm" c="var(--km-warn)" role="status">
+          {words.zero}
+        </Text>
+      )}
       {usage &&
         periods
           .filter((period) => isUsedUp(draft[period], usage[period].used))

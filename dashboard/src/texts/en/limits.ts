@@ -3,7 +3,8 @@ import { plural } from './plural';
 /** Texts about limits per day, week and month, and about rates. */
 export const limits = {
   title: 'Limits',
-  hint: 'In US dollars. Leave empty for no limit; 0 refuses all requests.',
+  hint: 'In US dollars. Leave empty for no limit.',
+  zero: 'A limit of $0 refuses every request.',
   periods: { day: 'Dollars per day', week: 'Dollars per week', month: 'Dollars per month' },
   presets: {
     label: 'Common limits',

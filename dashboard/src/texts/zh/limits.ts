@@ -3,7 +3,8 @@ import type { Texts } from '..';
 
 export const limits: Texts['limits'] = {
   title: '限制',
-  hint: '以美元计。留空表示不限；0 会拒绝所有请求。',
+  hint: '以美元计。留空表示不限。',
+  zero: '限额为 $0 时，所有请求都会被拒绝。',
   periods: { day: '每日（美元）', week: '每周（美元）', month: '每月（美元）' },
   presets: {
     label: '常用限额',

@@ -15,7 +15,7 @@ test('the page keeps its input while the server is down, and recovers automatica
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await form.getByLabel('Name').fill('Created during an outage');
-  await form.getByLabel('Quota').fill('4.5');
+  await form.getByLabel('Dollars in total').fill('4.5');
 
   await server.kill();
   await form.getByRole('button', { name: 'Create key' }).click();
@@ -25,7 +25,7 @@ test('the page keeps its input while the server is down, and recovers automatica
 
   await server.startAgain();
   await hidden(banner);
-  expect(await form.getByLabel('Quota').inputValue()).toBe('4.5');
+  expect(await form.getByLabel('Dollars in total').inputValue()).toBe('4.5');
   await form.getByRole('button', { name: 'Create key' }).click();
   await page.getByRole('dialog', { name: 'Your new key' }).getByRole('button', { name: 'Done' }).click();
   await visible(

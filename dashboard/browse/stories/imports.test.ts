@@ -53,7 +53,7 @@ test('administrators see what an import did, and everyone sees which keys are im
 
   const own = await visit({ as: OWNER, site: server.url, path: '/keys?create' });
   await own.getByRole('dialog').getByLabel('Name').fill('Made here');
-  await own.getByRole('dialog').getByLabel('Quota').fill('0.01');
+  await own.getByRole('dialog').getByLabel('Dollars in total').fill('0.01');
   await own.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
   await own.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
   await visible(own.getByRole('row', { name: 'prod' }).getByText('Imported', { exact: true }));

@@ -27,7 +27,7 @@ test('a keyboard user signs in and creates a key, and the focus returns', async 
 
   await visible(page.getByRole('dialog', { name: 'Create a key' }));
   await page.keyboard.type('By hand');
-  await tabTo(page, page.getByRole('textbox', { name: 'Quota', exact: true }));
+  await tabTo(page, page.getByLabel('Dollars in total'));
   await page.keyboard.type('1');
   await page.keyboard.press('Enter');
 

@@ -20,7 +20,7 @@ test('a new user signs in, creates a key, copies it and finds it by search', asy
   await page.getByRole('link', { name: 'Create a key' }).click();
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await form.getByLabel('Name').fill('Nightly evaluation');
-  await form.getByLabel('Quota').fill('12.50');
+  await form.getByLabel('Dollars in total').fill('12.50');
   await visible(form.getByText('$12.50 = 6,250,000 units'));
   await form.getByRole('button', { name: 'Create key' }).click();
 
@@ -83,7 +83,8 @@ test('a key is edited, disabled, enabled and deleted', async ({ visit, root, sit
   await page.getByRole('menuitem', { name: 'Edit' }).click();
   const form = page.getByRole('dialog', { name: 'Edit “Prototype”' });
   await form.getByText('Set', { exact: true }).click();
-  await form.getByRole('textbox', { name: 'Quota', exact: true }).fill('20.000002');
+  await form.getByLabel('Dollars in total').fill('20.000002');
+  await form.getByText('Advanced').click();
   await form.getByLabel('Allowed IP addresses').fill('192.0.2.0/24');
   const note = form.getByRole('textbox', { name: 'Note' });
   await note.fill('A control character: \u0007');
@@ -156,13 +157,64 @@ test('quota is added to a key that is charged while its form is open', async ({ 
   expect(await left()).toBe(0);
 });
 
+test('a new key has a limit or is unlimited on purpose, and what few need is folded', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const eva = await createUser(root, 'eva');
+  const api = await signedIn(site, eva);
+  const page = await visit({ as: eva, path: '/keys' });
+  const form = page.getByRole('dialog', { name: 'Create a key' });
+  const create = form.getByRole('button', { name: 'Create key' });
+  const created = page.getByRole('dialog', { name: 'Your new key' });
+  const total = form.getByLabel('Dollars in total');
+  const addresses = form.getByLabel('Allowed IP addresses');
+
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await form.getByLabel('Name').fill('Daily');
+  await create.click();
+  await visible(form.getByText('Enter at least one amount, or turn on “Unlimited”.'));
+  await total.fill('0');
+  await visible(form.getByText('With nothing left, the key can’t be used.'));
+  await total.fill('');
+  await form.getByRole('button', { name: '$5 a day' }).click();
+  await hidden(addresses);
+  await form.getByText('Advanced').click();
+  await addresses.fill('here');
+  await form.getByText('Advanced').click();
+  await hidden(addresses);
+  await create.click();
+  await eventually(() => addresses.evaluate((element) => element === document.activeElement)).toBe(true);
+  expect(await violations(form)).toEqual([]);
+  await addresses.fill('192.0.2.1');
+  await create.click();
+  await created.getByRole('button', { name: 'Done' }).click();
+
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await form.getByLabel('Name').fill('Free');
+  await form.getByRole('switch', { name: 'Unlimited' }).click();
+  await hidden(total, form.getByLabel('Dollars per day'));
+  await create.click();
+  await created.getByRole('button', { name: 'Done' }).click();
+  const { items } = await done(api.GET('/api/token/'));
+  expect(items).toMatchObject([
+    { name: 'Free', unlimited_quota: true, period_limits: { day: -1 } },
+    { name: 'Daily', unlimited_quota: true, period_limits: { day: 2_500_000 }, allow_ips: '192.0.2.1' },
+  ]);
+
+  await page.getByRole('button', { name: 'Actions for Daily' }).click();
+  await page.getByRole('menuitem', { name: 'Edit' }).click();
+  await visible(page.getByRole('dialog', { name: 'Edit “Daily”' }).getByLabel('Allowed IP addresses'));
+});
+
 test('a key limited to no model is not saved', async ({ visit, root }) => {
   const eva = await createUser(root, 'eva');
   const page = await visit({ as: eva });
   await page.getByRole('link', { name: 'Create a key' }).click();
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await form.getByLabel('Name').fill('Website');
-  await form.getByLabel('Quota').fill('5');
+  await form.getByLabel('Dollars in total').fill('5');
   await form.getByRole('switch', { name: 'Limit models' }).click();
   await form.getByRole('button', { name: 'Create key' }).click();
   await visible(form.getByText('Add at least one model.'));
@@ -286,14 +338,15 @@ test('the form keeps its input when the server refuses the key', async ({ visit,
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await form.getByLabel('Name').fill('One too many');
-  await form.getByLabel('Quota').fill('3');
+  await form.getByLabel('Dollars in total').fill('3');
+  await form.getByText('Advanced').click();
   await form.getByLabel('Allowed IP addresses').fill('2001:db8::/32');
   await form.getByRole('button', { name: 'Create key' }).click();
 
   await visible(form.getByRole('alert'));
   expect(await form.getByRole('alert').innerText()).toMatch(/limit|at most/i);
   expect(await form.getByLabel('Name').inputValue()).toBe('One too many');
-  expect(await form.getByLabel('Quota').inputValue()).toBe('3');
+  expect(await form.getByLabel('Dollars in total').inputValue()).toBe('3');
   expect(await form.getByLabel('Allowed IP addresses').inputValue()).toBe('2001:db8::/32');
 });
 

@@ -19,7 +19,7 @@ test('a new user follows the first steps, which disappear after the first reques
   await steps.getByRole('link', { name: 'Create a key' }).click();
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await form.getByLabel('Name').fill('First');
-  await form.getByLabel('Quota').fill('5');
+  await form.getByLabel('Dollars in total').fill('5');
   await form.getByRole('button', { name: 'Create key' }).click();
   const shown = page.getByRole('dialog', { name: 'Your new key' });
   const key = await shown.getByText(/^sk-\w{48}$/).innerText();
@@ -47,7 +47,7 @@ test('a new key that is copied at once is a step', async ({ visit, root }) => {
   const page = await visit({ as: await createUser(root, 'nia'), path: '/keys?create' });
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await form.getByLabel('Name').fill('First');
-  await form.getByLabel('Quota').fill('5');
+  await form.getByLabel('Dollars in total').fill('5');
   await form.getByRole('button', { name: 'Create key' }).click();
   const shown = page.getByRole('dialog', { name: 'Your new key' });
   await shown.getByRole('button', { name: 'Copy', exact: true }).click();

@@ -36,9 +36,9 @@ test('the form says that a quota is larger than the wallet', async ({ visit, roo
   const page = await visit({ as: ida, path: '/keys?create' });
   const form = page.getByRole('dialog', { name: 'Create a key' });
   const warning = form.getByText('Your wallet holds $5.00.');
-  await form.getByLabel('Quota').fill('5');
+  await form.getByLabel('Dollars in total').fill('5');
   await hidden(warning);
-  await form.getByLabel('Quota').fill('5.01');
+  await form.getByLabel('Dollars in total').fill('5.01');
   await visible(warning);
   await form.getByRole('switch', { name: 'Unlimited' }).click();
   await hidden(warning);

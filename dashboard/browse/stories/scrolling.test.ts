@@ -29,7 +29,7 @@ test('on a small screen, the keyboard scrolls overflowing content', async ({ vis
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await form.getByLabel('Name').fill('Another');
-  await form.getByLabel('Quota').fill('1');
+  await form.getByLabel('Dollars in total').fill('1');
   await form.getByRole('button', { name: 'Create key' }).click();
   const example = page.getByRole('dialog', { name: 'Your new key' }).getByRole('region', { name: 'Example' });
   await tabTo(page, example);

@@ -15,7 +15,7 @@ test('the examples of a new key run, and those of its page have a placeholder', 
   const page = await visit({ as: lea, path: '/keys?create' });
   const form = page.getByRole('dialog', { name: 'Create a key' });
   await form.getByLabel('Name').fill('Website');
-  await form.getByLabel('Quota').fill('5');
+  await form.getByLabel('Dollars in total').fill('5');
   await form.getByRole('button', { name: 'Create key' }).click();
 
   const shown = page.getByRole('dialog', { name: 'Your new key' });

@@ -26,6 +26,7 @@ export function makeToken(fields: Partial<Token> = {}): Token {
     created_time: 1_800_000_000,
     accessed_time: 1_800_000_000,
     remain_quota: 500_000,
+    unlimited_quota: false,
     used_quota: 0,
     period_usage: makePeriodUsage(),
     ...fields,

@@ -43,7 +43,7 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   await open(own, '/keys?create');
   const created = own.getByRole('dialog', { name: keys.form.createTitle });
   await created.getByLabel(keys.fields.name.label).fill('Example');
-  await created.getByRole('textbox', { name: keys.fields.remain_quota.label, exact: true }).fill('1');
+  await created.getByRole('textbox', { name: keys.form.total, exact: true }).fill('1');
   await created.getByRole('button', { name: keys.form.create }).click();
   await visible(own.getByRole('dialog', { name: keys.created.title }).getByRole('tab', { name: 'curl' }));
   const done = { button: common.secret.done };

@@ -115,7 +115,7 @@ export const keys = {
     },
     unlimited_quota: {
       label: 'Unlimited',
-      hint: 'Only your wallet limits this key.',
+      hint: 'Only your wallet limits what this key spends.',
       changed: 'unlimited quota',
     },
     period_limits: { label: 'Limits', changed: 'daily, weekly and monthly limits' },
@@ -155,6 +155,9 @@ export const keys = {
     save: 'Save changes',
     saved: 'Key saved.',
     refused: 'The key wasn’t saved',
+    spending: 'How much may it spend?',
+    total: 'Dollars in total',
+    advanced: 'Advanced',
     nameCount: (used: number, most: number) => `${used}/${most}`,
     noteCount: (used: number, most: number) => `${used}/${most}`,
     quotaLeft: 'Quota left',
@@ -167,6 +170,7 @@ export const keys = {
       `${before} left now, ${after} after saving. Anything spent in the meantime comes off as well.`,
     quotaSet: (before: string) =>
       `${before} left now. Replaces what is left, whatever is spent in the meantime.`,
+    nothingLeft: 'With nothing left, the key can’t be used.',
     moreThanWallet: (usd: string) =>
       `Your wallet holds ${usd}. The key stops when the wallet is empty, before its quota is used up.`,
     expiryChoices: {
@@ -192,6 +196,7 @@ export const keys = {
       longName: (most: number) => `Use up to ${most} characters.`,
       longNote: (most: number) => `Use up to ${most} characters.`,
       largeQuota: (most: string) => `Enter at most ${most}.`,
+      noLimit: 'Enter at least one amount, or turn on “Unlimited”.',
       takesTooMuch: 'The key has less than that left. Enter a smaller amount.',
       noDateTime: 'Pick a date and time.',
       noModels: 'Add at least one model.',

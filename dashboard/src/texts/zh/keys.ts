@@ -100,7 +100,7 @@ export const keys: Texts['keys'] = {
   fields: {
     name: { label: '名称', hint: '例如“夜间评测”', changed: '名称' },
     remain_quota: { label: '额度', hint: '以美元计，例如 5 或 12.50', changed: '剩余额度' },
-    unlimited_quota: { label: '无限额度', hint: '此令牌只受钱包余额限制。', changed: '无限额度' },
+    unlimited_quota: { label: '无限额度', hint: '此令牌的消费只受钱包余额限制。', changed: '无限额度' },
     period_limits: { label: '限额', changed: '每日、每周和每月限额' },
     rate_limits: { label: '速率限制', changed: '速率限制' },
     expired_time: { label: '过期时间', changed: '过期时间' },
@@ -134,6 +134,9 @@ export const keys: Texts['keys'] = {
     save: '保存修改',
     saved: '令牌已保存。',
     refused: '令牌未保存',
+    spending: '它可以消费多少？',
+    total: '总计（美元）',
+    advanced: '高级选项',
     nameCount: (used: number, most: number) => `${used}/${most}`,
     noteCount: (used: number, most: number) => `${used}/${most}`,
     quotaLeft: '剩余额度',
@@ -145,6 +148,7 @@ export const keys: Texts['keys'] = {
     quotaAfter: (before: string, after: string) =>
       `目前剩余 ${before}，保存后为 ${after}。在此期间的消费也会扣除。`,
     quotaSet: (before: string) => `目前剩余 ${before}。保存后会覆盖剩余额度，不论在此期间消费了多少。`,
+    nothingLeft: '没有剩余额度，令牌将无法使用。',
     moreThanWallet: (usd: string) => `你的钱包余额为 ${usd}。余额用完时，令牌会在额度耗尽之前停止工作。`,
     expiryChoices: {
       never: '永不过期',
@@ -169,6 +173,7 @@ export const keys: Texts['keys'] = {
       longName: (most: number) => `最多 ${most} 个字符。`,
       longNote: (most: number) => `最多 ${most} 个字符。`,
       largeQuota: (most: string) => `最多 ${most}。`,
+      noLimit: '请至少填写一项金额，或选择“无限额度”。',
       takesTooMuch: '令牌没有这么多剩余额度。请输入较小的金额。',
       noDateTime: '请选择日期和时间。',
       noModels: '请至少添加一个模型。',

@@ -1,22 +1,32 @@
-import { Alert, Button, Group, Stack } from '@mantine/core';
+import { Alert, Button, Fieldset, Group, Stack } from '@mantine/core';
 import { type ComponentType, useEffect, useState } from 'react';
 import type { TokenFieldName } from '../../../api/tokenChanges';
 import type { Token } from '../../../api/tokens';
 import { FailureMessage } from '../../../shared/FailureMessage';
 import { useSendForm } from '../../../shared/form/useSendForm';
 import { texts } from '../../../texts';
+import { Advanced } from './Advanced';
 import { draftOf, emptyDraft } from './draft';
 import { ExpiryField } from './ExpiryField';
 import type { FieldProps } from './FieldProps';
-import { type AnyField, fields, isSwitch, type SwitchName, sections } from './fields';
+import {
+  type AnyField,
+  fields,
+  hasAdvanced,
+  isSwitch,
+  type Section,
+  type SwitchName,
+  sections,
+} from './fields';
 import { GroupField } from './GroupField';
 import { IpField } from './IpField';
 import classes from './KeyForm.module.css';
-import { LimitFields } from './LimitFields';
 import { ModelsField } from './ModelsField';
 import { NameField } from './NameField';
 import { NoteField } from './NoteField';
+import { PeriodFields } from './PeriodFields';
 import { QuotaField } from './QuotaField';
+import { RateFields } from './RateFields';
 import { SwitchField } from './SwitchField';
 import { useSaveKey } from './useSaveKey';
 import { fieldErrorsOf, validate } from './validation';
@@ -30,13 +40,22 @@ interface Props {
 
 const words = texts.keys.form;
 
+/** Of sections with several inputs. */
+const legends: Partial<Record<TokenFieldName, string>> = {
+  remain_quota: words.spending,
+  rate_limits: texts.keys.fields.rate_limits.label,
+};
+
+const first = sections.filter(({ advanced }) => !advanced);
+const advanced = sections.filter((section) => section.advanced);
+const advancedLabels = advanced.map(({ main }) => texts.keys.fields[main].label);
+
 /** The inputs of the fields. Booleans have a switch. */
-const inputs: Record<Exclude<TokenFieldName, SwitchName>, ComponentType<FieldProps> | undefined> = {
+const inputs: Record<Exclude<TokenFieldName, SwitchName>, ComponentType<FieldProps>> = {
   name: NameField,
   remain_quota: QuotaField,
-  period_limits: LimitFields,
-  // In the same field set as `period_limits`.
-  rate_limits: undefined,
+  period_limits: PeriodFields,
+  rate_limits: RateFields,
   expired_time: ExpiryField,
   group: GroupField,
   model_limits: ModelsField,
@@ -48,8 +67,9 @@ export function KeyForm({ token, onDirty, onCreated, onClose }: Props) {
   // The token as it was when the form opened: gateways keep charging it while the form is open.
   const [original] = useState(token);
   const { save, ...mutation } = useSaveKey({ token: original, onCreated, onClose });
+  const [initialValues] = useState(original ? draftOf(original) : emptyDraft);
   const { form, onSubmit, isPending, failure } = useSendForm({
-    initialValues: original ? draftOf(original) : emptyDraft,
+    initialValues,
     validate: (draft, submitted) => (submitted ? validate(draft) : {}),
     mutation,
     refusals: fieldErrorsOf,
@@ -62,13 +82,16 @@ export function KeyForm({ token, onDirty, onCreated, onClose }: Props) {
   return (
     <form onSubmit={onSubmit} noValidate>
       <Stack gap="lg">
-        {sections.map((names) => (
-          <Stack key={names[0]} gap="sm">
-            {names.map((name) => (
-              <Field key={name} name={name} form={form} token={original} />
+        {first.map((section) => (
+          <Fields key={section.main} section={section} form={form} token={original} />
+        ))}
+        <Advanced labels={advancedLabels} startsOpen={hasAdvanced(initialValues)}>
+          <Stack gap="lg">
+            {advanced.map((section) => (
+              <Fields key={section.main} section={section} form={form} token={original} />
             ))}
           </Stack>
-        ))}
+        </Advanced>
       </Stack>
       <div className={classes.footer}>
         {failure && (
@@ -89,10 +112,22 @@ export function KeyForm({ token, onDirty, onCreated, onClose }: Props) {
   );
 }
 
+function Fields({ section: { main, names }, ...props }: FieldProps & { section: Section }) {
+  const legend = legends[main];
+  const inputs = (
+    <Stack gap="sm">
+      {names.map((name) => (
+        <Field key={name} name={name} {...props} />
+      ))}
+    </Stack>
+  );
+  return legend ? <Fieldset legend={legend}>{inputs}</Fieldset> : inputs;
+}
+
 function Field({ name, ...props }: FieldProps & { name: TokenFieldName }) {
   const { shown }: AnyField = fields[name];
   if (shown && !shown(props.form.values)) return null;
   if (isSwitch(name)) return <SwitchField {...props} name={name} />;
   const Input = inputs[name];
-  return Input && <Input {...props} />;
+  return <Input {...props} />;
 }

@@ -4,10 +4,10 @@ import { formatInteger } from '../../../format/locale';
 import { formatUsd, formatUsdExact, parseUsd } from '../../../format/money';
 import { texts } from '../../../texts';
 import type { FieldProps } from './FieldProps';
-import { type Quota, type QuotaMode, quotaDraft } from './quota';
+import { hasTotal, type Quota, type QuotaMode, quotaDraft } from './quota';
 
 const words = texts.keys.form;
-const { label, hint } = texts.keys.fields.remain_quota;
+const { hint } = texts.keys.fields.remain_quota;
 const modes: QuotaMode[] = ['add', 'take', 'set'];
 
 export function QuotaField({ form, token }: FieldProps) {
@@ -16,9 +16,10 @@ export function QuotaField({ form, token }: FieldProps) {
   const { mode, usd, before } = quota;
   const after = quotaAfter(quota);
   const usedBefore = token?.used_quota ?? 0;
+  const hadTotal = token?.unlimited_quota === false;
   return (
     <Stack gap="sm">
-      {token && (
+      {hadTotal && (
         <SegmentedControl<QuotaMode>
           aria-label={words.quotaMode}
           data={modes.map((value) => ({ value, label: words.quotaModes[value] }))}
@@ -30,7 +31,6 @@ export function QuotaField({ form, token }: FieldProps) {
         label={mode === 'set' ? quotaLabel(usedBefore) : words.quotaAmount}
         description={inUnits(usd, usedBefore)}
         inputWrapperOrder={['label', 'input', 'error', 'description']}
-        withAsterisk={mode === 'set'}
         inputMode="decimal"
         autoComplete="off"
         leftSection="$"
@@ -38,7 +38,7 @@ export function QuotaField({ form, token }: FieldProps) {
         value={usd}
         onChange={(event) => form.setFieldValue('remain_quota', { ...quota, usd: event.currentTarget.value })}
       />
-      {token && (
+      {hadTotal && (
         <Text size="sm" c="dimmed">
           {mode === 'set'
             ? words.quotaSet(formatUsdExact(before))
@@ -46,6 +46,11 @@ export function QuotaField({ form, token }: FieldProps) {
                 formatUsdExact(before),
                 after === undefined || after < 0 ? '–' : formatUsdExact(after),
               )}
+        </Text>
+      )}
+      {after === 0 && (
+        <Text size="sm" c="var(--km-warn)" role="status">
+          {words.nothingLeft}
         </Text>
       )}
       {after !== undefined && after > wallet && (
@@ -58,11 +63,13 @@ export function QuotaField({ form, token }: FieldProps) {
 }
 
 function quotaLabel(usedBefore: number): string {
-  return usedBefore > 0 ? words.quotaLeft : label;
+  return usedBefore > 0 ? words.quotaLeft : words.total;
 }
 
-/** What would be left if nothing is spent meanwhile. Undefined for an amount that is not valid. */
-function quotaAfter({ mode, usd, before }: Quota): number | undefined {
+/** What would be left if nothing is spent meanwhile. Undefined without a limit, or for an amount that is not valid. */
+function quotaAfter(quota: Quota): number | undefined {
+  if (!hasTotal(quota)) return undefined;
+  const { mode, usd, before } = quota;
   const parsed = parseUsd(usd);
   const units = 'units' in parsed ? parsed.units : parsed.error === 'empty' ? 0 : undefined;
   if (units === undefined) return undefined;

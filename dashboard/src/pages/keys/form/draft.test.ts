@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../test/makeToken';
 import { changesOf, draftOf, emptyDraft, fieldsOf } from './draft';
-import type { Draft } from './fields';
+import { type Draft, hasAdvanced } from './fields';
 import type { Quota } from './quota';
 
 const NOW = 1_800_000_000;
@@ -21,12 +21,22 @@ const full = makeToken({
 });
 
 describe('changesOf', () => {
-  it.each([makeToken(), full, makeToken({ unlimited_quota: true, remain_quota: 3 })])(
-    'is empty without changes',
-    (token) => {
-      expect(changesOf(draftOf(token), token, NOW)).toEqual({});
-    },
-  );
+  const unlimited = makeToken({ unlimited_quota: true, remain_quota: 3 });
+  const daily = { ...unlimited, period_limits: { day: 2_500_000, week: -1, month: -1 } };
+
+  it.each([makeToken(), full, unlimited, daily])('is empty without changes', (token) => {
+    expect(changesOf(draftOf(token), token, NOW)).toEqual({});
+  });
+
+  it('limits a key in total that only a period limited', () => {
+    const draft = draftOf(daily);
+    expect(draft.unlimited_quota).toBe(false);
+    const total: Quota = { ...draft.remain_quota, usd: '5' };
+    expect(changesOf({ ...draft, remain_quota: total }, daily, NOW)).toEqual({
+      unlimited_quota: false,
+      remain_quota: 2_500_000,
+    });
+  });
 
   it.each<[string, Partial<Draft>, object]>([
     ['a name, trimmed', { name: ' New ' }, { name: 'New' }],
@@ -61,6 +71,11 @@ describe('changesOf', () => {
     [
       'unlimited',
       { unlimited_quota: true, remain_quota: { mode: 'set', usd: 'nonsense', before: LEFT } },
+      { unlimited_quota: true, period_limits: { day: -1, month: -1 } },
+    ],
+    [
+      'no limit in total',
+      { remain_quota: { mode: 'set', usd: ' ', before: LEFT } },
       { unlimited_quota: true },
     ],
     ['the expiry', { expired_time: { choice: 'never', at: undefined } }, { expired_time: -1 }],
@@ -80,17 +95,29 @@ describe('changesOf', () => {
 });
 
 describe('fieldsOf', () => {
-  it('has a quota only if it is limited', () => {
+  it('has a quota only if it is limited in total', () => {
     const five: Quota = { mode: 'set', usd: '5', before: 0 };
     const limited = fieldsOf({ ...emptyDraft, remain_quota: five }, NOW);
     expect([limited.unlimited_quota, limited.remain_quota]).toEqual([false, 2_500_000]);
     const unlimited = fieldsOf({ ...emptyDraft, remain_quota: five, unlimited_quota: true }, NOW);
     expect([unlimited.unlimited_quota, unlimited.remain_quota]).toEqual([true, undefined]);
+    const daily = fieldsOf({ ...emptyDraft, period_limits: { day: '5', week: '', month: '' } }, NOW);
+    expect([daily.unlimited_quota, daily.remain_quota]).toEqual([true, undefined]);
+    expect(daily.period_limits).toEqual({ day: 2_500_000, week: -1, month: -1 });
   });
 
   it('has no limits by default', () => {
     const fields = fieldsOf(emptyDraft, NOW);
     expect(fields.period_limits).toEqual({ day: -1, week: -1, month: -1 });
     expect(fields.rate_limits).toEqual({ requests_per_minute: -1, tokens_per_minute: -1, concurrency: -1 });
+  });
+});
+
+describe('hasAdvanced', () => {
+  it('knows whether an advanced field has a value', () => {
+    expect(hasAdvanced(emptyDraft)).toBe(false);
+    expect(hasAdvanced({ ...emptyDraft, name: 'Website', unlimited_quota: true })).toBe(false);
+    expect(hasAdvanced({ ...emptyDraft, note: 'Owner: data team' })).toBe(true);
+    expect(hasAdvanced(draftOf(full))).toBe(true);
   });
 });

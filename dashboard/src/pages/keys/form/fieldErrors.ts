@@ -1,10 +1,11 @@
 import { limits, requestLimits } from '../../../api/serverLimits';
 import { formatInteger } from '../../../format/locale';
 import { formatUsd, MAX_QUOTA, parseUsd } from '../../../format/money';
+import type { PeriodDraft } from '../../../shared/limits/draft';
 import { texts } from '../../../texts';
 import type { Expiry } from './expiry';
 import { checkIps } from './ips';
-import type { Quota } from './quota';
+import { hasTotal, type Quota } from './quota';
 
 // The limits of the API are checked here first, to report errors without a request.
 export const MAX_NAME_CHARACTERS = requestLimits.CreateBody.name.maxLength;
@@ -23,7 +24,11 @@ export function nameError(typed: string): string | undefined {
   return undefined;
 }
 
-export function quotaError({ mode, usd, before }: Quota): string | undefined {
+export function quotaError(quota: Quota, periods: PeriodDraft): string | undefined {
+  const { mode, usd, before } = quota;
+  if (!hasTotal(quota)) {
+    return Object.values(periods).every((typed) => typed.trim() === '') ? words.noLimit : undefined;
+  }
   const parsed = parseUsd(usd);
   if (mode !== 'set' && 'error' in parsed && parsed.error === 'empty') return undefined;
   if (mode === 'take' && 'units' in parsed && parsed.units > before) return words.takesTooMuch;

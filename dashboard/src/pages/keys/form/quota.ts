@@ -6,7 +6,7 @@ export type QuotaMode = 'add' | 'take' | 'set';
 
 export interface Quota {
   mode: QuotaMode;
-  /** The amount, as typed. To add or take nothing, it may be empty. */
+  /** The amount, as typed. Empty to add or take nothing, or to set no limit in total. */
   usd: string;
   /** What was left when the form opened, in quota units. */
   before: number;
@@ -20,7 +20,13 @@ interface QuotaDraft {
 export const newQuota: Quota = { mode: 'set', usd: '', before: 0 };
 
 export function quotaOf({ unlimited_quota, remain_quota }: Token): Quota {
-  return quotaDraft(unlimited_quota ? 'set' : 'add', remain_quota);
+  if (unlimited_quota) return { mode: 'set', usd: '', before: remain_quota };
+  return quotaDraft('add', remain_quota);
+}
+
+/** Whether the key gets or keeps a limit in total. */
+export function hasTotal({ mode, usd }: Quota): boolean {
+  return mode !== 'set' || usd.trim() !== '';
 }
 
 /** How a way to change the quota begins: with nothing to add or take, or with what is left. */

@@ -18,7 +18,12 @@ describe('validate', () => {
     ['a long name', { name: 'n'.repeat(51) }, { name: words.longName(50) }],
     ['a note of 500 characters', { note: ` ${'🔑'.repeat(500)}\n` }, {}],
     ['a note of 501 characters', { note: 'n'.repeat(501) }, { note: words.longNote(500) }],
-    ['no quota', { remain_quota: quota('set', '') }, { remain_quota: texts.common.usdErrors.empty }],
+    ['nothing that it may spend', { remain_quota: quota('set', ' ') }, { remain_quota: words.noLimit }],
+    [
+      'only a limit per day',
+      { remain_quota: quota('set', ''), period_limits: { day: '5', week: '', month: '' } },
+      {},
+    ],
     ['nothing to add', { remain_quota: quota('add', '') }, {}],
     [
       'no amount to add',

@@ -8,7 +8,7 @@ export function validate(draft: Draft): FormErrors {
   const errors: FormErrors = {};
   for (const [name, { error, shown }] of fieldList) {
     if (shown && !shown(draft)) continue;
-    const found = error?.(draft[name]);
+    const found = error?.(draft[name], draft);
     if (typeof found !== 'object') errors[name] = found;
     else for (const [input, text] of Object.entries(found)) errors[`${name}.${input}`] = text;
   }

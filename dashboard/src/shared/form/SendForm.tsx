@@ -1,7 +1,8 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useContext } from 'react';
 import { texts } from '../../texts';
 import { FailureMessage } from '../FailureMessage';
+import { DiscardContext } from './discard';
 import type { useSendForm } from './useSendForm';
 
 interface Props {
@@ -13,13 +14,14 @@ interface Props {
   disabled?: boolean;
   /** The browser refuses to submit while a required field is empty. */
   withBrowserChecks?: boolean;
-  /** In a dialog, which gets the button Cancel. */
+  /** In a dialog, which gets the button Cancel. A `FormModal` asks first. */
   onCancel?: () => void;
 }
 
 /** A form: fields, error message and buttons. */
 export function SendForm({ sending, children, submitLabel, dangerous, disabled, ...props }: Props) {
   const { onSubmit, isPending, failure } = sending;
+  const cancel = useContext(DiscardContext)?.requestClose ?? props.onCancel;
   const submit = (
     <Button type="submit" color={dangerous ? 'red' : undefined} disabled={disabled} loading={isPending}>
       {submitLabel}
@@ -36,7 +38,7 @@ export function SendForm({ sending, children, submitLabel, dangerous, disabled, 
         )}
         {props.onCancel ? (
           <Group justify="flex-end">
-            <Button variant="default" onClick={props.onCancel}>
+            <Button variant="default" onClick={cancel}>
               {texts.common.cancel}
             </Button>
             {submit}

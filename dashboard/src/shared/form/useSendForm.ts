@@ -1,5 +1,6 @@
 import { type FormErrors, useForm } from '@mantine/form';
-import { type FormEvent, useEffect, useRef } from 'react';
+import { type FormEvent, useContext, useEffect, useRef } from 'react';
+import { DiscardContext } from './discard';
 
 interface Options<Values> {
   initialValues: Values;
@@ -35,6 +36,10 @@ export function useSendForm<Values extends object>(options: Options<Values>) {
       error: inputProps.error ?? refusedIn(values)[field],
     }),
   });
+
+  const watch = useContext(DiscardContext)?.watch;
+  const { isDirty } = form;
+  useEffect(() => watch?.(isDirty), [watch, isDirty]);
 
   const [refusedField] = Object.keys(refusedIn(form.values));
   useEffect(() => {

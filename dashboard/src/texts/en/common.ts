@@ -7,6 +7,7 @@ export const common = {
   cancel: 'Cancel',
   undo: 'Undo',
   close: 'Close',
+  discard: { title: 'Discard what you typed?', keep: 'Keep editing', discard: 'Discard' },
   retry: 'Try again',
   copy: 'Copy',
   copied: 'Copied',

@@ -7,6 +7,7 @@ export const common: Texts['common'] = {
   cancel: '取消',
   undo: '撤销',
   close: '关闭',
+  discard: { title: '放弃已输入的内容？', keep: '继续编辑', discard: '放弃' },
   retry: '重试',
   copy: '复制',
   copied: '已复制',

@@ -73,6 +73,7 @@ test('shortcuts of a single key act on the page, never in a field, and can be tu
   await page.keyboard.press('Control+k');
   await hidden(palette(page));
   await form.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Discard' }).click();
   await hidden(form);
 
   await page.keyboard.press('/');

@@ -208,6 +208,36 @@ test('a new key has a limit or is unlimited on purpose, and what few need is fol
   await visible(page.getByRole('dialog', { name: 'Edit “Daily”' }).getByLabel('Allowed IP addresses'));
 });
 
+test('Esc and Cancel ask before they discard what was typed, and only then', async ({ visit, root }) => {
+  const eva = await createUser(root, 'eva');
+  const page = await visit({ as: eva, path: '/keys' });
+  const form = page.getByRole('dialog', { name: 'Create a key' });
+  const question = page.getByRole('dialog', { name: 'Discard what you typed?' });
+  const name = form.getByLabel('Name');
+  const open = async () => {
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    await eventually(() => name.evaluate((element) => element === document.activeElement)).toBe(true);
+  };
+  await open();
+  await page.keyboard.press('Escape');
+  await hidden(form, question);
+
+  await open();
+  await page.keyboard.type('Website');
+  await page.keyboard.press('Escape');
+  await visible(question);
+  expect(await violations(question)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await hidden(question);
+  expect(await name.inputValue()).toBe('Website');
+  await eventually(() => name.evaluate((element) => element === document.activeElement)).toBe(true);
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await question.getByRole('button', { name: 'Discard' }).click();
+  await hidden(form, question);
+  await open();
+  expect(await name.inputValue()).toBe('');
+});
+
 test('a key limited to no model is not saved', async ({ visit, root }) => {
   const eva = await createUser(root, 'eva');
   const page = await visit({ as: eva });

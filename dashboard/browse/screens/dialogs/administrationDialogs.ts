@@ -47,8 +47,11 @@ export async function walkUserDialogs(walk: DialogWalk, visit: Visit) {
   await choose(menu.edit);
   await walk.dialog(page, 'pages/admin/users/EditUserDialog.tsx', adminUsers.editDialog.title(USERNAME));
   await choose(menu.wallet);
-  await page.getByRole('dialog').getByLabel(adminUsers.walletDialog.amount).fill('1234567.123456');
-  await walk.dialog(page, 'pages/admin/users/WalletDialog.tsx', adminUsers.walletDialog.title(USERNAME));
+  const wallet = page.getByRole('dialog', { name: adminUsers.walletDialog.title(USERNAME) });
+  await wallet.getByLabel(adminUsers.walletDialog.amount).fill('1234567.123456');
+  await walk.check(wallet, 'pages/admin/users/WalletDialog.tsx', adminUsers.walletDialog.title(USERNAME));
+  await wallet.getByRole('button', { name: common.cancel }).click();
+  await page.getByRole('button', { name: common.discard.discard, exact: true }).click();
   await choose(menu.disable);
   await walk.dialog(
     page,

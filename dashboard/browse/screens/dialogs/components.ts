@@ -13,6 +13,7 @@ export const DIALOGS = {
     'pages/keys/actions/RevealedKeyDialog.tsx': 1,
     'pages/keys/form/KeyFormDrawer.tsx': 1,
     'pages/keys/SelectionBar.tsx': 0,
+    'shared/form/discard.tsx': 1,
   },
   'about the own account': {
     'pages/profile/access-tokens/CreateAccessTokenDialog.tsx': 2,
@@ -51,9 +52,14 @@ export type DialogComponent = { [About in Part]: keyof (typeof DIALOGS)[About] }
 
 /** `ConfirmDialog` and `SecretDialog` are dialogs of the components that use them, and `SecretFormDialog` is two. */
 const ELEMENT =
-  /<(?:Modal|Drawer|Menu|Popover|HoverCard|ConfirmDialog|SecretDialog|SecretFormDialog|AppShell\.Navbar)(?![.\w])/g;
+  /<(?:Modal|FormModal|Drawer|Menu|Popover|HoverCard|ConfirmDialog|SecretDialog|SecretFormDialog|AppShell\.Navbar)(?![.\w])/g;
 const SECOND = /<SecretFormDialog(?![.\w])/g;
-const SHARED = ['shared/ConfirmDialog.tsx', 'shared/SecretDialog.tsx', 'shared/form/SecretFormDialog.tsx'];
+const SHARED = [
+  'shared/ConfirmDialog.tsx',
+  'shared/SecretDialog.tsx',
+  'shared/form/FormModal.tsx',
+  'shared/form/SecretFormDialog.tsx',
+];
 
 /** The files of the source with dialogs and menus, and how many each has. */
 export function dialogsInSource(): Record<string, number> {

@@ -16,7 +16,10 @@ export async function walkKeyDialogs(walk: DialogWalk, visit: Visit) {
   const form = page.getByRole('dialog', { name: keys.form.createTitle });
   await form.getByLabel(keys.fields.model_limits_enabled.label).check();
   await form.getByRole('button', { name: keys.form.create }).click();
-  await walk.dialog(page, 'pages/keys/form/KeyFormDrawer.tsx', keys.form.createTitle);
+  await walk.check(form, 'pages/keys/form/KeyFormDrawer.tsx', keys.form.createTitle);
+  await form.getByRole('button', { name: common.cancel }).click();
+  const { title, discard } = common.discard;
+  await walk.dialog(page, 'shared/form/discard.tsx', title, { button: discard });
 
   const menu = keys.menu.label(LONG_NAME);
   await walk.menu(page, 'pages/keys/actions/KeyMenu.tsx', menu);

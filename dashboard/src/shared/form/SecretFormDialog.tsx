@@ -1,10 +1,10 @@
-import { Modal, type ModalProps } from '@mantine/core';
+import type { ModalProps } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { FOCUS_RETURN_MS } from '../focus';
 import { SecretDialog, type SecretDialogProps } from '../SecretDialog';
+import { FormModal } from './FormModal';
 
-interface Props<Created>
-  extends Pick<ModalProps, 'title' | 'size' | 'closeOnClickOutside' | 'opened' | 'onClose'> {
+interface Props<Created> extends Pick<ModalProps, 'title' | 'size' | 'opened' | 'onClose'> {
   /** The form calls `onDone` with what it created, or without anything if that has no secret. */
   form: (onDone: (created?: Created) => void) => ReactNode;
   /** What the second dialog shows. It is closed while nothing is created. */
@@ -35,9 +35,9 @@ export function SecretFormDialog<Created>({ form, secret, onClose, ...modal }: P
 
   return (
     <>
-      <Modal {...modal} onClose={onClose} onExitTransitionEnd={show}>
+      <FormModal {...modal} onClose={onClose} onExitTransitionEnd={show}>
         {form(done)}
-      </Modal>
+      </FormModal>
       <SecretDialog {...secret(isShown ? created : undefined)} onClose={forget} />
     </>
   );

@@ -15,7 +15,6 @@ export function CreateGatewayDialog({ opened, onClose }: { opened: boolean; onCl
       opened={opened}
       onClose={onClose}
       title={words.title}
-      closeOnClickOutside={false}
       form={(onDone) => <CreateGatewayForm onDone={onDone} onCancel={onClose} />}
       secret={(created) => ({
         title: words.secretTitle(created?.name ?? ''),

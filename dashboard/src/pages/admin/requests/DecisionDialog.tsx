@@ -1,9 +1,10 @@
-import { Modal, Text, Textarea, TextInput } from '@mantine/core';
+import { Text, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type ApiRequest, type Decision, useAnswerRequest } from '../../../api/adminRequests';
 import { useAccount } from '../../../api/adminUsers';
 import { requestLimits } from '../../../api/serverLimits';
 import { formatUsdExact } from '../../../format/money';
+import { FormModal } from '../../../shared/form/FormModal';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
 import { notifySuccess } from '../../../shared/notify';
@@ -35,18 +36,13 @@ export function DecisionDialog({ decision, request, onClose }: Props) {
   }
 
   return (
-    <Modal
-      opened={decision !== undefined}
-      onClose={close}
-      title={title(request.username)}
-      closeOnClickOutside={false}
-    >
+    <FormModal opened={decision !== undefined} onClose={close} title={title(request.username)}>
       {failed ? (
         <TopUpFailure request={request} failed={failed} onClose={close} />
       ) : (
         <DecisionForm decision={shown} request={request} onClose={close} onTopUpFailed={setFailed} />
       )}
-    </Modal>
+    </FormModal>
   );
 }
 

@@ -28,7 +28,6 @@ export function CreateUserDialog({ opened, onClose }: { opened: boolean; onClose
       onClose={onClose}
       title={words.title}
       size="lg"
-      closeOnClickOutside={false}
       form={(onDone) => <CreateUserForm onDone={onDone} onCancel={onClose} />}
       secret={(created) => ({
         title: words.passwordOf(created?.username ?? ''),

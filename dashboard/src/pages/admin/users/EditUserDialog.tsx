@@ -1,7 +1,8 @@
-import { Fieldset, Modal, Stack } from '@mantine/core';
+import { Fieldset, Stack } from '@mantine/core';
 import { useEditUser } from '../../../api/adminUsers';
 import { periods } from '../../../api/limits';
 import { type User, useUser } from '../../../api/session';
+import { FormModal } from '../../../shared/form/FormModal';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
 import { periodError } from '../../../shared/limits/draft';
@@ -17,15 +18,9 @@ const words = texts.adminUsers.editDialog;
 
 export function EditUserDialog({ user, opened, onClose }: UserDialogProps) {
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={words.title(user.username)}
-      size="lg"
-      closeOnClickOutside={false}
-    >
+    <FormModal opened={opened} onClose={onClose} title={words.title(user.username)} size="lg">
       <EditUserForm user={user} onClose={onClose} />
-    </Modal>
+    </FormModal>
   );
 }
 

@@ -19,7 +19,6 @@ export function PasswordDialog({ user, opened, onClose }: UserDialogProps) {
       opened={opened}
       onClose={onClose}
       title={words.title(user.username)}
-      closeOnClickOutside={false}
       form={(onDone) => <PasswordForm user={user} onDone={onDone} onCancel={onClose} />}
       secret={(secret) => ({ title: passwordOf(user.username), hint: passwordHint, secret })}
     />

@@ -1,10 +1,11 @@
-import { Group, Input, Modal, Paper, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Input, Paper, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useGrantQuota } from '../../../api/adminUsers';
 import type { User } from '../../../api/session';
 import { formatInteger } from '../../../format/locale';
 import { formatUsdExact } from '../../../format/money';
+import { FormModal } from '../../../shared/form/FormModal';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
 import { notifySuccess } from '../../../shared/notify';
@@ -24,9 +25,9 @@ interface WalletForm {
 
 export function WalletDialog({ user, opened, onClose }: UserDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={words.title(user.username)} closeOnClickOutside={false}>
+    <FormModal opened={opened} onClose={onClose} title={words.title(user.username)}>
       <WalletFields user={user} onClose={onClose} />
-    </Modal>
+    </FormModal>
   );
 }
 

@@ -1,8 +1,9 @@
 import { Alert, Button, Fieldset, Group, Stack } from '@mantine/core';
-import { type ComponentType, useEffect, useState } from 'react';
+import { type ComponentType, useContext, useState } from 'react';
 import type { TokenFieldName } from '../../../api/tokenChanges';
 import type { Token } from '../../../api/tokens';
 import { FailureMessage } from '../../../shared/FailureMessage';
+import { DiscardContext } from '../../../shared/form/discard';
 import { useSendForm } from '../../../shared/form/useSendForm';
 import { texts } from '../../../texts';
 import { Advanced } from './Advanced';
@@ -33,7 +34,6 @@ import { fieldErrorsOf, validate } from './validation';
 
 interface Props {
   token: Token | undefined;
-  onDirty: (isDirty: boolean) => void;
   onCreated: (token: Token) => void;
   onClose: () => void;
 }
@@ -63,7 +63,7 @@ const inputs: Record<Exclude<TokenFieldName, SwitchName>, ComponentType<FieldPro
   note: NoteField,
 };
 
-export function KeyForm({ token, onDirty, onCreated, onClose }: Props) {
+export function KeyForm({ token, onCreated, onClose }: Props) {
   // The token as it was when the form opened: gateways keep charging it while the form is open.
   const [original] = useState(token);
   const { save, ...mutation } = useSaveKey({ token: original, onCreated, onClose });
@@ -75,13 +75,11 @@ export function KeyForm({ token, onDirty, onCreated, onClose }: Props) {
     refusals: fieldErrorsOf,
     send: save,
   });
-
-  const isDirty = form.isDirty();
-  useEffect(() => onDirty(isDirty), [isDirty, onDirty]);
+  const cancel = useContext(DiscardContext)?.requestClose;
 
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack gap="lg">
+    <form onSubmit={onSubmit} noValidate className={classes.form}>
+      <Stack gap="lg" mb="lg">
         {first.map((section) => (
           <Fields key={section.main} section={section} form={form} token={original} />
         ))}
@@ -100,7 +98,7 @@ export function KeyForm({ token, onDirty, onCreated, onClose }: Props) {
           </Alert>
         )}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={cancel}>
             {texts.common.cancel}
           </Button>
           <Button type="submit" loading={isPending}>

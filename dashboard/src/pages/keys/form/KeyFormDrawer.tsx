@@ -1,8 +1,10 @@
 import { Drawer } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import type { Token } from '../../../api/tokens';
+import { DiscardContext, useDiscard } from '../../../shared/form/discard';
 import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
+import classes from './KeyFormDrawer.module.css';
 
 interface Props {
   opened: boolean;
@@ -14,44 +16,40 @@ interface Props {
 
 export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
   const KeyForm = useKeyForm(opened);
-  const [isDirty, setDirty] = useState(false);
+  const { context, question, props: closing } = useDiscard(onClose);
   const shown = useLastDefined(token);
   const { createTitle, editTitle } = texts.keys.form;
 
-  function close() {
-    setDirty(false);
-    onClose();
-  }
-
   return (
-    <Drawer
-      // The focus goes to the form, so it must be there.
-      opened={opened && KeyForm !== undefined}
-      onClose={close}
-      position="right"
-      size={520}
-      padding="lg"
-      title={shown ? editTitle(shown.name) : createTitle}
-      overlayProps={{ backgroundOpacity: 0.5 }}
-      closeButtonProps={{ 'aria-label': texts.common.close }}
-      attributes={{ header: { role: 'presentation' } }}
-      styles={{ title: { fontSize: '1.125rem', fontWeight: 650, overflowWrap: 'anywhere' } }}
-      // A stray click or key must not lose the input.
-      closeOnClickOutside={!isDirty}
-      closeOnEscape={!isDirty}
-    >
-      {KeyForm && (
-        <KeyForm
-          token={shown}
-          onDirty={setDirty}
-          onCreated={(created) => {
-            close();
-            onCreated?.(created);
-          }}
-          onClose={close}
-        />
-      )}
-    </Drawer>
+    <>
+      <Drawer
+        // The focus goes to the form, so it must be there.
+        opened={opened && KeyForm !== undefined}
+        {...closing}
+        position="right"
+        size={520}
+        padding="lg"
+        title={shown ? editTitle(shown.name) : createTitle}
+        overlayProps={{ backgroundOpacity: 0.5 }}
+        closeButtonProps={{ 'aria-label': texts.common.close }}
+        attributes={{ header: { role: 'presentation' } }}
+        classNames={{ content: classes.content, body: classes.body, title: classes.title }}
+      >
+        {KeyForm && (
+          <DiscardContext value={context}>
+            <KeyForm
+              token={shown}
+              onCreated={(created) => {
+                onClose();
+                onCreated?.(created);
+              }}
+              onClose={onClose}
+            />
+          </DiscardContext>
+        )}
+      </Drawer>
+      {question}
+    </>
   );
 }
 

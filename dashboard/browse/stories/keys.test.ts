@@ -238,6 +238,47 @@ test('Esc and Cancel ask before they discard what was typed, and only then', asy
   expect(await name.inputValue()).toBe('');
 });
 
+test('a key is duplicated with its settings, from its row and from its page', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const eva = await createUser(root, 'eva');
+  const api = await signedIn(site, eva);
+  const limits = { day: 500_000, week: -1, month: -1 };
+  const { id, key } = await newKey(api, 'Website', { period_limits: limits, allow_ips: '192.0.2.1' });
+  const gateway = await asGateway(site, root);
+  await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 100_000 } }));
+  const page = await visit({ as: eva, path: '/keys' });
+  const menu = page.getByRole('button', { name: 'Actions for Website', exact: true });
+  const form = page.getByRole('dialog', { name: 'Duplicate “Website”' });
+  const created = page.getByRole('dialog', { name: 'Your new key' });
+
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Duplicate' }).click();
+  expect(await form.getByLabel('Name').inputValue()).toBe('Website copy');
+  expect(await form.getByLabel('Dollars in total').inputValue()).toBe('10');
+  await form.getByRole('button', { name: 'Create key' }).click();
+  await created.getByRole('button', { name: 'Done' }).click();
+  await eventually(() => menu.evaluate((element) => element === document.activeElement)).toBe(true);
+  await visible(page.getByRole('link', { name: 'Website copy' }));
+  const { items } = await done(api.GET('/api/token/'));
+  expect(items[0]).toMatchObject({
+    name: 'Website copy',
+    remain_quota: 5_000_000,
+    used_quota: 0,
+    period_limits: limits,
+    allow_ips: '192.0.2.1',
+  });
+
+  await page.goto(`/keys/${id}`);
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Duplicate' }).click();
+  await form.getByLabel('Name').fill('Second copy');
+  await form.getByRole('button', { name: 'Create key' }).click();
+  await visible(created);
+});
+
 test('a key limited to no model is not saved', async ({ visit, root }) => {
   const eva = await createUser(root, 'eva');
   const page = await visit({ as: eva });

@@ -81,6 +81,7 @@ export const keys = {
     label: (name: string) => `Actions for ${name}`,
     open: 'Open',
     edit: 'Edit',
+    duplicate: 'Duplicate',
     audited: 'Recorded in the audit log',
     copyKey: 'Copy key',
     revealKey: 'Reveal key',
@@ -151,6 +152,8 @@ export const keys = {
   form: {
     createTitle: 'Create a key',
     editTitle: (name: string) => `Edit “${name}”`,
+    duplicateTitle: (name: string) => `Duplicate “${name}”`,
+    copyOf: (name: string) => `${name} copy`,
     create: 'Create key',
     save: 'Save changes',
     saved: 'Key saved.',

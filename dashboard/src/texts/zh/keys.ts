@@ -73,6 +73,7 @@ export const keys: Texts['keys'] = {
     label: (name: string) => `${name} 的操作`,
     open: '打开',
     edit: '编辑',
+    duplicate: '创建副本',
     audited: '会记入审计日志',
     copyKey: '复制密钥',
     revealKey: '查看密钥',
@@ -130,6 +131,8 @@ export const keys: Texts['keys'] = {
   form: {
     createTitle: '创建令牌',
     editTitle: (name: string) => `编辑“${name}”`,
+    duplicateTitle: (name: string) => `“${name}”的副本`,
+    copyOf: (name: string) => `${name} 副本`,
     create: '创建令牌',
     save: '保存修改',
     saved: '令牌已保存。',

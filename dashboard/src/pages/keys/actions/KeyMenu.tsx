@@ -2,6 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core';
 import {
   IconArrowUpRight,
   IconCopy,
+  IconCopyPlus,
   IconDots,
   IconEye,
   IconPencil,
@@ -66,6 +67,9 @@ export function KeyMenu({ token, actions, onOwnPage }: Props) {
             </Menu.Item>
           </>
         )}
+        <Menu.Item leftSection={<IconCopyPlus {...icon} />} onClick={act(() => actions.duplicate(token))}>
+          {words.duplicate}
+        </Menu.Item>
         {locked ? (
           <Menu.Label>{texts.common.disabledBy[locked]}</Menu.Label>
         ) : (

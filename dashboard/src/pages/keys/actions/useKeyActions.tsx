@@ -1,4 +1,4 @@
-import { type ReactNode, type RefObject, useState } from 'react';
+import { type ReactNode, type RefObject, useRef, useState } from 'react';
 import { useRevealKey } from '../../../api/tokenChanges';
 import { type Switched, useSwitchTokens } from '../../../api/tokenSwitch';
 import type { Token } from '../../../api/tokens';
@@ -10,10 +10,13 @@ import { texts } from '../../../texts';
 import { KeyFormDrawer } from '../form/KeyFormDrawer';
 import { DeleteKeysDialog } from './DeleteKeysDialog';
 import { DisableKeysDialog } from './DisableKeysDialog';
+import { NewKeyDialog } from './NewKeyDialog';
 import { RevealedKeyDialog } from './RevealedKeyDialog';
 
 export interface KeyActions {
   edit: (token: Token) => void;
+  /** Opens the form of a new key with the settings of this one. */
+  duplicate: (token: Token) => void;
   remove: (tokens: Token[]) => void;
   setSwitch: (tokens: Token[], on: boolean) => void;
   /** Asks first. */
@@ -33,6 +36,9 @@ interface Options {
 /** The actions on keys, and the dialogs that they open. */
 export function useKeyActions(options: Options = {}): { actions: KeyActions; dialogs: ReactNode } {
   const [editing, setEditing] = useState<Token>();
+  const [template, setTemplate] = useState<Token>();
+  const [created, setCreated] = useState<Token>();
+  const duplicatedFrom = useRef<Element>(null);
   const [deleting, setDeleting] = useState<Token[]>();
   const [disabling, setDisabling] = useState<Token[]>();
   const [revealed, setRevealed] = useState<{ name: string; key: string }>();
@@ -69,6 +75,17 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
     notifyFailure(new Error(someRefused(formatInteger(refused.length), all, failureText(first.error))));
   }
 
+  function duplicate(token: Token) {
+    duplicatedFrom.current = document.activeElement;
+    setTemplate(token);
+  }
+
+  function closeCreated() {
+    setCreated(undefined);
+    // The form that had the focus no longer exists.
+    if (duplicatedFrom.current instanceof HTMLElement) duplicatedFrom.current.focus();
+  }
+
   async function readKey(token: Token): Promise<string | undefined> {
     try {
       return await reveal.mutateAsync(token);
@@ -100,6 +117,13 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
   const dialogs = (
     <>
       <KeyFormDrawer opened={editing !== undefined} token={editing} onClose={() => setEditing(undefined)} />
+      <KeyFormDrawer
+        opened={template !== undefined}
+        template={template}
+        onCreated={setCreated}
+        onClose={() => setTemplate(undefined)}
+      />
+      <NewKeyDialog created={created} onClose={closeCreated} />
       <DeleteKeysDialog
         tokens={deleting}
         onDeleted={options.onDeleted}
@@ -121,6 +145,7 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
   return {
     actions: {
       edit: setEditing,
+      duplicate,
       remove: setDeleting,
       disableAll: setDisabling,
       setSwitch,

@@ -7,7 +7,7 @@ import { DiscardContext } from '../../../shared/form/discard';
 import { useSendForm } from '../../../shared/form/useSendForm';
 import { texts } from '../../../texts';
 import { Advanced } from './Advanced';
-import { draftOf, emptyDraft } from './draft';
+import { copyOf, draftOf, emptyDraft } from './draft';
 import { ExpiryField } from './ExpiryField';
 import type { FieldProps } from './FieldProps';
 import {
@@ -33,7 +33,10 @@ import { useSaveKey } from './useSaveKey';
 import { fieldErrorsOf, validate } from './validation';
 
 interface Props {
+  /** The token to edit. */
   token: Token | undefined;
+  /** A new token begins with the settings of this one. */
+  template: Token | undefined;
   onCreated: (token: Token) => void;
   onClose: () => void;
 }
@@ -63,11 +66,14 @@ const inputs: Record<Exclude<TokenFieldName, SwitchName>, ComponentType<FieldPro
   note: NoteField,
 };
 
-export function KeyForm({ token, onCreated, onClose }: Props) {
+export function KeyForm({ token, template, onCreated, onClose }: Props) {
   // The token as it was when the form opened: gateways keep charging it while the form is open.
   const [original] = useState(token);
   const { save, ...mutation } = useSaveKey({ token: original, onCreated, onClose });
-  const [initialValues] = useState(original ? draftOf(original) : emptyDraft);
+  const [initialValues] = useState(() => {
+    if (original) return draftOf(original);
+    return template ? copyOf(template, Math.floor(Date.now() / 1000)) : emptyDraft;
+  });
   const { form, onSubmit, isPending, failure } = useSendForm({
     initialValues,
     validate: (draft, submitted) => (submitted ? validate(draft) : {}),

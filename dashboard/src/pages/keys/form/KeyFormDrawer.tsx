@@ -10,15 +10,19 @@ interface Props {
   opened: boolean;
   /** The token to edit. Absent for a new token. */
   token?: Token;
+  /** A new token begins with the settings of this one. */
+  template?: Token;
   onCreated?: (token: Token) => void;
   onClose: () => void;
 }
 
-export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
+export function KeyFormDrawer({ opened, token, template, onCreated, onClose }: Props) {
   const KeyForm = useKeyForm(opened);
   const { context, question, props: closing } = useDiscard(onClose);
   const shown = useLastDefined(token);
-  const { createTitle, editTitle } = texts.keys.form;
+  const copied = useLastDefined(template);
+  const { createTitle, editTitle, duplicateTitle } = texts.keys.form;
+  const newTitle = copied ? duplicateTitle(copied.name) : createTitle;
 
   return (
     <>
@@ -29,7 +33,7 @@ export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
         position="right"
         size={520}
         padding="lg"
-        title={shown ? editTitle(shown.name) : createTitle}
+        title={shown ? editTitle(shown.name) : newTitle}
         overlayProps={{ backgroundOpacity: 0.5 }}
         closeButtonProps={{ 'aria-label': texts.common.close }}
         attributes={{ header: { role: 'presentation' } }}
@@ -39,6 +43,7 @@ export function KeyFormDrawer({ opened, token, onCreated, onClose }: Props) {
           <DiscardContext value={context}>
             <KeyForm
               token={shown}
+              template={copied}
               onCreated={(created) => {
                 onClose();
                 onCreated?.(created);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../test/makeToken';
-import { changesOf, draftOf, emptyDraft, fieldsOf } from './draft';
+import { changesOf, copyOf, draftOf, emptyDraft, fieldsOf } from './draft';
 import { type Draft, hasAdvanced } from './fields';
 import type { Quota } from './quota';
 
@@ -119,5 +119,33 @@ describe('hasAdvanced', () => {
     expect(hasAdvanced({ ...emptyDraft, name: 'Website', unlimited_quota: true })).toBe(false);
     expect(hasAdvanced({ ...emptyDraft, note: 'Owner: data team' })).toBe(true);
     expect(hasAdvanced(draftOf(full))).toBe(true);
+  });
+});
+
+describe('copyOf', () => {
+  it('has the settings of the other token, and the quota that it was created with', () => {
+    const { name, remain_quota, ...rest } = copyOf(makeToken({ ...full, used_quota: 1 }), NOW);
+    expect(name).toBe('Production copy');
+    expect(remain_quota).toEqual({ mode: 'set', usd: '1', before: 0 });
+    const { name: _, remain_quota: __, ...settings } = draftOf(full);
+    expect(rest).toEqual(settings);
+  });
+
+  it('does not expire at a time that has passed', () => {
+    expect(copyOf(makeToken({ expired_time: NOW }), NOW).expired_time).toEqual(emptyDraft.expired_time);
+    expect(copyOf(makeToken({ expired_time: NOW + 1 }), NOW).expired_time.at).toBe(NOW + 1);
+  });
+
+  it('stays unlimited', () => {
+    const draft = copyOf(makeToken({ unlimited_quota: true, used_quota: 5, remain_quota: 3 }), NOW);
+    expect(draft).toMatchObject({ unlimited_quota: true, remain_quota: { usd: '' } });
+  });
+
+  it.each([
+    ['n'.repeat(50), `${'n'.repeat(45)} copy`],
+    [`${'n'.repeat(44)} and more`, `${'n'.repeat(44)} copy`],
+    ['🔑'.repeat(50), `${'🔑'.repeat(45)} copy`],
+  ])('shortens the name %s', (name, copied) => {
+    expect(copyOf(makeToken({ name }), NOW).name).toBe(copied);
   });
 });

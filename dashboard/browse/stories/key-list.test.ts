@@ -193,9 +193,10 @@ test('on a phone, notifications cover neither the bar of selected keys nor the b
 test('with more than 100 keys, the server filters, sorts and searches', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada', { max_tokens: 200 });
   const api = await signedIn(site, ada);
+  await newKey(api, 'Key 1');
   const numbers = Array.from({ length: 102 }, (_, index) => String(index + 1).padStart(3, '0'));
   await Promise.all(numbers.map((number) => newKey(api, `Key ${number}`)));
-  const { id } = await newKey(api, 'Alpha');
+  const { id, key } = await newKey(api, 'Alpha');
   await done(api.PUT('/api/token/', { params: { query: { status_only: '1' } }, body: { id, status: 2 } }));
   const page = await visit({ as: ada });
   const requests: string[] = [];
@@ -214,7 +215,7 @@ test('with more than 100 keys, the server filters, sorts and searches', async ({
 
   await page.getByRole('combobox', { name: 'Status' }).click();
   await page.getByRole('option', { name: 'All statuses' }).click();
-  await visible(page.getByText('1–25 of 103'));
+  await visible(page.getByText('1–25 of 104'));
   await page.getByRole('combobox', { name: 'Order' }).click();
   await page.getByRole('option', { name: 'By name' }).click();
   await eventually(() => rows.nth(1).getByRole('link').innerText()).toBe('Alpha');
@@ -240,6 +241,12 @@ test('with more than 100 keys, the server filters, sorts and searches', async ({
   await visible(page.getByRole('heading', { name: 'Alpha' }));
   expect(requests).toContain(`GET /api/token/${id}/details`);
   expect(requests).not.toContain('GET /api/token/');
+
+  await page.goto('/keys');
+  await search.fill('key 1');
+  await eventually(() => rows.nth(1).getByRole('link').innerText()).toBe('Key 1');
+  await search.fill(key.slice(-4));
+  await eventually(() => rows.nth(1).getByRole('link').innerText()).toBe('Alpha');
 });
 
 test('a pasted key is found, and is never in an address', async ({ visit, root, site }) => {

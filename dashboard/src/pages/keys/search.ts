@@ -6,21 +6,30 @@ import type { Token, TokenSearch } from '../../api/tokens';
 /** How to search for a typed text: in the loaded tokens, on the server, or not yet. */
 export type SearchPlan =
   | { kind: 'none' }
-  | { kind: 'local'; text: string }
-  | { kind: 'server'; search: TokenSearch }
+  | { kind: 'local'; text: string; orElse?: TokenSearch }
+  | { kind: 'server'; search: TokenSearch; orElse?: TokenSearch }
   | { kind: 'too_short' }
   | { kind: 'too_many_wildcards' };
 
-/** If `complete`, all tokens are loaded and names are searched locally. */
+/** If `complete`, all tokens are loaded and names are searched locally. `orElse` is for a text that no name has. */
 export function planSearch(typed: string, complete: boolean): SearchPlan {
   const text = unmasked(typed.trim());
   if (text === '') return { kind: 'none' };
   const by = looksLikeKey(text) ? 'key' : 'name';
   const wildcards = text.split('%').length - 1;
-  if (complete && by === 'name' && wildcards === 0) return { kind: 'local', text };
+  // Only a whole key: the visible ends of keys are searched locally.
+  if (complete && by === 'name' && wildcards === 0)
+    return { kind: 'local', text, ...orKey(text, limits.imported_key_min_characters) };
   if (wildcards > limits.search_wildcards || text.includes('%%')) return { kind: 'too_many_wildcards' };
   if ([...text].length - wildcards < limits.search_characters) return { kind: 'too_short' };
-  return { kind: 'server', search: { by, text } };
+  const orElse = by === 'name' ? orKey(text, limits.key_hint_characters) : undefined;
+  return { kind: 'server', search: { by, text }, ...orElse };
+}
+
+/** A search for a key or its ends, unless the text has other characters or is shorter than `least`. */
+function orKey(text: string, least: number): { orElse: TokenSearch } | undefined {
+  const isPossible = !/\s/.test(text) && text.replaceAll('%', '').length >= least;
+  return isPossible ? { orElse: { by: 'key', text } } : undefined;
 }
 
 function looksLikeKey(text: string): boolean {
@@ -38,6 +47,13 @@ export function filterByText(tokens: Token[], text: string): Token[] {
   return tokens.filter(
     ({ name, masked_key }) => name.toLowerCase().includes(part) || showsText(masked_key, text),
   );
+}
+
+/** Those with exactly this name first, ignoring case. */
+export function exactFirst<Found>(found: Found[], text: string, nameOf: (one: Found) => string): Found[] {
+  const name = text.trim().toLowerCase();
+  const isOther = (one: Found) => Number(nameOf(one).toLowerCase() !== name);
+  return found.toSorted((one, other) => isOther(one) - isOther(other));
 }
 
 /** Texts shorter than the visible ends of a masked key would match too many keys. */

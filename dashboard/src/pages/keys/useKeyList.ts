@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { broaderSearch, TOKENS_PER_REQUEST, type Token, useTokenSearch, useTokens } from '../../api/tokens';
-import { filterByText, planSearch, type SearchPlan } from './search';
+import { exactFirst, filterByText, planSearch, type SearchPlan } from './search';
 import type { KeysView } from './useKeysView';
 
 export const KEYS_PER_PAGE = 25;
@@ -21,11 +21,30 @@ export interface KeyList {
   retry: () => void;
 }
 
-export function useKeyList({ q, status, sorting, page }: KeysView): KeyList {
+/** The keys of the view. A text that no name has is searched for as a key or a part of one. */
+export function useKeyList(view: KeysView): KeyList {
+  const { q, status, sorting, page } = view;
+  const [debouncedQ] = useDebouncedValue(q, DEBOUNCE_MS);
+  const named = useNamedKeys(view, debouncedQ);
+  const { plan } = named;
+  const isMissing = named.rows?.length === 0 && named.total === 0 && q === debouncedQ;
+  const orElse = isMissing && 'orElse' in plan ? plan.orElse : undefined;
+  const search = useTokenSearch(orElse, { status, sorting }, Math.floor(page / PAGES_PER_REQUEST));
+  if (!orElse) return named;
+  // Rows of another search are not shown.
+  const found = search.isPlaceholderData ? undefined : search.data;
+  return {
+    ...named,
+    rows: search.failureReason ? [] : found && pageOf(filter(found.items, undefined, status), page),
+    total: found?.total ?? 0,
+    searchFailure: search.failureReason,
+  };
+}
+
+function useNamedKeys({ q, status, sorting, page }: KeysView, debouncedQ: string): KeyList {
   const client = useQueryClient();
   const listing = { status, sorting };
   const requestPage = Math.floor(page / PAGES_PER_REQUEST);
-  const [debouncedQ] = useDebouncedValue(q, DEBOUNCE_MS);
   const list = useTokens(listing, requestPage);
   const isSmall = (list.data?.total ?? 0) <= TOKENS_PER_REQUEST;
   const plan: SearchPlan = list.data ? planSearch(q, isSmall) : { kind: 'none' };
@@ -47,16 +66,23 @@ export function useKeyList({ q, status, sorting, page }: KeysView): KeyList {
   // All matching tokens are loaded, so their number is known also after a change of their status.
   const complete = source === search ? broader !== undefined : isSmall;
   const total = complete || !source.data ? (shown?.length ?? 0) : source.data.total;
-  const first = (page % PAGES_PER_REQUEST) * KEYS_PER_PAGE;
 
   return {
-    rows: shown?.slice(first, first + KEYS_PER_PAGE),
+    rows: shown && pageOf(exactFirst(shown, q, nameOf), page),
     total,
     plan,
     searchFailure: searching && sent ? search.failureReason : null,
     error: source.data ? null : list.error,
     retry: list.refetch,
   };
+}
+
+const nameOf = ({ name }: Token) => name;
+
+/** Of the tokens that one request loads. */
+function pageOf(tokens: Token[], page: number): Token[] {
+  const first = (page % PAGES_PER_REQUEST) * KEYS_PER_PAGE;
+  return tokens.slice(first, first + KEYS_PER_PAGE);
 }
 
 function filter(tokens: Token[], text: string | undefined, status: number | undefined): Token[] {

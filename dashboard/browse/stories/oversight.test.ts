@@ -16,23 +16,50 @@ test('an administrator finds the owner of a leaked key by any part of it', async
   const search = page.getByRole('searchbox');
 
   await visible(page.getByRole('table', { name: 'All keys' }));
-  for (const text of [key, masked_key, key.slice(0, 10)]) {
+  for (const text of [key, masked_key, key.slice(0, 10), key.slice(-6), key.slice(3, 9)]) {
     await search.fill(text);
     await visible(row);
     await eventually(() => page.getByRole('table', { name: 'All keys' }).getByRole('row').count()).toBe(2);
     await search.fill('');
   }
-  await page.getByRole('combobox', { name: 'Search by' }).click();
-  await page.getByRole('option', { name: 'Key' }).click();
-  for (const text of [key.slice(-6), key.slice(3, 9)]) {
-    await search.fill(text);
-    await visible(row);
-  }
-  await search.fill('abc');
+  await search.fill('sk-ab');
   await visible(page.getByText('Enter at least the first or last 4 characters.'));
-  expect(addresses.filter((address) => address.includes(key.slice(3, 9)))).toEqual([]);
-  expect(page.url()).not.toContain(key.slice(-6));
+  expect(addresses.filter((address) => address.includes(key.slice(3, 15)))).toEqual([]);
+  // A link that someone wrote by hand.
+  await page.goto(`/admin/tokens?keyword=${key}`);
+  await eventually(() => page.url()).not.toContain(key.slice(3, 15));
+  await visible(row);
   expect(await violations(page.locator('main'))).toEqual([]);
+});
+
+test('an administrator goes on with a search in another list', async ({ visit, root, site }) => {
+  const carl = await createUser(root, 'carl');
+  const { key } = await newKey(await signedIn(site, carl), `Notebook of ${carl.username}`);
+  const page = await visit({ as: ROOT, path: '/keys' });
+  const search = page.getByRole('searchbox');
+  const row = page.getByRole('row', { name: 'Notebook of' }).filter({ hasText: carl.username });
+  const main = page.getByRole('main');
+
+  await search.fill(carl.username);
+  await main.getByRole('link', { name: 'Users', exact: true }).click();
+  await visible(page.getByRole('heading', { name: 'Users', level: 1 }));
+  await eventually(() => search.inputValue()).toBe(carl.username);
+  await main.getByRole('link', { name: 'All keys', exact: true }).click();
+  await visible(row);
+  expect(await search.inputValue()).toBe(carl.username);
+
+  await page.goto('/keys');
+  await search.fill(key);
+  await hidden(main.getByRole('link', { name: 'Users', exact: true }));
+  await main.getByRole('link', { name: 'All keys', exact: true }).click();
+  await visible(row);
+  expect(await search.inputValue()).toBe(key);
+  expect(page.url()).toBe(`${site}/admin/tokens`);
+  expect(await violations(main)).toEqual([]);
+  // It is not kept for the next time.
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await visible(page.getByRole('heading', { name: 'Keys', level: 1 }));
+  expect(await search.inputValue()).toBe('');
 });
 
 test('the list of all keys has filters and an order in its address', async ({ visit, root, site }) => {

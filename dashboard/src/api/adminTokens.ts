@@ -33,7 +33,8 @@ export interface AnyTokenSearch {
 const SEARCH_RETRIES = 2;
 
 /** The tokens of all users, or of one user. A key is sent in the body, because addresses are written to logs. */
-export function useAllTokens({ keyword, key, userId, listing }: AnyTokenSearch, page: number) {
+export function useAllTokens(search: AnyTokenSearch, page: number, enabled = true) {
+  const { keyword, key, userId, listing } = search;
   return useQuery({
     queryKey: [...listKey, keyword, key, userId, listing, page],
     queryFn: ({ signal }) => {
@@ -45,6 +46,7 @@ export function useAllTokens({ keyword, key, userId, listing }: AnyTokenSearch, 
       const query = { user_id: userId };
       return call(api.POST('/api/admin/tokens/search', { params: { query }, body, signal }));
     },
+    enabled,
     placeholderData: keepPreviousData,
     retry: (failures, error) =>
       failures < SEARCH_RETRIES && error instanceof ApiError && (error.isTransient || error.status === 429),

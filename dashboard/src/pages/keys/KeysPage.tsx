@@ -7,6 +7,7 @@ import { DataTable } from '../../shared/DataTable';
 import { FailureState } from '../../shared/FailureState';
 import { PageHeader } from '../../shared/PageHeader';
 import { Pager } from '../../shared/Pager';
+import { OtherLists } from '../../shared/search/OtherLists';
 import { texts } from '../../texts';
 import { NewKeyDialog } from './actions/NewKeyDialog';
 import { useKeyActions } from './actions/useKeyActions';
@@ -62,6 +63,7 @@ export default function KeysPage() {
       ) : (
         <>
           <KeysToolbar view={view} onChange={changeView} keys={keys} />
+          <OtherLists current="own" text={view.q} />
           <DataTable
             label={words.table}
             columns={keyColumns(actions, selection)}

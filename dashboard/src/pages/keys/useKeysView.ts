@@ -1,7 +1,8 @@
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { useSearchParams } from 'wouter';
 import { DEFAULT_SORTING, readSorting, readStatus, type TokenListing } from '../../api/tokenListing';
 import { mayBeSecret } from '../../shared/mayBeSecret';
+import { useSecretText } from '../../shared/search/handOver';
 
 /** What the page shows. Kept in the URL for reloads and the back button. */
 export interface KeysView extends TokenListing {
@@ -16,7 +17,7 @@ export type ChangeView = (changes: Partial<KeysView>, options?: { replace?: bool
 
 export function useKeysView(): [KeysView, ChangeView] {
   const [params, setParams] = useSearchParams();
-  const [secret, setSecret] = useState('');
+  const [secret, setSecret] = useSecretText();
   const view: KeysView = {
     q: secret || (params.get('q') ?? ''),
     status: readStatus(params.get('status')),

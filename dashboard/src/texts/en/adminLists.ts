@@ -2,6 +2,7 @@ import { limits } from '../../api/serverLimits';
 /** Texts that the administration lists share. */
 export const adminLists = {
   keywordTooShort: `Enter at least ${limits.search_characters} characters.`,
+  alsoSearch: 'Search for the same in:',
   noUsers: 'No matching users',
   clearSelection: 'Clear selection',
   userNumber: (id: number) => `User ${id}`,

@@ -6,14 +6,7 @@ const listed = formatInteger(limits.listed_tokens);
 export const adminTokens = {
   title: 'All keys',
   description: 'Every user’s keys. Only owners can see the secrets.',
-  search: 'Search by name',
-  searchBy: {
-    label: 'Search by',
-    name: 'Name',
-    key: 'Key',
-    searchKey: 'Whole key, masked key, or its ends',
-    keyHint: `Enter at least the first or last ${limits.key_hint_characters} characters.`,
-  },
+  keyHint: `Enter at least the first or last ${limits.key_hint_characters} characters.`,
   truncated: `There are more than ${listed} keys. The filter and order apply to the newest ${listed}.`,
   owner: 'Owner',
   allOwners: 'All owners',

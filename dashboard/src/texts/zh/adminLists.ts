@@ -3,6 +3,7 @@ import type { Texts } from '..';
 
 export const adminLists: Texts['adminLists'] = {
   keywordTooShort: `请至少输入 ${limits.search_characters} 个字符。`,
+  alsoSearch: '在其他列表中搜索：',
   noUsers: '没有匹配的用户',
   clearSelection: '清除选择',
   userNumber: (id: number) => `用户 ${id}`,

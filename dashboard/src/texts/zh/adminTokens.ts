@@ -7,14 +7,7 @@ const listed = formatInteger(limits.listed_tokens);
 export const adminTokens: Texts['adminTokens'] = {
   title: '全部令牌',
   description: '所有用户的令牌。只有所有者能查看密钥。',
-  search: '按名称搜索',
-  searchBy: {
-    label: '搜索方式',
-    name: '名称',
-    key: '密钥',
-    searchKey: '完整密钥、掩码密钥或首尾字符',
-    keyHint: `请至少输入开头或结尾的 ${limits.key_hint_characters} 个字符。`,
-  },
+  keyHint: `请至少输入开头或结尾的 ${limits.key_hint_characters} 个字符。`,
   truncated: `令牌超过 ${listed} 个。筛选和排序只针对最新的 ${listed} 个。`,
   owner: '所有者',
   allOwners: '全部所有者',

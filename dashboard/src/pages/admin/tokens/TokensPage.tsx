@@ -1,40 +1,49 @@
 import { Group, Text } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
-import { useState } from 'react';
-import { useAllTokens } from '../../../api/adminTokens';
+import { useEffect } from 'react';
 import { DEFAULT_SORTING, readSorting, readStatus, type TokenListing } from '../../../api/tokenListing';
 import { EmptyState } from '../../../shared/EmptyState';
 import { ListingFields } from '../../../shared/ListingFields';
+import { mayBeSecret } from '../../../shared/mayBeSecret';
 import { PageHeader } from '../../../shared/PageHeader';
+import { useSecretText } from '../../../shared/search/handOver';
+import { OtherLists } from '../../../shared/search/OtherLists';
 import { texts } from '../../../texts';
 import { tokenHref } from '../shared/links';
 import { NoMatches } from '../shared/NoMatches';
 import { PagedTable } from '../shared/PagedTable';
 import { UserSelect } from '../shared/UserSelect';
+import { useAllKeys } from '../shared/useAllKeys';
 import { useListQuery } from '../shared/useListQuery';
-import { KeySearch, type SearchBy } from './KeySearch';
+import { KeySearch } from './KeySearch';
 import { tokenColumns } from './tokenColumns';
 
 const words = texts.adminTokens;
-const noFilter = { keyword: '', user_id: '', status: '', by: '' };
+const noFilter = { keyword: '', user_id: '', status: '' };
 
 export default function TokensPage() {
-  const { filters, page, setFilters, setPage } = useListQuery(['keyword', 'user_id', 'status', 'sort', 'by']);
+  const { filters, page, setFilters, setPage } = useListQuery(['keyword', 'user_id', 'status', 'sort']);
   // Not in the URL, which is written to histories and logs.
-  const [key, setKey] = useState('');
-  const by: SearchBy = filters.by === 'key' ? 'key' : 'name';
+  const [key, setKey] = useSecretText();
+  const text = key || filters.keyword;
   const listing: TokenListing = {
     status: readStatus(filters.status),
     sorting: readSorting(filters.sort),
   };
-  const search = { keyword: filters.keyword, key: by === 'key' ? key : '', userId: filters.user_id, listing };
-  const tokens = useAllTokens(search, page);
-  const isFiltered = Boolean(search.keyword || search.key || search.userId || listing.status);
+  const tokens = useAllKeys(text, { userId: filters.user_id, listing, page });
+  const isFiltered = Boolean(text || filters.user_id || listing.status);
 
-  function setSearch(next: SearchBy, text: string) {
-    setKey(next === 'key' ? text : '');
-    setFilters({ by: next === 'key' ? 'key' : '', keyword: next === 'key' ? '' : text });
+  function search(typed: string) {
+    const isSecret = mayBeSecret(typed);
+    setKey(isSecret ? typed : '');
+    setFilters({ keyword: isSecret ? '' : typed });
   }
+
+  // A key that someone put into the URL leaves it.
+  const isExposed = mayBeSecret(filters.keyword);
+  useEffect(() => {
+    if (isExposed) search(filters.keyword);
+  });
 
   function setListing({ status, sorting }: TokenListing) {
     setFilters({ status: status?.toString() ?? '', sort: sorting === DEFAULT_SORTING ? '' : sorting });
@@ -49,7 +58,7 @@ export default function TokensPage() {
     <>
       <PageHeader title={words.title} description={words.description} />
       <Group mb="md" gap="sm" align="flex-start">
-        <KeySearch by={by} text={by === 'key' ? key : filters.keyword} onSearch={setSearch} />
+        <KeySearch text={text} onSearch={search} />
         <UserSelect
           aria-label={words.owner}
           placeholder={words.allOwners}
@@ -59,6 +68,7 @@ export default function TokensPage() {
         />
         <ListingFields listing={listing} onChange={(changes) => setListing({ ...listing, ...changes })} />
       </Group>
+      <OtherLists current="all" text={text} />
       {tokens.data?.truncated && (
         <Text size="sm" c="dimmed" mb="sm">
           {words.truncated}

@@ -6,6 +6,7 @@ import { readUserSorting, userSortings, useUsers } from '../../../api/adminUsers
 import type { User } from '../../../api/session';
 import { EmptyState } from '../../../shared/EmptyState';
 import { PageHeader } from '../../../shared/PageHeader';
+import { OtherLists } from '../../../shared/search/OtherLists';
 import { useRowDialog } from '../../../shared/useRowDialog';
 import { texts } from '../../../texts';
 import { KeywordSearch } from '../shared/KeywordSearch';
@@ -71,6 +72,7 @@ export default function UsersPage() {
           onChange={(selected) => setFilters({ sort: selected === 'newest' ? '' : (selected ?? '') })}
         />
       </Group>
+      <OtherLists current="users" text={keyword} />
       <PagedTable
         label={words.title}
         columns={userColumns(open)}

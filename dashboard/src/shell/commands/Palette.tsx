@@ -7,9 +7,9 @@ import { texts } from '../../texts';
 import type { Item } from './items';
 import { PaletteList } from './PaletteList';
 import type { CommandDialogProps } from './useCommands';
-import { type Found, NOTHING, useFoundKeys, useFoundUsers } from './useFound';
+import { type Found, NOTHING, useFoundKeys, useFoundKeysOfOthers, useFoundUsers } from './useFound';
 
-/** Finds pages, actions, own keys and, for administrators, users. */
+/** Finds pages, actions, own keys and, for administrators, the keys of others and users. */
 export default function Palette({ opened, onClose, onOpen }: CommandDialogProps) {
   const [, navigate] = useLocation();
 
@@ -43,8 +43,9 @@ interface SearchProps {
 
 function Search(props: SearchProps) {
   const [query, setQuery] = useState('');
+  const others = useFoundKeysOfOthers(query);
   const users = useFoundUsers(query);
-  const all = { ...props, query, onQuery: setQuery, users };
+  const all = { ...props, query, onQuery: setQuery, others, users };
   // Without access to the API there are no keys to search.
   return useUser().token_api_enabled ? <WithKeys {...all} /> : <PaletteList {...all} keys={NOTHING} />;
 }
@@ -52,6 +53,7 @@ function Search(props: SearchProps) {
 interface WithKeysProps extends SearchProps {
   query: string;
   onQuery: (query: string) => void;
+  others: Found;
   users: Found;
 }
 

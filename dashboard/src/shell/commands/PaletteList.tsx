@@ -13,19 +13,21 @@ interface Props {
   query: string;
   onQuery: (query: string) => void;
   keys: Found;
+  others: Found;
   users: Found;
   onChoose: (item: Item) => void;
   onClose: () => void;
 }
 
 /** A search field with a list below it. The field keeps the focus, and the arrow keys choose. */
-export function PaletteList({ query, onQuery, keys, users, onChoose, onClose }: Props) {
+export function PaletteList({ query, onQuery, keys, others, users, onChoose, onClose }: Props) {
   const user = useUser();
   const listId = useId();
   const [activeId, setActiveId] = useState<string>();
   const groups = [
     ...pagesAndActions(user, query),
     { label: words.keys, items: keys.items },
+    { label: words.keysOfOthers, items: others.items },
     { label: words.users, items: users.items },
   ].filter(({ items }) => items.length > 0);
   const items = groups.flatMap((group) => group.items);
@@ -35,7 +37,7 @@ export function PaletteList({ query, onQuery, keys, users, onChoose, onClose }: 
     items.findIndex(({ id }) => id === activeId),
   );
   const active = items[index];
-  const isLoading = keys.loading || users.loading;
+  const isLoading = keys.loading || others.loading || users.loading;
 
   function onKeyDown(event: KeyboardEvent) {
     if (event.nativeEvent.isComposing) return;

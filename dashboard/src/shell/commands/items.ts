@@ -1,5 +1,6 @@
 import { IconKey, IconKeyboard, IconPlus, IconUser } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
+import type { OwnedToken } from '../../api/adminTokens';
 import { isAdministrator, type User } from '../../api/session';
 import type { Token } from '../../api/tokens';
 import { texts } from '../../texts';
@@ -61,6 +62,18 @@ function named(items: Item[], query: string): Item[] {
 
 export function keyItem({ id, name, masked_key }: Token): Item {
   return { id: `key-${id}`, label: name, hint: masked_key, icon: IconKey, target: { path: `/keys/${id}` } };
+}
+
+/** A key of any user. */
+export function ownedKeyItem({ id, name, username, masked_key }: OwnedToken): Item {
+  const path = `/admin/tokens/${id}`;
+  return {
+    id: `owned-key-${id}`,
+    label: name,
+    hint: `${username} · ${masked_key}`,
+    icon: IconKey,
+    target: { path },
+  };
 }
 
 export function userItem({ id, username, display_name }: User): Item {

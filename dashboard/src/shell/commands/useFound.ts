@@ -3,9 +3,11 @@ import { useUserSearch } from '../../api/adminUsers';
 import { isAdministrator, useUser } from '../../api/session';
 import { DEFAULT_SORTING } from '../../api/tokenListing';
 import { isKeyword } from '../../pages/admin/shared/keyword';
+import { isSearchable, useAllKeys } from '../../pages/admin/shared/useAllKeys';
+import { exactFirst } from '../../pages/keys/search';
 import { useKeyList } from '../../pages/keys/useKeyList';
 import { mayBeSecret } from '../../shared/mayBeSecret';
-import { type Item, keyItem, userItem } from './items';
+import { type Item, keyItem, ownedKeyItem, userItem } from './items';
 
 const MAX_RESULTS = 6;
 const DEBOUNCE_MS = 400;
@@ -31,15 +33,40 @@ export function useFoundKeys(query: string): Found {
   return { items: (rows ?? []).slice(0, MAX_RESULTS).map(keyItem), loading: !rows && !searchFailure };
 }
 
+/** The keys of others by name or key, for administrators. */
+export function useFoundKeysOfOthers(query: string): Found {
+  const { id } = useUser();
+  const { debounced, isSearch, isSettled } = useAdministratorSearch(query, isSearchable);
+  const keys = useAllKeys(debounced, {
+    userId: '',
+    listing: { status: undefined, sorting: DEFAULT_SORTING },
+    page: 0,
+    enabled: isSearch(debounced),
+  });
+  if (!isSearch(query.trim())) return NOTHING;
+  const others = keys.data?.items.filter(({ user_id }) => user_id !== id) ?? [];
+  return { items: best(others.map(ownedKeyItem), query), loading: keys.isFetching || !isSettled };
+}
+
 /** Users, for administrators. A key is never sent, because the search is part of an address. */
 export function useFoundUsers(query: string): Found {
-  const [debounced] = useDebouncedValue(query.trim(), DEBOUNCE_MS);
-  const isAllowed = isAdministrator(useUser());
-  const isSearch = (text: string) => isAllowed && text !== '' && isKeyword(text) && !mayBeSecret(text);
+  const isUser = (text: string) => isKeyword(text) && !mayBeSecret(text);
+  const { debounced, isSearch, isSettled } = useAdministratorSearch(query, isUser);
   const { data, isFetching } = useUserSearch(isSearch(debounced) ? debounced : undefined);
   if (!isSearch(query.trim())) return NOTHING;
+  return { items: best((data?.items ?? []).map(userItem), query), loading: isFetching || !isSettled };
+}
+
+function useAdministratorSearch(query: string, isAcceptable: (text: string) => boolean) {
+  const [debounced] = useDebouncedValue(query.trim(), DEBOUNCE_MS);
+  const isAllowed = isAdministrator(useUser());
   return {
-    items: (data?.items ?? []).slice(0, MAX_RESULTS).map(userItem),
-    loading: isFetching || debounced !== query.trim(),
+    debounced,
+    isSearch: (text: string) => isAllowed && text !== '' && isAcceptable(text),
+    isSettled: debounced === query.trim(),
   };
+}
+
+function best(items: Item[], query: string): Item[] {
+  return exactFirst(items, query, ({ label }) => label).slice(0, MAX_RESULTS);
 }

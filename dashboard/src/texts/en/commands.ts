@@ -7,6 +7,7 @@ export const commands = {
   pages: 'Pages',
   actions: 'Actions',
   keys: 'Your keys',
+  keysOfOthers: 'Keys of others',
   users: 'Users',
   searching: 'Searching…',
   nothing: 'Nothing found. Try another word.',

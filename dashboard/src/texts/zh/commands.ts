@@ -9,6 +9,7 @@ export const commands: Texts['commands'] = {
   pages: '页面',
   actions: '操作',
   keys: '你的令牌',
+  keysOfOthers: '其他用户的令牌',
   users: '用户',
   searching: '正在搜索…',
   nothing: '没有找到。请换个词试试。',

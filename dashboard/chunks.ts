@@ -50,15 +50,18 @@ export function chunks() {
     },
     transformIndexHtml: {
       order: 'post',
-      // The browser loads the app while `main.tsx` loads the texts. The app is imported after them.
-      handler(_, { bundle = {} }) {
-        return Object.values(bundle)
+      handler(html, { bundle = {} }) {
+        // The browser loads the app while `main.tsx` loads the texts. The app is imported after them.
+        const tags = Object.values(bundle)
           .filter((file) => file.type === 'chunk' && file.name === 'app')
           .map(({ fileName }) => ({
             tag: 'link',
             attrs: { rel: 'modulepreload', crossorigin: true, href: `/${fileName}` },
-            injectTo: 'head',
+            injectTo: 'head' as const,
           }));
+        // In the head, the styles of the app would keep the browser from painting what is there until it has loaded.
+        const [styles = ''] = /\n *<link rel="stylesheet"[^>]*>/.exec(html) ?? [];
+        return { html: html.replace(styles, '').replace(/\n *<\/body>/, `${styles}$&`), tags };
       },
     },
   };

@@ -19,10 +19,29 @@ async function start(root: HTMLElement) {
 /** In all languages, because the texts of the user's language may be what is missing. */
 const NOT_LOADED = 'Keymeter didn’t load. Reload the page. 加载失败，请重新加载页面。';
 
+const PAUSE_MS = 3000;
+
+/** If the server is away, loads the page again when it is back. */
+async function reloadAfterOutage() {
+  if (await isServerThere()) return;
+  do await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  while (!(await isServerThere()));
+  window.location.reload();
+}
+
+async function isServerThere(): Promise<boolean> {
+  try {
+    return (await fetch('/api/status')).ok;
+  } catch {
+    return false;
+  }
+}
+
 const root = document.getElementById('root');
 if (root) {
   start(root).catch((error) => {
     root.textContent = NOT_LOADED;
+    reloadAfterOutage();
     throw error;
   });
 }

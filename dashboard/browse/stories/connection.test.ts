@@ -34,6 +34,59 @@ test('the page keeps its input while the server is down, and recovers automatica
   );
 });
 
+test('a page that is first opened during an outage appears when the server is back', async ({
+  visit,
+  startServer,
+}) => {
+  const server = await startServer();
+  const finn = await createUser(await asRoot(server.url), 'finn');
+  await newKey(await signedIn(server.url, finn), 'Website');
+  const page = await visit({
+    as: finn,
+    site: server.url,
+    expected: [/^net::ERR_/, /dynamically imported module/],
+  });
+  const banner = page.getByText('Can’t reach the server. Retrying');
+  await visible(page.getByRole('heading', { name: 'Overview' }));
+
+  await server.kill();
+  await page.getByRole('link', { name: 'Usage', exact: true }).click();
+  await visible(banner);
+  await hidden(page.getByText('This page stopped working'));
+  await server.startAgain();
+  await visible(page.getByRole('heading', { name: 'Usage', level: 1 }));
+  await hidden(banner);
+});
+
+test('the dashboard appears by itself after an outage while it was opened', async ({ visit, root, site }) => {
+  const finn = await createUser(root, 'finn');
+  await newKey(await signedIn(site, finn), 'Website');
+  const page = await visit({ as: finn, expected: [/^net::ERR_/, /dynamically imported module/] });
+  const isOut = (part: string) => page.route(part, (route) => route.abort('connectionrefused'));
+
+  await isOut('**/api/**');
+  await page.goto('/keys');
+  await visible(page.getByText('Can’t reach the server. Retrying'), page.getByText('This didn’t load'));
+  await page.unrouteAll();
+  await visible(page.getByRole('link', { name: 'Website' }));
+
+  await isOut('**/api/**');
+  await isOut('**/assets/app-*.js');
+  await page.goto('/keys');
+  await visible(page.getByText('Keymeter didn’t load.'));
+  await page.unrouteAll();
+  await visible(page.getByRole('link', { name: 'Website' }));
+});
+
+test('until the app has loaded, the page has its colours and the logo', async ({ visit }) => {
+  const page = await visit({ colorScheme: 'dark' });
+  await page.route('**/assets/*.{js,css}', () => {});
+  await page.goto('/sign-in', { waitUntil: 'commit' });
+  await visible(page.getByRole('img', { name: 'Keymeter' }));
+  const background = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  expect(background).toBe('rgb(17, 21, 23)');
+});
+
 test('with a slow server, the page shows skeletons immediately', async ({ visit, root, site }) => {
   const finn = await createUser(root, 'finn');
   await newKey(await signedIn(site, finn), 'Website');

@@ -83,6 +83,11 @@ const pressEscape = () =>
     document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
   });
 
+const afterTheEvent = () =>
+  act(async () => {
+    await new Promise((resolve) => setTimeout(resolve));
+  });
+
 describe('a dialog with a form', () => {
   it.each([
     ['Cancel', () => click(texts.common.cancel)],
@@ -101,12 +106,14 @@ describe('a dialog with a form', () => {
   ])('asks with %s if something was typed', async (_, close) => {
     await type('edge');
     await close();
-    await vi.waitFor(() => expect(isAsking()).toBe(true));
+    await afterTheEvent();
+    expect(isAsking()).toBe(true);
     await click(keep);
     expect(isAsking()).toBe(false);
     expect(input()?.value).toBe('edge');
     await close();
-    await vi.waitFor(() => expect(isAsking()).toBe(true));
+    await afterTheEvent();
+    expect(isAsking()).toBe(true);
     await click(discard);
     expect(isAsking()).toBe(false);
     expect(input()).toBeNull();
@@ -115,7 +122,8 @@ describe('a dialog with a form', () => {
   it('only closes the question with Esc', async () => {
     await type('edge');
     await pressEscape();
-    await vi.waitFor(() => expect(isAsking()).toBe(true));
+    await afterTheEvent();
+    expect(isAsking()).toBe(true);
     await pressEscape();
     expect(isAsking()).toBe(false);
     expect(input()?.value).toBe('edge');

@@ -5,32 +5,37 @@ const LAG = 30;
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Each unit, its length, and where the next unit begins. */
-const SPANS: [Intl.RelativeTimeFormatUnit, number, number][] = [
-  ['minute', MINUTE, HOUR],
-  ['hour', HOUR, DAY],
-  ['day', DAY, 7 * DAY],
-  ['week', 7 * DAY, 30 * DAY],
-  ['month', 30 * DAY, 365 * DAY],
-  ['year', 365 * DAY, Number.POSITIVE_INFINITY],
-];
+// In days.
+const TWO_UNITS_BELOW = 10;
+const MONTH = 30;
+const YEAR = 365;
 
-const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 
-/** For example "in 3 days", "5 minutes ago" or "just now", rounded. Both arguments are Unix seconds. */
+/** For example "7 d 21 h", rounded down: two units below 10 days, then one. */
+export function formatDuration(seconds: number): string {
+  const { years, months, days, hours, minutes, lessThanAMinute } = texts.common.duration;
+  const day = Math.floor(seconds / DAY);
+  const hour = Math.floor((seconds % DAY) / HOUR);
+  const minute = Math.floor((seconds % HOUR) / MINUTE);
+  if (day >= YEAR) return years(Math.floor(day / YEAR));
+  if (day >= 2 * MONTH) return months(Math.floor(day / MONTH));
+  if (day >= TWO_UNITS_BELOW || (day > 0 && hour === 0)) return days(day);
+  if (day > 0) return `${days(day)} ${hours(hour)}`;
+  if (hour > 0) return minute > 0 ? `${hours(hour)} ${minutes(minute)}` : hours(hour);
+  return minute > 0 ? minutes(minute) : lessThanAMinute;
+}
+
+/** For example "in 2 d 3 h", "5 min ago" or "just now". Both arguments are Unix seconds. */
 export function formatRelative(seconds: number, now: number): string {
+  const { justNow, ahead, ago } = texts.common;
   const distance = Math.abs(seconds - now);
-  const sign = Math.sign(seconds - now);
+  const isAhead = seconds > now;
   // `now` lags by up to 30 seconds (see useNow), so what just happened can lie ahead of it.
-  if (distance < MINUTE) return sign > 0 && distance > LAG ? texts.common.soon : texts.common.justNow;
-  for (const [unit, length, next] of SPANS) {
-    const count = Math.round(distance / length);
-    if (count * length < next) return relative.format(sign * count, unit);
-  }
-  return '';
+  if (distance < MINUTE && !(isAhead && distance > LAG)) return justNow;
+  return (isAhead ? ahead : ago)(formatDuration(distance));
 }
 
 /** Date and time in the time zone of the browser. */

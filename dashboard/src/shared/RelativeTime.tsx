@@ -10,7 +10,7 @@ interface Props extends TextProps {
   never?: string;
 }
 
-/** A relative time such as "in 3 days". The tooltip shows date and time. */
+/** A relative time such as "in 3 d 4 h". The tooltip shows date and time. */
 export function RelativeTime({ seconds, never = texts.common.never, ...props }: Props) {
   const now = useNow();
   if (!seconds || seconds < 0) {

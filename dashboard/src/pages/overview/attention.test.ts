@@ -8,14 +8,14 @@ const DAY = 86_400;
 
 describe('explain', () => {
   it.each([
-    ['expires_soon', { expired_time: NOW + 3 * DAY }, 'warn', 'Stops working in 3 days.'],
+    ['expires_soon', { expired_time: NOW + 3 * DAY }, 'warn', 'Stops working in 3 d.'],
     ['nearly_spent', { used_quota: 4_700_000, remain_quota: 300_000 }, 'warn', 'Only $0.60 of $10.00 left.'],
     ['exhausted', { used_quota: 50_000, remain_quota: 0 }, 'bad', 'Its quota of $0.10 is used up.'],
     ['exhausted', { used_quota: 0, remain_quota: 0 }, 'bad', 'It has no quota.'],
-    ['limit_reached', { state_until: NOW + 3 * 3600 }, 'bad', 'Works again in 3 hours.'],
+    ['limit_reached', { state_until: NOW + 3 * 3600 }, 'bad', 'Works again in 3 h.'],
     ['limit_reached', {}, 'bad', 'Its limit of a day, a week or a month lets no request pass.'],
     ['group_not_allowed', {}, 'bad', 'You may no longer use its group.'],
-    ['expired', { expired_time: NOW - DAY }, 'warn', 'Stopped working yesterday.'],
+    ['expired', { expired_time: NOW - DAY }, 'warn', 'Stopped working 1 d ago.'],
     ['exceeds_wallet', { remain_quota: 300_000 }, 'warn', 'Has $0.60 left, but your wallet has less.'],
     ['from_a_newer_server', {}, 'info', 'This key needs attention.'],
   ])('explains %s', (reason, fields, tone, sentence) => {
@@ -29,7 +29,7 @@ describe('explainAccount', () => {
     [
       'account_limit_reached',
       NOW + DAY,
-      'Your keys won’t work until the limit of your account renews tomorrow.',
+      'Your keys won’t work until the limit of your account renews in 1 d.',
     ],
     [
       'account_limit_reached',

@@ -1,14 +1,10 @@
 import { NO_LIMIT, type Period, type PeriodUsage, periods, type UsageOfPeriod } from '../../api/limits';
 import { formatInteger } from '../../format/locale';
 import { formatUsd } from '../../format/money';
-import { formatDateTime } from '../../format/time';
+import { formatDateTime, formatDuration } from '../../format/time';
 import { texts } from '../../texts';
 
 const words = texts.limits.bar;
-
-const MINUTE = 60;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 export interface PeriodBarTexts {
   /** Used and reserved, at most 100. */
@@ -47,7 +43,7 @@ export function periodBarTexts(period: Period, usage: UsageOfPeriod, now: number
     percent,
     tone: remaining === 0 ? 'bad' : isNearlyUsedUp(usage) ? 'warn' : 'normal',
     used: reserved > 0 ? `${spent} · ${words.reserved(formatUsd(reserved))}` : spent,
-    resets: resets_at > now ? words.resetsIn(timeLeft(resets_at - now)) : words.resetsNow,
+    resets: resets_at > now ? words.resetsIn(formatDuration(resets_at - now)) : words.resetsNow,
     label: words.share[period](percent),
     details: words.units(formatInteger(used), formatInteger(limit), formatDateTime(resets_at)),
   };
@@ -61,12 +57,4 @@ function shareOf({ limit, remaining }: UsageOfPeriod): number {
 /** More than 80 % is used. */
 function isNearlyUsedUp({ limit, remaining }: UsageOfPeriod): boolean {
   return (limit - remaining) * 5 > limit * 4;
-}
-
-/** Rounded down: a period that resets in 90 minutes resets in "1 h". */
-function timeLeft(seconds: number): string {
-  if (seconds >= 2 * DAY) return words.days(Math.floor(seconds / DAY));
-  if (seconds >= HOUR) return words.hours(Math.floor(seconds / HOUR));
-  if (seconds >= MINUTE) return words.minutes(Math.floor(seconds / MINUTE));
-  return words.lessThanAMinute;
 }

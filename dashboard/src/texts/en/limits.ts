@@ -1,5 +1,3 @@
-import { plural } from './plural';
-
 /** Texts about limits per day, week and month, and about rates. */
 export const limits = {
   title: 'Limits',
@@ -42,10 +40,6 @@ export const limits = {
     usedUp: 'used up',
     resetsIn: (time: string) => `resets in ${time}`,
     resetsNow: 'resets now',
-    days: (days: number) => plural(days, 'day', 'days'),
-    hours: (hours: number) => `${hours} h`,
-    minutes: (minutes: number) => `${minutes} min`,
-    lessThanAMinute: 'less than 1 min',
     units: (used: string, limit: string, time: string) => `${used} of ${limit} units. Resets on ${time}.`,
   },
   /** The refusals of gateways while a limit is used up. */

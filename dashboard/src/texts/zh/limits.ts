@@ -1,4 +1,3 @@
-import { formatInteger } from '../../format/locale';
 import type { Texts } from '..';
 
 export const limits: Texts['limits'] = {
@@ -42,10 +41,6 @@ export const limits: Texts['limits'] = {
     usedUp: '已用完',
     resetsIn: (time: string) => `${time}后重置`,
     resetsNow: '正在重置',
-    days: (days: number) => `${formatInteger(days)} 天`,
-    hours: (hours: number) => `${hours} 小时`,
-    minutes: (minutes: number) => `${minutes} 分钟`,
-    lessThanAMinute: '不到 1 分钟',
     units: (used: string, limit: string, time: string) =>
       `已用 ${used} / ${limit} 额度单位。将于 ${time} 重置。`,
   },

@@ -9,10 +9,14 @@ const sortings = {
   newest: { sort: 'id', order: 'desc' },
   oldest: { sort: 'id', order: 'asc' },
   name: { sort: 'name', order: 'asc' },
+  name_desc: { sort: 'name', order: 'desc' },
   least_left: { sort: 'remain_quota', order: 'asc' },
+  most_left: { sort: 'remain_quota', order: 'desc' },
   most_used: { sort: 'used_quota', order: 'desc' },
   last_used: { sort: 'accessed_time', order: 'desc' },
+  longest_unused: { sort: 'accessed_time', order: 'asc' },
   expires_first: { sort: 'expired_time', order: 'asc' },
+  expires_last: { sort: 'expired_time', order: 'desc' },
 };
 
 export type Sorting = keyof typeof sortings;
@@ -22,6 +26,12 @@ export const DEFAULT_SORTING: Sorting = 'newest';
 
 export function readSorting(text: string | null): Sorting {
   return sortingNames.find((name) => name === text) ?? DEFAULT_SORTING;
+}
+
+/** The direction, if it sorts by one of these two. */
+export function directionOf(sorting: Sorting, choices: [Sorting, Sorting]) {
+  if (!choices.includes(sorting)) return undefined;
+  return sortings[sorting].order === 'asc' ? 'ascending' : 'descending';
 }
 
 /** The parameters of the API for a list. */

@@ -2,6 +2,7 @@ import { Paper, Skeleton, Table, VisuallyHidden } from '@mantine/core';
 import { texts } from '../texts';
 import { type Column, type DataProps, TABLE_WIDTH } from './DataTable';
 import classes from './DataTable.module.css';
+import { SortHeader } from './SortHeader';
 import { useRowLink } from './useRowLink';
 import { useScrollRegion } from './useScrollRegion';
 
@@ -28,8 +29,13 @@ export function DataGrid<Row>({ label, columns, rows, rowKey, rowHref }: DataPro
                 ta={column.align}
                 w={column.width}
                 className={classNameOf(column)}
+                aria-sort={column.sort && (column.sort.direction ?? 'none')}
               >
-                {column.header ?? <VisuallyHidden>{texts.common.actions}</VisuallyHidden>}
+                {column.sort ? (
+                  <SortHeader sort={column.sort}>{column.header}</SortHeader>
+                ) : (
+                  (column.header ?? <VisuallyHidden>{texts.common.actions}</VisuallyHidden>)
+                )}
               </Table.Th>
             ))}
           </Table.Tr>

@@ -2,6 +2,7 @@ import { Paper } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { DataCards } from './DataCards';
 import { DataGrid } from './DataGrid';
+import type { ColumnSort } from './SortHeader';
 import { useIsNarrow } from './useIsNarrow';
 
 /** The least width of a table, in rem. */
@@ -11,6 +12,8 @@ export interface Column<Row> {
   key: string;
   /** Absent for actions, which have a hidden header and stay in view when the table scrolls. */
   header?: ReactNode;
+  /** In a table, the header sorts the rows. */
+  sort?: ColumnSort;
   cell: (row: Row) => ReactNode;
   align?: 'right';
   width?: number | string;

@@ -6,6 +6,7 @@ import { DisabledBy } from './DisabledBy';
 import { PeriodBar } from './limits/PeriodBar';
 import { tightestPeriod } from './limits/periodBar';
 import { QuotaBar } from './QuotaBar';
+import type { ColumnSort } from './SortHeader';
 import { StateBadge } from './StateBadge';
 
 export function statusColumn(header: string): Column<Token> {
@@ -22,10 +23,11 @@ export function statusColumn(header: string): Column<Token> {
   };
 }
 
-export function quotaColumn(header: string): Column<Token> {
+export function quotaColumn(header: string, sort?: ColumnSort): Column<Token> {
   return {
     key: 'quota',
     header,
+    sort,
     width: 210,
     cell: (token) => <QuotaAndLimit token={token} />,
   };

@@ -66,7 +66,7 @@ export default function KeysPage() {
           <OtherLists current="own" text={view.q} />
           <DataTable
             label={words.table}
-            columns={keyColumns(actions, selection)}
+            columns={keyColumns(actions, selection, view, changeView)}
             rows={keys.rows}
             rowKey={(token) => token.id}
             rowHref={(token) => `/keys/${token.id}`}

@@ -1,10 +1,12 @@
 import { Anchor, Checkbox, Group, Text } from '@mantine/core';
 import type { ChangeEvent } from 'react';
 import { Link } from 'wouter';
+import { directionOf, type Sorting } from '../../api/tokenListing';
 import type { Token } from '../../api/tokens';
 import type { Column } from '../../shared/DataTable';
 import { ImportedBadge } from '../../shared/ImportedBadge';
 import { RelativeTime } from '../../shared/RelativeTime';
+import type { ColumnSort } from '../../shared/SortHeader';
 import { TokenSwitch } from '../../shared/TokenSwitch';
 import { quotaColumn, statusColumn } from '../../shared/tokenColumns';
 import { texts } from '../../texts';
@@ -12,11 +14,25 @@ import { KeyMenu } from './actions/KeyMenu';
 import type { KeyActions } from './actions/useKeyActions';
 import { groupName } from './groupName';
 import classes from './keyColumns.module.css';
+import type { ChangeView, KeysView } from './useKeysView';
 import type { Selection } from './useSelection';
 
 const words = texts.keys;
 
-export function keyColumns(actions: KeyActions, selection: Selection): Column<Token>[] {
+export function keyColumns(
+  actions: KeyActions,
+  selection: Selection,
+  view: KeysView,
+  onChange: ChangeView,
+): Column<Token>[] {
+  /** Sorts in the first order, or in the second if it is sorted in the first. */
+  function sortBy(first: Sorting, second: Sorting): ColumnSort {
+    return {
+      direction: directionOf(view.sorting, [first, second]),
+      onSort: () => onChange({ sorting: view.sorting === first ? second : first }),
+    };
+  }
+
   return [
     {
       key: 'select',
@@ -35,6 +51,7 @@ export function keyColumns(actions: KeyActions, selection: Selection): Column<To
       key: 'name',
       place: 'title',
       header: words.columns.name,
+      sort: sortBy('name', 'name_desc'),
       cell: (token) => (
         <>
           <Anchor component={Link} href={`/keys/${token.id}`} size="sm" fw={600} className={classes.name}>
@@ -51,10 +68,11 @@ export function keyColumns(actions: KeyActions, selection: Selection): Column<To
       ),
     },
     statusColumn(words.columns.status),
-    quotaColumn(words.columns.quota),
+    quotaColumn(words.columns.quota, sortBy('least_left', 'most_left')),
     {
       key: 'expires',
       header: words.columns.expires,
+      sort: sortBy('expires_first', 'expires_last'),
       cell: (token) => <RelativeTime size="sm" className={classes.when} seconds={token.expired_time} />,
     },
     {
@@ -65,6 +83,7 @@ export function keyColumns(actions: KeyActions, selection: Selection): Column<To
     {
       key: 'lastUsed',
       header: words.columns.lastUsed,
+      sort: sortBy('last_used', 'longest_unused'),
       // Before the first use, `accessed_time` is the time of creation.
       cell: (token) => (
         <RelativeTime

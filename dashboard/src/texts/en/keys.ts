@@ -38,11 +38,15 @@ export const keys = {
     by: {
       newest: 'Newest first',
       oldest: 'Oldest first',
-      name: 'By name',
+      name: 'Name A–Z',
+      name_desc: 'Name Z–A',
       least_left: 'Least quota left',
+      most_left: 'Most quota left',
       most_used: 'Most spent',
       last_used: 'Last used',
+      longest_unused: 'Longest unused',
       expires_first: 'Expires first',
+      expires_last: 'Expires last',
     },
   },
   empty: {

@@ -30,11 +30,15 @@ export const keys: Texts['keys'] = {
     by: {
       newest: '最新优先',
       oldest: '最早优先',
-      name: '按名称',
+      name: '名称 A–Z',
+      name_desc: '名称 Z–A',
       least_left: '剩余额度最少',
+      most_left: '剩余额度最多',
       most_used: '消费最多',
       last_used: '最近使用',
+      longest_unused: '最久未用',
       expires_first: '最早过期',
+      expires_last: '最晚过期',
     },
   },
   empty: {

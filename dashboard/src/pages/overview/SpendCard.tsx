@@ -1,7 +1,7 @@
 import { Group, Paper, SegmentedControl, Skeleton, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { Overview } from '../../api/overview';
-import { SpendChart } from '../../shared/SpendChart';
+import { SpendChart } from '../../shared/chart/SpendChart';
 import { texts } from '../../texts';
 import classes from './OverviewPage.module.css';
 import { SpendTable } from './SpendTable';

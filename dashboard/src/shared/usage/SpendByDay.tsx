@@ -2,8 +2,8 @@ import { Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { daysOf, type Report } from '../../api/usageReports';
 import { texts } from '../../texts';
+import { SpendChart } from '../chart/SpendChart';
 import { FailureState } from '../FailureState';
-import { SpendChart } from '../SpendChart';
 import classes from './SpendByDay.module.css';
 import { UsageTable } from './UsageTable';
 

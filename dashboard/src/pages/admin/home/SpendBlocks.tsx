@@ -1,6 +1,6 @@
 import { daysOf, useUsageReport } from '../../../api/usageReports';
 import { totalsOf } from '../../../format/usage';
-import { SpendChart } from '../../../shared/SpendChart';
+import { SpendChart } from '../../../shared/chart/SpendChart';
 import { SpendTotal } from '../../../shared/SpendTotal';
 import { texts } from '../../../texts';
 import { Block } from './Block';

@@ -1,9 +1,9 @@
 import { Group, Paper, Skeleton, Text } from '@mantine/core';
 import { daysOf, useUsageReport } from '../../../api/usageReports';
 import { totalsOf } from '../../../format/usage';
+import { SpendChart } from '../../../shared/chart/SpendChart';
 import { FailureState } from '../../../shared/FailureState';
 import { Money } from '../../../shared/Money';
-import { SpendChart } from '../../../shared/SpendChart';
 import { texts } from '../../../texts';
 import { listHref } from '../shared/listQuery';
 import { SectionHeader } from '../shared/SectionHeader';

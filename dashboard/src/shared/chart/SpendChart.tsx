@@ -1,14 +1,14 @@
 import { Text, Tooltip } from '@mantine/core';
 import type { CSSProperties } from 'react';
-import type { DayUsage } from '../api/dailyUsage';
-import { formatDate } from '../format/calendar';
-import { formatCompact } from '../format/compact';
-import { formatUsd, formatUsdExact } from '../format/money';
-import { roundDays, unitsOf } from '../format/usage';
-import { texts } from '../texts';
+import type { DayUsage } from '../../api/dailyUsage';
+import { formatDate } from '../../format/calendar';
+import { formatCompact } from '../../format/compact';
+import { formatUsd, formatUsdExact } from '../../format/money';
+import { roundDays, unitsOf } from '../../format/usage';
+import { texts } from '../../texts';
+import { useWidth } from '../useWidth';
 import { barLabels, WEEKDAYS_UP_TO } from './chartLabels';
 import classes from './SpendChart.module.css';
-import { useWidth } from './useWidth';
 
 const words = texts.common.spendChart;
 

@@ -1,6 +1,6 @@
-import { formatMonthAndDay, formatNarrowWeekday, formatWeekday } from '../format/calendar';
-import { formatUsdCompact, formatUsdShort } from '../format/compact';
-import { texts } from '../texts';
+import { formatMonthAndDay, formatNarrowWeekday, formatWeekday } from '../../format/calendar';
+import { formatUsdCompact, formatUsdShort } from '../../format/compact';
+import { texts } from '../../texts';
 
 /** Widths in pixels of labels at the font size of charts. */
 const WIDE = 58;

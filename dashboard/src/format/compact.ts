@@ -1,8 +1,10 @@
-import { locale } from './locale';
+import { language, languageTags, locale } from './locale';
 import { formatUsd, UNITS_PER_USD, usd } from './money';
 
-const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
-const compactUsd = new Intl.NumberFormat(locale, {
+// Variants differ: British English has "31.8m" for what is easily read as metres or thousandths.
+const tag = languageTags[language];
+const compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 });
+const compactUsd = new Intl.NumberFormat(tag, {
   ...usd,
   notation: 'compact',
   minimumFractionDigits: 0,
@@ -24,6 +26,13 @@ export function formatCompact(value: number): string {
 export function formatUsdCompact(units: number): string {
   if (units > 0 && units < CENT) return `<${formatUsd(CENT)}`;
   return units < LARGE - CENT / 2 ? formatUsd(units) : compactUsd.format(units / UNITS_PER_USD);
+}
+
+/** For example "$0", "$0.50", "$20" or "$1.5K": a line of a chart with lines every `step` units. */
+export function formatUsdTick(units: number, step: number): string {
+  if (units === 0) return wholeUsd.format(0);
+  if (step < UNITS_PER_USD) return formatUsd(units);
+  return units < LARGE ? wholeUsd.format(units / UNITS_PER_USD) : compactUsd.format(units / UNITS_PER_USD);
 }
 
 /** At most six characters, for narrow chart bars: "<1¢", "$0.42", "$12", "$1.2K". */

@@ -1,16 +1,16 @@
-import { Text, Tooltip } from '@mantine/core';
-import type { CSSProperties } from 'react';
+import { useState } from 'react';
 import type { DayUsage } from '../../api/dailyUsage';
 import { formatDate } from '../../format/calendar';
 import { formatCompact } from '../../format/compact';
-import { formatUsd, formatUsdExact } from '../../format/money';
-import { roundDays, unitsOf } from '../../format/usage';
+import { formatUsd } from '../../format/money';
+import { unitsOf } from '../../format/usage';
 import { texts } from '../../texts';
-import { useWidth } from '../useWidth';
-import { barLabels, WEEKDAYS_UP_TO } from './chartLabels';
+import { BarChart } from './BarChart';
 import classes from './SpendChart.module.css';
 
 const words = texts.common.spendChart;
+const BEFORE = 'color-mix(in srgb, var(--km-accent) 60%, var(--mantine-color-body))';
+const TODAY = 'var(--km-accent)';
 
 interface Props {
   daily: DayUsage[];
@@ -18,60 +18,47 @@ interface Props {
   today?: string;
 }
 
-/** A bar chart drawn with CSS. Pages that use it also show the figures as a table. */
+/** The spend by day. The figures of the day below the pointer are above the bars, where they cover nothing. */
 export function SpendChart({ daily, today }: Props) {
-  const rounded = roundDays(daily);
-  const days = daily.map((day, index) => ({ ...day, units: unitsOf(day.usd), shown: rounded[index] ?? 0 }));
-  const most = days.reduce((top, day) => (day.units > top.units ? day : top), {
-    date: '',
-    units: 0,
-    shown: 0,
-  });
-  const summary =
-    most.units > 0 ? words.summary(formatUsd(most.shown), formatDate(most.date)) : words.nothing;
-  const { ref, width } = useWidth();
-  const labels = barLabels(days.length, (width ?? 0) / days.length, today);
+  const [pointed, setPointed] = useState<number>();
+  const day = pointed === undefined ? undefined : daily[pointed];
+  const summary = summaryOf(daily);
+  const bars = daily.map(({ date, usd }) => ({
+    date,
+    parts: [{ units: unitsOf(usd), color: date === today ? TODAY : BEFORE }],
+  }));
   return (
-    <div
-      ref={ref}
-      role="img"
-      aria-label={summary}
-      className={classes.chart}
-      data-dates={days.length > WEEKDAYS_UP_TO || undefined}
-    >
-      {days.map((day, index) => (
-        <Tooltip key={day.date} label={<Figures day={day} />}>
-          <div className={classes.day} data-today={day.date === today || undefined}>
-            <div className={classes.track}>
-              {labels.value && (
-                <span className={classes.value} data-none={day.units === 0 || undefined}>
-                  {labels.value(day.shown)}
-                </span>
-              )}
-              <div className={classes.bar} style={share(day.units, most.units)} />
-            </div>
-            <span className={classes.name}>{labels.name(day.date, index)}</span>
-          </div>
-        </Tooltip>
-      ))}
+    <div className={classes.chart}>
+      <div className={classes.figures} aria-hidden>
+        {day ? <Figures day={day} /> : summary}
+      </div>
+      <div className={classes.bars}>
+        <BarChart
+          bars={bars}
+          label={words.label(summary)}
+          today={today}
+          pointed={pointed}
+          onPoint={setPointed}
+        />
+      </div>
     </div>
   );
 }
 
-function share(units: number, most: number): CSSProperties {
-  return { '--share': most > 0 ? units / most : 0 } as CSSProperties;
+function summaryOf(daily: DayUsage[]): string {
+  const most = daily.reduce<DayUsage | undefined>(
+    (top, day) => (day.usd > (top?.usd ?? 0) ? day : top),
+    undefined,
+  );
+  return most ? words.highest(formatUsd(unitsOf(most.usd)), formatDate(most.date)) : words.nothing;
 }
 
-function Figures({ day }: { day: DayUsage & { units: number } }) {
+function Figures({ day }: { day: DayUsage }) {
   return (
     <>
-      <Text size="sm" fw={600}>
-        {texts.common.labelled(formatDate(day.date), formatUsdExact(day.units))}
-      </Text>
-      <Text size="sm">{words.requests(day.requests)}</Text>
-      <Text size="sm">
-        {words.tokens(formatCompact(day.prompt_tokens), formatCompact(day.completion_tokens))}
-      </Text>
+      <strong>{texts.common.labelled(formatDate(day.date), formatUsd(unitsOf(day.usd)))}</strong> ·{' '}
+      {words.requests(day.requests)} ·{' '}
+      {words.tokens(formatCompact(day.prompt_tokens), formatCompact(day.completion_tokens))}
     </>
   );
 }

@@ -59,8 +59,9 @@ export const common = {
     share: (percent: number) => `${percent}% of the quota used`,
   },
   spendChart: {
-    summary: (highest: string, day: string) => `Spend by day. Highest: ${highest} on ${day}.`,
-    nothing: 'Spend by day. Nothing spent.',
+    label: (summary: string) => `Spend by day. ${summary}`,
+    highest: (highest: string, day: string) => `Highest: ${highest} on ${day}.`,
+    nothing: 'Nothing spent.',
     today: 'Today',
     requests: (count: number) => plural(count, 'request', 'requests'),
     tokens: (input: string, output: string) => `${input} input tokens, ${output} output tokens`,

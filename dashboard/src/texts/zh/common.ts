@@ -56,8 +56,9 @@ export const common: Texts['common'] = {
     share: (percent: number) => `额度已用 ${percent}%`,
   },
   spendChart: {
-    summary: (highest: string, day: string) => `每日消费。最高：${day}，${highest}。`,
-    nothing: '每日消费。没有消费。',
+    label: (summary: string) => `每日消费。${summary}`,
+    highest: (highest: string, day: string) => `最高：${day}，${highest}。`,
+    nothing: '没有消费。',
     today: '今天',
     requests: (count: number) => `${formatInteger(count)} 次请求`,
     tokens: (input: string, output: string) => `输入 ${input} Token，输出 ${output} Token`,

@@ -1,0 +1,99 @@
+import type { CSSProperties, PointerEvent } from 'react';
+import { useWidth } from '../useWidth';
+import classes from './BarChart.module.css';
+import { barLabels, WEEKDAYS_UP_TO } from './chartLabels';
+import { valueAxis } from './valueAxis';
+
+export interface BarPart {
+  units: number;
+  color: string;
+}
+
+export interface Bar {
+  /** YYYY-MM-DD. */
+  date: string;
+  /** From the bottom to the top. */
+  parts: BarPart[];
+}
+
+interface Props {
+  bars: Bar[];
+  /** What the chart shows, for those who do not see it. */
+  label: string;
+  /** The name of this day is highlighted. */
+  today?: string;
+  /** The index of the bar that is highlighted. */
+  pointed: number | undefined;
+  /** Called with the bar below the pointer, or with nothing when the pointer leaves. */
+  onPoint: (index: number | undefined) => void;
+}
+
+/** Bars by day with an axis of amounts, drawn with CSS. Pages that use it also show the figures as a table. */
+export function BarChart({ bars, label, today, pointed, onPoint }: Props) {
+  const { ref, width } = useWidth();
+  const sums = bars.map(({ parts }) => parts.reduce((sum, { units }) => sum + units, 0));
+  const { top, ticks } = valueAxis(Math.max(0, ...sums));
+  const labels = barLabels(bars.length, (width ?? 0) / bars.length, today);
+  const hasDates = bars.length > WEEKDAYS_UP_TO || undefined;
+  const style = (units: number) => ({ '--share': top > 0 ? units / top : 0 }) as CSSProperties;
+
+  function point({ clientX, currentTarget }: PointerEvent) {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    const index = Math.floor(((clientX - left) / width) * bars.length);
+    onPoint(Math.min(Math.max(index, 0), bars.length - 1));
+  }
+
+  return (
+    <div role="img" aria-label={label} className={classes.chart}>
+      <div className={classes.axis}>
+        {ticks.map((tick) => (
+          <span key={tick.units} className={classes.tick} style={style(tick.units)}>
+            {tick.label}
+          </span>
+        ))}
+      </div>
+      <div
+        ref={ref}
+        className={classes.plot}
+        data-dates={hasDates}
+        onPointerMove={point}
+        onPointerDown={point}
+        onPointerLeave={({ pointerType }) => pointerType === 'mouse' && onPoint(undefined)}
+      >
+        {ticks.map(({ units }) => (
+          <div key={units} className={classes.line} style={style(units)} />
+        ))}
+        {bars.map(({ date, parts }, index) => {
+          const sum = sums[index] ?? 0;
+          return (
+            <div key={date} className={classes.bar} data-pointed={index === pointed || undefined}>
+              {labels.value && (
+                <span className={classes.value} data-none={sum === 0 || undefined}>
+                  {labels.value(sum)}
+                </span>
+              )}
+              <div className={classes.stack} style={style(sum)} data-some={sum > 0 || undefined}>
+                {parts.map(({ units, color }) =>
+                  units > 0 ? (
+                    <div key={color} className={classes.part} style={partStyle(units, color)} />
+                  ) : null,
+                )}
+              </div>
+            </div>
+          );
+        })}
+      </div>
+      <div className={classes.names} data-dates={hasDates}>
+        {bars.map(({ date }, index) => (
+          <span key={date} className={classes.name} data-today={date === today || undefined}>
+            {labels.name(date, index)}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function partStyle(units: number, background: string): CSSProperties {
+  return { '--units': units, background } as CSSProperties;
+}

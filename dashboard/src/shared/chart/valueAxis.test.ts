@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { valueAxis } from './valueAxis';
+
+const USD = 500_000;
+
+describe('the axis of values', () => {
+  it.each([
+    [12.42, ['$0', '$5', '$10', '$15']],
+    [10, ['$0', '$5', '$10']],
+    [3.9, ['$0', '$1', '$2', '$3', '$4']],
+    [0.42, ['$0', '$0.20', '$0.40', '$0.60']],
+    [0.03, ['$0', '$0.01', '$0.02', '$0.03']],
+    [0.0004, ['$0', '$0.01']],
+    [1200, ['$0', '$500', '$1K', '$1.5K']],
+    [999_999_999, ['$0', '$500M', '$1B']],
+  ])('has few round steps up to %d dollars', (usd, labels) => {
+    const { top, ticks } = valueAxis(usd * USD);
+    expect(ticks.map(({ label }) => label)).toEqual(labels);
+    expect(top).toBe(ticks.at(-1)?.units);
+    expect(top).toBeGreaterThanOrEqual(usd * USD);
+  });
+
+  it('has only the base if nothing was spent', () => {
+    expect(valueAxis(0)).toEqual({ top: 0, ticks: [{ units: 0, label: '$0' }] });
+  });
+});

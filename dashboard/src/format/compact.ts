@@ -24,7 +24,6 @@ export function formatCompact(value: number): string {
 
 /** For example "$12.42", "$1.2K" or "<$0.01": short enough for a chart bar. */
 export function formatUsdCompact(units: number): string {
-  if (units > 0 && units < CENT) return `<${formatUsd(CENT)}`;
   return units < LARGE - CENT / 2 ? formatUsd(units) : compactUsd.format(units / UNITS_PER_USD);
 }
 
@@ -37,7 +36,7 @@ export function formatUsdTick(units: number, step: number): string {
 
 /** At most six characters, for narrow chart bars: "<1¢", "$0.42", "$12", "$1.2K". */
 export function formatUsdShort(units: number): string {
-  if (units > 0 && units < CENT) return '<1¢';
+  if (units > 0 && units < CENT / 2) return '<1¢';
   if (units < TEN - CENT / 2) return formatUsd(units);
   return units < LARGE - UNITS_PER_USD / 2
     ? wholeUsd.format(units / UNITS_PER_USD)

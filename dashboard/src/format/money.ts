@@ -41,15 +41,8 @@ export function usdInput(units: number): string {
 /** "$" in every language: all amounts are in US dollars. */
 export const usd = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
 
-const CENT_PLACES = 2;
-
-/** Formats with at least 2 and at most `places` decimal places. */
-function usdFormat(places: number): Intl.NumberFormat {
-  return new Intl.NumberFormat(locale, { ...usd, maximumFractionDigits: places });
-}
-
-const exact = usdFormat(PLACES);
-const cents = usdFormat(CENT_PLACES);
+const exact = new Intl.NumberFormat(locale, { ...usd, maximumFractionDigits: PLACES });
+const cents = new Intl.NumberFormat(locale, usd);
 
 function format(formatter: Intl.NumberFormat, units: number): string {
   return formatter.format(usdInput(units) as Intl.StringNumericLiteral);
@@ -60,44 +53,23 @@ export function formatUsdExact(units: number): string {
   return format(exact, units);
 }
 
-const change = new Intl.NumberFormat(locale, {
-  ...usd,
-  maximumFractionDigits: PLACES,
-  signDisplay: 'exceptZero',
-});
-
-/** An exact difference with its sign: "+$1.50". */
-export function formatChange(units: number): string {
-  return format(change, units);
-}
-
-/** An amount rounded to whole cents. Amounts below one cent are exact. */
+/** An amount rounded to whole cents, the same everywhere. What would be zero cents is "<$0.01". */
 export function formatUsd(units: number): string {
-  return Math.abs(units) < CENT ? formatUsdExact(units) : format(cents, units);
+  if (units === 0 || roundToCents(units) !== 0) return format(cents, units);
+  return units > 0 ? `<${format(cents, CENT)}` : `>${format(cents, -CENT)}`;
 }
 
-/**
- * The parts of a total, rounded so that they add up to it. A part differs by less than one rounding step from its amount,
- * and the first one is rounded like an amount on its own. The step is a cent, or smaller if a part is.
- */
-export function roundParts(units: number[]): { parts: number[]; total: number; places: number } {
-  const least = Math.min(...units.filter((each) => each > 0));
-  const places = [CENT_PLACES, 4].find((each) => least >= UNITS_PER_USD / 10 ** each) ?? PLACES;
-  const step = UNITS_PER_USD / 10 ** places;
-  // The integer sums are rounded, and each part is the difference of two of them.
-  const rounded = (sum: number) => (step > 1 ? Math.round(sum / step) * step : sum);
-  let sum = 0;
-  const parts = units.map((each) => {
-    const before = rounded(sum);
-    sum += each;
-    return rounded(sum) - before;
-  });
-  return { parts, total: rounded(sum), places };
+/** A difference with its sign: "+$1.50". */
+export function formatChange(units: number): string {
+  return units > 0 ? `+${formatUsd(units)}` : formatUsd(units);
 }
 
-/** The rows of a table and their total, rounded by `roundParts`. */
-export function formatRows(units: number[]): { rows: string[]; total: string } {
-  const { parts, total, places } = roundParts(units);
-  const formatter = usdFormat(places);
-  return { rows: parts.map((each) => format(formatter, each)), total: format(formatter, total) };
+function roundToCents(units: number): number {
+  return Math.sign(units) * Math.round(Math.abs(units) / CENT) * CENT;
+}
+
+/** By how many units parts, each rounded to cents, add up to more than their rounded total. Negative for less. */
+export function roundingGap(parts: number[]): number {
+  const shown = parts.reduce((sum, part) => sum + roundToCents(part), 0);
+  return shown - roundToCents(parts.reduce((sum, part) => sum + part, 0));
 }

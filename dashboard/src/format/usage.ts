@@ -1,5 +1,5 @@
 import type { DayUsage } from '../api/dailyUsage';
-import { roundParts, UNITS_PER_USD } from './money';
+import { UNITS_PER_USD } from './money';
 
 /** Quota units of a dollar amount of the API. Amounts are whole units, so rounding removes float errors. */
 export function unitsOf(usd: number): number {
@@ -28,12 +28,4 @@ export function totalsOf(daily: DayUsage[]): Totals {
 
 export function newestFirst(daily: DayUsage[]): DayUsage[] {
   return [...daily].reverse();
-}
-
-/**
- * The spend of each day in units, rounded so that the days add up to their total. It is rounded from the newest day on,
- * like the rows of tables, so that charts show the amounts of tables, and today has the same amount in every range.
- */
-export function roundDays(daily: DayUsage[]): number[] {
-  return roundParts(newestFirst(daily).map(({ usd }) => unitsOf(usd))).parts.reverse();
 }

@@ -1,6 +1,6 @@
 import { Group, Progress, Text, Tooltip } from '@mantine/core';
 import { formatInteger } from '../format/locale';
-import { formatRows, formatUsd } from '../format/money';
+import { formatUsd } from '../format/money';
 import { texts } from '../texts';
 
 interface Props {
@@ -30,16 +30,15 @@ export function QuotaBar({ used, remain, unlimited }: Props) {
   }
   const granted = used + remain;
   const percent = granted > 0 ? Math.min(100, Math.floor((used / granted) * 100)) : 0;
-  const [shownUsed = '', shownLeft = ''] = formatRows([used, remain]).rows;
   return (
     <Tooltip label={words.units(formatInteger(used), formatInteger(remain))}>
       <div className="tabular">
         <Group gap="xs" justify="space-between" mb={6}>
           <Text size="sm" fw={500}>
-            {words.left(shownLeft)}
+            {words.left(formatUsd(remain))}
           </Text>
           <Text size="sm" c="dimmed">
-            {words.used(shownUsed)}
+            {words.used(formatUsd(used))}
           </Text>
         </Group>
         <Progress.Root size={6}>

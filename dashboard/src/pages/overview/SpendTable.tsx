@@ -3,7 +3,6 @@ import type { DayUsage } from '../../api/dailyUsage';
 import { formatDate } from '../../format/calendar';
 import { formatCompact } from '../../format/compact';
 import { formatInteger } from '../../format/locale';
-import { formatRows } from '../../format/money';
 import { newestFirst, unitsOf } from '../../format/usage';
 import { Money } from '../../shared/Money';
 import { useScrollRegion } from '../../shared/useScrollRegion';
@@ -15,7 +14,6 @@ const { title, columns } = texts.overview.spend;
 export function SpendTable({ daily }: { daily: DayUsage[] }) {
   const scrollRegion = useScrollRegion(title);
   const days = newestFirst(daily);
-  const { rows } = formatRows(days.map(({ usd }) => unitsOf(usd)));
   return (
     <div {...scrollRegion}>
       <Table aria-label={title} fz="sm" verticalSpacing={5} horizontalSpacing={6} className="tabular">
@@ -36,13 +34,13 @@ export function SpendTable({ daily }: { daily: DayUsage[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {days.map((day, index) => (
+          {days.map((day) => (
             <Table.Tr key={day.date}>
               <Table.Th scope="row" fw={500} className={classes.day}>
                 {formatDate(day.date)}
               </Table.Th>
               <Table.Td ta="right">
-                <Money units={unitsOf(day.usd)} text={rows[index]} />
+                <Money units={unitsOf(day.usd)} />
               </Table.Td>
               <Table.Td ta="right">{formatInteger(day.requests)}</Table.Td>
               <Table.Td ta="right" hiddenFrom="xs">

@@ -1,5 +1,5 @@
 import type { Attention, Overview } from '../../api/overview';
-import { formatRows } from '../../format/money';
+import { formatUsd } from '../../format/money';
 import { formatRelative } from '../../format/time';
 import type { Tone } from '../../shared/ToneBadge';
 import { texts } from '../../texts';
@@ -15,8 +15,8 @@ export function explain({ reason, token }: Attention, now: number): Explanation 
   const words = texts.overview.attention.reasons;
   const { expires_soon, nearly_spent, limit_reached, exhausted, expired, exceeds_wallet, other } = words;
   const when = formatRelative(token.expired_time, now);
-  // Rounded like in lists.
-  const { rows, total: granted } = formatRows([token.used_quota, token.remain_quota]);
+  const granted = formatUsd(token.used_quota + token.remain_quota);
+  const left = formatUsd(token.remain_quota);
   switch (reason) {
     case 'expires_soon':
       return { tone: 'warn', word: expires_soon.word, sentence: expires_soon.sentence(when) };
@@ -24,7 +24,7 @@ export function explain({ reason, token }: Attention, now: number): Explanation 
       return {
         tone: 'warn',
         word: nearly_spent.word,
-        sentence: nearly_spent.sentence(rows[1] ?? '', granted),
+        sentence: nearly_spent.sentence(left, granted),
       };
     case 'exhausted':
       return {
@@ -45,7 +45,7 @@ export function explain({ reason, token }: Attention, now: number): Explanation 
     case 'expired':
       return { tone: 'warn', word: expired.word, sentence: expired.sentence(when) };
     case 'exceeds_wallet':
-      return { tone: 'warn', word: exceeds_wallet.word, sentence: exceeds_wallet.sentence(rows[1] ?? '') };
+      return { tone: 'warn', word: exceeds_wallet.word, sentence: exceeds_wallet.sentence(left) };
     default:
       return { tone: 'info', ...other };
   }

@@ -75,7 +75,7 @@ const figures: Column<Ranked>[] = [
     key: 'spent',
     header: words.spent,
     align: 'right',
-    cell: ({ quota, text }) => <Money units={quota} text={text} fw={600} />,
+    cell: ({ quota }) => <Money units={quota} fw={600} />,
   },
   {
     key: 'requests',

@@ -14,11 +14,11 @@ const report = (quotas: number[]) => ({
 });
 
 describe('a ranking', () => {
-  it('has ranks, amounts and shares of the total', () => {
+  it('has ranks and shares of the total', () => {
     const rows = ranked(report([1_500_000, 500_000]));
     expect(rows).toMatchObject([
-      { rank: 1, text: '$3.00', percent: 75 },
-      { rank: 2, text: '$1.00', percent: 25 },
+      { rank: 1, percent: 75 },
+      { rank: 2, percent: 25 },
     ]);
   });
 

@@ -19,6 +19,8 @@ export const usage = {
   percent: (percent: string) => `${percent}% of the spend`,
   hiddenRanks: (shown: string, hidden: string) =>
     `The ${shown} with the highest spend. The export also has the other ${hidden}.`,
+  rounding: (usd: string, more: boolean) =>
+    `Rounding: the amounts above add up to ${usd} ${more ? 'more' : 'less'} than the total.`,
   empty: { title: 'No usage', hint: 'No key was used on these days.' },
   requestHistory: {
     title: 'Requests',

@@ -18,6 +18,7 @@ export const usage: Texts['usage'] = {
   percent: (percent: string) => `占消费的 ${percent}%`,
   hiddenRanks: (shown: string, hidden: string) =>
     `这里是消费最高的 ${shown} 项，其余 ${hidden} 项见导出文件。`,
+  rounding: (usd: string, more: boolean) => `四舍五入：以上金额之和比总计${more ? '多' : '少'} ${usd}。`,
   empty: { title: '暂无用量', hint: '这些天没有使用任何令牌。' },
   requestHistory: {
     title: '请求明细',

@@ -38,9 +38,9 @@ describe('actorName', () => {
 });
 
 describe('detailsOf', () => {
-  it('shows exact wallet amounts', () => {
-    expect(detailsOf({ details: { from: '1', to: '6250001' }, changes: [] })).toEqual([
-      { label: 'Wallet', value: '$0.000002 → $12.500002' },
+  it('shows wallet amounts in cents', () => {
+    expect(detailsOf({ details: { from: '500000', to: '6250001' }, changes: [] })).toEqual([
+      { label: 'Wallet', value: '$1.00 → $12.50' },
     ]);
   });
 

@@ -1,6 +1,6 @@
 import type { AuditLine } from '../../../api/adminAudit';
 import { formatList } from '../../../format/list';
-import { formatUsdExact } from '../../../format/money';
+import { formatUsd } from '../../../format/money';
 import { roleName } from '../../../format/role';
 import { formatDateTime } from '../../../format/time';
 import { texts } from '../../../texts';
@@ -115,5 +115,5 @@ function readable(name: string, value: string): string {
 }
 
 function usd(units: string): string {
-  return /^\d{1,15}$/.test(units) ? formatUsdExact(Number(units)) : units;
+  return /^\d{1,15}$/.test(units) ? formatUsd(Number(units)) : units;
 }

@@ -87,7 +87,7 @@ function Rows({ rows, empty, children }: RowsProps) {
                   {hint}
                 </Text>
               </div>
-              <Money units={row.quota} text={row.text} fw={600} className={`${classes.end} tabular`} />
+              <Money units={row.quota} fw={600} className={`${classes.end} tabular`} />
             </Link>
           </li>
         );

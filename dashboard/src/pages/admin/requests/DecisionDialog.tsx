@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type ApiRequest, type Decision, useAnswerRequest } from '../../../api/adminRequests';
 import { useAccount } from '../../../api/adminUsers';
 import { requestLimits } from '../../../api/serverLimits';
-import { formatUsdExact } from '../../../format/money';
+import { formatUsd, formatUsdExact } from '../../../format/money';
 import { FormModal } from '../../../shared/form/FormModal';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
@@ -95,7 +95,7 @@ function DecisionForm({ decision, request, onClose, onTopUpFailed }: FormProps) 
       {approves && (
         <TextInput
           label={words.amount}
-          description={wallet === undefined ? words.amountHint : words.holds(formatUsdExact(wallet))}
+          description={wallet === undefined ? words.amountHint : words.holds(formatUsd(wallet))}
           inputMode="decimal"
           leftSection="$"
           autoComplete="off"

@@ -3,7 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { type ApiRequest, isRefusal } from '../../../api/adminRequests';
 import { useAccount, useGrantQuota } from '../../../api/adminUsers';
-import { formatUsdExact } from '../../../format/money';
+import { formatUsd, formatUsdExact } from '../../../format/money';
 import { FailureMessage } from '../../../shared/FailureMessage';
 import { notifySuccess } from '../../../shared/notify';
 import { texts } from '../../../texts';
@@ -39,7 +39,7 @@ export function TopUpFailure({ request: { user_id, username }, failed, onClose }
       { id: user_id, grant: { delta: units, note } },
       {
         onSuccess: ({ quota }) => {
-          notifySuccess(texts.adminUsers.walletDialog.done(username, formatUsdExact(quota)));
+          notifySuccess(texts.adminUsers.walletDialog.done(username, formatUsd(quota)));
           onClose();
         },
         onError: setError,
@@ -57,8 +57,8 @@ export function TopUpFailure({ request: { user_id, username }, failed, onClose }
           <FailureMessage error={error} />
         </Text>
       </Alert>
-      {before !== undefined && <Text>{words.before(formatUsdExact(before))}</Text>}
-      {account.data && !account.isFetching && <Text>{words.now(formatUsdExact(account.data.quota))}</Text>}
+      {before !== undefined && <Text>{words.before(formatUsd(before))}</Text>}
+      {account.data && !account.isFetching && <Text>{words.now(formatUsd(account.data.quota))}</Text>}
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose}>
           {words.notNow}

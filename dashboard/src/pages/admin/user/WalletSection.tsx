@@ -1,10 +1,9 @@
-import { Text } from '@mantine/core';
 import { IconWallet } from '@tabler/icons-react';
 import { useAuditLog } from '../../../api/adminAudit';
-import { formatChange, formatUsdExact } from '../../../format/money';
 import type { Column } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
 import { LoadedTable } from '../../../shared/LoadedTable';
+import { Money, type MoneyProps } from '../../../shared/Money';
 import { When } from '../../../shared/When';
 import { texts } from '../../../texts';
 import { ActorLink } from '../audit/auditLinks';
@@ -47,27 +46,23 @@ const columns: Column<WalletChange>[] = [
     header: words.columns.change,
     place: 'title',
     align: 'right',
-    cell: (change) => (
-      <Text span fw={600} size="sm" className="tabular">
-        {amount(differenceOf(change), formatChange)}
-      </Text>
-    ),
+    cell: (change) => <Amount units={differenceOf(change)} change fw={600} />,
   },
   {
     key: 'before',
     header: words.columns.before,
     align: 'right',
-    cell: ({ before }) => <span className="tabular">{amount(before, formatUsdExact)}</span>,
+    cell: ({ before }) => <Amount units={before} />,
   },
   {
     key: 'after',
     header: words.columns.after,
     align: 'right',
-    cell: ({ after }) => <span className="tabular">{amount(after, formatUsdExact)}</span>,
+    cell: ({ after }) => <Amount units={after} />,
   },
   { key: 'note', header: words.columns.note, cell: ({ note }) => note },
 ];
 
-function amount(units: number | undefined, format: (units: number) => string): string {
-  return units === undefined ? '–' : format(units);
+function Amount({ units, ...props }: Partial<MoneyProps>) {
+  return units === undefined ? '–' : <Money units={units} {...props} />;
 }

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useGrantQuota } from '../../../api/adminUsers';
 import type { User } from '../../../api/session';
 import { formatInteger } from '../../../format/locale';
-import { formatUsdExact } from '../../../format/money';
+import { formatUsd } from '../../../format/money';
 import { FormModal } from '../../../shared/form/FormModal';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
@@ -53,7 +53,7 @@ function WalletFields({ user, onClose }: { user: User; onClose: () => void }) {
       { id: user.id, grant: { ...change.grant, note: walletNote(values.note) } },
       {
         onSuccess: (changed) => {
-          notifySuccess(words.done(user.username, formatUsdExact(changed.quota)));
+          notifySuccess(words.done(user.username, formatUsd(changed.quota)));
           onClose();
         },
       },
@@ -112,7 +112,7 @@ function Balance({
         {label}
       </Text>
       <Text fw={600} c={strong ? 'var(--km-accent)' : undefined}>
-        {units === undefined ? '–' : formatUsdExact(units)}
+        {units === undefined ? '–' : formatUsd(units)}
       </Text>
       <Text size="xs" c="dimmed">
         {units === undefined ? '\u00a0' : texts.common.units(formatInteger(units))}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { namedRange, plusDays, rangeProblem, readRange, todayIn, withRange } from './range';
+import { namedRange, plusDays, rangeBefore, rangeProblem, readRange, todayIn, withRange } from './range';
 
 describe('days', () => {
   it.each([
@@ -19,9 +19,18 @@ describe('days', () => {
 describe('ranges', () => {
   it('have names', () => {
     expect(namedRange('today', '2026-03-01')).toEqual({ start: '2026-03-01', end: '2026-03-01' });
+    expect(namedRange('yesterday', '2026-03-01')).toEqual({ start: '2026-02-28', end: '2026-02-28' });
     expect(namedRange('7d', '2026-03-01')).toEqual({ start: '2026-02-23', end: '2026-03-01' });
     expect(namedRange('90d', '2026-03-31')).toEqual({ start: '2026-01-01', end: '2026-03-31' });
     expect(namedRange('month', '2026-03-31')).toEqual({ start: '2026-03-01', end: '2026-03-31' });
+    expect(namedRange('last_month', '2026-03-31')).toEqual({ start: '2026-02-01', end: '2026-02-28' });
+  });
+
+  it.each([
+    ['2026-11-08', '2026-11-14', '2026-11-01', '2026-11-07'],
+    ['2026-03-01', '2026-03-01', '2026-02-28', '2026-02-28'],
+  ])('from %s to %s come after as many days from %s to %s', (start, end, from, to) => {
+    expect(rangeBefore({ start, end })).toEqual({ start: from, end: to });
   });
 
   it.each([

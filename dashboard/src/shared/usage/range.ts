@@ -3,7 +3,16 @@ import { limits } from '../../api/serverLimits';
 
 const DAY_MS = 86_400_000;
 
-export const rangeChoices = ['today', '7d', '30d', '90d', 'month', 'custom'] as const;
+export const rangeChoices = [
+  'today',
+  'yesterday',
+  '7d',
+  '30d',
+  '90d',
+  'month',
+  'last_month',
+  'custom',
+] as const;
 export type RangeChoice = (typeof rangeChoices)[number];
 
 export const DEFAULT_RANGE = '7d';
@@ -32,16 +41,32 @@ export function plusDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The last days including today, or the days of this month. */
+/** The last days including today, or those of this month or the month before. */
 export function namedRange(choice: Exclude<RangeChoice, 'custom'>, today: string): DayRange {
   switch (choice) {
     case 'today':
       return { start: today, end: today };
+    case 'yesterday':
+      return { start: plusDays(today, -1), end: plusDays(today, -1) };
     case 'month':
-      return { start: `${today.slice(0, 7)}-01`, end: today };
+      return { start: firstOfMonth(today), end: today };
+    case 'last_month': {
+      const end = plusDays(firstOfMonth(today), -1);
+      return { start: firstOfMonth(end), end };
+    }
     default:
       return { start: plusDays(today, 1 - Number.parseInt(choice, 10)), end: today };
   }
+}
+
+function firstOfMonth(day: string): string {
+  return `${day.slice(0, 7)}-01`;
+}
+
+/** The days before a range, as many as it has. */
+export function rangeBefore({ start, end }: DayRange): DayRange {
+  const days = (Date.parse(end) - Date.parse(start)) / DAY_MS + 1;
+  return { start: plusDays(start, -days), end: plusDays(start, -1) };
 }
 
 /** Reads `range`, `from` and `to` of a query string. */

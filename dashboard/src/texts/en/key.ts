@@ -34,10 +34,12 @@ export const key = {
     range: 'Date range',
     ranges: {
       today: 'Today',
+      yesterday: 'Yesterday',
       '7d': 'Last 7 days',
       '30d': 'Last 30 days',
       '90d': 'Last 90 days',
       month: 'This month',
+      last_month: 'Last month',
       custom: 'Custom range',
     },
     from: 'From',

@@ -35,10 +35,12 @@ export const key: Texts['key'] = {
     range: '日期范围',
     ranges: {
       today: '今天',
+      yesterday: '昨天',
       '7d': '最近 7 天',
       '30d': '最近 30 天',
       '90d': '最近 90 天',
       month: '本月',
+      last_month: '上月',
       custom: '自定义',
     },
     from: '开始日期',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatUsd, formatUsdExact, parseUsd, roundingGap, usdInput } from './money';
+import { formatCost, formatUsd, formatUsdExact, parseUsd, roundingGap, usdInput } from './money';
 
 describe('parseUsd', () => {
   it.each([
@@ -63,6 +63,17 @@ describe('formatUsd', () => {
 
   it('has an exact variant', () => {
     expect(formatUsdExact(499_999_999_999_999)).toBe('$999,999,999.999998');
+  });
+});
+
+describe('formatCost', () => {
+  it.each([
+    [0, '$0.00'],
+    [2_100, '$0.0042'],
+    [6_173, '$0.0123'],
+    [750_000, '$1.50'],
+  ])('of %d units is %s', (units, text) => {
+    expect(formatCost(units)).toBe(text);
   });
 });
 

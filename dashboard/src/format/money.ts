@@ -64,6 +64,13 @@ export function formatChange(units: number): string {
   return units > 0 ? `+${formatUsd(units)}` : formatUsd(units);
 }
 
+const hundredths = new Intl.NumberFormat(locale, { ...usd, maximumFractionDigits: 4 });
+
+/** The cost of a single request, which is often below a cent: up to 4 decimal places. */
+export function formatCost(units: number): string {
+  return format(hundredths, units);
+}
+
 function roundToCents(units: number): number {
   return Math.sign(units) * Math.round(Math.abs(units) / CENT) * CENT;
 }

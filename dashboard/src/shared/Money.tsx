@@ -1,20 +1,23 @@
 import { Text, type TextProps, Tooltip } from '@mantine/core';
 import { formatInteger } from '../format/locale';
-import { formatChange, formatUsd, formatUsdExact } from '../format/money';
+import { formatChange, formatCost, formatUsd, formatUsdExact } from '../format/money';
 import { texts } from '../texts';
 
 export interface MoneyProps extends TextProps {
   units: number;
   /** With its sign: "+$1.50". */
   change?: boolean;
+  /** With fractions of a cent. */
+  fine?: boolean;
 }
 
 /** Quota units in dollars, to the cent. The tooltip shows the exact amount and the units. */
-export function Money({ units, change = false, ...props }: MoneyProps) {
+export function Money({ units, change, fine, ...props }: MoneyProps) {
+  const format = change ? formatChange : fine ? formatCost : formatUsd;
   return (
     <Tooltip label={`${formatUsdExact(units)} = ${texts.common.units(formatInteger(units))}`}>
       <Text span inherit className="tabular" {...props}>
-        {change ? formatChange(units) : formatUsd(units)}
+        {format(units)}
       </Text>
     </Tooltip>
   );

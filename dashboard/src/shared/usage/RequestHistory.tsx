@@ -133,10 +133,10 @@ const cost: Column<PastRequest> = {
       <Refused {...refusal} />
     ) : (
       <>
-        <Money units={quota} fw={600} />
+        <Money units={quota} fine fw={600} />
         {shortfall > 0 && (
           <Text size="xs" c="dimmed">
-            {words.shortfall} <Money units={shortfall} />
+            {words.shortfall} <Money units={shortfall} fine />
           </Text>
         )}
       </>

@@ -96,7 +96,7 @@ test('what does not exist has a page that leads to the audit log', async ({ visi
   await visible(page.getByText('Key not found'));
 });
 
-test('the usage of everyone has rankings of users and keys, a filter by user, and an export', async ({
+test('the usage of everyone is split by users and keys, and has a filter by user and an export', async ({
   visit,
   root,
   site,
@@ -110,21 +110,22 @@ test('the usage of everyone has rankings of users and keys, a filter by user, an
   await page.getByRole('link', { name: 'Usage by everyone' }).click();
   const users = page.getByRole('table', { name: 'Users by spend' });
   const keys = page.getByRole('table', { name: 'Keys by spend' });
-  await visible(
-    users.getByRole('link', { name: ines.username }),
-    keys.getByRole('row', { name: ines.username }).getByRole('link', { name: 'Crawler' }),
-  );
+  const splits = page.getByRole('radiogroup', { name: 'Split by' });
+  await splits.getByText('User').click();
+  await visible(users.getByRole('link', { name: ines.username }));
   expect(await violations(page.locator('main'))).toEqual([]);
+  await splits.getByText('Key').click();
+  await visible(keys.getByRole('row', { name: ines.username }).getByRole('link', { name: 'Crawler' }));
 
   await page.getByRole('combobox', { name: 'User' }).fill(ines.username);
   await page.getByRole('option', { name: ines.username }).click();
-  await hidden(users);
+  await hidden(splits.getByText('User'));
   await visible(page.getByRole('row', { name: 'Total' }).getByText('$1,600.00'));
   await eventually(() => keys.getByRole('row').count()).toBe(2);
-  expect(page.url()).toBe(`${site}/admin/usage?user_id=${ines.id}`);
+  expect(page.url()).toBe(`${site}/admin/usage?by=token&user_id=${ines.id}`);
 
   const downloading = page.waitForEvent('download');
-  await page.getByRole('link', { name: 'Export CSV' }).click();
+  await page.getByRole('link', { name: 'CSV by day and key' }).click();
   const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
   expect(lines[0]).toContain('username');
   expect(lines).toHaveLength(2);

@@ -342,13 +342,13 @@ test('the page of a key shows its note and its usage, and exports the usage', as
   expect(await total.innerText()).toMatch(/\$3\.00\s+2\s+2,400\s+68/);
 
   const downloading = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Export CSV' }).click();
-  const file = await downloading;
+  await page.getByRole('link', { name: 'CSV by day and model' }).click();
   const today = new Date().toISOString().slice(0, 10);
-  expect(file.suggestedFilename()).toMatch(/^production-chat-.*\.csv$/);
-  const lines = (await readFile(await file.path(), 'utf8')).trimEnd().split('\r\n');
-  expect(lines[0]).toBe('token_id,token_name,date,usd,requests,prompt_tokens,completion_tokens');
-  expect(lines).toContain(`${id},Production chat,${today},3,2,2400,68`);
+  const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
+  expect(lines).toEqual([
+    'date,model,requests,prompt_tokens,completion_tokens,quota,usd',
+    `${today},,2,2400,68,1500000,3`,
+  ]);
 
   await page.getByRole('button', { name: 'Reveal key' }).click();
   await visible(page.getByRole('dialog').getByText(key));

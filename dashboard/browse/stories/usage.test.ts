@@ -9,11 +9,7 @@ import { horizontalOverflow } from '../harness/scrolling';
 import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
-test('usage over chosen days, with a ranking of the keys, is in the address', async ({
-  visit,
-  root,
-  site,
-}) => {
+test('usage over chosen days, by model and by key, is in the address', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);
   const small = await newKey(api, 'Small');
@@ -27,18 +23,28 @@ test('usage over chosen days, with a ranking of the keys, is in the address', as
   const page = await visit({ as: ada });
   await page.getByRole('link', { name: 'Usage' }).click();
 
-  const ranking = page.getByRole('table', { name: 'Keys by spend' });
-  const total = page.getByRole('table', { name: 'Usage by day' }).getByRole('row', { name: 'Total' });
-  await visible(total.getByText('$2.00'), ranking.getByText('$1.50'));
-  expect(await ranking.getByRole('link').allInnerTexts()).toEqual(['Large', 'Small']);
-  await visible(ranking.getByRole('progressbar', { name: '75% of the spend' }));
+  const table = page.getByRole('table', { name: 'Usage by day' });
+  const total = table.getByRole('row', { name: 'Total' });
+  await visible(
+    total.getByText('$2.00'),
+    table.getByRole('columnheader', { name: 'gpt-5' }),
+    total.getByText('$1.50'),
+  );
   const models = page.getByRole('table', { name: 'Models by spend' });
   await visible(
     models.getByRole('row', { name: 'gpt-5' }).getByText('$1.50'),
     models.getByRole('row', { name: 'o1' }).getByText('$0.50'),
   );
 
-  const days = page.getByRole('table', { name: 'Usage by day' }).getByRole('row');
+  await page.getByText('Key', { exact: true }).first().click();
+  const ranking = page.getByRole('table', { name: 'Keys by spend' });
+  await visible(ranking.getByText('$1.50'), ranking.getByRole('progressbar', { name: '75% of the spend' }));
+  expect(await ranking.getByRole('link').allInnerTexts()).toEqual(['Large', 'Small']);
+  await visible(table.getByRole('columnheader', { name: 'Large' }));
+  expect(page.url()).toBe(`${site}/usage?by=token`);
+  await page.goto('/usage');
+
+  const days = table.getByRole('row');
   await page.getByRole('combobox', { name: 'Date range' }).click();
   await page.getByRole('option', { name: 'Last 90 days' }).click();
   await eventually(() => days.count()).toBe(92);
@@ -64,10 +70,49 @@ test('usage over chosen days, with a ranking of the keys, is in the address', as
   );
   await page.goto('/usage');
   const downloading = page.waitForEvent('download');
-  await page.getByRole('link', { name: 'Export CSV' }).click();
+  await page.getByRole('link', { name: 'CSV by day and model' }).click();
   const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
-  expect(lines[0]).toContain('token_name,model');
+  expect(lines[0]).toContain('date,model');
   expect(lines).toHaveLength(3);
+});
+
+test('a chart has amounts, and the figures of the day below the pointer beside them', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ada = await createUser(root, 'ada');
+  const { key } = await newKey(await signedIn(site, ada), 'Website');
+  const gateway = await asGateway(site, root);
+  await waitPastMidnight();
+  for (const [model, quota] of [['gpt-5', 900_000] as const, ['o1', 300_000] as const])
+    await done(gateway.POST('/api/gateway/charge', { body: { key, quota, model } }));
+
+  const page = await visit({ as: ada, path: '/usage?range=90d' });
+  const chart = page.getByRole('img', { name: /Highest: \$2\.40 on / });
+  await visible(chart.getByText('$3', { exact: true }), chart.getByText('$0', { exact: true }));
+  const names = chart.getByText(/^[A-Z][a-z]{2} \d+$/);
+  const shown = await names.count();
+  expect(shown).toBeGreaterThan(3);
+  const { width, height } = (await chart.boundingBox()) ?? { width: 0, height: 0 };
+  // The last day is today.
+  await chart.hover({ position: { x: width - 21, y: height / 2 } });
+  await visible(page.getByText(/: \$2\.40$/), page.getByText('2 requests · 0 input tokens'));
+  expect(await Promise.all((await names.all()).map(isUncovered))).toEqual(Array(shown).fill(true));
+  // Nothing was spent in the 90 days before.
+  await hidden(page.getByText(/against/));
+  const today = new Date().toISOString().slice(0, 10);
+  await page.route(
+    ({ pathname, searchParams }) => pathname === '/api/usage' && (searchParams.get('to') ?? today) < today,
+    async (route) => {
+      const answer = await route.fetch();
+      const { data, ...envelope } = await answer.json();
+      const total = { ...data.total, quota: 1_000_000 };
+      await route.fulfill({ response: answer, json: { ...envelope, data: { ...data, total } } });
+    },
+  );
+  await page.goto('/usage');
+  await visible(page.getByText(/^\+20% against [A-Z]/));
 });
 
 test('an amount is the same everywhere, and the newest day and the total of a table stay in view', async ({

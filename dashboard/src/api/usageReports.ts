@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, call } from './client';
 import type { DayRange, DayUsage } from './dailyUsage';
+import { ApiError } from './error';
 import type { components } from './schema';
 import { tokensKey } from './tokenCache';
 
@@ -10,15 +11,23 @@ export type ReportRow = components['schemas']['ReportRowBody'];
 /** Whose tokens: those of the signed-in user, or those of everyone, for administrators. */
 export type UsageScope = 'own' | 'everyone';
 
-interface Options {
+/** What usage is split by. Only everyone's has users. */
+export type UsageSplit = 'model' | 'token' | 'user';
+
+export interface UsageOptions {
   scope?: UsageScope;
   /** Absent for the last 30 days of the server. */
   range?: DayRange;
-  groupBy: 'day' | 'token' | 'user' | 'user,token' | 'model';
   /** Absent for all tokens, also deleted ones. */
   tokenId?: number;
   /** Absent for all users. Only for the scope `everyone`. */
   userId?: number;
+}
+
+type Grouping = 'day' | UsageSplit | 'user,token';
+
+interface Options extends UsageOptions {
+  groupBy: Grouping | `day,${Grouping}`;
 }
 
 function queryOf({ range, groupBy, tokenId, userId }: Options) {
@@ -31,40 +40,74 @@ function queryOf({ range, groupBy, tokenId, userId }: Options) {
   };
 }
 
-/** Usage by day, or by user, token or model with the highest spend first. */
-export function useUsageReport({ scope = 'own', ...options }: Options) {
+function fetchReport({ scope, ...options }: Options, signal: AbortSignal): Promise<Report> {
   const query = queryOf(options);
+  const { user_id, ...own } = query;
+  const answer =
+    scope === 'everyone'
+      ? call(api.GET('/api/admin/usage', { params: { query }, signal }))
+      : call(api.GET('/api/usage', { params: { query: own }, signal }));
+  return answer as Promise<Report>;
+}
+
+function keyOf({ scope, ...options }: UsageOptions, ...rest: string[]) {
+  const place = scope === 'everyone' ? ['admin', 'usage'] : [...tokensKey, 'report'];
+  return [...place, options, ...rest];
+}
+
+/** Usage by day, or by user, token or model with the highest spend first. */
+export function useUsageReport({ groupBy, ...options }: Options) {
   return useQuery({
-    queryKey: scope === 'own' ? [...tokensKey, 'report', query] : ['admin', 'usage', query],
-    queryFn: ({ signal }): Promise<Report> => {
-      const { user_id, ...own } = query;
-      const answer =
-        scope === 'own'
-          ? call(api.GET('/api/usage', { params: { query: own }, signal }))
-          : call(api.GET('/api/admin/usage', { params: { query }, signal }));
-      return answer as Promise<Report>;
+    queryKey: keyOf(options, groupBy),
+    queryFn: ({ signal }) => fetchReport({ ...options, groupBy }, signal),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** The usage of the same days by day, by what it is split by, and by both. */
+export interface SplitReport {
+  split: UsageSplit;
+  days: Report;
+  ranking: Report;
+  /** Absent if it has more rows than the server answers. */
+  both: Report | undefined;
+}
+
+/** Loads all at once, so that they always fit together. */
+export function useSplitReport({ split, ...options }: UsageOptions & { split: UsageSplit }) {
+  return useQuery({
+    queryKey: keyOf(options, 'split', split),
+    queryFn: async ({ signal }): Promise<SplitReport> => {
+      const by = groupingOf(options.scope, split);
+      const [days, ranking, both] = await Promise.all([
+        fetchReport({ ...options, groupBy: 'day' }, signal),
+        fetchReport({ ...options, groupBy: by }, signal),
+        fetchReport({ ...options, groupBy: `day,${by}` }, signal).catch(nothingIfTooLarge),
+      ]);
+      return { split, days, ranking, both };
     },
     placeholderData: keepPreviousData,
   });
+}
+
+function nothingIfTooLarge(error: unknown): undefined {
+  if (error instanceof ApiError && error.code === 'range_too_large') return undefined;
+  throw error;
+}
+
+/** Keys of everyone are named with their owners. */
+function groupingOf(scope: UsageScope | undefined, split: UsageSplit): Grouping {
+  return scope === 'everyone' && split === 'token' ? 'user,token' : split;
 }
 
 export function daysOf({ rows }: Report): DayUsage[] {
   return rows.map((row) => ({ ...row, date: row.date ?? '' }));
 }
 
-/** The address of the usage by day, token and model as CSV. */
-export function usageCsvHref({ start, end }: DayRange): string {
-  return `/api/usage?${new URLSearchParams({ from: start, to: end, group_by: 'day,token,model', format: 'csv' })}`;
-}
-
-/** The address of the usage of everyone, or of one user, by day, user, token and model as CSV. */
-export function allUsageCsvHref({ start, end }: DayRange, userId: number | undefined): string {
-  const params = new URLSearchParams({
-    from: start,
-    to: end,
-    group_by: 'day,user,token,model',
-    format: 'csv',
-  });
-  if (userId !== undefined) params.set('user_id', String(userId));
-  return `/api/admin/usage?${params}`;
+/** The address of the usage by day and by what it is split by, as CSV. */
+export function usageCsvHref({ scope, split, ...options }: UsageOptions & { split: UsageSplit }): string {
+  const query = queryOf({ ...options, groupBy: `day,${groupingOf(scope, split)}` });
+  const params = new URLSearchParams({ format: 'csv' });
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, value);
+  return `${scope === 'everyone' ? '/api/admin/usage' : '/api/usage'}?${params}`;
 }

@@ -11,6 +11,14 @@ const day = new Intl.DateTimeFormat(locale, {
   timeZone: 'UTC',
 });
 
+const monthDayAndYear = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
+
+/** "Nov 1 – 7" for the days from "2026-11-01" to "2026-11-07", with the year if it is not that of `today`. */
+export function formatDays(start: string, end: string, today: string): string {
+  const format = start.slice(0, 4) === today.slice(0, 4) ? monthAndDay : monthDayAndYear;
+  return format.formatRange(Date.parse(start), Date.parse(end));
+}
+
 /** "Sat" for "2026-11-21". */
 export function formatWeekday(date: string): string {
   return weekday.format(Date.parse(date));

@@ -2,7 +2,7 @@ import type { CSSVariablesResolver } from '@mantine/core';
 
 /**
  * Replaces Mantine colours that do not reach WCAG AA, and adds the page background and five status colours, each with a
- * background tint.
+ * background tint, and the colours of series in charts. These have a contrast of 3:1 to the surface (WCAG 1.4.11).
  */
 export const cssVariablesResolver: CSSVariablesResolver = (theme) => ({
   variables: {},
@@ -23,6 +23,12 @@ export const cssVariablesResolver: CSSVariablesResolver = (theme) => ({
     '--km-bad-tint': '#fce6e4',
     '--km-info': '#0d5c64',
     '--km-info-tint': '#ddf0f1',
+    '--km-series-1': '#12727b',
+    '--km-series-2': '#c2780c',
+    '--km-series-3': '#5a62c4',
+    '--km-series-4': '#b83b66',
+    '--km-series-5': '#5f8b22',
+    '--km-series-other': '#8a959a',
   },
   dark: {
     '--mantine-color-dimmed': '#9ba7ab',
@@ -48,5 +54,11 @@ export const cssVariablesResolver: CSSVariablesResolver = (theme) => ({
     '--km-bad-tint': '#42211f',
     '--km-info': '#86c8cd',
     '--km-info-tint': '#163438',
+    '--km-series-1': '#5fb5bc',
+    '--km-series-2': '#e0a84a',
+    '--km-series-3': '#9aa0f0',
+    '--km-series-4': '#e5849f',
+    '--km-series-5': '#a3c468',
+    '--km-series-other': '#7c888d',
   },
 });

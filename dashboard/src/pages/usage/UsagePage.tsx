@@ -1,20 +1,21 @@
-import { Anchor, Skeleton, Stack } from '@mantine/core';
+import { Anchor, Group, Skeleton, Stack } from '@mantine/core';
 import { Link } from 'wouter';
 import { useStatus } from '../../api/status';
-import { type ReportRow, usageCsvHref, useUsageReport } from '../../api/usageReports';
+import type { ReportRow, UsageSplit } from '../../api/usageReports';
 import { PageHeader } from '../../shared/PageHeader';
-import { CsvButton } from '../../shared/usage/CsvButton';
-import { ModelRanking } from '../../shared/usage/ModelRanking';
 import { RangeFields } from '../../shared/usage/RangeFields';
-import { Ranking } from '../../shared/usage/Ranking';
 import { RefusedRequests } from '../../shared/usage/RefusedRequests';
 import { RequestHistory } from '../../shared/usage/RequestHistory';
 import { todayIn } from '../../shared/usage/range';
-import { SpendByDay } from '../../shared/usage/SpendByDay';
+import { SplitControl } from '../../shared/usage/SplitControl';
+import { rowName } from '../../shared/usage/splitNames';
+import { UsageReport } from '../../shared/usage/UsageReport';
 import { useRange } from '../../shared/usage/useRange';
+import { useSplit } from '../../shared/usage/useSplit';
 import { texts } from '../../texts';
 
 const words = texts.usage;
+const splits: UsageSplit[] = ['model', 'token'];
 
 export default function UsagePage() {
   const { data: status } = useStatus();
@@ -39,21 +40,22 @@ function keyLink({ token_id, token_name }: Pick<ReportRow, 'token_id' | 'token_n
 function Usage({ timeZone }: { timeZone: string }) {
   const today = todayIn(timeZone, new Date());
   const { state, range, setState } = useRange(today);
-  const byDay = useUsageReport({ range, groupBy: 'day' });
-  const byToken = useUsageReport({ range, groupBy: 'token' });
-  const byModel = useUsageReport({ range, groupBy: 'model' });
+  const { split, setSplit } = useSplit(splits);
   return (
     <>
-      <PageHeader
-        title={words.title}
-        description={words.description}
-        actions={<CsvButton href={usageCsvHref(range)} />}
-      />
+      <PageHeader title={words.title} description={words.description} />
       <Stack gap="md">
-        <RangeFields today={today} state={state} onChange={setState} />
-        <SpendByDay report={byDay} today={today} timeZone={timeZone} />
-        <Ranking title={words.ranking} header={words.key} report={byToken} name={keyLink} />
-        <ModelRanking report={byModel} />
+        <Group gap="sm" align="flex-start">
+          <RangeFields today={today} state={state} onChange={setState} />
+          <SplitControl splits={splits} split={split} onChange={setSplit} />
+        </Group>
+        <UsageReport
+          range={range}
+          split={split}
+          today={today}
+          timeZone={timeZone}
+          name={(row) => (row.token_id == null ? rowName(row, 'model', 'own') : keyLink(row))}
+        />
         <RefusedRequests range={range} name={keyLink} />
         <RequestHistory range={range} name={keyLink} />
       </Stack>

@@ -4,6 +4,9 @@ import classes from './BarChart.module.css';
 import { barLabels, WEEKDAYS_UP_TO } from './chartLabels';
 import { valueAxis } from './valueAxis';
 
+/** Bars of fewer pixels have no lines between their parts. */
+const THIN = 8;
+
 export interface BarPart {
   units: number;
   color: string;
@@ -33,7 +36,8 @@ export function BarChart({ bars, label, today, pointed, onPoint }: Props) {
   const { ref, width } = useWidth();
   const sums = bars.map(({ parts }) => parts.reduce((sum, { units }) => sum + units, 0));
   const { top, ticks } = valueAxis(Math.max(0, ...sums));
-  const labels = barLabels(bars.length, (width ?? 0) / bars.length, today);
+  const barWidth = (width ?? 0) / bars.length;
+  const labels = barLabels(bars.length, barWidth, today);
   const hasDates = bars.length > WEEKDAYS_UP_TO || undefined;
   const style = (units: number) => ({ '--share': top > 0 ? units / top : 0 }) as CSSProperties;
 
@@ -56,6 +60,7 @@ export function BarChart({ bars, label, today, pointed, onPoint }: Props) {
         ref={ref}
         className={classes.plot}
         data-dates={hasDates}
+        data-thin={barWidth < THIN || undefined}
         onPointerMove={point}
         onPointerDown={point}
         onPointerLeave={({ pointerType }) => pointerType === 'mouse' && onPoint(undefined)}

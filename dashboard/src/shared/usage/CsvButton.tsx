@@ -1,9 +1,8 @@
 import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import { texts } from '../../texts';
 
 /** Downloads a report as CSV. */
-export function CsvButton({ href, label }: { href: string; label?: string }) {
+export function CsvButton({ href, label }: { href: string; label: string }) {
   return (
     <Button
       component="a"
@@ -12,7 +11,7 @@ export function CsvButton({ href, label }: { href: string; label?: string }) {
       variant="default"
       leftSection={<IconDownload size={18} stroke={1.6} />}
     >
-      {label ?? texts.key.usage.export}
+      {label}
     </Button>
   );
 }

@@ -1,16 +1,15 @@
 import { Progress, Text, Title } from '@mantine/core';
 import { IconChartBar } from '@tabler/icons-react';
-import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Report } from '../../api/usageReports';
 import { formatCompact } from '../../format/compact';
 import { formatInteger } from '../../format/locale';
 import { texts } from '../../texts';
-import type { Column } from '../DataTable';
+import { type Column, DataTable } from '../DataTable';
 import { EmptyState } from '../EmptyState';
-import { LoadedTable } from '../LoadedTable';
 import { Money } from '../Money';
 import { MAX_RANKS, type Ranked, ranked } from './ranked';
+import { rowKey } from './series';
 
 const words = texts.usage;
 
@@ -18,26 +17,24 @@ interface Props {
   title: string;
   /** The header of the names. */
   header: string;
-  report: UseQueryResult<Report>;
+  report: Report;
   /** The name of a row, with a link if it has a page. */
   name: (row: Ranked) => ReactNode;
 }
 
 /** A report by user, token or model, the highest spend first. */
-export function Ranking({ title, header, report: { data, error, refetch }, name }: Props) {
-  const hidden = data ? data.rows.length - MAX_RANKS : 0;
+export function Ranking({ title, header, report, name }: Props) {
+  const hidden = report.rows.length - MAX_RANKS;
   return (
     <section>
       <Title order={2} mb="md">
         {title}
       </Title>
-      <LoadedTable
-        error={error}
-        onRetry={refetch}
+      <DataTable
         label={title}
         columns={[rank, { key: 'name', header, place: 'title', cell: name }, ...figures]}
-        rows={data && ranked(data)}
-        rowKey={({ user_id, token_id, model }) => `${user_id} ${token_id} ${model}`}
+        rows={ranked(report)}
+        rowKey={rowKey}
         empty={<EmptyState icon={IconChartBar} {...words.empty} />}
       />
       {hidden > 0 && (

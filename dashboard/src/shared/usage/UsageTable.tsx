@@ -1,21 +1,34 @@
 import { Table, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import type { DayUsage } from '../../api/dailyUsage';
 import { formatDate } from '../../format/calendar';
 import { formatInteger } from '../../format/locale';
-import { formatUsd, roundingGap } from '../../format/money';
-import { newestFirst, type Totals, totalsOf, unitsOf } from '../../format/usage';
+import { formatUsd } from '../../format/money';
+import { type Totals, totalsOf, unitsOf } from '../../format/usage';
 import { texts } from '../../texts';
 import { Money } from '../Money';
 import { useScrollRegion } from '../useScrollRegion';
+import { tableGap } from './rounding';
+import { Swatch } from './Swatch';
+import type { NamedSeries } from './series';
 import classes from './UsageTable.module.css';
 
 const words = texts.key.usage;
 
+interface Props {
+  daily: DayUsage[];
+  /** A column each, after the total of the day. */
+  series?: NamedSeries[];
+}
+
 /** The newest day comes first, because people look for it. The total stays in view when the days scroll. */
-export function UsageTable({ daily }: { daily: DayUsage[] }) {
+export function UsageTable({ daily, series = [] }: Props) {
   const scrollRegion = useScrollRegion(words.table);
-  const days = newestFirst(daily);
-  const gap = roundingGap(days.map(({ usd }) => unitsOf(usd)));
+  const rows = daily.map((day, index) => ({ day, parts: series.map(({ units }) => units[index] ?? 0) }));
+  const gap = tableGap(
+    daily.map(({ usd }) => unitsOf(usd)),
+    series.map(({ units }) => units),
+  );
   return (
     <div>
       <div {...scrollRegion} style={{ ...scrollRegion.style, maxHeight: '30rem' }} className={classes.region}>
@@ -23,51 +36,66 @@ export function UsageTable({ daily }: { daily: DayUsage[] }) {
           <Table.Thead>
             <Table.Tr>
               <Table.Th scope="col">{words.date}</Table.Th>
-              <Table.Th scope="col" ta="right">
-                {words.usd}
-              </Table.Th>
-              <Table.Th scope="col" ta="right">
-                {words.requests}
-              </Table.Th>
-              <Table.Th scope="col" ta="right">
-                {words.promptTokens}
-              </Table.Th>
-              <Table.Th scope="col" ta="right">
-                {words.completionTokens}
-              </Table.Th>
+              <Header>{series.length > 0 ? words.total : words.usd}</Header>
+              {series.map(({ key, name, color }) => (
+                <Header key={key}>
+                  <span className={classes.series} title={name}>
+                    <Swatch color={color} /> <span className={classes.name}>{name}</span>
+                  </span>
+                </Header>
+              ))}
+              <Header>{words.requests}</Header>
+              <Header>{words.promptTokens}</Header>
+              <Header>{words.completionTokens}</Header>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {days.map((day) => (
-              <Figures key={day.date} name={formatDate(day.date)} figures={totalsOf([day])} />
+            {rows.toReversed().map(({ day, parts }) => (
+              <Figures key={day.date} name={formatDate(day.date)} figures={totalsOf([day])} parts={parts} />
             ))}
           </Table.Tbody>
           <Table.Tfoot>
-            <Figures name={words.total} figures={totalsOf(daily)} />
+            <Figures name={words.total} figures={totalsOf(daily)} parts={series.map(({ total }) => total)} />
           </Table.Tfoot>
         </Table>
       </div>
-      {gap !== 0 && (
+      {gap > 0 && (
         <Text size="sm" c="dimmed" mt="xs">
-          {texts.usage.rounding(formatUsd(Math.abs(gap)), gap > 0)}
+          {texts.usage.rounding(formatUsd(gap))}
         </Text>
       )}
     </div>
   );
 }
 
+function Header({ children }: { children: ReactNode }) {
+  return (
+    <Table.Th scope="col" ta="right">
+      {children}
+    </Table.Th>
+  );
+}
+
 interface FiguresProps {
   name: string;
   figures: Totals;
+  /** The amounts of the series. */
+  parts: number[];
 }
 
-function Figures({ name, figures }: FiguresProps) {
+function Figures({ name, figures, parts }: FiguresProps) {
   return (
     <Table.Tr>
       <Table.Th scope="row">{name}</Table.Th>
       <Table.Td ta="right">
-        <Money units={figures.units} />
+        <Money units={figures.units} fw={parts.length > 0 ? 600 : undefined} />
       </Table.Td>
+      {parts.map((units, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the columns have an order and nothing else
+        <Table.Td key={index} ta="right">
+          <Money units={units} />
+        </Table.Td>
+      ))}
       <Table.Td ta="right">{formatInteger(figures.requests)}</Table.Td>
       <Table.Td ta="right">{formatInteger(figures.promptTokens)}</Table.Td>
       <Table.Td ta="right">{formatInteger(figures.completionTokens)}</Table.Td>

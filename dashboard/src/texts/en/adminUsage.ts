@@ -3,6 +3,4 @@ export const adminUsage = {
   description: 'What all keys of all users spend, deleted ones included.',
   user: 'User',
   allUsers: 'All users',
-  users: 'Users by spend',
-  keys: 'Keys by spend',
 };

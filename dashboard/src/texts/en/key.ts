@@ -30,7 +30,6 @@ export const key = {
     noRetry: 'Doesn’t retry in other groups',
   },
   usage: {
-    title: 'Daily usage',
     range: 'Date range',
     ranges: {
       today: 'Today',
@@ -51,7 +50,6 @@ export const key = {
     },
     zone: (zone: string) => `Days in ${zone}`,
     asOf: 'Updated',
-    export: 'Export CSV',
     table: 'Usage by day',
     date: 'Date',
     usd: 'USD',

@@ -9,8 +9,6 @@ export const usage = {
   spent: 'Spent',
   requests: 'Requests',
   tokens: 'Tokens',
-  ranking: 'Keys by spend',
-  models: 'Models by spend',
   model: 'Model',
   noModel: 'No model named',
   rank: 'Rank',
@@ -19,8 +17,15 @@ export const usage = {
   percent: (percent: string) => `${percent}% of the spend`,
   hiddenRanks: (shown: string, hidden: string) =>
     `The ${shown} with the highest spend. The export also has the other ${hidden}.`,
-  rounding: (usd: string, more: boolean) =>
-    `Rounding: the amounts above add up to ${usd} ${more ? 'more' : 'less'} than the total.`,
+  rounding: (usd: string) => `Rounding: sums of these amounts can differ from their totals by up to ${usd}.`,
+  total: (usd: string) => `${usd} spent`,
+  against: (change: string, days: string) => `${change} against ${days}`,
+  other: 'Other',
+  split: 'Split by',
+  splits: { model: 'Model', token: 'Key', user: 'User' },
+  rankings: { model: 'Models by spend', token: 'Keys by spend', user: 'Users by spend' },
+  csv: { model: 'CSV by day and model', token: 'CSV by day and key', user: 'CSV by day and user' },
+  tooManyRows: 'Too much to split by day. Pick fewer days, or look at one user.',
   empty: { title: 'No usage', hint: 'No key was used on these days.' },
   requestHistory: {
     title: 'Requests',

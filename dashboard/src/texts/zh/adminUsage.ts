@@ -5,6 +5,4 @@ export const adminUsage: Texts['adminUsage'] = {
   description: '所有用户的全部令牌的消费，包括已删除的令牌。',
   user: '用户',
   allUsers: '全部用户',
-  users: '用户消费排名',
-  keys: '令牌消费排名',
 };

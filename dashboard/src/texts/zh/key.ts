@@ -31,7 +31,6 @@ export const key: Texts['key'] = {
     noRetry: '不跨分组重试',
   },
   usage: {
-    title: '每日用量',
     range: '日期范围',
     ranges: {
       today: '今天',
@@ -52,7 +51,6 @@ export const key: Texts['key'] = {
     },
     zone: (zone: string) => `按 ${zone} 时区计日`,
     asOf: '更新于',
-    export: '导出 CSV',
     table: '按日用量',
     date: '日期',
     usd: '美元',

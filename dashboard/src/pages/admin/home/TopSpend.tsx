@@ -20,7 +20,7 @@ export function TopUsers() {
   return (
     <Block
       title={words.users.title}
-      href={ALL}
+      href={`${ALL}&by=user`}
       linkLabel={words.users.all}
       data={data && ranked(data, ROWS)}
       error={error}
@@ -46,7 +46,7 @@ export function TopKeys() {
   return (
     <Block
       title={words.keys.title}
-      href={ALL}
+      href={`${ALL}&by=token`}
       linkLabel={words.keys.all}
       data={data && ranked(data, ROWS)}
       error={error}

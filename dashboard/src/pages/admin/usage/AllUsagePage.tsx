@@ -1,17 +1,17 @@
 import { Group, Skeleton, Stack } from '@mantine/core';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../../../api/status';
-import { allUsageCsvHref, type ReportRow, useUsageReport } from '../../../api/usageReports';
+import type { ReportRow, UsageSplit } from '../../../api/usageReports';
 import { PageHeader } from '../../../shared/PageHeader';
-import { CsvButton } from '../../../shared/usage/CsvButton';
-import { ModelRanking } from '../../../shared/usage/ModelRanking';
 import { RangeFields } from '../../../shared/usage/RangeFields';
-import { Ranking } from '../../../shared/usage/Ranking';
 import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
 import { RequestHistory } from '../../../shared/usage/RequestHistory';
 import { todayIn } from '../../../shared/usage/range';
-import { SpendByDay } from '../../../shared/usage/SpendByDay';
+import { SplitControl } from '../../../shared/usage/SplitControl';
+import { rowName } from '../../../shared/usage/splitNames';
+import { UsageReport } from '../../../shared/usage/UsageReport';
 import { useRange } from '../../../shared/usage/useRange';
+import { useSplit } from '../../../shared/usage/useSplit';
 import { texts } from '../../../texts';
 import { readId } from '../shared/id';
 import { TokenLink, UserLink } from '../shared/links';
@@ -19,6 +19,8 @@ import { withFilters } from '../shared/listQuery';
 import { UserSelect } from '../shared/UserSelect';
 
 const words = texts.adminUsage;
+const splitsOfUser: UsageSplit[] = ['model', 'token'];
+const splitsOfAll: UsageSplit[] = [...splitsOfUser, 'user'];
 
 /** Links below each other, large enough to be tapped (WCAG 2.5.8). */
 const target = { display: 'inline-block', lh: '24px' } as const;
@@ -49,23 +51,24 @@ function keyAndOwner({ token_id, token_name, user_id, username }: KeyOfUser) {
   );
 }
 
+/** A row has what the report is split by. */
+function nameOf(row: ReportRow) {
+  if (row.token_id != null) return keyAndOwner(row);
+  if (row.user_id != null) return <UserLink id={row.user_id} name={row.username} fw={600} />;
+  return rowName(row, 'model', 'everyone');
+}
+
 function AllUsage({ timeZone }: { timeZone: string }) {
   const today = todayIn(timeZone, new Date());
   const { state, range, setState } = useRange(today);
   const [params, setParams] = useSearchParams();
   const userId = readId(params.get('user_id'));
   const options = { scope: 'everyone', range, userId } as const;
-  const byDay = useUsageReport({ ...options, groupBy: 'day' });
-  const byUser = useUsageReport({ ...options, groupBy: 'user' });
-  const byToken = useUsageReport({ ...options, groupBy: 'user,token' });
-  const byModel = useUsageReport({ ...options, groupBy: 'model' });
+  const splits = userId === undefined ? splitsOfAll : splitsOfUser;
+  const { split, setSplit } = useSplit(splits);
   return (
     <>
-      <PageHeader
-        title={words.title}
-        description={words.description}
-        actions={<CsvButton href={allUsageCsvHref(range, userId)} />}
-      />
+      <PageHeader title={words.title} description={words.description} />
       <Stack gap="md">
         <Group gap="sm" align="flex-start">
           <RangeFields today={today} state={state} onChange={setState} />
@@ -78,20 +81,11 @@ function AllUsage({ timeZone }: { timeZone: string }) {
               setParams((current) => withFilters(current, { user_id }), { replace: true })
             }
           />
+          <SplitControl splits={splits} split={split} onChange={setSplit} />
         </Group>
-        <SpendByDay report={byDay} today={today} timeZone={timeZone} />
-        {userId === undefined && (
-          <Ranking
-            title={words.users}
-            header={words.user}
-            report={byUser}
-            name={({ user_id, username }) => <UserLink id={user_id} name={username} fw={600} />}
-          />
-        )}
-        <Ranking title={words.keys} header={texts.usage.key} report={byToken} name={keyAndOwner} />
-        <ModelRanking report={byModel} />
-        <RefusedRequests scope="everyone" range={range} userId={userId} name={keyAndOwner} />
-        <RequestHistory scope="everyone" range={range} userId={userId} name={keyAndOwner} />
+        <UsageReport {...options} split={split} today={today} timeZone={timeZone} name={nameOf} />
+        <RefusedRequests {...options} name={keyAndOwner} />
+        <RequestHistory {...options} name={keyAndOwner} />
       </Stack>
     </>
   );

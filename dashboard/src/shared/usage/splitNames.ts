@@ -1,0 +1,18 @@
+import type { ReportRow, UsageScope, UsageSplit } from '../../api/usageReports';
+import { texts } from '../../texts';
+
+const words = texts.usage;
+
+/** The name of a model, key or user; a key of everyone is named with its owner. Absent rows are all others. */
+export function rowName(row: ReportRow | undefined, split: UsageSplit, scope: UsageScope): string {
+  if (!row) return words.other;
+  const { model, token_name, username } = row;
+  switch (split) {
+    case 'model':
+      return model || words.noModel;
+    case 'user':
+      return username ?? '';
+    case 'token':
+      return scope === 'everyone' ? `${token_name} · ${username}` : (token_name ?? '');
+  }
+}

@@ -31,6 +31,7 @@ export function KeyDetails({ id }: { id: number }) {
   if (!token) {
     return <DetailsPending title={words.title} back={back} error={error} onRetry={refetch} />;
   }
+  const isUsed = token.used_quota > 0;
   return (
     <>
       <PageHeader
@@ -65,8 +66,10 @@ export function KeyDetails({ id }: { id: number }) {
         <LockedAlert token={token} />
         <AccountLimitAlert />
         <KeyFacts token={token} maskedKey={<MaskedKey token={token} actions={actions} />} />
-        <UseSection token={token} />
+        {/* The examples come first until the key is used. */}
+        {!isUsed && <UseSection token={token} />}
         <UsageSection token={token} />
+        {isUsed && <UseSection token={token} />}
       </Stack>
       {dialogs}
     </>

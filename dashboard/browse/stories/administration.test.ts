@@ -81,6 +81,33 @@ test('an administrator limits what an account spends in a month', async ({ visit
   expect(await violations(owner.locator('main'))).toEqual([]);
 });
 
+test('the group of an account is one of the settings, and a refusal is at its field', async ({
+  visit,
+  root,
+}) => {
+  const carl = await createUser(root, 'carl');
+  const page = await visit({
+    as: ROOT,
+    path: `/admin/users?keyword=${carl.username}`,
+    expected: [/^400 PATCH \/api\/admin\/users/],
+  });
+  await page.getByRole('button', { name: `Actions for ${carl.username}` }).click();
+  await page.getByRole('menuitem', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog', { name: `Edit ${carl.username}` });
+  const group = dialog.getByRole('combobox', { name: 'Group' });
+  await group.click();
+  expect(await page.getByRole('option').allInnerTexts()).toEqual(['default']);
+  await page.getByRole('option', { name: 'default' }).click();
+
+  // The settings changed after the page was loaded.
+  const refusal = { success: false, message: '`group` must be one of vip', error: 'invalid_group' };
+  await page.route('**/api/admin/users/*', (route) => route.fulfill({ status: 400, json: refusal }));
+  await dialog.getByLabel('Display name').fill('Carl');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await visible(dialog.getByText('This group isn’t available. Choose another one.', { exact: true }));
+  await eventually(() => group.evaluate((input) => input === document.activeElement)).toBe(true);
+});
+
 test('a user requests access, is refused, requests again and is approved', async ({ visit, root }) => {
   const dina = await createUser(root, 'dina', { token_api_enabled: false });
   const asking = await visit({ as: dina });

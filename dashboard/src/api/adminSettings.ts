@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, call } from './client';
 import type { components } from './schema';
 
+export type Settings = components['schemas']['SettingsBody'];
 export type Setting = components['schemas']['SettingBody'];
 export type GroupSetting = components['schemas']['GroupSettingBody'];
 

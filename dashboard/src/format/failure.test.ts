@@ -9,8 +9,8 @@ describe('failureText', () => {
   });
 
   it('adds the message of the API where it names details', () => {
-    expect(failureText(new ApiError(400, 'invalid_group', 'the groups are `a` and `b`'))).toBe(
-      `${texts.errors.invalid_group} The groups are “a” and “b”.`,
+    expect(failureText(new ApiError(400, 'invalid_expiry', 'the time is `a` or `b`'))).toBe(
+      `${texts.errors.invalid_expiry} The time is “a” or “b”.`,
     );
   });
 

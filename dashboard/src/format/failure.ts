@@ -15,7 +15,6 @@ const DETAILED: ReadonlySet<string> = new Set<ErrorCode>([
   'invalid_usd',
   'invalid_period_limit',
   'invalid_rate_limit',
-  'invalid_group',
   'invalid_ids',
   'invalid_text',
   'invalid_max_tokens',

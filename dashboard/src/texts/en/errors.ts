@@ -29,7 +29,7 @@ export const errors = {
   invalid_rate_limit: 'A rate limit isn’t possible.',
   invalid_models: `Use at most ${formatInteger(limits.models)} models, with names of up to ${limits.model_characters} characters and * only at the end.`,
   invalid_ips: `Enter up to ${limits.addresses} IP addresses or CIDR ranges, one per line.`,
-  invalid_group: 'This group isn’t available.',
+  invalid_group: 'This group isn’t available. Choose another one.',
   invalid_status: 'The status must be enabled or disabled.',
   invalid_ids: 'Too many at once. Select fewer.',
   invalid_username: `Use ${username.minLength} to ${username.maxLength} letters and digits of one alphabet, without spaces.`,

@@ -28,7 +28,7 @@ export const errors: Texts['errors'] = {
   invalid_rate_limit: '速率限制无效。',
   invalid_models: `最多 ${formatInteger(limits.models)} 个模型，每个名称最多 ${limits.model_characters} 个字符，* 只能在末尾。`,
   invalid_ips: `最多 ${limits.addresses} 个 IP 地址或 CIDR 网段，每行一个。`,
-  invalid_group: '此分组不可用。',
+  invalid_group: '此分组不可用，请选择其他分组。',
   invalid_status: '状态只能是启用或禁用。',
   invalid_ids: '一次选择得太多，请减少数量。',
   invalid_username: `请使用 ${username.minLength} 到 ${username.maxLength} 个同一种文字的字母和数字，不含空格。`,

@@ -11,7 +11,7 @@ import { PasswordField } from './PasswordField';
 import { isTooShort, noPassword } from './password';
 import { assignableRoles } from './permissions';
 import { UserFields } from './UserFields';
-import { emptyUserForm, limitError, newUserOf } from './userForm';
+import { emptyUserForm, limitError, newUserOf, userRefusals } from './userForm';
 
 const words = texts.adminUsers.createDialog;
 const { fields } = texts.adminUsers;
@@ -55,6 +55,7 @@ function CreateUserForm({ onDone, onCancel }: FormProps) {
       wallet: walletError(wallet),
     }),
     mutation: create,
+    refusals: userRefusals,
     send: ({ username, password, wallet, ...user }) =>
       create.mutate(newUserOf(user, username, password.text, readWallet(wallet).units), {
         onSuccess: (created) => {

@@ -12,7 +12,7 @@ import { texts } from '../../../texts';
 import { assignableRoles, mayLockOut } from './permissions';
 import type { UserDialogProps } from './UserDialogs';
 import { UserFields } from './UserFields';
-import { limitError, type UserForm, userFormOf, userPatchOf } from './userForm';
+import { limitError, type UserForm, userFormOf, userPatchOf, userRefusals } from './userForm';
 
 const words = texts.adminUsers.editDialog;
 
@@ -36,6 +36,7 @@ function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
       ),
     }),
     mutation: edit,
+    refusals: userRefusals,
     send,
   });
 

@@ -1,11 +1,11 @@
-import { Autocomplete, Select, SimpleGrid, Switch, TextInput } from '@mantine/core';
+import { Select, SimpleGrid, Switch, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
 import type { Role, User } from '../../../api/session';
 import { useStatus } from '../../../api/status';
-import { useGroups } from '../../../api/tokenOptions';
 import { roleName } from '../../../format/role';
 import { texts } from '../../../texts';
+import { GroupSelect } from './GroupSelect';
 import { isEnabledByRole } from './permissions';
 import type { UserForm } from './userForm';
 
@@ -22,7 +22,6 @@ interface Props {
 const words = texts.adminUsers.fields;
 
 export function UserFields({ form, roles, user, children }: Props) {
-  const groups = useGroups();
   const status = useStatus();
   const isOpenToAll = status.data !== undefined && status.data.token_api !== 'by_request';
   const { role } = form.values;
@@ -49,12 +48,7 @@ export function UserFields({ form, roles, user, children }: Props) {
             }}
           />
         )}
-        <Autocomplete
-          label={words.group}
-          placeholder={user ? undefined : words.defaultGroup}
-          data={Object.keys(groups.data ?? {})}
-          {...form.getInputProps('group')}
-        />
+        <GroupSelect present={user?.group} {...form.getInputProps('group')} />
         <TextInput
           label={words.limit}
           placeholder={words.limitDefault}

@@ -1,6 +1,7 @@
 import type { NewUser, UserPatch } from '../../../api/adminUsers';
 import { requestLimits, roles } from '../../../api/serverLimits';
 import type { Role, User } from '../../../api/session';
+import { atField } from '../../../shared/form/atField';
 import {
   changedLimits,
   emptyPeriods,
@@ -60,6 +61,14 @@ export function readLimit(typed: string): number | undefined {
 export function limitError(typed: string): string | undefined {
   return readLimit(typed) === undefined ? texts.adminUsers.fields.limitError : undefined;
 }
+
+/** The fields at which the server refuses what only it can check. */
+export const userRefusals = atField({
+  invalid_username: 'username',
+  username_taken: 'username',
+  invalid_email: 'email',
+  invalid_group: 'group',
+});
 
 /** Leaves out empty fields, for which the server has defaults. */
 export function newUserOf(form: UserForm, username: string, password: string, quota?: number): NewUser {

@@ -4,7 +4,7 @@ import { eventually } from '../harness/eventually';
 import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
-test('an administrator creates an account, and its owner signs in', async ({ visit }) => {
+test('an administrator creates an account, and its owner signs in', async ({ visit, site }) => {
   const page = await visit({ as: ROOT });
   await page.getByRole('link', { name: 'Users' }).click();
   await page.getByRole('button', { name: 'New user' }).click();
@@ -12,15 +12,22 @@ test('an administrator creates an account, and its owner signs in', async ({ vis
   const username = `carl-${process.pid}`;
   await form.getByLabel('Username').fill(username);
   await form.getByRole('button', { name: 'Generate' }).click();
+  await form.getByRole('button', { name: 'Copy password' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+    await form.getByLabel('Password', { exact: true }).inputValue(),
+  );
   await form.getByLabel('Display name').fill('Carl Friedrich');
   await form.getByLabel('Starting balance (USD)').fill('7.25');
   await form.getByLabel('Can create API keys').check();
   await form.getByRole('button', { name: 'Create user' }).click();
 
-  const shown = page.getByRole('dialog', { name: `Password for ${username}` });
+  const shown = page.getByRole('dialog', { name: `Sign-in details for ${username}` });
+  await visible(shown.getByText('It is shown only once'));
   await shown.getByRole('button', { name: 'Copy', exact: true }).click();
   await visible(shown.getByRole('button', { name: 'Copied' }));
-  const password = await page.evaluate(() => navigator.clipboard.readText());
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toMatch(new RegExp(`^Address: ${site}\nUsername: ${username}\nPassword: \\S+$`));
+  const password = copied.split('Password: ')[1] ?? '';
   await shown.getByRole('button', { name: 'Done' }).click();
   await hidden(shown);
   await visible(page.getByRole('row', { name: username }).getByText('$7.25'));

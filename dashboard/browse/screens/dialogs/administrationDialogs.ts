@@ -21,7 +21,7 @@ async function visitAsRoot(walk: DialogWalk, visit: Visit): Promise<Page> {
 /** The dialogs about users. */
 export async function walkUserDialogs(walk: DialogWalk, visit: Visit) {
   const { adminUsers, common } = walk.look.texts;
-  const { createDialog, menu, password } = adminUsers;
+  const { createDialog, handOver, menu, password } = adminUsers;
   const page = await visitAsRoot(walk, visit);
   const done = { button: common.secret.done };
 
@@ -36,7 +36,7 @@ export async function walkUserDialogs(walk: DialogWalk, visit: Visit) {
   await form.getByLabel(adminUsers.fields.username).fill(USERNAME);
   await form.getByRole('button', { name: password.generate }).click();
   await form.getByRole('button', { name: createDialog.submit }).click();
-  await walk.dialog(page, create, createDialog.passwordOf(USERNAME), done);
+  await walk.dialog(page, create, handOver.title(USERNAME), done);
 
   await walk.menu(page, 'pages/admin/users/UserMenu.tsx', menu.label(USERNAME));
   const choose = async (item: string) => {
@@ -72,7 +72,7 @@ export async function walkUserDialogs(walk: DialogWalk, visit: Visit) {
   await choose(menu.password);
   await set.getByRole('button', { name: password.generate }).click();
   await set.getByRole('button', { name: adminUsers.passwordDialog.submit }).click();
-  await walk.dialog(page, passwordDialog, createDialog.passwordOf(USERNAME), done);
+  await walk.dialog(page, passwordDialog, handOver.title(USERNAME), done);
 }
 
 /** The dialogs about requests, gateways and the audit log. */

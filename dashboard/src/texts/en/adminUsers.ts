@@ -67,14 +67,19 @@ export const adminUsers = {
     label: 'Password',
     hint: `${password.minLength} to ${password.maxLength} characters`,
     generate: 'Generate',
+    copy: 'Copy password',
     tooShort: `Enter at least ${password.minLength} characters.`,
   },
   createDialog: {
     title: 'New user',
     submit: 'Create user',
     done: (username: string) => `Created ${username}.`,
-    passwordOf: (username: string) => `Password for ${username}`,
-    passwordHint: 'Share it privately. You won’t see it again. If it gets lost, set a new one.',
+  },
+  handOver: {
+    title: (username: string) => `Sign-in details for ${username}`,
+    hint: 'Send this privately. It is shown only once; if the password gets lost, set a new one.',
+    text: (address: string, username: string, password: string) =>
+      `Address: ${address}\nUsername: ${username}\nPassword: ${password}`,
   },
   editDialog: {
     title: (username: string) => `Edit ${username}`,

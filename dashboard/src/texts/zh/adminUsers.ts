@@ -68,14 +68,19 @@ export const adminUsers: Texts['adminUsers'] = {
     label: '密码',
     hint: `${password.minLength} 到 ${password.maxLength} 个字符`,
     generate: '生成',
+    copy: '复制密码',
     tooShort: `请至少输入 ${password.minLength} 个字符。`,
   },
   createDialog: {
     title: '新建用户',
     submit: '创建用户',
     done: (username: string) => `已创建 ${username}。`,
-    passwordOf: (username: string) => `${username} 的密码`,
-    passwordHint: '请私下交给对方。密码只显示这一次，丢失后请重新设置。',
+  },
+  handOver: {
+    title: (username: string) => `${username} 的登录信息`,
+    hint: '请私下发送。这些信息只显示一次；如果密码丢失，请设置新密码。',
+    text: (address: string, username: string, password: string) =>
+      `地址：${address}\n用户名：${username}\n密码：${password}`,
   },
   editDialog: {
     title: (username: string) => `编辑 ${username}`,

@@ -11,35 +11,28 @@ import { PasswordField } from './PasswordField';
 import { isTooShort, noPassword } from './password';
 import { assignableRoles } from './permissions';
 import { UserFields } from './UserFields';
+import { type Account, useHandOver } from './useHandOver';
 import { emptyUserForm, limitError, newUserOf, userRefusals } from './userForm';
 
 const words = texts.adminUsers.createDialog;
 const { fields } = texts.adminUsers;
 
-interface GeneratedPassword {
-  username: string;
-  password: string;
-}
-
 export function CreateUserDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const handOver = useHandOver();
   return (
-    <SecretFormDialog<GeneratedPassword>
+    <SecretFormDialog<Account>
       opened={opened}
       onClose={onClose}
       title={words.title}
       size="lg"
       form={(onDone) => <CreateUserForm onDone={onDone} onCancel={onClose} />}
-      secret={(created) => ({
-        title: words.passwordOf(created?.username ?? ''),
-        hint: words.passwordHint,
-        secret: created?.password,
-      })}
+      secret={handOver}
     />
   );
 }
 
 interface FormProps {
-  onDone: (generated?: GeneratedPassword) => void;
+  onDone: (created: Account) => void;
   onCancel: () => void;
 }
 
@@ -59,8 +52,7 @@ function CreateUserForm({ onDone, onCancel }: FormProps) {
     send: ({ username, password, wallet, ...user }) =>
       create.mutate(newUserOf(user, username, password.text, readWallet(wallet).units), {
         onSuccess: (created) => {
-          if (password.isGenerated) return onDone({ username: created.username, password: password.text });
-          onDone();
+          onDone({ username: created.username, password: password.text });
           notifySuccess(words.done(created.username));
         },
       }),

@@ -9,25 +9,26 @@ import { texts } from '../../../texts';
 import { PasswordField } from './PasswordField';
 import { isTooShort, noPassword } from './password';
 import type { UserDialogProps } from './UserDialogs';
+import { type Account, useHandOver } from './useHandOver';
 
 const words = texts.adminUsers.passwordDialog;
 
 export function PasswordDialog({ user, opened, onClose }: UserDialogProps) {
-  const { passwordOf, passwordHint } = texts.adminUsers.createDialog;
+  const handOver = useHandOver();
   return (
-    <SecretFormDialog<string>
+    <SecretFormDialog<Account>
       opened={opened}
       onClose={onClose}
       title={words.title(user.username)}
       form={(onDone) => <PasswordForm user={user} onDone={onDone} onCancel={onClose} />}
-      secret={(secret) => ({ title: passwordOf(user.username), hint: passwordHint, secret })}
+      secret={handOver}
     />
   );
 }
 
 interface FormProps {
   user: User;
-  onDone: (generated?: string) => void;
+  onDone: (generated?: Account) => void;
   onCancel: () => void;
 }
 
@@ -44,7 +45,7 @@ function PasswordForm({ user, onDone, onCancel }: FormProps) {
         { id: user.id, patch: { password: text } },
         {
           onSuccess: () => {
-            if (isGenerated) return onDone(text);
+            if (isGenerated) return onDone({ username: user.username, password: text });
             onDone();
             notifySuccess(words.done(user.username));
           },

@@ -1,6 +1,7 @@
 import { Button, Group, PasswordInput } from '@mantine/core';
 import { IconDice5 } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import { CopyButton } from '../../../shared/CopyButton';
 import { texts } from '../../../texts';
 import { generatePassword, type Password } from './password';
 
@@ -39,6 +40,7 @@ export function PasswordField({ value, isFirst, onChange, ...input }: Props) {
       inputContainer={(input) => (
         <Group gap="xs" wrap="nowrap" align="flex-end">
           <div style={{ flex: 1, minWidth: 0 }}>{input}</div>
+          {value.isGenerated && <CopyButton value={value.text} label={words.copy} />}
           <Button variant="default" leftSection={<IconDice5 size={18} stroke={1.6} />} onClick={generate}>
             {words.generate}
           </Button>

@@ -181,7 +181,7 @@ test('root disables the key of a user, and the audit log shows who did it', asyn
   await visible(page.getByRole('row', { name: 'Created a key' }).first());
 });
 
-test('a gateway credential is replaced without downtime, and revoking the gateway ends all', async ({
+test('a gateway credential is replaced without downtime, and removing the gateway ends all', async ({
   visit,
   site,
 }) => {
@@ -224,14 +224,18 @@ test('a gateway credential is replaced without downtime, and revoking the gatewa
 
   const hint = `…${first.slice(-4)}`;
   await row.getByRole('button', { name: `Revoke credential ${hint} of ${name}` }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  const revoking = page.getByRole('dialog', { name: `Revoke credential ${hint} of ${name}?` });
+  await visible(revoking.getByText('The gateway’s other credentials keep working.'));
+  await revoking.getByRole('button', { name: 'Revoke credential' }).click();
   await visible(page.getByText(`Revoked credential ${hint}.`));
   await hidden(row.getByText(hint));
   expect([await verify(first), await verify(second)]).toEqual([401, 200]);
 
-  await page.getByRole('button', { name: `Revoke ${name}` }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await visible(page.getByText(`Revoked ${name}.`));
+  await page.getByRole('button', { name: `Remove gateway ${name}` }).click();
+  const removing = page.getByRole('dialog', { name: `Remove gateway ${name}?` });
+  await visible(removing.getByText('it can no longer check or charge keys'));
+  await removing.getByRole('button', { name: 'Remove gateway' }).click();
+  await visible(page.getByText(`Removed ${name}.`));
   expect(await verify(second)).toBe(401);
 });
 

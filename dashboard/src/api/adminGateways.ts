@@ -53,7 +53,7 @@ export function useRevokeCredential() {
   });
 }
 
-export function useRevokeGateway() {
+export function useRemoveGateway() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (id: number) => call(api.DELETE('/api/admin/gateways/{id}', { params: { path: { id } } })),

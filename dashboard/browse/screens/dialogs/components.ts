@@ -42,7 +42,7 @@ export const DIALOGS = {
     'pages/admin/gateways/CreateGatewayDialog.tsx': 2,
     'pages/admin/gateways/NewCredentialDialog.tsx': 1,
     'pages/admin/gateways/RevokeCredentialDialog.tsx': 1,
-    'pages/admin/gateways/RevokeGatewayDialog.tsx': 1,
+    'pages/admin/gateways/RemoveGatewayDialog.tsx': 1,
     'pages/admin/requests/DecisionDialog.tsx': 1,
   },
 };

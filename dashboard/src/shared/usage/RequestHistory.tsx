@@ -163,7 +163,7 @@ const source: Column<PastRequest> = {
   key: 'source',
   header: words.requestId,
   cell: ({ request_id, gateway_name, gateway_id, ip }) => {
-    const gateway = gateway_name ?? (gateway_id && words.revokedGateway(gateway_id));
+    const gateway = gateway_name ?? (gateway_id && words.removedGateway(gateway_id));
     return (
       <div style={{ overflowWrap: 'anywhere' }}>
         <Text size="sm">{request_id ?? words.noId}</Text>

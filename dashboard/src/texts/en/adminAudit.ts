@@ -53,7 +53,7 @@ export const adminAudit = {
     'token_api.approved': 'Approved a request',
     'token_api.refused': 'Refused a request',
     'gateway.created': 'Created a gateway',
-    'gateway.revoked': 'Revoked a gateway',
+    'gateway.revoked': 'Removed a gateway',
     'gateway.credential_created': 'Created a gateway credential',
     'gateway.credential_revoked': 'Revoked a gateway credential',
   },

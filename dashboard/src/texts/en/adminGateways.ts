@@ -10,8 +10,8 @@ export const adminGateways = {
     credentials: 'Credentials',
   },
   byOperator: 'Command line',
-  revoke: 'Revoke…',
-  revokeLabel: (name: string) => `Revoke ${name}`,
+  remove: 'Remove gateway…',
+  removeLabel: (name: string) => `Remove gateway ${name}`,
   empty: {
     title: 'No gateways yet',
     hint: 'Your LLM gateway, proxy or API needs a credential to check and charge keys.',
@@ -34,19 +34,23 @@ export const adminGateways = {
     created: 'created',
     lastUsed: 'last used',
     neverUsed: 'never used',
-    revoke: 'Revoke…',
+    revoke: 'Revoke credential…',
     revokeLabel: (hint: string, gateway: string) => `Revoke credential ${hint} of ${gateway}`,
-    revokeTitle: (hint: string) => `Revoke credential ${hint}?`,
-    revokeHint: 'Requests that use it fail immediately. This gateway’s other credentials keep working.',
+    revokeTitle: (hint: string, gateway: string) => `Revoke credential ${hint} of ${gateway}?`,
+    revokeHint:
+      'Programs that use it can no longer check or charge keys, immediately. The gateway’s other credentials keep working.',
+    revokeLastHint:
+      'It is the only credential of this gateway. Programs that use it can no longer check or charge keys, immediately.',
+    permanent: 'This can’t be undone.',
     revokeLastUsed: 'Last used',
-    submit: 'Revoke',
+    submit: 'Revoke credential',
     done: (hint: string) => `Revoked credential ${hint}.`,
   },
-  revokeDialog: {
-    title: (name: string) => `Revoke ${name}?`,
-    hint: 'This revokes all its credentials, and its requests fail with status 401 immediately. Programs behind it stop working until they use another gateway’s credential.',
+  removeDialog: {
+    title: (name: string) => `Remove gateway ${name}?`,
+    hint: 'All its credentials are revoked: it can no longer check or charge keys, immediately. Programs behind it stop working until they use another gateway. This can’t be undone.',
     kept: 'Keys, wallets and charges don’t change. Open reservations are released when they expire.',
-    submit: 'Revoke',
-    done: (name: string) => `Revoked ${name}.`,
+    submit: 'Remove gateway',
+    done: (name: string) => `Removed ${name}.`,
   },
 };

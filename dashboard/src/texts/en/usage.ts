@@ -43,7 +43,7 @@ export const usage = {
     inAndOut: (input: string, output: string) => `${input} in, ${output} out`,
     shortfall: 'Not covered:',
     noId: 'No ID',
-    revokedGateway: (id: number) => `Revoked gateway ${id}`,
+    removedGateway: (id: number) => `Removed gateway ${id}`,
     older: 'Show older requests',
     export: 'Export requests',
     searchGoesOn: 'None among the newest requests. Older ones were not searched yet.',

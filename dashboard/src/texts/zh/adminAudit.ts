@@ -55,7 +55,7 @@ export const adminAudit: Texts['adminAudit'] = {
     'token_api.approved': '批准申请',
     'token_api.refused': '拒绝申请',
     'gateway.created': '创建网关',
-    'gateway.revoked': '吊销网关',
+    'gateway.revoked': '移除网关',
     'gateway.credential_created': '创建网关凭证',
     'gateway.credential_revoked': '吊销网关凭证',
   },

@@ -41,7 +41,7 @@ export const usage: Texts['usage'] = {
     inAndOut: (input: string, output: string) => `输入 ${input}，输出 ${output}`,
     shortfall: '未能扣除：',
     noId: '无 ID',
-    revokedGateway: (id: number) => `已撤销的网关 ${id}`,
+    removedGateway: (id: number) => `已移除的网关 ${id}`,
     older: '显示更早的请求',
     export: '导出请求',
     searchGoesOn: '最新的请求中没有符合条件的，更早的请求尚未搜索。',

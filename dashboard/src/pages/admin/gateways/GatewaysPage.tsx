@@ -16,15 +16,15 @@ import { UserLink } from '../shared/links';
 import { CreateGatewayDialog } from './CreateGatewayDialog';
 import { CredentialList } from './CredentialList';
 import { NewCredentialDialog } from './NewCredentialDialog';
+import { RemoveGatewayDialog } from './RemoveGatewayDialog';
 import { RevokeCredentialDialog } from './RevokeCredentialDialog';
-import { RevokeGatewayDialog } from './RevokeGatewayDialog';
 
 const words = texts.adminGateways;
 
 export default function GatewaysPage() {
   const gateways = useGateways();
   const [creating, { open: create, close: endCreating }] = useDisclosure();
-  const { dialog, row, open, close } = useRowDialog<'revoke', Gateway>();
+  const { dialog, row, open, close } = useRowDialog<'remove', Gateway>();
   const credentialDialog = useRowDialog<'revoke', { gateway: Gateway; credential: Credential }>();
   const newCredential = useCreateCredential();
   const createButtonRef = useRef<HTMLButtonElement>(null);
@@ -87,10 +87,10 @@ export default function GatewaysPage() {
           <Button
             variant="default"
             size="xs"
-            aria-label={words.revokeLabel(gateway.name)}
-            onClick={() => open('revoke', gateway)}
+            aria-label={words.removeLabel(gateway.name)}
+            onClick={() => open('remove', gateway)}
           >
-            {words.revoke}
+            {words.remove}
           </Button>
         </Group>
       ),
@@ -123,11 +123,11 @@ export default function GatewaysPage() {
         onClose={newCredential.reset}
       />
       {row && (
-        <RevokeGatewayDialog
+        <RemoveGatewayDialog
           key={row.id}
           gateway={row}
-          opened={dialog === 'revoke'}
-          focusAfterRevoke={createButtonRef}
+          opened={dialog === 'remove'}
+          focusAfterRemoval={createButtonRef}
           onClose={close}
         />
       )}

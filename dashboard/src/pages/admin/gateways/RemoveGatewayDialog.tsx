@@ -1,28 +1,28 @@
 import { Text } from '@mantine/core';
 import type { RefObject } from 'react';
-import { type Gateway, useRevokeGateway } from '../../../api/adminGateways';
+import { type Gateway, useRemoveGateway } from '../../../api/adminGateways';
 import { ConfirmDialog } from '../../../shared/ConfirmDialog';
 import { texts } from '../../../texts';
 
-const words = texts.adminGateways.revokeDialog;
+const words = texts.adminGateways.removeDialog;
 
 interface Props {
   gateway: Gateway;
   opened: boolean;
-  focusAfterRevoke: RefObject<HTMLElement | null>;
+  focusAfterRemoval: RefObject<HTMLElement | null>;
   onClose: () => void;
 }
 
-export function RevokeGatewayDialog({ gateway, opened, focusAfterRevoke, onClose }: Props) {
+export function RemoveGatewayDialog({ gateway, opened, focusAfterRemoval, onClose }: Props) {
   return (
     <ConfirmDialog
       opened={opened}
       title={words.title(gateway.name)}
       actionLabel={words.submit}
-      mutation={useRevokeGateway()}
+      mutation={useRemoveGateway()}
       variables={gateway.id}
       successMessage={() => words.done(gateway.name)}
-      focusAfterSuccess={focusAfterRevoke}
+      focusAfterSuccess={focusAfterRemoval}
       onClose={onClose}
     >
       {words.hint}

@@ -21,7 +21,7 @@ export function RevokeCredentialDialog({ gateway, credential, opened, focusAfter
   return (
     <ConfirmDialog
       opened={opened}
-      title={words.revokeTitle(hint)}
+      title={words.revokeTitle(hint, gateway.name)}
       actionLabel={words.submit}
       mutation={useRevokeCredential()}
       variables={{ gateway: gateway.id, credential: credential.id }}
@@ -29,7 +29,7 @@ export function RevokeCredentialDialog({ gateway, credential, opened, focusAfter
       focusAfterSuccess={focusAfterRevoke}
       onClose={onClose}
     >
-      {words.revokeHint}
+      {gateway.credentials.length > 1 ? words.revokeHint : words.revokeLastHint} {words.permanent}
       {credential.last_used_time != null && (
         <Text mt="sm">
           {words.revokeLastUsed} <RelativeTime seconds={credential.last_used_time} />

@@ -88,7 +88,7 @@ export const adminUsers = {
   walletDialog: {
     title: (username: string) => `${username}’s wallet`,
     modes: { add: 'Add', take: 'Take', set: 'Set' },
-    mode: 'Change',
+    mode: 'Quota',
     amount: 'Amount (USD)',
     note: 'Note',
     noteHint: 'Optional. It is kept in the audit log, and the owner can see it.',

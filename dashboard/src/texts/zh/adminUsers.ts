@@ -89,7 +89,7 @@ export const adminUsers: Texts['adminUsers'] = {
   walletDialog: {
     title: (username: string) => `${username} 的钱包`,
     modes: { add: '增加', take: '扣减', set: '设为' },
-    mode: '调整方式',
+    mode: '额度',
     amount: '金额（美元）',
     note: '备注',
     noteHint: '可选。备注会记入审计日志，钱包所有者可以看到。',

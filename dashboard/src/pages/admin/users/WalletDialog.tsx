@@ -62,13 +62,15 @@ function WalletFields({ user, onClose }: { user: User; onClose: () => void }) {
 
   return (
     <SendForm sending={sending} submitLabel={words.submit} onCancel={onClose}>
-      <SegmentedControl
-        fullWidth
-        aria-label={words.mode}
-        data={modes.map((value) => ({ value, label: words.modes[value] }))}
-        value={form.values.mode}
-        onChange={(mode) => form.setFieldValue('mode', mode)}
-      />
+      <Input.Wrapper label={words.mode} labelElement="div">
+        <SegmentedControl
+          fullWidth
+          aria-label={words.mode}
+          data={modes.map((value) => ({ value, label: words.modes[value] }))}
+          value={form.values.mode}
+          onChange={(mode) => form.setFieldValue('mode', mode)}
+        />
+      </Input.Wrapper>
       <TextInput
         label={words.amount}
         inputMode="decimal"

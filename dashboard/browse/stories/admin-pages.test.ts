@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { requestLimits } from '../../src/api/serverLimits';
 import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
 import { eventually } from '../harness/eventually';
@@ -6,6 +7,7 @@ import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
 import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
+import { PASSWORD } from '../server/Server';
 
 test('the page of a user has the wallet with its history, keys, spend and activity', async ({
   visit,
@@ -147,4 +149,29 @@ test('the list of users has a filter and an order in its address', async ({ visi
   await page.getByRole('option', { name: 'Enabled' }).click();
   await eventually(names).toEqual([poor.username, rich.username]);
   expect(page.url()).toBe(`${site}/admin/users?keyword=${prefix}&sort=lowest_wallet&status=1`);
+});
+
+test('a name of 50 characters without a break widens no list', async ({ visit, root, site }) => {
+  const prefix = `wolfeschlegelsteinhausenbergerdorff_of_${process.pid}`;
+  const name = prefix.padEnd(requestLimits.NewUserBody.username.maxLength, 'x');
+  await createUser(root, 'short', { username: name, display_name: name });
+  const account = { username: name, password: PASSWORD };
+  const { key } = await newKey(await signedIn(site, account), name);
+  const gateway = await asGateway(site, root, name);
+  await waitPastMidnight();
+  await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 1, model: name + name } }));
+  const page = await visit({ as: ROOT });
+  await page.setViewportSize({ width: 1440, height: 900 });
+  for (const path of ['users', 'tokens', 'gateways', 'audit', 'usage']) {
+    await page.goto(`/admin/${path}`);
+    const cells = page.locator('td').filter({ hasText: name });
+    await visible(cells.first());
+    const widths = await cells.evaluateAll((found) =>
+      found.map((cell) => {
+        const { scrollWidth = 0, clientWidth = 0 } = cell.closest('table')?.parentElement ?? {};
+        return scrollWidth - clientWidth;
+      }),
+    );
+    expect(Math.max(...widths), path).toBe(0);
+  }
 });

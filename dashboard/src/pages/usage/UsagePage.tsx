@@ -2,6 +2,7 @@ import { Anchor, Group, Skeleton, Stack } from '@mantine/core';
 import { Link } from 'wouter';
 import { useStatus } from '../../api/status';
 import type { ReportRow, UsageSplit } from '../../api/usageReports';
+import { Name } from '../../shared/Name';
 import { PageHeader } from '../../shared/PageHeader';
 import { RangeFields } from '../../shared/usage/RangeFields';
 import { RefusedRequests } from '../../shared/usage/RefusedRequests';
@@ -32,7 +33,7 @@ export default function UsagePage() {
 function keyLink({ token_id, token_name }: Pick<ReportRow, 'token_id' | 'token_name'>) {
   return (
     <Anchor component={Link} href={`/keys/${token_id}`} size="sm" fw={600}>
-      {token_name}
+      <Name>{token_name ?? ''}</Name>
     </Anchor>
   );
 }
@@ -54,7 +55,7 @@ function Usage({ timeZone }: { timeZone: string }) {
           split={split}
           today={today}
           timeZone={timeZone}
-          name={(row) => (row.token_id == null ? rowName(row, 'model', 'own') : keyLink(row))}
+          name={(row) => (row.token_id == null ? <Name>{rowName(row, 'model', 'own')}</Name> : keyLink(row))}
         />
         <RefusedRequests range={range} name={keyLink} />
         <RequestHistory range={range} name={keyLink} />

@@ -15,6 +15,7 @@ import { texts } from '../../texts';
 import type { Column } from '../DataTable';
 import { LoadedTable } from '../LoadedTable';
 import { Money } from '../Money';
+import { Name } from '../Name';
 import { CsvButton } from './CsvButton';
 import { reasonText } from './RefusedRequests';
 
@@ -110,7 +111,7 @@ const time: Column<PastRequest> = {
 const modelColumn: Column<PastRequest> = {
   key: 'model',
   header: texts.usage.model,
-  cell: ({ model }) => model || texts.usage.noModel,
+  cell: ({ model }) => <Name>{model || texts.usage.noModel}</Name>,
 };
 
 const tokens: Column<PastRequest> = {

@@ -11,7 +11,7 @@ export function ActionCell({ action, ...line }: Pick<AuditLine, 'action' | 'deta
         {actionName(action)}
       </Text>
       {detailsOf(line).map(({ label, value }) => (
-        <Text key={label} size="xs" c="dimmed">
+        <Text key={label} size="xs" c="dimmed" maw="24rem" style={{ overflowWrap: 'anywhere' }}>
           {texts.common.labelled(label, value)}
         </Text>
       ))}

@@ -13,7 +13,7 @@ const words = texts.adminAudit;
 const time: Column<AuditLine> = {
   key: 'time',
   header: words.columns.time,
-  width: 150,
+  width: 190,
   cell: (line) => <When seconds={line.at} />,
 };
 

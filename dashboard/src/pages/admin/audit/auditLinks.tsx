@@ -1,4 +1,5 @@
 import type { AuditLine } from '../../../api/adminAudit';
+import { Name } from '../../../shared/Name';
 import { TokenLink, UserLink } from '../shared/links';
 import { actorName, subjectName } from './auditText';
 
@@ -18,5 +19,5 @@ export function SubjectLink({ line }: Props) {
   const name = subjectName(line);
   if (subject_kind === 'token') return <TokenLink id={id} name={name} inherit />;
   if (subject_kind === 'user') return <UserLink id={id} name={name} inherit />;
-  return name;
+  return <Name>{name}</Name>;
 }

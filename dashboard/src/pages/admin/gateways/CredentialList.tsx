@@ -24,8 +24,8 @@ export function CredentialList({ gateway, onRevoke }: Props) {
   return (
     <Stack component="ul" gap={6} className={classes.list}>
       {gateway.credentials.map((credential) => (
-        <Group component="li" key={credential.id} gap="sm" justify="space-between" wrap="nowrap">
-          <div>
+        <Group component="li" key={credential.id} gap="xs" justify="space-between">
+          <div className={classes.credential}>
             <Text ff="monospace" size="sm">
               {hintOf(credential)}
             </Text>

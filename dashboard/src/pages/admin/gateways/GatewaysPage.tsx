@@ -7,6 +7,7 @@ import { useAccount } from '../../../api/adminUsers';
 import { type Column, DataTable } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
 import { FailureState } from '../../../shared/FailureState';
+import { Name } from '../../../shared/Name';
 import { notifyFailure } from '../../../shared/notify';
 import { PageHeader } from '../../../shared/PageHeader';
 import { RelativeTime } from '../../../shared/RelativeTime';
@@ -46,7 +47,7 @@ export default function GatewaysPage() {
       place: 'title',
       cell: (gateway) => (
         <Text fw={600} size="sm">
-          {gateway.name}
+          <Name>{gateway.name}</Name>
         </Text>
       ),
     },

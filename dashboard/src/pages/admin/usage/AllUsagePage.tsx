@@ -2,6 +2,7 @@ import { Group, Skeleton, Stack } from '@mantine/core';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../../../api/status';
 import type { ReportRow, UsageSplit } from '../../../api/usageReports';
+import { Name } from '../../../shared/Name';
 import { PageHeader } from '../../../shared/PageHeader';
 import { RangeFields } from '../../../shared/usage/RangeFields';
 import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
@@ -55,7 +56,7 @@ function keyAndOwner({ token_id, token_name, user_id, username }: KeyOfUser) {
 function nameOf(row: ReportRow) {
   if (row.token_id != null) return keyAndOwner(row);
   if (row.user_id != null) return <UserLink id={row.user_id} name={row.username} fw={600} />;
-  return rowName(row, 'model', 'everyone');
+  return <Name>{rowName(row, 'model', 'everyone')}</Name>;
 }
 
 function AllUsage({ timeZone }: { timeZone: string }) {

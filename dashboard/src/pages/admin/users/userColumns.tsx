@@ -6,6 +6,7 @@ import type { Column } from '../../../shared/DataTable';
 import { PeriodBar } from '../../../shared/limits/PeriodBar';
 import { limitedPeriods } from '../../../shared/limits/periodBar';
 import { Money } from '../../../shared/Money';
+import { Name } from '../../../shared/Name';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { ToneBadge } from '../../../shared/ToneBadge';
 import { texts } from '../../../texts';
@@ -81,7 +82,7 @@ function Names({ user }: { user: User }) {
       <UserLink id={user.id} name={user.username} fw={600} />
       {user.display_name && user.display_name !== user.username && (
         <Text size="xs" c="dimmed">
-          {user.display_name}
+          <Name>{user.display_name}</Name>
         </Text>
       )}
     </Stack>

@@ -2,6 +2,7 @@ import { Paper, Skeleton } from '@mantine/core';
 import { useStatus } from '../../../api/status';
 import type { Token } from '../../../api/tokens';
 import type { UsageScope } from '../../../api/usageReports';
+import { Name } from '../../../shared/Name';
 import { RangeFields } from '../../../shared/usage/RangeFields';
 import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
 import { RequestHistory } from '../../../shared/usage/RequestHistory';
@@ -39,7 +40,7 @@ function Usage({ token, scope = 'own', timeZone }: Props & { timeZone: string })
         today={today}
         timeZone={timeZone}
         controls={<RangeFields today={today} state={state} onChange={setState} />}
-        name={(row) => rowName(row, 'model', scope)}
+        name={(row) => <Name>{rowName(row, 'model', scope)}</Name>}
       />
       <RefusedRequests {...options} />
       <RequestHistory {...options} />

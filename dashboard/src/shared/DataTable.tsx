@@ -22,6 +22,8 @@ export interface Column<Row> {
    * Cells without a place are lines with their header.
    */
   place?: 'select' | 'title' | 'corner' | 'actions';
+  /** The column is left out of rows for which this is false, because it would say the same in each. */
+  onlyIf?: (rows: Row[]) => boolean;
 }
 
 export interface DataProps<Row> {
@@ -43,8 +45,9 @@ export interface TableProps<Row> extends DataProps<Row> {
 }
 
 /** A table, or a list of cards where there is no room for a table. */
-export function DataTable<Row>({ empty, cardsHeader, ...props }: TableProps<Row>) {
+export function DataTable<Row>({ empty, cardsHeader, columns, ...data }: TableProps<Row>) {
   const { ref, isNarrow } = useIsNarrow(TABLE_WIDTH);
+  const props = { ...data, columns: columns.filter(({ onlyIf }) => onlyIf?.(data.rows ?? []) ?? true) };
   return <div ref={ref}>{content()}</div>;
 
   function content() {

@@ -78,6 +78,7 @@ export function keyColumns(
     {
       key: 'group',
       header: words.columns.group,
+      onlyIf: (tokens) => tokens.some(({ group }) => group !== ''),
       cell: (token) => <Text size="sm">{groupName(token.group)}</Text>,
     },
     {

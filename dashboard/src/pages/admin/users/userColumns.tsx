@@ -33,7 +33,12 @@ export function userColumns(onOpen: (dialog: UserDialog, user: User) => void): C
       header: words.columns.tokenApi,
       cell: (user) => (user.token_api_enabled ? words.yes : words.no),
     },
-    { key: 'group', header: words.columns.group, cell: (user) => user.group },
+    {
+      key: 'group',
+      header: words.columns.group,
+      onlyIf: (users) => users.some(({ group }) => group !== users[0]?.group),
+      cell: (user) => user.group,
+    },
     {
       key: 'wallet',
       header: words.columns.wallet,

@@ -31,7 +31,8 @@ create table refusals (
 ) partition by range (at);
 
 create index refusals_of_token on refusals (token_id, at);
-create index refusals_by_time on refusals using brin (at) with (autosummarize = on);
+-- Those of everyone. Rows are few beside those of charges, which do without.
+create index refusals_by_time on refusals (at, id);
 
 -- Refusals of days without a partition.
 create table refusals_rest partition of refusals default;
@@ -56,28 +57,32 @@ begin
 end
 $$;
 
--- Drops the oldest partition of a UTC day if the day is before `day_start`, or if there are more than `most` rows in all; returns
--- false if there was nothing to drop. Ids ascend, so the first row of the oldest partition tells how many follow.
-create function drop_oldest_refusals_partition(day_start bigint, most bigint) returns boolean language plpgsql as $$
+-- Drops the oldest partition of a UTC day that is before `day_start`, or that is before `today` and has rows, of which there are
+-- more than `most` since then; returns false if there was nothing to drop. Ids ascend, so the first row of a partition tells how
+-- many follow.
+create function drop_oldest_refusals_partition(day_start bigint, today bigint, most bigint) returns boolean language plpgsql as $$
 declare
     oldest text;
     first_id bigint;
     last_id bigint := pg_sequence_last_value(pg_get_serial_sequence('refusals', 'id')::regclass);
 begin
-    select c.relname into oldest
-    from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'refusals'::regclass and c.relname ~ '^refusals_[0-9]{8}$'
-    order by c.relname limit 1;
-    if oldest is null then
-        return false;
-    end if;
-    if oldest >= 'refusals_' || to_char(to_timestamp(day_start) at time zone 'UTC', 'YYYYMMDD') then
+    for oldest in
+        select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+        where i.inhparent = 'refusals'::regclass and c.relname ~ '^refusals_[0-9]{8}$'
+            and c.relname < 'refusals_' || to_char(to_timestamp(today) at time zone 'UTC', 'YYYYMMDD')
+        order by c.relname
+    loop
         execute format('select id from %I limit 1', oldest) into first_id;
-        if coalesce(last_id - first_id, 0) < most then
+        if oldest < 'refusals_' || to_char(to_timestamp(day_start) at time zone 'UTC', 'YYYYMMDD')
+            or last_id - first_id >= most
+        then
+            execute format('drop table %I', oldest);
+            return true;
+        end if;
+        if first_id is not null then
             return false;
         end if;
-    end if;
-    execute format('drop table %I', oldest);
-    return true;
+    end loop;
+    return false;
 end
 $$;

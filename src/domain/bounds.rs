@@ -92,6 +92,9 @@ pub const MAX_USAGE_DAYS: i64 = 7;
 /// Days of a usage report: a leap year.
 pub const MAX_REPORT_DAYS: i64 = 366;
 
+/// Days of a usage report in a time zone of the caller's own, which is summed from single charges.
+pub const MAX_OWN_ZONE_DAYS: i64 = 31;
+
 /// An administrator is told of a wallet that is empty, or that lasts fewer days than these at its pace in a usage report
 /// of [`DEFAULT_REPORT_DAYS`].
 pub const LOW_WALLET_DAYS: i64 = 7;
@@ -132,10 +135,16 @@ pub const MAX_REFUSALS_A_MINUTE: u32 = 5;
 /// Single refused requests that a server writes at once: 50 a second.
 pub const MAX_REFUSALS_WRITTEN: usize = 250;
 
-/// Single refused requests that wait to be written: less than a megabyte.
+/// Single refused requests of tokens that wait to be written: less than a megabyte.
 pub const MAX_REFUSALS_WAITING: usize = 1_000;
 
-/// Keys and reasons of which refused requests are told apart in a minute: about two megabytes.
+/// Those with keys that nobody has.
+pub const MAX_UNKNOWN_REFUSALS_WAITING: usize = 100;
+
+/// Networks of which requests with keys that nobody has are told apart in a minute.
+pub const MAX_UNKNOWN_REFUSAL_KINDS: usize = 500;
+
+/// Tokens and reasons of which refused requests are told apart in a minute: about two megabytes.
 pub const MAX_REFUSAL_KINDS: usize = 10_000;
 
 /// Single refused requests that are kept in all: about four gigabytes.
@@ -143,6 +152,9 @@ pub const MAX_REFUSALS: i64 = 20_000_000;
 
 /// Seconds of which an overview shows what was refused.
 pub const RECENT_REFUSALS_SECONDS: i64 = 3_600;
+
+/// Refused requests that are read for an overview, the newest.
+pub const MAX_RECENT_REFUSALS_READ: i64 = 20_000;
 
 /// Lines of what was refused in an overview, the largest numbers.
 pub const MAX_RECENT_REFUSALS: i64 = 20;

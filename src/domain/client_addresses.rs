@@ -23,14 +23,31 @@ impl ClientAddresses {
     /// What is stored of an address.
     #[must_use]
     pub fn stored(self, ip: IpAddr) -> Option<StoredAddress> {
-        let network = |net: Result<IpNet, _>| net.ok().map(|net: IpNet| StoredAddress(net.trunc().to_string()));
-        match (self, ip) {
-            (Self::Full, ip) => Some(StoredAddress(ip.to_string())),
-            (Self::Networks, IpAddr::V4(ip)) => network(Ipv4Net::new(ip, 24).map(IpNet::V4)),
-            (Self::Networks, IpAddr::V6(ip)) => network(Ipv6Net::new(ip, 48).map(IpNet::V6)),
-            (Self::None, _) => None,
+        match self {
+            Self::Full => Some(StoredAddress(ip.to_string())),
+            Self::Networks => network(ip).map(|network| StoredAddress(network.to_string())),
+            Self::None => None,
         }
     }
+
+    /// What may be stored again of an address that was stored under another setting.
+    #[must_use]
+    pub fn stored_again(self, stored: StoredAddress) -> Option<StoredAddress> {
+        match (self, stored.ip()) {
+            (Self::None, _) => None,
+            (_, Some(ip)) => self.stored(ip),
+            (_, None) => Some(stored),
+        }
+    }
+}
+
+/// The /24 of an IPv4 address, the /48 of an IPv6 address.
+pub(super) fn network(ip: IpAddr) -> Option<IpNet> {
+    let network = match ip {
+        IpAddr::V4(ip) => Ipv4Net::new(ip, 24).map(IpNet::V4),
+        IpAddr::V6(ip) => Ipv6Net::new(ip, 48).map(IpNet::V6),
+    };
+    network.ok().map(|network| network.trunc())
 }
 
 impl StoredAddress {
@@ -69,6 +86,22 @@ mod tests {
             let found = setting.stored(ip.parse().unwrap());
             assert_eq!(found.as_ref().map(StoredAddress::as_str), stored, "{setting:?} {ip}");
             assert_eq!(found.and_then(|found| found.ip()).is_some(), setting == ClientAddresses::Full);
+        }
+    }
+
+    #[test]
+    fn an_address_that_was_stored_whole_is_cut_when_it_is_stored_again() {
+        use ClientAddresses::{Full, Networks, None as Nothing};
+        for (before, now, again) in [
+            (Full, Full, Some("203.0.113.77")),
+            (Full, Networks, Some("203.0.113.0/24")),
+            (Full, Nothing, None),
+            (Networks, Full, Some("203.0.113.0/24")),
+            (Networks, Nothing, None),
+        ] {
+            let stored = before.stored("203.0.113.77".parse().unwrap()).unwrap();
+            let found = now.stored_again(stored);
+            assert_eq!(found.as_ref().map(StoredAddress::as_str), again, "{before:?} {now:?}");
         }
     }
 }

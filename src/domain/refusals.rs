@@ -4,7 +4,10 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
+use ipnet::IpNet;
+
 use super::bounds;
+use super::client_addresses::network;
 use super::id::{GatewayId, TokenId, UserId};
 use super::key::Digest;
 use super::ledger::{Refusal, RefusalReason, RequestContext};
@@ -24,7 +27,9 @@ pub enum RefusedCall {
 }
 
 impl RefusedCall {
-    /// Its name in the API.
+    pub const ALL: [Self; 5] = [Self::Verify, Self::ForwardAuth, Self::Charge, Self::Reserve, Self::Extend];
+
+    /// Its name in the API and in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -103,19 +108,24 @@ impl RefusalSample {
     }
 }
 
-/// Refused requests that are alike. Unknown keys are alike if they come from one address: whoever tries keys has many.
+/// Refused requests that are alike. Unknown keys are alike if they come from one network: whoever tries keys has many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Token(TokenId, RefusalReason),
-    Unknown(GatewayId, Option<IpAddr>),
+    /// `None`: from any network that is not told apart.
+    Unknown(GatewayId, Option<IpNet>),
 }
 
 impl Kind {
     fn of(request: &RefusedRequest<'_>) -> Self {
         match request.token {
             Some((_, token)) => Self::Token(token, request.refusal.reason),
-            None => Self::Unknown(request.gateway, request.context.ip.known()),
+            None => Self::Unknown(request.gateway, request.context.ip.known().and_then(network)),
         }
+    }
+
+    const fn is_unknown(self) -> bool {
+        matches!(self, Self::Unknown(..))
     }
 
     /// Who shares the rows of a server fairly.
@@ -147,39 +157,45 @@ struct Last {
 }
 
 /// Chooses which refused requests are kept: of each kind [`bounds::MAX_REFUSALS_A_MINUTE`] rows a minute, the last of which
-/// says how many have none. Everything in it is bounded.
+/// says how many have none. Everything in it is bounded, and keys that nobody has take no place from those of tokens.
 #[derive(Debug, Default)]
 pub struct RefusalSampler {
     minute: i64,
     seen: HashMap<Kind, Seen>,
+    /// Kinds of unknown keys in `seen`.
+    unknown_seen: usize,
     waiting: Vec<(Kind, RefusalSample)>,
+    /// Those of unknown keys in `waiting`.
+    unknown_waiting: usize,
 }
 
 impl RefusalSampler {
     /// Takes a request, or leaves it out. A request that is left out costs one look-up and no memory.
     pub fn offer(&mut self, request: &RefusedRequest<'_>) {
         self.begin_minute(request.at);
-        let kind = Kind::of(request);
-        let is_full = self.seen.len() >= bounds::MAX_REFUSAL_KINDS && !self.seen.contains_key(&kind);
-        if is_full {
+        let Some(kind) = self.admit(Kind::of(request)) else {
             return;
+        };
+        let is_kept = self
+            .seen
+            .get(&kind)
+            .is_some_and(|seen| seen.kept + 1 < bounds::MAX_REFUSALS_A_MINUTE && self.has_room(kind, seen.kept == 0));
+        if is_kept {
+            self.push(kind, RefusalSample::of(request));
         }
-        let waiting = self.waiting.len();
-        let seen = self.seen.entry(kind).or_insert(Seen { kept: 0, suppressed: 0, last: None });
-        // The second half of the queue is for kinds that have nothing in it: one busy key keeps no other out.
-        let has_room =
-            waiting < bounds::MAX_REFUSALS_WAITING / 2 || (waiting < bounds::MAX_REFUSALS_WAITING && seen.kept == 0);
-        if seen.kept + 1 < bounds::MAX_REFUSALS_A_MINUTE && has_room {
-            seen.kept += 1;
-            self.waiting.push((kind, RefusalSample::of(request)));
-        } else {
-            let RefusedRequest { at, token, gateway, call, refusal, .. } = *request;
-            seen.suppressed = seen.suppressed.saturating_add(1);
-            seen.last = Some(Last { at, token, gateway, call, refusal });
+        if let Some(seen) = self.seen.get_mut(&kind) {
+            if is_kept {
+                seen.kept += 1;
+            } else {
+                let RefusedRequest { at, token, gateway, call, refusal, .. } = *request;
+                seen.suppressed = seen.suppressed.saturating_add(1);
+                seen.last = Some(Last { at, token, gateway, call, refusal });
+            }
         }
     }
 
-    /// Takes at most `most` samples out, in turn among keys. Those that do not fit are left out.
+    /// Takes at most `most` samples out, in turn among keys. Of those that do not fit, the last rows of a minute wait on, and the
+    /// others are left out.
     pub fn take(&mut self, now: UnixTime, most: usize) -> Vec<RefusalSample> {
         self.begin_minute(now);
         let mut turns: HashMap<Kind, usize> = HashMap::new();
@@ -191,47 +207,77 @@ impl RefusalSampler {
                 (*turn, kind, sample)
             })
             .collect();
+        self.unknown_waiting = 0;
         samples.sort_by_key(|(turn, ..)| *turn);
         for (_, kind, sample) in samples.split_off(most.min(samples.len())) {
-            if let Some(seen) = self.seen.get_mut(&kind) {
-                let RefusalSample { at, token, gateway, call, refusal, suppressed, .. } = sample;
-                seen.suppressed = seen.suppressed.saturating_add(suppressed).saturating_add(1);
+            if sample.suppressed > 0 {
+                self.push(kind, sample);
+            } else if let Some(seen) = self.seen.get_mut(&kind) {
+                let RefusalSample { at, token, gateway, call, refusal, .. } = sample;
+                seen.suppressed = seen.suppressed.saturating_add(1);
                 seen.last = seen.last.or(Some(Last { at, token, gateway, call, refusal }));
             }
         }
         samples.into_iter().map(|(_, _, sample)| sample).collect()
     }
 
-    /// Ends the minute before, if it is over: each kind of which requests were left out gets its last row.
+    /// The kind that is counted, with its entry. `None` at the bound.
+    fn admit(&mut self, kind: Kind) -> Option<Kind> {
+        let is_new = |sampler: &Self, kind: Kind| !sampler.seen.contains_key(&kind);
+        let mut kind = kind;
+        if let Kind::Unknown(gateway, Some(_)) = kind
+            && is_new(self, kind)
+            && self.unknown_seen >= bounds::MAX_UNKNOWN_REFUSAL_KINDS
+        {
+            // Gateways are few.
+            kind = Kind::Unknown(gateway, None);
+        }
+        if is_new(self, kind) {
+            if !kind.is_unknown() && self.seen.len() - self.unknown_seen >= bounds::MAX_REFUSAL_KINDS {
+                return None;
+            }
+            self.unknown_seen += usize::from(kind.is_unknown());
+            self.seen.insert(kind, Seen { kept: 0, suppressed: 0, last: None });
+        }
+        Some(kind)
+    }
+
+    fn has_room(&self, kind: Kind, is_first: bool) -> bool {
+        if kind.is_unknown() {
+            return self.unknown_waiting < bounds::MAX_UNKNOWN_REFUSALS_WAITING;
+        }
+        let waiting = self.waiting.len() - self.unknown_waiting;
+        // The second half of the queue is for kinds that have nothing in it: one busy key keeps no other out.
+        waiting < bounds::MAX_REFUSALS_WAITING / 2 || (waiting < bounds::MAX_REFUSALS_WAITING && is_first)
+    }
+
+    fn push(&mut self, kind: Kind, sample: RefusalSample) {
+        self.unknown_waiting += usize::from(kind.is_unknown());
+        self.waiting.push((kind, sample));
+    }
+
+    /// Ends the minute before, if it is over: each kind of which requests were left out gets its last row, as far as these fit.
     fn begin_minute(&mut self, at: UnixTime) {
         let minute = at.get().div_euclid(60);
-        if minute == self.minute {
+        // At the end of a minute, times of both come: a batch has one time for all its operations.
+        if minute == self.minute || minute == self.minute - 1 {
             return;
         }
         self.minute = minute;
+        self.unknown_seen = 0;
         for (kind, seen) in std::mem::take(&mut self.seen) {
-            if let Some(Last { at, token, gateway, call, refusal }) = seen.last {
-                let ip = if let Kind::Unknown(_, ip) = kind { ip } else { None };
-                // The row itself stands for one of them.
-                let suppressed = seen.suppressed - 1;
-                let (digest, model, quota, request_id) = (None, String::new(), None, None);
-                self.waiting.push((
-                    kind,
-                    RefusalSample {
-                        at,
-                        token,
-                        digest,
-                        gateway,
-                        call,
-                        refusal,
-                        model,
-                        ip,
-                        quota,
-                        request_id,
-                        suppressed,
-                    },
-                ));
-            }
+            let Some(Last { at, token, gateway, call, refusal }) = seen.last.filter(|_| self.has_room(kind, true))
+            else {
+                continue;
+            };
+            let ip = if let Kind::Unknown(_, network) = kind { network.map(|network| network.addr()) } else { None };
+            // The row itself stands for one of them.
+            let suppressed = seen.suppressed - 1;
+            let (digest, model, quota, request_id) = (None, String::new(), None, None);
+            self.push(
+                kind,
+                RefusalSample { at, token, digest, gateway, call, refusal, model, ip, quota, request_id, suppressed },
+            );
         }
     }
 }
@@ -310,15 +356,60 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_are_alike_if_their_gateway_and_address_are() {
+    fn unknown_keys_are_alike_if_their_gateway_and_network_are() {
         let (mut sampler, mut context) = (RefusalSampler::default(), RequestContext::default());
         for _ in 0..9 {
             sampler.offer(&unknown("203.0.113.7", &mut context));
         }
-        sampler.offer(&unknown("203.0.113.8", &mut context));
+        sampler.offer(&unknown("203.0.114.8", &mut context));
         assert_eq!(sampler.take(UnixTime::new(1), 250).len(), 5);
         let last = sampler.take(UnixTime::new(60), 250);
-        assert_eq!((suppressed(&last), last[0].ip), (vec![4], Some("203.0.113.7".parse().unwrap())));
+        assert_eq!((suppressed(&last), last[0].ip), (vec![4], Some("203.0.113.0".parse().unwrap())));
+    }
+
+    #[test]
+    fn keys_that_nobody_has_take_no_place_from_those_of_tokens() {
+        let (mut sampler, mut context) = (RefusalSampler::default(), RequestContext::default());
+        for n in 0..20_000 {
+            sampler.offer(&unknown(&format!("10.{}.{}.1", n / 200, n % 200), &mut context));
+        }
+        assert_eq!(sampler.waiting.len(), bounds::MAX_UNKNOWN_REFUSALS_WAITING);
+        assert_eq!(sampler.seen.len(), bounds::MAX_UNKNOWN_REFUSAL_KINDS + 1);
+        sampler.offer(&request(0, 7, &RequestContext::default()));
+        let samples = sampler.take(UnixTime::new(0), 250);
+        assert_eq!(samples.iter().filter(|sample| sample.token.is_some()).count(), 1);
+    }
+
+    #[test]
+    fn times_of_both_minutes_at_the_end_of_one_are_the_same_minute() {
+        let (mut sampler, context) = (RefusalSampler::default(), RequestContext::default());
+        for _ in 0..50 {
+            sampler.offer(&request(59, 1, &context));
+            sampler.offer(&request(60, 1, &context));
+        }
+        let mut samples = sampler.take(UnixTime::new(60), 250);
+        samples.extend(sampler.take(UnixTime::new(120), 250));
+        // One of second 59 came first; then the minute of second 60 began.
+        assert_eq!(samples.len(), 1 + 5);
+        assert_eq!(samples.iter().map(|sample| 1 + sample.suppressed).sum::<i64>(), 100);
+    }
+
+    #[test]
+    fn the_last_rows_of_a_minute_wait_until_they_are_written() {
+        let (mut sampler, context) = (RefusalSampler::default(), RequestContext::default());
+        let keys = i64::try_from(bounds::MAX_REFUSALS_WAITING).unwrap();
+        for _ in 0..20 {
+            for token in 0..keys {
+                sampler.offer(&request(0, token, &context));
+            }
+        }
+        let mut samples = Vec::new();
+        for second in 0..60 {
+            samples.extend(sampler.take(UnixTime::new(59 + second), 250));
+        }
+        let last = samples.iter().filter(|sample| sample.suppressed > 0).count();
+        assert_eq!(last, bounds::MAX_REFUSALS_WAITING);
+        assert!(sampler.waiting.is_empty());
     }
 
     proptest! {
@@ -349,14 +440,18 @@ mod tests {
         }
 
         #[test]
-        fn nothing_grows_without_bound(keys in proptest::collection::vec(0_i64..100_000, 0..3_000)) {
+        fn nothing_grows_without_bound(keys in proptest::collection::vec((0_i64..100_000, 0_i64..2), 0..6_000)) {
             let (mut sampler, context) = (RefusalSampler::default(), RequestContext::default());
-            for key in keys {
-                sampler.offer(&request(0, key, &context));
+            let mut now = 0;
+            for (key, wait) in keys {
+                now += wait;
+                for _ in 0..6 {
+                    sampler.offer(&request(now, key, &context));
+                }
+                prop_assert!(sampler.waiting.len() <= bounds::MAX_REFUSALS_WAITING);
+                prop_assert!(sampler.seen.len() <= bounds::MAX_REFUSAL_KINDS);
             }
-            prop_assert!(sampler.waiting.len() <= bounds::MAX_REFUSALS_WAITING);
-            prop_assert!(sampler.seen.len() <= bounds::MAX_REFUSAL_KINDS);
-            prop_assert!(sampler.take(UnixTime::new(1), 250).len() <= 250);
+            prop_assert!(sampler.take(UnixTime::new(now), 250).len() <= 250);
         }
     }
 }

@@ -67,7 +67,7 @@ impl RefusedRequests {
         if samples.is_empty() {
             return counted;
         }
-        counted.and(refusals::insert(&mut *self.db.acquire().await?, &samples).await)
+        counted.and(self.db.bounded(async |conn| refusals::insert(conn, &samples).await).await)
     }
 
     fn take_samples(&self, now: UnixTime) -> Vec<(RefusalSample, Option<StoredAddress>)> {

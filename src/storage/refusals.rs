@@ -122,9 +122,11 @@ macro_rules! recent {
                r.reason as "reason!: RefusalReason", sum(1 + r.suppressed)::bigint as "requests!", max(r.at) as "last!: UnixTime",
                coalesce((select name from tokens where id = r.token_id), '') as "token_name!",
                coalesce((select username from users where id = r.user_id), '') as "username!" from "# + $from + r#"
-               group by r.token_id, r.user_id, r.reason order by 4 desc, 1, 3 limit $2"#,
+               where r.reason = any($3) group by r.token_id, r.user_id, r.reason order by 4 desc, 1, 3 limit $2"#,
             $since as UnixTime,
-            bounds::MAX_RECENT_REFUSALS
+            bounds::MAX_RECENT_REFUSALS,
+            // A later version may have written others.
+            &RefusalReason::ALL.iter().map(|reason| reason.as_str().to_owned()).collect::<Vec<_>>()
             $(, $bind)*
         )
         .fetch_all($conn)
@@ -154,14 +156,20 @@ pub async fn list_recent_of_user(
         conn,
         since,
         "(select r.* from tokens t cross join lateral (select * from refusals where token_id = t.id and at >= $1 offset 0) r \
-          where t.user_id = $3) r",
+          where t.user_id = $5 limit $4) r",
+        bounds::MAX_RECENT_REFUSALS_READ,
         user as UserId
     ))
 }
 
 /// What was refused of everyone since a time.
 pub async fn list_recent(conn: &mut Conn, since: UnixTime) -> Result<Vec<RecentRefusals>, StorageError> {
-    Ok(recent!(conn, since, "refusals r where r.at >= $1"))
+    Ok(recent!(
+        conn,
+        since,
+        "(select * from refusals where at >= $1 order by at desc, id desc limit $4) r",
+        bounds::MAX_RECENT_REFUSALS_READ
+    ))
 }
 
 /// Makes the partitions of the UTC days from the day of `first` to the day of `last`. [`StorageError::Locked`] while another
@@ -178,13 +186,14 @@ pub async fn make_partitions(conn: &mut Conn, first: UnixTime, last: UnixTime) -
     Ok(())
 }
 
-/// Drops the oldest partition, if it is of a UTC day before `day_start` or if there are more than
+/// Drops the oldest partition of a UTC day that is before `day_start`, or before today if there are more than
 /// [`bounds::MAX_REFUSALS`] rows. Returns true if one was dropped.
-pub async fn drop_oldest_partition(conn: &mut Conn, day_start: UnixTime) -> Result<bool, StorageError> {
+pub async fn drop_oldest_partition(conn: &mut Conn, day_start: UnixTime, now: UnixTime) -> Result<bool, StorageError> {
     wait_briefly(conn).await?;
     let dropped = sqlx::query_scalar!(
-        r#"select drop_oldest_refusals_partition($1, $2) as "dropped!""#,
+        r#"select drop_oldest_refusals_partition($1, $2, $3) as "dropped!""#,
         day_start as UnixTime,
+        now.utc_midnight() as UnixTime,
         bounds::MAX_REFUSALS
     )
     .fetch_one(conn)

@@ -324,11 +324,16 @@ async fn refusals_are_dropped_by_days_when_they_are_a_week_old_or_too_many(pool:
         jobs.run_as_of(app.clock.now()).await.unwrap();
     }
     assert_eq!((count(&app.pool, "refusals").await, days_of_refusals(&app).await[0].as_str()), (1, "20260311"));
-    // Ids tell how many there are.
+    // Ids tell how many there are. The days before the one with the first row are empty.
     sqlx::query("select setval(pg_get_serial_sequence('refusals', 'id'), 20000000)").execute(&app.pool).await.unwrap();
     jobs.run_as_of(app.clock.now()).await.unwrap();
     assert_eq!(count(&app.pool, "refusals").await, 1);
     sqlx::query("select setval(pg_get_serial_sequence('refusals', 'id'), 20000004)").execute(&app.pool).await.unwrap();
     jobs.run_as_of(app.clock.now()).await.unwrap();
     assert_eq!(count(&app.pool, "refusals").await, 0, "more than 20 million");
+    // Not those of today, of which more come.
+    refuse(app.clock.now().get()).await;
+    sqlx::query("select setval(pg_get_serial_sequence('refusals', 'id'), 60000000)").execute(&app.pool).await.unwrap();
+    jobs.run_as_of(app.clock.now()).await.unwrap();
+    assert_eq!(count(&app.pool, "refusals").await, 1);
 }

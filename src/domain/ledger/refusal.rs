@@ -29,10 +29,12 @@ macro_rules! refusal_reasons {
                 }
             }
 
+            pub const ALL: &[Self] = &[$(Self::$reason),*];
+
             /// From the name.
             #[must_use]
             pub fn parse(name: &str) -> Option<Self> {
-                [$(Self::$reason),*].into_iter().find(|reason| reason.as_str() == name)
+                Self::ALL.iter().copied().find(|reason| reason.as_str() == name)
             }
 
             const fn sentence(self) -> &'static str {

@@ -48,7 +48,7 @@ async fn make_of_refusals(conn: &mut Conn, round: Round) -> Result<Progress, Sto
 
 async fn drop_oldest_of_refusals(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     let since = round.now.utc_midnight().plus(-DAY * bounds::REFUSAL_DAYS);
-    if refusals::drop_oldest_partition(conn, since).await? {
+    if refusals::drop_oldest_partition(conn, since, round.now).await? {
         return Ok(Progress::MoreToDo);
     }
     Ok(Progress::after_deleting(refusals::delete_without_partition(conn, since).await?))

@@ -140,8 +140,9 @@ impl<'a> Batch<'a> {
         context.details(request_id, self.addresses)
     }
 
-    /// Adds the row of a charge.
-    pub(super) fn add_charge(&mut self, charge: NewCharge) {
+    /// Adds the row of a charge. A reservation may have stored its address under another setting.
+    pub(super) fn add_charge(&mut self, mut charge: NewCharge) {
+        charge.request.ip = charge.request.ip.take().and_then(|ip| self.addresses.stored_again(ip));
         self.changes.charges.push(charge);
     }
 

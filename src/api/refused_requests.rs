@@ -77,7 +77,7 @@ pub async fn list_own(
     SignedIn(caller): SignedIn,
     Query(days): Query<SpanQuery>,
 ) -> Result<Envelope<RefusedBody>, Refused<(InvalidRange, RangeTooLarge, ReportRefused, NotFound)>> {
-    let span = days.span(app.usage_reports.today())?;
+    let span = days.span(app.usage_reports.today(None))?;
     let report = app.usage_reports.show_own_refused(&caller, days.token()?, span).await?;
     Ok(Envelope::of(RefusedBody::new(&report, app.time_zone.clone())))
 }
@@ -92,7 +92,7 @@ pub async fn list(
     Query(days): Query<SpanQuery>,
     Query(user): Query<ReportUserQuery>,
 ) -> Result<Envelope<RefusedBody>, Refused<(InvalidRange, RangeTooLarge, ReportRefused, NotFound)>> {
-    let span = days.span(app.usage_reports.today())?;
+    let span = days.span(app.usage_reports.today(None))?;
     let report = app.usage_reports.show_refused(&caller, user.scope(days.token()?)?, span).await?;
     Ok(Envelope::of(RefusedBody::new(&report, app.time_zone.clone())))
 }

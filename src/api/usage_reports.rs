@@ -20,7 +20,9 @@ use super::state::AppState;
 use super::usage::Dollars;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::time::Day;
-use crate::domain::usage_report::{Amounts, Dimension, Grouping, Report, ReportInvalid, ReportRow, ReportSpan};
+use crate::domain::usage_report::{
+    Amounts, Dimension, Grouping, Report, ReportInvalid, ReportRequest, ReportRow, ReportSpan,
+};
 use crate::service::report_queue::ReportRefused;
 use crate::service::usage_reports::{ReportScope, UsageReportsError};
 
@@ -36,7 +38,22 @@ pub struct SpanQuery {
     token_id: Option<String>,
 }
 
+/// In which time zone.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ZoneQuery {
+    /// A time zone whose days these are, such as `Europe/Berlin`, for at most 31 days; summed from single charges. Default: that of
+    /// the service, `usage.time_zone`.
+    tz: Option<String>,
+}
+
 impl SpanQuery {
+    fn request(&self, zone: &ZoneQuery, grouping: Grouping, app: &AppState) -> Result<ReportRequest, ApiError> {
+        let (from, to) = (self.from.as_deref(), self.to.as_deref());
+        let (span, zone) = ReportSpan::resolve_in(zone.tz.as_deref(), from, to, |zone| app.usage_reports.today(zone))?;
+        Ok(ReportRequest { span, zone, grouping })
+    }
+
     pub(super) fn span(&self, today: Day) -> Result<ReportSpan, ApiError> {
         Ok(ReportSpan::resolve(self.from.as_deref(), self.to.as_deref(), today)?)
     }
@@ -220,42 +237,46 @@ fn csv_of(report: &Report) -> Csv {
 
 fn answer(report: &Report, format: Format, app: &AppState) -> Response {
     match format {
-        Format::Json => Envelope::of(ReportBody::new(report, app.time_zone.clone())).into_response(),
+        Format::Json => {
+            let zone = report.zone.map_or_else(|| app.time_zone.clone(), |zone| zone.name().to_owned());
+            Envelope::of(ReportBody::new(report, zone)).into_response()
+        }
         Format::Csv => csv_of(report).into_response(),
     }
 }
 
 /// Usage of your tokens, deleted ones included, over at most 366 days.
-#[utoipa::path(get, path = "/api/usage", operation_id = "show_usage", tag = "usage", params(SpanQuery, ReportQuery),
+#[utoipa::path(get, path = "/api/usage", operation_id = "show_usage", tag = "usage", params(SpanQuery, ZoneQuery, ReportQuery),
     responses((status = 200, content((Envelope<ReportBody> = "application/json"), (String = "text/csv")))))]
 pub async fn show_own(
     State(app): State<Arc<AppState>>,
     SignedIn(caller): SignedIn,
     Query(days): Query<SpanQuery>,
+    Query(zone): Query<ZoneQuery>,
     Query(query): Query<ReportQuery>,
 ) -> Result<Response, Refused<(ReportInvalid, ReportRefused, NotFound)>> {
     let format = Format::parse(query.format.as_deref())?;
-    let (span, grouping) = (days.span(app.usage_reports.today())?, Grouping::parse(query.group_by.as_deref())?);
-    let report = app.usage_reports.show_own(&caller, days.token()?, span, grouping).await?;
+    let request = days.request(&zone, Grouping::parse(query.group_by.as_deref())?, &app)?;
+    let report = app.usage_reports.show_own(&caller, days.token()?, request).await?;
     Ok(answer(&report, format, &app))
 }
 
 /// Usage of everyone, of one user or of one token, over at most 366 days.
 #[utoipa::path(get, path = "/api/admin/usage", operation_id = "show_everyones_usage", tag = "administration",
-    params(SpanQuery, ReportQuery, ReportUserQuery),
+    params(SpanQuery, ZoneQuery, ReportQuery, ReportUserQuery),
     responses((status = 200, content((Envelope<ReportBody> = "application/json"), (String = "text/csv")))))]
 pub async fn show(
     State(app): State<Arc<AppState>>,
     Admin(caller): Admin,
     Query(days): Query<SpanQuery>,
+    Query(zone): Query<ZoneQuery>,
     Query(query): Query<ReportQuery>,
     Query(user): Query<ReportUserQuery>,
 ) -> Result<Response, Refused<(ReportInvalid, ReportRefused, NotFound)>> {
     let format = Format::parse(query.format.as_deref())?;
-    let span = days.span(app.usage_reports.today())?;
-    let grouping = Grouping::parse_everyones(query.group_by.as_deref())?;
+    let request = days.request(&zone, Grouping::parse_everyones(query.group_by.as_deref())?, &app)?;
     let scope = user.scope(days.token()?)?;
-    let report = app.usage_reports.show(&caller, scope, span, grouping).await?;
+    let report = app.usage_reports.show(&caller, scope, request).await?;
     Ok(answer(&report, format, &app))
 }
 
@@ -266,9 +287,10 @@ impl From<UsageReportsError> for ApiError {
             UsageReportsError::TokenNotFound | UsageReportsError::UserNotFound => {
                 Self::new(ErrorCode::NotFound, message)
             }
-            UsageReportsError::TooManyRows | UsageReportsError::TooManyRequests | UsageReportsError::TooMuchUsage => {
-                Self::new(ErrorCode::RangeTooLarge, message)
-            }
+            UsageReportsError::TooManyRows
+            | UsageReportsError::TooManyRequests
+            | UsageReportsError::TooMuchUsage
+            | UsageReportsError::ChargesDeleted(_) => Self::new(ErrorCode::RangeTooLarge, message),
             UsageReportsError::Refused(refused) => refused.into(),
             UsageReportsError::Storage(storage) => storage.into(),
         }
@@ -279,8 +301,10 @@ impl From<ReportInvalid> for ApiError {
     fn from(error: ReportInvalid) -> Self {
         let code = match error {
             ReportInvalid::Range(_) => ErrorCode::InvalidRange,
-            ReportInvalid::TooManyDays => ErrorCode::RangeTooLarge,
-            ReportInvalid::Grouping | ReportInvalid::EveryonesGrouping => ErrorCode::InvalidFilter,
+            ReportInvalid::TooManyDays | ReportInvalid::TooManyDaysOfZone => ErrorCode::RangeTooLarge,
+            ReportInvalid::Zone | ReportInvalid::Grouping | ReportInvalid::EveryonesGrouping => {
+                ErrorCode::InvalidFilter
+            }
         };
         Self::new(code, error.to_string())
     }

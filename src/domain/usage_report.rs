@@ -2,17 +2,30 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::Weekday;
+use chrono_tz::Tz;
+
 use super::bounds;
+use super::calendar::Calendar;
 use super::date_range::{DateRange, DateRangeInvalid};
 use super::id::{TokenId, UserId};
 use super::money::Quota;
-use super::time::Day;
+use super::time::{Day, UnixTime};
 
 /// The days of a report, both ends included; at most [`bounds::MAX_REPORT_DAYS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReportSpan {
     pub from: Day,
     pub to: Day,
+}
+
+/// A report that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportRequest {
+    pub span: ReportSpan,
+    /// The days are those of this zone, instead of the setting's. Then it is summed from single charges.
+    pub zone: Option<Tz>,
+    pub grouping: Grouping,
 }
 
 /// What the lines of a report are grouped by.
@@ -38,6 +51,10 @@ pub enum ReportInvalid {
     Range(#[from] DateRangeInvalid),
     #[error("a report may have at most {max} days", max = bounds::MAX_REPORT_DAYS)]
     TooManyDays,
+    #[error("`tz` must be a time zone, such as `Europe/Berlin`")]
+    Zone,
+    #[error("with `tz` a report may have at most {max} days", max = bounds::MAX_OWN_ZONE_DAYS)]
+    TooManyDaysOfZone,
     #[error("`group_by` must be `day`, `month`, `token`, `model`, or several of them, separated by commas")]
     Grouping,
     #[error("`group_by` must be `day`, `month`, `user`, `token`, `model`, or several of them, separated by commas")]
@@ -68,6 +85,8 @@ pub struct ReportRow {
 #[derive(Debug)]
 pub struct Report {
     pub span: ReportSpan,
+    /// That of the request.
+    pub zone: Option<Tz>,
     pub grouping: Grouping,
     /// By day, if it is grouped by day, else the highest spend first.
     pub rows: Vec<ReportRow>,
@@ -93,6 +112,33 @@ impl ReportSpan {
             return Err(ReportInvalid::TooManyDays);
         }
         Ok(Self { from, to })
+    }
+
+    /// From `from`, `to` and `tz` of the API, in the same way. `today` is the present day in a zone, or in that of
+    /// the settings.
+    ///
+    /// # Errors
+    /// Also an unknown zone, and more than [`bounds::MAX_OWN_ZONE_DAYS`] days of one.
+    pub fn resolve_in(
+        zone: Option<&str>,
+        from: Option<&str>,
+        to: Option<&str>,
+        today: impl FnOnce(Option<Tz>) -> Day,
+    ) -> Result<(Self, Option<Tz>), ReportInvalid> {
+        let zone = zone.filter(|zone| !zone.is_empty());
+        let zone = zone.map(|zone| zone.parse::<Tz>().map_err(|_| ReportInvalid::Zone)).transpose()?;
+        let span = Self::resolve(from, to, today(zone))?;
+        if zone.is_some() && span.to.days_since(span.from) >= bounds::MAX_OWN_ZONE_DAYS {
+            return Err(ReportInvalid::TooManyDaysOfZone);
+        }
+        Ok((span, zone))
+    }
+
+    /// The first and the last second in a zone.
+    #[must_use]
+    pub fn seconds(self, zone: Tz) -> (UnixTime, UnixTime) {
+        let calendar = Calendar { zone, week_starts: Weekday::Mon };
+        (calendar.start(self.from), calendar.start(self.to.plus_days(1)).plus(-1))
     }
 
     /// Every day, ascending.
@@ -176,10 +222,10 @@ impl Amounts {
 impl Report {
     /// A report of these lines, without names. Grouped by day alone, it has every day.
     #[must_use]
-    pub fn new(span: ReportSpan, grouping: Grouping, rows: Vec<ReportRow>) -> Self {
+    pub fn new(ReportRequest { span, zone, grouping }: ReportRequest, rows: Vec<ReportRow>) -> Self {
         let total = rows.iter().fold(Amounts::default(), |sum, row| sum.plus(row.amounts));
         let rows = if grouping.0.iter().eq(&[Dimension::Day]) { every_day(span, &rows) } else { rows };
-        Self { span, grouping, rows, total, usernames: BTreeMap::new(), token_names: BTreeMap::new() }
+        Self { span, zone, grouping, rows, total, usernames: BTreeMap::new(), token_names: BTreeMap::new() }
     }
 }
 
@@ -264,7 +310,7 @@ mod tests {
         let span = ReportSpan { from: day("2026-03-01"), to: day("2026-03-03") };
         let by_day = Grouping::parse(Some("day")).unwrap();
         let rows = vec![row("2026-03-01", None, 5), row("2026-03-03", None, 7)];
-        let report = Report::new(span, by_day, rows);
+        let report = Report::new(ReportRequest { span, zone: None, grouping: by_day }, rows);
         let total = Amounts { requests: 2, completion_tokens: 6, ..amounts(12) };
         assert_eq!(report.total, total);
         let quotas: Vec<_> =
@@ -272,6 +318,11 @@ mod tests {
         let expected = [("2026-03-01", 5), ("2026-03-02", 0), ("2026-03-03", 7)];
         assert_eq!(quotas, expected.map(|(day, quota)| (day.to_owned(), quota)));
         let by_both = Grouping::parse(Some("day,token")).unwrap();
-        assert_eq!(Report::new(span, by_both, vec![row("2026-03-01", Some(1), 5)]).rows.len(), 1);
+        assert_eq!(
+            Report::new(ReportRequest { span, zone: None, grouping: by_both }, vec![row("2026-03-01", Some(1), 5)])
+                .rows
+                .len(),
+            1
+        );
     }
 }

@@ -11,10 +11,10 @@ use crate::domain::caller::Caller;
 use crate::domain::clock::Clock;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::refused_requests::RefusedReport;
-use crate::domain::time::Day;
-use crate::domain::usage_report::{Dimension, Grouping, Report, ReportSpan};
+use crate::domain::time::{DAY, Day};
+use crate::domain::usage_report::{Dimension, Report, ReportRequest, ReportSpan};
 use crate::storage::refused_requests::Counted;
-use crate::storage::{self, Conn, Db, StorageError, refused_requests, tokens, usage_reports, users};
+use crate::storage::{self, Conn, Db, StorageError, charge_history, refused_requests, tokens, usage_reports, users};
 
 #[derive(Debug, thiserror::Error)]
 pub enum UsageReportsError {
@@ -32,6 +32,8 @@ pub enum UsageReportsError {
     TooManyRequests,
     #[error("these days have too much usage for one report; ask for fewer days, or for one token")]
     TooMuchUsage,
+    #[error("single charges are kept from {0} on, so with `tz` a report begins there at the earliest")]
+    ChargesDeleted(Day),
     #[error(transparent)]
     Refused(#[from] ReportRefused),
     #[error(transparent)]
@@ -61,10 +63,10 @@ impl UsageReports {
         Self { db, clock, reports, zone }
     }
 
-    /// The present day.
+    /// The present day, in the zone of the settings or in another one.
     #[must_use]
-    pub fn today(&self) -> Day {
-        self.clock.now().day_in(self.zone)
+    pub fn today(&self, zone: Option<Tz>) -> Day {
+        self.clock.now().day_in(zone.unwrap_or(self.zone))
     }
 
     /// The usage of the caller's tokens, or of one of them; deleted ones included.
@@ -75,14 +77,13 @@ impl UsageReports {
         &self,
         caller: &Caller,
         token: Option<TokenId>,
-        span: ReportSpan,
-        grouping: Grouping,
+        request: ReportRequest,
     ) -> Result<Report, UsageReportsError> {
         let (db, user) = (self.db.clone(), caller.user.id);
         let report = async move {
             let mut tx = db.begin().await?;
             let scope = own_scope(&mut tx, user, token).await?;
-            let report = usage(&mut tx, scope, span, grouping).await?;
+            let report = usage(&mut tx, scope, request).await?;
             storage::commit(tx).await?;
             Ok(report)
         };
@@ -97,14 +98,13 @@ impl UsageReports {
         &self,
         caller: &Caller,
         scope: ReportScope,
-        span: ReportSpan,
-        grouping: Grouping,
+        request: ReportRequest,
     ) -> Result<Report, UsageReportsError> {
         let db = self.db.clone();
         let report = async move {
             let mut tx = db.begin().await?;
             require(&mut tx, scope).await?;
-            let report = usage(&mut tx, scope, span, grouping).await?;
+            let report = usage(&mut tx, scope, request).await?;
             storage::commit(tx).await?;
             Ok(report)
         };
@@ -181,16 +181,25 @@ pub(super) async fn require(conn: &mut Conn, scope: ReportScope) -> Result<(), U
 }
 
 /// The usage of a scope, with the total and the names.
-async fn usage(
-    conn: &mut Conn,
-    scope: ReportScope,
-    span: ReportSpan,
-    grouping: Grouping,
-) -> Result<Report, UsageReportsError> {
-    let grouped = match scope {
-        ReportScope::Everyone => usage_reports::list_of_everyone(conn, span, &grouping).await?,
-        ReportScope::User(user) => usage_reports::list_of_user(conn, user, span, &grouping).await?,
-        ReportScope::Token(token) => usage_reports::list_of_token(conn, token, span, &grouping).await?,
+async fn usage(conn: &mut Conn, scope: ReportScope, request: ReportRequest) -> Result<Report, UsageReportsError> {
+    let (span, grouping) = (request.span, &request.grouping);
+    let grouped = match (scope, request.zone) {
+        (ReportScope::Everyone, None) => usage_reports::list_of_everyone(conn, span, grouping).await?,
+        (ReportScope::User(user), None) => usage_reports::list_of_user(conn, user, span, grouping).await?,
+        (ReportScope::Token(token), None) => usage_reports::list_of_token(conn, token, span, grouping).await?,
+        (scope, Some(zone)) => {
+            if let Some(since) = charge_history::find_charges_since(conn).await?
+                && span.seconds(zone).0 < since
+            {
+                // The first whole day.
+                return Err(UsageReportsError::ChargesDeleted(since.plus(DAY - 1).day_in(zone)));
+            }
+            match scope {
+                ReportScope::Everyone => usage_reports::list_of_everyone_in(conn, span, zone, grouping).await?,
+                ReportScope::User(user) => usage_reports::list_of_user_in(conn, user, span, zone, grouping).await?,
+                ReportScope::Token(token) => usage_reports::list_of_token_in(conn, token, span, zone, grouping).await?,
+            }
+        }
     };
     if grouped.read > bounds::MAX_REPORT_READ {
         return Err(UsageReportsError::TooMuchUsage);
@@ -198,7 +207,7 @@ async fn usage(
     if i64::try_from(grouped.rows.len()).is_ok_and(|rows| rows > bounds::MAX_REPORT_ROWS) {
         return Err(UsageReportsError::TooManyRows);
     }
-    let mut report = Report::new(span, grouping, grouped.rows);
+    let mut report = Report::new(request, grouped.rows);
     if report.grouping.has(Dimension::User) {
         report.usernames = usernames(conn, report.rows.iter().filter_map(|row| row.user_id)).await?;
     }

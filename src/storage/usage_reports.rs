@@ -1,10 +1,12 @@
 //! Reports over `usage_reported`: the table `usage_daily`, and what was used before an import. Grouped.
 
+use chrono_tz::Tz;
+
 use super::{Conn, StorageError};
 use crate::domain::bounds;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::money::Quota;
-use crate::domain::time::Day;
+use crate::domain::time::{Day, UnixTime};
 use crate::domain::usage_report::{Amounts, Dimension, Grouping, ReportRow, ReportSpan};
 
 /// The lines of a report, and the rows that were read for them.
@@ -17,7 +19,7 @@ pub struct Grouped {
 
 /// Groups the rows of `$from`, whose parameters begin with `$8`.
 macro_rules! grouped {
-    ($conn:expr, $span:expr, $grouping:expr, $from:tt $(, $bind:expr)* $(,)?) => {{
+    ($conn:expr, $span:expr, $grouping:expr, [$($from:tt)*] $(, $bind:expr)* $(,)?) => {{
         let rows = sqlx::query!(
             r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
                case when $4::boolean then user_id end as "user_id: UserId",
@@ -26,7 +28,7 @@ macro_rules! grouped {
                sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
                least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
                least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
-               (sum(count(*)) over ())::bigint as "read!" from "# + $from + r#"
+               (sum(count(*)) over ())::bigint as "read!" from "# + $($from)* + r#"
                group by 1, 2, 3, 4
                order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4 limit $7"#,
             $span.from as Day,
@@ -70,7 +72,7 @@ pub async fn list_of_user(
         conn,
         span,
         grouping,
-        "(select * from usage_reported where user_id = $8 and day between $1 and $2 limit $9) u",
+        ["(select * from usage_reported where user_id = $8 and day between $1 and $2 limit $9) u"],
         user as UserId,
         bounds::MAX_REPORT_READ + 1
     ))
@@ -83,7 +85,13 @@ pub async fn list_of_token(
     span: ReportSpan,
     grouping: &Grouping,
 ) -> Result<Grouped, StorageError> {
-    Ok(grouped!(conn, span, grouping, "usage_reported where token_id = $8 and day between $1 and $2", token as TokenId))
+    Ok(grouped!(
+        conn,
+        span,
+        grouping,
+        ["usage_reported where token_id = $8 and day between $1 and $2"],
+        token as TokenId
+    ))
 }
 
 /// The usage of everyone, in the same way as that of a user.
@@ -93,9 +101,79 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
         conn,
         span,
         grouping,
-        "(select * from usage_reported where day between $1 and $2 limit $8) u",
+        ["(select * from usage_reported where day between $1 and $2 limit $8) u"],
         bounds::MAX_REPORT_READ + 1
     ))
+}
+
+/// Groups single charges by the days of a zone. `$from` has the charges of the seconds from `$9` to `$10`; its parameter is
+/// `$12`.
+macro_rules! grouped_in {
+    ($conn:expr, $span:expr, $zone:expr, $grouping:expr, $from:tt, $bind:expr) => {{
+        let (from, to) = $span.seconds($zone);
+        group_by_hash($conn).await?;
+        grouped!(
+            $conn,
+            $span,
+            $grouping,
+            ["(select c.token_id, c.user_id, c.model, c.quota, 1 as requests, c.prompt_tokens, c.completion_tokens, \
+               (to_timestamp(c.at) at time zone $8)::date as day from "
+                + $from
+                + " limit $11) u where day between $1 and $2"],
+            $zone.name(),
+            from as UnixTime,
+            to as UnixTime,
+            bounds::MAX_REPORT_READ + 1,
+            $bind
+        )
+    }};
+}
+
+/// The charges of all tokens of a user by the days of a zone.
+pub async fn list_of_user_in(
+    conn: &mut Conn,
+    user: UserId,
+    span: ReportSpan,
+    zone: Tz,
+    grouping: &Grouping,
+) -> Result<Grouped, StorageError> {
+    Ok(grouped_in!(
+        conn,
+        span,
+        zone,
+        grouping,
+        "tokens t cross join lateral (select * from charges where token_id = t.id and at between $9 and $10 offset 0) c \
+         where t.user_id = $12",
+        user as UserId
+    ))
+}
+
+/// Those of one token.
+pub async fn list_of_token_in(
+    conn: &mut Conn,
+    token: TokenId,
+    span: ReportSpan,
+    zone: Tz,
+    grouping: &Grouping,
+) -> Result<Grouped, StorageError> {
+    Ok(grouped_in!(
+        conn,
+        span,
+        zone,
+        grouping,
+        "charges c where c.token_id = $12 and c.at between $9 and $10",
+        token as TokenId
+    ))
+}
+
+/// Those of everyone.
+pub async fn list_of_everyone_in(
+    conn: &mut Conn,
+    span: ReportSpan,
+    zone: Tz,
+    grouping: &Grouping,
+) -> Result<Grouped, StorageError> {
+    Ok(grouped_in!(conn, span, zone, grouping, "charges c where c.at between $9 and $10 and $12::bigint = 0", 0_i64))
 }
 
 /// Without statistics, PostgreSQL would sort all rows on the disk before it groups them.

@@ -168,6 +168,66 @@ async fn usage_by_month_is_the_sum_of_its_days(pool: PgPool) {
     assert_eq!(csv.text.lines().nth(1).map(|line| &line[..11]), Some("2026-03,o2,"));
 }
 
+/// Writes a charge of 1 at a time.
+async fn charged(app: &TestApp, owner: &Caller, token: i64, at: i64) {
+    let insert = "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
+                  values ($1, $2, $3, 'o1', 1, 0, 10, 2)";
+    sqlx::query(insert).bind(at).bind(token).bind(owner.id).execute(&app.pool).await.unwrap();
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_report_can_have_the_days_of_a_zone_of_the_callers_own(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, ben) = (app.enabled_user("ana").await, app.enabled_user("ben").await);
+    let one = ana.creates(json!({ "name": "one" })).await;
+    let bens = ben.creates(json!({ "name": "ben's" })).await;
+    // 2026-03-08 at midnight in UTC; in Kathmandu, 5 h 45 min earlier.
+    let midnight = 1_772_928_000;
+    let theirs = midnight - 20_700;
+    for at in [theirs - 1, theirs, midnight - 1, midnight, theirs + 86_399, theirs + 86_400] {
+        charged(&app, &ana, one, at).await;
+    }
+    charged(&app, &ben, bens, theirs).await;
+    let admin = app.admin("carla").await;
+    let days = async |caller: &Caller, path: &str| {
+        let report = caller.get(path).await.ok();
+        let rows = report["rows"].as_array().unwrap().iter().map(|row| row["requests"].as_i64().unwrap());
+        (report["time_zone"].as_str().unwrap().to_owned(), rows.collect::<Vec<_>>())
+    };
+    let span = "from=2026-03-07&to=2026-03-09";
+    for (caller, path, zone, expected) in [
+        (&ana, format!("{USAGE}?{span}&tz=Asia/Kathmandu"), "Asia/Kathmandu", [1, 4, 1]),
+        (&ana, format!("{USAGE}?{span}&tz=UTC"), "UTC", [3, 3, 0]),
+        (&ana, format!("{USAGE}?{span}&tz=UTC&token_id={one}"), "UTC", [3, 3, 0]),
+        (&admin, format!("{EVERYONE}?{span}&tz=Asia/Kathmandu"), "Asia/Kathmandu", [1, 5, 1]),
+        (&admin, format!("{EVERYONE}?{span}&tz=Asia/Kathmandu&user_id={}", ben.id), "Asia/Kathmandu", [0, 1, 0]),
+        (&admin, format!("{EVERYONE}?{span}&tz=Asia/Kathmandu&token_id={bens}"), "Asia/Kathmandu", [0, 1, 0]),
+    ] {
+        assert_eq!(days(caller, &path).await, (zone.to_owned(), expected.to_vec()), "{path}");
+    }
+    let model = ana.get(&format!("{USAGE}?{span}&tz=Asia/Kathmandu&group_by=model")).await.ok();
+    assert_eq!(model["rows"], json!([with(amounts(6, json!(0.000_012), 6), json!({ "model": "o1" }))]));
+    // Noon of 2026-03-10 in UTC is the next day there.
+    let report = ana.get(&format!("{USAGE}?tz=Pacific/Kiritimati&from=2026-03-09")).await.ok();
+    assert_eq!((&report["to"], report["rows"].as_array().unwrap().len()), (&json!("2026-03-11"), 3));
+
+    let since = "insert into installation (id, key_check, cell_label, created_time, charges_since) values (1, '', '00', 1, $1) \
+                 on conflict (id) do update set charges_since = excluded.charges_since";
+    sqlx::query(since).bind(midnight).execute(&app.pool).await.unwrap();
+    assert_eq!(days(&ana, &format!("{USAGE}?from=2026-03-08&to=2026-03-08&tz=UTC")).await.1, [3]);
+    for (query, code, message) in [
+        ("tz=Mars/Olympus", "invalid_filter", "`tz` must be a time zone, such as `Europe/Berlin`"),
+        ("tz=UTC&from=2026-02-07", "range_too_large", "with `tz` a report may have at most 31 days"),
+        (
+            "tz=Asia/Kathmandu&from=2026-03-08",
+            "range_too_large",
+            "single charges are kept from 2026-03-09 on, so with `tz` a report begins there at the earliest",
+        ),
+    ] {
+        ana.get(&format!("{USAGE}?{query}")).await.refuses_saying(400, code, message);
+    }
+}
+
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn a_charge_is_in_the_report_at_once(pool: PgPool) {
     let app = TestApp::new(pool).await;

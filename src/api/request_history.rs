@@ -76,6 +76,7 @@ impl RequestsQuery {
                 |text| Position::parse(text).ok(),
                 "`id` must be the `id` of a request in this list",
             )?,
+            token_name: None,
         })
     }
 }

@@ -126,6 +126,8 @@ pub struct RequestFilter {
     pub reason: Option<RefusalReason>,
     /// Only this request.
     pub only: Option<Position>,
+    /// Only refused requests of tokens with exactly this name.
+    pub token_name: Option<String>,
 }
 
 impl RequestFilter {
@@ -139,12 +141,17 @@ impl RequestFilter {
         outcome: Some(OutcomeKind::Refused),
         reason: None,
         only: None,
+        token_name: None,
     };
 
     /// Whether it leaves out requests of its time and outcome. Then a page reads rows that it does not show.
     #[must_use]
     pub const fn is_selective(&self) -> bool {
-        self.model.is_some() || self.gateway_id.is_some() || self.request_id.is_some() || self.reason.is_some()
+        self.model.is_some()
+            || self.gateway_id.is_some()
+            || self.request_id.is_some()
+            || self.reason.is_some()
+            || self.token_name.is_some()
     }
 
     /// Whether requests with this outcome can pass.

@@ -58,9 +58,9 @@ impl TokenSort {
 pub enum ListingInvalid {
     #[error("`status` must be 1 (enabled), 2 (disabled), 3 (expired) or 4 (exhausted)")]
     Status,
-    /// Holds the names of the configured groups.
     #[error("`state` must be one of: {}", StateName::ALL.map(StateName::as_str).join(", "))]
     State,
+    /// Holds the names of the configured groups.
     #[error("`group` must be `own`, `auto`, or one of: {0}")]
     Group(String),
     #[error("`sort` must be `id`, `name`, `remain_quota`, `used_quota`, `accessed_time` or `expired_time`")]

@@ -95,13 +95,9 @@ impl ChargeHistory {
         let report = async move {
             let mut conn = db.acquire().await?;
             let ChargeFilter { from, to, token_name, model } = filter;
-            let filter = RequestFilter { from, to, model, ..RequestFilter::REFUSED };
+            let filter = RequestFilter { from, to, model, token_name, ..RequestFilter::REFUSED };
             let most = usize::try_from(bounds::MAX_LISTED_CHARGES).unwrap_or_default();
-            let mut found = read_newest(&mut conn, ReportScope::User(user), &filter, now, most).await?;
-            found.retain(|request| {
-                let name = request.token.as_ref().map(|token| token.name.as_str());
-                token_name.is_none() || token_name.as_deref() == name
-            });
+            let found = read_newest(&mut conn, ReportScope::User(user), &filter, now, most).await?;
             Ok(page.of(found))
         };
         self.reports.run(user, report).await

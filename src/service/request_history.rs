@@ -16,7 +16,7 @@ use crate::domain::request_history::{
 };
 use crate::domain::time::UnixTime;
 use crate::storage::request_history::Whose;
-use crate::storage::{Conn, Db, StorageError, request_history};
+use crate::storage::{self, Conn, Db, StorageError, request_history};
 
 #[derive(Debug)]
 pub struct RequestHistory {
@@ -54,10 +54,13 @@ impl RequestHistory {
         place: PagePlace,
     ) -> Result<RequestPage, KeyRequestsError> {
         let digest = self.key_holders.admit(key, ip, RateLimiter::may_ask_usage)?;
-        let mut conn = self.db.acquire().await.map_err(KeyHolderError::Storage)?;
-        let token = self.key_holders.find_token(&mut conn, &digest, ip).await?;
-        let (scope, now) = (ReportScope::Token(token.id), self.clock.now());
-        let page = async move { Ok(read(&mut conn, scope, &filter, place, now).await?) };
+        let token = {
+            // Given back before the report waits for its turn.
+            let mut conn = self.db.acquire().await.map_err(KeyHolderError::Storage)?;
+            self.key_holders.find_token(&mut conn, &digest, ip).await?
+        };
+        let (db, scope, now) = (self.db.clone(), ReportScope::Token(token.id), self.clock.now());
+        let page = async move { Ok(read(&mut *db.acquire().await?, scope, &filter, place, now).await?) };
         let mut page = self.reports.run::<_, UsageReportsError>(token.user_id, page).await?;
         for request in &mut page.requests {
             request.ip = None;
@@ -116,9 +119,12 @@ impl RequestHistory {
     ) -> Result<Vec<PastRequest>, UsageReportsError> {
         let (db, now) = (self.db.clone(), self.clock.now());
         let requests = async move {
-            let mut conn = db.acquire().await?;
-            require(&mut conn, scope).await?;
-            read_all(&mut conn, scope, &filter, now).await
+            let mut tx = db.begin().await?;
+            require(&mut tx, scope).await?;
+            prepare(&mut tx, scope).await?;
+            let requests = read_all(&mut tx, scope, &filter, now).await?;
+            storage::commit(tx).await?;
+            Ok(requests)
         };
         self.reports.run(caller.user.id, requests).await
     }
@@ -136,11 +142,22 @@ impl RequestHistory {
     ) -> Result<RequestPage, UsageReportsError> {
         let (db, now) = (self.db.clone(), self.clock.now());
         let page = async move {
-            let mut conn = db.acquire().await?;
-            require(&mut conn, scope).await?;
-            Ok(read(&mut conn, scope, &filter, place, now).await?)
+            let mut tx = db.begin().await?;
+            require(&mut tx, scope).await?;
+            prepare(&mut tx, scope).await?;
+            let page = read(&mut tx, scope, &filter, place, now).await?;
+            storage::commit(tx).await?;
+            Ok(page)
         };
         self.reports.run(caller.user.id, page).await
+    }
+}
+
+/// Prepares a transaction for reading.
+async fn prepare(conn: &mut Conn, scope: ReportScope) -> Result<(), StorageError> {
+    match scope {
+        ReportScope::Everyone => request_history::use_index_of_time(conn).await,
+        ReportScope::User(_) | ReportScope::Token(_) => Ok(()),
     }
 }
 

@@ -26,7 +26,10 @@ macro_rules! of {
     ($whose:expr, $table:tt, $read:ident) => {
         match $whose {
             Whose::Everyone => {
-                $read!(["(select * from " + $table + " where at between $1 and $2 and $9::bigint = 0) c"], 0_i64)
+                $read!(
+                    ["(select * from " + $table + " where at between $1 and $2 and $9::bigint = 0 offset 0) c"],
+                    0_i64
+                )
             }
             Whose::User(user) => $read!(
                 ["(select c.* from tokens t cross join lateral (select * from "
@@ -99,14 +102,14 @@ pub async fn list_charges(
     filter: &RequestFilter,
     most: i64,
 ) -> Result<Vec<PastRequest>, StorageError> {
-    let only = filter.only.map_or(0, |only| only.id);
+    let only = filter.only.map(|only| only.id);
     macro_rules! read {
         ([$($from:tt)*], $bind:expr) => {{
             let rows = select!(
                 r#"c.quota as "quota!: Quota", c.shortfall as "shortfall!: Quota", c.prompt_tokens as "prompt_tokens!",
                  c.completion_tokens as "completion_tokens!", c.reservation_id as "reservation_id?: ReservationId""#,
                 [$($from)*],
-                "and ($10::bigint = 0 or c.id = $10)",
+                "and ($10::bigint is null or c.id = $10)",
                 window, after, filter, most, OutcomeKind::Charged, $bind, only
             )
             .fetch_all(conn)
@@ -135,7 +138,11 @@ pub async fn list_refusals(
     filter: &RequestFilter,
     most: i64,
 ) -> Result<Vec<PastRequest>, StorageError> {
-    let (only, reason) = (filter.only.map_or(0, |only| only.id), filter.reason.map(RefusalReason::as_str));
+    let (only, token_name) = (filter.only.map(|only| only.id), filter.token_name.as_deref());
+    // A later version may have written others.
+    let calls = RefusedCall::ALL.map(|call| call.as_str().to_owned());
+    let reasons = filter.reason.as_ref().map_or(RefusalReason::ALL, std::slice::from_ref);
+    let reasons: Vec<_> = reasons.iter().map(|reason| reason.as_str().to_owned()).collect();
     macro_rules! read {
         ([$($from:tt)*], $bind:expr) => {{
             let rows = select!(
@@ -143,8 +150,9 @@ pub async fn list_refusals(
                  c.limit_amount as "limit_amount?", c.limit_used as "limit_used?", c.resets_at as "resets_at?",
                  c.retry_after as "retry_after?", c.quota as "quota?: Quota", c.suppressed as "suppressed!""#,
                 [$($from)*],
-                "and ($10::bigint = 0 or c.id = $10) and ($11::text is null or c.reason = $11)",
-                window, after, filter, most, OutcomeKind::Refused, $bind, only, reason
+                "and ($10::bigint is null or c.id = $10) and c.reason = any($11) and c.call = any($12) \
+                 and ($13::text is null or exists (select from tokens where id = c.token_id and name = $13))",
+                window, after, filter, most, OutcomeKind::Refused, $bind, only, &reasons, &calls, token_name
             )
             .fetch_all(conn)
             .await?;
@@ -164,6 +172,19 @@ pub async fn list_refusals(
         }};
     }
     Ok(of!(whose, "refusals", read))
+}
+
+/// Lets this transaction use the BRIN index of charges by time: it needs the bitmap scans that connections switch off, and a
+/// btree by token looks cheaper to the planner than it is. Only statements about everyone's requests run in such a transaction, so
+/// no other plan is made under it.
+pub async fn use_index_of_time(conn: &mut Conn) -> Result<(), StorageError> {
+    sqlx::query!(
+        r#"select set_config('enable_bitmapscan', 'on', true) as "a!", set_config('enable_indexscan', 'off', true) as "b!",
+           set_config('enable_indexonlyscan', 'off', true) as "c!""#
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(())
 }
 
 /// How many rows of this kind a window has, whatever their filter; at most `most`.

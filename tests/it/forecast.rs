@@ -45,7 +45,7 @@ async fn a_key_and_its_account_end_at_the_pace_of_the_last_seven_full_days(pool:
     assert_eq!(forecast(two).await, json!({ "token": null, "account": account }), "one day of spend");
     assert_eq!(ana.get("/api/usage/forecast").await.ok(), json!({ "token": null, "account": account }));
 
-    // Limits that renew end only if they do before they renew: 15 March is a Tuesday, and the week has 5 more days.
+    // Limits that renew end only if they do before they renew: 17 March is a Tuesday, and the week has 5 more days.
     let limits = json!({ "id": one, "period_limits": { "week": 25, "month": 1_000 } });
     ana.put("/api/token/", limits).await.ok();
     let week = |forecast: &Value| forecast["token"]["week"]["days"].clone();

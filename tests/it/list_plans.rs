@@ -4,17 +4,19 @@
 use keymeter::domain::charge_history::ChargeFilter;
 use keymeter::domain::id::{TokenId, UserId};
 use keymeter::domain::page::PageRequest;
+use keymeter::domain::request_history::{OutcomeKind, Position, RequestFilter, Window};
 use keymeter::domain::spend::SpendParts;
 use keymeter::domain::time::{Day, UnixTime};
 use keymeter::domain::token_listing::TokenListing;
 use keymeter::domain::usage_report::{Grouping, ReportSpan};
+use keymeter::storage::request_history::Whose;
 use keymeter::storage::tokens::Listed;
-use keymeter::storage::{charge_history, keys, refused_requests, tokens, usage_reports};
+use keymeter::storage::{charge_history, keys, refused_requests, request_history, tokens, usage_reports};
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgPool, Postgres};
 
-use crate::harness::TestApp;
 use crate::harness::database::url;
+use crate::harness::{START, TestApp};
 use crate::hostile_database::service_connection;
 
 /// The generic plan of the one prepared statement whose text is like `part`, for these arguments.
@@ -130,4 +132,43 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     refused_requests::list_of_everyone(&mut conn, span).await.unwrap();
     let of_everyone = plan(&mut conn, "from refused_requests where day between", &arguments("2000001")).await;
     assert_uses(&of_everyone, "refused_requests_by_day");
+}
+
+/// Everyone's requests are found by time: refusals by a btree, charges by the BRIN index of their day.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn everyones_requests_are_found_by_their_time(pool: PgPool) {
+    let day = START - START % 86_400 + 9 * 86_400;
+    sqlx::query("select make_charges_partition($1)").bind(day).execute(&pool).await.unwrap();
+    let charges = "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
+                   select $1 + n / 4, 1, 1, 'o1', 1, 0, 0, 0 from generate_series(0, 200000) n";
+    sqlx::query(charges).bind(day).execute(&pool).await.unwrap();
+    let refusals = "insert into refusals (at, user_id, token_id, gateway_id, call, reason, model, suppressed) \
+                    select $1 + n, 1, n % 100, 1, 'verify', 'token_expired', '', 0 from generate_series(0, 20000) n";
+    sqlx::query(refusals).bind(day).execute(&pool).await.unwrap();
+    let mut conn = service_connection(&url(&pool)).await;
+    let window = Window { from: UnixTime::new(day), to: UnixTime::new(day + 60) };
+    let count = async |conn: &mut PoolConnection<Postgres>, kind| {
+        request_history::count(conn, kind, Whose::Everyone, window, 1_000).await.unwrap()
+    };
+    assert_eq!(count(&mut conn, OutcomeKind::Refused).await, 61);
+    let arguments = format!("{day}, {}, 1000", day + 60);
+    let plan_of_refusals = plan(&mut conn, "from refusals where at between", &arguments).await;
+    assert_uses(&plan_of_refusals, "refusals_rest_at_id_idx");
+
+    // The index is summarised by autovacuum, or now.
+    sqlx::query("vacuum charges").execute(&pool).await.unwrap();
+    sqlx::query("begin").execute(&mut *conn).await.unwrap();
+    request_history::use_index_of_time(&mut conn).await.unwrap();
+    assert_eq!(count(&mut conn, OutcomeKind::Charged).await, 244);
+    let filter = RequestFilter { outcome: None, ..RequestFilter::REFUSED };
+    let list = request_history::list_charges(&mut conn, Whose::Everyone, window, Position::NEWEST, &filter, 10).await;
+    assert_eq!(list.unwrap().len(), 10);
+    for (statement, more) in [
+        ("select 1 from charges where at between", "1000"),
+        ("select * from charges where at between", "9000000000, 1, null, null, null, 10, 0, null"),
+    ] {
+        let plan = plan(&mut conn, statement, &format!("{day}, {}, {more}", day + 60)).await;
+        assert!(plan.contains("_by_time"), "{plan}");
+        assert!(!plan.contains("Seq Scan"), "{plan}");
+    }
 }

@@ -237,16 +237,3 @@ async fn requests_of_others_and_impossible_questions_are_refused(pool: PgPool) {
     }
     ana.get(EVERYONE).await.refuses(403, "not_an_administrator");
 }
-
-#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn the_charges_of_a_day_are_indexed_by_time(pool: PgPool) {
-    let day = START - START % 86_400 + 9 * 86_400;
-    sqlx::query("select make_charges_partition($1)").bind(day).execute(&pool).await.unwrap();
-    let insert = "insert into charges (at, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
-                  select $1 + n / 4, 1, 1, 'o1', 1, 0, 0, 0 from generate_series(0, 200000) n";
-    sqlx::query(insert).bind(day).execute(&pool).await.unwrap();
-    sqlx::query("vacuum analyze charges").execute(&pool).await.unwrap();
-    let explain = "explain (format json) select * from charges where at between $1 and $1 + 60";
-    let plan: Value = sqlx::query_scalar(explain).bind(day).fetch_one(&pool).await.unwrap();
-    assert!(plan.to_string().contains("_by_time"), "{plan}");
-}

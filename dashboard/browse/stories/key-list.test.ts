@@ -208,7 +208,7 @@ test('with more than 100 keys, the server filters, sorts and searches', async ({
   await page.getByRole('link', { name: /^Disabled/ }).click();
   await visible(alpha);
   await eventually(() => rows.count()).toBe(2);
-  expect(page.url()).toBe(`${site}/keys?status=2`);
+  expect(page.url()).toBe(`${site}/keys?state=disabled`);
   await page.reload();
   await visible(alpha);
   await eventually(() => rows.count()).toBe(2);

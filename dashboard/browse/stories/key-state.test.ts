@@ -17,7 +17,8 @@ test('a key that a limit stops is shown as stopped, until when, and why', async 
   const attention = page.getByRole('listitem').filter({ hasText: 'Crawler' });
   await visible(attention.getByText('Limit reached'), attention.getByText(/^Works again in /));
   await hidden(page.getByText('Nothing needs attention'));
-  await page.goto('/keys');
+  await page.getByRole('link', { name: 'Limit reached 1' }).click();
+  expect(page.url()).toBe(`${site}/keys?state=key_limit_reached`);
   const row = page.getByRole('row', { name: 'Crawler' });
   await visible(row.getByText('Limit reached'), row.getByText(/^Works again in /));
   await page.goto(`/keys/${id}`);

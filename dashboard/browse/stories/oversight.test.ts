@@ -76,7 +76,7 @@ test('the list of all keys has filters and an order in its address', async ({ vi
   await page.getByRole('combobox', { name: 'Order' }).click();
   await page.getByRole('option', { name: 'Expires first' }).click();
   await eventually(() => page.url()).toBe(
-    `${site}/admin/tokens?user_id=${carl.id}&status=3&sort=expires_first`,
+    `${site}/admin/tokens?user_id=${carl.id}&state=expired&sort=expires_first`,
   );
   await page.reload();
   await visible(page.getByRole('row', { name: 'Over' }));

@@ -15,13 +15,13 @@ test('an ended session redirects to the sign-in page, which leads back to the sa
   await visible(page.getByRole('heading', { name: 'Overview' }));
 
   await page.context().clearCookies();
-  await page.goto('/keys?status=1');
+  await page.goto('/keys?state=working');
   await visible(page.getByRole('heading', { name: 'Sign in' }));
   await page.getByLabel('Username').fill(eva.username);
   await page.getByRole('textbox', { name: 'Password' }).fill(eva.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await visible(page.getByRole('heading', { name: 'Keys' }), page.getByRole('link', { name: 'Website' }));
-  expect(page.url()).toBe(`${site}/keys?status=1`);
+  expect(page.url()).toBe(`${site}/keys?state=working`);
 });
 
 test('a session that ends in use is continued in a dialog, and the form keeps its input', async ({

@@ -10,7 +10,7 @@ import { api, call } from './client';
 import { ApiError } from './error';
 import { type Page, pageBody, pageParams } from './page';
 import type { components } from './schema';
-import { listingBody, listingQuery, type TokenListing } from './tokenListing';
+import { listingQuery, type TokenListing } from './tokenListing';
 
 const tokensKey = ['admin', 'tokens'] as const;
 const listKey = [...tokensKey, 'list'] as const;
@@ -42,7 +42,7 @@ export function useAllTokens(search: AnyTokenSearch, page: number, enabled = tru
         const query = { keyword, user_id: userId, ...listingQuery(listing), ...pageParams(page) };
         return call(api.GET('/api/admin/tokens', { params: { query }, signal }));
       }
-      const body = { token: key, ...listingBody(listing), ...pageBody(page) };
+      const body = { token: key, ...listingQuery(listing), ...pageBody(page) };
       const query = { user_id: userId };
       return call(api.POST('/api/admin/tokens/search', { params: { query }, body, signal }));
     },

@@ -1,7 +1,7 @@
 /** Which tokens a list shows, and in which order. The server filters and sorts. */
 export interface TokenListing {
-  /** 1 to 4. Absent means all. */
-  status: number | undefined;
+  /** Whether they work, and if not, why (`KeyState`). Absent means all. */
+  state: string | undefined;
   sorting: Sorting;
 }
 
@@ -34,16 +34,12 @@ export function directionOf(sorting: Sorting, choices: [Sorting, Sorting]) {
   return sortings[sorting].order === 'asc' ? 'ascending' : 'descending';
 }
 
-/** The parameters of the API for a list. */
-export function listingQuery({ status, sorting }: TokenListing) {
-  return { status: status?.toString(), ...sortings[sorting] };
+/** The parameters of the API for a list, and the members of the body for a search. */
+export function listingQuery({ state, sorting }: TokenListing) {
+  return { state, ...sortings[sorting] };
 }
 
-/** The members of the body for a search. */
-export function listingBody({ status, sorting }: TokenListing) {
-  return { status, ...sortings[sorting] };
-}
-
-export function readStatus(text: string | null): number | undefined {
-  return text !== null && /^[1-4]$/.test(text) ? Number(text) : undefined;
+/** A newer server may have more states than this dashboard has texts for. */
+export function readState(text: string | null): string | undefined {
+  return text !== null && /^[a-z_]+$/.test(text) ? text : undefined;
 }

@@ -5,7 +5,7 @@ import { tokensKey } from './tokenCache';
 import type { TokenListing } from './tokenListing';
 import { broaderSearch, type TokenSearch } from './tokens';
 
-const listing: TokenListing = { status: undefined, sorting: 'newest' };
+const listing: TokenListing = { state: undefined, sorting: 'newest' };
 const named = (text: string): TokenSearch => ({ by: 'name', text });
 
 function clientWith(search: TokenSearch, total: number) {
@@ -35,7 +35,7 @@ describe('broaderSearch', () => {
 
   it('is only one of the same list, and not of keys', () => {
     const client = clientWith(named('pro'), 1);
-    expect(broaderSearch(client, { ...listing, status: 2 }, named('prod'))).toBeUndefined();
+    expect(broaderSearch(client, { ...listing, state: 'disabled' }, named('prod'))).toBeUndefined();
     expect(broaderSearch(client, listing, { by: 'key', text: 'prod' })).toBeUndefined();
   });
 });

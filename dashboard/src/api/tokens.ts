@@ -5,7 +5,7 @@ import { pageBody, pageParams } from './page';
 import type { components } from './schema';
 import { limits } from './serverLimits';
 import { cachedToken, tokensKey } from './tokenCache';
-import { listingBody, listingQuery, type TokenListing } from './tokenListing';
+import { listingQuery, type TokenListing } from './tokenListing';
 
 export type Token = components['schemas']['TokenBody'];
 /** Whether a key works now, and if not, why. A newer server may have more states. */
@@ -48,7 +48,7 @@ export function useTokenSearch(search: TokenSearch | undefined, listing: TokenLi
     queryKey: searchKeyOf(listing, search, page),
     queryFn: ({ signal }) => {
       const what = search?.by === 'key' ? { token: search.text } : { keyword: search?.text };
-      const body = { ...what, ...listingBody(listing), ...pageBody(page, TOKENS_PER_REQUEST) };
+      const body = { ...what, ...listingQuery(listing), ...pageBody(page, TOKENS_PER_REQUEST) };
       return call(api.POST('/api/token/search', { body, signal }));
     },
     enabled: search !== undefined,

@@ -4,15 +4,7 @@ import { texts } from '../texts';
 import classes from './ListingFields.module.css';
 
 const { status, sort } = texts.keys;
-const words = texts.common.tokenStatus;
-
-const states = [
-  { value: '', label: status.all },
-  { value: '1', label: words[1] },
-  { value: '2', label: words[2] },
-  { value: '3', label: words[3] },
-  { value: '4', label: words[4] },
-];
+const { keyState, otherKeyState } = texts.common;
 
 const orders = sortingNames.map((value) => ({ value, label: sort.by[value] }));
 
@@ -28,10 +20,10 @@ export function ListingFields({ listing, onChange }: Props) {
       <Select
         aria-label={status.label}
         className={classes.choice}
-        data={states}
+        data={statesWith(listing.state)}
         allowDeselect={false}
-        value={listing.status === undefined ? '' : String(listing.status)}
-        onChange={(value) => onChange({ status: value ? Number(value) : undefined })}
+        value={listing.state ?? ''}
+        onChange={(value) => onChange({ state: value || undefined })}
       />
       <Select
         aria-label={sort.label}
@@ -43,4 +35,12 @@ export function ListingFields({ listing, onChange }: Props) {
       />
     </>
   );
+}
+
+/** The state that is shown may be one of a newer server. */
+function statesWith(shown = '') {
+  const known = Object.entries(keyState).map(([value, label]) => ({ value, label }));
+  const isOther = shown !== '' && !Object.hasOwn(keyState, shown);
+  const other = isOther ? [{ value: shown, label: otherKeyState }] : [];
+  return [{ value: '', label: status.all }, ...known, ...other];
 }

@@ -20,12 +20,18 @@ const tones: Record<KeyState, Tone> = {
   account_limit_reached: 'bad',
 };
 
+/** A state in words. */
+export function StateName({ state }: { state: string }) {
+  const tone = Object.hasOwn(tones, state) ? tones[state as KeyState] : 'bad';
+  return <ToneBadge tone={tone}>{textOf(keyState, state) ?? otherKeyState}</ToneBadge>;
+}
+
 /** Whether a key works now, and if not, why and until when. */
 export function StateBadge({ token: { state, state_until } }: { token: Token }) {
   const now = useNow();
   return (
     <>
-      <ToneBadge tone={tones[state] ?? 'bad'}>{textOf(keyState, state) ?? otherKeyState}</ToneBadge>
+      <StateName state={state} />
       {state_until != null && (
         <Text size="xs" c="dimmed">
           {worksAgain(formatRelative(state_until, now))}

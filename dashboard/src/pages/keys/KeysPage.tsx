@@ -48,7 +48,7 @@ export default function KeysPage() {
     createButtonRef.current?.focus();
   }
 
-  const filtered = view.q !== '' || view.status !== undefined;
+  const filtered = view.q !== '' || view.state !== undefined;
   return (
     <>
       <PageHeader
@@ -78,7 +78,7 @@ export default function KeysPage() {
             empty={
               <NoKeys
                 filtered={filtered}
-                onShowAll={() => changeView({ q: '', status: undefined })}
+                onShowAll={() => changeView({ q: '', state: undefined })}
                 createButton={<CreateButton onClick={() => setCreating(true)} />}
               />
             }

@@ -23,27 +23,27 @@ export interface KeyList {
 
 /** The keys of the view. A text that no name has is searched for as a key or a part of one. */
 export function useKeyList(view: KeysView): KeyList {
-  const { q, status, sorting, page } = view;
+  const { q, state, sorting, page } = view;
   const [debouncedQ] = useDebouncedValue(q, DEBOUNCE_MS);
   const named = useNamedKeys(view, debouncedQ);
   const { plan } = named;
   const isMissing = named.rows?.length === 0 && named.total === 0 && q === debouncedQ;
   const orElse = isMissing && 'orElse' in plan ? plan.orElse : undefined;
-  const search = useTokenSearch(orElse, { status, sorting }, Math.floor(page / PAGES_PER_REQUEST));
+  const search = useTokenSearch(orElse, { state, sorting }, Math.floor(page / PAGES_PER_REQUEST));
   if (!orElse) return named;
   // Rows of another search are not shown.
   const found = search.isPlaceholderData ? undefined : search.data;
   return {
     ...named,
-    rows: search.failureReason ? [] : found && pageOf(filter(found.items, undefined, status), page),
+    rows: search.failureReason ? [] : found && pageOf(filter(found.items, undefined, state), page),
     total: found?.total ?? 0,
     searchFailure: search.failureReason,
   };
 }
 
-function useNamedKeys({ q, status, sorting, page }: KeysView, debouncedQ: string): KeyList {
+function useNamedKeys({ q, state, sorting, page }: KeysView, debouncedQ: string): KeyList {
   const client = useQueryClient();
-  const listing = { status, sorting };
+  const listing = { state, sorting };
   const requestPage = Math.floor(page / PAGES_PER_REQUEST);
   const list = useTokens(listing, requestPage);
   const isSmall = (list.data?.total ?? 0) <= TOKENS_PER_REQUEST;
@@ -62,8 +62,8 @@ function useNamedKeys({ q, status, sorting, page }: KeysView, debouncedQ: string
   const isOutdated = source.isPlaceholderData && (source === list || source.data?.total === 0);
   const loaded = isOutdated ? undefined : source.data?.items;
   const text = plan.kind === 'local' ? plan.text : source === search && broader ? wanted?.text : undefined;
-  const shown = loaded && filter(loaded, text, status);
-  // All matching tokens are loaded, so their number is known also after a change of their status.
+  const shown = loaded && filter(loaded, text, state);
+  // All matching tokens are loaded, so their number is known also after a change of their state.
   const complete = source === search ? broader !== undefined : isSmall;
   const total = complete || !source.data ? (shown?.length ?? 0) : source.data.total;
 
@@ -85,8 +85,8 @@ function pageOf(tokens: Token[], page: number): Token[] {
   return tokens.slice(first, first + KEYS_PER_PAGE);
 }
 
-function filter(tokens: Token[], text: string | undefined, status: number | undefined): Token[] {
+function filter(tokens: Token[], text: string | undefined, state: string | undefined): Token[] {
   const named = text === undefined ? tokens : filterByText(tokens, text);
   // A token that was switched does not match the filter any more.
-  return status === undefined ? named : named.filter((token) => token.status === status);
+  return state === undefined ? named : named.filter((token) => token.state === state);
 }

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { useSearchParams } from 'wouter';
-import { DEFAULT_SORTING, readSorting, readStatus, type TokenListing } from '../../api/tokenListing';
+import { DEFAULT_SORTING, readSorting, readState, type TokenListing } from '../../api/tokenListing';
 import { mayBeSecret } from '../../shared/mayBeSecret';
 import { useSecretText } from '../../shared/search/handOver';
 
@@ -20,19 +20,19 @@ export function useKeysView(): [KeysView, ChangeView] {
   const [secret, setSecret] = useSecretText();
   const view: KeysView = {
     q: secret || (params.get('q') ?? ''),
-    status: readStatus(params.get('status')),
+    state: readState(params.get('state')),
     sorting: readSorting(params.get('sort')),
     page: Math.max(0, count(params.get('page')) - 1),
   };
 
   /** Returns to the first page, unless the change has a page. */
   function change(changes: Partial<KeysView>, { replace = 'q' in changes }: { replace?: boolean } = {}) {
-    const { q, status, sorting, page } = { ...view, page: 0, ...changes };
+    const { q, state, sorting, page } = { ...view, page: 0, ...changes };
     const isSecret = mayBeSecret(q);
     setSecret(isSecret ? q : '');
     const shown = {
       q: isSecret ? '' : q,
-      status: status ? String(status) : '',
+      state: state ?? '',
       sort: sorting === DEFAULT_SORTING ? '' : sorting,
       page: page > 0 ? String(page + 1) : '',
     };

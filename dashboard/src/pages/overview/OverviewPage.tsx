@@ -73,7 +73,7 @@ export default function OverviewPage() {
             <SpendTotal title={zone ? words.todayIn(zone) : words.today} totals={today} />
             <SpendTotal title={words.week} totals={week} />
             <SpendCard overview={overview} />
-            <KeysCard counts={overview?.tokens} />
+            <KeysCard counts={overview?.states} />
             <AttentionCard overview={overview} />
           </>
         )}

@@ -24,7 +24,7 @@ export const NOTHING: Found = { items: [], loading: false };
 export function useFoundKeys(query: string): Found {
   const { rows, plan, error, searchFailure } = useKeyList({
     q: query,
-    status: undefined,
+    state: undefined,
     sorting: DEFAULT_SORTING,
     page: 0,
   });
@@ -39,7 +39,7 @@ export function useFoundKeysOfOthers(query: string): Found {
   const { debounced, isSearch, isSettled } = useAdministratorSearch(query, isSearchable);
   const keys = useAllKeys(debounced, {
     userId: '',
-    listing: { status: undefined, sorting: DEFAULT_SORTING },
+    listing: { state: undefined, sorting: DEFAULT_SORTING },
     page: 0,
     enabled: isSearch(debounced),
   });

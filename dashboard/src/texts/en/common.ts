@@ -49,7 +49,6 @@ export const common = {
   } satisfies Record<KeyState, string>,
   otherKeyState: 'Not working',
   worksAgain: (when: string) => `Works again ${when}`,
-  tokenStatus: { 1: 'Enabled', 2: 'Disabled', 3: 'Expired', 4: 'Used up', unknown: 'Unknown' },
   quota: {
     unlimited: 'Unlimited',
     used: (usd: string) => `${usd} used`,

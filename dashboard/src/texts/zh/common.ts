@@ -46,7 +46,6 @@ export const common: Texts['common'] = {
   },
   otherKeyState: '不可用',
   worksAgain: (when: string) => `${when}恢复可用`,
-  tokenStatus: { 1: '已启用', 2: '已禁用', 3: '已过期', 4: '已耗尽', unknown: '未知' },
   quota: {
     unlimited: '无限额度',
     used: (usd: string) => `已用 ${usd}`,

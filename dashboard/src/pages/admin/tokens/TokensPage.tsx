@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useEffect } from 'react';
-import { DEFAULT_SORTING, readSorting, readStatus, type TokenListing } from '../../../api/tokenListing';
+import { DEFAULT_SORTING, readSorting, readState, type TokenListing } from '../../../api/tokenListing';
 import { EmptyState } from '../../../shared/EmptyState';
 import { ListingFields } from '../../../shared/ListingFields';
 import { mayBeSecret } from '../../../shared/mayBeSecret';
@@ -19,19 +19,19 @@ import { KeySearch } from './KeySearch';
 import { tokenColumns } from './tokenColumns';
 
 const words = texts.adminTokens;
-const noFilter = { keyword: '', user_id: '', status: '' };
+const noFilter = { keyword: '', user_id: '', state: '' };
 
 export default function TokensPage() {
-  const { filters, page, setFilters, setPage } = useListQuery(['keyword', 'user_id', 'status', 'sort']);
+  const { filters, page, setFilters, setPage } = useListQuery(['keyword', 'user_id', 'state', 'sort']);
   // Not in the URL, which is written to histories and logs.
   const [key, setKey] = useSecretText();
   const text = key || filters.keyword;
   const listing: TokenListing = {
-    status: readStatus(filters.status),
+    state: readState(filters.state),
     sorting: readSorting(filters.sort),
   };
   const tokens = useAllKeys(text, { userId: filters.user_id, listing, page });
-  const isFiltered = Boolean(text || filters.user_id || listing.status);
+  const isFiltered = Boolean(text || filters.user_id || listing.state);
 
   function search(typed: string) {
     const isSecret = mayBeSecret(typed);
@@ -45,8 +45,8 @@ export default function TokensPage() {
     if (isExposed) search(filters.keyword);
   });
 
-  function setListing({ status, sorting }: TokenListing) {
-    setFilters({ status: status?.toString() ?? '', sort: sorting === DEFAULT_SORTING ? '' : sorting });
+  function setListing({ state, sorting }: TokenListing) {
+    setFilters({ state: state ?? '', sort: sorting === DEFAULT_SORTING ? '' : sorting });
   }
 
   function clear() {

@@ -18,7 +18,7 @@ export function UserKeys({ userId }: { userId: number }) {
     keyword: '',
     key: '',
     userId: String(userId),
-    listing: { status: undefined, sorting: 'last_used' as const },
+    listing: { state: undefined, sorting: 'last_used' as const },
   };
   const { data, error, refetch } = useAllTokens(search, 0);
   return (

@@ -206,7 +206,7 @@ test('a refused request says why, and refusals are shown alone', async ({ visit,
   await gateway.POST('/api/gateway/charge', {
     body: { key: crawler.key, quota: 9_000_000_000, model: 'gpt-5', request_id: 'too-much' },
   });
-  const page = await visit({ as: ada, path: '/usage' });
+  const page = await visit({ as: ada, path: '/requests' });
   const requests = page.getByRole('table', { name: 'Requests' });
   await visible(requests.getByRole('row', { name: 'paid' }));
   await eventually(async () => {
@@ -217,7 +217,22 @@ test('a refused request says why, and refusals are shown alone', async ({ visit,
   await page.getByRole('radiogroup', { name: 'Outcome' }).getByText('Refused').click();
   await eventually(() => requests.getByRole('row').count()).toBe(2);
   const row = requests.getByRole('row', { name: 'too-much' });
-  await visible(row.getByText('gpt-5'), row.getByText(/Not enough/));
+  await visible(
+    row.getByText('gpt-5'),
+    row.getByText(/Not enough/),
+    page.getByText('Showing 1 of 1 refused'),
+  );
+  await page.getByRole('combobox', { name: 'Reason' }).click();
+  await page.getByRole('option', { name: 'Not enough in the wallet' }).click();
+  await visible(page.getByText('No such request on these days.'));
+  expect(page.url()).toBe(`${site}/requests?outcome=refused&reason=user_quota_insufficient`);
+  await page.goto(`/requests?token_id=${crawler.id}`);
+  await row.getByRole('button', { name: 'Copy the link to this request' }).click();
+  await page.goto(await page.evaluate(() => navigator.clipboard.readText()));
+  await eventually(() => requests.getByRole('row').count()).toBe(2);
+  await visible(row);
+  await page.getByRole('button', { name: 'Show all requests' }).click();
+  await visible(requests.getByRole('row', { name: 'paid' }));
 });
 
 test('single requests say model, cost and ids, are searched, and go on page by page', async ({
@@ -248,7 +263,7 @@ test('single requests say model, cost and ids, are searched, and go on page by p
       },
     }),
   );
-  const page = await visit({ as: ada, path: '/usage' });
+  const page = await visit({ as: ada, path: '/requests' });
   const requests = page.getByRole('table', { name: 'Requests' });
   const chat = requests.getByRole('row', { name: 'chat-7' });
   await visible(
@@ -268,17 +283,26 @@ test('single requests say model, cost and ids, are searched, and go on page by p
   const downloading = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Export requests' }).click();
   const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
-  expect(lines.map((line) => line.split(',').at(13))).toEqual(['request_id', 'r-3']);
+  const column = lines[0]?.split(',').indexOf('request_id') ?? -1;
+  expect(lines.slice(1).map((line) => line.split(',').at(column))).toEqual(['r-3']);
   await visible(requests.getByRole('row', { name: 'r-3' }));
   await page.getByRole('textbox', { name: 'Model' }).fill('o1');
-  await visible(page.getByText('No such request was charged on these days.'));
+  await visible(page.getByText('No such request on these days.'));
   expect(await violations(page.locator('main'))).toEqual([]);
 
   await page.goto(`/keys/${crawler.id}`);
-  await visible(requests.getByRole('row', { name: 'chat-7' }));
+  const latest = page.getByRole('table', { name: 'Latest requests' });
+  await visible(latest.getByRole('row', { name: 'chat-7' }));
+  await eventually(() => latest.getByRole('row').count()).toBe(6);
   await page.setViewportSize({ width: 320, height: 700 });
   await eventually(() => horizontalOverflow(page)).toBe(0);
 
-  const everyones = await visit({ as: ROOT, path: '/admin/usage' });
-  await visible(everyones.getByRole('table', { name: 'Requests' }).getByRole('row', { name: 'chat-7' }));
+  const everyones = await visit({ as: ROOT, path: `/admin/usage?user_id=${ada.id}` });
+  const newest = everyones.getByRole('table', { name: 'Latest requests' });
+  await visible(newest.getByRole('row', { name: 'chat-7' }));
+  await everyones.getByRole('link', { name: 'Show all requests' }).click();
+  await visible(everyones.getByRole('heading', { name: 'Requests by everyone', level: 1 }));
+  await eventually(() => everyones.getByRole('table', { name: 'Requests' }).getByRole('row').count()).toBe(
+    21,
+  );
 });

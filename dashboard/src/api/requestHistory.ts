@@ -14,56 +14,48 @@ type RequestsPage = components['schemas']['RequestsBody'];
 
 export interface RequestOptions {
   scope?: UsageScope;
-  range: DayRange;
+  /** Absent for all days that are kept. */
+  range?: DayRange;
   /** Absent for all tokens, also deleted ones. */
   tokenId?: number;
   /** Absent for all users. Only for the scope `everyone`. */
   userId?: number;
-  /** Empty for all models. */
-  model: string;
-  /** Empty for all requests. */
-  requestId: string;
-  /** Empty for both. */
-  outcome: '' | 'charged' | 'refused';
+  model?: string;
+  requestId?: string;
+  outcome?: '' | 'charged' | 'refused';
+  /** Only what was refused for this reason. */
+  reason?: string;
+  /** Only this request. */
+  id?: string;
 }
 
-const PAGE_SIZE = '20';
+const PAGE_SIZE = 20;
 
-/** The address of all these requests as CSV. */
-export function requestsCsvHref(options: RequestOptions): string {
-  const { scope = 'own', range, tokenId, userId, model, requestId, outcome } = options;
-  const params = new URLSearchParams({
-    from: range.start,
-    to: range.end,
-    model,
-    request_id: requestId,
-    outcome,
-    format: 'csv',
-  });
-  if (tokenId !== undefined) params.set('token_id', String(tokenId));
-  if (userId !== undefined) params.set('user_id', String(userId));
-  return `${scope === 'own' ? '/api/usage/requests' : '/api/admin/usage/requests'}?${params}`;
-}
-
-/** Requests that were charged or refused, newest first, page by page. */
-export function useRequestHistory({
-  scope = 'own',
-  range,
-  tokenId,
-  userId,
-  model,
-  requestId,
-  outcome,
-}: RequestOptions) {
-  const own = {
-    from: range.start,
-    to: range.end,
+function queryOf({ range, tokenId, model, requestId, outcome, reason, id }: RequestOptions) {
+  return {
+    from: range?.start,
+    to: range?.end,
     token_id: tokenId?.toString(),
     model,
     request_id: requestId,
     outcome,
-    size: PAGE_SIZE,
+    reason,
+    id,
   };
+}
+
+/** The address of all these requests as CSV. */
+export function requestsCsvHref(options: RequestOptions): string {
+  const query = { ...queryOf(options), user_id: options.userId?.toString(), format: 'csv' };
+  const params = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const path = options.scope === 'everyone' ? '/api/admin/usage/requests' : '/api/usage/requests';
+  return `${path}?${new URLSearchParams(params)}`;
+}
+
+/** Requests that were charged or refused, newest first, page by page. */
+export function useRequestHistory(options: RequestOptions, size = PAGE_SIZE) {
+  const { scope = 'own', userId } = options;
+  const own = { ...queryOf(options), size: String(size) };
   const query = { ...own, user_id: userId?.toString() };
   return useInfiniteQuery({
     queryKey: scope === 'own' ? [...tokensKey, 'requests', own] : ['admin', 'usage', 'requests', query],

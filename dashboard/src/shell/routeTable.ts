@@ -24,6 +24,7 @@ export const appRoutes: AppRoute[] = [
   { path: '/keys', needsTokenApi: true, page: lazyPage(() => import('../pages/keys/KeysPage')) },
   { path: '/keys/:id', needsTokenApi: true, page: lazyPage(() => import('../pages/key/KeyPage')) },
   { path: '/usage', needsTokenApi: true, page: lazyPage(() => import('../pages/usage/UsagePage')) },
+  { path: '/requests', needsTokenApi: true, page: lazyPage(() => import('../pages/requests/RequestsPage')) },
   { path: '/profile', page: lazyPage(() => import('../pages/profile/ProfilePage')) },
   { path: '/reference', page: lazyPage(() => import('../pages/reference/ReferencePage')) },
   { path: '/enablement', page: lazyPage(() => import('../pages/enablement/EnablementPage')) },
@@ -32,6 +33,11 @@ export const appRoutes: AppRoute[] = [
     path: '/admin/usage',
     administrator: true,
     page: lazyPage(() => import('../pages/admin/usage/AllUsagePage')),
+  },
+  {
+    path: '/admin/usage/requests',
+    administrator: true,
+    page: lazyPage(() => import('../pages/admin/usage/AllRequestsPage')),
   },
   {
     path: '/admin/users',

@@ -4,9 +4,9 @@ import { useStatus } from '../../api/status';
 import type { ReportRow, UsageSplit } from '../../api/usageReports';
 import { Name } from '../../shared/Name';
 import { PageHeader } from '../../shared/PageHeader';
+import { LatestRequests } from '../../shared/usage/LatestRequests';
 import { RangeFields } from '../../shared/usage/RangeFields';
 import { RefusedRequests } from '../../shared/usage/RefusedRequests';
-import { RequestHistory } from '../../shared/usage/RequestHistory';
 import { todayIn } from '../../shared/usage/range';
 import { SplitControl } from '../../shared/usage/SplitControl';
 import { rowName } from '../../shared/usage/splitNames';
@@ -58,7 +58,7 @@ function Usage({ timeZone }: { timeZone: string }) {
           name={(row) => (row.token_id == null ? <Name>{rowName(row, 'model', 'own')}</Name> : keyLink(row))}
         />
         <RefusedRequests range={range} name={keyLink} />
-        <RequestHistory range={range} name={keyLink} />
+        <LatestRequests range={range} name={keyLink} />
       </Stack>
     </>
   );

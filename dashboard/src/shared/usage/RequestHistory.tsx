@@ -1,94 +1,120 @@
-import { Button, Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { type ReactNode, useState } from 'react';
-import {
-  isKnown,
-  type KnownRequest,
-  type PastRequest,
-  type RequestOptions,
-  requestsCsvHref,
-  useRequestHistory,
-} from '../../api/requestHistory';
-import { formatInteger } from '../../format/locale';
-import { formatMoment } from '../../format/time';
+import { Button, Group, SegmentedControl, Select, Text, TextInput } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { type PastRequest, requestsCsvHref, useRequestHistory } from '../../api/requestHistory';
+import type { UsageScope } from '../../api/usageReports';
 import { texts } from '../../texts';
+import { CopyButton } from '../CopyButton';
 import type { Column } from '../DataTable';
 import { LoadedTable } from '../LoadedTable';
-import { Money } from '../Money';
-import { Name } from '../Name';
+import { useDebouncedText } from '../useDebouncedText';
 import { CsvButton } from './CsvButton';
+import { RefusedCount } from './RefusedCount';
 import { reasonText } from './RefusedRequests';
+import { type KeyName, requestColumns } from './requestColumns';
+import { optionsOf, type RequestFilters, requestsHref } from './requestFilters';
 
 const words = texts.usage.requestHistory;
-const PAUSE_MS = 300;
+const reasons = Object.keys(texts.usage.refused.reasons);
 
-interface Props extends Omit<RequestOptions, 'model' | 'requestId' | 'outcome'> {
-  /** The name of the key of a row, with a link. Absent for a single key. */
-  name?: (row: KnownRequest) => ReactNode;
+interface Props {
+  scope: UsageScope;
+  range: { start: string; end: string };
+  filters: RequestFilters;
+  onFilter: (change: Partial<RequestFilters>) => void;
+  name: KeyName;
+  /** What ends a refusal. */
+  fix?: (row: PastRequest) => ReactNode;
+  /** Filters before the others. */
+  children?: ReactNode;
 }
 
-type Outcome = RequestOptions['outcome'];
-
-/**
- * Single requests: when, which model, what it cost or why it was refused, and by which ids a provider or a gateway finds it
- * again.
- */
-export function RequestHistory({ name, ...options }: Props) {
-  const [typed, setTyped] = useState({ model: '', requestId: '' });
-  const [outcome, setOutcome] = useState<Outcome>('');
-  const [filter] = useDebouncedValue(typed, PAUSE_MS);
-  const model = filter.model.trim();
-  const requestId = filter.requestId.trim();
-  const wanted = { ...options, model, requestId, outcome };
+/** Single requests, by filters that the address has. */
+export function RequestHistory({ scope, range, filters, onFilter, name, fix, children }: Props) {
+  const wanted = { ...optionsOf(filters), scope, ...(filters.id ? {} : { range }) };
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useRequestHistory(wanted);
   const rows = data?.pages.flatMap(({ items }) => items);
-  const keyOf = (row: PastRequest) => (isKnown(row) ? name?.(row) : texts.usage.refused.reasons.invalid_key);
-  const key: Column<PastRequest>[] = name ? [{ key: 'key', header: texts.usage.key, cell: keyOf }] : [];
+  const model = useDebouncedText(filters.model, (text) => onFilter({ model: text.trim() }), always);
+  const requestId = useDebouncedText(
+    filters.request_id,
+    (text) => onFilter({ request_id: text.trim() }),
+    always,
+  );
+  const actions: Column<PastRequest> = {
+    key: 'actions',
+    place: 'actions',
+    align: 'right',
+    cell: (row) => (
+      <Group gap="xs" wrap="nowrap" justify="flex-end">
+        {fix?.(row)}
+        <CopyButton
+          value={`${window.location.origin}${requestsHref(scope, { id: row.id })}`}
+          label={words.copyLink}
+        />
+      </Group>
+    ),
+  };
   return (
     <section>
-      <Title order={2} mb={4}>
-        {words.title}
-      </Title>
-      <Text size="sm" c="dimmed" mb="md">
-        {words.description}
-      </Text>
-      <Group gap="sm" mb="md">
-        <SegmentedControl
-          aria-label={words.outcome}
-          data={[
-            { value: '', label: words.all },
-            { value: 'charged', label: words.charged },
-            { value: 'refused', label: words.refused },
-          ]}
-          value={outcome}
-          onChange={(value) => setOutcome(value as Outcome)}
-        />
-        <TextInput
-          aria-label={words.model}
-          placeholder={words.model}
-          w={{ base: '100%', sm: 220 }}
-          value={typed.model}
-          onChange={({ currentTarget: { value } }) => setTyped((old) => ({ ...old, model: value }))}
-        />
-        <TextInput
-          aria-label={words.requestId}
-          placeholder={words.requestId}
-          w={{ base: '100%', sm: 280 }}
-          value={typed.requestId}
-          onChange={({ currentTarget: { value } }) => setTyped((old) => ({ ...old, requestId: value }))}
-        />
-        <CsvButton href={requestsCsvHref(wanted)} label={words.export} />
-      </Group>
+      {filters.id ? (
+        <Button variant="default" mb="md" onClick={() => onFilter({ id: '' })}>
+          {words.showAll}
+        </Button>
+      ) : (
+        <Group gap="sm" mb="md" align="flex-start">
+          {children}
+          <SegmentedControl
+            aria-label={words.outcome}
+            data={[
+              { value: '', label: words.all },
+              { value: 'charged', label: words.charged },
+              { value: 'refused', label: words.refused },
+            ]}
+            value={filters.outcome}
+            onChange={(outcome) => onFilter({ outcome: outcome as RequestFilters['outcome'], reason: '' })}
+          />
+          {filters.outcome === 'refused' && (
+            <Select
+              aria-label={texts.usage.refused.reason}
+              placeholder={words.anyReason}
+              w={{ base: '100%', sm: 260 }}
+              clearable
+              clearButtonProps={{ 'aria-label': texts.adminLists.clearSelection }}
+              data={(filters.reason && !reasons.includes(filters.reason)
+                ? [...reasons, filters.reason]
+                : reasons
+              ).map((value) => ({ value, label: reasonText(value) }))}
+              value={filters.reason || null}
+              onChange={(reason) => onFilter({ reason: reason ?? '' })}
+            />
+          )}
+          <TextInput
+            aria-label={words.model}
+            placeholder={words.model}
+            w={{ base: '100%', sm: 180 }}
+            value={model.text}
+            onChange={(event) => model.type(event.currentTarget.value)}
+          />
+          <TextInput
+            aria-label={words.requestId}
+            placeholder={words.requestId}
+            w={{ base: '100%', sm: 240 }}
+            value={requestId.text}
+            onChange={(event) => requestId.type(event.currentTarget.value)}
+          />
+          <CsvButton href={requestsCsvHref(wanted)} label={words.export} />
+        </Group>
+      )}
+      {rows && <RefusedCount scope={scope} range={range} filters={filters} rows={rows} />}
       <LoadedTable
         error={error}
         onRetry={refetch}
         label={words.title}
-        columns={[time, ...key, modelColumn, tokens, cost, source]}
+        columns={[...requestColumns(name), actions]}
         rows={rows}
         rowKey={({ id }) => id}
         empty={
           <Text p="lg" c="dimmed">
-            {hasNextPage ? words.searchGoesOn : words.empty}
+            {hasNextPage ? words.searchGoesOn : filters.id ? words.notKept : words.empty}
           </Text>
         }
       />
@@ -101,77 +127,4 @@ export function RequestHistory({ name, ...options }: Props) {
   );
 }
 
-const time: Column<PastRequest> = {
-  key: 'time',
-  header: words.time,
-  place: 'title',
-  cell: ({ at }) => <span className="tabular">{formatMoment(at)}</span>,
-};
-
-const modelColumn: Column<PastRequest> = {
-  key: 'model',
-  header: texts.usage.model,
-  cell: ({ model }) => <Name>{model || texts.usage.noModel}</Name>,
-};
-
-const tokens: Column<PastRequest> = {
-  key: 'tokens',
-  header: texts.usage.tokens,
-  align: 'right',
-  cell: ({ prompt_tokens, completion_tokens, refusal }) => (
-    <span className="tabular">
-      {refusal ? '' : words.inAndOut(formatInteger(prompt_tokens), formatInteger(completion_tokens))}
-    </span>
-  ),
-};
-
-const cost: Column<PastRequest> = {
-  key: 'cost',
-  header: words.cost,
-  align: 'right',
-  cell: ({ quota, shortfall, refusal }) =>
-    refusal ? (
-      <Refused {...refusal} />
-    ) : (
-      <>
-        <Money units={quota} fine fw={600} />
-        {shortfall > 0 && (
-          <Text size="xs" c="dimmed">
-            {words.shortfall} <Money units={shortfall} fine />
-          </Text>
-        )}
-      </>
-    ),
-};
-
-/** Why, and how many more like it have no row. */
-function Refused({ reason, message, suppressed }: NonNullable<PastRequest['refusal']>) {
-  return (
-    <>
-      <Text size="sm" fw={600} c="var(--km-bad)" title={message}>
-        {reasonText(reason)}
-      </Text>
-      {suppressed > 0 && (
-        <Text size="xs" c="dimmed">
-          {words.suppressed(suppressed)}
-        </Text>
-      )}
-    </>
-  );
-}
-
-const source: Column<PastRequest> = {
-  key: 'source',
-  header: words.requestId,
-  cell: ({ request_id, gateway_name, gateway_id, ip }) => {
-    const gateway = gateway_name ?? (gateway_id && words.removedGateway(gateway_id));
-    return (
-      <div style={{ overflowWrap: 'anywhere' }}>
-        <Text size="sm">{request_id ?? words.noId}</Text>
-        <Text size="xs" c="dimmed">
-          {[gateway, ip].filter(Boolean).join(' · ')}
-        </Text>
-      </div>
-    );
-  },
-};
+const always = () => true;

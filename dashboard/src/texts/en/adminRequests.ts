@@ -1,5 +1,5 @@
 export const adminRequests = {
-  title: 'Requests',
+  title: 'Access requests',
   description: 'People who ask for API access.',
   pendingCount: (count: string) => `${count} pending`,
   state: 'State',

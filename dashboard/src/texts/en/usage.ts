@@ -30,7 +30,13 @@ export const usage = {
   requestHistory: {
     title: 'Requests',
     description:
-      'Requests of these days, newest first: each one that was charged, and samples of those that were refused.',
+      'Single requests, newest first: each one that was charged, and samples of those that were refused.',
+    latest: 'Latest requests',
+    showAll: 'Show all requests',
+    copyLink: 'Copy the link to this request',
+    allKeys: 'All keys',
+    anyReason: 'Any reason',
+    shownOf: (shown: string, count: string) => `Showing ${shown} of ${count} refused`,
     outcome: 'Outcome',
     all: 'All',
     charged: 'Charged',
@@ -48,6 +54,7 @@ export const usage = {
     export: 'Export requests',
     searchGoesOn: 'None among the newest requests. Older ones were not searched yet.',
     empty: 'No such request on these days.',
+    notKept: 'There is no such request, or it is no longer kept.',
   },
   refused: {
     title: 'Refused requests',

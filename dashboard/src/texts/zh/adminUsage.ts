@@ -2,6 +2,7 @@ import type { Texts } from '..';
 
 export const adminUsage: Texts['adminUsage'] = {
   title: '全部用量',
+  requests: '全部请求明细',
   description: '所有用户的全部令牌的消费，包括已删除的令牌。',
   user: '用户',
   allUsers: '全部用户',

@@ -28,7 +28,13 @@ export const usage: Texts['usage'] = {
   empty: { title: '暂无用量', hint: '这些天没有使用任何令牌。' },
   requestHistory: {
     title: '请求明细',
-    description: '这些天的请求，最新的在前：每一个计费的请求，以及被拒绝请求的样本。',
+    description: '单个请求，最新的在前：每一个计费的请求，以及被拒绝请求的样本。',
+    latest: '最新请求',
+    showAll: '显示全部请求',
+    copyLink: '复制此请求的链接',
+    allKeys: '全部令牌',
+    anyReason: '任何原因',
+    shownOf: (shown: string, count: string) => `显示 ${count} 个被拒绝请求中的 ${shown} 个`,
     outcome: '结果',
     all: '全部',
     charged: '已计费',
@@ -46,6 +52,7 @@ export const usage: Texts['usage'] = {
     export: '导出请求',
     searchGoesOn: '最新的请求中没有符合条件的，更早的请求尚未搜索。',
     empty: '这些天没有符合条件的请求。',
+    notKept: '没有此请求，或者它已不再保留。',
   },
   refused: {
     title: '被拒绝的请求',

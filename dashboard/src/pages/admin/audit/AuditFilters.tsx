@@ -3,9 +3,9 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { IconFilter, IconFilterOff } from '@tabler/icons-react';
 import type { AuditFilter } from '../../../api/adminAudit';
 import { formatInteger } from '../../../format/locale';
+import { useDebouncedText } from '../../../shared/useDebouncedText';
 import { texts } from '../../../texts';
 import { UserSelect } from '../shared/UserSelect';
-import { useDebouncedText } from '../shared/useDebouncedText';
 
 const { filters: words, actions, kinds } = texts.adminAudit;
 const clearButtonProps = { 'aria-label': texts.adminLists.clearSelection };

@@ -1,7 +1,7 @@
 import { SearchInput } from '../../../shared/SearchInput';
+import { useDebouncedText } from '../../../shared/useDebouncedText';
 import { texts } from '../../../texts';
 import { isKeyword } from './keyword';
-import { useDebouncedText } from './useDebouncedText';
 
 interface Props {
   label: string;

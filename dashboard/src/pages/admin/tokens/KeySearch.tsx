@@ -1,8 +1,8 @@
 import { mayBeSecret } from '../../../shared/mayBeSecret';
 import { SearchInput } from '../../../shared/SearchInput';
+import { useDebouncedText } from '../../../shared/useDebouncedText';
 import { texts } from '../../../texts';
 import { isSearchable } from '../shared/useAllKeys';
-import { useDebouncedText } from '../shared/useDebouncedText';
 
 interface Props {
   text: string;

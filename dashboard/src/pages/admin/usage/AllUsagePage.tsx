@@ -4,9 +4,9 @@ import { useStatus } from '../../../api/status';
 import type { ReportRow, UsageSplit } from '../../../api/usageReports';
 import { Name } from '../../../shared/Name';
 import { PageHeader } from '../../../shared/PageHeader';
+import { LatestRequests } from '../../../shared/usage/LatestRequests';
 import { RangeFields } from '../../../shared/usage/RangeFields';
 import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
-import { RequestHistory } from '../../../shared/usage/RequestHistory';
 import { todayIn } from '../../../shared/usage/range';
 import { SplitControl } from '../../../shared/usage/SplitControl';
 import { rowName } from '../../../shared/usage/splitNames';
@@ -86,7 +86,7 @@ function AllUsage({ timeZone }: { timeZone: string }) {
         </Group>
         <UsageReport {...options} split={split} today={today} timeZone={timeZone} name={nameOf} />
         <RefusedRequests {...options} name={keyAndOwner} />
-        <RequestHistory {...options} name={keyAndOwner} />
+        <LatestRequests {...options} name={keyAndOwner} />
       </Stack>
     </>
   );

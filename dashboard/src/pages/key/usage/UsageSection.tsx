@@ -3,9 +3,9 @@ import { useStatus } from '../../../api/status';
 import type { Token } from '../../../api/tokens';
 import type { UsageScope } from '../../../api/usageReports';
 import { Name } from '../../../shared/Name';
+import { LatestRequests } from '../../../shared/usage/LatestRequests';
 import { RangeFields } from '../../../shared/usage/RangeFields';
 import { RefusedRequests } from '../../../shared/usage/RefusedRequests';
-import { RequestHistory } from '../../../shared/usage/RequestHistory';
 import { todayIn } from '../../../shared/usage/range';
 import { rowName } from '../../../shared/usage/splitNames';
 import { UsageReport } from '../../../shared/usage/UsageReport';
@@ -43,7 +43,7 @@ function Usage({ token, scope = 'own', timeZone }: Props & { timeZone: string })
         name={(row) => <Name>{rowName(row, 'model', scope)}</Name>}
       />
       <RefusedRequests {...options} />
-      <RequestHistory {...options} />
+      <LatestRequests {...options} />
     </>
   );
 }

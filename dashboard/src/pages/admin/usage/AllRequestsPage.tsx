@@ -1,0 +1,73 @@
+import { Group, Skeleton } from '@mantine/core';
+import { useAllTokens } from '../../../api/adminTokens';
+import type { KnownRequest } from '../../../api/requestHistory';
+import { useStatus } from '../../../api/status';
+import { PageHeader } from '../../../shared/PageHeader';
+import { KeySelect } from '../../../shared/usage/KeySelect';
+import { RangeFields } from '../../../shared/usage/RangeFields';
+import { RequestHistory } from '../../../shared/usage/RequestHistory';
+import { todayIn } from '../../../shared/usage/range';
+import { useRange } from '../../../shared/usage/useRange';
+import { useRequestFilters } from '../../../shared/usage/useRequestFilters';
+import { texts } from '../../../texts';
+import { TokenLink, UserLink } from '../shared/links';
+import { UserSelect } from '../shared/UserSelect';
+
+const words = texts.adminUsage;
+
+/** The single requests of all users, or of one of them. */
+export default function AllRequestsPage() {
+  const { data: status } = useStatus();
+  return (
+    <>
+      <PageHeader title={words.requests} description={texts.usage.requestHistory.description} />
+      {/* The days are those of the server. */}
+      {status ? <AllRequests timeZone={status.time_zone} /> : <Skeleton h={420} radius="lg" />}
+    </>
+  );
+}
+
+/** Links below each other, large enough to be tapped (WCAG 2.5.8). */
+const target = { display: 'inline-block', lh: '24px' } as const;
+
+function keyAndOwner({ token_id, token_name, user_id, username }: KnownRequest) {
+  return (
+    <>
+      <TokenLink id={token_id} name={token_name} fw={600} {...target} />
+      <div>
+        <UserLink id={user_id} name={username} size="xs" {...target} />
+      </div>
+    </>
+  );
+}
+
+function AllRequests({ timeZone }: { timeZone: string }) {
+  const today = todayIn(timeZone, new Date());
+  const { state, range, setState } = useRange(today);
+  const { filters, onFilter } = useRequestFilters();
+  const { user_id, token_id } = filters;
+  const listing = { state: undefined, sorting: 'name' as const };
+  const keys = useAllTokens({ keyword: '', key: '', userId: user_id, listing }, 0, user_id !== '');
+  return (
+    <RequestHistory scope="everyone" range={range} filters={filters} onFilter={onFilter} name={keyAndOwner}>
+      <Group gap="sm" align="flex-start">
+        <RangeFields today={today} state={state} onChange={setState} />
+        <UserSelect
+          aria-label={words.user}
+          placeholder={words.allUsers}
+          w={{ base: '100%', sm: 200 }}
+          value={user_id}
+          onChange={(id) => onFilter({ user_id: id, token_id: '' })}
+        />
+        {/* Of everyone there are too many to choose from. */}
+        {(user_id || token_id) && (
+          <KeySelect
+            keys={user_id ? (keys.data?.items ?? []) : []}
+            value={token_id}
+            onChange={(id) => onFilter({ token_id: id })}
+          />
+        )}
+      </Group>
+    </RequestHistory>
+  );
+}

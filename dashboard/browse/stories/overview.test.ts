@@ -1,8 +1,9 @@
-import { createUser, newKey, signedIn } from '../harness/accounts';
+import { violations } from '../harness/accessibility';
+import { createUser, newKey, ROOT, signedIn } from '../harness/accounts';
 import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 test('an empty wallet needs attention', async ({ visit, root, site }) => {
@@ -11,6 +12,42 @@ test('an empty wallet needs attention', async ({ visit, root, site }) => {
   const page = await visit({ as: ida });
   await visible(page.getByText('Your keys won’t work until an administrator tops up your wallet.'));
   await hidden(page.getByText('Nothing needs attention'));
+});
+
+test('refusals of the last hour need attention if somebody has to act', async ({ visit, root, site }) => {
+  const ida = await createUser(root, 'ida', { quota: 10_000_000 });
+  const { key, id } = await newKey(await signedIn(site, ida), 'Website', {
+    model_limits_enabled: true,
+    model_limits: 'gpt-5',
+  });
+  const gateway = await asGateway(site, root);
+  const asks = (quota: number, model: string) =>
+    gateway.POST('/api/gateway/charge', { body: { key, quota, model } });
+  await asks(1, 'o1');
+  const page = await visit({ as: ida });
+  const quiet = page.getByText('1 other request was refused in the last hour: Model not allowed.');
+  await eventually(async () => {
+    await page.reload();
+    await visible(page.getByText('Nothing needs attention'));
+    return quiet.count();
+  }).toBe(1);
+
+  await asks(5_000_001, 'gpt-5');
+  const row = page.getByRole('link', { name: 'Website Not enough' });
+  await eventually(async () => {
+    await page.reload();
+    await visible(quiet);
+    return row.count();
+  }).toBe(1);
+  await hidden(page.getByText('Nothing needs attention'));
+  await row.click();
+  await eventually(() => page.getByRole('table', { name: 'Requests' }).getByRole('row').count()).toBe(2);
+  expect(page.url()).toContain(`/requests?token_id=${id}&outcome=refused&reason=`);
+
+  const admin = await visit({ as: ROOT, path: '/admin' });
+  const attention = admin.getByRole('region', { name: 'Needs attention' });
+  await visible(attention.getByRole('link', { name: `Website of ${ida.username}` }));
+  expect(await violations(admin.locator('main'))).toEqual([]);
 });
 
 test('a key with more quota than the wallet holds needs attention', async ({ visit, root, site }) => {

@@ -5,6 +5,8 @@ import { sessionQuery } from './session';
 import { tokensKey } from './tokenCache';
 
 export type Overview = components['schemas']['OverviewBody'];
+/** Requests that were refused in the last hour, by token and reason. */
+export type RecentRefusals = components['schemas']['RecentRefusalsBody'];
 export type Attention = components['schemas']['AttentionBody'];
 
 const REFRESH_MS = 30_000;

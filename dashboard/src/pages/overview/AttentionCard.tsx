@@ -1,31 +1,38 @@
-import { Anchor, Group, Paper, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core';
-import { IconCheck, IconChevronRight } from '@tabler/icons-react';
+import { Anchor, Paper, Skeleton, Text, Title } from '@mantine/core';
+import { IconChevronRight } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { Attention, Overview } from '../../api/overview';
+import classes from '../../shared/Attention.module.css';
+import { NothingToDo } from '../../shared/NothingToDo';
 import { ToneBadge } from '../../shared/ToneBadge';
+import { AlarmingRow, QuietLine } from '../../shared/usage/RecentRefusals';
+import { splitRefusals } from '../../shared/usage/recentRefusals';
 import { useNow } from '../../shared/useNow';
 import { texts } from '../../texts';
-import classes from './AttentionCard.module.css';
 import { explain, explainAccount } from './attention';
 import page from './OverviewPage.module.css';
 
 const words = texts.overview.attention;
 const SKELETONS = ['a', 'b', 'c'];
 
-/** Keys that stopped working or soon will, with links. */
+/** Keys that stopped working or soon will, and requests that were refused, with links. */
 export function AttentionCard({ overview }: { overview: Overview | undefined }) {
   const isStopped = overview !== undefined && overview.account_state !== 'working';
+  const { alarming, quiet } = splitRefusals(overview?.refused_last_hour ?? []);
   const more = overview ? overview.attention_total - overview.attention.length : 0;
   return (
     <Paper component="section" p="lg" className={page.all} aria-busy={!overview}>
       <Title order={2} mb="sm">
         {words.title}
       </Title>
-      {overview?.attention_total === 0 && !isStopped ? (
-        <NoAttention />
+      {overview?.attention_total === 0 && alarming.length === 0 && !isStopped ? (
+        <NothingToDo hint={words.noneHint} />
       ) : (
         <ul className={classes.keys}>
           {isStopped && <StoppedAccount overview={overview} />}
+          {alarming.map((refusals) => (
+            <AlarmingRow key={`${refusals.token_id} ${refusals.reason}`} refusals={refusals} scope="own" />
+          ))}
           {overview
             ? overview.attention.map((attention) => (
                 <AttentionRow key={attention.token.id} attention={attention} />
@@ -42,6 +49,7 @@ export function AttentionCard({ overview }: { overview: Overview | undefined }) 
           {words.more(more)}
         </Anchor>
       )}
+      <QuietLine quiet={quiet} scope="own" />
     </Paper>
   );
 }
@@ -82,21 +90,5 @@ function StoppedAccount({ overview }: { overview: Overview }) {
         <ToneBadge tone="bad">{word}</ToneBadge>
       </div>
     </li>
-  );
-}
-
-function NoAttention() {
-  return (
-    <Group gap="md" wrap="nowrap" py="xs">
-      <ThemeIcon size={40} radius="xl" bg="var(--km-ok-tint)" c="var(--km-ok)">
-        <IconCheck size={22} />
-      </ThemeIcon>
-      <Stack gap={0}>
-        <Text fw={600}>{words.none}</Text>
-        <Text size="sm" c="dimmed">
-          {words.noneHint}
-        </Text>
-      </Stack>
-    </Group>
   );
 }

@@ -1,4 +1,5 @@
 import { limits } from '../../api/serverLimits';
+import { formatInteger } from '../../format/locale';
 import { plural } from './plural';
 
 const days = limits.default_report_days;
@@ -16,6 +17,11 @@ export const adminHome = {
     empty: `Nobody has spent anything in ${days} days.`,
   },
   keys: { title: `Top keys in ${days} days`, all: 'All usage', empty: `No key was used in ${days} days.` },
+  attention: {
+    noneHint: 'No key is stopped by a quota, a wallet or a limit, and none was refused in the last hour.',
+    stopped: (keys: number) => plural(keys, 'key does not work', 'keys do not work'),
+    newest: `Of the newest ${formatInteger(limits.listed_tokens)} keys.`,
+  },
   share: (percent: string) => `${percent}% of the spend`,
   wallets: {
     title: 'Low wallets',

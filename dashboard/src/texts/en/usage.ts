@@ -56,6 +56,15 @@ export const usage = {
     empty: 'No such request on these days.',
     notKept: 'There is no such request, or it is no longer kept.',
   },
+  recent: {
+    word: 'Refused',
+    of: (key: string, owner: string) => `${key} of ${owner}`,
+    sentence: (reason: string, count: number, when: string) =>
+      `${reason}: ${plural(count, 'request', 'requests')} refused in the last hour, the last one ${when}.`,
+    quiet: (count: number, reasons: string) =>
+      `${plural(count, 'other request was', 'other requests were')} refused in the last hour: ${reasons}.`,
+    show: 'Show refused requests',
+  },
   refused: {
     title: 'Refused requests',
     description: 'Requests that the limits and settings of keys and accounts refused, by reason.',

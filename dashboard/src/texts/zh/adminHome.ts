@@ -13,6 +13,11 @@ export const adminHome: Texts['adminHome'] = {
   spend: { title: '按日消费', all: '全部用量' },
   users: { title: `${days} 天消费最高的用户`, all: '全部用量', empty: `最近 ${days} 天没有人消费。` },
   keys: { title: `${days} 天消费最高的令牌`, all: '全部用量', empty: `最近 ${days} 天没有使用任何令牌。` },
+  attention: {
+    noneHint: '没有令牌因额度、钱包或限额而无法使用，最近一小时也没有令牌因此被拒绝。',
+    stopped: (keys: number) => `${formatInteger(keys)} 个令牌无法使用`,
+    newest: `仅统计最新的 ${formatInteger(limits.listed_tokens)} 个令牌。`,
+  },
   share: (percent: string) => `占消费的 ${percent}%`,
   wallets: {
     title: '余额不足的钱包',

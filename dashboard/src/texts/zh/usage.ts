@@ -54,6 +54,15 @@ export const usage: Texts['usage'] = {
     empty: '这些天没有符合条件的请求。',
     notKept: '没有此请求，或者它已不再保留。',
   },
+  recent: {
+    word: '被拒绝',
+    of: (key: string, owner: string) => `${owner} 的 ${key}`,
+    sentence: (reason: string, count: number, when: string) =>
+      `${reason}：最近一小时有 ${formatInteger(count)} 个请求被拒绝，最近一次在${when}。`,
+    quiet: (count: number, reasons: string) =>
+      `最近一小时另有 ${formatInteger(count)} 个请求被拒绝：${reasons}。`,
+    show: '显示被拒绝的请求',
+  },
   refused: {
     title: '被拒绝的请求',
     description: '因令牌或账户的限制或设置而被拒绝的请求，按原因统计。',

@@ -1,6 +1,7 @@
 import { AdministratorChecklist } from '../../../shared/onboarding/AdministratorChecklist';
 import { PageHeader } from '../../../shared/PageHeader';
 import { texts } from '../../../texts';
+import { AttentionBlock, KeysBlock } from './AttentionBlocks';
 import { ClockRepairs } from './ClockRepairs';
 import { GatewaysBlock } from './GatewaysBlock';
 import classes from './HomePage.module.css';
@@ -24,6 +25,8 @@ export default function HomePage() {
         <LockedAccounts />
         <ImportedAdministrators />
         <ClockRepairs />
+        <AttentionBlock />
+        <KeysBlock />
         <SpendTotals />
         <PendingRequests />
         <LowWallets />

@@ -1,0 +1,85 @@
+import { Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { useEveryonesOverview } from '../../../api/adminOverview';
+import { NothingToDo } from '../../../shared/NothingToDo';
+import { StateName } from '../../../shared/StateBadge';
+import { StateCounts } from '../../../shared/StateCounts';
+import { stoppedStates } from '../../../shared/stateCounts';
+import { AlarmingRow, QuietLine } from '../../../shared/usage/RecentRefusals';
+import { splitRefusals } from '../../../shared/usage/recentRefusals';
+import { texts } from '../../../texts';
+import { listHref } from '../shared/listQuery';
+import { Block } from './Block';
+import classes from './HomePage.module.css';
+
+const words = texts.adminHome.attention;
+
+/** Refusals of the last hour and stopped keys of everyone. */
+export function AttentionBlock() {
+  const { data, error, refetch } = useEveryonesOverview();
+  return (
+    <Block
+      title={texts.overview.attention.title}
+      data={data}
+      error={error}
+      onRetry={refetch}
+      className={classes.wide}
+    >
+      {({ states, refused_last_hour }) => {
+        const { alarming, quiet } = splitRefusals(refused_last_hour);
+        const stopped = stoppedStates(states);
+        return (
+          <>
+            {alarming.length === 0 && stopped.length === 0 ? (
+              <NothingToDo hint={words.noneHint} />
+            ) : (
+              <ul className={classes.rows}>
+                {alarming.map((refusals) => (
+                  <AlarmingRow
+                    key={`${refusals.token_id} ${refusals.reason}`}
+                    refusals={refusals}
+                    scope="everyone"
+                  />
+                ))}
+                {stopped.map(([state, keys]) => (
+                  <li key={state}>
+                    <Link href={listHref('/admin/tokens', { state })} className={classes.row}>
+                      <span className={classes.name}>{words.stopped(keys)}</span>
+                      <StateName state={state} />
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            )}
+            <QuietLine quiet={quiet} scope="everyone" />
+          </>
+        );
+      }}
+    </Block>
+  );
+}
+
+/** The number of keys of everyone by state. */
+export function KeysBlock() {
+  const { data, error, refetch } = useEveryonesOverview();
+  return (
+    <Block
+      title={texts.overview.keys.title}
+      data={data}
+      error={error}
+      onRetry={refetch}
+      className={classes.third}
+    >
+      {({ states, truncated }) => (
+        <>
+          {truncated && (
+            <Text size="sm" c="dimmed">
+              {words.newest}
+            </Text>
+          )}
+          <StateCounts href="/admin/tokens" counts={states} />
+        </>
+      )}
+    </Block>
+  );
+}

@@ -5,6 +5,7 @@ import { isUncovered } from '../harness/covering';
 import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
+import { open } from '../harness/pages';
 import { horizontalOverflow } from '../harness/scrolling';
 import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
@@ -305,4 +306,40 @@ test('single requests say model, cost and ids, are searched, and go on page by p
   await eventually(() => everyones.getByRole('table', { name: 'Requests' }).getByRole('row').count()).toBe(
     21,
   );
+});
+
+test('a refusal of an own key has a fix that opens its field', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  const limits = { model_limits_enabled: true, model_limits: 'gpt-5' };
+  const { id, key } = await newKey(api, 'Crawler', limits);
+  const gateway = await asGateway(site, root);
+  await waitPastMidnight();
+  await gateway.POST('/api/gateway/charge', { body: { key, quota: 1, model: 'o3' } });
+  await gateway.POST('/api/gateway/charge', { body: { key, quota: 9_000_000_000, model: 'gpt-5' } });
+  const page = await visit({ as: ada, path: '/requests?outcome=refused' });
+  const allow = page.getByRole('button', { name: 'Allow o3' });
+  await eventually(async () => {
+    await open(page, '/requests?outcome=refused');
+    return allow.count();
+  }).toBe(1);
+  expect(await violations(page.locator('main'))).toEqual([]);
+
+  await page.getByRole('button', { name: 'Add quota' }).click();
+  const form = page.getByRole('dialog', { name: 'Edit “Crawler”' });
+  await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('data-path'))).toBe(
+    'remain_quota',
+  );
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await hidden(form);
+
+  await allow.click();
+  await visible(form.getByText('o3', { exact: true }));
+  await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('data-path'))).toBe(
+    'model_limits',
+  );
+  await form.getByRole('button', { name: 'Save changes' }).click();
+  await hidden(form);
+  const { model_limits } = await done(api.GET('/api/token/{id}/details', { params: { path: { id } } }));
+  expect(model_limits).toBe('gpt-5,o3');
 });

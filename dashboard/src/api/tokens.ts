@@ -1,4 +1,10 @@
-import { keepPreviousData, type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { api, call } from './client';
 import { ApiError } from './error';
 import { pageBody, pageParams } from './page';
@@ -88,12 +94,23 @@ export function broaderSearch(
   return undefined;
 }
 
+const oneToken = (id: number) =>
+  queryOptions({
+    queryKey: [...tokensKey, 'one', id],
+    queryFn: ({ signal }) => call(api.GET('/api/token/{id}/details', { params: { path: { id } }, signal })),
+  });
+
+/** Reads a token as it is now, without its key. */
+export function useReadToken() {
+  const client = useQueryClient();
+  return (id: number) => client.fetchQuery({ ...oneToken(id), staleTime: 0 });
+}
+
 /** One token without its key. Unlike reading the key, this is not recorded in the audit log. */
 export function useToken(id: number) {
   const client = useQueryClient();
   return useQuery({
-    queryKey: [...tokensKey, 'one', id],
-    queryFn: ({ signal }) => call(api.GET('/api/token/{id}/details', { params: { path: { id } }, signal })),
+    ...oneToken(id),
     placeholderData: cachedToken(client, id),
   });
 }

@@ -12,6 +12,7 @@ import { todayIn } from '../../shared/usage/range';
 import { useRange } from '../../shared/usage/useRange';
 import { useRequestFilters } from '../../shared/usage/useRequestFilters';
 import { texts } from '../../texts';
+import { useFixes } from './useFixes';
 
 const words = texts.usage.requestHistory;
 
@@ -39,10 +40,18 @@ function Requests({ timeZone }: { timeZone: string }) {
   const today = todayIn(timeZone, new Date());
   const { state, range, setState } = useRange(today);
   const { filters, onFilter } = useRequestFilters();
+  const { fix, form } = useFixes();
   const keys = useTokens({ state: undefined, sorting: 'name' }, 0);
   return (
     <Stack gap="md">
-      <RequestHistory scope="own" range={range} filters={filters} onFilter={onFilter} name={keyLink}>
+      <RequestHistory
+        scope="own"
+        range={range}
+        filters={filters}
+        onFilter={onFilter}
+        name={keyLink}
+        fix={fix}
+      >
         <Group gap="sm" align="flex-start">
           <RangeFields today={today} state={state} onChange={setState} />
           <KeySelect
@@ -52,6 +61,7 @@ function Requests({ timeZone }: { timeZone: string }) {
           />
         </Group>
       </RequestHistory>
+      {form}
     </Stack>
   );
 }

@@ -56,6 +56,14 @@ export const usage = {
     empty: 'No such request on these days.',
     notKept: 'There is no such request, or it is no longer kept.',
   },
+  fixes: {
+    allow: (model: string) => `Allow ${model}`,
+    allowAddress: 'Allow this address',
+    raise: 'Raise the limit',
+    addQuota: 'Add quota',
+    enable: 'Enable',
+    extend: 'Extend',
+  },
   recent: {
     word: 'Refused',
     of: (key: string, owner: string) => `${key} of ${owner}`,

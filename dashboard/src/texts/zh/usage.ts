@@ -54,6 +54,14 @@ export const usage: Texts['usage'] = {
     empty: '这些天没有符合条件的请求。',
     notKept: '没有此请求，或者它已不再保留。',
   },
+  fixes: {
+    allow: (model: string) => `允许 ${model}`,
+    allowAddress: '允许此地址',
+    raise: '提高限额',
+    addQuota: '增加额度',
+    enable: '启用',
+    extend: '延长有效期',
+  },
   recent: {
     word: '被拒绝',
     of: (key: string, owner: string) => `${owner} 的 ${key}`,

@@ -1,5 +1,5 @@
 import { Alert, Button, Fieldset, Group, Stack } from '@mantine/core';
-import { type ComponentType, useContext, useState } from 'react';
+import { type ComponentType, useContext, useLayoutEffect, useRef, useState } from 'react';
 import type { TokenFieldName } from '../../../api/tokenChanges';
 import type { Token } from '../../../api/tokens';
 import { FailureMessage } from '../../../shared/FailureMessage';
@@ -19,6 +19,7 @@ import {
   type SwitchName,
   sections,
 } from './fields';
+import { type Fix, fixed } from './fix';
 import { GroupField } from './GroupField';
 import { IpField } from './IpField';
 import classes from './KeyForm.module.css';
@@ -37,6 +38,8 @@ interface Props {
   token: Token | undefined;
   /** A new token begins with the settings of this one. */
   template: Token | undefined;
+  /** What to change in the token. */
+  fix?: Fix;
   onCreated: (token: Token) => void;
   onClose: () => void;
 }
@@ -66,12 +69,12 @@ const inputs: Record<Exclude<TokenFieldName, SwitchName>, ComponentType<FieldPro
   note: NoteField,
 };
 
-export function KeyForm({ token, template, onCreated, onClose }: Props) {
+export function KeyForm({ token, template, fix, onCreated, onClose }: Props) {
   // The token as it was when the form opened: gateways keep charging it while the form is open.
   const [original] = useState(token);
   const { save, ...mutation } = useSaveKey({ token: original, onCreated, onClose });
   const [initialValues] = useState(() => {
-    if (original) return draftOf(original);
+    if (original) return fix ? fixed(draftOf(original), fix) : draftOf(original);
     return template ? copyOf(template, Math.floor(Date.now() / 1000)) : emptyDraft;
   });
   const { form, onSubmit, isPending, failure } = useSendForm({
@@ -81,10 +84,12 @@ export function KeyForm({ token, template, onCreated, onClose }: Props) {
     refusals: fieldErrorsOf,
     send: save,
   });
+  const ref = useRef<HTMLFormElement>(null);
+  useLayoutEffect(() => markFirst(ref.current, fix), [fix]);
   const cancel = useContext(DiscardContext)?.requestClose;
 
   return (
-    <form onSubmit={onSubmit} noValidate className={classes.form}>
+    <form ref={ref} onSubmit={onSubmit} noValidate className={classes.form}>
       <Stack gap="lg" mb="lg">
         {first.map((section) => (
           <Fields key={section.main} section={section} form={form} token={original} />
@@ -114,6 +119,15 @@ export function KeyForm({ token, template, onCreated, onClose }: Props) {
       </div>
     </form>
   );
+}
+
+/** The drawer gives the focus to the marked input when it opens. */
+function markFirst(form: HTMLFormElement | null, fix: Fix | undefined) {
+  const input = fix && form?.querySelector(`[data-path="${fix.path}"]`);
+  const folded = input?.closest('details');
+  if (folded) folded.open = true;
+  if (input) form?.querySelector('[data-autofocus]')?.removeAttribute('data-autofocus');
+  input?.setAttribute('data-autofocus', '');
 }
 
 function Fields({ section: { main, names }, ...props }: FieldProps & { section: Section }) {

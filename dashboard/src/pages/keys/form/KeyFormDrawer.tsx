@@ -4,6 +4,7 @@ import type { Token } from '../../../api/tokens';
 import { DiscardContext, useDiscard } from '../../../shared/form/discard';
 import { useLastDefined } from '../../../shared/useLastDefined';
 import { texts } from '../../../texts';
+import type { Fix } from './fix';
 import classes from './KeyFormDrawer.module.css';
 
 interface Props {
@@ -12,11 +13,13 @@ interface Props {
   token?: Token;
   /** A new token begins with the settings of this one. */
   template?: Token;
+  /** What to change in the token. */
+  fix?: Fix;
   onCreated?: (token: Token) => void;
   onClose: () => void;
 }
 
-export function KeyFormDrawer({ opened, token, template, onCreated, onClose }: Props) {
+export function KeyFormDrawer({ opened, token, template, fix, onCreated, onClose }: Props) {
   const KeyForm = useKeyForm(opened);
   const { context, question, props: closing } = useDiscard(onClose);
   const shown = useLastDefined(token);
@@ -44,6 +47,7 @@ export function KeyFormDrawer({ opened, token, template, onCreated, onClose }: P
             <KeyForm
               token={shown}
               template={copied}
+              fix={fix}
               onCreated={(created) => {
                 onClose();
                 onCreated?.(created);

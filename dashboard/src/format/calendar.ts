@@ -19,6 +19,11 @@ export function formatDays(start: string, end: string, today: string): string {
   return format.formatRange(Date.parse(start), Date.parse(end));
 }
 
+/** "Nov 21" for "2026-11-21", with the year if it is not that of `today`. */
+export function formatLaterDay(date: string, today: string): string {
+  return (date.slice(0, 4) === today.slice(0, 4) ? monthAndDay : monthDayAndYear).format(Date.parse(date));
+}
+
 /** "Sat" for "2026-11-21". */
 export function formatWeekday(date: string): string {
   return weekday.format(Date.parse(date));

@@ -11,6 +11,7 @@ import { PeriodBars } from '../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../shared/limits/periodBar';
 import { QuotaBar } from '../../shared/QuotaBar';
 import { RelativeTime } from '../../shared/RelativeTime';
+import { ForecastLines } from '../../shared/usage/ForecastLines';
 import { useScrollRegion } from '../../shared/useScrollRegion';
 import { texts } from '../../texts';
 import { AUTO, groupName } from '../keys/groupName';
@@ -49,6 +50,7 @@ export function KeyFacts({ token, maskedKey, owner }: Props) {
         )}
         <Fact name={fields.remain_quota.label} span="half">
           <QuotaBar used={token.used_quota} remain={token.remain_quota} unlimited={token.unlimited_quota} />
+          <ForecastLines scope={owner ? 'everyone' : 'own'} tokenId={token.id} />
         </Fact>
         {limitedPeriods(token.period_usage).length > 0 && (
           <Fact name={fields.period_limits.label} span="half">

@@ -6,6 +6,7 @@ import { PeriodBars } from '../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../shared/limits/periodBar';
 import { Money } from '../../shared/Money';
 import { StatCard } from '../../shared/StatCard';
+import { ForecastLines } from '../../shared/usage/ForecastLines';
 import { texts } from '../../texts';
 import classes from './OverviewPage.module.css';
 
@@ -23,6 +24,7 @@ export function WalletCard() {
           {words.empty}
         </Text>
       )}
+      <ForecastLines />
       {limitedPeriods(period_usage).length > 0 && (
         <Box mt="xs">
           <PeriodBars usage={period_usage} of="account" />

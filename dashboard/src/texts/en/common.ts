@@ -57,6 +57,13 @@ export const common = {
     unitsUsed: (used: string) => `${used} units used`,
     share: (percent: number) => `${percent}% of the quota used`,
   },
+  forecast: {
+    lasts: (day: string) => `Lasts until about ${day}.`,
+    lastsBetween: (day: string, earliest: string, latest: string) =>
+      `Lasts until about ${day} (between ${earliest} and ${latest}).`,
+    weekEnds: (days: number) => `The weekly limit ends ${inDays(days)}.`,
+    monthEnds: (days: number) => `The monthly limit ends ${inDays(days)}.`,
+  },
   spendChart: {
     label: (summary: string) => `Spend by day. ${summary}`,
     highest: (highest: string, day: string) => `Highest: ${highest} on ${day}.`,
@@ -92,3 +99,7 @@ export const common = {
     requestAccess: 'Request access',
   },
 };
+
+function inDays(days: number): string {
+  return days < 1 ? 'today' : `in ${plural(days, 'day', 'days')}`;
+}

@@ -54,6 +54,13 @@ export const common: Texts['common'] = {
     unitsUsed: (used: string) => `已用 ${used} 额度单位`,
     share: (percent: number) => `额度已用 ${percent}%`,
   },
+  forecast: {
+    lasts: (day: string) => `大约可用到 ${day}。`,
+    lastsBetween: (day: string, earliest: string, latest: string) =>
+      `大约可用到 ${day}（${earliest} 至 ${latest} 之间）。`,
+    weekEnds: (days: number) => `${inDays(days)}将达到每周限额。`,
+    monthEnds: (days: number) => `${inDays(days)}将达到每月限额。`,
+  },
   spendChart: {
     label: (summary: string) => `每日消费。${summary}`,
     highest: (highest: string, day: string) => `最高：${day}，${highest}。`,
@@ -89,3 +96,7 @@ export const common: Texts['common'] = {
     requestAccess: '申请权限',
   },
 };
+
+function inDays(days: number): string {
+  return days < 1 ? '今天' : `${formatInteger(days)} 天后`;
+}

@@ -9,6 +9,7 @@ import { PeriodBars } from '../../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../../shared/limits/periodBar';
 import { Money } from '../../../shared/Money';
 import { RelativeTime } from '../../../shared/RelativeTime';
+import { ForecastLines } from '../../../shared/usage/ForecastLines';
 import { texts } from '../../../texts';
 
 const words = texts.adminUser;
@@ -27,6 +28,7 @@ export function UserFacts({ user }: { user: User }) {
           <Text size="sm" c="dimmed">
             {wallet.spent(formatUsd(user.used_quota))}
           </Text>
+          <ForecastLines scope="everyone" userId={user.id} />
         </Fact>
         <Fact name={facts.requests}>
           <span className="tabular">{formatInteger(user.request_count)}</span>

@@ -1,5 +1,5 @@
 import { violations } from '../harness/accessibility';
-import { createUser, newKey, signedIn } from '../harness/accounts';
+import { createUser, newKey, ROOT, signedIn } from '../harness/accounts';
 import { eventually } from '../harness/eventually';
 import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
@@ -86,4 +86,13 @@ test('a wrong password shows an error and keeps the username', async ({ visit, r
   await visible(page.getByRole('alert'));
   expect(await page.getByRole('alert').innerText()).toMatch(/password/i);
   expect(await page.getByLabel('Username').inputValue()).toBe(eva.username);
+});
+
+test('an administrator who asked for no page begins at the overview of everyone', async ({ visit, site }) => {
+  const page = await visit();
+  await page.getByLabel('Username').fill(ROOT.username);
+  await page.getByRole('textbox', { name: 'Password' }).fill(ROOT.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await visible(page.getByRole('heading', { name: 'Admin overview' }));
+  expect(page.url()).toBe(`${site}/admin`);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nextPath, signInPath } from './nextPath';
+import { roles } from '../api/serverLimits';
+import { homeOf, nextPath, signInPath } from './nextPath';
 
 const ORIGIN = 'https://keys.example.org';
 
@@ -17,7 +18,7 @@ describe('nextPath', () => {
     ['next=/keys%3Fnext=//evil.example%23//evil.example', '/keys?next=//evil.example#//evil.example'],
     ['next=/keys/../tokens', '/tokens'],
   ])('%s', (search, path) => {
-    expect(nextPath(search, ORIGIN)).toBe(path);
+    expect(nextPath(search, '/', ORIGIN)).toBe(path);
   });
 
   it.each([
@@ -48,12 +49,18 @@ describe('nextPath', () => {
     'https:///evil.example',
     '/\u0000//evil.example/..//evil.example',
   ])('stays on this site for %j', (next) => {
-    const path = nextPath(`next=${encodeURIComponent(next)}`, ORIGIN);
+    const path = nextPath(`next=${encodeURIComponent(next)}`, '/', ORIGIN);
     expect(path).not.toMatch(/^.[/\\]/);
     for (const read of [path, decodeURIComponent(path)]) expect(new URL(read, ORIGIN).origin).toBe(ORIGIN);
   });
 
+  it('is the home of the user if no page was asked for', () => {
+    expect(nextPath('', homeOf({ role: roles.administrator }), ORIGIN)).toBe('/admin');
+    expect(nextPath('next=/keys', homeOf({ role: roles.root }), ORIGIN)).toBe('/keys');
+    expect(nextPath('', homeOf({ role: roles.user }), ORIGIN)).toBe('/');
+  });
+
   it('returns the path passed to signInPath', () => {
-    expect(nextPath(signInPath('/keys?q=a&b').split('?')[1] ?? '', ORIGIN)).toBe('/keys?q=a&b');
+    expect(nextPath(signInPath('/keys?q=a&b').split('?')[1] ?? '', '/', ORIGIN)).toBe('/keys?q=a&b');
   });
 });

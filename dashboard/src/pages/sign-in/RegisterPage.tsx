@@ -4,7 +4,7 @@ import { Redirect, useSearch } from 'wouter';
 import { useRegister, useSession, useSignIn } from '../../api/session';
 import { useStatus } from '../../api/status';
 import { FailureMessage } from '../../shared/FailureMessage';
-import { nextPath } from '../../shell/nextPath';
+import { homeOf, nextPath } from '../../shell/nextPath';
 import { texts } from '../../texts';
 import { AuthLayout } from './AuthLayout';
 import { UsernameInput } from './UsernameInput';
@@ -20,7 +20,7 @@ export default function RegisterPage() {
   const [password, setPassword] = useState('');
   const words = texts.signIn.register;
 
-  if (session.data) return <Redirect to={nextPath(search)} replace />;
+  if (session.data) return <Redirect to={nextPath(search, homeOf(session.data))} replace />;
 
   function send(event: FormEvent) {
     event.preventDefault();

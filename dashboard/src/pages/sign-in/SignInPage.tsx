@@ -6,7 +6,7 @@ import { useStatus } from '../../api/status';
 import { formatInteger } from '../../format/locale';
 import { FailureMessage } from '../../shared/FailureMessage';
 import { useSecondsLeft } from '../../shared/useSecondsLeft';
-import { nextPath } from '../../shell/nextPath';
+import { homeOf, nextPath } from '../../shell/nextPath';
 import { texts } from '../../texts';
 import { AuthLayout } from './AuthLayout';
 import { UsernameInput } from './UsernameInput';
@@ -23,7 +23,7 @@ export default function SignInPage() {
   const isThrottled = Boolean(secondsLeft);
   const { title, submit, submitIn, tooMany, noAccount, toRegister, ...labels } = texts.signIn;
 
-  if (session.data) return <Redirect to={nextPath(search)} replace />;
+  if (session.data) return <Redirect to={nextPath(search, homeOf(session.data))} replace />;
 
   function send(event: FormEvent) {
     event.preventDefault();

@@ -10,7 +10,14 @@ test('an empty wallet needs attention', async ({ visit, root, site }) => {
   const ida = await createUser(root, 'ida', { quota: 0 });
   await newKey(await signedIn(site, ida), 'Website');
   const page = await visit({ as: ida });
-  await visible(page.getByText('Your keys won’t work until an administrator tops up your wallet.'));
+  await visible(
+    page.getByText('Your keys won’t work until your wallet is topped up.'),
+    page.getByText('Ask an administrator to top it up.'),
+  );
+  // Who can do it is not told to ask somebody.
+  const own = await visit({ as: ROOT });
+  await visible(own.getByRole('link', { name: 'Top it up' }));
+  await hidden(own.getByText('Ask'));
   await hidden(page.getByText('Nothing needs attention'));
 });
 

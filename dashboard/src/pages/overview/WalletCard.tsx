@@ -1,7 +1,9 @@
-import { Box, Text } from '@mantine/core';
+import { Anchor, Box, Text } from '@mantine/core';
+import { Link } from 'wouter';
 import { useUser } from '../../api/session';
 import { formatInteger } from '../../format/locale';
 import { formatUsd } from '../../format/money';
+import { roleKey } from '../../format/role';
 import { PeriodBars } from '../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../shared/limits/periodBar';
 import { Money } from '../../shared/Money';
@@ -13,7 +15,8 @@ import classes from './OverviewPage.module.css';
 const words = texts.overview.wallet;
 
 export function WalletCard() {
-  const { quota, used_quota, period_usage } = useUser();
+  const { id, role, quota, used_quota, period_usage } = useUser();
+  const who = roleKey(role);
   return (
     <StatCard title={words.title} value={<Money units={quota} />} className={classes.wallet}>
       <div>{texts.common.units(formatInteger(quota))}</div>
@@ -21,7 +24,12 @@ export function WalletCard() {
         <div>{words.spent(formatUsd(used_quota))}</div>
       ) : (
         <Text inherit c="var(--km-warn)">
-          {words.empty}
+          {words.empty[who]}{' '}
+          {who === 'root' && (
+            <Anchor component={Link} href={`/admin/users/${id}`} inherit>
+              {words.topUp}
+            </Anchor>
+          )}
         </Text>
       )}
       <ForecastLines />

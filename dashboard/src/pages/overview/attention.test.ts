@@ -25,17 +25,13 @@ describe('explain', () => {
 
 describe('explainAccount', () => {
   it.each([
-    ['account_empty', null, 'Your keys won’t work until an administrator tops up your wallet.'],
+    ['account_empty', null, 'Your keys won’t work until your wallet is topped up.'],
     [
       'account_limit_reached',
       NOW + DAY,
       'Your keys won’t work until the limit of your account renews in 1 d.',
     ],
-    [
-      'account_limit_reached',
-      null,
-      'Your keys won’t work until an administrator raises the limit of your account.',
-    ],
+    ['account_limit_reached', null, 'Your keys won’t work until the limit of your account is raised.'],
     ['from_a_newer_server', null, 'Your keys don’t work at the moment.'],
   ])('explains %s', (account_state, account_state_until, sentence) => {
     const overview = { account_state, account_state_until } as Overview;

@@ -76,8 +76,7 @@ export const errors = {
   not_found: 'This doesn’t exist. It may have been deleted.',
   reservation_not_found: 'This reservation doesn’t exist, or it ended long ago.',
   method_not_allowed: 'The server doesn’t support this request.',
-  token_limit_reached:
-    'You have reached your limit of keys. Delete one, or ask an administrator for a higher limit.',
+  token_limit_reached: 'You have reached your limit of keys. Delete one, or have the limit raised.',
   username_taken: 'This username is taken. Choose another one.',
   username_confusable: 'This username looks too much like another one. Choose another one.',
   access_token_limit_reached:

@@ -7,7 +7,12 @@ export const overview = {
   wallet: {
     title: 'Wallet',
     spent: (usd: string) => `${usd} spent in total`,
-    empty: 'Your wallet is empty. Ask an administrator to top it up.',
+    empty: {
+      user: 'Your wallet is empty. Ask an administrator to top it up.',
+      administrator: 'Your wallet is empty. Ask root to top it up.',
+      root: 'Your wallet is empty.',
+    },
+    topUp: 'Top it up',
   },
   today: 'Spent today',
   todayIn: (zone: string) => `Spent today (${zone})`,
@@ -63,14 +68,14 @@ export const overview = {
     emptyWallet: {
       name: 'Wallet',
       word: 'Empty',
-      sentence: 'Your keys won’t work until an administrator tops up your wallet.',
+      sentence: 'Your keys won’t work until your wallet is topped up.',
     },
     stoppedAccount: { name: 'Account', word: 'Stopped', sentence: 'Your keys don’t work at the moment.' },
     accountLimit: {
       name: 'Account',
       word: 'Limit reached',
       sentence: (when: string) => `Your keys won’t work until the limit of your account renews ${when}.`,
-      never: 'Your keys won’t work until an administrator raises the limit of your account.',
+      never: 'Your keys won’t work until the limit of your account is raised.',
     },
     more: (count: number) => `${plural(count, 'more key needs', 'more keys need')} attention. Show all keys`,
   },

@@ -75,7 +75,7 @@ export const errors: Texts['errors'] = {
   not_found: '内容不存在，可能已被删除。',
   reservation_not_found: '此预扣不存在，或早已结束。',
   method_not_allowed: '服务器不支持此请求。',
-  token_limit_reached: '你的令牌数量已达上限。请删除一个，或请管理员提高上限。',
+  token_limit_reached: '你的令牌数量已达上限。请删除一个，或请求提高上限。',
   username_taken: '此用户名已被占用，请换一个。',
   username_confusable: '此用户名与已有用户名过于相似，请换一个。',
   access_token_limit_reached: '访问令牌数量已达上限。请吊销一个不再使用的。',

@@ -8,7 +8,12 @@ export const overview: Texts['overview'] = {
   wallet: {
     title: '钱包',
     spent: (usd: string) => `累计消费 ${usd}`,
-    empty: '余额已用完。请联系管理员充值。',
+    empty: {
+      user: '余额已用完。请联系管理员充值。',
+      administrator: '余额已用完。请联系超级管理员充值。',
+      root: '余额已用完。',
+    },
+    topUp: '充值',
   },
   today: '今日消费',
   todayIn: (zone: string) => `今日消费（${zone}）`,
@@ -64,14 +69,14 @@ export const overview: Texts['overview'] = {
     emptyWallet: {
       name: '钱包',
       word: '余额为零',
-      sentence: '管理员为你的钱包充值之前，所有令牌都无法使用。',
+      sentence: '钱包充值之前，所有令牌都无法使用。',
     },
     stoppedAccount: { name: '账户', word: '已停用', sentence: '你的令牌目前无法使用。' },
     accountLimit: {
       name: '账户',
       word: '已达限额',
       sentence: (when: string) => `账户限额将于${when}重置，在此之前所有令牌都无法使用。`,
-      never: '管理员提高账户限额之前，所有令牌都无法使用。',
+      never: '账户限额提高之前，所有令牌都无法使用。',
     },
     more: (count: number) => `另有 ${formatInteger(count)} 个令牌需要关注。查看全部令牌`,
   },

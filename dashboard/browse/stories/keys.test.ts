@@ -392,7 +392,7 @@ test('a key gets a limit of $5 a day, which its page shows, and loses it again',
   const row = page.getByRole('row', { name: 'Night job' });
   await visible(row.getByText('$5.00 of $5.00 today'), row.getByText('used up', { exact: true }));
   await row.getByRole('link', { name: 'Night job' }).click();
-  await visible(page.getByText('Requests with this key are refused until then (token_period_exceeded).'));
+  await visible(page.getByText('Requests with this key are refused until then.'));
 
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await day.fill('');

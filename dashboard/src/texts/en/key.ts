@@ -12,7 +12,7 @@ export const key = {
     root: 'Root disabled this key. Only root can enable it.',
   },
   accountLimit:
-    'Your account has reached a limit. Requests with any of your keys are refused until it resets (user_period_exceeded).',
+    'Your account has reached a limit. Requests with any of your keys are refused until it resets.',
   audited: 'Both are recorded in your activity.',
   facts: {
     title: 'About this key',

@@ -20,7 +20,7 @@ export const limits = {
     tokens_per_minute: 'Model tokens per minute',
     concurrency: 'Concurrent requests',
   },
-  concurrencyHint: 'Counts open reservations.',
+  concurrencyHint: 'Requests that have begun and not ended.',
   errors: {
     large: (most: string) => `Enter at most ${most}.`,
     notANumber: 'Enter a whole number, or leave empty for no limit.',
@@ -44,13 +44,13 @@ export const limits = {
   },
   /** The refusals of gateways while a limit is used up. */
   refused: {
-    key: 'Requests with this key are refused until then (token_period_exceeded).',
-    account: 'Requests with any key of this account are refused until then (user_period_exceeded).',
+    key: 'Requests with this key are refused until then.',
+    account: 'Requests with any key of this account are refused until then.',
   },
   rateFacts: {
     requests_per_minute: (limit: string) => `Requests per minute: ${limit}`,
     tokens_per_minute: (limit: string) => `Model tokens per minute: ${limit}`,
     concurrency: (limit: string) => `Concurrent requests: ${limit}`,
   },
-  rateRefusals: 'Gateways refuse requests above these limits (rate_limited, too_many_concurrent).',
+  rateRefusals: 'Gateways refuse requests above these limits.',
 };

@@ -10,6 +10,6 @@ export const snippets = {
   install: (command: string) => `Install the client first: ${command}`,
   checksKey: 'The example shows what the key has left. Your programs send their requests to your gateway.',
   askForGateway: 'Ask your administrator for its address.',
-  setGateway: 'To show its address here, set dashboard.api_base_url.',
+  setGateway: 'To show its address here, set the base URL of your gateway.',
   toSettings: 'Settings',
 };

@@ -21,7 +21,7 @@ export const limits: Texts['limits'] = {
     tokens_per_minute: '每分钟 Token 数',
     concurrency: '并发请求数',
   },
-  concurrencyHint: '按未结束的预扣计算。',
+  concurrencyHint: '已开始但尚未结束的请求。',
   errors: {
     large: (most: string) => `最多 ${most}。`,
     notANumber: '请输入整数，或留空表示不限。',
@@ -45,13 +45,13 @@ export const limits: Texts['limits'] = {
       `已用 ${used} / ${limit} 额度单位。将于 ${time} 重置。`,
   },
   refused: {
-    key: '在此之前，此令牌的请求都会被拒绝（token_period_exceeded）。',
-    account: '在此之前，此账号所有令牌的请求都会被拒绝（user_period_exceeded）。',
+    key: '在此之前，此令牌的请求都会被拒绝。',
+    account: '在此之前，此账号所有令牌的请求都会被拒绝。',
   },
   rateFacts: {
     requests_per_minute: (limit: string) => `每分钟请求数：${limit}`,
     tokens_per_minute: (limit: string) => `每分钟 Token 数：${limit}`,
     concurrency: (limit: string) => `并发请求数：${limit}`,
   },
-  rateRefusals: '超出限制的请求会被网关拒绝（rate_limited、too_many_concurrent）。',
+  rateRefusals: '超出限制的请求会被网关拒绝。',
 };

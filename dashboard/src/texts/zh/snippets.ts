@@ -12,6 +12,6 @@ export const snippets: Texts['snippets'] = {
   install: (command: string) => `请先安装客户端：${command}`,
   checksKey: '此示例查询令牌的剩余额度。你的程序应把请求发往网关。',
   askForGateway: '网关地址请向管理员索取。',
-  setGateway: '要在此显示网关地址，请设置 dashboard.api_base_url。',
+  setGateway: '要在此显示网关地址，请设置网关的 Base URL。',
   toSettings: '系统设置',
 };

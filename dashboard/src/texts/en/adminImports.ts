@@ -62,60 +62,71 @@ export const adminImports = {
   },
   accountNumber: (account: number) => `Account ${account}`,
   keyNumber: (key: number, account: number) => `Key ${key} of account ${account}`,
+  /** With forms for one and for more, for `agree`. */
   findings: {
     username_changed:
-      'Usernames had characters that aren’t allowed here, and were changed. Tell these people.',
+      'Username[|s] had characters that aren’t allowed here, and [was|were] changed. Tell [this person|these people].',
     username_taken:
-      'Usernames belonged to another account already, and got the account’s ID as a suffix. Tell these people.',
+      'Username[|s] belonged to another account already, and got the account’s ID as a suffix. Tell [this person|these people].',
     renamed_there:
-      'Accounts were renamed there after an earlier import. Here they keep the name that they have.',
+      'Account[|s] [was|were] renamed there after an earlier import. Here [it keeps the name that it has|they keep the names that they have].',
     root_replaced: 'The unused root account became this account, with its name and password.',
     no_password:
-      'Accounts have no password that works here. Set one with keymeter user password, or on the page of the user.',
-    password_too_costly: `Password hashes with a cost above ${limits.imported_bcrypt_cost} were not imported. The report of the command has new passwords; the root account of here keeps its own.`,
-    second_factor: 'Accounts had a second factor there. Here they sign in with their password alone.',
-    email_dropped: 'Email addresses were not valid and were dropped.',
-    role_unknown: 'Accounts had an unknown role and became users.',
-    administrator_imported: 'Accounts are administrators here, as they are there. Look at each of them.',
+      'Account[|s] [has|have] no password that works here. Set one with keymeter user password, or on the page of the user.',
+    password_too_costly: `Password hash[|es] with a cost above ${limits.imported_bcrypt_cost} [was|were] not imported. The report of the command has [a new password|new passwords]; the root account of here keeps its own.`,
+    second_factor:
+      'Account[|s] had a second factor there. Here [it signs in with its password|they sign in with their passwords] alone.',
+    email_dropped: 'Email address[|es] [was|were] not valid and [was|were] dropped.',
+    role_unknown: 'Account[|s] had an unknown role and became [a user|users].',
+    administrator_imported:
+      'Account[|s] [is an administrator|are administrators] here, as [it is|they are] there. Look at [it|each of them].',
     administrator_lowered:
-      'Accounts are administrators there and became ordinary users, because IDs are new (--keep-roles keeps roles).',
+      'Account[|s] [is an administrator|are administrators] there and became [an ordinary user|ordinary users], because IDs are new (--keep-roles keeps roles).',
     known_password:
-      'Passwords that everyone knows were not imported. The report of the command has new ones; the root account of here keeps its own.',
-    user_status_unknown: 'Accounts had an unknown status and were disabled.',
-    wallet_debt: 'Wallets were below zero and became 0.',
-    wallet_capped: 'Wallets were above the maximum and became the maximum.',
-    user_used_capped: 'What accounts had used was out of range and was limited to it.',
-    user_id_taken: 'Accounts got a new ID, because theirs is taken. Their programs must send the new one.',
-    access_token_skipped: 'Access tokens were left out, because they are too short or taken.',
-    key_invalid: `Keys were left out, because they aren’t ${limits.imported_key_min_characters} to ${limits.imported_key_max_characters} letters, digits and underscores.`,
-    key_taken: 'Keys were left out, because they exist here, or twice there.',
+      'Password[|s] that everyone knows [was|were] not imported. The report of the command has [a new one|new ones]; the root account of here keeps its own.',
+    user_status_unknown: 'Account[|s] had an unknown status and [was|were] disabled.',
+    wallet_debt: 'Wallet[|s] [was|were] below zero and became 0.',
+    wallet_capped: 'Wallet[|s] [was|were] above the maximum and became the maximum.',
+    user_used_capped: 'Account[|s] had used an amount out of range, which was limited to it.',
+    user_id_taken:
+      'Account[|s] got a new ID, because [its own|theirs] is taken. [Its|Their] programs must send the new one.',
+    access_token_skipped:
+      'Access token[|s] [was|were] left out, because [it is|they are] too short or taken.',
+    key_invalid: `Key[|s] [was|were] left out, because [it isn’t|they aren’t] ${limits.imported_key_min_characters} to ${limits.imported_key_max_characters} letters, digits and underscores.`,
+    key_taken: 'Key[|s] [was|were] left out, because [it exists|they exist] here, or twice there.',
     switched_off:
-      'Keys were disabled: the other service refuses them, and neither their expiry nor their quota is why.',
-    revived: 'Keys that the other service refuses without a reason were enabled (--revive).',
-    expired_from_the_start: 'Keys with an expiry of 0 or below are expired, as they are there.',
-    token_debt: 'The remaining quota of keys was below zero and became 0.',
-    token_capped: 'The remaining quota of keys was above the maximum and became the maximum.',
-    token_used_capped: 'What keys had used was out of range and was limited to it.',
-    token_name_changed: 'Names of keys were empty, too long or had hidden characters, and were changed.',
-    models_dropped: 'Lists of models had entries that aren’t allowed here, which were dropped.',
+      'Key[|s] [was|were] disabled: the other service refuses [it|them], and neither [its|their] expiry nor [its|their] quota is why.',
+    revived: 'Key[|s] that the other service refuses without a reason [was|were] enabled (--revive).',
+    expired_from_the_start:
+      'Key[|s] with an expiry of 0 or below [is|are] expired, as [it is|they are] there.',
+    token_debt: 'Key[|s] had a remaining quota below zero, which became 0.',
+    token_capped: 'Key[|s] had a remaining quota above the maximum, which became the maximum.',
+    token_used_capped: 'Key[|s] had used an amount out of range, which was limited to it.',
+    token_name_changed:
+      'Name[|s] of keys [was|were] empty, too long or had hidden characters, and [was|were] changed.',
+    models_dropped: 'List[|s] of models had entries that aren’t allowed here, which were dropped.',
     model_stars:
-      'Lists of models have entries with * that match nothing there. They match nothing here either (\\*); you can change them to patterns.',
-    ips_dropped: 'Lists of IP addresses had entries that aren’t addresses, which were dropped.',
-    no_ip_left: 'Keys were disabled, because no entry of their list of IP addresses is valid.',
-    group_not_open: 'Keys have a group that isn’t open to their owner. Open it, or they are refused.',
-    token_id_taken: 'Keys got a new ID, because theirs is taken.',
-    id_out_of_range: 'Accounts and keys got a new ID, because theirs is not between 1 and 2^39 − 1.',
-    usage_below_zero: 'Days with more refunds than spend count as 0.',
-    usage_model_cut: 'Names of models in the history are too long and were cut.',
-    user_deleted: 'Accounts were left out, because they are deleted there.',
-    user_gone: 'Accounts were deleted here after an earlier import. Nothing was added to them.',
-    token_deleted: 'Keys were left out, because they are deleted there.',
-    token_orphaned: 'Keys were left out, because their account was not moved.',
-    usage_orphaned: 'Days of history belong to no key that was moved. They count for the account only.',
-    linked_identity: 'Accounts were linked to other identity providers. The links were left out.',
-    affiliate_quota: 'Accounts had affiliate quota, which was left out.',
+      'List[|s] of models [has|have] entries with * that match nothing there. They match nothing here either (\\*); you can change them to patterns.',
+    ips_dropped: 'List[|s] of IP addresses had entries that aren’t addresses, which were dropped.',
+    no_ip_left:
+      'Key[|s] [was|were] disabled, because no entry of [its list|their lists] of IP addresses is valid.',
+    group_not_open:
+      'Key[|s] [has|have] a group that isn’t open to [its owner|their owners]. Open it, or [it is|they are] refused.',
+    token_id_taken: 'Key[|s] got a new ID, because [its own|theirs] is taken.',
+    id_out_of_range:
+      'Account[|s] or key[|s] got a new ID, because [its own|theirs] is not between 1 and 2^39 − 1.',
+    usage_below_zero: 'Day[|s] with more refunds than spend [counts|count] as 0.',
+    usage_model_cut: 'Name[|s] of models in the history [is|are] too long and [was|were] cut.',
+    user_deleted: 'Account[|s] [was|were] left out, because [it is|they are] deleted there.',
+    user_gone: 'Account[|s] [was|were] deleted here after an earlier import. Nothing was added to [it|them].',
+    token_deleted: 'Key[|s] [was|were] left out, because [it is|they are] deleted there.',
+    token_orphaned: 'Key[|s] [was|were] left out, because [its account|their accounts] [was|were] not moved.',
+    usage_orphaned:
+      'Day[|s] of history [belongs|belong] to no key that was moved. [It counts|They count] for the account only.',
+    linked_identity: 'Account[|s] [was|were] linked to other identity providers. The links were left out.',
+    affiliate_quota: 'Account[|s] had affiliate quota, which was left out.',
     restriction_lost:
-      'Columns look like restrictions and were not read, so what they forbid there is open here (--accept).',
+      'Column[|s] [looks like a restriction and was|look like restrictions and were] not read, so what [it forbids|they forbid] there is open here (--accept).',
   },
   details: {
     became: (old: string, changed: string) => `“${old}” became “${changed}”`,
@@ -129,14 +140,14 @@ export const adminImports = {
   },
   notMoved: 'Not moved',
   notMovedKinds: {
-    'two-factor secrets': 'Two-factor secrets',
-    passkeys: 'Passkeys',
-    'links to other identity providers': 'Links to other identity providers',
-    subscriptions: 'Subscriptions',
-    'redemption codes': 'Redemption codes',
-    channels: 'Channels',
+    'two-factor secrets': 'Two-factor secret[|s]',
+    passkeys: 'Passkey[|s]',
+    'links to other identity providers': 'Link[|s] to other identity providers',
+    subscriptions: 'Subscription[|s]',
+    'redemption codes': 'Redemption code[|s]',
+    channels: 'Channel[|s]',
   },
-  notMovedValues: (column: string) => `Values of ${column}`,
+  notMovedValues: (column: string) => `Value[|s] of ${column}`,
   notesTitle: 'Notes',
   notes: {
     noHistory:

@@ -1,4 +1,5 @@
 import type { ImportReport, ImportRow } from '../../../api/adminImports';
+import { agree } from '../../../format/agree';
 import { formatList } from '../../../format/list';
 import { sentence } from '../../../format/sentence';
 import { texts } from '../../../texts';
@@ -33,7 +34,7 @@ export function findingsOf(report: ImportReport): Finding[] {
     .sort(([one], [other]) => place(one) - place(other))
     .map(([code, { meaning, count, amount, rows }]) => ({
       code,
-      text: textOf(words.findings, code) ?? sentence(meaning),
+      text: agree(count, textOf(words.findings, code) ?? sentence(meaning)),
       count,
       amount,
       rows: rows.map(findingRow).filter(isTelling),
@@ -62,7 +63,7 @@ export function notMovedOf(report: ImportReport): { kind: string; name: string; 
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => ({
       kind,
-      name: textOf(words.notMovedKinds, kind) ?? valuesOf(kind) ?? sentence(kind).slice(0, -1),
+      name: agree(count, textOf(words.notMovedKinds, kind) ?? valuesOf(kind) ?? sentence(kind).slice(0, -1)),
       count,
     }));
 }

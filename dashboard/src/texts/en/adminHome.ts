@@ -27,12 +27,11 @@ export const adminHome = {
     title: 'Low wallets',
     all: 'All wallets',
     empty: (days: number) => `Everyone who spends has enough for the next ${plural(days, 'day', 'days')}.`,
-    badges: { empty: 'Empty', low: 'Low' },
+    emptyBadge: 'Empty',
     stopped: 'Keys don’t work until you add money.',
+    spends: (usd: string) => `Spends about ${usd} a day.`,
     lasts: (days: number) =>
-      days < 1
-        ? 'Lasts less than a day at this pace.'
-        : `Lasts about ${plural(days, 'day', 'days')} at this pace.`,
+      days < 1 ? 'lasts less than a day at this pace' : `lasts ${plural(days, 'day', 'days')} at this pace`,
   },
   requests: {
     title: 'Pending requests',

@@ -23,10 +23,10 @@ export const adminHome: Texts['adminHome'] = {
     title: '余额不足的钱包',
     all: '全部钱包',
     empty: (days: number) => `所有在消费的用户，余额都足够未来 ${days} 天使用。`,
-    badges: { empty: '已用完', low: '偏低' },
+    emptyBadge: '已用完',
     stopped: '充值之前，令牌无法使用。',
-    lasts: (days: number) =>
-      days < 1 ? '按目前速度，不到一天就会用完。' : `按目前速度，大约可用 ${days} 天。`,
+    spends: (usd: string) => `每天约消费 ${usd}。`,
+    lasts: (days: number) => (days < 1 ? '按此速度不到一天用完' : `按此速度可用 ${days} 天`),
   },
   requests: {
     title: '待处理的申请',

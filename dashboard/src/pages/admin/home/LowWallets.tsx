@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { useSmallestWallets } from '../../../api/adminUsers';
 import { useStatus } from '../../../api/status';
 import { useUsageReport } from '../../../api/usageReports';
+import { formatUsd } from '../../../format/money';
 import { Money } from '../../../shared/Money';
 import { ToneBadge } from '../../../shared/ToneBadge';
 import { texts } from '../../../texts';
@@ -53,19 +54,26 @@ export function LowWallets() {
   );
 }
 
-function WalletRow({ user, days }: LowWallet) {
+function WalletRow({ user, days, perDay }: LowWallet) {
   const empty = isEmpty(user);
   return (
     <li>
-      <Link href={userHref(user.id)} className={classes.row}>
+      <Link href={userHref(user.id)} className={`${classes.row} ${classes.wallet}`}>
         <div className={classes.words}>
           <div className={classes.name}>{user.username}</div>
           <Text size="sm" c="dimmed">
-            {empty ? words.stopped : words.lasts(days)}
+            {empty ? words.stopped : words.spends(formatUsd(Math.round(perDay)))}
           </Text>
         </div>
-        <Money units={user.quota} fw={600} />
-        <ToneBadge tone={empty ? 'bad' : 'warn'}>{empty ? words.badges.empty : words.badges.low}</ToneBadge>
+        <div className={classes.end}>
+          <Money units={user.quota} fw={600} />
+          {!empty && (
+            <Text size="sm" c="dimmed">
+              {words.lasts(days)}
+            </Text>
+          )}
+        </div>
+        {empty && <ToneBadge tone="bad">{words.emptyBadge}</ToneBadge>}
       </Link>
     </li>
   );

@@ -14,7 +14,7 @@ describe('low wallets', () => {
   it('last less than the days of the server at the pace of the report', () => {
     const users = [makeUser({ id: 1, quota: 7 * DOLLAR }), makeUser({ id: 2, quota: 7 * DOLLAR - 1 })];
     const spend = [1, 2].map((user_id) => ({ user_id, quota: 30 * DOLLAR }));
-    expect(lowWallets(users, report(spend), 7)).toMatchObject([{ user: { id: 2 }, days: 6 }]);
+    expect(lowWallets(users, report(spend), 7)).toMatchObject([{ user: { id: 2 }, days: 6, perDay: DOLLAR }]);
     expect(lowWallets(users, report(spend), 8)).toHaveLength(2);
     expect(lowWallets(users, { ...report(spend), from: '2026-03-10' }, 7)).toMatchObject([
       { days: 0 },

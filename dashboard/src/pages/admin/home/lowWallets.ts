@@ -7,6 +7,8 @@ export interface LowWallet {
   user: User;
   /** Whole days until the wallet is empty at the pace of the report. 0 also if it is empty. */
   days: number;
+  /** The mean spend of a day of the report, in quota units. */
+  perDay: number;
 }
 
 interface Spend extends Pick<Report, 'from' | 'to'> {
@@ -24,10 +26,14 @@ export function lowWallets(users: User[], { from, to, rows }: Spend, lowDays: nu
   const spentBy = ({ id }: User) => spent.get(id) ?? 0;
   return users
     .filter((user) => user.token_api_enabled && (spentBy(user) > 0 || !isAdministrator(user)))
-    .map((user) => ({ user, days: daysLeft(user.quota, spentBy(user), reportDays), spent: spentBy(user) }))
+    .map((user) => ({
+      user,
+      days: daysLeft(user.quota, spentBy(user), reportDays),
+      perDay: spentBy(user) / reportDays,
+    }))
     .filter(({ days }) => days < lowDays)
     .sort(
-      (a, b) => Number(isEmpty(b.user)) - Number(isEmpty(a.user)) || a.days - b.days || b.spent - a.spent,
+      (a, b) => Number(isEmpty(b.user)) - Number(isEmpty(a.user)) || a.days - b.days || b.perDay - a.perDay,
     );
 }
 

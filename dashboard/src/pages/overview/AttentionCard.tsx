@@ -1,4 +1,4 @@
-import { Anchor, Paper, Skeleton, Text, Title } from '@mantine/core';
+import { Anchor, Group, Paper, Skeleton, Text, Title } from '@mantine/core';
 import { IconChevronRight } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { Attention, Overview } from '../../api/overview';
@@ -9,7 +9,7 @@ import { AlarmingRow, QuietLine } from '../../shared/usage/RecentRefusals';
 import { splitRefusals } from '../../shared/usage/recentRefusals';
 import { useNow } from '../../shared/useNow';
 import { texts } from '../../texts';
-import { explain, explainAccount } from './attention';
+import { explain, explainAccount, listsOf } from './attention';
 import page from './OverviewPage.module.css';
 
 const words = texts.overview.attention;
@@ -44,10 +44,15 @@ export function AttentionCard({ overview }: { overview: Overview | undefined }) 
               ))}
         </ul>
       )}
-      {more > 0 && (
-        <Anchor component={Link} href="/keys" size="sm">
-          {words.more(more)}
-        </Anchor>
+      {overview && more > 0 && (
+        <Group gap="xs" mt="xs">
+          <Text size="sm">{words.more(more)}</Text>
+          {listsOf(overview).map(({ href, show }) => (
+            <Anchor key={href} component={Link} href={href} size="sm">
+              {words.show[show]}
+            </Anchor>
+          ))}
+        </Group>
       )}
       <QuietLine quiet={quiet} scope="own" />
     </Paper>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Overview } from '../../api/overview';
 import { makeToken } from '../../test/makeToken';
-import { explain, explainAccount } from './attention';
+import { explain, explainAccount, listsOf } from './attention';
 
 const NOW = 1_800_000_000;
 const DAY = 86_400;
@@ -36,5 +36,17 @@ describe('explainAccount', () => {
   ])('explains %s', (account_state, account_state_until, sentence) => {
     const overview = { account_state, account_state_until } as Overview;
     expect(explainAccount(overview, NOW).sentence).toBe(sentence);
+  });
+});
+
+describe('the lists of keys that need attention', () => {
+  const counts = { total: 90, enabled: 10, disabled: 0, expired: 0, exhausted: 0 };
+
+  it.each([
+    [{ exhausted: 40, expired: 40 }, ['/keys?status=4', '/keys?status=3']],
+    [{ expired: 80 }, ['/keys?status=3']],
+    [{}, ['/keys']],
+  ])('are filtered: %j', (some, hrefs) => {
+    expect(listsOf({ tokens: { ...counts, ...some } }).map(({ href }) => href)).toEqual(hrefs);
   });
 });

@@ -51,6 +51,16 @@ export function explain({ reason, token }: Attention, now: number): Explanation 
   }
 }
 
+/** The lists in which keys that need attention are found: the server filters by status. All keys if no list has any. */
+export function listsOf({ tokens }: Pick<Overview, 'tokens'>) {
+  const lists = [
+    { href: '/keys?status=4', show: 4, count: tokens.exhausted },
+    { href: '/keys?status=3', show: 3, count: tokens.expired },
+  ] as const;
+  const found = lists.filter(({ count }) => count > 0);
+  return found.length > 0 ? found : [{ href: '/keys', show: 'all' as const }];
+}
+
 /** Explains why no key of an account works. */
 export function explainAccount({ account_state, account_state_until }: Overview, now: number) {
   const { emptyWallet, accountLimit, stoppedAccount } = texts.overview.attention;

@@ -60,7 +60,7 @@ export const overview = {
       group_not_allowed: { word: 'Group not allowed', sentence: 'You may no longer use its group.' },
       expired: { word: 'Expired', sentence: (when: string) => `Stopped working ${when}.` },
       exceeds_wallet: {
-        word: 'Low wallet',
+        word: 'Exceeds wallet',
         sentence: (left: string) => `Has ${left} left, but your wallet has less.`,
       },
       other: { word: 'Check', sentence: 'This key needs attention.' },
@@ -77,7 +77,8 @@ export const overview = {
       sentence: (when: string) => `Your keys won’t work until the limit of your account renews ${when}.`,
       never: 'Your keys won’t work until the limit of your account is raised.',
     },
-    more: (count: number) => `${plural(count, 'more key needs', 'more keys need')} attention. Show all keys`,
+    more: (count: number) => `${plural(count, 'more key needs', 'more keys need')} attention.`,
+    show: { 3: 'Show expired keys', 4: 'Show used-up keys', all: 'Show all keys' },
   },
   firstRun: {
     title: 'Create your first key',

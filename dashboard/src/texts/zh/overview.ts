@@ -61,7 +61,7 @@ export const overview: Texts['overview'] = {
       group_not_allowed: { word: '分组不可用', sentence: '你不能再使用它的分组。' },
       expired: { word: '已过期', sentence: (when: string) => `已于${when}失效。` },
       exceeds_wallet: {
-        word: '余额不足',
+        word: '超出余额',
         sentence: (left: string) => `剩余额度 ${left}，但钱包余额更少。`,
       },
       other: { word: '请检查', sentence: '此令牌需要关注。' },
@@ -78,7 +78,8 @@ export const overview: Texts['overview'] = {
       sentence: (when: string) => `账户限额将于${when}重置，在此之前所有令牌都无法使用。`,
       never: '账户限额提高之前，所有令牌都无法使用。',
     },
-    more: (count: number) => `另有 ${formatInteger(count)} 个令牌需要关注。查看全部令牌`,
+    more: (count: number) => `另有 ${formatInteger(count)} 个令牌需要关注。`,
+    show: { 3: '查看已过期的令牌', 4: '查看已用完的令牌', all: '查看全部令牌' },
   },
   firstRun: {
     title: '创建你的第一个令牌',

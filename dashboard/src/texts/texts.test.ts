@@ -17,8 +17,8 @@ function textsOf(node: object, path: string[] = []): [path: string, text: Text][
 // Numbers that no text contains. They also stand for texts.
 const VALUES = [701, 702, 703];
 
-function render(text: Text): string {
-  return typeof text === 'string' ? text : text(...VALUES);
+function render(text: Text, values: unknown[] = VALUES): string {
+  return typeof text === 'string' ? text : text(...(values as number[]));
 }
 
 /** Which values a text contains, in any order. */
@@ -65,6 +65,36 @@ describe('the Chinese texts', () => {
     const isTypeset = (text: string) =>
       !/\p{Script=Han}[A-Za-z0-9$,.;:!?()]|[A-Za-z0-9%]\p{Script=Han}/u.test(text);
     expect(violations((zh) => typeof zh !== 'string' || isTypeset(zh))).toEqual([]);
+  });
+});
+
+describe('the Chinese texts', () => {
+  it.each([
+    ['as they are', VALUES],
+    ['with Chinese names', ['张三', '测试令牌', '生产环境']],
+  ])('have no space between two Chinese characters, %s', (_, values) => {
+    expect(
+      violations(
+        (zh) =>
+          !/[\p{Script=Han}，。：；？！、（）“”] +[\p{Script=Han}，。：；？！、（）“”]/u.test(
+            render(zh, values),
+          ),
+      ),
+    ).toEqual([]);
+  });
+
+  it('keep the space between Chinese and Latin, and those of a name', () => {
+    const { title } = zh.adminUsers.editDialog;
+    expect([title('ana'), title('张三'), title('张 三')]).toEqual(['编辑 ana', '编辑张三', '编辑张 三']);
+  });
+
+  it.each([
+    ['账户', /账号|帐户|帐号/],
+    ['用完', /用尽|耗尽/],
+    ['最近 7 天', /(?<!最)近 ?(\d|70\d)/],
+    ['每日消费', /按日消费/],
+  ])('have one word for one thing: %s', (_, other) => {
+    expect(violations((zh) => !other.test(render(zh)))).toEqual([]);
   });
 });
 

@@ -46,7 +46,7 @@ export const adminAudit: Texts['adminAudit'] = {
     'user.edited': '修改用户',
     'user.deleted': '删除用户',
     'user.password_changed': '修改密码',
-    'user.unlocked': '解除账号锁定',
+    'user.unlocked': '解除账户锁定',
     'user.quota_granted': '调整钱包余额',
     'user.future_usage_moved': '将未来日期的用量移至当天',
     'access_token.created': '创建访问令牌',

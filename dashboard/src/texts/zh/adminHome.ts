@@ -10,7 +10,7 @@ export const adminHome: Texts['adminHome'] = {
   today: (zone: string) => `今日消费（${zone}）`,
   week: '最近 7 天消费',
   month: `最近 ${days} 天消费`,
-  spend: { title: '按日消费', all: '全部用量' },
+  spend: { title: '每日消费', all: '全部用量' },
   users: { title: `${days} 天消费最高的用户`, all: '全部用量', empty: `最近 ${days} 天没有人消费。` },
   keys: { title: `${days} 天消费最高的令牌`, all: '全部用量', empty: `最近 ${days} 天没有使用任何令牌。` },
   attention: {
@@ -41,12 +41,12 @@ export const adminHome: Texts['adminHome'] = {
     network: '个别网络的登录已被拒绝，用户仍可从其他网络登录。',
     newNetworks: '除用户曾经登录过的网络外，其他网络的登录均已被拒绝。运维人员可在命令行立即解除。',
     badges: { network: '网络被拒绝', newNetworks: '已锁定' },
-    more: (count: number) => `还有 ${count} 个账号`,
+    more: (count: number) => `还有 ${count} 个账户`,
   },
   imported: {
     title: '最近 30 天导入的管理员',
     all: '查看报告',
-    from: (name: string) => `从 ${name} 导入。请只保留应当在这里管理他人的账号。`,
+    from: (name: string) => `从 ${name} 导入。请只保留应当在这里管理他人的账户。`,
     more: (count: number) => `还有 ${formatInteger(count)} 位管理员`,
   },
   clock: {

@@ -6,7 +6,7 @@ const { username, password } = requestLimits.NewUserBody;
 
 export const adminUsers: Texts['adminUsers'] = {
   title: '用户',
-  description: '所有账号及其钱包。',
+  description: '所有账户及其钱包。',
   search: '搜索用户',
   create: '新建用户',
   columns: {

@@ -10,10 +10,12 @@
 //   limit          限额 (money), 上限 (count) rate limit    速率限制
 //   request        请求 (call), 申请 (ask)   API access    API 权限
 //   administrator  管理员                    root          超级管理员
-//   used up        已耗尽                    audit log     审计日志
+//   used up        已用完                    audit log     审计日志
 //   dashboard      控制台                    allowed IPs   IP 白名单
+//   account        账户                      last 7 days   最近 7 天
 //
-// A space separates Chinese from Latin letters and digits. Readers are addressed as 你.
+// A space separates Chinese from Latin letters and digits, and no two Chinese characters: `typeset` removes it around values
+// that are Chinese. Readers are addressed as 你.
 import type { Texts } from '..';
 import { adminAudit } from './adminAudit';
 import { adminGateways } from './adminGateways';
@@ -41,9 +43,10 @@ import { reference } from './reference';
 import { shell } from './shell';
 import { signIn } from './signIn';
 import { snippets } from './snippets';
+import { typeset } from './typeset';
 import { usage } from './usage';
 
-export const zh: Texts = {
+export const zh: Texts = typeset({
   common,
   errors,
   shell,
@@ -71,4 +74,4 @@ export const zh: Texts = {
   adminAudit,
   adminImports,
   adminSettings,
-};
+});

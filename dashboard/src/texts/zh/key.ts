@@ -13,7 +13,7 @@ export const key: Texts['key'] = {
     administrator: '此令牌已被管理员禁用，只有管理员能启用。',
     root: '此令牌已被超级管理员禁用，只有超级管理员能启用。',
   },
-  accountLimit: '你的账号已达到限额。在限额重置之前，你的所有令牌的请求都会被拒绝。',
+  accountLimit: '你的账户已达到限额。在限额重置之前，你的所有令牌的请求都会被拒绝。',
   audited: '这两个操作都会记入你的活动记录。',
   facts: {
     title: '令牌信息',

@@ -156,7 +156,7 @@ export const keys: Texts['keys'] = {
       `目前剩余 ${before}，保存后为 ${after}。在此期间的消费也会扣除。`,
     quotaSet: (before: string) => `目前剩余 ${before}。保存后会覆盖剩余额度，不论在此期间消费了多少。`,
     nothingLeft: '没有剩余额度，令牌将无法使用。',
-    moreThanWallet: (usd: string) => `你的钱包余额为 ${usd}。余额用完时，令牌会在额度耗尽之前停止工作。`,
+    moreThanWallet: (usd: string) => `你的钱包余额为 ${usd}。余额用完时，令牌会在额度用完之前停止工作。`,
     expiryChoices: {
       never: '永不过期',
       day: '1 天后',
@@ -171,7 +171,7 @@ export const keys: Texts['keys'] = {
     ipsExample: '203.0.113.7\n2001:db8::/32',
     groupUnknown: '无法加载分组，分组保持不变。',
     ownGroup: (group: string) => `你的分组（${group}）`,
-    ownGroupHint: '随账号的分组变化',
+    ownGroupHint: '随账户的分组变化',
     autoGroup: '自动',
     autoGroupHint: '由网关选择分组',
     ratio: (ratio: string) => `倍率 × ${ratio}`,

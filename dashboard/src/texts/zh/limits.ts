@@ -46,7 +46,7 @@ export const limits: Texts['limits'] = {
   },
   refused: {
     key: '在此之前，此令牌的请求都会被拒绝。',
-    account: '在此之前，此账号所有令牌的请求都会被拒绝。',
+    account: '在此之前，此账户所有令牌的请求都会被拒绝。',
   },
   rateFacts: {
     requests_per_minute: (limit: string) => `每分钟请求数：${limit}`,

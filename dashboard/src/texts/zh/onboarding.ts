@@ -27,7 +27,7 @@ export const onboarding: Texts['onboarding'] = {
     title: '设置 Keymeter',
     settingsAction: '查看设置',
     gatewayAction: '添加网关',
-    usersAction: '添加账号',
+    usersAction: '添加账户',
     steps: {
       gateway: {
         title: '接入网关',
@@ -43,7 +43,7 @@ export const onboarding: Texts['onboarding'] = {
       },
       users: {
         title: '添加用户',
-        hint: '创建账号，并为他们的钱包充值。',
+        hint: '创建账户，并为他们的钱包充值。',
       },
     },
   },

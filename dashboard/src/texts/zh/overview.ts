@@ -17,7 +17,7 @@ export const overview: Texts['overview'] = {
   },
   today: '今日消费',
   todayIn: (zone: string) => `今日消费（${zone}）`,
-  week: `近 ${limits.overview_days} 天消费`,
+  week: `最近 ${limits.overview_days} 天消费`,
   requests: (count: number) => `${formatInteger(count)} 次请求`,
   tokens: (count: string) => `${count} Token`,
   spend: {
@@ -41,11 +41,11 @@ export const overview: Texts['overview'] = {
   attention: {
     title: '需要关注',
     none: '一切正常',
-    noneHint: '没有停用、即将过期或额度即将耗尽的令牌。',
+    noneHint: '没有停用、即将过期或额度即将用完的令牌。',
     reasons: {
       expires_soon: { word: '即将过期', sentence: (when: string) => `${when}失效。` },
       nearly_spent: {
-        word: '即将耗尽',
+        word: '即将用完',
         sentence: (left: string, granted: string) => `${granted} 额度仅剩 ${left}。`,
       },
       limit_reached: {
@@ -54,8 +54,8 @@ export const overview: Texts['overview'] = {
         never: '它的日、周或月限额不允许任何请求。',
       },
       exhausted: {
-        word: '已耗尽',
-        sentence: (granted: string) => `${granted} 额度已耗尽。`,
+        word: '已用完',
+        sentence: (granted: string) => `${granted} 额度已用完。`,
         neverHad: '它没有额度。',
       },
       group_not_allowed: { word: '分组不可用', sentence: '你不能再使用它的分组。' },
@@ -68,7 +68,7 @@ export const overview: Texts['overview'] = {
     },
     emptyWallet: {
       name: '钱包',
-      word: '余额为零',
+      word: '已用完',
       sentence: '钱包充值之前，所有令牌都无法使用。',
     },
     stoppedAccount: { name: '账户', word: '已停用', sentence: '你的令牌目前无法使用。' },

@@ -6,7 +6,7 @@ const { password } = requestLimits.UserPatchBody;
 
 export const profile: Texts['profile'] = {
   title: '个人设置',
-  description: '你的账号、密码和访问令牌。',
+  description: '你的账户、密码和访问令牌。',
   about: {
     title: '个人信息',
     displayName: '显示名称',
@@ -28,7 +28,7 @@ export const profile: Texts['profile'] = {
     changedSignInAgain: '密码已修改。请用新密码登录。',
   },
   account: {
-    title: '账号',
+    title: '账户',
     username: '用户名',
     role: '角色',
     group: '分组',
@@ -62,7 +62,7 @@ export const profile: Texts['profile'] = {
   },
   activity: {
     title: '活动记录',
-    hint: '对你的账号和令牌的操作，最新的排在最前。',
+    hint: '对你的账户和令牌的操作，最新的排在最前。',
     you: '你',
     empty: '暂无记录',
   },

@@ -6,7 +6,7 @@ export const shell: Texts['shell'] = {
   closeNavigation: '关闭导航',
   navigation: '主导航',
   administration: '管理',
-  account: (name: string) => `账号：${name}`,
+  account: (name: string) => `账户：${name}`,
   roles: { user: '普通用户', administrator: '管理员', root: '超级管理员' },
   profile: '个人设置',
   signOut: '退出登录',
@@ -23,7 +23,7 @@ export const shell: Texts['shell'] = {
   },
   notAllowed: {
     title: '仅限管理员',
-    hint: '你的账号无法打开此页面。',
+    hint: '你的账户无法打开此页面。',
   },
   crashed: {
     title: '此页面停止了工作',

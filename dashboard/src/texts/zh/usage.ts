@@ -4,7 +4,7 @@ import type { Texts } from '..';
 export const usage: Texts['usage'] = {
   title: '用量',
   description: '你的所有令牌的消费，包括已删除的令牌。',
-  byDay: '按日消费',
+  byDay: '每日消费',
   spent: '消费',
   requests: '请求数',
   tokens: 'Token 数',
@@ -85,7 +85,7 @@ export const usage: Texts['usage'] = {
       group_not_allowed: '分组不再可用',
       model_not_allowed: '不允许使用该模型',
       ip_not_allowed: '不允许使用该 IP 地址',
-      token_exhausted: '令牌额度已用尽',
+      token_exhausted: '令牌额度已用完',
       token_quota_insufficient: '令牌剩余额度不足',
       user_quota_insufficient: '钱包余额不足',
       token_period_exceeded: '已达到令牌的每日、每周或每月限额',

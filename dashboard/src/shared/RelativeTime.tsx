@@ -1,4 +1,5 @@
 import { Text, type TextProps, Tooltip } from '@mantine/core';
+import { spaceBetween } from '../format/space';
 import { formatDateTime, formatRelative } from '../format/time';
 import { texts } from '../texts';
 import { useNow } from './useNow';
@@ -8,22 +9,28 @@ interface Props extends TextProps {
   seconds: number | null | undefined;
   /** Replaces "never". */
   never?: string;
+  /** Stands before the time. */
+  label?: string;
 }
 
 /** A relative time such as "in 3 d 4 h". The tooltip shows date and time. */
-export function RelativeTime({ seconds, never = texts.common.never, ...props }: Props) {
+export function RelativeTime({ seconds, never = texts.common.never, label = '', ...props }: Props) {
   const now = useNow();
+  const before = (text: string) => label + (label && spaceBetween(label, text));
   if (!seconds || seconds < 0) {
     return (
       <Text span inherit {...props}>
+        {before(never)}
         {never}
       </Text>
     );
   }
+  const text = formatRelative(seconds, now);
   return (
     <Tooltip label={formatDateTime(seconds)}>
       <Text span inherit {...props}>
-        <time dateTime={new Date(seconds * 1000).toISOString()}>{formatRelative(seconds, now)}</time>
+        {before(text)}
+        <time dateTime={new Date(seconds * 1000).toISOString()}>{text}</time>
       </Text>
     </Tooltip>
   );

@@ -1,4 +1,5 @@
 import { Anchor, Text } from '@mantine/core';
+import { spaceBetween } from '../../format/space';
 import { texts } from '../../texts';
 import { contactHref } from './contactHref';
 
@@ -8,7 +9,8 @@ export function Contact({ contact }: { contact: string }) {
   const href = contactHref(contact);
   return (
     <Text size="sm" c="dimmed">
-      {texts.enablement.contact}{' '}
+      {texts.enablement.contact}
+      {spaceBetween(texts.enablement.contact, contact)}
       {href ? (
         <Anchor href={href} inherit underline="always">
           {contact}

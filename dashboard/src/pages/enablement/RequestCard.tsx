@@ -33,11 +33,11 @@ export function RequestCard({ request }: { request: EnablementRequest }) {
         {request.note && <Quote by={words.note} text={request.note} />}
         <Quote by={words.yourReason} text={request.reason} />
         <Text size="sm" c="dimmed">
-          {words.requested} <RelativeTime seconds={request.created_time} />
+          <RelativeTime label={words.requested} seconds={request.created_time} />
           {request.decided_time && (
             <>
               {' · '}
-              {words.answered} <RelativeTime seconds={request.decided_time} />
+              <RelativeTime label={words.answered} seconds={request.decided_time} />
               {request.decided_by_name && ` ${words.by(request.decided_by_name)}`}
             </>
           )}

@@ -4,6 +4,7 @@ import { useUser } from '../../api/session';
 import { formatInteger } from '../../format/locale';
 import { formatUsd } from '../../format/money';
 import { roleKey } from '../../format/role';
+import { spaceBetween } from '../../format/space';
 import { PeriodBars } from '../../shared/limits/PeriodBars';
 import { limitedPeriods } from '../../shared/limits/periodBar';
 import { Money } from '../../shared/Money';
@@ -24,7 +25,8 @@ export function WalletCard() {
         <div>{words.spent(formatUsd(used_quota))}</div>
       ) : (
         <Text inherit c="var(--km-warn)">
-          {words.empty[who]}{' '}
+          {words.empty[who]}
+          {who === 'root' && spaceBetween(words.empty[who], words.topUp)}
           {who === 'root' && (
             <Anchor component={Link} href={`/admin/users/${id}`} inherit>
               {words.topUp}

@@ -3,6 +3,7 @@ import { IconArrowLeft, IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { type ApiDocument, useApiDocument } from '../../api/apiDocument';
+import { joined } from '../../format/space';
 import { EmptyState } from '../../shared/EmptyState';
 import { FailureState } from '../../shared/FailureState';
 import { PageHeader } from '../../shared/PageHeader';
@@ -23,7 +24,7 @@ export default function ReferencePage() {
     <>
       <PageHeader
         title={words.title}
-        description={words.description}
+        description={joined(words.description, words.inEnglish)}
         actions={
           <Button
             component="a"

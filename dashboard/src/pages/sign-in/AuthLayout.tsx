@@ -1,6 +1,7 @@
 import { Alert, Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { spaceBetween } from '../../format/space';
 import { useDocumentTitle } from '../../shared/useDocumentTitle';
 import { ColorSchemeMenu } from '../../shell/ColorSchemeMenu';
 import { LanguageMenu } from '../../shell/LanguageMenu';
@@ -41,7 +42,8 @@ export function AuthLayout({ title, failure, other, children }: Props) {
       </Paper>
       {other && (
         <Text size="sm" mt="lg">
-          {other.question}{' '}
+          {other.question}
+          {spaceBetween(other.question, other.label)}
           <Anchor component={Link} href={other.href} inherit underline="always">
             {other.label}
           </Anchor>

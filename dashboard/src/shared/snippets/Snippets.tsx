@@ -5,6 +5,7 @@ import { isAdministrator, useUser } from '../../api/session';
 import { useStatus } from '../../api/status';
 import { useModels } from '../../api/tokenOptions';
 import type { Token } from '../../api/tokens';
+import { joined } from '../../format/space';
 import { texts } from '../../texts';
 import { CopyButton } from '../CopyButton';
 import { readStored, writeStored } from '../storage';
@@ -72,7 +73,7 @@ export function Snippets({ token, secret, onCopyWithSecret }: Props) {
         </Tabs.Panel>
       </Tabs>
       <Text size="sm" c="dimmed">
-        {notes(baseUrl, secret, install).join(' ')} {!baseUrl && <GatewayHint />}
+        {joined(...notes(baseUrl, secret, install))} {!baseUrl && <GatewayHint />}
       </Text>
     </Stack>
   );

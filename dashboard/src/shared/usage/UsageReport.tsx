@@ -54,7 +54,7 @@ export function UsageReport({ today, timeZone, controls, name, ...options }: Pro
             <Total report={data} today={today} options={options} />
             <Days report={data} today={today} options={options} />
             <Text size="sm" c="dimmed" mt="lg">
-              {texts.key.usage.asOf} <RelativeTime seconds={Math.floor(dataUpdatedAt / 1000)} /> ·{' '}
+              <RelativeTime label={texts.key.usage.asOf} seconds={Math.floor(dataUpdatedAt / 1000)} /> ·{' '}
               {texts.key.usage.zone(timeZone)}
             </Text>
           </div>

@@ -3,6 +3,8 @@ import type { Permission } from '../../api/apiDocument';
 export const reference = {
   title: 'API reference',
   description: 'Every operation of this server. Try it with your own account.',
+  /** Said in other languages: the document is English. */
+  inEnglish: '',
   document: 'OpenAPI document',
   search: 'Search operations',
   operations: 'Operations',

@@ -3,6 +3,7 @@ import type { Texts } from '..';
 export const reference: Texts['reference'] = {
   title: 'API 参考',
   description: '此服务器的全部接口，可以直接用你的账户试用。',
+  inEnglish: '接口和字段的说明来自服务器的 OpenAPI 文档，为英文。',
   document: 'OpenAPI 文档',
   search: '搜索接口',
   operations: '接口',

@@ -1,11 +1,4 @@
-const CHINESE = '[\\p{Script=Han}，。：；？！、（）“”…]';
-const beginsChinese = new RegExp(`^${CHINESE}`, 'u');
-const endsChinese = new RegExp(`${CHINESE}$`, 'u');
-
-/** Returns true if a space belongs between two texts, of which one may be Chinese. */
-export function needsSpace(before: string, after: string): boolean {
-  return !(endsChinese.test(before) && beginsChinese.test(after));
-}
+import { needsSpace } from '../../format/space';
 
 /** A text without the spaces around values that turned out to be Chinese, such as names. */
 function withoutSpaces(text: string, value: string): string {

@@ -30,7 +30,7 @@ export function CredentialList({ gateway, onRevoke }: Props) {
               {hintOf(credential)}
             </Text>
             <Text size="xs" c="dimmed">
-              {words.created} <RelativeTime seconds={credential.created_time} /> ·{' '}
+              <RelativeTime label={words.created} seconds={credential.created_time} /> ·{' '}
               <LastUse credential={credential} />
             </Text>
           </div>
@@ -52,9 +52,5 @@ export function CredentialList({ gateway, onRevoke }: Props) {
 
 function LastUse({ credential }: { credential: Credential }) {
   if (credential.last_used_time == null) return words.neverUsed;
-  return (
-    <>
-      {words.lastUsed} <RelativeTime seconds={credential.last_used_time} />
-    </>
-  );
+  return <RelativeTime label={words.lastUsed} seconds={credential.last_used_time} />;
 }

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core';
 import type { RefObject } from 'react';
 import { type Credential, type Gateway, useRevokeCredential } from '../../../api/adminGateways';
+import { joined } from '../../../format/space';
 import { ConfirmDialog } from '../../../shared/ConfirmDialog';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { texts } from '../../../texts';
@@ -29,10 +30,10 @@ export function RevokeCredentialDialog({ gateway, credential, opened, focusAfter
       focusAfterSuccess={focusAfterRevoke}
       onClose={onClose}
     >
-      {gateway.credentials.length > 1 ? words.revokeHint : words.revokeLastHint} {words.permanent}
+      {joined(gateway.credentials.length > 1 ? words.revokeHint : words.revokeLastHint, words.permanent)}
       {credential.last_used_time != null && (
         <Text mt="sm">
-          {words.revokeLastUsed} <RelativeTime seconds={credential.last_used_time} />
+          <RelativeTime label={words.revokeLastUsed} seconds={credential.last_used_time} />
         </Text>
       )}
     </ConfirmDialog>

@@ -48,9 +48,12 @@ export function Block<Data>(props: Props<Data>) {
         children(data)
       ) : isFailed ? (
         <Stack role="alert" align="flex-start" gap="sm">
-          <Text c="dimmed">
-            {texts.common.failure.title}. <FailureMessage error={error} />
-          </Text>
+          <div>
+            <Text>{texts.common.failure.title}</Text>
+            <Text c="dimmed">
+              <FailureMessage error={error} />
+            </Text>
+          </div>
           <Button variant="default" size="xs" onClick={onRetry}>
             {texts.common.retry}
           </Button>

@@ -32,8 +32,11 @@ export function GatewaysBlock() {
                 <li key={id} className={classes.row}>
                   <div className={`${classes.words} ${classes.name}`}>{name}</div>
                   <Text size="sm" c="dimmed" className={classes.end}>
-                    {lastUse !== undefined && words.seen}{' '}
-                    <RelativeTime seconds={lastUse} never={words.never} />
+                    <RelativeTime
+                      label={lastUse === undefined ? undefined : words.seen}
+                      seconds={lastUse}
+                      never={words.never}
+                    />
                   </Text>
                 </li>
               ))}

@@ -24,11 +24,11 @@ export function RequestCard({ request, onDecide }: Props) {
           <div className={classes.who}>
             <UserLink id={user_id} name={username} fw={600} size="md" />
             <Text size="sm" c="dimmed">
-              {words.requested} <RelativeTime seconds={created_time} />
+              <RelativeTime label={words.requested} seconds={created_time} />
               {decided_time != null && (
                 <>
                   {' · '}
-                  {words.answered} <RelativeTime seconds={decided_time} />
+                  <RelativeTime label={words.answered} seconds={decided_time} />
                   {decided_by_name && ` ${words.by(decided_by_name)}`}
                 </>
               )}

@@ -18,7 +18,6 @@ export const usage = {
   hiddenRanks: (shown: string, hidden: string) =>
     `The ${shown} with the highest spend. The export also has the other ${hidden}.`,
   rounding: (usd: string) => `Rounding: sums of these amounts can differ from their totals by up to ${usd}.`,
-  total: (usd: string) => `${usd} spent`,
   against: (change: string, days: string) => `${change} against ${days}`,
   other: 'Other',
   split: 'Split by',

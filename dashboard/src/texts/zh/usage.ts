@@ -17,7 +17,6 @@ export const usage: Texts['usage'] = {
   hiddenRanks: (shown: string, hidden: string) =>
     `这里是消费最高的 ${shown} 项，其余 ${hidden} 项见导出文件。`,
   rounding: (usd: string) => `四舍五入：各金额之和与总计相差不超过 ${usd}。`,
-  total: (usd: string) => `消费 ${usd}`,
   against: (change: string, days: string) => `较 ${days} ${change}`,
   other: '其他',
   split: '拆分方式',

@@ -7,6 +7,7 @@ import type { Column } from '../../../shared/DataTable';
 import { DataTable } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
 import { FailureState } from '../../../shared/FailureState';
+import { Name } from '../../../shared/Name';
 import { Pager } from '../../../shared/Pager';
 import { When } from '../../../shared/When';
 import { texts } from '../../../texts';
@@ -58,11 +59,11 @@ function activityColumns(ownId: number): Column<ActivityLine>[] {
       place: 'title',
       cell: (line) => <ActionCell {...line} />,
     },
-    { key: 'subject', header: columns.subject, cell: subjectName },
+    { key: 'subject', header: columns.subject, cell: (line) => <Name>{subjectName(line)}</Name> },
     {
       key: 'actor',
       header: columns.actor,
-      cell: (line) => (line.actor_id === ownId ? words.you : actorName(line)),
+      cell: (line) => <Name>{line.actor_id === ownId ? words.you : actorName(line)}</Name>,
     },
     { key: 'ip', header: columns.ip, cell: (line) => line.ip },
   ];

@@ -42,6 +42,25 @@ test('pages of the list are steps of the history, and begin at the top', async (
   await visible(first);
 });
 
+test('the number of keys on a page is chosen, and remembered', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada', { max_tokens: 200 });
+  const api = await signedIn(site, ada);
+  await Promise.all(Array.from({ length: 60 }, (_, key) => newKey(api, `Key ${key}`)));
+  const page = await visit({ as: ada, path: '/keys?page=3' });
+  await visible(page.getByText('51–60 of 60'));
+  await page.getByRole('combobox', { name: 'Rows per page' }).click();
+  await page.getByRole('option', { name: '50 per page' }).click();
+  await visible(page.getByText('51–60 of 60'));
+  expect(page.url()).toBe(`${site}/keys?page=2`);
+  await page.goto('/keys');
+  await visible(page.getByText('1–50 of 60'));
+  await page.getByRole('combobox', { name: 'Rows per page' }).click();
+  await page.getByRole('option', { name: '100 per page' }).click();
+  await visible(page.getByText('1–60 of 60'));
+  await hidden(page.getByRole('navigation', { name: 'Pages' }));
+  expect(await keysOf(page).getByRole('row').count()).toBe(61);
+});
+
 test('keys stay selected on other pages, and Shift selects a range', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);

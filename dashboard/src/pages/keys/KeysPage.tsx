@@ -8,6 +8,7 @@ import { FailureState } from '../../shared/FailureState';
 import { PageHeader } from '../../shared/PageHeader';
 import { Pager } from '../../shared/Pager';
 import { OtherLists } from '../../shared/search/OtherLists';
+import { usePageSize } from '../../shared/usePageSize';
 import { texts } from '../../texts';
 import { NewKeyDialog } from './actions/NewKeyDialog';
 import { useKeyActions } from './actions/useKeyActions';
@@ -16,7 +17,7 @@ import { KeysToolbar } from './KeysToolbar';
 import { keyColumns, SelectAll } from './keyColumns';
 import { NoKeys } from './NoKeys';
 import { SelectionBar } from './SelectionBar';
-import { KEYS_PER_PAGE, useKeyList } from './useKeyList';
+import { PAGE_SIZES, useKeyList } from './useKeyList';
 import { useKeysView } from './useKeysView';
 import { useSelection } from './useSelection';
 
@@ -24,7 +25,8 @@ const words = texts.keys;
 
 export default function KeysPage() {
   const [view, changeView] = useKeysView();
-  const keys = useKeyList(view);
+  const [pageSize, setPageSize] = usePageSize('keymeter-keys-per-page', PAGE_SIZES);
+  const keys = useKeyList(view, pageSize);
   const selection = useSelection(keys.rows ?? []);
   const createButtonRef = useRef<HTMLButtonElement>(null);
   const { actions, dialogs } = useKeyActions({
@@ -36,11 +38,17 @@ export default function KeysPage() {
   const [created, setCreated] = useState<Token>();
 
   // A deletion can remove the last page.
-  const lastPage = Math.max(0, Math.ceil(keys.total / KEYS_PER_PAGE) - 1);
+  const lastPage = Math.max(0, Math.ceil(keys.total / pageSize) - 1);
   const isPageOutOfRange = keys.rows !== undefined && view.page > lastPage;
   useEffect(() => {
     if (isPageOutOfRange) changeView({ page: lastPage }, { replace: true });
   });
+
+  function choosePageSize(size: number) {
+    // The page that begins with what is shown.
+    changeView({ page: Math.floor((view.page * pageSize) / size) }, { replace: true });
+    setPageSize(size);
+  }
 
   function closeCreated() {
     setCreated(undefined);
@@ -85,9 +93,10 @@ export default function KeysPage() {
           />
           <Pager
             page={view.page}
-            pageSize={KEYS_PER_PAGE}
+            pageSize={pageSize}
             total={keys.total}
             onChange={(page) => changeView({ page })}
+            sizes={{ choices: PAGE_SIZES, onChoose: choosePageSize }}
           />
           <SelectionBar selection={selection} actions={actions} />
         </>

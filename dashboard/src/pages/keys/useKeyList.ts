@@ -4,8 +4,8 @@ import { broaderSearch, TOKENS_PER_REQUEST, type Token, useTokenSearch, useToken
 import { exactFirst, filterByText, planSearch, type SearchPlan } from './search';
 import type { KeysView } from './useKeysView';
 
-export const KEYS_PER_PAGE = 25;
-const PAGES_PER_REQUEST = TOKENS_PER_REQUEST / KEYS_PER_PAGE;
+/** Divisors of `TOKENS_PER_REQUEST`, so that the rows of a page come from one request. */
+export const PAGE_SIZES: [number, ...number[]] = [25, 50, 100];
 const DEBOUNCE_MS = 400;
 
 export interface KeyList {
@@ -22,30 +22,30 @@ export interface KeyList {
 }
 
 /** The keys of the view. A text that no name has is searched for as a key or a part of one. */
-export function useKeyList(view: KeysView): KeyList {
+export function useKeyList(view: KeysView, pageSize = PAGE_SIZES[0]): KeyList {
   const { q, state, sorting, page } = view;
+  const part = partOf(page, pageSize);
   const [debouncedQ] = useDebouncedValue(q, DEBOUNCE_MS);
-  const named = useNamedKeys(view, debouncedQ);
+  const named = useNamedKeys(view, part, debouncedQ);
   const { plan } = named;
   const isMissing = named.rows?.length === 0 && named.total === 0 && q === debouncedQ;
   const orElse = isMissing && 'orElse' in plan ? plan.orElse : undefined;
-  const search = useTokenSearch(orElse, { state, sorting }, Math.floor(page / PAGES_PER_REQUEST));
+  const search = useTokenSearch(orElse, { state, sorting }, part.request);
   if (!orElse) return named;
   // Rows of another search are not shown.
   const found = search.isPlaceholderData ? undefined : search.data;
   return {
     ...named,
-    rows: search.failureReason ? [] : found && pageOf(filter(found.items, undefined, state), page),
+    rows: search.failureReason ? [] : found && part.of(filter(found.items, undefined, state)),
     total: found?.total ?? 0,
     searchFailure: search.failureReason,
   };
 }
 
-function useNamedKeys({ q, state, sorting, page }: KeysView, debouncedQ: string): KeyList {
+function useNamedKeys({ q, state, sorting }: KeysView, part: Part, debouncedQ: string): KeyList {
   const client = useQueryClient();
   const listing = { state, sorting };
-  const requestPage = Math.floor(page / PAGES_PER_REQUEST);
-  const list = useTokens(listing, requestPage);
+  const list = useTokens(listing, part.request);
   const isSmall = (list.data?.total ?? 0) <= TOKENS_PER_REQUEST;
   const plan: SearchPlan = list.data ? planSearch(q, isSmall) : { kind: 'none' };
 
@@ -53,7 +53,7 @@ function useNamedKeys({ q, state, sorting, page }: KeysView, debouncedQ: string)
   const wanted = debouncedPlan?.kind === 'server' ? debouncedPlan.search : undefined;
   const broader = wanted && broaderSearch(client, listing, wanted);
   const sent = broader ?? wanted;
-  const search = useTokenSearch(sent, listing, broader ? 0 : requestPage);
+  const search = useTokenSearch(sent, listing, broader ? 0 : part.request);
 
   const searching = plan.kind === 'server';
   // The previous rows stay until the response arrives.
@@ -68,7 +68,7 @@ function useNamedKeys({ q, state, sorting, page }: KeysView, debouncedQ: string)
   const total = complete || !source.data ? (shown?.length ?? 0) : source.data.total;
 
   return {
-    rows: shown && pageOf(exactFirst(shown, q, nameOf), page),
+    rows: shown && part.of(exactFirst(shown, q, nameOf)),
     total,
     plan,
     searchFailure: searching && sent ? search.failureReason : null,
@@ -79,10 +79,17 @@ function useNamedKeys({ q, state, sorting, page }: KeysView, debouncedQ: string)
 
 const nameOf = ({ name }: Token) => name;
 
-/** Of the tokens that one request loads. */
-function pageOf(tokens: Token[], page: number): Token[] {
-  const first = (page % PAGES_PER_REQUEST) * KEYS_PER_PAGE;
-  return tokens.slice(first, first + KEYS_PER_PAGE);
+interface Part {
+  /** The page of the API that has the rows. */
+  request: number;
+  /** The rows among all of that page. */
+  of: (tokens: Token[]) => Token[];
+}
+
+function partOf(page: number, size: number): Part {
+  const pages = TOKENS_PER_REQUEST / size;
+  const first = (page % pages) * size;
+  return { request: Math.floor(page / pages), of: (tokens) => tokens.slice(first, first + size) };
 }
 
 function filter(tokens: Token[], text: string | undefined, state: string | undefined): Token[] {

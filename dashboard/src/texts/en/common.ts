@@ -75,6 +75,8 @@ export const common = {
   pager: {
     range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
     label: 'Pages',
+    size: 'Rows per page',
+    perPage: (rows: number) => `${rows} per page`,
     previous: 'Previous page',
     next: 'Next page',
   },

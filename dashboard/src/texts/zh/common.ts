@@ -72,6 +72,8 @@ export const common: Texts['common'] = {
   pager: {
     range: (from: string, to: string, total: string) => `第 ${from}–${to} 项，共 ${total} 项`,
     label: '分页',
+    size: '每页行数',
+    perPage: (rows: number) => `每页 ${rows} 项`,
     previous: '上一页',
     next: '下一页',
   },

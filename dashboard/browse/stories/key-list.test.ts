@@ -61,6 +61,34 @@ test('the number of keys on a page is chosen, and remembered', async ({ visit, r
   expect(await keysOf(page).getByRole('row').count()).toBe(61);
 });
 
+test('where keys can have several groups, the list shows those of one', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada');
+  const api = await signedIn(site, ada);
+  await newKey(api, 'Mine', { group: '' });
+  await newKey(api, 'Any', { group: 'auto' });
+  const page = await visit({ as: ada, path: '/keys' });
+  const mine = page.getByRole('link', { name: 'Mine' });
+  const any = page.getByRole('link', { name: 'Any' });
+  const group = page.getByRole('combobox', { name: 'Group' });
+  await visible(mine, any);
+  await hidden(group);
+
+  const groups = { default: { desc: '', ratio: 1 }, batch: { desc: '', ratio: 0.5 } };
+  await page.route('**/api/user/self/groups', (route) =>
+    route.fulfill({ json: { success: true, message: '', data: groups } }),
+  );
+  await page.reload();
+  await group.click();
+  await page.getByRole('option', { name: 'Automatic' }).click();
+  await hidden(mine);
+  await visible(any);
+  expect(page.url()).toBe(`${site}/keys?group=auto`);
+  await group.click();
+  await page.getByRole('option', { name: 'Your group' }).click();
+  await hidden(any);
+  await visible(mine);
+});
+
 test('keys stay selected on other pages, and Shift selects a range', async ({ visit, root, site }) => {
   const ada = await createUser(root, 'ada');
   const api = await signedIn(site, ada);

@@ -2,6 +2,8 @@
 export interface TokenListing {
   /** Whether they work, and if not, why (`KeyState`). Absent means all. */
   state: string | undefined;
+  /** A group, `auto`, or `own` for tokens without a group. Absent means all. */
+  group?: string;
   sorting: Sorting;
 }
 
@@ -35,8 +37,8 @@ export function directionOf(sorting: Sorting, choices: [Sorting, Sorting]) {
 }
 
 /** The parameters of the API for a list, and the members of the body for a search. */
-export function listingQuery({ state, sorting }: TokenListing) {
-  return { state, ...sortings[sorting] };
+export function listingQuery({ state, group, sorting }: TokenListing) {
+  return { state, group, ...sortings[sorting] };
 }
 
 /** A newer server may have more states than this dashboard has texts for. */

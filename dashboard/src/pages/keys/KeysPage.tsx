@@ -56,7 +56,7 @@ export default function KeysPage() {
     createButtonRef.current?.focus();
   }
 
-  const filtered = view.q !== '' || view.state !== undefined;
+  const filtered = view.q !== '' || view.state !== undefined || view.group !== undefined;
   return (
     <>
       <PageHeader
@@ -86,7 +86,7 @@ export default function KeysPage() {
             empty={
               <NoKeys
                 filtered={filtered}
-                onShowAll={() => changeView({ q: '', state: undefined })}
+                onShowAll={() => changeView({ q: '', state: undefined, group: undefined })}
                 createButton={<CreateButton onClick={() => setCreating(true)} />}
               />
             }

@@ -2,6 +2,7 @@ import { Group, Text } from '@mantine/core';
 import { ListingFields } from '../../shared/ListingFields';
 import { SearchInput } from '../../shared/SearchInput';
 import { texts } from '../../texts';
+import { GroupSelect } from './GroupSelect';
 import classes from './KeysToolbar.module.css';
 import { SearchHint } from './SearchHint';
 import type { KeyList } from './useKeyList';
@@ -18,6 +19,7 @@ export function KeysToolbar({ view, onChange, keys }: Props) {
     <Group align="flex-start" gap="sm" className={classes.toolbar}>
       <SearchInput label={texts.keys.search.label} value={view.q} onChange={(q) => onChange({ q })} />
       <ListingFields listing={view} onChange={(changes) => onChange(changes)} />
+      <GroupSelect group={view.group} onChange={(group) => onChange({ group })} />
       <Text size="sm" c="dimmed" role="status" className={classes.hint}>
         <SearchHint plan={keys.plan} failure={keys.searchFailure} />
       </Text>

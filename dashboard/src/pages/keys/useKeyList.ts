@@ -23,14 +23,14 @@ export interface KeyList {
 
 /** The keys of the view. A text that no name has is searched for as a key or a part of one. */
 export function useKeyList(view: KeysView, pageSize = PAGE_SIZES[0]): KeyList {
-  const { q, state, sorting, page } = view;
+  const { q, state, group, sorting, page } = view;
   const part = partOf(page, pageSize);
   const [debouncedQ] = useDebouncedValue(q, DEBOUNCE_MS);
   const named = useNamedKeys(view, part, debouncedQ);
   const { plan } = named;
   const isMissing = named.rows?.length === 0 && named.total === 0 && q === debouncedQ;
   const orElse = isMissing && 'orElse' in plan ? plan.orElse : undefined;
-  const search = useTokenSearch(orElse, { state, sorting }, part.request);
+  const search = useTokenSearch(orElse, { state, group, sorting }, part.request);
   if (!orElse) return named;
   // Rows of another search are not shown.
   const found = search.isPlaceholderData ? undefined : search.data;
@@ -42,9 +42,9 @@ export function useKeyList(view: KeysView, pageSize = PAGE_SIZES[0]): KeyList {
   };
 }
 
-function useNamedKeys({ q, state, sorting }: KeysView, part: Part, debouncedQ: string): KeyList {
+function useNamedKeys({ q, state, group, sorting }: KeysView, part: Part, debouncedQ: string): KeyList {
   const client = useQueryClient();
-  const listing = { state, sorting };
+  const listing = { state, group, sorting };
   const list = useTokens(listing, part.request);
   const isSmall = (list.data?.total ?? 0) <= TOKENS_PER_REQUEST;
   const plan: SearchPlan = list.data ? planSearch(q, isSmall) : { kind: 'none' };

@@ -21,18 +21,20 @@ export function useKeysView(): [KeysView, ChangeView] {
   const view: KeysView = {
     q: secret || (params.get('q') ?? ''),
     state: readState(params.get('state')),
+    group: params.get('group') ?? undefined,
     sorting: readSorting(params.get('sort')),
     page: Math.max(0, count(params.get('page')) - 1),
   };
 
   /** Returns to the first page, unless the change has a page. */
   function change(changes: Partial<KeysView>, { replace = 'q' in changes }: { replace?: boolean } = {}) {
-    const { q, state, sorting, page } = { ...view, page: 0, ...changes };
+    const { q, state, group = '', sorting, page } = { ...view, page: 0, ...changes };
     const isSecret = mayBeSecret(q);
     setSecret(isSecret ? q : '');
     const shown = {
       q: isSecret ? '' : q,
       state: state ?? '',
+      group,
       sort: sorting === DEFAULT_SORTING ? '' : sorting,
       page: page > 0 ? String(page + 1) : '',
     };

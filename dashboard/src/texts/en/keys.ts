@@ -33,6 +33,7 @@ export const keys = {
     retryingIn: (seconds: string) => `Searching too fast. Retrying in ${seconds} s.`,
   },
   status: { label: 'Status', all: 'All statuses' },
+  group: { label: 'Group', all: 'All groups' },
   sort: {
     label: 'Order',
     by: {
@@ -55,7 +56,7 @@ export const keys = {
   },
   noMatches: {
     title: 'No matching keys',
-    hint: 'Try another name or status.',
+    hint: 'Try another name, or other filters.',
     clear: 'Show all keys',
   },
   select: { one: (name: string) => `Select ${name}`, page: 'Select all keys on this page' },

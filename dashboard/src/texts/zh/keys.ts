@@ -25,6 +25,7 @@ export const keys: Texts['keys'] = {
     retryingIn: (seconds: string) => `搜索过于频繁，${seconds} 秒后重试。`,
   },
   status: { label: '状态', all: '全部状态' },
+  group: { label: '分组', all: '全部分组' },
   sort: {
     label: '排序',
     by: {
@@ -47,7 +48,7 @@ export const keys: Texts['keys'] = {
   },
   noMatches: {
     title: '没有匹配的令牌',
-    hint: '请换一个名称或状态。',
+    hint: '请换一个名称或筛选条件。',
     clear: '显示全部令牌',
   },
   select: { one: (name: string) => `选择 ${name}`, page: '选择此页的全部令牌' },

@@ -1,5 +1,5 @@
 import { createUser, newKey, signedIn } from '../harness/accounts';
-import { test } from '../harness/test';
+import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
 test('on a phone the navigation opens from a button, and keys are cards', async ({ visit, root, site }) => {
@@ -20,6 +20,7 @@ test('on a phone the navigation opens from a button, and keys are cards', async 
     .getByRole('listitem')
     .filter({ hasText: 'Website' });
   await visible(card.getByText('Enabled'), card.getByText('$10.00 left'));
+  expect((await card.boundingBox())?.height, 'several cards fit on a screen').toBeLessThan(200);
   await card.getByRole('switch', { name: 'Allow requests with Website' }).tap();
   await visible(card.getByText('Disabled'));
 });

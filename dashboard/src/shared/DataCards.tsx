@@ -56,19 +56,29 @@ function Card<Row>({ row, columns }: { row: Row; columns: Column<Row>[] }) {
           <div key={column.key}>{column.cell(row)}</div>
         ))}
       </Group>
-      <dl className={classes.lines}>
-        {cells(undefined).map((column) => (
-          <div key={column.key} className={classes.line}>
-            <dt>{column.header}</dt>
-            <dd>{column.cell(row)}</dd>
+      <Lines row={row} columns={cells(undefined).filter(({ wide }) => wide)} />
+      <div className={classes.cardFoot}>
+        <Lines row={row} columns={cells(undefined).filter(({ wide }) => !wide)} />
+        {cells('actions').map((column) => (
+          <div key={column.key} className={classes.cardActions}>
+            {column.cell(row)}
           </div>
         ))}
-      </dl>
-      {cells('actions').map((column) => (
-        <div key={column.key} className={classes.cardActions}>
-          {column.cell(row)}
+      </div>
+    </>
+  );
+}
+
+function Lines<Row>({ row, columns }: { row: Row; columns: Column<Row>[] }) {
+  if (columns.length === 0) return null;
+  return (
+    <dl className={classes.lines}>
+      {columns.map((column) => (
+        <div key={column.key} className={classes.line} data-wide={column.wide || undefined}>
+          <dt>{column.header}</dt>
+          <dd>{column.cell(row)}</dd>
         </div>
       ))}
-    </>
+    </dl>
   );
 }

@@ -15,6 +15,8 @@ export interface Column<Row> {
   /** In a table, the header sorts the rows. */
   sort?: ColumnSort;
   cell: (row: Row) => ReactNode;
+  /** In a card, it explains itself and takes a whole line, as a bar does. */
+  wide?: boolean;
   align?: 'right';
   width?: number | string;
   /**

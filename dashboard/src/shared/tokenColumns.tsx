@@ -27,6 +27,7 @@ export function quotaColumn(header: string, sort?: ColumnSort): Column<Token> {
   return {
     key: 'quota',
     header,
+    wide: true,
     sort,
     width: 210,
     cell: (token) => <QuotaAndLimit token={token} />,

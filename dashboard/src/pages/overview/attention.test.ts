@@ -43,8 +43,8 @@ describe('the lists of keys that need attention', () => {
   const counts = { total: 90, enabled: 10, disabled: 0, expired: 0, exhausted: 0 };
 
   it.each([
-    [{ exhausted: 40, expired: 40 }, ['/keys?status=4', '/keys?status=3']],
-    [{ expired: 80 }, ['/keys?status=3']],
+    [{ exhausted: 40, expired: 40 }, ['/keys?state=used_up', '/keys?state=expired']],
+    [{ expired: 80 }, ['/keys?state=expired']],
     [{}, ['/keys']],
   ])('are filtered: %j', (some, hrefs) => {
     expect(listsOf({ tokens: { ...counts, ...some } }).map(({ href }) => href)).toEqual(hrefs);

@@ -54,8 +54,8 @@ export function explain({ reason, token }: Attention, now: number): Explanation 
 /** The lists in which keys that need attention are found: the server filters by status. All keys if no list has any. */
 export function listsOf({ tokens }: Pick<Overview, 'tokens'>) {
   const lists = [
-    { href: '/keys?status=4', show: 4, count: tokens.exhausted },
-    { href: '/keys?status=3', show: 3, count: tokens.expired },
+    { href: '/keys?state=used_up', show: 4, count: tokens.exhausted },
+    { href: '/keys?state=expired', show: 3, count: tokens.expired },
   ] as const;
   const found = lists.filter(({ count }) => count > 0);
   return found.length > 0 ? found : [{ href: '/keys', show: 'all' as const }];

@@ -28,7 +28,7 @@ export function WalletCard() {
           {words.empty[who]}
           {who === 'root' && spaceBetween(words.empty[who], words.topUp)}
           {who === 'root' && (
-            <Anchor component={Link} href={`/admin/users/${id}`} inherit>
+            <Anchor component={Link} href={`/admin/users/${id}`} inherit underline="always">
               {words.topUp}
             </Anchor>
           )}

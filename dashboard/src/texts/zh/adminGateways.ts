@@ -36,7 +36,7 @@ export const adminGateways: Texts['adminGateways'] = {
     lastUsed: '上次使用',
     neverUsed: '从未使用',
     revoke: '吊销凭证…',
-    revokeLabel: (hint: string, gateway: string) => `吊销 ${gateway} 的凭证 ${hint}`,
+    revokeLabel: (hint: string, gateway: string) => `吊销凭证 ${hint}（${gateway}）`,
     revokeTitle: (hint: string, gateway: string) => `吊销 ${gateway} 的凭证 ${hint}？`,
     revokeHint: '使用它的程序会立即无法校验令牌和扣费。此网关的其他凭证不受影响。',
     revokeLastHint: '这是此网关唯一的凭证。使用它的程序会立即无法校验令牌和扣费。',

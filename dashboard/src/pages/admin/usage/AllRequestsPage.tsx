@@ -1,6 +1,5 @@
 import { Group, Skeleton } from '@mantine/core';
 import { useAllTokens } from '../../../api/adminTokens';
-import type { KnownRequest } from '../../../api/requestHistory';
 import { useStatus } from '../../../api/status';
 import { PageHeader } from '../../../shared/PageHeader';
 import { KeySelect } from '../../../shared/usage/KeySelect';
@@ -10,8 +9,9 @@ import { todayIn } from '../../../shared/usage/range';
 import { useRange } from '../../../shared/usage/useRange';
 import { useRequestFilters } from '../../../shared/usage/useRequestFilters';
 import { texts } from '../../../texts';
-import { TokenLink, UserLink } from '../shared/links';
+
 import { UserSelect } from '../shared/UserSelect';
+import { keyAndOwner } from './keyAndOwner';
 
 const words = texts.adminUsage;
 
@@ -23,20 +23,6 @@ export default function AllRequestsPage() {
       <PageHeader title={words.requests} description={texts.usage.requestHistory.description} />
       {/* The days are those of the server. */}
       {status ? <AllRequests timeZone={status.time_zone} /> : <Skeleton h={420} radius="lg" />}
-    </>
-  );
-}
-
-/** Links below each other, large enough to be tapped (WCAG 2.5.8). */
-const target = { display: 'inline-block', lh: '24px' } as const;
-
-function keyAndOwner({ token_id, token_name, user_id, username }: KnownRequest) {
-  return (
-    <>
-      <TokenLink id={token_id} name={token_name} fw={600} {...target} />
-      <div>
-        <UserLink id={user_id} name={username} size="xs" {...target} />
-      </div>
     </>
   );
 }

@@ -15,16 +15,14 @@ import { useRange } from '../../../shared/usage/useRange';
 import { useSplit } from '../../../shared/usage/useSplit';
 import { texts } from '../../../texts';
 import { readId } from '../shared/id';
-import { TokenLink, UserLink } from '../shared/links';
+import { UserLink } from '../shared/links';
 import { withFilters } from '../shared/listQuery';
 import { UserSelect } from '../shared/UserSelect';
+import { keyAndOwner } from './keyAndOwner';
 
 const words = texts.adminUsage;
 const splitsOfUser: UsageSplit[] = ['model', 'token'];
 const splitsOfAll: UsageSplit[] = [...splitsOfUser, 'user'];
-
-/** Links below each other, large enough to be tapped (WCAG 2.5.8). */
-const target = { display: 'inline-block', lh: '24px' } as const;
 
 /** The usage of all users, or of one of them. */
 export default function AllUsagePage() {
@@ -35,19 +33,6 @@ export default function AllUsagePage() {
     <>
       <PageHeader title={words.title} description={words.description} />
       <Skeleton h={420} radius="lg" />
-    </>
-  );
-}
-
-type KeyOfUser = Pick<ReportRow, 'token_id' | 'token_name' | 'user_id' | 'username'>;
-
-function keyAndOwner({ token_id, token_name, user_id, username }: KeyOfUser) {
-  return (
-    <>
-      <TokenLink id={token_id} name={token_name} fw={600} {...target} />
-      <div>
-        <UserLink id={user_id} name={username} size="xs" {...target} />
-      </div>
     </>
   );
 }

@@ -33,10 +33,11 @@ impl ClientAddresses {
     /// What may be stored again of an address that was stored under another setting.
     #[must_use]
     pub fn stored_again(self, stored: StoredAddress) -> Option<StoredAddress> {
-        match (self, stored.ip()) {
-            (Self::None, _) => None,
-            (_, Some(ip)) => self.stored(ip),
-            (_, None) => Some(stored),
+        match self {
+            // As it is: every charge passes here.
+            Self::Full => Some(stored),
+            Self::Networks => stored.ip().map_or(Some(stored), |ip| self.stored(ip)),
+            Self::None => None,
         }
     }
 }

@@ -50,7 +50,7 @@ impl Pace {
         if spends.len() < MIN_DAYS_OF_SPEND {
             return None;
         }
-        let sum = spends.iter().fold(Quota::ZERO, |sum, spend| sum.checked_add(*spend).unwrap_or(sum));
+        let sum = spends.iter().fold(Quota::ZERO, |sum, spend| sum.checked_add(*spend).unwrap_or(Quota::MAX));
         Some(Self { sum, most: spends.iter().copied().max()?, least: spends.iter().copied().min()? })
     }
 

@@ -36,6 +36,14 @@ pub struct RequestToken {
     pub username: String,
 }
 
+impl RequestToken {
+    /// Of a row: a token id of 0 stands for a key that no token ever had.
+    #[must_use]
+    pub fn of_row(id: TokenId, name: String, user_id: UserId, username: String) -> Option<Self> {
+        (id.get() != 0).then_some(Self { id, name, user_id, username })
+    }
+}
+
 /// What became of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {

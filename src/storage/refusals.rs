@@ -132,12 +132,7 @@ macro_rules! recent {
         .fetch_all($conn)
         .await?;
         rows.into_iter().map(|row| RecentRefusals {
-            token: (row.token_id.get() != 0).then(|| RequestToken {
-                id: row.token_id,
-                name: row.token_name,
-                user_id: row.user_id,
-                username: row.username,
-            }),
+            token: RequestToken::of_row(row.token_id, row.token_name, row.user_id, row.username),
             reason: row.reason,
             requests: row.requests,
             last: row.last,

@@ -77,12 +77,7 @@ macro_rules! request_of {
         PastRequest {
             id: $row.id,
             at: $row.at,
-            token: ($row.token_id.get() != 0).then(|| RequestToken {
-                id: $row.token_id,
-                name: $row.token_name,
-                user_id: $row.user_id,
-                username: $row.username,
-            }),
+            token: RequestToken::of_row($row.token_id, $row.token_name, $row.user_id, $row.username),
             model: $row.model,
             ip: $row.ip,
             request_id: $row.request_id,

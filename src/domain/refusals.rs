@@ -108,7 +108,8 @@ impl RefusalSample {
     }
 }
 
-/// Refused requests that are alike. Unknown keys are alike if they come from one network: whoever tries keys has many.
+/// Refused requests that are alike. Those with unknown keys are alike if they come from one network, because one client may try
+/// many keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Token(TokenId, RefusalReason),

@@ -41,8 +41,8 @@ impl RequestHistory {
         Self { db, clock, key_holders, reports }
     }
 
-    /// The requests of the token with this key, without addresses: whoever has a key need not know who else uses it. Disabled,
-    /// expired and exhausted tokens are answered too.
+    /// The requests of the token with this key. Addresses are left out, because a key may have several users. Disabled, expired and
+    /// exhausted tokens are answered too.
     ///
     /// # Errors
     /// No live token has this key (counted against `ip`); its owner is disabled; too many requests; too many reports at once.

@@ -32,7 +32,7 @@ test('an administrator finds the owner of a leaked key by any part of it', async
   expect(await violations(page.locator('main'))).toEqual([]);
 });
 
-test('an administrator goes on with a search in another list', async ({ visit, root, site }) => {
+test('an administrator keeps a search when opening another list', async ({ visit, root, site }) => {
   const carl = await createUser(root, 'carl');
   const { key } = await newKey(await signedIn(site, carl), `Notebook of ${carl.username}`);
   const page = await visit({ as: ROOT, path: '/keys' });

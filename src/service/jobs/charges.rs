@@ -5,7 +5,7 @@ use crate::storage::{Conn, StorageError, retention};
 
 pub(super) const JOB: Job = Job {
     name: "delete old charges without a partition",
-    deletes: true,
+    needs_right_clock: true,
     step: |conn, round| Box::pin(step(conn, round)),
 };
 

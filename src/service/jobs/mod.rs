@@ -60,7 +60,7 @@ struct Job {
     /// For the log and the metric.
     name: &'static str,
     /// Whether it deletes rows for their age.
-    deletes: bool,
+    needs_right_clock: bool,
     /// One step, in a transaction that the caller commits. [`StorageError::Locked`] ends the job until the next round.
     step: for<'c> fn(&'c mut Conn, Round) -> BoxFuture<'c, Result<Progress, StorageError>>,
 }
@@ -161,15 +161,15 @@ impl Jobs {
             .inspect_err(|error| tracing::warn!(%error, "no job can run without the database's clock"))?
             .seconds();
         let skew = self.own_clock.now().since(now);
-        let may_delete = skew.abs() <= self.rules.max_clock_skew;
-        if !may_delete {
+        let clock_is_right = skew.abs() <= self.rules.max_clock_skew;
+        if !clock_is_right {
             tracing::error!(
                 skew_seconds = skew,
                 "this server's clock is too far from the database's: nothing is deleted for its age; correct the clock \
                  that is wrong (NTP)"
             );
         }
-        self.run_jobs(now, |job| may_delete || !job.deletes).await
+        self.run_jobs(now, |job| clock_is_right || !job.needs_right_clock).await
     }
 
     /// Runs every job once, as if it were `now`. A job that fails does not keep the others from running.

@@ -8,21 +8,27 @@ use crate::storage::{Conn, StorageError, refusals, retention};
 /// Days for which partitions are created ahead. A long backup can delay their creation by days.
 const DAYS_AHEAD: i64 = 7;
 
-pub(super) const MAKE: Job =
-    Job { name: "make partitions of charges", deletes: false, step: |conn, round| Box::pin(make(conn, round)) };
+pub(super) const MAKE: Job = Job {
+    name: "make partitions of charges",
+    needs_right_clock: false,
+    step: |conn, round| Box::pin(make(conn, round)),
+};
 
-pub(super) const DROP: Job =
-    Job { name: "drop partitions of charges", deletes: true, step: |conn, round| Box::pin(drop_oldest(conn, round)) };
+pub(super) const DROP: Job = Job {
+    name: "drop partitions of charges",
+    needs_right_clock: true,
+    step: |conn, round| Box::pin(drop_oldest(conn, round)),
+};
 
 pub(super) const MAKE_OF_REFUSALS: Job = Job {
     name: "make partitions of refusals",
-    deletes: false,
+    needs_right_clock: false,
     step: |conn, round| Box::pin(make_of_refusals(conn, round)),
 };
 
 pub(super) const DROP_OF_REFUSALS: Job = Job {
     name: "drop partitions of refusals",
-    deletes: true,
+    needs_right_clock: true,
     step: |conn, round| Box::pin(drop_oldest_of_refusals(conn, round)),
 };
 

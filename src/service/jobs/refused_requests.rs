@@ -5,7 +5,7 @@ use crate::storage::{Conn, StorageError, refused_requests};
 
 pub(super) const JOB: Job = Job {
     name: "delete old counts of refused requests",
-    deletes: true,
+    needs_right_clock: true,
     step: |conn, round| Box::pin(step(conn, round)),
 };
 

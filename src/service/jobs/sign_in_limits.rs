@@ -6,14 +6,23 @@ use crate::domain::time::{DAY, Micros};
 use crate::storage::{Conn, StorageError, sign_in_limits};
 
 /// An empty bucket says as much as none.
-pub(super) const BUCKETS: Job =
-    Job { name: "delete empty limits of sign-ins", deletes: false, step: |conn, round| Box::pin(buckets(conn, round)) };
+pub(super) const BUCKETS: Job = Job {
+    name: "delete empty limits of sign-ins",
+    needs_right_clock: false,
+    step: |conn, round| Box::pin(buckets(conn, round)),
+};
 
-pub(super) const NETWORKS: Job =
-    Job { name: "delete old networks of sign-ins", deletes: true, step: |conn, round| Box::pin(networks(conn, round)) };
+pub(super) const NETWORKS: Job = Job {
+    name: "delete old networks of sign-ins",
+    needs_right_clock: true,
+    step: |conn, round| Box::pin(networks(conn, round)),
+};
 
-pub(super) const LOCKOUTS: Job =
-    Job { name: "delete old refused sign-ins", deletes: true, step: |conn, round| Box::pin(lockouts(conn, round)) };
+pub(super) const LOCKOUTS: Job = Job {
+    name: "delete old refused sign-ins",
+    needs_right_clock: true,
+    step: |conn, round| Box::pin(lockouts(conn, round)),
+};
 
 async fn buckets(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     let now = Micros::new(round.now.get().saturating_mul(Micros::PER_SECOND));

@@ -4,7 +4,7 @@ use super::{Job, Progress};
 use crate::storage::{Conn, StorageError, retention};
 
 pub(super) const JOB: Job =
-    Job { name: "analyse tables without statistics", deletes: false, step: |conn, _| Box::pin(step(conn)) };
+    Job { name: "analyse tables without statistics", needs_right_clock: false, step: |conn, _| Box::pin(step(conn)) };
 
 async fn step(conn: &mut Conn) -> Result<Progress, StorageError> {
     let Some(table) = retention::analyze_one_table(conn).await? else {

@@ -11,7 +11,6 @@ use super::{Opened, StartError};
 use crate::api::dashboard::DashboardFiles;
 use crate::api::{openapi, router, state::AppState};
 use crate::config::{ClientOf, Config, ListKey, Registration, TokenApi};
-use crate::domain::calendar::Calendar;
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::id::UserId;
@@ -115,7 +114,7 @@ impl App {
             Arc::clone(&foreign_keys),
             InvalidationMetrics::register(&mut registry),
         );
-        let calendar = Calendar { zone: config.usage.time_zone, week_starts: config.usage.week_starts };
+        let calendar = config.usage.calendar();
         let ledger_rules = LedgerRules {
             lanes: lanes(config.ledger.lanes),
             queue: config.ledger.queue,

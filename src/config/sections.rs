@@ -7,6 +7,7 @@ use ipnet::IpNet;
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use crate::domain::calendar::Calendar;
 use crate::domain::cell::CellLabel;
 use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::ip_allowlist::network;
@@ -45,6 +46,14 @@ pub enum SecureCookies {
     Auto,
     Always,
     Never,
+}
+
+impl Usage {
+    /// The days and weeks of usage and of limits.
+    #[must_use]
+    pub const fn calendar(&self) -> Calendar {
+        Calendar { zone: self.time_zone, week_starts: self.week_starts }
+    }
 }
 
 impl Http {

@@ -102,6 +102,13 @@ impl Moment {
         let now = micros.seconds();
         Self { now, micros, today: now.day_in(calendar.zone), calendar }
     }
+
+    /// This moment as one of `day` or later. The days before are closed, as the clock of another server, or this one before it
+    /// was set back, has it.
+    #[must_use]
+    pub fn not_before(self, day: Day) -> Self {
+        Self { today: self.today.max(day), ..self }
+    }
 }
 
 #[cfg(test)]

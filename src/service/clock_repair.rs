@@ -20,7 +20,8 @@ use crate::domain::id::UserId;
 use crate::domain::rate_limits::{RateCounters, RateLimits};
 use crate::domain::time::Day;
 use crate::storage::clock_repair::{self as rows, Moved};
-use crate::storage::{Conn, Db, StorageError, audit, ledger};
+use crate::storage::ledger::LockedWallet;
+use crate::storage::{Conn, Db, StorageError, audit, ledger, usage_rollup};
 
 /// How many users may wait. One that does not fit is found again.
 const QUEUE: usize = 1_024;
@@ -120,11 +121,12 @@ impl ClockRepairer {
         }
         let mut tx = self.db.begin().await?;
         rows::allow_minutes(&mut tx).await?;
-        let Some((_, wallet, _)) = ledger::lock_wallets(&mut tx, &[user]).await?.pop() else {
+        let Some(LockedWallet { wallet, .. }) = ledger::lock_wallets(&mut tx, &[user]).await?.pop() else {
             return Ok(());
         };
         let at = Moment::new(self.clock.micros(), self.calendar);
         if wallet.account.period_counters.day > last_believable_day(&at) {
+            usage_rollup::reopen_days(&mut tx, at.today).await?;
             let moved = rows::move_daily_usage(&mut tx, user, at.today).await?;
             let charges = rows::move_charges(&mut tx, user, at.today, at.now, self.calendar.zone.name()).await?;
             rows::count_periods(&mut tx, user, at.today).await?;

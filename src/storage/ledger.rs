@@ -11,14 +11,25 @@ use crate::domain::ledger::{ChargeOutcome, Counts, LockedToken, OnExpiry, Reques
 use crate::domain::money::Quota;
 use crate::domain::time::{Day, UnixTime};
 
-/// A locked wallet, with its owner and the group of its owner.
-pub type LockedWallet = (UserId, Wallet, String);
+/// A locked wallet.
+#[derive(Debug)]
+pub struct LockedWallet {
+    pub owner: UserId,
+    pub owner_group: String,
+    pub wallet: Wallet,
+    /// No charge may count in a day before this one (see [`usage_rollup`](super::usage_rollup)).
+    pub usage_closed_until: Day,
+}
 
 /// The locked wallet of a row of the two statements below.
 macro_rules! locked_wallet {
     ($row:expr) => {{
-        let wallet = Wallet { account: wallet!($row), request_count: $row.request_count, status: $row.status };
-        ($row.id, wallet, $row.group_name)
+        LockedWallet {
+            owner: $row.id,
+            wallet: Wallet { account: wallet!($row), request_count: $row.request_count, status: $row.status },
+            owner_group: $row.group_name,
+            usage_closed_until: $row.usage_closed_until,
+        }
     }};
 }
 
@@ -26,7 +37,9 @@ macro_rules! locked_wallet {
 pub async fn lock_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<LockedWallet>, StorageError> {
     let rows = sqlx::query!(
         "select id, quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used, \
-         month_used, request_count, status, group_name from users where id = any($1) order by id for no key update",
+           month_used, request_count, status, group_name, \
+           (select closed_until from usage_rollup) as \"usage_closed_until!: Day\" \
+         from users where id = any($1) order by id for no key update",
         ids as &[UserId]
     )
     .fetch_all(conn)
@@ -38,7 +51,9 @@ pub async fn lock_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<LockedW
 pub async fn lock_free_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<LockedWallet>, StorageError> {
     let rows = sqlx::query!(
         "select id, quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used, \
-         month_used, request_count, status, group_name from users where id = any($1) order by id for no key update skip locked",
+           month_used, request_count, status, group_name, \
+           (select closed_until from usage_rollup) as \"usage_closed_until!: Day\" \
+         from users where id = any($1) order by id for no key update skip locked",
         ids as &[UserId]
     )
     .fetch_all(conn)

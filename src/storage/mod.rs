@@ -34,6 +34,7 @@ pub mod sign_in_limits;
 pub mod tokens;
 pub mod usage;
 pub mod usage_reports;
+pub mod usage_rollup;
 pub mod users;
 
 use sqlx::{Connection, Postgres};

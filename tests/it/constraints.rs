@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// One valid row of every table, each with the id 1.
-const ROWS: [&str; 16] = [
+const ROWS: [&str; 18] = [
     "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
@@ -39,13 +39,17 @@ const ROWS: [&str; 16] = [
      values (1, '2026-03-10', 1, 'token_expired', 1)",
     "insert into refusals (at, user_id, token_id, gateway_id, call, reason, model, suppressed) \
      values (1, 1, 1, 1, 'verify', 'token_expired', '', 0)",
+    "insert into usage_by_model (user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
+     values (1, '2026-03-10', 'o1', 0, 0, 0, 0)",
+    "insert into usage_by_month (user_id, month, token_id, model, quota, requests, prompt_tokens, completion_tokens) \
+     values (1, '2026-03-01', 1, 'o1', 0, 0, 0, 0)",
 ];
 
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 74] = [
+const BREAKS: [Break; 82] = [
     ("refused_requests_pkey", &[ROWS[14]]),
     ("refused_requests_positive", &["update refused_requests set requests = 0"]),
     ("refusals_suppressed_not_negative", &["update refusals set suppressed = -1"]),
@@ -188,6 +192,37 @@ const BREAKS: [Break; 74] = [
     ("tokens_retry_only_in_auto", &["update tokens set cross_group_retry = true"]),
     ("tokens_opening_used_not_negative", &["update tokens set opening_used = -1"]),
     ("usage_daily_pkey", &[ROWS[6]]),
+    ("usage_by_model_pkey", &[ROWS[16]]),
+    (
+        "usage_by_model_not_negative",
+        &[
+            "update usage_by_model set quota = -1",
+            "update usage_by_model set requests = -1",
+            "update usage_by_model set prompt_tokens = -1",
+            "update usage_by_model set completion_tokens = -1",
+        ],
+    ),
+    ("usage_by_month_pkey", &[ROWS[17]]),
+    (
+        "usage_by_month_not_negative",
+        &[
+            "update usage_by_month set quota = -1",
+            "update usage_by_month set requests = -1",
+            "update usage_by_month set prompt_tokens = -1",
+            "update usage_by_month set completion_tokens = -1",
+        ],
+    ),
+    ("usage_by_month_first_day", &["update usage_by_month set month = '2026-03-02'"]),
+    ("usage_rollup_pkey", &["insert into usage_rollup default values"]),
+    ("usage_rollup_one_row", &["insert into usage_rollup (id) values (2)"]),
+    (
+        "usage_rollup_days_closed",
+        &[
+            "update usage_rollup set rolled_until = '2026-03-10'",
+            "update usage_rollup set rolling_until = '2026-03-10'",
+            "update usage_rollup set closed_until = '2026-03-10', rolled_until = '2026-03-09', rolling_until = '2026-03-08'",
+        ],
+    ),
     (
         "usage_daily_not_negative",
         &[
@@ -268,6 +303,9 @@ async fn every_constraint_outside_the_ledger_is_tested(pool: PgPool) {
         "sign_in_lockouts",
         "refused_requests",
         "refusals",
+        "usage_rollup",
+        "usage_by_model",
+        "usage_by_month",
     ];
     assert_all_tested(&pool, &tables, &BREAKS).await;
 }

@@ -4,6 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::Weekday;
+use chrono_tz::Tz;
+use keymeter::domain::calendar::Calendar;
 use keymeter::domain::clock::Clock;
 use keymeter::domain::time::UnixTime;
 use keymeter::service::jobs::{JobRules, Jobs};
@@ -19,6 +22,9 @@ use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::wait::eventually;
 use crate::harness::{Caller, Client, START, Server, TestApp};
 
+/// The days of the default settings.
+pub const UTC: Calendar = Calendar { zone: Tz::UTC, week_starts: Weekday::Mon };
+
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
 
@@ -26,16 +32,15 @@ const DAY: i64 = 24 * HOUR;
 const PARTITIONS: &str = "pg_inherits where inhparent in ('charges'::regclass, 'charges_of_token'::regclass)";
 
 fn jobs(app: &TestApp, retention_days: u32) -> Jobs {
-    let clock: Arc<dyn Clock> = app.clock.clone();
+    jobs_on(&app.pool, app.clock.clone(), retention_days)
+}
+
+/// The jobs of a server on this database.
+pub fn jobs_on(pool: &PgPool, clock: Arc<dyn Clock>, retention_days: u32) -> Jobs {
     let limits = Limits { search: 0, login: 0, usage: 0, drop_in: 0, wrong_keys: 0, register: 0 };
     let rate_limiter = Arc::new(RateLimiter::new(limits, &clock));
-    Jobs::new(
-        Db::new(app.pool.clone()),
-        clock,
-        rate_limiter,
-        JobRules { retention_days, max_clock_skew: 30 },
-        JobMetrics::default(),
-    )
+    let rules = JobRules { retention_days, calendar: UTC, max_clock_skew: 30 };
+    Jobs::new(Db::new(pool.clone()), clock, rate_limiter, rules, JobMetrics::default())
 }
 
 async fn count(pool: &PgPool, of: &str) -> i64 {

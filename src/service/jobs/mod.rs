@@ -14,6 +14,7 @@ mod reservations;
 mod sessions;
 mod sign_in_limits;
 mod statistics;
+mod usage_rollup;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,13 +25,14 @@ use tracing::Instrument;
 
 use super::rate_limiter::RateLimiter;
 use crate::domain::bounds;
+use crate::domain::calendar::Calendar;
 use crate::domain::clock::Clock;
 use crate::domain::time::{DAY, UnixTime};
 use crate::storage::{self, Conn, Db, StorageError, retention};
 use crate::telemetry::jobs::JobMetrics;
 
 /// Every job that works on the tables, in this order.
-const JOBS: [Job; 14] = [
+const JOBS: [Job; 15] = [
     partitions::MAKE,
     partitions::DROP,
     partitions::MAKE_OF_REFUSALS,
@@ -44,6 +46,7 @@ const JOBS: [Job; 14] = [
     sign_in_limits::BUCKETS,
     sign_in_limits::NETWORKS,
     sign_in_limits::LOCKOUTS,
+    usage_rollup::JOB,
     statistics::JOB,
 ];
 
@@ -59,7 +62,7 @@ const INTERVAL: Duration = Duration::from_mins(1);
 struct Job {
     /// For the log and the metric.
     name: &'static str,
-    /// Whether it deletes rows for their age.
+    /// Whether it deletes rows for their age, or closes days.
     needs_right_clock: bool,
     /// One step, in a transaction that the caller commits. [`StorageError::Locked`] ends the job until the next round.
     step: for<'c> fn(&'c mut Conn, Round) -> BoxFuture<'c, Result<Progress, StorageError>>,
@@ -93,6 +96,7 @@ struct Round {
     /// The database's time.
     now: UnixTime,
     retention_days: u32,
+    calendar: Calendar,
 }
 
 impl Round {
@@ -122,6 +126,8 @@ pub struct Jobs {
 pub struct JobRules {
     /// Days for which single charges are kept.
     pub retention_days: u32,
+    /// Of the days of usage.
+    pub calendar: Calendar,
     /// The most seconds by which this server's clock may differ from the database's.
     pub max_clock_skew: i64,
 }
@@ -165,7 +171,7 @@ impl Jobs {
         if !clock_is_right {
             tracing::error!(
                 skew_seconds = skew,
-                "this server's clock is too far from the database's: nothing is deleted for its age; correct the clock \
+                "this server's clock is too far from the database's: nothing is deleted for its age, and no day is closed; correct the clock \
                  that is wrong (NTP)"
             );
         }
@@ -181,7 +187,8 @@ impl Jobs {
     }
 
     async fn run_jobs(&self, now: UnixTime, may_run: impl Fn(&Job) -> bool) -> Result<(), StorageError> {
-        let round = Round { now, retention_days: self.rules.retention_days };
+        let JobRules { retention_days, calendar, .. } = self.rules;
+        let round = Round { now, retention_days, calendar };
         let mut outcome = Ok(());
         for job in JOBS.iter().filter(|job| may_run(job)) {
             let span = tracing::error_span!("job", job = job.name);

@@ -12,7 +12,7 @@ use crate::domain::ledger::{
     Balances, LockedToken, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation, ReservationState,
 };
 use crate::domain::money::Quota;
-use crate::domain::time::UnixTime;
+use crate::domain::time::{Day, UnixTime};
 use crate::domain::token::Token;
 use crate::domain::token_policy::TokenPolicy;
 use crate::service::clock_repair::ClockRepairs;
@@ -52,6 +52,7 @@ pub(super) struct Locked {
     held: BTreeSet<UserId>,
     reserved_for: BTreeMap<ReservationId, RequestDetails>,
     records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
+    usage_closed_until: Day,
 }
 
 impl Locked {
@@ -63,10 +64,13 @@ impl Locked {
         groups: &Groups,
     ) -> Result<Self, StorageError> {
         let (wallets, mut held) = lock_wallets(conn, rows.owners, locking).await?;
-        let owner_groups: BTreeMap<UserId, String> =
-            wallets.iter().map(|(id, _, group)| (*id, group.clone())).collect();
-        let wallets = wallets.into_iter().map(|(id, wallet, _)| (id, wallet)).collect();
-        let mut balances = Balances { wallets, ..Balances::default() };
+        let mut balances = Balances::default();
+        let (mut owner_groups, mut usage_closed_until) = (BTreeMap::new(), Day::FIRST);
+        for locked in wallets {
+            balances.wallets.insert(locked.owner, locked.wallet);
+            owner_groups.insert(locked.owner, locked.owner_group);
+            usage_closed_until = usage_closed_until.max(locked.usage_closed_until);
+        }
 
         let mut owners: BTreeMap<TokenId, UserId> =
             rows.tokens.values().map(|token| (token.id, token.user_id)).collect();
@@ -98,7 +102,7 @@ impl Locked {
         } else {
             ledger::list_idempotency_records(conn, &Vec::from_iter(rows.idempotency_keys)).await?
         };
-        Ok(Self { balances, held, reserved_for, records })
+        Ok(Self { balances, held, reserved_for, records, usage_closed_until })
     }
 
     /// Asks for a repair of the rows that are ahead of the clock.
@@ -114,7 +118,8 @@ impl Locked {
 
 impl<'a> Batch<'a> {
     pub(super) fn new(locked: Locked, at: Moment, rng: &'a Rng, addresses: ClientAddresses) -> Self {
-        let Locked { balances, held, reserved_for, records } = locked;
+        let Locked { balances, held, reserved_for, records, usage_closed_until } = locked;
+        let at = at.not_before(usage_closed_until);
         let changes = Changes::new(at.now);
         Self { at, before: balances.clone(), balances, held, reserved_for, records, changes, rng, addresses }
     }
@@ -192,8 +197,8 @@ async fn lock_wallets(
     }
     let locked = ledger::lock_free_wallets(conn, &ids).await?;
     let mut missing = owners;
-    for (id, ..) in &locked {
-        missing.remove(id);
+    for wallet in &locked {
+        missing.remove(&wallet.owner);
     }
     if missing.is_empty() {
         return Ok((locked, BTreeSet::new()));

@@ -1,0 +1,2 @@
+-- Usage from before its sums were kept.
+select 1;

@@ -105,8 +105,9 @@ pub const DEFAULT_REPORT_DAYS: i64 = 30;
 /// Lines of a usage report: about 10 MiB.
 pub const MAX_REPORT_ROWS: i64 = 50_000;
 
-/// Rows of `usage_daily` that a report reads: some seconds, and within the time limit of a statement also on a busy
-/// machine. A row is one token on one day with one model; a year of 1,000 tokens with 5 models has 1,830,000.
+/// Rows of usage that a report reads: some seconds, and within the time limit of a statement also on a busy machine. For a year of
+/// 1,000 tokens with 20 models, these are 240,000 by token and month, and at most 1,200,000 of the days of months that are not
+/// whole.
 pub const MAX_REPORT_READ: i64 = 2_000_000;
 
 /// Reports that are made at once. Each uses a connection, and one over much usage runs for seconds.

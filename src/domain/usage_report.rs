@@ -6,7 +6,7 @@ use chrono::Weekday;
 use chrono_tz::Tz;
 
 use super::bounds;
-use super::calendar::Calendar;
+use super::calendar::{Calendar, Period};
 use super::date_range::{DateRange, DateRangeInvalid};
 use super::id::{TokenId, UserId};
 use super::money::Quota;
@@ -141,6 +141,13 @@ impl ReportSpan {
         (calendar.start(self.from), calendar.start(self.to.plus_days(1)).plus(-1))
     }
 
+    /// The first day of a month from `from` on.
+    #[must_use]
+    pub fn first_month(self) -> Day {
+        let calendar = Calendar { zone: Tz::UTC, week_starts: Weekday::Mon };
+        calendar.next_first_day(Period::Month, self.from.plus_days(-1))
+    }
+
     /// Every day, ascending.
     fn days(self) -> impl Iterator<Item = Day> {
         (0..=self.to.days_since(self.from)).map(move |n| self.from.plus_days(n))
@@ -263,6 +270,15 @@ mod tests {
         assert_eq!(resolve("2025-01-01", "2026-01-02"), too_many);
         assert_eq!(resolve("0001-01-01", ""), too_many);
         assert_eq!(resolve("2026-03-11", ""), Err("`from` is after `to`".to_owned()));
+    }
+
+    #[test]
+    fn the_first_month_of_a_report_is_the_first_that_it_may_have_whole() {
+        for (from, first) in [("2026-03-01", "2026-03-01"), ("2026-03-02", "2026-04-01"), ("2025-12-31", "2026-01-01")]
+        {
+            let span = ReportSpan { from: day(from), to: day("2026-12-31") };
+            assert_eq!(span.first_month(), day(first), "{from}");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Reports over `usage_reported`: the table `usage_daily`, and what was used before an import. Grouped.
+//! Reports over `usage_reported`: the table `usage_daily`, and what was used before an import. Grouped. Of days that are rolled
+//! up, their sums are read instead (see [`usage_rollup`](super::usage_rollup)).
 
 use chrono_tz::Tz;
 
@@ -15,6 +16,26 @@ pub struct Grouped {
     /// One more than [`bounds::MAX_REPORT_ROWS`] if there are more.
     pub rows: Vec<ReportRow>,
     pub read: i64,
+}
+
+/// Which sums suffice for a report. All come from `usage_daily`, which alone has the days that are not rolled up yet.
+#[derive(Debug, Clone, Copy)]
+enum Detail {
+    /// Those of a user, or of everyone, by day and model.
+    Models,
+    /// Those of a token by month and model. The days of months that are not whole come from `usage_daily`.
+    TokensByMonth,
+    TokensByDay,
+}
+
+impl Detail {
+    fn of(grouping: &Grouping) -> Self {
+        match (grouping.has(Dimension::Token), grouping.time()) {
+            (false, _) => Self::Models,
+            (true, Some(Dimension::Day)) => Self::TokensByDay,
+            (true, _) => Self::TokensByMonth,
+        }
+    }
 }
 
 /// Groups the rows of `$from`, whose parameters begin with `$8`.
@@ -68,14 +89,49 @@ pub async fn list_of_user(
     grouping: &Grouping,
 ) -> Result<Grouped, StorageError> {
     group_by_hash(conn).await?;
-    Ok(grouped!(
-        conn,
-        span,
-        grouping,
-        ["(select * from usage_reported where user_id = $8 and day between $1 and $2 limit $9) u"],
-        user as UserId,
-        bounds::MAX_REPORT_READ + 1
-    ))
+    let most = bounds::MAX_REPORT_READ + 1;
+    Ok(match Detail::of(grouping) {
+        Detail::Models => grouped!(
+            conn,
+            span,
+            grouping,
+            ["(select u.* from usage_rollup r cross join lateral ( \
+                 select * from usage_daily where user_id = $8 and day between greatest($1, r.rolled_until) and $2 \
+                 union all \
+                 select null::bigint, m.* from usage_by_model m \
+                 where user_id = $8 and day between $1 and $2 and day < r.rolled_until \
+                 union all \
+                 select * from usage_imported where user_id = $8 and day between $1 and $2) u limit $9) u"],
+            user as UserId,
+            most
+        ),
+        Detail::TokensByMonth => grouped!(
+            conn,
+            span,
+            grouping,
+            ["(select u.* from ( \
+                 select greatest($8, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
+                 from usage_rollup offset 0) r cross join lateral ( \
+                 select * from usage_daily where user_id = $9 and day between $1 and least($2, $8 - 1) \
+                 union all \
+                 select * from usage_by_month where user_id = $9 and month >= $8 and month < r.open \
+                 union all \
+                 select * from usage_daily where user_id = $9 and day between r.open and $2 \
+                 union all \
+                 select * from usage_imported where user_id = $9 and day between $1 and $2) u limit $10) u"],
+            span.first_month() as Day,
+            user as UserId,
+            most
+        ),
+        Detail::TokensByDay => grouped!(
+            conn,
+            span,
+            grouping,
+            ["(select * from usage_reported where user_id = $8 and day between $1 and $2 limit $9) u"],
+            user as UserId,
+            most
+        ),
+    })
 }
 
 /// The usage of one token.
@@ -97,13 +153,49 @@ pub async fn list_of_token(
 /// The usage of everyone, in the same way as that of a user.
 pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grouping) -> Result<Grouped, StorageError> {
     group_by_hash(conn).await?;
-    Ok(grouped!(
-        conn,
-        span,
-        grouping,
-        ["(select * from usage_reported where day between $1 and $2 limit $8) u"],
-        bounds::MAX_REPORT_READ + 1
-    ))
+    let most = bounds::MAX_REPORT_READ + 1;
+    Ok(match Detail::of(grouping) {
+        Detail::Models => grouped!(
+            conn,
+            span,
+            grouping,
+            ["(select u.* from usage_rollup r cross join lateral ( \
+                 select * from usage_daily where day between greatest($1, r.rolled_until) and $2 \
+                 union all \
+                 select null::bigint, m.* from usage_by_model m \
+                 where user_id = 0 and not $4 and day between $1 and $2 and day < r.rolled_until \
+                 union all \
+                 select null::bigint, m.* from usage_by_model m \
+                 where user_id <> 0 and $4 and day between $1 and $2 and day < r.rolled_until \
+                 union all \
+                 select * from usage_imported where day between $1 and $2) u limit $8) u"],
+            most
+        ),
+        Detail::TokensByMonth => grouped!(
+            conn,
+            span,
+            grouping,
+            ["(select u.* from ( \
+                 select greatest($8, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
+                 from usage_rollup offset 0) r cross join lateral ( \
+                 select * from usage_daily where day between $1 and least($2, $8 - 1) \
+                 union all \
+                 select * from usage_by_month where month >= $8 and month < r.open \
+                 union all \
+                 select * from usage_daily where day between r.open and $2 \
+                 union all \
+                 select * from usage_imported where day between $1 and $2) u limit $9) u"],
+            span.first_month() as Day,
+            most
+        ),
+        Detail::TokensByDay => grouped!(
+            conn,
+            span,
+            grouping,
+            ["(select * from usage_reported where day between $1 and $2 limit $8) u"],
+            most
+        ),
+    })
 }
 
 /// Groups single charges by the days of a zone. `$from` has the charges of the seconds from `$9` to `$10`; its parameter is

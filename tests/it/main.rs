@@ -110,6 +110,7 @@ mod token_listing;
 mod token_policy;
 mod unread_bodies;
 mod usage_reports;
+mod usage_rollup;
 mod users;
 mod verify_refusals;
 mod walk;

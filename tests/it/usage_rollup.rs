@@ -1,0 +1,218 @@
+//! The sums of past days and months that reports read: the same numbers as without them, whatever interrupts the job, and no
+//! charge is missed at midnight.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures_util::future::{join, join_all};
+use keymeter::domain::clock::SystemClock;
+use keymeter::domain::time::{Day, UnixTime};
+use keymeter::service::jobs::Jobs;
+use keymeter::storage::{consistency, usage_rollup};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use crate::harness::gateway::asks;
+use crate::harness::ledger_invariants::assert_ledger_invariants;
+use crate::harness::wait::eventually;
+use crate::harness::{Caller, Cluster, PLENTY, START, Servers, TestApp};
+use crate::jobs::jobs_on;
+
+const HOUR: i64 = 3_600;
+const DAY: i64 = 24 * HOUR;
+
+/// Runs the jobs as of a time, and cuts them off at a random point.
+async fn run_interrupted(jobs: &Jobs, now: i64, rng: &mut StdRng) {
+    let patience = Duration::from_micros(rng.random_range(500..60_000));
+    let _ = tokio::time::timeout(patience, jobs.run_as_of(UnixTime::new(now))).await;
+}
+
+/// Runs the jobs until the sums have all days before this one.
+async fn finish(pool: &PgPool, jobs: &Jobs, now: i64, until: &str) {
+    eventually("all days are added up", async || {
+        jobs.run_as_of(UnixTime::new(now)).await.unwrap();
+        rolled_until(pool).await == until
+    })
+    .await;
+}
+
+/// The first day whose sums are not there yet.
+async fn rolled_until(pool: &PgPool) -> String {
+    sqlx::query_scalar("select rolled_until::text from usage_rollup").fetch_one(pool).await.unwrap()
+}
+
+async fn assert_the_sums_are_right(pool: &PgPool) {
+    let conn = &mut *pool.acquire().await.unwrap();
+    assert_eq!(consistency::list_rollup_violations(conn, 0, i64::MAX).await.unwrap(), []);
+    assert_eq!(consistency::list_rollup_violations_of_everyone(conn).await.unwrap(), []);
+}
+
+/// Every report that the sums may answer, of a user and of everyone.
+async fn reports(user: &Caller, admin: &Caller) -> Vec<Value> {
+    let mut all = Vec::new();
+    for span in ["from=2025-12-01&to=2026-03-10", "from=2026-01-01&to=2026-02-28", "from=2026-01-07&to=2026-01-19"] {
+        for by in
+            ["day", "month", "model", "day,model", "month,model", "token", "token,model", "month,token", "day,token"]
+        {
+            all.push(user.get(&format!("/api/usage?{span}&group_by={by}")).await.ok());
+            all.push(admin.get(&format!("/api/admin/usage?{span}&group_by={by}")).await.ok());
+        }
+        for by in ["user", "day,user", "month,user,model"] {
+            all.push(admin.get(&format!("/api/admin/usage?{span}&group_by={by}")).await.ok());
+        }
+    }
+    all
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn reports_have_the_same_numbers_before_and_after_days_are_added_up(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let admin = app.admin("carla").await;
+    let mut rng = StdRng::seed_from_u64(7);
+    let mut users = Vec::new();
+    for name in ["ana", "ben", "cyd"] {
+        let user = app.enabled_user(name).await;
+        let mut tokens = Vec::new();
+        for token in ["one", "two", "three"] {
+            tokens.push(user.creates(json!({ "name": token })).await);
+        }
+        users.push((user, tokens));
+    }
+    for table in ["usage_daily", "usage_imported"] {
+        let insert = format!(
+            "insert into {table} (token_id, user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
+             values ($1, $2, '2025-12-05'::date + $3, $4, $5, $6, $7, 9223372036854775807) on conflict do nothing"
+        );
+        for _ in 0..400 {
+            let (user, tokens) = &users[rng.random_range(0..users.len())];
+            let insert = sqlx::query(sqlx::AssertSqlSafe(insert.clone()))
+                .bind(tokens[rng.random_range(0..tokens.len())])
+                .bind(user.id)
+                .bind(rng.random_range(0..96))
+                .bind(["", "o1", "o2"][rng.random_range(0..3)])
+                .bind(rng.random_range(0..1_000_i64))
+                .bind(rng.random_range(1..9_i64))
+                .bind(rng.random_range(0..1_000_i64));
+            insert.execute(&app.pool).await.unwrap();
+        }
+    }
+    let last_days =
+        "update users u set period_day = coalesce((select max(day) from usage_daily where user_id = u.id), period_day)";
+    sqlx::query(last_days).execute(&app.pool).await.unwrap();
+    let ana = &users[0].0;
+    let expected = reports(ana, &admin).await;
+
+    let jobs = jobs_on(&app.pool, app.clock.clone(), 10_000);
+    for (days_ago, hour, until) in
+        [(60, 12, "2026-01-09"), (37, 1, "2026-01-31"), (37, 2, "2026-02-01"), (0, 12, "2026-03-10")]
+    {
+        let noon = START - days_ago * DAY;
+        let now = noon - 12 * HOUR + hour * HOUR - 1;
+        for _ in 0..20 {
+            run_interrupted(&jobs, now, &mut rng).await;
+        }
+        finish(&app.pool, &jobs, now, until).await;
+        assert_the_sums_are_right(&app.pool).await;
+        assert_eq!(reports(ana, &admin).await, expected, "{until}");
+    }
+    // And reports do read them.
+    for table in ["usage_by_model", "usage_by_month"] {
+        let done = sqlx::query(sqlx::AssertSqlSafe(format!("delete from {table}"))).execute(&app.pool).await.unwrap();
+        assert!(done.rows_affected() > 0, "{table}");
+    }
+    let without = reports(ana, &admin).await;
+    assert_eq!(without.iter().zip(&expected).filter(|(without, with)| without == with).count(), 12, "by token within a month, or by day");
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_charge_counts_in_no_day_that_is_closed(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    app.fills(&ana, 100).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    asks(&gateway, "charge", &json!({ "key": key, "quota": 1 })).await.ok();
+    let mut tx = app.pool.begin().await.unwrap();
+    usage_rollup::close_days(&mut tx, Day::parse("2026-03-11").unwrap()).await.unwrap();
+    tx.commit().await.unwrap();
+    asks(&gateway, "charge", &json!({ "key": key, "quota": 2 })).await.ok();
+    let reservation = asks(&gateway, "reserve", &json!({ "key": key, "quota": 9 })).await.ok();
+    let id = &reservation["reservation_id"];
+    asks(&gateway, "settle", &json!({ "reservation_id": id, "quota": 4 })).await.ok();
+    let days = "select day::text, quota from charges order by quota";
+    let days: Vec<(String, i64)> = sqlx::query_as(days).fetch_all(&app.pool).await.unwrap();
+    let expected = [("2026-03-10", 1), ("2026-03-11", 2), ("2026-03-11", 4)];
+    assert_eq!(days, expected.map(|(day, quota)| (day.to_owned(), quota)));
+    assert_ledger_invariants(&app.pool).await;
+}
+
+#[tokio::test]
+async fn no_charge_is_missed_while_days_are_closed_on_three_servers_or_the_clock_was_ahead() {
+    let cluster = Cluster::with_movable_clock();
+    let servers = Servers::start(&cluster.url(), 3, &[]).await;
+    let pool = servers.pool().await;
+    let mut keys = Vec::new();
+    for name in ["ana", "ben", "cyd"] {
+        let owner = servers.owner(name, PLENTY).await;
+        for _ in 0..3 {
+            keys.push(owner.unlimited_key().await);
+        }
+    }
+    let gateways = [0, 1, 2].map(|server| servers.gateway(server));
+    let jobs = jobs_on(&pool, Arc::new(SystemClock), 10_000);
+    let now = async || {
+        sqlx::query_scalar::<_, i64>("select extract(epoch from clock_timestamp())::bigint")
+            .fetch_one(&pool)
+            .await
+            .unwrap()
+    };
+    // Charges without a pause while the jobs close every day as soon as it has ended, not an hour later.
+    let charge_until = async |end: i64| {
+        let stop = AtomicBool::new(false);
+        let clients = gateways.iter().flat_map(|gateway| keys.iter().map(move |key| (gateway, key)));
+        let charging = join_all(clients.enumerate().map(async |(nth, (gateway, key))| {
+            while !stop.load(Ordering::SeqCst) {
+                let model = ["", "o1", "o2"][nth % 3];
+                let charge = json!({ "key": key, "quota": 1, "model": model, "prompt_tokens": 2 });
+                gateway.post("/api/gateway/charge", charge).await.ok();
+            }
+        }));
+        let closing = async {
+            let mut rng = StdRng::seed_from_u64(11);
+            while now().await < end {
+                run_interrupted(&jobs, now().await + HOUR, &mut rng).await;
+            }
+            stop.store(true, Ordering::SeqCst);
+        };
+        join(charging, closing).await;
+    };
+
+    let to_midnight = DAY - now().await.rem_euclid(DAY);
+    let nearly = format!("+{}", to_midnight - 3);
+    cluster.set_clock(&nearly);
+    let midnight = now().await / DAY * DAY + DAY;
+    charge_until(midnight + 3).await;
+    let day = |at: i64| UnixTime::new(at).day_in(chrono_tz::Tz::UTC).to_string();
+    finish(&pool, &jobs, now().await + HOUR, &day(midnight)).await;
+    let days = "select count(distinct day) from usage_daily";
+    assert_eq!(sqlx::query_scalar::<_, i64>(days).fetch_one(&pool).await.unwrap(), 2, "charges of both days");
+    assert_the_sums_are_right(&pool).await;
+    assert_ledger_invariants(&pool).await;
+
+    // Days of the future are closed and added up, until the clock is right again.
+    cluster.set_clock(&format!("+{}", to_midnight + 4 * DAY));
+    charge_until(midnight + 4 * DAY + 5).await;
+    finish(&pool, &jobs, now().await + HOUR, &day(midnight + 4 * DAY)).await;
+    cluster.set_clock(&format!("+{to_midnight}"));
+    charge_until(now().await + 3).await;
+    eventually("no usage is of the future", async || {
+        let ahead = "select count(*) from users where period_day > (clock_timestamp() at time zone 'UTC')::date + 1";
+        sqlx::query_scalar::<_, i64>(ahead).fetch_one(&pool).await.unwrap() == 0
+    })
+    .await;
+    finish(&pool, &jobs, now().await + HOUR, &day(midnight)).await;
+    assert_the_sums_are_right(&pool).await;
+    assert_ledger_invariants(&pool).await;
+}

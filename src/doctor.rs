@@ -13,7 +13,7 @@ use crate::domain::clock::{Clock, SystemClock};
 use crate::output::print_line;
 use crate::service::clock_repair;
 use crate::service::vault::Vault;
-use crate::storage::consistency::{self, DayViolation, Violation};
+use crate::storage::consistency::{self, DayViolation, RollUpViolation, Violation};
 use crate::storage::{self, Db, StorageError, audit, keys, tokens};
 
 /// Ids per statement.
@@ -155,6 +155,7 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
     let rows = consistency::count_rows(&mut snapshot).await?;
     let since = consistency::find_first_whole_day(&mut snapshot, zone).await?;
     let negative = consistency::count_negative_balances(&mut snapshot).await?;
+    let mut rollup_violations = consistency::list_rollup_violations_of_everyone(&mut snapshot).await?;
     drop(snapshot);
     let mut violations = Vec::new();
     if negative > 0 {
@@ -202,12 +203,26 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
                 "L9: the wallet of user {id} counts {recorded} as held or as used in a period, but its tokens have {sum}"
             ));
         }
+        rollup_violations.extend(consistency::list_rollup_violations(&mut snapshot, from, to).await?);
         next = to.checked_add(1);
         bar.inc(1);
     }
     bar.finish_and_clear();
     if violations.is_empty() {
         print_good("ledger", "L1, L3, L5 and L9 hold for every token and every wallet");
+    }
+    if rollup_violations.is_empty() {
+        print_good("reports", "the sums of past days and months are those of the charges");
+    }
+    for RollUpViolation { user_id, day, recorded, sum } in rollup_violations {
+        let whose = if user_id.get() == 0 { "everyone".to_owned() } else { format!("user {user_id}") };
+        report.wrong(
+            "reports",
+            &format!(
+                "the sum of {whose} for the day or the month from {day} on is {recorded} with a model, but what was used is {sum}; \
+                 only reports are wrong, no balance is"
+            ),
+        );
     }
     for violation in violations {
         report.wrong("ledger", &format!("{violation}; keep a dump of the database and report this"));

@@ -258,3 +258,76 @@ pub async fn list_wallet_limit_violations(
     .await?;
     Ok(rows.into_iter().map(|row| Violation { id: row.id, recorded: row.recorded, sum: row.sum }).collect())
 }
+
+/// A day or a month of a user, or of everyone, whose sum is not that of `usage_daily`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RollUpViolation {
+    /// 0: everyone.
+    pub user_id: UserId,
+    /// The day, or the first of the month.
+    pub day: String,
+    pub recorded: i64,
+    pub sum: i64,
+}
+
+/// Days and months of users with ids in `from..=to` whose sums for reports are not those of `usage_daily`.
+pub async fn list_rollup_violations(conn: &mut Conn, from: i64, to: i64) -> Result<Vec<RollUpViolation>, StorageError> {
+    let rows = sqlx::query!(
+        r#"with used as (
+             select d.* from usage_daily d, usage_rollup i
+             where d.user_id >= $1 and d.user_id <= $2 and d.day < i.rolled_until),
+           by_model as (
+             select user_id, day, model, sum(quota) as quota, sum(requests) as requests,
+               least(sum(prompt_tokens), 9223372036854775807) as prompt_tokens,
+               least(sum(completion_tokens), 9223372036854775807) as completion_tokens from used group by 1, 2, 3),
+           by_month as (
+             select user_id, date_trunc('month', day)::date as month, token_id, model, sum(quota) as quota,
+               sum(requests) as requests, least(sum(prompt_tokens), 9223372036854775807) as prompt_tokens,
+               least(sum(completion_tokens), 9223372036854775807) as completion_tokens
+             from used, usage_rollup i where day < date_trunc('month', i.rolled_until) group by 1, 2, 3, 4)
+           select user_id as "user_id!: UserId", day::text as "day!", coalesce(r.quota, 0) as "recorded!",
+             coalesce(s.quota, 0)::bigint as "sum!"
+           from (select m.* from usage_by_model m, usage_rollup i
+                 where m.user_id >= $1 and m.user_id <= $2 and m.user_id <> 0 and m.day < i.rolled_until) r
+           full join by_model s using (user_id, day, model)
+           where (r.quota, r.requests, r.prompt_tokens, r.completion_tokens)
+             is distinct from (s.quota, s.requests, s.prompt_tokens, s.completion_tokens)
+           union all
+           select user_id, month::text, coalesce(r.quota, 0), coalesce(s.quota, 0)::bigint
+           from (select m.* from usage_by_month m, usage_rollup i where m.user_id >= $1 and m.user_id <= $2
+                 and m.month < date_trunc('month', i.rolled_until)) r
+           full join by_month s using (user_id, month, token_id, model)
+           where (r.quota, r.requests, r.prompt_tokens, r.completion_tokens)
+             is distinct from (s.quota, s.requests, s.prompt_tokens, s.completion_tokens)"#,
+        from,
+        to
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| RollUpViolation { user_id: row.user_id, day: row.day, recorded: row.recorded, sum: row.sum })
+        .collect())
+}
+
+/// Days whose sums of everyone are not those of all users.
+pub async fn list_rollup_violations_of_everyone(conn: &mut Conn) -> Result<Vec<RollUpViolation>, StorageError> {
+    let rows = sqlx::query!(
+        r#"with sums as (
+             select m.day, m.model, m.user_id = 0 as is_everyone, sum(m.quota) as quota, sum(m.requests) as requests,
+               least(sum(m.prompt_tokens), 9223372036854775807) as prompt_tokens,
+               least(sum(m.completion_tokens), 9223372036854775807) as completion_tokens
+             from usage_by_model m, usage_rollup i where m.day < i.rolled_until group by 1, 2, 3)
+           select day::text as "day!", coalesce(r.quota, 0)::bigint as "recorded!", coalesce(s.quota, 0)::bigint as "sum!"
+           from (select * from sums where is_everyone) r full join (select * from sums where not is_everyone) s
+             using (day, model)
+           where (r.quota, r.requests, r.prompt_tokens, r.completion_tokens)
+             is distinct from (s.quota, s.requests, s.prompt_tokens, s.completion_tokens)"#
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| RollUpViolation { user_id: UserId::new(0), day: row.day, recorded: row.recorded, sum: row.sum })
+        .collect())
+}

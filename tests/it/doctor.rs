@@ -176,3 +176,41 @@ async fn days_whose_charges_are_past_their_retention_time_are_not_reported(pool:
     let (is_correct, report) = doctor(&pool);
     assert!(is_correct, "{report}");
 }
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn sums_for_reports_that_are_not_those_of_the_charges_are_named(pool: PgPool) {
+    ledger(&pool).await;
+    for sql in [
+        "update usage_rollup set closed_until = '2026-04-01', rolled_until = '2026-04-01'",
+        "insert into usage_by_model select day, model, user_id, quota, requests, prompt_tokens, completion_tokens \
+         from usage_daily",
+        "insert into usage_by_model select day, model, 0, quota, requests, prompt_tokens, completion_tokens \
+         from usage_by_model",
+        "insert into usage_by_month select token_id, '2026-03-01', model, user_id, quota, requests, prompt_tokens, \
+         completion_tokens from usage_daily",
+    ] {
+        sqlx::query(sql).execute(&pool).await.unwrap();
+    }
+    let (is_correct, report) = doctor(&pool);
+    assert!(is_correct, "{report}");
+    assert!(report.contains("ok     reports: the sums of past days and months are those of the charges"), "{report}");
+
+    let id: i64 = sqlx::query_scalar("select id from users where username = 'ana'").fetch_one(&pool).await.unwrap();
+    for (change, whose, day) in [
+        (
+            "update usage_by_model set quota = 101 where model = 'm' and user_id = 0",
+            "everyone".to_owned(),
+            "2026-03-10",
+        ),
+        ("update usage_by_model set quota = 101 where model = 'm'", format!("user {id}"), "2026-03-10"),
+        ("update usage_by_month set quota = 101 where model = 'm'", format!("user {id}"), "2026-03-01"),
+    ] {
+        sqlx::query(change).execute(&pool).await.unwrap();
+        let (is_correct, report) = doctor(&pool);
+        assert!(!is_correct, "{change}");
+        let expected = format!(
+            "the sum of {whose} for the day or the month from {day} on is 101 with a model, but what was used is 100"
+        );
+        assert!(report.contains(&expected), "{change}: {report}");
+    }
+}

@@ -19,8 +19,8 @@ create table usage_rollup (
 
 insert into usage_rollup default values;
 
--- What all tokens of a user used in a day with a model. Reports unite both tables with `usage_daily`, so their columns have its
--- order.
+-- What all tokens of a user used in a day with a model and through a gateway. Reports unite both tables with `usage_daily`, so
+-- their columns have its order.
 create table usage_by_model (
     day date not null,
     model text not null,
@@ -30,7 +30,9 @@ create table usage_by_model (
     requests bigint not null,
     prompt_tokens bigint not null,
     completion_tokens bigint not null,
-    constraint usage_by_model_pkey primary key (user_id, day, model),
+    -- From the charges of the day. 0: without a gateway, or they were deleted before the day was added up.
+    gateway_id bigint not null,
+    constraint usage_by_model_pkey primary key (user_id, day, model, gateway_id),
     constraint usage_by_model_not_negative
         check (quota >= 0 and requests >= 0 and prompt_tokens >= 0 and completion_tokens >= 0)
 );

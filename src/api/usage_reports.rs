@@ -18,7 +18,7 @@ use super::extract::{Query, query_number};
 use super::refused::{CodeList, CodesByStatus, Refused};
 use super::state::AppState;
 use super::usage::Dollars;
-use crate::domain::id::{TokenId, UserId};
+use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::time::Day;
 use crate::domain::usage_report::{
     Amounts, Dimension, Grouping, Report, ReportInvalid, ReportRequest, ReportRow, ReportSpan,
@@ -67,7 +67,7 @@ impl SpanQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ReportQuery {
-    /// `day` (default), `month`, `token` and `model`, and for administrators `user`; several are separated by commas. Without `day`
+    /// `day` (default), `month`, `token` and `model`, and for administrators `user` and `gateway`; several are separated by commas. Without `day`
     /// and `month`, the highest spend comes first.
     group_by: Option<String>,
     /// `json` (default) or `csv`.
@@ -144,6 +144,12 @@ pub struct ReportRowBody {
     /// The model, as the gateway named it; empty if it named none.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
+    /// The gateway; null if there was none, or if it is not known any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gateway_id: Option<Option<i64>>,
+    /// Its name; empty if it was revoked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gateway_name: Option<String>,
     #[serde(flatten)]
     amounts: AmountsBody,
 }
@@ -175,6 +181,8 @@ impl ReportBody {
             token_id: row.token_id.map(TokenId::get),
             token_name: token_name(report, row),
             model: row.model.clone(),
+            gateway_id: report.grouping.has(Dimension::Gateway).then(|| row.gateway_id.map(GatewayId::get)),
+            gateway_name: gateway_name(report, row),
             amounts: row.amounts.into(),
         });
         Self {
@@ -204,6 +212,11 @@ fn token_name(report: &Report, row: &ReportRow) -> Option<String> {
     row.token_id.map(|id| report.token_names.get(&id).cloned().unwrap_or_default())
 }
 
+fn gateway_name(report: &Report, row: &ReportRow) -> Option<String> {
+    let name = row.gateway_id.and_then(|id| report.gateway_names.get(&id).cloned());
+    report.grouping.has(Dimension::Gateway).then(|| name.unwrap_or_default())
+}
+
 /// The columns of the dimensions and the amounts.
 fn csv_of(report: &Report) -> Csv {
     let mut columns = Vec::new();
@@ -214,6 +227,7 @@ fn csv_of(report: &Report) -> Csv {
             Dimension::User => &["user_id", "username"],
             Dimension::Token => &["token_id", "token_name"],
             Dimension::Model => &["model"],
+            Dimension::Gateway => &["gateway_id", "gateway_name"],
         });
     }
     columns.extend_from_slice(&["requests", "prompt_tokens", "completion_tokens", "quota", "usd"]);
@@ -227,6 +241,9 @@ fn csv_of(report: &Report) -> Csv {
         cells.extend(row.token_id.map(|id| id.to_string()));
         cells.extend(token_name(report, row));
         cells.extend(row.model.clone());
+        if let Some(name) = gateway_name(report, row) {
+            cells.extend([row.gateway_id.map_or_else(String::new, |id| id.to_string()), name]);
+        }
         let amounts = row.amounts;
         cells.extend([amounts.requests, amounts.prompt_tokens, amounts.completion_tokens].map(|n| n.to_string()));
         cells.extend([amounts.quota.get().to_string(), amounts.quota.usd().to_string()]);
@@ -276,6 +293,9 @@ pub async fn show(
     let format = Format::parse(query.format.as_deref())?;
     let request = days.request(&zone, Grouping::parse_everyones(query.group_by.as_deref())?, &app)?;
     let scope = user.scope(days.token()?)?;
+    if matches!(scope, ReportScope::Token(_)) && request.grouping.has(Dimension::Gateway) {
+        return Err(ReportInvalid::TokenByGateway.into());
+    }
     let report = app.usage_reports.show(&caller, scope, request).await?;
     Ok(answer(&report, format, &app))
 }
@@ -302,9 +322,10 @@ impl From<ReportInvalid> for ApiError {
         let code = match error {
             ReportInvalid::Range(_) => ErrorCode::InvalidRange,
             ReportInvalid::TooManyDays | ReportInvalid::TooManyDaysOfZone => ErrorCode::RangeTooLarge,
-            ReportInvalid::Zone | ReportInvalid::Grouping | ReportInvalid::EveryonesGrouping => {
-                ErrorCode::InvalidFilter
-            }
+            ReportInvalid::Zone
+            | ReportInvalid::Grouping
+            | ReportInvalid::EveryonesGrouping
+            | ReportInvalid::TokenByGateway => ErrorCode::InvalidFilter,
         };
         Self::new(code, error.to_string())
     }

@@ -31,6 +31,13 @@ const SHORTEST: i64 = 4 * DAY;
 /// The last second of the year 9999. The table `usage_daily` has no later day.
 const LAST_SECOND: i64 = 253_402_300_799;
 
+/// The seconds in which charges were made that count in the days from `first` to before `until`.
+#[must_use]
+pub fn charged_between(first: Day, until: Day) -> (UnixTime, UnixTime) {
+    let midnight = |day: Day| UnixTime::new(day.days_since(Day::FIRST) * DAY);
+    (midnight(first).plus(-EARLIEST), midnight(until).plus(LATEST - 1))
+}
+
 impl SpendParts {
     /// The parts of the range from `from` to `to`, both included. All charges from `charges_since` on are kept (`None`: all
     /// charges); no charge is later than `now`, unless the clock was wrong.
@@ -117,6 +124,13 @@ mod tests {
         assert_eq!(open, ("2026-02-09 9999-12-31".to_owned(), vec![both[0], (MIDNIGHT + 1, i64::MAX)]));
         let all = text(&parts(i64::MIN, i64::MAX, None));
         assert_eq!(all, ("1970-01-01 9999-12-31".to_owned(), vec![(LAST_SECOND + 1, i64::MAX)]));
+    }
+
+    #[test]
+    fn the_charges_of_days_are_made_within_an_edge_at_both_ends() {
+        let (first, until) = (day(MIDNIGHT - 3 * DAY), day(MIDNIGHT));
+        let seconds = charged_between(first, until);
+        assert_eq!((seconds.0.get(), seconds.1.get()), (MIDNIGHT - 3 * DAY - EARLIEST, MIDNIGHT + LATEST - 1));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use chrono_tz::Tz;
 use super::bounds;
 use super::calendar::{Calendar, Period};
 use super::date_range::{DateRange, DateRangeInvalid};
-use super::id::{TokenId, UserId};
+use super::id::{GatewayId, TokenId, UserId};
 use super::money::Quota;
 use super::time::{Day, UnixTime};
 
@@ -38,6 +38,8 @@ pub enum Dimension {
     Token,
     /// As the gateways name them; without a name, the empty text.
     Model,
+    /// That charged it.
+    Gateway,
 }
 
 /// The dimensions of a report; never empty.
@@ -57,8 +59,12 @@ pub enum ReportInvalid {
     TooManyDaysOfZone,
     #[error("`group_by` must be `day`, `month`, `token`, `model`, or several of them, separated by commas")]
     Grouping,
-    #[error("`group_by` must be `day`, `month`, `user`, `token`, `model`, or several of them, separated by commas")]
+    #[error(
+        "`group_by` must be `day`, `month`, `user`, `token`, `model`, `gateway`, or several of them, separated by commas"
+    )]
     EveryonesGrouping,
+    #[error("what a token used is not known by gateway: leave `token` out of `group_by`, and `token_id`")]
+    TokenByGateway,
 }
 
 /// What was used.
@@ -78,6 +84,8 @@ pub struct ReportRow {
     pub user_id: Option<UserId>,
     pub token_id: Option<TokenId>,
     pub model: Option<String>,
+    /// `None` also if the charges have no gateway, or are not kept.
+    pub gateway_id: Option<GatewayId>,
     pub amounts: Amounts,
 }
 
@@ -94,6 +102,8 @@ pub struct Report {
     pub usernames: BTreeMap<UserId, String>,
     /// The present names, also of deleted tokens.
     pub token_names: BTreeMap<TokenId, String>,
+    /// Of those that are not revoked.
+    pub gateway_names: BTreeMap<GatewayId, String>,
 }
 
 impl ReportSpan {
@@ -164,6 +174,7 @@ impl Dimension {
             Self::User => "user",
             Self::Token => "token",
             Self::Model => "model",
+            Self::Gateway => "gateway",
         }
     }
 }
@@ -183,8 +194,12 @@ impl Grouping {
     /// # Errors
     /// An unknown dimension.
     pub fn parse_everyones(text: Option<&str>) -> Result<Self, ReportInvalid> {
-        let known = [Dimension::Day, Dimension::Month, Dimension::User, Dimension::Token, Dimension::Model];
+        let known =
+            [Dimension::Day, Dimension::Month, Dimension::User, Dimension::Token, Dimension::Model, Dimension::Gateway];
         let mut grouping = Self::among(&known, text).ok_or(ReportInvalid::EveryonesGrouping)?;
+        if grouping.has(Dimension::Token) && grouping.has(Dimension::Gateway) {
+            return Err(ReportInvalid::TokenByGateway);
+        }
         if grouping.has(Dimension::Token) {
             grouping.0.insert(Dimension::User);
         }
@@ -232,7 +247,16 @@ impl Report {
     pub fn new(ReportRequest { span, zone, grouping }: ReportRequest, rows: Vec<ReportRow>) -> Self {
         let total = rows.iter().fold(Amounts::default(), |sum, row| sum.plus(row.amounts));
         let rows = if grouping.0.iter().eq(&[Dimension::Day]) { every_day(span, &rows) } else { rows };
-        Self { span, zone, grouping, rows, total, usernames: BTreeMap::new(), token_names: BTreeMap::new() }
+        Self {
+            span,
+            zone,
+            grouping,
+            rows,
+            total,
+            usernames: BTreeMap::new(),
+            token_names: BTreeMap::new(),
+            gateway_names: BTreeMap::new(),
+        }
     }
 }
 
@@ -241,7 +265,7 @@ fn every_day(span: ReportSpan, rows: &[ReportRow]) -> Vec<ReportRow> {
     let recorded: BTreeMap<_, _> = rows.iter().map(|row| (row.day, row.amounts)).collect();
     let row = |day| {
         let amounts = recorded.get(&Some(day)).copied().unwrap_or_default();
-        ReportRow { day: Some(day), user_id: None, token_id: None, model: None, amounts }
+        ReportRow { day: Some(day), user_id: None, token_id: None, model: None, gateway_id: None, amounts }
     };
     span.days().map(row).collect()
 }
@@ -283,7 +307,7 @@ mod tests {
 
     #[test]
     fn reports_are_grouped_by_known_dimensions() {
-        use Dimension::{Day, Model, Token, User};
+        use Dimension::{Day, Gateway, Model, Token, User};
         let own = |text| Grouping::parse(Some(text)).map(|grouping| grouping.dimensions().collect::<Vec<_>>());
         for (text, dimensions) in [
             ("", vec![Day]),
@@ -305,7 +329,9 @@ mod tests {
         assert_eq!(all("token"), Ok(vec![User, Token]));
         assert_eq!(all("day,user"), Ok(vec![Day, User]));
         assert_eq!(all("token,model"), Ok(vec![User, Token, Model]));
+        assert_eq!(all("gateway,day"), Ok(vec![Day, Gateway]));
         assert_eq!(all("models"), Err(ReportInvalid::EveryonesGrouping));
+        assert_eq!(all("token,gateway"), Err(ReportInvalid::TokenByGateway));
     }
 
     #[test]
@@ -321,6 +347,7 @@ mod tests {
             user_id: None,
             token_id: token.map(TokenId::new),
             model: None,
+            gateway_id: None,
             amounts: amounts(quota),
         };
         let span = ReportSpan { from: day("2026-03-01"), to: day("2026-03-03") };

@@ -14,7 +14,9 @@ use crate::domain::refused_requests::RefusedReport;
 use crate::domain::time::{DAY, Day};
 use crate::domain::usage_report::{Dimension, Report, ReportRequest, ReportSpan};
 use crate::storage::refused_requests::Counted;
-use crate::storage::{self, Conn, Db, StorageError, charge_history, refused_requests, tokens, usage_reports, users};
+use crate::storage::{
+    self, Conn, Db, StorageError, charge_history, gateways, refused_requests, tokens, usage_reports, users,
+};
 
 #[derive(Debug, thiserror::Error)]
 pub enum UsageReportsError {
@@ -213,6 +215,10 @@ async fn usage(conn: &mut Conn, scope: ReportScope, request: ReportRequest) -> R
     }
     if report.grouping.has(Dimension::Token) {
         report.token_names = token_names(conn, report.rows.iter().filter_map(|row| row.token_id)).await?;
+    }
+    if report.grouping.has(Dimension::Gateway) {
+        let gateways = gateways::list(conn).await?;
+        report.gateway_names = gateways.into_iter().map(|gateway| (gateway.id, gateway.name)).collect();
     }
     Ok(report)
 }

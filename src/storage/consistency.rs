@@ -287,8 +287,12 @@ pub async fn list_rollup_violations(conn: &mut Conn, from: i64, to: i64) -> Resu
              from used, usage_rollup i where day < date_trunc('month', i.rolled_until) group by 1, 2, 3, 4)
            select user_id as "user_id!: UserId", day::text as "day!", coalesce(r.quota, 0) as "recorded!",
              coalesce(s.quota, 0)::bigint as "sum!"
-           from (select m.* from usage_by_model m, usage_rollup i
-                 where m.user_id >= $1 and m.user_id <= $2 and m.user_id <> 0 and m.day < i.rolled_until) r
+           from (select m.user_id, m.day, m.model, sum(m.quota)::bigint as quota, sum(m.requests) as requests,
+                   least(sum(m.prompt_tokens), 9223372036854775807) as prompt_tokens,
+                   least(sum(m.completion_tokens), 9223372036854775807) as completion_tokens
+                 from usage_by_model m, usage_rollup i
+                 where m.user_id >= $1 and m.user_id <= $2 and m.user_id <> 0 and m.day < i.rolled_until
+                 group by 1, 2, 3) r
            full join by_model s using (user_id, day, model)
            where (r.quota, r.requests, r.prompt_tokens, r.completion_tokens)
              is distinct from (s.quota, s.requests, s.prompt_tokens, s.completion_tokens)
@@ -314,13 +318,13 @@ pub async fn list_rollup_violations(conn: &mut Conn, from: i64, to: i64) -> Resu
 pub async fn list_rollup_violations_of_everyone(conn: &mut Conn) -> Result<Vec<RollUpViolation>, StorageError> {
     let rows = sqlx::query!(
         r#"with sums as (
-             select m.day, m.model, m.user_id = 0 as is_everyone, sum(m.quota) as quota, sum(m.requests) as requests,
+             select m.day, m.model, m.gateway_id, m.user_id = 0 as is_everyone, sum(m.quota) as quota, sum(m.requests) as requests,
                least(sum(m.prompt_tokens), 9223372036854775807) as prompt_tokens,
                least(sum(m.completion_tokens), 9223372036854775807) as completion_tokens
-             from usage_by_model m, usage_rollup i where m.day < i.rolled_until group by 1, 2, 3)
+             from usage_by_model m, usage_rollup i where m.day < i.rolled_until group by 1, 2, 3, 4)
            select day::text as "day!", coalesce(r.quota, 0)::bigint as "recorded!", coalesce(s.quota, 0)::bigint as "sum!"
            from (select * from sums where is_everyone) r full join (select * from sums where not is_everyone) s
-             using (day, model)
+             using (day, model, gateway_id)
            where (r.quota, r.requests, r.prompt_tokens, r.completion_tokens)
              is distinct from (s.quota, s.requests, s.prompt_tokens, s.completion_tokens)"#
     )

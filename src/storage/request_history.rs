@@ -182,6 +182,17 @@ pub async fn use_index_of_time(conn: &mut Conn) -> Result<(), StorageError> {
     Ok(())
 }
 
+/// Ends what [`use_index_of_time`] began, for a transaction that goes on with other statements.
+pub async fn use_all_indexes(conn: &mut Conn) -> Result<(), StorageError> {
+    sqlx::query!(
+        r#"select set_config('enable_bitmapscan', 'off', true) as "a!", set_config('enable_indexscan', 'on', true) as "b!",
+           set_config('enable_indexonlyscan', 'on', true) as "c!""#
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(())
+}
+
 /// How many rows of this kind a window has, whatever their filter; at most `most`.
 pub async fn count(
     conn: &mut Conn,

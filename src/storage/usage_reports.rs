@@ -3,10 +3,12 @@
 
 use chrono_tz::Tz;
 
+use super::request_history::{use_all_indexes, use_index_of_time};
 use super::{Conn, StorageError};
 use crate::domain::bounds;
-use crate::domain::id::{TokenId, UserId};
+use crate::domain::id::{GatewayId, TokenId, UserId};
 use crate::domain::money::Quota;
+use crate::domain::spend::charged_between;
 use crate::domain::time::{Day, UnixTime};
 use crate::domain::usage_report::{Amounts, Dimension, Grouping, ReportRow, ReportSpan};
 
@@ -23,6 +25,8 @@ pub struct Grouped {
 enum Detail {
     /// Those of a user, or of everyone, by day and model.
     Models,
+    /// The same by gateway. The days that are not rolled up come from the charges.
+    Gateways,
     /// Those of a token by month and model. The days of months that are not whole come from `usage_daily`.
     TokensByMonth,
     TokensByDay,
@@ -31,6 +35,7 @@ enum Detail {
 impl Detail {
     fn of(grouping: &Grouping) -> Self {
         match (grouping.has(Dimension::Token), grouping.time()) {
+            (false, _) if grouping.has(Dimension::Gateway) => Self::Gateways,
             (false, _) => Self::Models,
             (true, Some(Dimension::Day)) => Self::TokensByDay,
             (true, _) => Self::TokensByMonth,
@@ -38,26 +43,27 @@ impl Detail {
     }
 }
 
-/// Groups the rows of `$from`, whose parameters begin with `$8`.
+/// Groups the rows of `$from`, whose parameters begin with `$9`.
 macro_rules! grouped {
     ($conn:expr, $span:expr, $grouping:expr, [$($from:tt)*] $(, $bind:expr)* $(,)?) => {{
         let rows = sqlx::query!(
             r#"select case $3::text when 'day' then day when 'month' then date_trunc('month', day)::date end as "day: Day",
                case when $4::boolean then user_id end as "user_id: UserId",
                case when $5::boolean then token_id end as "token_id: TokenId",
-               case when $6::boolean then model end as "model",
+               case when $6::boolean then model end as "model", case when $7::boolean then gateway_id end as "gateway_id",
                sum(quota)::bigint as "quota!: Quota", sum(requests)::bigint as "requests!",
                least(sum(prompt_tokens), 9223372036854775807)::bigint as "prompt_tokens!",
                least(sum(completion_tokens), 9223372036854775807)::bigint as "completion_tokens!",
                (sum(count(*)) over ())::bigint as "read!" from "# + $($from)* + r#"
-               group by 1, 2, 3, 4
-               order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4 limit $7"#,
+               group by 1, 2, 3, 4, 5
+               order by 1, case when $3 is null then sum(quota) else 0 end desc, 2, 3, 4, 5 limit $8"#,
             $span.from as Day,
             $span.to as Day,
             $grouping.time().map(Dimension::as_str),
             $grouping.has(Dimension::User),
             $grouping.has(Dimension::Token),
             $grouping.has(Dimension::Model),
+            $grouping.has(Dimension::Gateway),
             bounds::MAX_REPORT_ROWS + 1
             $(, $bind)*
         )
@@ -69,6 +75,7 @@ macro_rules! grouped {
             user_id: row.user_id,
             token_id: row.token_id,
             model: row.model,
+            gateway_id: row.gateway_id.filter(|id| *id != 0).map(GatewayId::new),
             amounts: Amounts {
                 quota: row.quota,
                 requests: row.requests,
@@ -96,29 +103,53 @@ pub async fn list_of_user(
             span,
             grouping,
             ["(select u.* from usage_rollup r cross join lateral ( \
-                 select * from usage_daily where user_id = $8 and day between greatest($1, r.rolled_until) and $2 \
+                 select d.*, 0::bigint as gateway_id from usage_daily d where user_id = $9 and day between greatest($1, r.rolled_until) and $2 \
                  union all \
                  select null::bigint, m.* from usage_by_model m \
-                 where user_id = $8 and day between $1 and $2 and day < r.rolled_until \
+                 where user_id = $9 and day between $1 and $2 and day < r.rolled_until \
                  union all \
-                 select * from usage_imported where user_id = $8 and day between $1 and $2) u limit $9) u"],
+                 select i.*, 0::bigint from usage_imported i where user_id = $9 and day between $1 and $2) u limit $10) u"],
             user as UserId,
             most
         ),
+        Detail::Gateways => {
+            let (from, to) = charged_between(span.from, span.to.plus_days(1));
+            grouped!(
+                conn,
+                span,
+                grouping,
+                ["(select u.* from usage_rollup r cross join lateral ( \
+                     select c.token_id, c.day, c.model, c.user_id, c.quota, 1::bigint as requests, c.prompt_tokens, \
+                       c.completion_tokens, coalesce(c.gateway_id, 0) as gateway_id \
+                     from tokens t cross join lateral ( \
+                       select * from charges where token_id = t.id and at between $10 + greatest(r.rolled_until - $1, 0) * 86400 \
+                         and $11 offset 0) c \
+                     where t.user_id = $9 and c.day between greatest($1, r.rolled_until) and $2 \
+                     union all \
+                     select null::bigint, m.* from usage_by_model m \
+                     where user_id = $9 and day between $1 and $2 and day < r.rolled_until \
+                     union all \
+                     select i.*, 0::bigint from usage_imported i where user_id = $9 and day between $1 and $2) u limit $12) u"],
+                user as UserId,
+                from as UnixTime,
+                to as UnixTime,
+                most
+            )
+        }
         Detail::TokensByMonth => grouped!(
             conn,
             span,
             grouping,
             ["(select u.* from ( \
-                 select greatest($8, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
+                 select greatest($9, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
                  from usage_rollup offset 0) r cross join lateral ( \
-                 select * from usage_daily where user_id = $9 and day between $1 and least($2, $8 - 1) \
+                 select d.*, 0::bigint as gateway_id from usage_daily d where user_id = $10 and day between $1 and least($2, $9 - 1) \
                  union all \
-                 select * from usage_by_month where user_id = $9 and month >= $8 and month < r.open \
+                 select m.*, 0::bigint from usage_by_month m where user_id = $10 and month >= $9 and month < r.open \
                  union all \
-                 select * from usage_daily where user_id = $9 and day between r.open and $2 \
+                 select d.*, 0::bigint as gateway_id from usage_daily d where user_id = $10 and day between r.open and $2 \
                  union all \
-                 select * from usage_imported where user_id = $9 and day between $1 and $2) u limit $10) u"],
+                 select i.*, 0::bigint from usage_imported i where user_id = $10 and day between $1 and $2) u limit $11) u"],
             span.first_month() as Day,
             user as UserId,
             most
@@ -127,7 +158,9 @@ pub async fn list_of_user(
             conn,
             span,
             grouping,
-            ["(select * from usage_reported where user_id = $8 and day between $1 and $2 limit $9) u"],
+            [
+                "(select r.*, 0::bigint as gateway_id from usage_reported r where user_id = $9 and day between $1 and $2 limit $10) u"
+            ],
             user as UserId,
             most
         ),
@@ -145,7 +178,7 @@ pub async fn list_of_token(
         conn,
         span,
         grouping,
-        ["usage_reported where token_id = $8 and day between $1 and $2"],
+        ["(select r.*, 0::bigint as gateway_id from usage_reported r where token_id = $9 and day between $1 and $2) u"],
         token as TokenId
     ))
 }
@@ -160,7 +193,7 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
             span,
             grouping,
             ["(select u.* from usage_rollup r cross join lateral ( \
-                 select * from usage_daily where day between greatest($1, r.rolled_until) and $2 \
+                 select d.*, 0::bigint as gateway_id from usage_daily d where day between greatest($1, r.rolled_until) and $2 \
                  union all \
                  select null::bigint, m.* from usage_by_model m \
                  where user_id = 0 and not $4 and day between $1 and $2 and day < r.rolled_until \
@@ -168,23 +201,50 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
                  select null::bigint, m.* from usage_by_model m \
                  where user_id <> 0 and $4 and day between $1 and $2 and day < r.rolled_until \
                  union all \
-                 select * from usage_imported where day between $1 and $2) u limit $8) u"],
+                 select i.*, 0::bigint from usage_imported i where day between $1 and $2) u limit $9) u"],
             most
         ),
+        Detail::Gateways => {
+            let (from, to) = charged_between(span.from, span.to.plus_days(1));
+            use_index_of_time(conn).await?;
+            let grouped = grouped!(
+                conn,
+                span,
+                grouping,
+                ["(select u.* from usage_rollup r cross join lateral ( \
+                     select c.token_id, c.day, c.model, c.user_id, c.quota, 1::bigint as requests, c.prompt_tokens, \
+                       c.completion_tokens, coalesce(c.gateway_id, 0) as gateway_id \
+                     from charges c where at between $9 + greatest(r.rolled_until - $1, 0) * 86400 and $10 \
+                       and c.day between greatest($1, r.rolled_until) and $2 \
+                     union all \
+                     select null::bigint, m.* from usage_by_model m \
+                     where user_id = 0 and not $4 and day between $1 and $2 and day < r.rolled_until \
+                     union all \
+                     select null::bigint, m.* from usage_by_model m \
+                     where user_id <> 0 and $4 and day between $1 and $2 and day < r.rolled_until \
+                     union all \
+                     select i.*, 0::bigint from usage_imported i where day between $1 and $2) u limit $11) u"],
+                from as UnixTime,
+                to as UnixTime,
+                most
+            );
+            use_all_indexes(conn).await?;
+            grouped
+        }
         Detail::TokensByMonth => grouped!(
             conn,
             span,
             grouping,
             ["(select u.* from ( \
-                 select greatest($8, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
+                 select greatest($9, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
                  from usage_rollup offset 0) r cross join lateral ( \
-                 select * from usage_daily where day between $1 and least($2, $8 - 1) \
+                 select d.*, 0::bigint as gateway_id from usage_daily d where day between $1 and least($2, $9 - 1) \
                  union all \
-                 select * from usage_by_month where month >= $8 and month < r.open \
+                 select m.*, 0::bigint from usage_by_month m where month >= $9 and month < r.open \
                  union all \
-                 select * from usage_daily where day between r.open and $2 \
+                 select d.*, 0::bigint as gateway_id from usage_daily d where day between r.open and $2 \
                  union all \
-                 select * from usage_imported where day between $1 and $2) u limit $9) u"],
+                 select i.*, 0::bigint from usage_imported i where day between $1 and $2) u limit $10) u"],
             span.first_month() as Day,
             most
         ),
@@ -192,14 +252,14 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
             conn,
             span,
             grouping,
-            ["(select * from usage_reported where day between $1 and $2 limit $8) u"],
+            ["(select r.*, 0::bigint as gateway_id from usage_reported r where day between $1 and $2 limit $9) u"],
             most
         ),
     })
 }
 
-/// Groups single charges by the days of a zone. `$from` has the charges of the seconds from `$9` to `$10`; its parameter is
-/// `$12`.
+/// Groups single charges by the days of a zone. `$from` has the charges of the seconds from `$10` to `$11`; its parameter is
+/// `$13`.
 macro_rules! grouped_in {
     ($conn:expr, $span:expr, $zone:expr, $grouping:expr, $from:tt, $bind:expr) => {{
         let (from, to) = $span.seconds($zone);
@@ -208,10 +268,10 @@ macro_rules! grouped_in {
             $conn,
             $span,
             $grouping,
-            ["(select c.token_id, c.user_id, c.model, c.quota, 1 as requests, c.prompt_tokens, c.completion_tokens, \
-               (to_timestamp(c.at) at time zone $8)::date as day from "
+            ["(select c.token_id, c.user_id, c.model, c.gateway_id, c.quota, 1 as requests, c.prompt_tokens, c.completion_tokens, \
+               (to_timestamp(c.at) at time zone $9)::date as day from "
                 + $from
-                + " limit $11) u where day between $1 and $2"],
+                + " limit $12) u where day between $1 and $2"],
             $zone.name(),
             from as UnixTime,
             to as UnixTime,
@@ -234,8 +294,8 @@ pub async fn list_of_user_in(
         span,
         zone,
         grouping,
-        "tokens t cross join lateral (select * from charges where token_id = t.id and at between $9 and $10 offset 0) c \
-         where t.user_id = $12",
+        "tokens t cross join lateral (select * from charges where token_id = t.id and at between $10 and $11 offset 0) c \
+         where t.user_id = $13",
         user as UserId
     ))
 }
@@ -253,7 +313,7 @@ pub async fn list_of_token_in(
         span,
         zone,
         grouping,
-        "charges c where c.token_id = $12 and c.at between $9 and $10",
+        "charges c where c.token_id = $13 and c.at between $10 and $11",
         token as TokenId
     ))
 }
@@ -265,7 +325,11 @@ pub async fn list_of_everyone_in(
     zone: Tz,
     grouping: &Grouping,
 ) -> Result<Grouped, StorageError> {
-    Ok(grouped_in!(conn, span, zone, grouping, "charges c where c.at between $9 and $10 and $12::bigint = 0", 0_i64))
+    use_index_of_time(conn).await?;
+    let grouped =
+        grouped_in!(conn, span, zone, grouping, "charges c where c.at between $10 and $11 and $13::bigint = 0", 0_i64);
+    use_all_indexes(conn).await?;
+    Ok(grouped)
 }
 
 /// Without statistics, PostgreSQL would sort all rows on the disk before it groups them.

@@ -1,4 +1,4 @@
-//! Sums of `usage_daily` over the days that have ended, for reports over long ranges: `usage_by_model`, by user, day and model,
+//! Sums of `usage_daily` over the days that have ended, for reports over long ranges: `usage_by_model`, by user, day, model and gateway,
 //! and `usage_by_month`, by token, month and model. `usage_rollup` says how far they go.
 //!
 //! A day is closed first: no charge counts in it any more. So what was added up once stays right.
@@ -8,7 +8,8 @@ use super::retention::wait_briefly;
 use super::usage_reports::group_by_hash;
 use super::{Conn, StorageError};
 use crate::domain::id::UserId;
-use crate::domain::time::Day;
+use crate::domain::spend::charged_between;
+use crate::domain::time::{Day, UnixTime};
 
 /// How far the sums go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,17 +106,39 @@ pub async fn add_users(
     };
     allow_minutes(&mut *conn).await?;
     group_by_hash(&mut *conn).await?;
+    let (first, last_second) = charged_between(pass.from, pass.until);
+    // What the charges do not say of the sum is of no gateway.
     sqlx::query!(
-        "insert into usage_by_model (user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
-         select d.user_id, d.day, d.model, sum(d.quota), sum(d.requests), \
-           least(sum(d.prompt_tokens), 9223372036854775807), least(sum(d.completion_tokens), 9223372036854775807) \
-         from users u cross join lateral ( \
-           select * from usage_daily where user_id = u.id and day >= $3 and day < $4 offset 0) d \
-         where u.id > $1 and u.id <= $2 and u.period_day >= $3 group by d.user_id, d.day, d.model",
+        "with by_gateway as materialized ( \
+           select c.user_id, c.day, c.model, c.gateway_id, sum(c.quota) as quota, count(*) as requests, \
+             sum(c.prompt_tokens) as prompt_tokens, sum(c.completion_tokens) as completion_tokens \
+           from users u join tokens t on t.user_id = u.id cross join lateral ( \
+             select * from charges where token_id = t.id and at between $5 and $6 and gateway_id is not null offset 0) c \
+           where u.id > $1 and u.id <= $2 and u.period_day >= $3 and c.day >= $3 and c.day < $4 \
+           group by c.user_id, c.day, c.model, c.gateway_id), \
+         rest as ( \
+           select user_id, day, model, sum(quota) as quota, sum(requests) as requests, \
+             sum(prompt_tokens) as prompt_tokens, sum(completion_tokens) as completion_tokens \
+           from ( \
+             select d.user_id, d.day, d.model, d.quota, d.requests, d.prompt_tokens, d.completion_tokens \
+             from users u cross join lateral ( \
+               select * from usage_daily where user_id = u.id and day >= $3 and day < $4 offset 0) d \
+             where u.id > $1 and u.id <= $2 and u.period_day >= $3 \
+             union all \
+             select user_id, day, model, -quota, -requests, -prompt_tokens, -completion_tokens from by_gateway) all_and_known \
+           group by user_id, day, model having sum(requests) <> 0) \
+         insert into usage_by_model (user_id, day, model, gateway_id, quota, requests, prompt_tokens, completion_tokens) \
+         select user_id, day, model, gateway_id, quota, requests, least(prompt_tokens, 9223372036854775807), \
+           least(completion_tokens, 9223372036854775807) from by_gateway \
+         union all \
+         select user_id, day, model, 0, quota, requests, greatest(least(prompt_tokens, 9223372036854775807), 0), \
+           greatest(least(completion_tokens, 9223372036854775807), 0) from rest",
         pass.after as UserId,
         last as UserId,
         pass.from as Day,
-        pass.until as Day
+        pass.until as Day,
+        first as UnixTime,
+        last_second as UnixTime
     )
     .execute(&mut *conn)
     .await?;
@@ -143,10 +166,10 @@ pub async fn add_everyone(conn: &mut Conn, pass: Pass) -> Result<(), StorageErro
     allow_minutes(&mut *conn).await?;
     group_by_hash(&mut *conn).await?;
     sqlx::query!(
-        "insert into usage_by_model (user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
-         select 0, day, model, sum(quota), sum(requests), least(sum(prompt_tokens), 9223372036854775807), \
+        "insert into usage_by_model (user_id, day, model, gateway_id, quota, requests, prompt_tokens, completion_tokens) \
+         select 0, day, model, gateway_id, sum(quota), sum(requests), least(sum(prompt_tokens), 9223372036854775807), \
            least(sum(completion_tokens), 9223372036854775807) \
-         from usage_by_model where day >= $1 and day < $2 group by day, model",
+         from usage_by_model where day >= $1 and day < $2 group by day, model, gateway_id",
         pass.from as Day,
         pass.until as Day
     )

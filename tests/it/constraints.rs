@@ -39,8 +39,8 @@ const ROWS: [&str; 18] = [
      values (1, '2026-03-10', 1, 'token_expired', 1)",
     "insert into refusals (at, user_id, token_id, gateway_id, call, reason, model, suppressed) \
      values (1, 1, 1, 1, 'verify', 'token_expired', '', 0)",
-    "insert into usage_by_model (user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
-     values (1, '2026-03-10', 'o1', 0, 0, 0, 0)",
+    "insert into usage_by_model (user_id, day, model, gateway_id, quota, requests, prompt_tokens, completion_tokens) \
+     values (1, '2026-03-10', 'o1', 1, 0, 0, 0, 0)",
     "insert into usage_by_month (user_id, month, token_id, model, quota, requests, prompt_tokens, completion_tokens) \
      values (1, '2026-03-01', 1, 'o1', 0, 0, 0, 0)",
 ];

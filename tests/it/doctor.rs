@@ -182,9 +182,9 @@ async fn sums_for_reports_that_are_not_those_of_the_charges_are_named(pool: PgPo
     ledger(&pool).await;
     for sql in [
         "update usage_rollup set closed_until = '2026-04-01', rolled_until = '2026-04-01'",
-        "insert into usage_by_model select day, model, user_id, quota, requests, prompt_tokens, completion_tokens \
+        "insert into usage_by_model select day, model, user_id, quota, requests, prompt_tokens, completion_tokens, 0 \
          from usage_daily",
-        "insert into usage_by_model select day, model, 0, quota, requests, prompt_tokens, completion_tokens \
+        "insert into usage_by_model select day, model, 0, quota, requests, prompt_tokens, completion_tokens, 0 \
          from usage_by_model",
         "insert into usage_by_month select token_id, '2026-03-01', model, user_id, quota, requests, prompt_tokens, \
          completion_tokens from usage_daily",

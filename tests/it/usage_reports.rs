@@ -238,6 +238,17 @@ async fn a_charge_is_in_the_report_at_once(pool: PgPool) {
     let report = ana.get(&format!("{USAGE}?group_by=day,token&from=2026-03-10")).await.ok();
     let row = &report["rows"][0];
     assert_eq!((&row["date"], &row["token_id"], &row["quota"]), (&json!("2026-03-10"), &json!(id), &json!(7)));
+    let admin = app.admin("carla").await;
+    let row = &admin.get(&format!("{EVERYONE}?group_by=day,gateway")).await.ok()["rows"][0];
+    assert_eq!((&row["date"], &row["quota"], &row["requests"]), (&json!("2026-03-10"), &json!(7), &json!(1)));
+    assert!(row["gateway_id"].is_i64() && !row["gateway_name"].as_str().unwrap().is_empty(), "{row}");
+    let csv = admin.get(&format!("{EVERYONE}?group_by=gateway&format=csv")).await;
+    let expected = format!(
+        "gateway_id,gateway_name,requests,prompt_tokens,completion_tokens,quota,usd\r\n{},{},1,0,0,7,0.000014\r\n",
+        row["gateway_id"],
+        row["gateway_name"].as_str().unwrap()
+    );
+    assert_eq!(csv.text, expected);
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -292,9 +303,12 @@ async fn administrators_see_the_usage_of_everyone_one_user_or_one_token(pool: Pg
     {
         admin.get(&format!("{EVERYONE}?{query}")).await.refuses_saying(404, "not_found", message);
     }
-    let message =
-        "`group_by` must be `day`, `month`, `user`, `token`, `model`, or several of them, separated by commas";
+    let message = "`group_by` must be `day`, `month`, `user`, `token`, `model`, `gateway`, or several of them, separated by commas";
     admin.get(&format!("{EVERYONE}?group_by=models")).await.refuses_saying(400, "invalid_filter", message);
+    let message = "what a token used is not known by gateway: leave `token` out of `group_by`, and `token_id`";
+    for query in ["group_by=token,gateway".to_owned(), format!("group_by=gateway&token_id={one}")] {
+        admin.get(&format!("{EVERYONE}?{query}")).await.refuses_saying(400, "invalid_filter", message);
+    }
     let message = "`user_id` must be a whole number";
     admin.get(&format!("{EVERYONE}?user_id=ana")).await.refuses_saying(400, "invalid_query", message);
 }

@@ -60,9 +60,11 @@ async fn reports(user: &Caller, admin: &Caller) -> Vec<Value> {
             all.push(user.get(&format!("/api/usage?{span}&group_by={by}")).await.ok());
             all.push(admin.get(&format!("/api/admin/usage?{span}&group_by={by}")).await.ok());
         }
-        for by in ["user", "day,user", "month,user,model"] {
+        for by in ["user", "day,user", "month,user,model", "gateway", "day,gateway", "user,month,gateway,model"] {
             all.push(admin.get(&format!("/api/admin/usage?{span}&group_by={by}")).await.ok());
         }
+        let of_user = format!("/api/admin/usage?{span}&group_by=gateway,model&user_id={}", user.id);
+        all.push(admin.get(&of_user).await.ok());
     }
     all
 }
@@ -81,23 +83,40 @@ async fn reports_have_the_same_numbers_before_and_after_days_are_added_up(pool: 
         }
         users.push((user, tokens));
     }
-    for table in ["usage_daily", "usage_imported"] {
-        let insert = format!(
-            "insert into {table} (token_id, user_id, day, model, quota, requests, prompt_tokens, completion_tokens) \
-             values ($1, $2, '2025-12-05'::date + $3, $4, $5, $6, $7, 9223372036854775807) on conflict do nothing"
-        );
-        for _ in 0..400 {
-            let (user, tokens) = &users[rng.random_range(0..users.len())];
-            let insert = sqlx::query(sqlx::AssertSqlSafe(insert.clone()))
-                .bind(tokens[rng.random_range(0..tokens.len())])
-                .bind(user.id)
-                .bind(rng.random_range(0..96))
-                .bind(["", "o1", "o2"][rng.random_range(0..3)])
-                .bind(rng.random_range(0..1_000_i64))
-                .bind(rng.random_range(1..9_i64))
-                .bind(rng.random_range(0..1_000_i64));
+    let mut two = Vec::new();
+    for name in ["one", "two"] {
+        let gateway = app.root().await.post("/api/admin/gateways", json!({ "name": name })).await.ok();
+        two.push(gateway["id"].as_i64().unwrap());
+    }
+    for _ in 0..400 {
+        let (user, tokens) = &users[rng.random_range(0..users.len())];
+        let token = tokens[rng.random_range(0..tokens.len())];
+        let (days, model) = (rng.random_range(0..96), ["", "o1", "o2"][rng.random_range(0..3)]);
+        let quota = rng.random_range(0..1_000_i64);
+        if rng.random_bool(0.3) {
+            let insert = "insert into usage_imported (token_id, user_id, day, model, quota, requests, prompt_tokens, \
+                          completion_tokens) values ($1, $2, '2025-12-05'::date + $3, $4, $5, 3, 4, 9223372036854775807) \
+                          on conflict do nothing";
+            let insert = sqlx::query(insert).bind(token).bind(user.id).bind(days).bind(model).bind(quota);
             insert.execute(&app.pool).await.unwrap();
+            continue;
         }
+        // As a batch writes it. A charge may be made some hours from its day, and without a gateway.
+        let gateway = [None, Some(two[0]), Some(two[1])][rng.random_range(0..3)];
+        let charge = "with charged as ( \
+                        insert into charges (at, gateway_id, token_id, user_id, day, model, quota, shortfall, prompt_tokens, \
+                          completion_tokens) \
+                        select extract(epoch from '2025-12-05'::date + $3)::bigint + $7, $6, $1, $2, '2025-12-05'::date + $3, \
+                          $4, $5, 0, 4, 5 \
+                        returning *) \
+                      insert into usage_daily as d (token_id, user_id, day, model, quota, requests, prompt_tokens, \
+                        completion_tokens) \
+                      select token_id, user_id, day, model, quota, 1, 4, 5 from charged \
+                      on conflict (token_id, day, model) do update set quota = d.quota + excluded.quota, \
+                        requests = d.requests + 1, prompt_tokens = d.prompt_tokens + 4, completion_tokens = d.completion_tokens + 5";
+        let charge = sqlx::query(charge).bind(token).bind(user.id).bind(days).bind(model).bind(quota).bind(gateway);
+        let charge = charge.bind(rng.random_range(-10 * HOUR..DAY + 10 * HOUR));
+        charge.execute(&app.pool).await.unwrap();
     }
     let last_days =
         "update users u set period_day = coalesce((select max(day) from usage_daily where user_id = u.id), period_day)";
@@ -118,13 +137,33 @@ async fn reports_have_the_same_numbers_before_and_after_days_are_added_up(pool: 
         assert_the_sums_are_right(&app.pool).await;
         assert_eq!(reports(ana, &admin).await, expected, "{until}");
     }
+    // They stay when charges are deleted for their age, also by gateway. What was deleted before is of no gateway.
+    let by_gateway = async || admin.get("/api/admin/usage?from=2025-12-05&to=2026-03-09&group_by=gateway").await.ok();
+    let (before, deleted) = (by_gateway().await, sqlx::query("delete from charges").execute(&app.pool).await.unwrap());
+    assert!(deleted.rows_affected() > 200);
+    let names: Vec<_> = before["rows"].as_array().unwrap().iter().map(|row| row["gateway_name"].clone()).collect();
+    assert!(names.contains(&json!("one")) && names.contains(&json!("two")) && names.contains(&json!("")), "{names:?}");
+    assert_eq!(by_gateway().await, before);
+    let mut tx = app.pool.begin().await.unwrap();
+    usage_rollup::reopen_days(&mut tx, Day::parse("2025-12-05").unwrap()).await.unwrap();
+    tx.commit().await.unwrap();
+    finish(&app.pool, &jobs, START, "2026-03-10").await;
+    assert_the_sums_are_right(&app.pool).await;
+    let without = by_gateway().await;
+    assert_eq!(without["total"], before["total"]);
+    assert_eq!(without["rows"].as_array().unwrap().len(), 1);
+    assert_eq!((&without["rows"][0]["gateway_id"], &without["rows"][0]["gateway_name"]), (&Value::Null, &json!("")));
     // And reports do read them.
     for table in ["usage_by_model", "usage_by_month"] {
         let done = sqlx::query(sqlx::AssertSqlSafe(format!("delete from {table}"))).execute(&app.pool).await.unwrap();
         assert!(done.rows_affected() > 0, "{table}");
     }
     let without = reports(ana, &admin).await;
-    assert_eq!(without.iter().zip(&expected).filter(|(without, with)| without == with).count(), 12, "by token within a month, or by day");
+    assert_eq!(
+        without.iter().zip(&expected).filter(|(without, with)| without == with).count(),
+        12,
+        "by token within a month, or by day"
+    );
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]

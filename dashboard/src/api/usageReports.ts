@@ -11,8 +11,8 @@ export type ReportRow = components['schemas']['ReportRowBody'];
 /** Whose tokens: those of the signed-in user, or those of everyone, for administrators. */
 export type UsageScope = 'own' | 'everyone';
 
-/** What usage is split by. Only everyone's has users. */
-export type UsageSplit = 'model' | 'token' | 'user';
+/** What usage is split by. Only everyone's has users and gateways. */
+export type UsageSplit = 'model' | 'token' | 'user' | 'gateway';
 
 export interface UsageOptions {
   scope?: UsageScope;
@@ -55,7 +55,7 @@ function keyOf({ scope, ...options }: UsageOptions, ...rest: string[]) {
   return [...place, options, ...rest];
 }
 
-/** Usage by day, or by user, token or model with the highest spend first. */
+/** Usage by day, or by user, token, model or gateway with the highest spend first. */
 export function useUsageReport({ groupBy, ...options }: Options) {
   return useQuery({
     queryKey: keyOf(options, groupBy),

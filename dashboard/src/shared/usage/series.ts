@@ -1,11 +1,11 @@
 import type { Report, ReportRow, SplitReport } from '../../api/usageReports';
 
-/** How many models, keys or users have a colour of their own. The others share one. */
+/** How many models, keys, users or gateways have a colour of their own. The others share one. */
 export const MAX_SERIES = 5;
 
 const OTHER_COLOR = 'var(--km-series-other)';
 
-/** The spend of a model, key or user, or of all others, by day. */
+/** The spend of a model, key, user or gateway, or of all others, by day. */
 export interface Series {
   key: string;
   /** Absent for all others. */
@@ -20,7 +20,7 @@ export interface NamedSeries extends Series {
   name: string;
 }
 
-/** The models, keys or users with the highest spend, and the others together if there are any. One alone is none. */
+/** The models, keys, users or gateways with the highest spend, and the others together if there are any. One alone is none. */
 export function seriesOf({ days, ranking, both }: SplitReport): Series[] {
   if (!both || ranking.rows.length < 2) return [];
   const indexes = new Map(days.rows.map(({ date }, index) => [date, index]));
@@ -53,7 +53,7 @@ function rest({ rows, total }: Report, top: Series[]): Series {
   };
 }
 
-/** Identifies a model, key or user. */
-export function rowKey({ user_id, token_id, model }: ReportRow): string {
-  return `${user_id ?? ''} ${token_id ?? ''} ${model ?? ''}`;
+/** Identifies a model, key, user or gateway. */
+export function rowKey({ user_id, token_id, gateway_id, model }: ReportRow): string {
+  return `${user_id ?? ''} ${token_id ?? ''} ${gateway_id ?? ''} ${model ?? ''}`;
 }

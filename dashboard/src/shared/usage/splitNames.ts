@@ -3,15 +3,17 @@ import { texts } from '../../texts';
 
 const words = texts.usage;
 
-/** The name of a model, key or user; a key of everyone is named with its owner. Absent rows are all others. */
+/** The name of a model, key, user or gateway; a key of everyone is named with its owner. Absent rows are all others. */
 export function rowName(row: ReportRow | undefined, split: UsageSplit, scope: UsageScope): string {
   if (!row) return words.other;
-  const { model, token_name, username } = row;
+  const { model, token_name, username, gateway_id, gateway_name } = row;
   switch (split) {
     case 'model':
       return model || words.noModel;
     case 'user':
       return username ?? '';
+    case 'gateway':
+      return gateway_name || (gateway_id == null ? words.noGateway : words.removedGateway(gateway_id));
     case 'token':
       return scope === 'everyone' ? `${token_name} · ${username}` : (token_name ?? '');
   }

@@ -21,7 +21,7 @@ import { UserSelect } from '../shared/UserSelect';
 import { keyAndOwner } from './keyAndOwner';
 
 const words = texts.adminUsage;
-const splitsOfUser: UsageSplit[] = ['model', 'token'];
+const splitsOfUser: UsageSplit[] = ['model', 'token', 'gateway'];
 const splitsOfAll: UsageSplit[] = [...splitsOfUser, 'user'];
 
 /** The usage of all users, or of one of them. */
@@ -41,7 +41,8 @@ export default function AllUsagePage() {
 function nameOf(row: ReportRow) {
   if (row.token_id != null) return keyAndOwner(row);
   if (row.user_id != null) return <UserLink id={row.user_id} name={row.username} fw={600} />;
-  return <Name>{rowName(row, 'model', 'everyone')}</Name>;
+  const split = row.gateway_id === undefined ? 'model' : 'gateway';
+  return <Name>{rowName(row, split, 'everyone')}</Name>;
 }
 
 function AllUsage({ timeZone }: { timeZone: string }) {

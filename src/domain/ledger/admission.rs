@@ -11,7 +11,7 @@ use crate::domain::token_policy::TokenPolicy;
 use crate::domain::user::UserStatus;
 
 /// What a request wants to use a token for. Omitted fields are not checked: the gateway is trusted to send what it knows.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestContext {
     /// The model requested.
     pub model: Option<String>,
@@ -146,5 +146,34 @@ pub fn admit(
             Ok(Admitted { accounts: accounts.hold(quota)?, rate_counters })
         }
         Purpose::Extend(quota) => Ok(Admitted { accounts: accounts.hold(quota)?, rate_counters }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_stored_with_what_it_was_for_and_checked_again_by_it() {
+        let context = |model: &str, ip: ClientAddress| RequestContext {
+            model: Some(model.to_owned()).filter(|model| !model.is_empty()),
+            ip,
+        };
+        let ip = "192.0.2.7".parse().unwrap();
+        let known = context("o1", ClientAddress::Known(ip));
+        let stored = known.details("id".to_owned(), ClientAddresses::Full);
+        let expected = RequestDetails {
+            model: "o1".to_owned(),
+            request_id: Some("id".to_owned()),
+            ip: ClientAddresses::Full.stored(ip),
+        };
+        assert_eq!((&stored, stored.context()), (&expected, known.clone()));
+        // Of a network, no address is known that could be checked.
+        let without_address = context("o1", ClientAddress::NotSent);
+        for addresses in [ClientAddresses::Networks, ClientAddresses::None] {
+            assert_eq!(known.details("id".to_owned(), addresses).context(), without_address);
+        }
+        let nothing = context("", ClientAddress::NotSent);
+        assert_eq!(nothing.details("id".to_owned(), ClientAddresses::Full).context(), nothing);
     }
 }

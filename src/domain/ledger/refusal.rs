@@ -206,6 +206,23 @@ mod tests {
     const NEVER: PeriodExceeded = PeriodExceeded { retry_after: None, ..EXCEEDED };
 
     #[test]
+    fn a_key_or_an_account_that_is_stopped_alarms_and_a_mistake_of_a_request_does_not() {
+        let alarming: Vec<_> = RefusalReason::ALL.iter().filter(|reason| reason.is_alarming()).collect();
+        let stopped = [
+            TokenDisabled,
+            TokenExpired,
+            UserDisabled,
+            GroupNotAllowed,
+            TokenExhausted,
+            TokenQuotaInsufficient,
+            UserQuotaInsufficient,
+            TokenPeriodExceeded,
+            UserPeriodExceeded,
+        ];
+        assert_eq!(alarming, stopped.iter().collect::<Vec<_>>());
+    }
+
+    #[test]
     fn the_names_of_reasons_are_stable_because_clients_and_the_database_know_them() {
         let table = [
             (InvalidKey, "invalid_key"),

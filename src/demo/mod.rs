@@ -273,6 +273,7 @@ fn new_token(key: &DemoKey, end: UnixTime) -> Result<NewToken, DemoError> {
     Ok(NewToken {
         name: TokenName::parse(key.name).map_err(invalid)?,
         note: TokenNote::parse(note).map_err(invalid)?,
+        show_addresses: false,
         budget,
         period_limits: PeriodLimits::default(),
         rate_limits: RateLimits::default(),

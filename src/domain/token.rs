@@ -25,6 +25,8 @@ pub struct Token {
     pub key_foreign: bool,
     pub name: TokenName,
     pub note: TokenNote,
+    /// Whoever has the key sees the addresses of its requests.
+    pub show_addresses: bool,
     pub created_time: UnixTime,
     /// The time of the last charge; the creation time until then.
     pub accessed_time: UnixTime,
@@ -199,6 +201,7 @@ impl TokenNote {
 pub struct NewToken {
     pub name: TokenName,
     pub note: TokenNote,
+    pub show_addresses: bool,
     pub policy: TokenPolicy,
     pub budget: Budget,
     pub period_limits: PeriodLimits,
@@ -220,6 +223,7 @@ pub(super) mod tests {
             key_foreign: false,
             name: TokenName::parse("a token").unwrap(),
             note: TokenNote::default(),
+            show_addresses: false,
             created_time: UnixTime::new(0),
             accessed_time: UnixTime::new(0),
             policy: Arc::default(),

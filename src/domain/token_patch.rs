@@ -42,6 +42,7 @@ pub enum EditRefused {
 pub struct TokenPatch {
     pub name: Option<TokenName>,
     pub note: Option<TokenNote>,
+    pub show_addresses: Option<bool>,
     pub lifetime: Option<Lifetime>,
     pub remain_quota: Option<QuotaChange>,
     pub unlimited_quota: Option<bool>,
@@ -73,6 +74,7 @@ impl Token {
         Ok(Self {
             name: patch.name.unwrap_or(self.name),
             note: patch.note.unwrap_or(self.note),
+            show_addresses: patch.show_addresses.unwrap_or(self.show_addresses),
             policy: Arc::new(TokenPolicy {
                 lifetime: patch.lifetime.unwrap_or(policy.lifetime),
                 model_limits_enabled: patch.model_limits_enabled.unwrap_or(policy.model_limits_enabled),
@@ -104,6 +106,7 @@ impl Token {
             key_foreign: _,
             name,
             note,
+            show_addresses,
             created_time: _,
             accessed_time: _,
             policy,
@@ -125,6 +128,7 @@ impl Token {
         let mut changes = FieldChanges::default();
         changes.value("name", (&old.name, name), |name| name.as_str().to_owned());
         changes.value("note", (&old.note, note), |note| note.as_str().to_owned());
+        changes.value("show_addresses", (&old.show_addresses, show_addresses), bool::to_string);
         changes.value("expired_time", (&old_policy.lifetime, lifetime), |time| time.expired_time().to_string());
         let remain = (&old.account.budget.remain(), &budget.remain());
         changes.value("remain_quota", remain, |remain| remain.get().to_string());
@@ -231,6 +235,7 @@ mod tests {
         let patch = TokenPatch {
             name: Some(TokenName::parse("another").unwrap()),
             note: Some(TokenNote::parse("a note").unwrap()),
+            show_addresses: Some(true),
             lifetime: Some(Lifetime::Until(UnixTime::new(9))),
             remain_quota: Some(QuotaChange::Set(RequestedQuota::new(7))),
             unlimited_quota: Some(true),
@@ -245,6 +250,7 @@ mod tests {
         let expected = Token {
             name: TokenName::parse("another").unwrap(),
             note: TokenNote::parse("a note").unwrap(),
+            show_addresses: true,
             policy: Arc::new(TokenPolicy {
                 lifetime: Lifetime::Until(UnixTime::new(9)),
                 model_limits_enabled: true,
@@ -266,7 +272,7 @@ mod tests {
         let changes = edited.changes_since(&token());
         assert_eq!(
             changes.fields(),
-            "name,note,expired_time,remain_quota,unlimited_quota,period_limits,rate_limits,model_limits_enabled,group,\
+            "name,note,show_addresses,expired_time,remain_quota,unlimited_quota,period_limits,rate_limits,model_limits_enabled,group,\
              cross_group_retry,model_limits,allow_ips"
         );
         let text = |change: &FieldChange| {
@@ -279,6 +285,7 @@ mod tests {
         let expected = [
             ("name", "a token", "another"),
             ("note", "", "a note"),
+            ("show_addresses", "false", "true"),
             ("expired_time", "-1", "9"),
             ("remain_quota", "5", "7"),
             ("unlimited_quota", "false", "true"),

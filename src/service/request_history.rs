@@ -41,8 +41,8 @@ impl RequestHistory {
         Self { db, clock, key_holders, reports }
     }
 
-    /// The requests of the token with this key. Addresses are left out, because a key may have several users. Disabled, expired and
-    /// exhausted tokens are answered too.
+    /// The requests of the token with this key, with addresses if its owner allows that: a key may have several users. Disabled,
+    /// expired and exhausted tokens are answered too.
     ///
     /// # Errors
     /// No live token has this key (counted against `ip`); its owner is disabled; too many requests; too many reports at once.
@@ -62,8 +62,10 @@ impl RequestHistory {
         let (db, scope, now) = (self.db.clone(), ReportScope::Token(token.id), self.clock.now());
         let page = async move { Ok(read(&mut *db.acquire().await?, scope, &filter, place, now).await?) };
         let mut page = self.reports.run::<_, UsageReportsError>(token.user_id, page).await?;
-        for request in &mut page.requests {
-            request.ip = None;
+        if !token.show_addresses {
+            for request in &mut page.requests {
+                request.ip = None;
+            }
         }
         Ok(page)
     }

@@ -188,6 +188,14 @@ async fn the_holder_of_a_key_sees_its_requests_without_addresses(pool: PgPool) {
     ];
     assert_eq!(fields(&rows, &["/token_id", "/outcome", "/refusal/reason", "/ip"]), expected);
     assert_eq!(listed(&app, &ana, REQUESTS).await[0]["ip"], "192.0.2.7");
+    // Unless the owner allows it.
+    for shown in [true, false] {
+        ana.put("/api/token/", json!({ "id": one, "show_addresses": shown })).await.ok();
+        let ip = if shown { json!("192.0.2.7") } else { Value::Null };
+        for request in listed(&app, &holder, OF_KEY).await {
+            assert_eq!(request["ip"], ip, "{request}");
+        }
+    }
     assert_eq!(listed(&app, &holder, &format!("{OF_KEY}?outcome=charged&size=1")).await.len(), 1);
     let page = holder.get(&format!("{OF_KEY}?size=1")).await.ok();
     let next = page["next"].as_str().unwrap();

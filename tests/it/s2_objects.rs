@@ -8,7 +8,7 @@ use sqlx::PgPool;
 
 use crate::harness::{Caller, TestApp};
 
-const TOKEN: [(&str, &str); 22] = [
+const TOKEN: [(&str, &str); 23] = [
     ("id", "int"),
     ("user_id", "int"),
     ("key", "string"),
@@ -31,6 +31,7 @@ const TOKEN: [(&str, &str); 22] = [
     ("allow_ips", "string"),
     ("group", "string"),
     ("cross_group_retry", "bool"),
+    ("show_addresses", "bool"),
 ];
 
 const PAGE: [(&str, &str); 4] = [("page", "int"), ("page_size", "int"), ("total", "int"), ("items", "array")];

@@ -75,7 +75,7 @@ async fn only_the_name_is_required_and_null_means_omitted(pool: PgPool) {
     let nulls = json!({
         "name": "made", "note": null, "expired_time": null, "remain_quota": null, "unlimited_quota": null,
         "model_limits_enabled": null, "model_limits": null, "allow_ips": null, "group": null,
-        "cross_group_retry": null,
+        "cross_group_retry": null, "show_addresses": null,
     });
     for body in [json!({ "name": "made" }), nulls] {
         let (id, key) = ana.creates_with_key(body).await;
@@ -87,6 +87,7 @@ async fn only_the_name_is_required_and_null_means_omitted(pool: PgPool) {
             "used_quota": 0, "model_limits_enabled": false, "model_limits": "", "allow_ips": "", "group": "",
             "cross_group_retry": false, "period_limits": no_period_limits(), "period_usage": no_period_usage(),
             "rate_limits": no_rate_limits(), "state": "used_up",
+            "show_addresses": false,
         });
         assert_eq!(token, expected);
     }
@@ -314,6 +315,7 @@ async fn a_field_of_the_wrong_type_is_refused_by_name(pool: PgPool) {
         ("allow_ips", json!(["10.0.0.1"]), TEXT),
         ("group", json!(1), TEXT),
         ("cross_group_retry", json!("yes"), SWITCH),
+        ("show_addresses", json!(1), SWITCH),
     ];
     for (field, value, must) in table {
         let mut body = json!({ "name": "made" });

@@ -22,7 +22,7 @@ async fn create_full(ana: &Caller) -> i64 {
     ana.creates(json!({
         "name": "before", "note": "for tests", "expired_time": START + 60, "remain_quota": 500, "unlimited_quota": false,
         "model_limits_enabled": true, "model_limits": "o3,gpt-4o", "allow_ips": "10.0.0.0/8\n::1",
-        "group": "auto", "cross_group_retry": true,
+        "group": "auto", "cross_group_retry": true, "show_addresses": true,
     }))
     .await
 }
@@ -52,6 +52,8 @@ async fn each_field_changes_alone_and_the_answer_is_the_token_without_its_key(po
         ("allow_ips", json!("192.0.2.7, 2001:db8::/32"), json!("192.0.2.7\n2001:db8::/32")),
         ("allow_ips", json!(""), json!("")),
         ("cross_group_retry", json!(false), json!(false)),
+        ("show_addresses", json!(false), json!(false)),
+        ("show_addresses", json!(true), json!(true)),
         ("group", json!("default"), json!("default")),
         ("group", json!(""), json!("")),
     ];
@@ -75,7 +77,7 @@ async fn omitted_and_null_fields_are_unchanged(pool: PgPool) {
     let nulls = json!({
         "name": null, "expired_time": null, "remain_quota": null, "unlimited_quota": null,
         "model_limits_enabled": null, "model_limits": null, "allow_ips": null, "group": null,
-        "cross_group_retry": null,
+        "cross_group_retry": null, "show_addresses": null,
     });
     for body in [json!({}), nulls] {
         assert_eq!(put(&ana, id, body).await.ok(), before);

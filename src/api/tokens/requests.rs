@@ -94,6 +94,8 @@ pub struct CreateBody {
     name: Option<String>,
     /// Free text, at most 500 characters.
     note: Option<String>,
+    /// Whether whoever has the key sees the addresses of its requests (`GET /api/usage/token/requests`).
+    show_addresses: Option<bool>,
     /// Unix timestamp; -1, 0 or absent for never.
     expired_time: Option<i64>,
     /// Quota units, 0 to 500,000,000,000,000. 500,000 are one dollar.
@@ -135,6 +137,7 @@ impl CreateBody {
         Ok(NewToken {
             name,
             note,
+            show_addresses: self.show_addresses.unwrap_or(false),
             budget: RequestedQuota::new(self.remain_quota.unwrap_or(0)).budget(unlimited)?,
             period_limits: PeriodLimits::default().edited(PeriodLimitsChange::read(self.period_limits.as_deref())?),
             rate_limits: RateLimits::default().edited(RateLimitsChange::read(self.rate_limits.as_deref())?),
@@ -161,6 +164,8 @@ pub struct UpdateBody {
     name: Option<String>,
     /// Free text, at most 500 characters.
     note: Option<String>,
+    /// Whether whoever has the key sees the addresses of its requests (`GET /api/usage/token/requests`).
+    show_addresses: Option<bool>,
     /// Unix timestamp; -1 or 0 for never.
     expired_time: Option<i64>,
     /// Quota units. Overwrites what is charged meanwhile; `add_quota` does not.
@@ -236,6 +241,7 @@ impl UpdateBody {
         let patch = TokenPatch {
             name: self.name.as_deref().map(TokenName::parse).transpose()?,
             note: self.note.as_deref().map(TokenNote::parse).transpose()?,
+            show_addresses: self.show_addresses,
             lifetime: self.expired_time.map(Lifetime::from_wire).transpose()?,
             remain_quota: match (self.remain_quota, self.add_quota) {
                 (None, None) => None,

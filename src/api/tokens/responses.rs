@@ -47,6 +47,8 @@ pub struct TokenBody {
     pub name: String,
     /// Free text of the owner, at most 500 characters.
     pub note: String,
+    /// Whether whoever has the key sees the addresses of its requests.
+    pub show_addresses: bool,
     /// Unix timestamp.
     pub created_time: i64,
     /// Unix timestamp of the last charge; the creation time until then.
@@ -119,6 +121,7 @@ impl TokenBody {
             subnet: app.one_api.then(|| policy.allow_ips.as_str().replace('\n', ",")),
             name: token.name.as_str().to_owned(),
             note: token.note.as_str().to_owned(),
+            show_addresses: token.show_addresses,
         }
     }
 

@@ -24,7 +24,7 @@ use crate::domain::user::Role;
 macro_rules! select_tokens {
     ([$($tail:tt)+] $(, $bind:expr)* $(,)?) => {
         sqlx::query!(
-            "select id, user_id, key_hint, key_foreign, switched_off_by, name, note, created_time, accessed_time, expires_at, \
+            "select id, user_id, key_hint, key_foreign, switched_off_by, name, note, show_addresses, created_time, accessed_time, expires_at, \
              remain_quota, unlimited_quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, \
              week_used, month_used, requests_per_minute, tokens_per_minute, concurrency, requests_tat, tokens_tat, \
              open_reservations, model_limits_enabled, model_limits, allow_ips, group_name, cross_group_retry, version"
@@ -47,6 +47,7 @@ macro_rules! token_of {
             key_foreign: $row.key_foreign,
             name: $row.name,
             note: $row.note,
+            show_addresses: $row.show_addresses,
             created_time: $row.created_time,
             accessed_time: $row.accessed_time,
             policy: std::sync::Arc::new(crate::storage::tokens::policy_of!($row)),
@@ -219,9 +220,9 @@ pub async fn insert(
         "insert into tokens (user_id, key_digest, key_sealed, key_hint, name, name_folded, note, \
          created_time, accessed_time, expires_at, remain_quota, unlimited_quota, used_quota, \
          model_limits_enabled, model_limits, allow_ips, group_name, cross_group_retry, day_limit, week_limit, \
-         month_limit, requests_per_minute, tokens_per_minute, concurrency) \
+         month_limit, requests_per_minute, tokens_per_minute, concurrency, show_addresses) \
          values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, 0, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, \
-         $22) returning id",
+         $22, $23) returning id",
         owner as UserId,
         &key.digest as &Digest,
         key.sealed,
@@ -243,7 +244,8 @@ pub async fn insert(
         new.period_limits.month as Option<Quota>,
         new.rate_limits.requests_per_minute,
         new.rate_limits.tokens_per_minute,
-        new.rate_limits.concurrency
+        new.rate_limits.concurrency,
+        new.show_addresses
     )
     .fetch_one(conn)
     .await?;
@@ -259,7 +261,7 @@ pub async fn update(conn: &mut Conn, token: &Token, now: Micros) -> Result<(), S
          remain_quota = $8, unlimited_quota = $9, model_limits_enabled = $10, model_limits = $11, \
          allow_ips = $12, group_name = $13, cross_group_retry = $14, day_limit = $15, week_limit = $16, \
          month_limit = $17, requests_per_minute = $18, tokens_per_minute = $19, concurrency = $20, \
-         version = greatest(version + 1, $21) \
+         version = greatest(version + 1, $21), show_addresses = $22 \
          where user_id = $1 and id = $2 and deleted_time is null",
         token.user_id as UserId,
         token.id as TokenId,
@@ -281,7 +283,8 @@ pub async fn update(conn: &mut Conn, token: &Token, now: Micros) -> Result<(), S
         token.rate_limits.requests_per_minute,
         token.rate_limits.tokens_per_minute,
         token.rate_limits.concurrency,
-        now.get()
+        now.get(),
+        token.show_addresses
     )
     .execute(conn)
     .await?;

@@ -133,6 +133,11 @@ export const keys = {
       hint: 'If one group fails, the gateway tries the next.',
       changed: 'retry in other groups',
     },
+    show_addresses: {
+      label: 'Show addresses to users of the key',
+      hint: 'Whoever has the key can read its requests. With this, also from which addresses they came.',
+      changed: 'showing of addresses',
+    },
     model_limits_enabled: {
       label: 'Limit models',
       hint: 'The key works only with the models you list. gpt-4o-* means all that begin with gpt-4o-.',

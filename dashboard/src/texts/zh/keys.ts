@@ -116,6 +116,11 @@ export const keys: Texts['keys'] = {
       hint: '一个分组失败时，网关会尝试下一个。',
       changed: '跨分组重试',
     },
+    show_addresses: {
+      label: '向令牌使用者显示地址',
+      hint: '持有令牌的人可以查看它的请求。开启后，也能看到请求来自哪些地址。',
+      changed: '地址显示',
+    },
     model_limits_enabled: {
       label: '限制模型',
       hint: '此令牌只能使用列出的模型。gpt-4o-* 表示以 gpt-4o- 开头的所有模型。',

@@ -121,6 +121,7 @@ export const fields = {
     refusals: ['invalid_ips'],
     advanced: true,
   },
+  show_addresses: { ...toggle('show_addresses'), advanced: true },
   note: { ...text('note'), error: noteError, refusals: ['invalid_note'], advanced: true },
 } satisfies { [Name in TokenFieldName]: Field<unknown, TokenChanges[Name]> };
 

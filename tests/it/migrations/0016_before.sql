@@ -1,0 +1,2 @@
+-- Tokens from before their holders could be shown addresses.
+select 1;

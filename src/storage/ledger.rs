@@ -38,7 +38,7 @@ pub async fn lock_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<LockedW
     let rows = sqlx::query!(
         "select id, quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used, \
            month_used, request_count, status, group_name, \
-           (select closed_until from usage_rollup) as \"usage_closed_until!: Day\" \
+           (select closed_until from usage_rollup where id = 1) as \"usage_closed_until!: Day\" \
          from users where id = any($1) order by id for no key update",
         ids as &[UserId]
     )
@@ -52,7 +52,7 @@ pub async fn lock_free_wallets(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<Lo
     let rows = sqlx::query!(
         "select id, quota, used_quota, held, day_limit, week_limit, month_limit, period_day, day_used, week_used, \
            month_used, request_count, status, group_name, \
-           (select closed_until from usage_rollup) as \"usage_closed_until!: Day\" \
+           (select closed_until from usage_rollup where id = 1) as \"usage_closed_until!: Day\" \
          from users where id = any($1) order by id for no key update skip locked",
         ids as &[UserId]
     )

@@ -108,7 +108,7 @@ pub async fn list_of_user(
                  select null::bigint, m.* from usage_by_model m \
                  where user_id = $9 and day between $1 and $2 and day < r.rolled_until \
                  union all \
-                 select i.*, 0::bigint from usage_imported i where user_id = $9 and day between $1 and $2) u limit $10) u"],
+                 select i.*, 0::bigint from usage_imported i where user_id = $9 and day between $1 and $2) u where r.id = 1 limit $10) u"],
             user as UserId,
             most
         ),
@@ -129,7 +129,7 @@ pub async fn list_of_user(
                      select null::bigint, m.* from usage_by_model m \
                      where user_id = $9 and day between $1 and $2 and day < r.rolled_until \
                      union all \
-                     select i.*, 0::bigint from usage_imported i where user_id = $9 and day between $1 and $2) u limit $12) u"],
+                     select i.*, 0::bigint from usage_imported i where user_id = $9 and day between $1 and $2) u where r.id = 1 limit $12) u"],
                 user as UserId,
                 from as UnixTime,
                 to as UnixTime,
@@ -142,7 +142,7 @@ pub async fn list_of_user(
             grouping,
             ["(select u.* from ( \
                  select greatest($9, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
-                 from usage_rollup offset 0) r cross join lateral ( \
+                 from usage_rollup where id = 1 offset 0) r cross join lateral ( \
                  select d.*, 0::bigint as gateway_id from usage_daily d where user_id = $10 and day between $1 and least($2, $9 - 1) \
                  union all \
                  select m.*, 0::bigint from usage_by_month m where user_id = $10 and month >= $9 and month < r.open \
@@ -201,7 +201,7 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
                  select null::bigint, m.* from usage_by_model m \
                  where user_id <> 0 and $4 and day between $1 and $2 and day < r.rolled_until \
                  union all \
-                 select i.*, 0::bigint from usage_imported i where day between $1 and $2) u limit $9) u"],
+                 select i.*, 0::bigint from usage_imported i where day between $1 and $2) u where r.id = 1 limit $9) u"],
             most
         ),
         Detail::Gateways => {
@@ -223,7 +223,7 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
                      select null::bigint, m.* from usage_by_model m \
                      where user_id <> 0 and $4 and day between $1 and $2 and day < r.rolled_until \
                      union all \
-                     select i.*, 0::bigint from usage_imported i where day between $1 and $2) u limit $11) u"],
+                     select i.*, 0::bigint from usage_imported i where day between $1 and $2) u where r.id = 1 limit $11) u"],
                 from as UnixTime,
                 to as UnixTime,
                 most
@@ -237,7 +237,7 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
             grouping,
             ["(select u.* from ( \
                  select greatest($9, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
-                 from usage_rollup offset 0) r cross join lateral ( \
+                 from usage_rollup where id = 1 offset 0) r cross join lateral ( \
                  select d.*, 0::bigint as gateway_id from usage_daily d where day between $1 and least($2, $9 - 1) \
                  union all \
                  select m.*, 0::bigint from usage_by_month m where month >= $9 and month < r.open \

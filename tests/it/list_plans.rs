@@ -98,20 +98,50 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
 
     let day = |text: &str| Day::parse(text).unwrap();
     let span = ReportSpan { from: day("2026-01-01"), to: day("2026-01-31") };
-    let grouping = Grouping::parse(None).unwrap();
-    usage_reports::list_of_user(&mut conn, UserId::new(ana.id), span, &grouping).await.unwrap();
-    let arguments = |scope: &str| format!("'2026-01-01', '2026-01-31', true, false, false, false, 50001, {scope}");
-    let own = plan(&mut conn, "usage_reported where user_id = $8", &arguments("1, 2000001")).await;
-    assert_uses(&own, "usage_daily_by_user");
-    assert_uses(&own, "usage_imported_pkey");
-    usage_reports::list_of_token(&mut conn, TokenId::new(1), span, &grouping).await.unwrap();
-    let of_token = plan(&mut conn, "usage_reported where token_id = $8", &arguments("1")).await;
+    let arguments =
+        |more: &str| format!("'2026-01-01', '2026-01-31', 'day', false, false, false, false, 50001, {more}");
+    let (anas, token) = (UserId::new(ana.id), TokenId::new(1));
+    // What it is grouped by, a part of the statement and its own arguments, and what it has to use: of a user, and of everyone.
+    for (by, part, more, indexes) in [
+        (
+            "day",
+            "usage_daily d where user_id = $9 and day between greatest",
+            "1, 9",
+            ["usage_daily_by_user", "usage_by_model_pkey"],
+        ),
+        ("day,token", "usage_reported r where user_id = $9", "1, 9", ["usage_daily_by_user", "usage_imported_pkey"]),
+        (
+            "token",
+            "usage_by_month m where user_id = $10",
+            "'2026-02-01', 1, 9",
+            ["usage_daily_by_user", "usage_by_month_pkey"],
+        ),
+        ("gateway", "where t.user_id = $9", "1, 1, 9, 9", ["charges_rest_token_id_at_idx", "usage_by_model_pkey"]),
+    ] {
+        let grouping = Grouping::parse_everyones(Some(by)).unwrap();
+        usage_reports::list_of_user(&mut conn, anas, span, &grouping).await.unwrap();
+        let plan = plan(&mut conn, part, &arguments(more)).await;
+        indexes.iter().for_each(|index| assert_uses(&plan, index));
+    }
+    for (by, part, more, indexes) in [
+        ("day", "usage_daily d where day between greatest", "9", ["usage_daily_by_day", "usage_by_model_pkey"]),
+        ("day,token", "usage_reported r where day between", "9", ["usage_daily_by_day", "usage_imported_by_day"]),
+        (
+            "token",
+            "usage_by_month m where month >=",
+            "'2026-02-01', 9",
+            ["usage_daily_by_day", "usage_by_month_by_month"],
+        ),
+    ] {
+        let grouping = Grouping::parse_everyones(Some(by)).unwrap();
+        usage_reports::list_of_everyone(&mut conn, span, &grouping).await.unwrap();
+        let plan = plan(&mut conn, part, &arguments(more)).await;
+        indexes.iter().for_each(|index| assert_uses(&plan, index));
+    }
+    usage_reports::list_of_token(&mut conn, token, span, &Grouping::parse(None).unwrap()).await.unwrap();
+    let of_token = plan(&mut conn, "usage_reported r where token_id = $9", &arguments("1")).await;
     assert_uses(&of_token, "usage_daily_pkey");
     assert_uses(&of_token, "usage_imported_by_token");
-    usage_reports::list_of_everyone(&mut conn, span, &grouping).await.unwrap();
-    let of_everyone = plan(&mut conn, "where day between $1 and $2 limit $8", &arguments("1000001")).await;
-    assert_uses(&of_everyone, "usage_daily_by_day");
-    assert_uses(&of_everyone, "usage_imported_by_day");
 
     let parts = SpendParts::new(UnixTime::new(1), UnixTime::new(1_000_000_000), None, UnixTime::new(1_000_000_000));
     let everything = ChargeFilter::EVERYTHING;

@@ -2,8 +2,9 @@ import './theme/mantine.css';
 import '@mantine/notifications/styles.layer.css';
 import './theme/global.css';
 import { createRoot } from 'react-dom/client';
-// The texts of all languages need it. Imported here, it is in this file and not in one of its own.
+// Texts need them before the app is there. Imported here, they are in this file and not in files of their own.
 import './format/money';
+import './format/space';
 import { locale } from './format/locale';
 import { loadTexts } from './texts';
 

@@ -5,7 +5,7 @@ import { ANA, open } from '../harness/pages';
 import { expect, test } from '../harness/test';
 
 const DASHBOARD = join(import.meta.dirname, '../..');
-const MAX_BYTES = 260_000;
+const MAX_BYTES = 250_000;
 const MAX_REQUESTS = 8;
 
 const PAGES = [

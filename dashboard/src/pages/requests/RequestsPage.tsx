@@ -1,6 +1,6 @@
 import { Anchor, Group, Skeleton, Stack } from '@mantine/core';
 import { Link } from 'wouter';
-import type { KnownRequest } from '../../api/requestHistory';
+import { isKnown, type KnownRequest, type PastRequest } from '../../api/requestHistory';
 import { useStatus } from '../../api/status';
 import { useTokens } from '../../api/tokens';
 import { Name } from '../../shared/Name';
@@ -12,7 +12,7 @@ import { todayIn } from '../../shared/usage/range';
 import { useRange } from '../../shared/usage/useRange';
 import { useRequestFilters } from '../../shared/usage/useRequestFilters';
 import { texts } from '../../texts';
-import { useFixes } from './useFixes';
+import { useFixes } from '../keys/fixes/useFixes';
 
 const words = texts.usage.requestHistory;
 
@@ -41,6 +41,10 @@ function Requests({ timeZone }: { timeZone: string }) {
   const { state, range, setState } = useRange(today);
   const { filters, onFilter } = useRequestFilters();
   const { fix, form } = useFixes();
+  const fixOfRow = (row: PastRequest) =>
+    isKnown(row) &&
+    row.refusal &&
+    fix({ id: row.token_id, name: row.token_name }, { ...row.refusal, model: row.model, ip: row.ip });
   const keys = useTokens({ state: undefined, sorting: 'name' }, 0);
   return (
     <Stack gap="md">
@@ -50,7 +54,7 @@ function Requests({ timeZone }: { timeZone: string }) {
         filters={filters}
         onFilter={onFilter}
         name={keyLink}
-        fix={fix}
+        fix={fixOfRow}
       >
         <Group gap="sm" align="flex-start">
           <RangeFields today={today} state={state} onChange={setState} />

@@ -71,9 +71,16 @@ export const usage = {
     allow: (model: string) => `Allow ${model}`,
     allowAddress: 'Allow this address',
     raise: 'Raise the limit',
+    raisePeriod: {
+      day: 'Raise the daily limit',
+      week: 'Raise the weekly limit',
+      month: 'Raise the monthly limit',
+    },
     addQuota: 'Add quota',
     enable: 'Enable',
     extend: 'Extend',
+    changeGroup: 'Change the group',
+    of: (label: string, name: string) => `${label}: ${name}`,
   },
   recent: {
     word: 'Refused',

@@ -64,9 +64,12 @@ export const usage: Texts['usage'] = {
     allow: (model: string) => `允许 ${model}`,
     allowAddress: '允许此地址',
     raise: '提高限额',
+    raisePeriod: { day: '提高每日限额', week: '提高每周限额', month: '提高每月限额' },
     addQuota: '增加额度',
     enable: '启用',
     extend: '延长有效期',
+    changeGroup: '更换分组',
+    of: (label: string, name: string) => `${label}：${name}`,
   },
   recent: {
     word: '被拒绝',

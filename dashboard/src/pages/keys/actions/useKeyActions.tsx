@@ -1,17 +1,14 @@
 import { type ReactNode, type RefObject, useRef, useState } from 'react';
 import { useRevealKey } from '../../../api/tokenChanges';
-import { type Switched, useSwitchTokens } from '../../../api/tokenSwitch';
 import type { Token } from '../../../api/tokens';
-import { failureText } from '../../../format/failure';
-import { formatInteger } from '../../../format/locale';
 import { notifyFailure, notifySuccess } from '../../../shared/notify';
-import { notifyUndo } from '../../../shared/notifyUndo';
 import { texts } from '../../../texts';
 import { KeyFormDrawer } from '../form/KeyFormDrawer';
 import { DeleteKeysDialog } from './DeleteKeysDialog';
 import { DisableKeysDialog } from './DisableKeysDialog';
 import { NewKeyDialog } from './NewKeyDialog';
 import { RevealedKeyDialog } from './RevealedKeyDialog';
+import { reportRefused, useSwitchKeys } from './useSwitchKeys';
 
 export interface KeyActions {
   edit: (token: Token) => void;
@@ -42,38 +39,8 @@ export function useKeyActions(options: Options = {}): { actions: KeyActions; dia
   const [deleting, setDeleting] = useState<Token[]>();
   const [disabling, setDisabling] = useState<Token[]>();
   const [revealed, setRevealed] = useState<{ name: string; key: string }>();
-  const switchTokens = useSwitchTokens();
+  const { setSwitch, enableAgain } = useSwitchKeys();
   const reveal = useRevealKey();
-
-  // Awaited, because `mutate` runs its callbacks only for the last of several concurrent calls.
-  async function switchAll(tokens: Token[], on: boolean, report: (switched: Token[]) => void) {
-    try {
-      const result = await switchTokens.mutateAsync({ tokens, on });
-      report(result.switched);
-      reportRefused(result);
-    } catch (error) {
-      notifyFailure(error as Error);
-    }
-  }
-
-  function setSwitch(tokens: Token[], on: boolean) {
-    return switchAll(tokens, on, (switched) => {
-      const [first] = switched;
-      if (!on && first) notifyUndo(texts.keys.switched.disabled(first.name), () => enableAgain(switched));
-    });
-  }
-
-  function enableAgain(tokens: Token[]) {
-    return switchAll(tokens, true, ({ length }) => notifySuccess(texts.keys.switched.undone(length)));
-  }
-
-  function reportRefused({ switched, refused }: Switched) {
-    const [first] = refused;
-    if (!first) return;
-    const { someRefused } = texts.keys.switched;
-    const all = switched.length + refused.length;
-    notifyFailure(new Error(someRefused(formatInteger(refused.length), all, failureText(first.error))));
-  }
 
   function duplicate(token: Token) {
     duplicatedFrom.current = document.activeElement;

@@ -15,7 +15,7 @@ test('a key that a limit stops is shown as stopped, until when, and why', async 
 
   const page = await visit({ as: ada });
   const attention = page.getByRole('listitem').filter({ hasText: 'Crawler' });
-  await visible(attention.getByText('Limit reached'), attention.getByText(/^Works again in /));
+  await visible(attention.getByText('Limit reached'), attention.getByText(/Works again in /));
   await hidden(page.getByText('Nothing needs attention'));
   await page.getByRole('link', { name: 'Limit reached 1' }).click();
   expect(page.url()).toBe(`${site}/keys?state=key_limit_reached`);

@@ -1,8 +1,10 @@
+import type { Page } from '@playwright/test';
 import { violations } from '../harness/accessibility';
-import { createUser, newKey, ROOT, signedIn } from '../harness/accounts';
+import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
 import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
+import { horizontalOverflow } from '../harness/scrolling';
 import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
@@ -56,6 +58,48 @@ test('refusals of the last hour need attention if somebody has to act', async ({
   await visible(attention.getByRole('link', { name: `Website of ${ida.username}` }));
   expect(await violations(admin.locator('main'))).toEqual([]);
 });
+
+test('a key that stopped is helped from the overview', async ({ visit, root, site }) => {
+  const ida = await createUser(root, 'ida', { quota: 10_000_000 });
+  const api = await signedIn(site, ida);
+  await newKey(api, 'Empty', { remain_quota: 0 });
+  const limits = { day: 250_000, week: 2_500_000 };
+  const limited = await newKey(api, 'Limited', { remain_quota: 1_000_000, period_limits: limits });
+  const gateway = await asGateway(site, root);
+  await waitPastMidnight();
+  await done(gateway.POST('/api/gateway/charge', { body: { key: limited.key, quota: 250_000 } }));
+  const page = await visit({ as: ida });
+  await visible(page.getByText(/^Its daily limit of \$0\.50 is used up\. Works again in /));
+  expect(await violations(page.locator('main'))).toEqual([]);
+  for (const width of [320, 768, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    await eventually(() => horizontalOverflow(page)).toBe(0);
+  }
+
+  const raise = page.getByRole('button', { name: 'Raise the daily limit: Limited' });
+  await raise.click();
+  const form = page.getByRole('dialog', { name: 'Edit “Limited”' });
+  await eventually(() => focusedPath(page)).toBe('period_limits.day');
+  await page.keyboard.press('Escape');
+  await hidden(form);
+  expect(await raise.evaluate((button) => button === document.activeElement)).toBe(true);
+  await raise.click();
+  await form.getByRole('textbox', { name: 'Dollars per day' }).fill('2');
+  await form.getByRole('button', { name: 'Save changes' }).click();
+  await hidden(form, raise);
+
+  const add = page.getByRole('button', { name: 'Add quota: Empty' });
+  await add.click();
+  await eventually(() => focusedPath(page)).toBe('remain_quota');
+  await page.keyboard.type('3');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await hidden(add);
+  await visible(page.getByText('Nothing needs attention'));
+});
+
+function focusedPath(page: Page): Promise<string | null | undefined> {
+  return page.evaluate(() => document.activeElement?.getAttribute('data-path'));
+}
 
 test('a key with more quota than the wallet holds needs attention', async ({ visit, root, site }) => {
   const ida = await createUser(root, 'ida', { quota: 2_500_000 });

@@ -1,5 +1,6 @@
 import { Anchor, Group, Paper, Skeleton, Text, Title } from '@mantine/core';
 import { IconChevronRight } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Attention, Overview } from '../../api/overview';
 import classes from '../../shared/Attention.module.css';
@@ -9,16 +10,18 @@ import { AlarmingRow, QuietLine } from '../../shared/usage/RecentRefusals';
 import { splitRefusals } from '../../shared/usage/recentRefusals';
 import { useNow } from '../../shared/useNow';
 import { texts } from '../../texts';
-import { explain, explainAccount, listsOf } from './attention';
+import { useFixes } from '../keys/fixes/useFixes';
+import { explain, explainAccount, listsOf, troubleOf } from './attention';
 import page from './OverviewPage.module.css';
 
 const words = texts.overview.attention;
 const SKELETONS = ['a', 'b', 'c'];
 
-/** Keys that stopped working or soon will, and requests that were refused, with links. */
+/** Keys that stopped working or soon will, and requests that were refused, with links and what ends it. */
 export function AttentionCard({ overview }: { overview: Overview | undefined }) {
   const isStopped = overview !== undefined && overview.account_state !== 'working';
   const { alarming, quiet } = splitRefusals(overview?.refused_last_hour ?? []);
+  const { fix, form } = useFixes();
   const more = overview ? overview.attention_total - overview.attention.length : 0;
   return (
     <Paper component="section" p="lg" className={page.all} aria-busy={!overview}>
@@ -31,11 +34,23 @@ export function AttentionCard({ overview }: { overview: Overview | undefined }) 
         <ul className={classes.keys}>
           {isStopped && <StoppedAccount overview={overview} />}
           {alarming.map((refusals) => (
-            <AlarmingRow key={`${refusals.token_id} ${refusals.reason}`} refusals={refusals} scope="own" />
+            <AlarmingRow
+              key={`${refusals.token_id} ${refusals.reason}`}
+              refusals={refusals}
+              scope="own"
+              fix={
+                refusals.token_id != null &&
+                fix({ id: refusals.token_id, name: refusals.token_name ?? '' }, refusals)
+              }
+            />
           ))}
           {overview
             ? overview.attention.map((attention) => (
-                <AttentionRow key={attention.token.id} attention={attention} />
+                <AttentionRow
+                  key={attention.token.id}
+                  attention={attention}
+                  fix={fix(attention.token, troubleOf(attention))}
+                />
               ))
             : SKELETONS.map((skeleton) => (
                 <li key={skeleton} className={classes.key}>
@@ -55,15 +70,16 @@ export function AttentionCard({ overview }: { overview: Overview | undefined }) 
         </Group>
       )}
       <QuietLine quiet={quiet} scope="own" />
+      {form}
     </Paper>
   );
 }
 
-function AttentionRow({ attention }: { attention: Attention }) {
+function AttentionRow({ attention, fix }: { attention: Attention; fix: ReactNode }) {
   const { tone, word, sentence } = explain(attention, useNow());
   const { id, name } = attention.token;
   return (
-    <li>
+    <li className={classes.row}>
       <Link href={`/keys/${id}`} className={classes.key}>
         <div className={classes.words}>
           <div>
@@ -76,6 +92,7 @@ function AttentionRow({ attention }: { attention: Attention }) {
         </div>
         <IconChevronRight size={18} stroke={1.6} className={classes.arrow} />
       </Link>
+      {fix && <div className={classes.fix}>{fix}</div>}
     </li>
   );
 }

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Overview } from '../../api/overview';
-import { makeToken } from '../../test/makeToken';
-import { explain, explainAccount, listsOf } from './attention';
+import { makePeriodUsage, makeToken } from '../../test/makeToken';
+import { fixOf } from '../keys/fixes/fixOf';
+import { explain, explainAccount, listsOf, troubleOf } from './attention';
 
 const NOW = 1_800_000_000;
 const DAY = 86_400;
+
+const limitOf = (limit: number) => ({ limit, used: limit, remaining: 0, resets_at: NOW + 3 * 3600 });
+const reached = makePeriodUsage({ day: limitOf(500_000) });
+const nothing = makePeriodUsage({ week: limitOf(0) });
 
 describe('explain', () => {
   it.each([
@@ -12,14 +17,35 @@ describe('explain', () => {
     ['nearly_spent', { used_quota: 4_700_000, remain_quota: 300_000 }, 'warn', 'Only $0.60 of $10.00 left.'],
     ['exhausted', { used_quota: 50_000, remain_quota: 0 }, 'bad', 'Its quota of $0.10 is used up.'],
     ['exhausted', { used_quota: 0, remain_quota: 0 }, 'bad', 'It has no quota.'],
-    ['limit_reached', { state_until: NOW + 3 * 3600 }, 'bad', 'Works again in 3 h.'],
-    ['limit_reached', {}, 'bad', 'Its limit of a day, a week or a month lets no request pass.'],
+    [
+      'limit_reached',
+      { state_until: NOW + 3 * 3600, period_usage: reached },
+      'bad',
+      'Its daily limit of $1.00 is used up. Works again in 3 h.',
+    ],
+    ['limit_reached', { period_usage: nothing }, 'bad', 'Its weekly limit of $0.00 refuses every request.'],
+    ['limit_reached', {}, 'bad', 'One of its limits is used up.'],
     ['group_not_allowed', {}, 'bad', 'You may no longer use its group.'],
     ['expired', { expired_time: NOW - DAY }, 'warn', 'Stopped working 1 d ago.'],
     ['exceeds_wallet', { remain_quota: 300_000 }, 'warn', 'Has $0.60 left, but your wallet has less.'],
     ['from_a_newer_server', {}, 'info', 'This key needs attention.'],
   ])('explains %s', (reason, fields, tone, sentence) => {
     expect(explain({ reason, token: makeToken(fields) }, NOW)).toMatchObject({ tone, sentence });
+  });
+});
+
+describe('what the owner of a key can do', () => {
+  it.each([
+    ['expires_soon', 'Extend'],
+    ['nearly_spent', 'Add quota'],
+    ['exhausted', 'Add quota'],
+    ['limit_reached', 'Raise the daily limit'],
+    ['expired', 'Extend'],
+    ['group_not_allowed', 'Change the group'],
+    ['exceeds_wallet', undefined],
+  ])('about %s', (reason, label) => {
+    const token = makeToken({ period_usage: reached });
+    expect(fixOf(troubleOf({ reason, token }))?.label).toBe(label);
   });
 });
 

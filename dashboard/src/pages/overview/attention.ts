@@ -1,8 +1,11 @@
 import type { Attention, Overview } from '../../api/overview';
+import type { Token } from '../../api/tokens';
 import { formatUsd } from '../../format/money';
 import { formatRelative } from '../../format/time';
+import { stoppingPeriod } from '../../shared/limits/periodBar';
 import type { Tone } from '../../shared/ToneBadge';
 import { texts } from '../../texts';
+import type { Trouble } from '../keys/fixes/fixOf';
 
 interface Explanation {
   tone: Tone;
@@ -33,13 +36,7 @@ export function explain({ reason, token }: Attention, now: number): Explanation 
         sentence: token.used_quota > 0 ? exhausted.sentence(granted) : exhausted.neverHad,
       };
     case 'limit_reached':
-      return {
-        tone: 'bad',
-        word: limit_reached.word,
-        sentence: token.state_until
-          ? limit_reached.sentence(formatRelative(token.state_until, now))
-          : limit_reached.never,
-      };
+      return { tone: 'bad', word: limit_reached.word, sentence: reachedLimit(token, now) };
     case 'group_not_allowed':
       return { tone: 'bad', ...words.group_not_allowed };
     case 'expired':
@@ -49,6 +46,19 @@ export function explain({ reason, token }: Attention, now: number): Explanation 
     default:
       return { tone: 'info', ...other };
   }
+}
+
+function reachedLimit({ period_usage, state_until }: Token, now: number): string {
+  const { sentence, never, other } = texts.overview.attention.reasons.limit_reached;
+  const period = stoppingPeriod(period_usage);
+  if (!period) return other;
+  const limit = formatUsd(period_usage[period].limit);
+  return state_until ? sentence[period](limit, formatRelative(state_until, now)) : never[period](limit);
+}
+
+/** What stops the key, for what its owner can do about it. */
+export function troubleOf({ reason, token }: Attention): Trouble {
+  return { reason, period: stoppingPeriod(token.period_usage) };
 }
 
 /** The lists in which keys that need attention are found: the server filters by status. All keys if no list has any. */

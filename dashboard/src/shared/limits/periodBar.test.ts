@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makePeriodUsage } from '../../test/makeToken';
-import { limitedPeriods, periodBarTexts, tightestPeriod } from './periodBar';
+import { limitedPeriods, periodBarTexts, stoppingPeriod, tightestPeriod } from './periodBar';
 
 const NOW = 1_800_000_000;
 const HOUR = 3600;
@@ -63,5 +63,18 @@ describe('the periods of a bar', () => {
     expect(limitedPeriods(usage)).toEqual(['day', 'month']);
     expect(tightestPeriod(usage)).toBe('month');
     expect(tightestPeriod({ ...usage, day: usageOf(0, 0) })).toBe('day');
+  });
+});
+
+describe('the limit that stops a key', () => {
+  const later = NOW + 9 * HOUR;
+  it.each([
+    ['the one that resets last', { day: usageOf(10, 10), week: usageOf(10, 10, 0, later) }, 'week'],
+    ['a limit of 0', { day: usageOf(0, 0), week: usageOf(10, 10, 0, later) }, 'day'],
+    ['one that is used up', { day: usageOf(10, 10), week: usageOf(10, 9, 1, later) }, 'day'],
+    ['else the one of which most is used', { day: usageOf(10, 1), month: usageOf(10, 9) }, 'month'],
+    ['none without limits', {}, undefined],
+  ] as const)('is %s', (_, usage, period) => {
+    expect(stoppingPeriod(makePeriodUsage(usage))).toBe(period);
   });
 });

@@ -34,6 +34,17 @@ export function tightestPeriod(usage: PeriodUsage): Period | undefined {
   );
 }
 
+/** The limit that refuses requests longest. If none is used up, the one of which most is used. */
+export function stoppingPeriod(usage: PeriodUsage): Period | undefined {
+  // A limit of 0 admits nothing after it resets either.
+  const end = (period: Period) =>
+    usage[period].limit === 0 ? Number.POSITIVE_INFINITY : usage[period].resets_at;
+  const [longest] = limitedPeriods(usage)
+    .filter((period) => usage[period].remaining <= 0)
+    .sort((a, b) => end(b) - end(a));
+  return longest ?? tightestPeriod(usage);
+}
+
 export function periodBarTexts(period: Period, usage: UsageOfPeriod, now: number): PeriodBarTexts {
   const { limit, used, remaining, resets_at } = usage;
   const percent = Math.floor(shareOf(usage) * 100);

@@ -1,5 +1,6 @@
 import { Anchor, Text } from '@mantine/core';
 import { IconChevronRight } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { RecentRefusals } from '../../api/overview';
 import type { UsageScope } from '../../api/usageReports';
@@ -18,15 +19,17 @@ const words = texts.usage.recent;
 interface RowProps {
   refusals: RecentRefusals;
   scope: UsageScope;
+  /** What ends the refusals. */
+  fix?: ReactNode;
 }
 
 /** Requests of a key that were refused for a reason about which somebody has to act, with a link to them. */
-export function AlarmingRow({ refusals, scope }: RowProps) {
+export function AlarmingRow({ refusals, scope, fix }: RowProps) {
   const { token_id, token_name, username, reason, requests, last } = refusals;
   const now = useNow();
   const name = token_name ?? texts.usage.refused.reasons.invalid_key;
   return (
-    <li>
+    <li className={classes.row}>
       <Link href={requestsHref(scope, { token_id, outcome: 'refused', reason })} className={classes.key}>
         <div className={classes.words}>
           <div>
@@ -39,6 +42,7 @@ export function AlarmingRow({ refusals, scope }: RowProps) {
         </div>
         <IconChevronRight size={18} stroke={1.6} className={classes.arrow} />
       </Link>
+      {fix && <div className={classes.fix}>{fix}</div>}
     </li>
   );
 }

@@ -49,8 +49,20 @@ export const overview = {
       },
       limit_reached: {
         word: 'Limit reached',
-        sentence: (when: string) => `Works again ${when}.`,
-        never: 'Its limit of a day, a week or a month lets no request pass.',
+        sentence: {
+          day: (limit: string, when: string) =>
+            `Its daily limit of ${limit} is used up. Works again ${when}.`,
+          week: (limit: string, when: string) =>
+            `Its weekly limit of ${limit} is used up. Works again ${when}.`,
+          month: (limit: string, when: string) =>
+            `Its monthly limit of ${limit} is used up. Works again ${when}.`,
+        },
+        never: {
+          day: (limit: string) => `Its daily limit of ${limit} refuses every request.`,
+          week: (limit: string) => `Its weekly limit of ${limit} refuses every request.`,
+          month: (limit: string) => `Its monthly limit of ${limit} refuses every request.`,
+        },
+        other: 'One of its limits is used up.',
       },
       exhausted: {
         word: 'Used up',

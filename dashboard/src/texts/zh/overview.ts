@@ -50,8 +50,17 @@ export const overview: Texts['overview'] = {
       },
       limit_reached: {
         word: '已达限额',
-        sentence: (when: string) => `${when}恢复可用。`,
-        never: '它的日、周或月限额不允许任何请求。',
+        sentence: {
+          day: (limit: string, when: string) => `每日限额 ${limit} 已用完，${when}恢复可用。`,
+          week: (limit: string, when: string) => `每周限额 ${limit} 已用完，${when}恢复可用。`,
+          month: (limit: string, when: string) => `每月限额 ${limit} 已用完，${when}恢复可用。`,
+        },
+        never: {
+          day: (limit: string) => `每日限额为 ${limit}，所有请求都会被拒绝。`,
+          week: (limit: string) => `每周限额为 ${limit}，所有请求都会被拒绝。`,
+          month: (limit: string) => `每月限额为 ${limit}，所有请求都会被拒绝。`,
+        },
+        other: '有一项限额已用完。',
       },
       exhausted: {
         word: '已用完',

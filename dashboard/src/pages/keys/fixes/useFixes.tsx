@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { useUser } from '../../../api/session';
 import { lockedBy } from '../../../api/tokenSwitch';
 import { type Token, useReadToken } from '../../../api/tokens';
-import { tightestPeriod } from '../../../shared/limits/periodBar';
+import { stoppingPeriod } from '../../../shared/limits/periodBar';
 import { notifyFailure } from '../../../shared/notify';
 import { texts } from '../../../texts';
 import { useSwitchKeys } from '../actions/useSwitchKeys';
@@ -61,8 +61,8 @@ export function useFixes(): { fix: (key: Key, trouble: Trouble) => ReactNode; fo
   return { fix, form };
 }
 
-/** Of several limits, the one of which most is used. */
+/** Of several limits, the one that stops the key. */
 function withPeriod(fix: Fix, { period_usage }: Token): Fix {
   if (fix.path !== ANY_PERIOD) return fix;
-  return { ...fix, path: `period_limits.${tightestPeriod(period_usage) ?? 'day'}` };
+  return { ...fix, path: `period_limits.${stoppingPeriod(period_usage) ?? 'day'}` };
 }

@@ -1,7 +1,9 @@
 import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
+import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
+import { horizontalOverflow } from '../harness/scrolling';
 import { expect, test } from '../harness/test';
 import { hidden, visible } from '../harness/visibility';
 
@@ -138,4 +140,57 @@ test('if only the top-up fails, the dialog says so and tries only that again', a
   await hidden(dialog);
   await visible(page.getByText(`${hugo.username}’s wallet now holds $11.00.`));
   expect({ attempts, approvals: approvals.length }).toEqual({ attempts: 3, approvals: 1 });
+});
+
+test('administrators end what stops the keys of others', async ({ visit, root, site }) => {
+  const greta = await createUser(root, 'greta', { quota: 250_000 });
+  const api = await signedIn(site, greta);
+  const poor = await newKey(api, 'Poor');
+  const off = await newKey(api, 'Off');
+  await done(
+    root.POST('/api/admin/tokens/{id}/status', { params: { path: { id: off.id } }, body: { status: 2 } }),
+  );
+  const limited = await createUser(root, 'linda');
+  const { key } = await newKey(await signedIn(site, limited), 'Limited');
+  const limit = { period_limits: { week: 1 } };
+  await done(root.PATCH('/api/admin/users/{id}', { params: { path: { id: limited.id } }, body: limit }));
+  const gateway = await asGateway(site, root);
+  await waitPastMidnight();
+  const charge = (of: string) => gateway.POST('/api/gateway/charge', { body: { key: of, quota: 500_000 } });
+  await Promise.all([charge(poor.key), charge(off.key), charge(key)]);
+
+  const page = await visit({ as: ROOT, path: '/admin' });
+  const attention = page.getByRole('region', { name: 'Needs attention' });
+  const topUp = attention.getByRole('button', { name: `Top up: ${greta.username}` });
+  const enable = attention.getByRole('button', { name: 'Enable: Off' });
+  const raise = attention.getByRole('button', { name: `Raise the limit: ${limited.username}` });
+  await eventually(async () => {
+    await page.goto('/admin');
+    await visible(page.getByRole('region', { name: 'Server' }).getByText('Ready', { exact: true }));
+    return (await topUp.count()) + (await enable.count()) + (await raise.count());
+  }).toBe(3);
+  expect(await violations(page.locator('main'))).toEqual([]);
+  for (const width of [320, 768, 1024, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await eventually(() => horizontalOverflow(page)).toBe(0);
+  }
+
+  await enable.click();
+  await visible(page.getByText('Enabled 1 key again.'));
+
+  await topUp.click();
+  const wallet = page.getByRole('dialog', { name: `${greta.username}’s wallet` });
+  await wallet.getByRole('textbox', { name: 'Amount' }).fill('5');
+  await wallet.getByRole('button', { name: 'Change wallet' }).click();
+  await hidden(wallet);
+  expect(await topUp.evaluate((button) => button === document.activeElement)).toBe(true);
+
+  await raise.click();
+  const account = page.getByRole('dialog', { name: limited.username });
+  await visible(account);
+  await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('data-path'))).toBe(
+    'period_limits.week',
+  );
+  await page.keyboard.press('Escape');
+  await hidden(account);
 });

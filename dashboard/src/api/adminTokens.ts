@@ -1,6 +1,7 @@
 import {
   keepPreviousData,
   type QueryClient,
+  queryOptions,
   useMutation,
   useQuery,
   useQueryClient,
@@ -53,12 +54,23 @@ export function useAllTokens(search: AnyTokenSearch, page: number, enabled = tru
   });
 }
 
+const oneToken = (id: number) =>
+  queryOptions({
+    queryKey: oneKey(id),
+    queryFn: ({ signal }) => call(api.GET('/api/admin/tokens/{id}', { params: { path: { id } }, signal })),
+  });
+
+/** Reads a token of any user as it is now, without its key. */
+export function useReadAnyToken() {
+  const client = useQueryClient();
+  return (id: number) => client.fetchQuery({ ...oneToken(id), staleTime: 0 });
+}
+
 /** One token of any user, without its key. */
 export function useAnyToken(id: number) {
   const client = useQueryClient();
   return useQuery({
-    queryKey: oneKey(id),
-    queryFn: ({ signal }) => call(api.GET('/api/admin/tokens/{id}', { params: { path: { id } }, signal })),
+    ...oneToken(id),
     placeholderData: listedToken(client, id),
   });
 }

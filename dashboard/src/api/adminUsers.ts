@@ -1,4 +1,4 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { auditKey } from './adminAudit';
 import { api, call } from './client';
 import { pageParams } from './page';
@@ -68,14 +68,21 @@ export function useSmallestWallets() {
   });
 }
 
+const oneAccount = (id: number) =>
+  queryOptions({
+    queryKey: [...usersKey, 'one', id],
+    queryFn: ({ signal }) => call(api.GET('/api/admin/users/{id}', { params: { path: { id } }, signal })),
+  });
+
 /** One account. Sends nothing without an ID. */
 export function useAccount(id: number | undefined) {
-  return useQuery({
-    queryKey: [...usersKey, 'one', id],
-    queryFn: ({ signal }) =>
-      call(api.GET('/api/admin/users/{id}', { params: { path: { id: id ?? 0 } }, signal })),
-    enabled: id !== undefined,
-  });
+  return useQuery({ ...oneAccount(id ?? 0), enabled: id !== undefined });
+}
+
+/** Reads an account as it is now. */
+export function useReadAccount() {
+  const client = useQueryClient();
+  return (id: number) => client.fetchQuery({ ...oneAccount(id), staleTime: 0 });
 }
 
 function useRefresh() {

@@ -31,7 +31,7 @@ export function AttentionCard({ overview }: { overview: Overview | undefined }) 
       {overview?.attention_total === 0 && alarming.length === 0 && !isStopped ? (
         <NothingToDo hint={words.noneHint} />
       ) : (
-        <ul className={classes.keys}>
+        <ul className={`${classes.keys} ${classes.columns}`}>
           {isStopped && <StoppedAccount overview={overview} />}
           {alarming.map((refusals) => (
             <AlarmingRow

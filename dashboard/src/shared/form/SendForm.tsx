@@ -1,8 +1,9 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { type ReactNode, useContext } from 'react';
+import { type ReactNode, useContext, useLayoutEffect, useRef } from 'react';
 import { texts } from '../../texts';
 import { FailureMessage } from '../FailureMessage';
 import { DiscardContext } from './discard';
+import { markFirst } from './markFirst';
 import type { useSendForm } from './useSendForm';
 
 interface Props {
@@ -12,6 +13,8 @@ interface Props {
   submitLabel: string;
   dangerous?: boolean;
   disabled?: boolean;
+  /** The path of the input that gets the focus. Without it, the dialog of the form chooses. */
+  startsAt?: string;
   /** The browser refuses to submit while a required field is empty. */
   withBrowserChecks?: boolean;
   /** In a dialog, which gets the button Cancel. A `FormModal` asks first. */
@@ -19,7 +22,9 @@ interface Props {
 }
 
 /** A form: fields, error message and buttons. */
-export function SendForm({ sending, children, submitLabel, dangerous, disabled, ...props }: Props) {
+export function SendForm({ sending, children, submitLabel, dangerous, disabled, startsAt, ...props }: Props) {
+  const ref = useRef<HTMLFormElement>(null);
+  useLayoutEffect(() => markFirst(ref.current, startsAt), [startsAt]);
   const { onSubmit, isPending, failure } = sending;
   const cancel = useContext(DiscardContext)?.requestClose ?? props.onCancel;
   const submit = (
@@ -28,7 +33,7 @@ export function SendForm({ sending, children, submitLabel, dangerous, disabled, 
     </Button>
   );
   return (
-    <form onSubmit={onSubmit} noValidate={!props.withBrowserChecks}>
+    <form ref={ref} onSubmit={onSubmit} noValidate={!props.withBrowserChecks}>
       <Stack>
         {children}
         {failure && (

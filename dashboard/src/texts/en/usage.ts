@@ -79,6 +79,8 @@ export const usage = {
     addQuota: 'Add quota',
     enable: 'Enable',
     extend: 'Extend',
+    enableAccount: 'Enable the account',
+    topUp: 'Top up',
     changeGroup: 'Change the group',
     of: (label: string, name: string) => `${label}: ${name}`,
   },

@@ -68,6 +68,8 @@ export const usage: Texts['usage'] = {
     addQuota: '增加额度',
     enable: '启用',
     extend: '延长有效期',
+    enableAccount: '启用账户',
+    topUp: '充值',
     changeGroup: '更换分组',
     of: (label: string, name: string) => `${label}：${name}`,
   },

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { useEveryonesOverview } from '../../../api/adminOverview';
+import attention from '../../../shared/Attention.module.css';
 import { NothingToDo } from '../../../shared/NothingToDo';
 import { StateName } from '../../../shared/StateBadge';
 import { StateCounts } from '../../../shared/StateCounts';
@@ -11,51 +12,57 @@ import { texts } from '../../../texts';
 import { listHref } from '../shared/listQuery';
 import { Block } from './Block';
 import classes from './HomePage.module.css';
+import { useReliefs } from './useReliefs';
 
 const words = texts.adminHome.attention;
 
-/** Refusals of the last hour and stopped keys of everyone. */
+/** Refusals of the last hour with what ends them, and stopped keys of everyone. */
 export function AttentionBlock() {
   const { data, error, refetch } = useEveryonesOverview();
+  const { relief, forms } = useReliefs();
   return (
-    <Block
-      title={texts.overview.attention.title}
-      data={data}
-      error={error}
-      onRetry={refetch}
-      className={classes.wide}
-    >
-      {({ states, refused_last_hour }) => {
-        const { alarming, quiet } = splitRefusals(refused_last_hour);
-        const stopped = stoppedStates(states);
-        return (
-          <>
-            {alarming.length === 0 && stopped.length === 0 ? (
-              <NothingToDo hint={words.noneHint} />
-            ) : (
-              <ul className={classes.rows}>
-                {alarming.map((refusals) => (
-                  <AlarmingRow
-                    key={`${refusals.token_id} ${refusals.reason}`}
-                    refusals={refusals}
-                    scope="everyone"
-                  />
-                ))}
-                {stopped.map(([state, keys]) => (
-                  <li key={state}>
-                    <Link href={listHref('/admin/tokens', { state })} className={classes.row}>
-                      <span className={classes.name}>{words.stopped(keys)}</span>
-                      <StateName state={state} />
-                    </Link>
-                  </li>
-                ))}
-              </ul>
-            )}
-            <QuietLine quiet={quiet} scope="everyone" />
-          </>
-        );
-      }}
-    </Block>
+    <>
+      <Block
+        title={texts.overview.attention.title}
+        data={data}
+        error={error}
+        onRetry={refetch}
+        className={classes.wide}
+      >
+        {({ states, refused_last_hour }) => {
+          const { alarming, quiet } = splitRefusals(refused_last_hour);
+          const stopped = stoppedStates(states);
+          return (
+            <>
+              {alarming.length === 0 && stopped.length === 0 ? (
+                <NothingToDo hint={words.noneHint} />
+              ) : (
+                <ul className={`${classes.rows} ${attention.columns}`}>
+                  {alarming.map((refusals) => (
+                    <AlarmingRow
+                      key={`${refusals.token_id} ${refusals.reason}`}
+                      refusals={refusals}
+                      scope="everyone"
+                      fix={relief(refusals)}
+                    />
+                  ))}
+                  {stopped.map(([state, keys]) => (
+                    <li key={state}>
+                      <Link href={listHref('/admin/tokens', { state })} className={classes.row}>
+                        <span className={classes.name}>{words.stopped(keys)}</span>
+                        <StateName state={state} />
+                      </Link>
+                    </li>
+                  ))}
+                </ul>
+              )}
+              <QuietLine quiet={quiet} scope="everyone" />
+            </>
+          );
+        }}
+      </Block>
+      {forms}
+    </>
   );
 }
 

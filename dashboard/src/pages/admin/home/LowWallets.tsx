@@ -1,6 +1,8 @@
 import { Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useSmallestWallets } from '../../../api/adminUsers';
+import { useUser } from '../../../api/session';
 import { useStatus } from '../../../api/status';
 import { useUsageReport } from '../../../api/usageReports';
 import { formatUsd } from '../../../format/money';
@@ -8,18 +10,23 @@ import { Money } from '../../../shared/Money';
 import { ToneBadge } from '../../../shared/ToneBadge';
 import { texts } from '../../../texts';
 import { userHref } from '../shared/links';
+import { mayManage } from '../users/permissions';
 import { Block, NoRows } from './Block';
 import classes from './HomePage.module.css';
 import { isEmpty, type LowWallet, lowWallets } from './lowWallets';
+import { useReliefs } from './useReliefs';
 
 const words = texts.adminHome.wallets;
 const ROWS = 5;
 
 /** Users who cannot spend, or soon cannot. Only the smallest wallets are loaded. */
 export function LowWallets() {
+  const admin = useUser();
   const status = useStatus();
   const users = useSmallestWallets();
   const spend = useUsageReport({ scope: 'everyone', groupBy: 'user' });
+
+  const { topUp, forms } = useReliefs();
 
   const lowDays = status.data?.low_wallet_days ?? 0;
 
@@ -30,34 +37,41 @@ export function LowWallets() {
   }
 
   return (
-    <Block
-      title={words.title}
-      href="/admin/users?sort=lowest_wallet"
-      linkLabel={words.all}
-      data={status.data && users.data && spend.data && lowWallets(users.data, spend.data, lowDays)}
-      error={users.error ?? spend.error ?? status.error}
-      onRetry={retry}
-      className={classes.half}
-    >
-      {(wallets) =>
-        wallets.length === 0 ? (
-          <NoRows>{words.empty(lowDays)}</NoRows>
-        ) : (
-          <ul className={classes.rows}>
-            {wallets.slice(0, ROWS).map((wallet) => (
-              <WalletRow key={wallet.user.id} {...wallet} />
-            ))}
-          </ul>
-        )
-      }
-    </Block>
+    <>
+      <Block
+        title={words.title}
+        href="/admin/users?sort=lowest_wallet"
+        linkLabel={words.all}
+        data={status.data && users.data && spend.data && lowWallets(users.data, spend.data, lowDays)}
+        error={users.error ?? spend.error ?? status.error}
+        onRetry={retry}
+        className={classes.half}
+      >
+        {(wallets) =>
+          wallets.length === 0 ? (
+            <NoRows>{words.empty(lowDays)}</NoRows>
+          ) : (
+            <ul className={classes.rows}>
+              {wallets.slice(0, ROWS).map((wallet) => (
+                <WalletRow
+                  key={wallet.user.id}
+                  {...wallet}
+                  relief={mayManage(admin, wallet.user) && topUp(wallet.user)}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Block>
+      {forms}
+    </>
   );
 }
 
-function WalletRow({ user, days, perDay }: LowWallet) {
+function WalletRow({ user, days, perDay, relief }: LowWallet & { relief: ReactNode }) {
   const empty = isEmpty(user);
   return (
-    <li>
+    <li className={classes.relieved}>
       <Link href={userHref(user.id)} className={`${classes.row} ${classes.wallet}`}>
         <div className={classes.words}>
           <div className={classes.name}>{user.username}</div>
@@ -75,6 +89,7 @@ function WalletRow({ user, days, perDay }: LowWallet) {
         </div>
         {empty && <ToneBadge tone="bad">{words.emptyBadge}</ToneBadge>}
       </Link>
+      {relief}
     </li>
   );
 }

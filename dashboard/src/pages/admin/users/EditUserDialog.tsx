@@ -1,7 +1,7 @@
 import { Fieldset, Stack } from '@mantine/core';
 import { useEditUser } from '../../../api/adminUsers';
 import { periods } from '../../../api/limits';
-import { type User, useUser } from '../../../api/session';
+import { useUser } from '../../../api/session';
 import { FormModal } from '../../../shared/form/FormModal';
 import { SendForm } from '../../../shared/form/SendForm';
 import { useSendForm } from '../../../shared/form/useSendForm';
@@ -16,15 +16,21 @@ import { limitError, type UserForm, userFormOf, userPatchOf, userRefusals } from
 
 const words = texts.adminUsers.editDialog;
 
-export function EditUserDialog({ user, opened, onClose }: UserDialogProps) {
+interface Props extends UserDialogProps {
+  /** The path of the input that gets the focus. */
+  startsAt?: string;
+}
+
+export function EditUserDialog({ opened, ...props }: Props) {
+  const { user, onClose } = props;
   return (
     <FormModal opened={opened} onClose={onClose} title={words.title(user.username)} size="lg">
-      <EditUserForm user={user} onClose={onClose} />
+      <EditUserForm {...props} />
     </FormModal>
   );
 }
 
-function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
+function EditUserForm({ user, startsAt, onClose }: Omit<Props, 'opened'>) {
   const admin = useUser();
   const edit = useEditUser();
   const { form, ...sending } = useSendForm({
@@ -55,7 +61,7 @@ function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
   }
 
   return (
-    <SendForm sending={sending} submitLabel={texts.common.save} onCancel={onClose}>
+    <SendForm sending={sending} submitLabel={texts.common.save} startsAt={startsAt} onCancel={onClose}>
       <UserFields user={user} form={form} roles={mayLockOut(admin, user) ? assignableRoles(admin) : []} />
       <Fieldset legend={texts.adminUsers.fields.periodLimits}>
         <Stack gap="sm">

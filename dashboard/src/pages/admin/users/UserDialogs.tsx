@@ -17,17 +17,19 @@ export interface UserDialogProps {
 interface Props {
   dialog: UserDialog | undefined;
   user: User;
+  /** The path of the input of `edit` that gets the focus. */
+  startsAt?: string;
   focusAfterDelete?: RefObject<HTMLElement | null>;
   onDeleted?: () => void;
   onClose: () => void;
 }
 
 /** The dialogs of one account. At most one is open. */
-export function UserDialogs({ dialog, user, focusAfterDelete, onDeleted, onClose }: Props) {
+export function UserDialogs({ dialog, user, startsAt, focusAfterDelete, onDeleted, onClose }: Props) {
   const propsOf = (name: UserDialog) => ({ user, opened: dialog === name, onClose });
   return (
     <>
-      <EditUserDialog {...propsOf('edit')} />
+      <EditUserDialog {...propsOf('edit')} startsAt={startsAt} />
       <WalletDialog {...propsOf('wallet')} />
       <PasswordDialog {...propsOf('password')} />
       <DisableUserDialog {...propsOf('disable')} />

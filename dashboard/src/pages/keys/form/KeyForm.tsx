@@ -4,6 +4,7 @@ import type { TokenFieldName } from '../../../api/tokenChanges';
 import type { Token } from '../../../api/tokens';
 import { FailureMessage } from '../../../shared/FailureMessage';
 import { DiscardContext } from '../../../shared/form/discard';
+import { markFirst } from '../../../shared/form/markFirst';
 import { useSendForm } from '../../../shared/form/useSendForm';
 import { texts } from '../../../texts';
 import { Advanced } from './Advanced';
@@ -85,7 +86,7 @@ export function KeyForm({ token, template, fix, onCreated, onClose }: Props) {
     send: save,
   });
   const ref = useRef<HTMLFormElement>(null);
-  useLayoutEffect(() => markFirst(ref.current, fix), [fix]);
+  useLayoutEffect(() => markFirst(ref.current, fix?.path), [fix]);
   const cancel = useContext(DiscardContext)?.requestClose;
 
   return (
@@ -119,15 +120,6 @@ export function KeyForm({ token, template, fix, onCreated, onClose }: Props) {
       </div>
     </form>
   );
-}
-
-/** The drawer gives the focus to the marked input when it opens. */
-function markFirst(form: HTMLFormElement | null, fix: Fix | undefined) {
-  const input = fix && form?.querySelector(`[data-path="${fix.path}"]`);
-  const folded = input?.closest('details');
-  if (folded) folded.open = true;
-  if (input) form?.querySelector('[data-autofocus]')?.removeAttribute('data-autofocus');
-  input?.setAttribute('data-autofocus', '');
 }
 
 function Fields({ section: { main, names }, ...props }: FieldProps & { section: Section }) {

@@ -1,5 +1,7 @@
+import type { Page, Route } from '@playwright/test';
 import { violations } from '../harness/accessibility';
 import { createUser, done, newKey, ROOT, signedIn } from '../harness/accounts';
+import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
 import { waitPastMidnight } from '../harness/midnight';
 import { expect, test } from '../harness/test';
@@ -40,3 +42,55 @@ test('a key that a limit stops is shown as stopped, until when, and why', async 
   const admin = await visit({ as: ROOT, path: `/admin/tokens?user_id=${ada.id}` });
   await visible(admin.getByRole('row', { name: 'Crawler' }).getByText('Account limit reached'));
 });
+
+test('while a key is switched, its badge says so, and goes back if the server refuses', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ada = await createUser(root, 'ada');
+  const { id } = await newKey(await signedIn(site, ada), 'Crawler', { remain_quota: 0 });
+  const expected = [/^503 (PUT \/api\/token\/|POST \/api\/admin\/tokens\/\d+\/status)/];
+  const own = await visit({ as: ada, path: '/keys', expected });
+  const admin = await visit({ as: ROOT, path: `/admin/tokens?user_id=${ada.id}`, expected });
+
+  for (const [page, path] of [
+    [own, '**/api/token/?*'],
+    [admin, `**/api/admin/tokens/${id}/status`],
+  ] as const) {
+    const row = page.getByRole('row', { name: 'Crawler' });
+    const badge = (text: string) => row.getByText(text, { exact: true });
+    const control = row.getByRole('switch', { name: 'Allow requests with Crawler' });
+    await visible(badge('Used up'));
+
+    const refuse = held(page, path);
+    await control.click();
+    await visible(badge('Disabling…'));
+    await hidden(badge('Used up'), badge('Disabled'));
+    await refuse((route) => route.fulfill({ status: 503, body: 'oops' }));
+    await visible(badge('Used up'));
+    await eventually(() => control.isChecked()).toBe(true);
+
+    const disable = held(page, path);
+    await control.click();
+    await visible(badge('Disabling…'));
+    await disable((route) => route.continue());
+    await visible(badge('Disabled'));
+
+    const enable = held(page, path);
+    await control.click();
+    await visible(badge('Enabling…'));
+    await enable((route) => route.continue());
+    await visible(badge('Used up'));
+  }
+});
+
+/** Holds the next request until it is answered. */
+function held(page: Page, path: string) {
+  const request = new Promise<Route>((resolve) => {
+    page.route(path, (route) => (route.request().method() === 'GET' ? route.fallback() : resolve(route)), {
+      times: 1,
+    });
+  });
+  return async (answer: (route: Route) => Promise<void>) => answer(await request);
+}

@@ -12,6 +12,8 @@ import { ApiError } from './error';
 import { type Page, pageBody, pageParams } from './page';
 import type { components } from './schema';
 import { listingQuery, type TokenListing } from './tokenListing';
+import { answered, asked } from './tokenSwitch';
+import type { Switchable } from './tokens';
 
 const tokensKey = ['admin', 'tokens'] as const;
 const listKey = [...tokensKey, 'list'] as const;
@@ -19,7 +21,7 @@ const oneKey = (id: number) => [...tokensKey, 'one', id] as const;
 const ENABLED = 1;
 const DISABLED = 2;
 
-export type OwnedToken = components['schemas']['OwnedTokenBody'];
+export type OwnedToken = components['schemas']['OwnedTokenBody'] & Switchable;
 
 export interface AnyTokenSearch {
   /** A part of the name. */
@@ -82,7 +84,7 @@ function listedToken(client: QueryClient, id: number): OwnedToken | undefined {
     .find((token) => token.id === id);
 }
 
-/** Optimistic: shows the new status immediately, and the old one again if the server refuses. */
+/** Optimistic: shows immediately what was asked for, and the old status again if the server refuses. */
 export function useSwitchAnyToken() {
   const client = useQueryClient();
   return useMutation({
@@ -96,10 +98,10 @@ export function useSwitchAnyToken() {
       ),
     onMutate: async ({ token, on }) => {
       await client.cancelQueries({ queryKey: tokensKey });
-      updateToken(client, { ...token, status: on ? ENABLED : DISABLED });
+      updateToken(client, asked(token, on));
     },
     onSuccess: (token) => updateToken(client, token),
-    onError: (_, { token }) => updateToken(client, token),
+    onError: (_, { token }) => updateToken(client, answered(token)),
     onSettled: () => {
       // While another switch is pending, a reload would show its old status.
       if (client.isMutating({ mutationKey: tokensKey }) > 1) return;

@@ -23,6 +23,16 @@ export function lockedBy(user: Pick<User, 'role'>, token: Token): 'administrator
   return user.role >= roles[who] ? undefined : who;
 }
 
+/** The token as it is shown until the server has answered. What state it gets is not known: it may be used up. */
+export function asked<T extends Token>(token: T, on: boolean): T {
+  return { ...token, status: on ? ENABLED : DISABLED, switching: true };
+}
+
+/** The token after a refusal. It may have been switched again before the answer. */
+export function answered<T extends Token>(token: T): T {
+  return { ...token, switching: undefined };
+}
+
 interface Switching {
   tokens: Token[];
   on: boolean;
@@ -72,15 +82,14 @@ export function useSwitchTokens() {
     mutationFn: switchAll,
     onMutate: async ({ tokens, on }) => {
       await client.cancelQueries({ queryKey: tokensKey });
-      const status = on ? ENABLED : DISABLED;
       replaceTokens(
         client,
-        tokens.map((token) => ({ ...token, status })),
+        tokens.map((token) => asked(token, on)),
       );
     },
     onSuccess: ({ switched, refused }) =>
-      replaceTokens(client, [...switched, ...refused.map(({ token }) => token)]),
-    onError: (_, { tokens }) => replaceTokens(client, tokens),
+      replaceTokens(client, [...switched, ...refused.map(({ token }) => answered(token))]),
+    onError: (_, { tokens }) => replaceTokens(client, tokens.map(answered)),
     // Lists with another filter are loaded again when they are shown.
     onSettled: () => client.invalidateQueries({ queryKey: tokensKey, refetchType: 'none' }),
   });

@@ -13,7 +13,13 @@ import { limits } from './serverLimits';
 import { cachedToken, tokensKey } from './tokenCache';
 import { listingQuery, type TokenListing } from './tokenListing';
 
-export type Token = components['schemas']['TokenBody'];
+export type Token = components['schemas']['TokenBody'] & Switchable;
+
+export interface Switchable {
+  /** The server has not answered yet: `status` is what was asked for, all else is as before. */
+  switching?: boolean;
+}
+
 /** Whether a key works now, and if not, why. A newer server may have more states. */
 export type KeyState = components['schemas']['KeyState'];
 export type TokenPage = components['schemas']['Envelope_PageBody_TokenBody']['data'];

@@ -1,4 +1,5 @@
 import { Text } from '@mantine/core';
+import { isSwitchedOn } from '../api/tokenSwitch';
 import type { Token } from '../api/tokens';
 import { formatRelative } from '../format/time';
 import { texts } from '../texts';
@@ -7,16 +8,20 @@ import { stateTone } from './stateTone';
 import { ToneBadge } from './ToneBadge';
 import { useNow } from './useNow';
 
-const { keyState, otherKeyState, worksAgain } = texts.common;
+const { keyState, otherKeyState, switching, worksAgain } = texts.common;
 
 /** A state in words. */
 export function StateName({ state }: { state: string }) {
   return <ToneBadge tone={stateTone(state)}>{textOf(keyState, state) ?? otherKeyState}</ToneBadge>;
 }
 
-/** Whether a key works now, and if not, why and until when. */
-export function StateBadge({ token: { state, state_until } }: { token: Token }) {
+/** Whether a key works now, and if not, why and until when. While it is switched, what was asked for. */
+export function StateBadge({ token }: { token: Token }) {
+  const { state, state_until } = token;
   const now = useNow();
+  if (token.switching) {
+    return <ToneBadge tone="off">{isSwitchedOn(token) ? switching.on : switching.off}</ToneBadge>;
+  }
   return (
     <>
       <StateName state={state} />

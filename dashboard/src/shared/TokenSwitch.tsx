@@ -16,8 +16,8 @@ export function TokenSwitch({ token, onSwitch, ...props }: Props) {
   const user = useUser();
   return (
     <Switch
-      // Only a key that works has a coloured switch.
-      color={token.status === WORKS ? undefined : 'gray'}
+      // Only a key that works has a coloured switch, and whether one works is not known before the server answers.
+      color={token.status === WORKS && !token.switching ? undefined : 'gray'}
       {...props}
       checked={isSwitchedOn(token)}
       disabled={lockedBy(user, token) !== undefined}

@@ -17,7 +17,7 @@ export function statusColumn(header: string): Column<Token> {
     cell: (token) => (
       <>
         <StateBadge token={token} />
-        <DisabledBy who={isSwitchedOn(token) ? undefined : token.disabled_by} />
+        <DisabledBy who={isSwitchedOn(token) || token.switching ? undefined : token.disabled_by} />
       </>
     ),
   };

@@ -47,6 +47,7 @@ export const common = {
     key_limit_reached: 'Limit reached',
     account_limit_reached: 'Account limit reached',
   } satisfies Record<KeyState, string>,
+  switching: { on: 'Enabling…', off: 'Disabling…' },
   otherKeyState: 'Not working',
   worksAgain: (when: string) => `Works again ${when}`,
   quota: {

@@ -44,6 +44,7 @@ export const common: Texts['common'] = {
     key_limit_reached: '已达限额',
     account_limit_reached: '账户已达限额',
   },
+  switching: { on: '正在启用…', off: '正在禁用…' },
   otherKeyState: '不可用',
   worksAgain: (when: string) => `${when}恢复可用`,
   quota: {

@@ -343,3 +343,44 @@ test('a refusal of an own key has a fix that opens its field', async ({ visit, r
   const { model_limits } = await done(api.GET('/api/token/{id}/details', { params: { path: { id } } }));
   expect(model_limits).toBe('gpt-5,o3');
 });
+
+test('requests are filtered by a key that is not among the first hundred', async ({ visit, root, site }) => {
+  const ada = await createUser(root, 'ada', { max_tokens: 200 });
+  const api = await signedIn(site, ada);
+  // The last one by name, and the oldest.
+  const name = `Zebra ${ada.username}`;
+  const zebra = await newKey(api, name);
+  const numbers = Array.from({ length: 101 }, (_, index) => String(index + 1).padStart(3, '0'));
+  await Promise.all(numbers.map((number) => newKey(api, `Key ${number}`)));
+  const gateway = await asGateway(site, root);
+  await waitPastMidnight();
+  await done(gateway.POST('/api/gateway/charge', { body: { key: zebra.key, quota: 1, request_id: 'z' } }));
+
+  const own = await visit({ as: ada, path: '/requests' });
+  const everyones = await visit({ as: ROOT, path: '/admin/usage/requests' });
+  for (const [page, label] of [
+    [own, name],
+    [everyones, `${name} of ${ada.username}`],
+  ] as const) {
+    const select = page.getByRole('combobox', { name: 'Key', exact: true });
+    await select.click();
+    await visible(page.getByRole('option').first());
+    await hidden(page.getByRole('option', { name: label }));
+    await select.fill(name.slice(1).toUpperCase());
+    await page.getByRole('option', { name: label }).click();
+    await eventually(() => new URL(page.url()).searchParams.get('token_id')).toBe(String(zebra.id));
+    await eventually(() => select.inputValue()).toBe(label);
+    const requests = page.getByRole('table', { name: 'Requests' });
+    await eventually(() => requests.getByRole('row').count()).toBe(2);
+
+    await page.reload();
+    await eventually(() => select.inputValue()).toBe(label);
+    expect(await violations(page.locator('main'))).toEqual([]);
+    await select.fill('no such key');
+    await visible(page.getByText('No matching keys'));
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Clear selection').click();
+    await eventually(() => new URL(page.url()).searchParams.get('token_id')).toBe(null);
+    await eventually(() => select.inputValue()).toBe('');
+  }
+});

@@ -68,12 +68,13 @@ export function useReadAnyToken() {
   return (id: number) => client.fetchQuery({ ...oneToken(id), staleTime: 0 });
 }
 
-/** One token of any user, without its key. */
-export function useAnyToken(id: number) {
+/** One token of any user, without its key. Sends nothing without an ID. */
+export function useAnyToken(id: number | undefined) {
   const client = useQueryClient();
   return useQuery({
-    ...oneToken(id),
-    placeholderData: listedToken(client, id),
+    ...oneToken(id ?? 0),
+    enabled: id !== undefined,
+    placeholderData: id === undefined ? undefined : listedToken(client, id),
   });
 }
 

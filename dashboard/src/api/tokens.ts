@@ -112,11 +112,12 @@ export function useReadToken() {
   return (id: number) => client.fetchQuery({ ...oneToken(id), staleTime: 0 });
 }
 
-/** One token without its key. Unlike reading the key, this is not recorded in the audit log. */
-export function useToken(id: number) {
+/** One token without its key. Unlike reading the key, this is not recorded in the audit log. Sends nothing without an ID. */
+export function useToken(id: number | undefined) {
   const client = useQueryClient();
   return useQuery({
-    ...oneToken(id),
-    placeholderData: cachedToken(client, id),
+    ...oneToken(id ?? 0),
+    enabled: id !== undefined,
+    placeholderData: id === undefined ? undefined : cachedToken(client, id),
   });
 }

@@ -2,10 +2,8 @@ import { Anchor, Group, Skeleton, Stack } from '@mantine/core';
 import { Link } from 'wouter';
 import { isKnown, type KnownRequest, type PastRequest } from '../../api/requestHistory';
 import { useStatus } from '../../api/status';
-import { useTokens } from '../../api/tokens';
 import { Name } from '../../shared/Name';
 import { PageHeader } from '../../shared/PageHeader';
-import { KeySelect } from '../../shared/usage/KeySelect';
 import { RangeFields } from '../../shared/usage/RangeFields';
 import { RequestHistory } from '../../shared/usage/RequestHistory';
 import { todayIn } from '../../shared/usage/range';
@@ -13,6 +11,7 @@ import { useRange } from '../../shared/usage/useRange';
 import { useRequestFilters } from '../../shared/usage/useRequestFilters';
 import { texts } from '../../texts';
 import { useFixes } from '../keys/fixes/useFixes';
+import { OwnKeySelect } from './OwnKeySelect';
 
 const words = texts.usage.requestHistory;
 
@@ -45,7 +44,6 @@ function Requests({ timeZone }: { timeZone: string }) {
     isKnown(row) &&
     row.refusal &&
     fix({ id: row.token_id, name: row.token_name }, { ...row.refusal, model: row.model, ip: row.ip });
-  const keys = useTokens({ state: undefined, sorting: 'name' }, 0);
   return (
     <Stack gap="md">
       <RequestHistory
@@ -58,11 +56,7 @@ function Requests({ timeZone }: { timeZone: string }) {
       >
         <Group gap="sm" align="flex-start">
           <RangeFields today={today} state={state} onChange={setState} />
-          <KeySelect
-            keys={keys.data?.items ?? []}
-            value={filters.token_id}
-            onChange={(token_id) => onFilter({ token_id })}
-          />
+          <OwnKeySelect value={filters.token_id} onChange={(token_id) => onFilter({ token_id })} />
         </Group>
       </RequestHistory>
       {form}

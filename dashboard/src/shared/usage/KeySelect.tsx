@@ -1,20 +1,31 @@
-import { Select } from '@mantine/core';
-import type { Token } from '../../api/tokens';
+import { type OptionsFilter, Select } from '@mantine/core';
 import { texts } from '../../texts';
 
+export interface KeyOption {
+  id: number;
+  name: string;
+}
+
 interface Props {
-  /** Those to choose from. */
-  keys: Pick<Token, 'id' | 'name'>[];
+  /** Those to choose from. Absent while loading. */
+  keys: KeyOption[] | undefined;
+  /** The keys are those with the typed text, which may be a key and no part of the name. */
+  areFound: boolean;
+  onSearch: (text: string) => void;
   /** The ID of a key, or empty. */
   value: string;
+  /** The name of the chosen key, if it is known. It may be among no list, or deleted. */
+  chosen: string | undefined;
   onChange: (id: string) => void;
 }
 
-/** Selects a key. The one that an address names may be among no list, or deleted. */
-export function KeySelect({ keys, value, onChange }: Props) {
-  const options = keys.map(({ id, name }) => ({ value: String(id), label: name }));
+/** Selects a key. There may be too many for one list, so what is typed is searched for elsewhere. */
+export function KeySelect({ keys, areFound, onSearch, value, chosen = LOADING, onChange }: Props) {
+  const options = (keys ?? []).map(({ id, name }) => ({ value: String(id), label: name }));
   const isListed = options.some((option) => option.value === value);
-  const other = value && !isListed ? [{ value, label: texts.adminLists.keyNumber(Number(value)) }] : [];
+  // The input shows the name of the chosen option, so it must be one, but it is not among those that were found.
+  const other = value && !isListed ? [{ value, label: chosen }] : [];
+  const found: OptionsFilter = () => options;
   return (
     <Select
       aria-label={texts.usage.key}
@@ -24,8 +35,14 @@ export function KeySelect({ keys, value, onChange }: Props) {
       clearable
       clearButtonProps={{ 'aria-label': texts.adminLists.clearSelection }}
       data={[...other, ...options]}
+      filter={areFound ? found : undefined}
+      nothingFoundMessage={keys && texts.usage.requestHistory.noKeys}
       value={value || null}
       onChange={(id) => onChange(id ?? '')}
+      // The input has the name of the chosen key, for which nobody searches.
+      onSearchChange={(text) => onSearch(text === chosen ? '' : text)}
     />
   );
 }
+
+const LOADING = '…';

@@ -46,6 +46,7 @@ export const usage = {
     showAll: 'Show all requests',
     copyLink: 'Copy the link to this request',
     allKeys: 'All keys',
+    noKeys: 'No matching keys',
     anyReason: 'Any reason',
     shownOf: (shown: string, count: string) => `Showing ${shown} of ${count} refused`,
     outcome: 'Outcome',

@@ -39,6 +39,7 @@ export const usage: Texts['usage'] = {
     showAll: '显示全部请求',
     copyLink: '复制此请求的链接',
     allKeys: '全部令牌',
+    noKeys: '没有匹配的令牌',
     anyReason: '任何原因',
     shownOf: (shown: string, count: string) => `显示 ${count} 个被拒绝请求中的 ${shown} 个`,
     outcome: '结果',

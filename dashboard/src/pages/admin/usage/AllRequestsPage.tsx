@@ -1,16 +1,14 @@
 import { Group, Skeleton } from '@mantine/core';
-import { useAllTokens } from '../../../api/adminTokens';
 import { useStatus } from '../../../api/status';
 import { PageHeader } from '../../../shared/PageHeader';
-import { KeySelect } from '../../../shared/usage/KeySelect';
 import { RangeFields } from '../../../shared/usage/RangeFields';
 import { RequestHistory } from '../../../shared/usage/RequestHistory';
 import { todayIn } from '../../../shared/usage/range';
 import { useRange } from '../../../shared/usage/useRange';
 import { useRequestFilters } from '../../../shared/usage/useRequestFilters';
 import { texts } from '../../../texts';
-
 import { UserSelect } from '../shared/UserSelect';
+import { AnyKeySelect } from './AnyKeySelect';
 import { keyAndOwner } from './keyAndOwner';
 
 const words = texts.adminUsage;
@@ -32,8 +30,6 @@ function AllRequests({ timeZone }: { timeZone: string }) {
   const { state, range, setState } = useRange(today);
   const { filters, onFilter } = useRequestFilters();
   const { user_id, token_id } = filters;
-  const listing = { state: undefined, sorting: 'name' as const };
-  const keys = useAllTokens({ keyword: '', key: '', userId: user_id, listing }, 0, user_id !== '');
   return (
     <RequestHistory scope="everyone" range={range} filters={filters} onFilter={onFilter} name={keyAndOwner}>
       <Group gap="sm" align="flex-start">
@@ -45,14 +41,7 @@ function AllRequests({ timeZone }: { timeZone: string }) {
           value={user_id}
           onChange={(id) => onFilter({ user_id: id, token_id: '' })}
         />
-        {/* Of everyone there are too many to choose from. */}
-        {(user_id || token_id) && (
-          <KeySelect
-            keys={user_id ? (keys.data?.items ?? []) : []}
-            value={token_id}
-            onChange={(id) => onFilter({ token_id: id })}
-          />
-        )}
+        <AnyKeySelect userId={user_id} value={token_id} onChange={(id) => onFilter({ token_id: id })} />
       </Group>
     </RequestHistory>
   );

@@ -384,3 +384,45 @@ test('requests are filtered by a key that is not among the first hundred', async
     await eventually(() => select.inputValue()).toBe('');
   }
 });
+
+test('administrators see the requests of one gateway, and the address keeps it', async ({
+  visit,
+  root,
+  site,
+}) => {
+  const ada = await createUser(root, 'ada');
+  const { key } = await newKey(await signedIn(site, ada), 'Crawler');
+  await waitPastMidnight();
+  const names = ['east', 'west'].map((name) => `${name} of ${ada.username}`);
+  for (const name of names) {
+    const gateway = await asGateway(site, root, name);
+    await done(gateway.POST('/api/gateway/charge', { body: { key, quota: 1 } }));
+  }
+  const page = await visit({ as: ROOT, path: `/admin/usage/requests?user_id=${ada.id}` });
+  const requests = page.getByRole('table', { name: 'Requests' });
+  await eventually(() => requests.getByRole('row').count()).toBe(3);
+
+  const select = page.getByRole('combobox', { name: 'Gateway' });
+  await select.click();
+  await page.getByRole('option', { name: names[1] }).click();
+  await eventually(() => requests.getByRole('row').count()).toBe(2);
+  await visible(requests.getByText(names[1] ?? ''));
+  const id = new URL(page.url()).searchParams.get('gateway_id');
+  const csv = page.getByRole('link', { name: 'Export requests' });
+  expect(await csv.getAttribute('href')).toContain(`&gateway_id=${id}`);
+  await page.reload();
+  await eventually(() => select.inputValue()).toBe(names[1]);
+  await eventually(() => requests.getByRole('row').count()).toBe(2);
+  expect(await violations(page.locator('main'))).toEqual([]);
+  for (const width of [320, 768, 1024, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await eventually(() => horizontalOverflow(page)).toBe(0);
+  }
+
+  await done(root.DELETE('/api/admin/gateways/{id}', { params: { path: { id: Number(id) } } }));
+  await page.reload();
+  await eventually(() => select.inputValue()).toBe(`Removed gateway ${id}`);
+  await page.getByLabel('Clear selection').last().click();
+  await eventually(() => requests.getByRole('row').count()).toBe(3);
+  expect(page.url()).toBe(`${site}/admin/usage/requests?user_id=${ada.id}`);
+});

@@ -20,6 +20,8 @@ export interface RequestOptions {
   tokenId?: number;
   /** Absent for all users. Only for the scope `everyone`. */
   userId?: number;
+  /** Absent for all gateways. Only for the scope `everyone`. */
+  gatewayId?: number;
   model?: string;
   requestId?: string;
   outcome?: '' | 'charged' | 'refused';
@@ -44,9 +46,15 @@ function queryOf({ range, tokenId, model, requestId, outcome, reason, id }: Requ
   };
 }
 
+/** The filters that only administrators have: others do not see a list of gateways. */
+function everyonesQuery({ userId, gatewayId }: RequestOptions) {
+  return { user_id: userId?.toString(), gateway_id: gatewayId?.toString() };
+}
+
 /** The address of all these requests as CSV. */
 export function requestsCsvHref(options: RequestOptions): string {
-  const query = { ...queryOf(options), user_id: options.userId?.toString(), format: 'csv' };
+  const everyones = options.scope === 'everyone' ? everyonesQuery(options) : {};
+  const query = { ...queryOf(options), ...everyones, format: 'csv' };
   const params = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const path = options.scope === 'everyone' ? '/api/admin/usage/requests' : '/api/usage/requests';
   return `${path}?${new URLSearchParams(params)}`;
@@ -54,9 +62,9 @@ export function requestsCsvHref(options: RequestOptions): string {
 
 /** Requests that were charged or refused, newest first, page by page. */
 export function useRequestHistory(options: RequestOptions, size = PAGE_SIZE) {
-  const { scope = 'own', userId } = options;
+  const { scope = 'own' } = options;
   const own = { ...queryOf(options), size: String(size) };
-  const query = { ...own, user_id: userId?.toString() };
+  const query = { ...own, ...everyonesQuery(options) };
   return useInfiniteQuery({
     queryKey: scope === 'own' ? [...tokensKey, 'requests', own] : ['admin', 'usage', 'requests', query],
     queryFn: ({ signal, pageParam: after }): Promise<RequestsPage> => {

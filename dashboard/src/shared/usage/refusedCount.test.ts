@@ -16,6 +16,7 @@ describe('refusedCount', () => {
     ['outcome=refused&reason=rate_limited', 0],
     ['outcome=refused&reason=invalid_key', undefined],
     ['outcome=refused&model=gpt-5', undefined],
+    ['outcome=refused&gateway_id=1', undefined],
     ['outcome=charged', undefined],
     ['', undefined],
   ])('of %s is %s', (query, count) => {

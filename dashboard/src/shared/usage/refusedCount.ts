@@ -5,10 +5,11 @@ import type { RequestFilters } from './requestFilters';
 /** How many requests of a filter were refused, or `undefined` if the API does not count them so. */
 export function refusedCount(
   { total, rows }: RefusedRequests,
-  { outcome, reason, model, request_id, id }: RequestFilters,
+  { outcome, reason, model, gateway_id, request_id, id }: RequestFilters,
 ): number | undefined {
-  // Unknown keys have no owner, so they are not counted. Models and ids are not counted apart.
-  if (outcome !== 'refused' || reason === 'invalid_key' || model || request_id || id) return undefined;
+  // Unknown keys have no owner, so they are not counted. Models, gateways and ids are not counted apart.
+  if (outcome !== 'refused' || reason === 'invalid_key' || model || gateway_id || request_id || id)
+    return undefined;
   if (!reason) return total;
   // There may be more than the rows of one answer.
   if (rows.length >= limits.page_size) return undefined;

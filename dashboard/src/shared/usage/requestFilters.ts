@@ -8,6 +8,7 @@ export interface RequestFilters {
   model: string;
   token_id: string;
   user_id: string;
+  gateway_id: string;
   request_id: string;
   id: string;
 }
@@ -24,6 +25,7 @@ export function readFilters(params: URLSearchParams): RequestFilters {
     model: read('model', /./),
     token_id: read('token_id', /^[1-9]\d{0,14}$/),
     user_id: read('user_id', /^[1-9]\d{0,14}$/),
+    gateway_id: read('gateway_id', /^[1-9]\d{0,14}$/),
     request_id: read('request_id', /./),
     id: read('id', /./),
   };
@@ -40,6 +42,7 @@ export function optionsOf(filters: RequestFilters): RequestOptions {
     requestId: filters.request_id,
     tokenId: number(filters.token_id),
     userId: number(filters.user_id),
+    gatewayId: number(filters.gateway_id),
   };
 }
 

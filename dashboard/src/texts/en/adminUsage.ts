@@ -4,4 +4,6 @@ export const adminUsage = {
   description: 'What all keys of all users spend, deleted ones included.',
   user: 'User',
   allUsers: 'All users',
+  gateway: 'Gateway',
+  allGateways: 'All gateways',
 };

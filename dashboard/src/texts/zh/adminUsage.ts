@@ -6,4 +6,6 @@ export const adminUsage: Texts['adminUsage'] = {
   description: '所有用户的全部令牌的消费，包括已删除的令牌。',
   user: '用户',
   allUsers: '全部用户',
+  gateway: '网关',
+  allGateways: '全部网关',
 };

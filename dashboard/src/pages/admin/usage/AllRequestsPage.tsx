@@ -9,6 +9,7 @@ import { useRequestFilters } from '../../../shared/usage/useRequestFilters';
 import { texts } from '../../../texts';
 import { UserSelect } from '../shared/UserSelect';
 import { AnyKeySelect } from './AnyKeySelect';
+import { GatewaySelect } from './GatewaySelect';
 import { keyAndOwner } from './keyAndOwner';
 
 const words = texts.adminUsage;
@@ -42,6 +43,7 @@ function AllRequests({ timeZone }: { timeZone: string }) {
           onChange={(id) => onFilter({ user_id: id, token_id: '' })}
         />
         <AnyKeySelect userId={user_id} value={token_id} onChange={(id) => onFilter({ token_id: id })} />
+        <GatewaySelect value={filters.gateway_id} onChange={(id) => onFilter({ gateway_id: id })} />
       </Group>
     </RequestHistory>
   );

@@ -8,6 +8,7 @@ describe('joined texts', () => {
     [['上次使用', '刚刚'], '上次使用刚刚'],
     [['一。', '二。', '3。'], '一。二。 3。'],
     [['', 'alone', ''], 'alone'],
+    [[], ''],
   ])('%j', (parts, text) => {
     expect(joined(...parts)).toBe(text);
   });

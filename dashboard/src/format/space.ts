@@ -14,5 +14,6 @@ export function spaceBetween(before: string, after: string): string {
 
 /** Sentences or words one after the other. Empty ones are left out. */
 export function joined(...parts: string[]): string {
-  return parts.filter(Boolean).reduce((before, after) => before + spaceBetween(before, after) + after);
+  const [first = '', ...others] = parts.filter(Boolean);
+  return others.reduce((before, after) => before + spaceBetween(before, after) + after, first);
 }

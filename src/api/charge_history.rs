@@ -99,7 +99,7 @@ impl From<PastRequest> for LogBody {
         let position = request.position();
         let content = match request.outcome {
             Outcome::Refused { refusal, .. } => refusal.to_string(),
-            Outcome::Charged { .. } => String::new(),
+            Outcome::Charged { .. } | Outcome::Imported { .. } => String::new(),
         };
         let (token_id, token_name, username) = match request.token {
             Some(token) => (token.id.get(), token.name, token.username),

@@ -44,7 +44,7 @@ pub struct RequestsQuery {
     gateway_id: Option<String>,
     /// Only requests with this id: that of the gateway, or the one that it was answered.
     request_id: Option<String>,
-    /// `charged` or `refused`; both by default.
+    /// `charged`, `refused`, or `imported` (charged by another service, before an import); all by default.
     outcome: Option<String>,
     /// Only requests that were refused for this reason, an error code such as `token_exhausted`.
     reason: Option<String>,
@@ -65,7 +65,11 @@ impl RequestsQuery {
             gateway_id: query_number("gateway_id", self.gateway_id.as_deref())?.map(GatewayId::new),
             model: without_control_characters("model", self.model)?,
             request_id: without_control_characters("request_id", self.request_id)?,
-            outcome: given(self.outcome.as_deref(), OutcomeKind::parse, "`outcome` must be `charged` or `refused`")?,
+            outcome: given(
+                self.outcome.as_deref(),
+                OutcomeKind::parse,
+                "`outcome` must be `charged`, `refused` or `imported`",
+            )?,
             reason: given(
                 self.reason.as_deref(),
                 RefusalReason::parse,
@@ -199,6 +203,9 @@ impl From<PastRequest> for PastRequestBody {
                 };
                 (Quota::ZERO, Quota::ZERO, 0, 0, Some(refusal))
             }
+            Outcome::Imported { quota, prompt_tokens, completion_tokens } => {
+                (quota, Quota::ZERO, prompt_tokens, completion_tokens, None)
+            }
         };
         Self {
             id: position.to_string(),
@@ -279,7 +286,7 @@ fn csv_of(requests: Vec<PastRequest>) -> Response {
     let mut csv = Csv::new("requests.csv", &columns);
     for request in requests {
         let usd = match request.outcome {
-            Outcome::Charged { quota, .. } => quota.usd(),
+            Outcome::Charged { quota, .. } | Outcome::Imported { quota, .. } => quota.usd(),
             Outcome::Refused { .. } => Quota::ZERO.usd(),
         };
         let body = PastRequestBody::from(request);

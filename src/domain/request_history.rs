@@ -63,26 +63,32 @@ pub enum Outcome {
         /// How many more of the same minute were refused like this and have no row.
         suppressed: i64,
     },
+    /// Another service charged it, before an import.
+    Imported { quota: Quota, prompt_tokens: i64, completion_tokens: i64 },
 }
 
-/// The kinds of outcomes. Of requests of one second, refused ones are the older ones.
+/// The kinds of outcomes. Of requests of one second, imported ones are the oldest, and charged ones the newest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OutcomeKind {
+    Imported,
     Refused,
     Charged,
 }
 
 impl OutcomeKind {
+    pub const ALL: [Self; 3] = [Self::Charged, Self::Refused, Self::Imported];
+
     /// From the name in the API.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Refused, Self::Charged].into_iter().find(|kind| kind.as_str() == name)
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
     /// The name in the API.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Imported => "imported",
             Self::Refused => "refused",
             Self::Charged => "charged",
         }
@@ -91,6 +97,7 @@ impl OutcomeKind {
     /// The letter in the text of a position.
     const fn letter(self) -> char {
         match self {
+            Self::Imported => 'i',
             Self::Refused => 'r',
             Self::Charged => 'c',
         }
@@ -104,7 +111,7 @@ impl PastRequest {
         let owner = self.token.as_ref()?.user_id;
         match self.outcome {
             Outcome::Charged { reservation_id, .. } => reservation_id.map(|id| ReservationHandle { owner, id }),
-            Outcome::Refused { .. } => None,
+            Outcome::Refused { .. } | Outcome::Imported { .. } => None,
         }
     }
 
@@ -114,6 +121,7 @@ impl PastRequest {
         let kind = match self.outcome {
             Outcome::Charged { .. } => OutcomeKind::Charged,
             Outcome::Refused { .. } => OutcomeKind::Refused,
+            Outcome::Imported { .. } => OutcomeKind::Imported,
         };
         Position { at: self.at, kind, id: self.id }
     }
@@ -197,7 +205,7 @@ impl Position {
     #[must_use]
     pub const fn before(time: UnixTime) -> Self {
         // Ids are positive.
-        Self { at: time, kind: OutcomeKind::Refused, id: 0 }
+        Self { at: time, kind: OutcomeKind::Imported, id: 0 }
     }
 
     /// The id before which requests of this kind and second follow it.
@@ -216,7 +224,7 @@ impl Position {
     /// It is not the text of a position.
     pub fn parse(text: &str) -> Result<Self, PositionInvalid> {
         let (at, rest) = text.split_once('.').ok_or(PositionInvalid)?;
-        let mut kinds = [OutcomeKind::Refused, OutcomeKind::Charged].into_iter();
+        let mut kinds = OutcomeKind::ALL.into_iter();
         let (kind, id) =
             kinds.find_map(|kind| Some((kind, rest.strip_prefix(kind.letter())?))).ok_or(PositionInvalid)?;
         let number = |text: &str| text.parse().map_err(|_| PositionInvalid);

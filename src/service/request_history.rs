@@ -207,7 +207,7 @@ async fn read(
         ReportScope::User(user) => Whose::User(user),
         ReportScope::Token(token) => Whose::Token(token),
     };
-    let kinds = [OutcomeKind::Charged, OutcomeKind::Refused].into_iter().filter(|kind| filter.allows(*kind));
+    let kinds = OutcomeKind::ALL.into_iter().filter(|kind| filter.allows(*kind));
     let (mut requests, mut unread) = (Vec::new(), bounds::MAX_REQUESTS_READ);
     let (from, to) = filter.seconds();
     for window in Window::back_from(to.min(after.at), from, now) {
@@ -234,6 +234,9 @@ async fn read(
                 }
                 OutcomeKind::Refused => {
                     request_history::list_refusals(conn, whose, window, after, filter, limit).await?
+                }
+                OutcomeKind::Imported => {
+                    request_history::list_imported(conn, whose, window, after, filter, limit).await?
                 }
             });
         }

@@ -10,11 +10,16 @@ use crate::domain::spend::SpendParts;
 use crate::domain::time::{Day, UnixTime};
 use crate::domain::token::Token;
 
-/// The newest charges of a token.
+/// The newest charges of a token, with those that another service made before an import.
 pub async fn list_of_token(conn: &mut Conn, token: &Token, limit: i64) -> Result<Vec<PastCharge>, StorageError> {
     let rows = sqlx::query!(
-        "select id, at, model, quota, prompt_tokens, completion_tokens \
-         from charges where token_id = $1 order by at desc, id desc limit $2",
+        r#"(select id as "id!", at as "at!: UnixTime", model as "model!", quota as "quota!: Quota",
+              prompt_tokens as "prompt_tokens!", completion_tokens as "completion_tokens!"
+            from charges where token_id = $1 order by at desc, id desc limit $2)
+           union all
+           (select id, at, model, quota, prompt_tokens, completion_tokens
+            from requests_imported where token_id = $1 order by at desc, id desc limit $2)
+           order by 2 desc, 1 desc limit $2"#,
         token.id as TokenId,
         limit
     )
@@ -34,7 +39,7 @@ pub async fn list_of_token(conn: &mut Conn, token: &Token, limit: i64) -> Result
     Ok(charges.collect())
 }
 
-/// A page of the charges of all tokens of a user, deleted tokens included.
+/// A page of the charges of all tokens of a user, deleted tokens included, with those that another service made before an import.
 pub async fn list_of_user(
     conn: &mut Conn,
     owner: UserId,
@@ -43,12 +48,17 @@ pub async fn list_of_user(
 ) -> Result<Vec<PastCharge>, StorageError> {
     let rows = sqlx::query_as!(
         PastCharge,
-        r#"select c.id, c.at, t.id as token_id, t.name as token_name, t.group_name as "group",
-           c.model, c.quota, c.prompt_tokens, c.completion_tokens
+        r#"select c.id as "id!", c.at as "at!: UnixTime", t.id as token_id, t.name as token_name, t.group_name as "group",
+           c.model as "model!", c.quota as "quota!: Quota", c.prompt_tokens as "prompt_tokens!",
+           c.completion_tokens as "completion_tokens!"
            from tokens t cross join lateral (
-               select * from charges
-               where token_id = t.id and at between $2 and $3 and ($4::text is null or model = $4)
-               order by at desc, id desc limit $6::bigint + $7::bigint) c
+               (select id, at, model, quota, prompt_tokens, completion_tokens from charges
+                where token_id = t.id and at between $2 and $3 and ($4::text is null or model = $4)
+                order by at desc, id desc limit $6::bigint + $7::bigint)
+               union all
+               (select id, at, model, quota, prompt_tokens, completion_tokens from requests_imported
+                where token_id = t.id and at between $2 and $3 and ($4::text is null or model = $4)
+                order by at desc, id desc limit $6::bigint + $7::bigint)) c
            where t.user_id = $1 and ($5::text is null or t.name = $5)
            order by c.at desc, c.id desc limit $7 offset $6"#,
         owner as UserId,
@@ -74,8 +84,11 @@ pub async fn count_of_user(
     let count = sqlx::query_scalar!(
         r#"select count(*) as "count!" from (
                select 1 from tokens t cross join lateral (
-                   select 1 from charges
-                   where token_id = t.id and at between $2 and $3 and ($4::text is null or model = $4) limit $6) c
+                   (select 1 from charges
+                    where token_id = t.id and at between $2 and $3 and ($4::text is null or model = $4) limit $6)
+                   union all
+                   (select 1 from requests_imported
+                    where token_id = t.id and at between $2 and $3 and ($4::text is null or model = $4) limit $6)) c
                where t.user_id = $1 and ($5::text is null or t.name = $5) limit $6) counted"#,
         owner as UserId,
         filter.from as UnixTime,

@@ -384,10 +384,64 @@ pub async fn insert_usage(conn: &mut Conn, owner: UserId, usage: &[ImportedUsage
     Ok(())
 }
 
+/// A single request that another service charged, with the ids that it has there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedRequest {
+    pub foreign_id: i64,
+    pub foreign_user_id: i64,
+    /// 0: not known, but the token has this name.
+    pub foreign_token_id: i64,
+    pub token_name: String,
+    pub at: UnixTime,
+    pub model: String,
+    pub quota: Quota,
+    pub prompt_tokens: i64,
+    pub completion_tokens: i64,
+}
+
+/// Inserts single requests of tokens that were imported from this source, unless they are here already. Returns how many.
+pub async fn insert_requests(conn: &mut Conn, source: &str, requests: &[ImportedRequest]) -> Result<i64, StorageError> {
+    fn column<T>(requests: &[ImportedRequest], value: impl Fn(&ImportedRequest) -> T) -> Vec<T> {
+        requests.iter().map(value).collect()
+    }
+    // Each is looked up by its id. A name counts only if one token of the account has it.
+    let done = sqlx::query!(
+        "insert into requests_imported (source, foreign_id, at, user_id, token_id, model, quota, prompt_tokens, \
+           completion_tokens) \
+         select $1, r.id, r.at, u.local_id, t.id, r.model, r.quota, r.prompt_tokens, r.completion_tokens \
+         from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], \
+           $9::bigint[], $10::bigint[]) \
+           as r (id, user_id, token_id, token_name, at, model, quota, prompt_tokens, completion_tokens) \
+         cross join lateral ( \
+           select local_id from imports where source = $1 and kind = 'user' and foreign_id = r.user_id offset 0) u \
+         cross join lateral ( \
+           select t.id from imports i join tokens t on t.id = i.local_id \
+           where r.token_id <> 0 and i.source = $1 and i.kind = 'token' and i.foreign_id = r.token_id \
+             and t.user_id = u.local_id \
+           union all \
+           select min(id) from tokens where r.token_id = 0 and r.token_name <> '' and user_id = u.local_id \
+             and name = r.token_name having count(*) = 1 offset 0) t \
+         on conflict do nothing",
+        source,
+        &column(requests, |row| row.foreign_id),
+        &column(requests, |row| row.foreign_user_id),
+        &column(requests, |row| row.foreign_token_id),
+        &column(requests, |row| row.token_name.clone()),
+        &column(requests, |row| row.at.get()),
+        &column(requests, |row| row.model.clone()),
+        &column(requests, |row| row.quota.get()),
+        &column(requests, |row| row.prompt_tokens),
+        &column(requests, |row| row.completion_tokens)
+    )
+    .execute(conn)
+    .await?;
+    Ok(i64::try_from(done.rows_affected()).unwrap_or(i64::MAX))
+}
+
 /// Analyses the tables that an import fills. The statements of the doctor join them as a whole and need their statistics
 /// at once.
 pub async fn analyze(conn: &mut Conn) -> Result<(), StorageError> {
-    sqlx::query!("analyze users, tokens, usage_imported, imports").execute(conn).await?;
+    sqlx::query!("analyze users, tokens, usage_imported, requests_imported, imports").execute(conn).await?;
     Ok(())
 }
 

@@ -169,6 +169,44 @@ pub async fn list_refusals(
     Ok(of!(whose, "refusals", read))
 }
 
+/// The newest requests of a window that another service charged, in the same way.
+pub async fn list_imported(
+    conn: &mut Conn,
+    whose: Whose,
+    window: Window,
+    after: Position,
+    filter: &RequestFilter,
+    most: i64,
+) -> Result<Vec<PastRequest>, StorageError> {
+    let only = filter.only.map(|only| only.id);
+    macro_rules! read {
+        ($whose:literal, $bind:expr) => {{
+            let rows = select!(
+                r#"c.quota as "quota!: Quota", c.prompt_tokens as "prompt_tokens!", c.completion_tokens as "completion_tokens!""#,
+                ["(select *, null::text as ip, null::text as request_id, null::bigint as gateway_id from requests_imported \
+                   where " + $whose + " and at between $1 and $2) c"],
+                "and ($10::bigint is null or c.id = $10)",
+                window, after, filter, most, OutcomeKind::Imported, $bind, only
+            )
+            .fetch_all(conn)
+            .await?;
+            rows.into_iter().map(|row| {
+                let outcome = Outcome::Imported {
+                    quota: row.quota,
+                    prompt_tokens: row.prompt_tokens,
+                    completion_tokens: row.completion_tokens,
+                };
+                request_of!(row, outcome)
+            }).collect()
+        }};
+    }
+    Ok(match whose {
+        Whose::Everyone => read!("$9::bigint = 0", 0_i64),
+        Whose::User(user) => read!("user_id = $9", user.get()),
+        Whose::Token(token) => read!("token_id = $9", token.get()),
+    })
+}
+
 /// Lets this transaction use the BRIN index of charges by time: it needs the bitmap scans that connections switch off, and a
 /// btree by token looks cheaper to the planner than it is. Only statements about everyone's requests run in such a transaction, so
 /// no other plan is made under it.
@@ -251,5 +289,6 @@ pub async fn count(
     Ok(match kind {
         OutcomeKind::Charged => count_of!("charges"),
         OutcomeKind::Refused => count_of!("refusals"),
+        OutcomeKind::Imported => count_of!("requests_imported"),
     })
 }

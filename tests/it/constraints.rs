@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// One valid row of every table, each with the id 1.
-const ROWS: [&str; 18] = [
+const ROWS: [&str; 19] = [
     "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
@@ -43,13 +43,15 @@ const ROWS: [&str; 18] = [
      values (1, '2026-03-10', 'o1', 1, 0, 0, 0, 0)",
     "insert into usage_by_month (user_id, month, token_id, model, quota, requests, prompt_tokens, completion_tokens) \
      values (1, '2026-03-01', 1, 'o1', 0, 0, 0, 0)",
+    "insert into requests_imported (source, foreign_id, at, user_id, token_id, model, quota, prompt_tokens, completion_tokens) \
+     values ('new-api', 1, 1, 1, 1, 'o1', 0, 0, 0)",
 ];
 
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 82] = [
+const BREAKS: [Break; 84] = [
     ("refused_requests_pkey", &[ROWS[14]]),
     ("refused_requests_positive", &["update refused_requests set requests = 0"]),
     ("refusals_suppressed_not_negative", &["update refusals set suppressed = -1"]),
@@ -213,6 +215,15 @@ const BREAKS: [Break; 82] = [
         ],
     ),
     ("usage_by_month_first_day", &["update usage_by_month set month = '2026-03-02'"]),
+    ("requests_imported_pkey", &[ROWS[18]]),
+    (
+        "requests_imported_not_negative",
+        &[
+            "update requests_imported set quota = -1",
+            "update requests_imported set prompt_tokens = -1",
+            "update requests_imported set completion_tokens = -1",
+        ],
+    ),
     ("usage_rollup_pkey", &["insert into usage_rollup default values"]),
     ("usage_rollup_one_row", &["insert into usage_rollup (id) values (2)"]),
     (
@@ -306,6 +317,7 @@ async fn every_constraint_outside_the_ledger_is_tested(pool: PgPool) {
         "usage_rollup",
         "usage_by_model",
         "usage_by_month",
+        "requests_imported",
     ];
     assert_all_tested(&pool, &tables, &BREAKS).await;
 }

@@ -107,6 +107,58 @@ async fn a_request_says_what_was_charged_for_what_and_by_whom(pool: PgPool) {
     assert_eq!(csv.text, expected);
 }
 
+/// Writes `count` requests that another service charged, `apart` seconds between two, the newest at `newest`.
+async fn imported(app: &TestApp, owner: &Caller, token: i64, newest: i64, apart: i64, count: i64) {
+    let insert = "insert into requests_imported (source, foreign_id, at, token_id, user_id, model, quota, prompt_tokens, \
+                    completion_tokens) \
+                  select $3::text, n, $1 - n * $2, $3, $4, 'o1', 4, 2, 3 from generate_series(0, $5 - 1) n";
+    let insert = sqlx::query(insert).bind(newest).bind(apart).bind(token).bind(owner.id).bind(count);
+    insert.execute(&app.pool).await.unwrap();
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn requests_that_another_service_charged_are_in_all_lists_and_in_no_sum(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (one, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    asks(&gateway, "charge", &json!({ "key": key, "quota": 7, "model": "o1" })).await.ok();
+    imported(&app, &ana, one, START, 60, 2).await;
+    let rows = ana.get(REQUESTS).await.ok()["items"].as_array().unwrap().clone();
+    let outcomes: Vec<_> = rows.iter().map(|row| (row["outcome"].as_str().unwrap(), &row["quota"])).collect();
+    assert_eq!(outcomes, [("charged", &json!(7)), ("imported", &json!(4)), ("imported", &json!(4))]);
+    let expected = json!({
+        "id": rows[1]["id"], "at": START, "outcome": "imported", "token_id": one, "token_name": "one", "user_id": ana.id,
+        "username": "ana", "model": "o1", "quota": 4, "usd": 0.000_008, "shortfall": 0, "prompt_tokens": 2,
+        "completion_tokens": 3, "ip": null, "request_id": null, "reservation_id": null, "gateway_id": null,
+        "gateway_name": null, "refusal": null,
+    });
+    assert_eq!(rows[1], expected);
+    let admin = app.admin("carla").await;
+    let id = rows[1]["id"].as_str().unwrap();
+    for (caller, path) in [
+        (&ana, format!("{REQUESTS}?outcome=imported&")),
+        (&admin, format!("{EVERYONE}?outcome=imported&")),
+        (&admin, format!("{EVERYONE}?outcome=imported&token_id={one}&")),
+    ] {
+        assert_eq!(every_page(caller, &path, 1).await.0, rows[1..], "{path}");
+    }
+    assert_eq!(ana.get(&format!("{REQUESTS}?id={id}")).await.ok()["items"], json!([rows[1]]));
+    assert_eq!(ana.get(&format!("{REQUESTS}?outcome=charged")).await.ok()["items"], json!([rows[0]]));
+    let csv = ana.get(&format!("{REQUESTS}?format=csv&outcome=imported")).await.text;
+    assert_eq!(csv.matches(",imported,").count(), 2, "{csv}");
+    // As tools of the other service read them.
+    let log = ana.get("/api/log/self?type=2").await.ok();
+    assert_eq!(
+        (&log["total"], &log["items"][0]["quota"], &log["items"][2]["quota"]),
+        (&json!(3), &json!(7), &json!(4))
+    );
+    assert_eq!(app.holder_of(&key).get("/api/log/token").await.json()["data"].as_array().unwrap().len(), 3);
+    // What was used before the import comes from its sums by day.
+    assert_eq!(ana.get("/api/usage?group_by=model").await.ok()["total"]["quota"], 7);
+    assert_eq!(ana.get("/api/log/self/stat?start_timestamp=1").await.ok()["quota"], 7);
+    let message = "`outcome` must be `charged`, `refused` or `imported`";
+    ana.get(&format!("{REQUESTS}?outcome=lost")).await.refuses_saying(400, "invalid_filter", message);
+}
+
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn pages_have_every_request_once_whatever_is_charged_meanwhile(pool: PgPool) {
     let app = TestApp::new(pool).await;
@@ -122,23 +174,26 @@ async fn pages_have_every_request_once_whatever_is_charged_meanwhile(pool: PgPoo
     // Refusals in the same seconds and between them.
     refused(&app, &ana, one, START, 0, 12).await;
     refused(&app, &ana, two, START - 1, 1_800, 9).await;
+    imported(&app, &ana, one, START, 0, 8).await;
+    imported(&app, &ana, two, START - 7, 1_800, 5).await;
     let admin = app.admin("carla").await;
     let by_token = format!("{REQUESTS}?token_id={one}&");
     let of_ana = format!("{EVERYONE}?user_id={}&", ana.id);
     for (caller, path, count) in [
-        (&ana, format!("{REQUESTS}?"), 82),
+        (&ana, format!("{REQUESTS}?outcome=imported&"), 13),
+        (&ana, format!("{REQUESTS}?"), 95),
         (&ana, format!("{REQUESTS}?outcome=charged&"), 61),
         (&ana, format!("{REQUESTS}?outcome=refused&"), 21),
         (&ana, format!("{REQUESTS}?reason=token_exhausted&"), 21),
         (&ana, format!("{REQUESTS}?reason=token_expired&"), 0),
-        (&ana, by_token, 42),
+        (&ana, by_token, 50),
         (&ben, format!("{REQUESTS}?"), 10),
-        (&admin, format!("{EVERYONE}?"), 92),
-        (&admin, of_ana, 82),
+        (&admin, format!("{EVERYONE}?"), 105),
+        (&admin, of_ana, 95),
         (&admin, format!("{EVERYONE}?token_id={bens}&"), 10),
-        (&ana, format!("{REQUESTS}?model=o1&"), 52),
-        (&ana, format!("{REQUESTS}?model=o1&token_id={two}&"), 10),
-        (&ana, format!("{REQUESTS}?from=2026-03-10&to=2026-03-10&token_id={one}&"), 37),
+        (&ana, format!("{REQUESTS}?model=o1&"), 65),
+        (&ana, format!("{REQUESTS}?model=o1&token_id={two}&"), 15),
+        (&ana, format!("{REQUESTS}?from=2026-03-10&to=2026-03-10&token_id={one}&"), 45),
     ] {
         for size in [7, 100] {
             let (requests, _) = every_page(caller, &path, size).await;
@@ -153,7 +208,7 @@ async fn pages_have_every_request_once_whatever_is_charged_meanwhile(pool: PgPoo
     let second = ana.get(&format!("{REQUESTS}?size=100&after={after}")).await.ok();
     let both = [first["items"].as_array().unwrap().as_slice(), second["items"].as_array().unwrap()].concat();
     let distinct: BTreeSet<_> = ids(&both).into_iter().collect();
-    assert_eq!((both.len(), distinct.len()), (82, 82), "what came meanwhile is newer than the first page");
+    assert_eq!((both.len(), distinct.len()), (95, 95), "what came meanwhile is newer than the first page");
 }
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
@@ -216,7 +271,7 @@ async fn requests_of_others_and_impossible_questions_are_refused(pool: PgPool) {
         ("after=7".into(), 400, "invalid_page", "`after` must be the `next` of a page"),
         ("size=-1".into(), 400, "invalid_page", "the page size must be a whole number from 0"),
         ("after=7.1".into(), 400, "invalid_page", "`after` must be the `next` of a page"),
-        ("outcome=x".into(), 400, "invalid_filter", "`outcome` must be `charged` or `refused`"),
+        ("outcome=x".into(), 400, "invalid_filter", "`outcome` must be `charged`, `refused` or `imported`"),
         (
             "reason=x".into(),
             400,

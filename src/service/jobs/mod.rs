@@ -8,6 +8,7 @@ mod access_tokens;
 mod charges;
 mod expire_reservations;
 mod idempotency_records;
+mod imported_requests;
 mod partitions;
 mod refused_requests;
 mod reservations;
@@ -32,12 +33,13 @@ use crate::storage::{self, Conn, Db, StorageError, retention};
 use crate::telemetry::jobs::JobMetrics;
 
 /// Every job that works on the tables, in this order.
-const JOBS: [Job; 15] = [
+const JOBS: [Job; 16] = [
     partitions::MAKE,
     partitions::DROP,
     partitions::MAKE_OF_REFUSALS,
     partitions::DROP_OF_REFUSALS,
     charges::JOB,
+    imported_requests::JOB,
     idempotency_records::JOB,
     reservations::JOB,
     sessions::JOB,

@@ -1,0 +1,2 @@
+-- An installation from before single requests were imported.
+select 1;

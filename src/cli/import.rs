@@ -56,6 +56,9 @@ pub struct NewApi {
     /// Days of history to import, or `all`, or `none`.
     #[arg(long, value_name = "DAYS", default_value = "90", value_parser = history)]
     history: HistoryDays,
+    /// Days of which single requests are imported, for the list of requests; 0 imports none.
+    #[arg(long, value_name = "DAYS", default_value_t = 7, value_parser = clap::value_parser!(u32).range(0..=366))]
+    requests: u32,
     /// Enable keys that the other service refuses although neither their expiry nor their quota is the reason.
     #[arg(long)]
     revive: bool,
@@ -141,6 +144,7 @@ pub async fn run(config: &Config, command: ImportCommand) -> Result<ExitCode, Fa
         name: command.name,
         dry_run: command.dry_run,
         history: command.history,
+        request_days: command.requests,
         revive: command.revive,
         new_ids: command.new_ids,
         keep_roles: command.keep_roles,

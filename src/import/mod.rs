@@ -17,6 +17,7 @@ mod names;
 mod plan;
 mod planned;
 mod report;
+mod requests;
 mod rows;
 mod rules;
 mod schema;
@@ -36,6 +37,7 @@ pub use self::location::{Location, LocationInvalid};
 use self::plan::{MAX_KEPT_ID, Planner};
 pub use self::report::Report;
 use self::report::{Blocker, GroupOptions, Note, Subject};
+use self::requests::RequestLines;
 use self::schema::{LogSchema, NOT_MOVED, Schema};
 use self::source::{Source, SourceError};
 use self::target::{Target, WriteBatch};
@@ -67,6 +69,8 @@ pub struct ImportOptions {
     pub name: String,
     pub dry_run: bool,
     pub history: HistoryDays,
+    /// Days of which single requests are imported; 0: none.
+    pub request_days: u32,
     pub revive: bool,
     pub new_ids: bool,
     /// Administrators stay administrators, also with new ids.
@@ -149,6 +153,8 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
         report.block("other_installation", message);
     }
     report.block_missing_groups(&groups);
+    let lines = request_lines(options, here, logs.as_mut().unwrap_or(&mut source)).await?;
+    report.requests.found = lines.as_ref().map_or(0, |(_, lines)| lines.count);
     if let Some(growth) = growth {
         report.notes.extend(growth.end().await?);
     }
@@ -156,6 +162,7 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
         return Ok(report);
     }
 
+    written.requests.imported = Some(0);
     std::mem::swap(&mut written.notes, &mut report.notes);
     std::mem::swap(&mut written.not_moved, &mut report.not_moved);
     let max_ids = (
@@ -169,7 +176,15 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
     let walked = walk
         .run(&mut source, logs.as_mut(), history.as_ref(), &mut planner, &target, &mut written, &bar, Some(&mut batch))
         .await;
-    let walked = walked.and(batch.write(&mut written).await);
+    let mut walked = walked.and(batch.write(&mut written).await);
+    if let Some((schema, lines)) = lines.filter(|_| walked.is_ok()) {
+        written.requests.found = lines.count;
+        let bar = requests_bar(&lines);
+        let logs = logs.as_mut().unwrap_or(&mut source);
+        let imported = lines.import(logs, &schema, &options.name, here, |read| bar.inc(read)).await;
+        bar.finish_and_clear();
+        walked = imported.map(|imported| written.requests.imported = Some(imported));
+    }
     // The servers learn of the keys that were written, also if it ends here.
     let finished = writer.finish(&written, walked.is_ok()).await;
     match walked.and(finished) {
@@ -211,6 +226,24 @@ async fn history(
     }
 }
 
+/// The single requests to import; `None` if there are none.
+async fn request_lines(
+    options: &ImportOptions,
+    here: &Destination,
+    logs: &mut Source,
+) -> Result<Option<(LogSchema, RequestLines)>, ImportError> {
+    if options.request_days == 0 {
+        return Ok(None);
+    }
+    let Some(schema) = LogSchema::read(logs).await? else {
+        return Ok(None);
+    };
+    let now = here.clock.now();
+    let since = now.get().saturating_sub(i64::from(options.request_days).saturating_mul(DAY)).max(0);
+    let lines = RequestLines::find(logs, &schema, since, now.get()).await?;
+    Ok(lines.map(|lines| (schema, lines)))
+}
+
 /// Reads the options of the other service, and counts what is not moved.
 async fn describe_source(
     source: &mut Source,
@@ -243,6 +276,15 @@ async fn describe_source(
 fn progress_bar(what: &'static str, accounts: u64) -> ProgressBar {
     let bar = ProgressBar::new(accounts).with_prefix(what);
     match ProgressStyle::with_template("{prefix} [{bar:40}] {pos} of {len} accounts, {eta}") {
+        Ok(style) => bar.with_style(style.progress_chars("#>.")),
+        Err(_) => bar,
+    }
+}
+
+/// The same for single requests.
+fn requests_bar(lines: &RequestLines) -> ProgressBar {
+    let bar = ProgressBar::new(lines.count.unsigned_abs()).with_prefix("requests");
+    match ProgressStyle::with_template("{prefix} [{bar:40}] {pos} of {len}, {eta}") {
         Ok(style) => bar.with_style(style.progress_chars("#>.")),
         Err(_) => bar,
     }

@@ -9,7 +9,7 @@ use super::names::{self, Names};
 use super::planned::{Account, Known, NewAccount, PlannedToken, PlannedUser, UsageTally};
 use super::report::{Report, Subject};
 use super::rows::{ForeignToken, ForeignUsage, ForeignUser};
-use super::rules::{MappedUser, is_deleted, map_token, map_user};
+use super::rules::{MappedUser, cut_model, is_deleted, map_token, map_user};
 use super::target::Target;
 use super::{Destination, ImportError, ImportOptions};
 use crate::domain::bounds;
@@ -276,11 +276,6 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// The start of a model's name that is as long as names may be here: a key of an index has a limit.
-fn cut(model: &str) -> &str {
-    model.char_indices().nth(bounds::MAX_MODEL_CHARS).map_or(model, |(end, _)| &model[..end])
-}
-
 /// Tokens of an account that is not imported.
 fn leave_out(tokens: &[ForeignToken], report: &mut Report) {
     for token in tokens.iter().filter(|token| !token.is_deleted) {
@@ -318,7 +313,7 @@ impl PlannedUser {
         for row in &self.usage {
             tally.source_quota = tally.source_quota.saturating_add(row.quota);
             let token = local.get(&row.token_id).copied().unwrap_or(0);
-            let model = cut(&row.model);
+            let model = cut_model(&row.model);
             if model.len() < row.model.len() && is_cut.insert(model) {
                 tally.found.push(Found::new(Finding::UsageModelCut, Detail::text(model)));
             }

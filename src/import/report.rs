@@ -49,6 +49,7 @@ pub struct Report {
     pub keys: Counts,
     pub access_tokens: Counts,
     pub usage: UsageCounts,
+    pub requests: RequestCounts,
     pub sums: Sums,
     pub findings: BTreeMap<&'static str, FindingReport>,
     /// Rows of tables that are not moved, and values of columns that are not read.
@@ -157,6 +158,15 @@ pub struct UsageCounts {
     pub source_quota: i64,
 }
 
+/// Single requests of the newest days.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RequestCounts {
+    /// In the other database, also of keys that are not imported.
+    pub found: i64,
+    /// Imported by this run; null in a rehearsal, which does not read them.
+    pub imported: Option<i64>,
+}
+
 /// Sums over the accounts and keys that this run imported: in the other database, and as they are written here. They differ by
 /// the amounts of the findings.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
@@ -228,6 +238,7 @@ impl Report {
             keys: Counts::default(),
             access_tokens: Counts::default(),
             usage: UsageCounts::default(),
+            requests: RequestCounts::default(),
             sums: Sums::default(),
             findings: BTreeMap::new(),
             not_moved: BTreeMap::new(),
@@ -382,6 +393,14 @@ impl Report {
                 "history",
                 usd(quota.into())
             )?;
+            match self.requests {
+                RequestCounts { found, imported: Some(imported) } => {
+                    writeln!(text, "{:<14} {imported:>10} {did}; {found} found", "requests")?;
+                }
+                RequestCounts { found, imported: None } => {
+                    writeln!(text, "{:<14} {found:>10} found; those of keys that are imported are moved", "requests")?;
+                }
+            }
             writeln!(text, "\nSums in USD of this run          there                 here")?;
             let sums = &self.sums;
             for (what, pair) in [

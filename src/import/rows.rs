@@ -78,6 +78,21 @@ pub struct ForeignUsage {
     pub completion_tokens: i64,
 }
 
+/// A line of `logs` that is consumption.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignRequest {
+    pub id: i64,
+    pub user_id: i64,
+    /// 0 in older versions and for requests without a token.
+    pub token_id: i64,
+    pub token_name: String,
+    pub at: i64,
+    pub model: String,
+    pub quota: i64,
+    pub prompt_tokens: i64,
+    pub completion_tokens: i64,
+}
+
 /// Reads the values of a row from left to right.
 struct Fields(std::vec::IntoIter<Option<String>>);
 
@@ -151,6 +166,24 @@ impl ForeignToken {
             group: fields.text(),
             cross_group_retry: fields.flag(),
             is_deleted: fields.flag(),
+        }
+    }
+}
+
+impl ForeignRequest {
+    /// From a row with the columns of [`super::schema::LogSchema::requests`].
+    pub fn new(row: TextRow) -> Self {
+        let mut fields = Fields::new(row);
+        Self {
+            id: fields.int(),
+            user_id: fields.int(),
+            token_id: fields.int(),
+            token_name: fields.text(),
+            at: fields.int(),
+            model: fields.text(),
+            quota: fields.int(),
+            prompt_tokens: fields.int(),
+            completion_tokens: fields.int(),
         }
     }
 }

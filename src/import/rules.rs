@@ -306,6 +306,11 @@ fn allowlist(text: &str, found: &mut Vec<Found>) -> (IpAllowlist, bool) {
     (list, none_is_left)
 }
 
+/// The start of a model's name that is as long as names may be here: a key of an index has a limit.
+pub fn cut_model(model: &str) -> &str {
+    model.char_indices().nth(bounds::MAX_MODEL_CHARS).map_or(model, |(end, _)| &model[..end])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -385,6 +385,60 @@ impl LogSchema {
         format!("select {} from (select 1 as one from logs limit 1) as first", as_int(self.0.dialect, "count(*)"))
     }
 
+    /// Whether lines have ids, by which they are read in order.
+    pub fn has_ids(&self) -> bool {
+        self.0.has("id")
+    }
+
+    /// The number of single requests since a second.
+    pub fn count_requests(&self, since: i64) -> String {
+        format!("select {} from logs where {}", as_int(self.0.dialect, "count(*)"), self.is_request(since))
+    }
+
+    /// The id of the first of them.
+    pub fn first_request(&self, since: i64) -> String {
+        let id = as_int(self.0.dialect, &format!("coalesce(min({}), 0)", self.0.name("id")));
+        format!("select {id} from logs where {}", self.is_request(since))
+    }
+
+    /// Consumption; what was refunded later stays in the list.
+    fn is_request(&self, since: i64) -> String {
+        format!("{} = 2 and {} >= {since}", self.0.name("type"), self.0.name("created_at"))
+    }
+
+    /// The next single requests from an id on, at most `limit`, in the order of [`super::rows::ForeignRequest`]. Those after
+    /// `until` count as made then.
+    pub fn requests(&self, from: i64, (since, until): (i64, i64), limit: usize) -> String {
+        let logs = &self.0;
+        let dialect = logs.dialect;
+        let id = logs.name("id");
+        let time = format!(
+            "{}({}, {until})",
+            if dialect == Dialect::Sqlite { "min" } else { "least" },
+            logs.name("created_at")
+        );
+        let amount = |column: &str| {
+            let value = if logs.has(column) { format!("coalesce({}, 0)", logs.name(column)) } else { "0".to_owned() };
+            as_int(dialect, &within(dialect, &value, MAX_AMOUNT))
+        };
+        let columns = [
+            as_int(dialect, &id),
+            as_int(dialect, &logs.name("user_id")),
+            logs.int("token_id", 0),
+            logs.text("token_name"),
+            as_int(dialect, &time),
+            logs.text("model_name"),
+            amount("quota"),
+            amount("prompt_tokens"),
+            amount("completion_tokens"),
+        ];
+        format!(
+            "select {} from logs where {} and {id} >= {from} order by {id} limit {limit}",
+            columns.join(", "),
+            self.is_request(since)
+        )
+    }
+
     /// The consumption of accounts with ids in a range since a second, summed by token, day and model, in the order of
     /// [`super::rows::ForeignUsage`]. Lines after `until` count as written then. Type 2 is consumption, type 6 a refund.
     pub fn usage(&self, from: i64, to: i64, (since, until): (i64, i64), offsets: &DayOffsets) -> String {

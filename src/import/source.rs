@@ -165,7 +165,15 @@ impl Source {
     /// # Errors
     /// The database failed, or the text is not UTF-8.
     pub async fn fetch(&mut self, sql: String) -> Result<Vec<TextRow>, SourceError> {
-        let mut rows = self.stream(sql, InvalidUtf8::Refused);
+        self.fetch_as(sql, InvalidUtf8::Refused).await
+    }
+
+    /// All rows of a statement.
+    ///
+    /// # Errors
+    /// The database failed; the text is not UTF-8, unless `other` lets it pass.
+    pub async fn fetch_as(&mut self, sql: String, other: InvalidUtf8) -> Result<Vec<TextRow>, SourceError> {
+        let mut rows = self.stream(sql, other);
         let mut all = Vec::new();
         while let Some(row) = rows.next().await {
             all.push(row?);

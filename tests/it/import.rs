@@ -125,6 +125,18 @@ async fn assert_new_api_was_moved(here: &Here<'_>, report: &Value) {
         used(3, 19, 1, "gpt-4o", [0, 0, 0, 0]),
     ]);
     assert_eq!(rows(pool, usage).await, expected);
+
+    // Single requests of keys that were imported, of the newest days; one of them by the name of its key.
+    assert_eq!(report["requests"], json!({ "found": 6, "imported": 4 }));
+    let requests = "select user_id, token_id, (now() at time zone 'UTC')::date - to_timestamp(at)::date as age, model, quota, \
+                    prompt_tokens as prompt, completion_tokens as completion from requests_imported order by foreign_id";
+    let expected = json!([
+        { "user_id": 2, "token_id": 11, "age": 1, "model": "gpt-4o", "quota": 100, "prompt": 10, "completion": 1 },
+        { "user_id": 2, "token_id": 11, "age": 1, "model": "gpt-4o", "quota": 50, "prompt": 20, "completion": 2 },
+        { "user_id": 2, "token_id": 11, "age": 1, "model": "o3", "quota": 7, "prompt": 1, "completion": 1 },
+        { "user_id": 2, "token_id": 12, "age": 2, "model": "gpt-4o", "quota": 11, "prompt": 1, "completion": 1 },
+    ]);
+    assert_eq!(rows(pool, requests).await, expected);
     here.assert_doctor_finds_nothing();
     assert_ledger_invariants(pool).await;
 }
@@ -187,6 +199,9 @@ async fn a_file_of_one_api_is_moved(pool: PgPool) {
     // Its logs name tokens, but have no ids.
     let usage = rows(&pool, "select token_id, quota from usage_imported order by token_id").await;
     assert_eq!(usage, json!([{ "token_id": 1, "quota": 60 }, { "token_id": 2, "quota": 30 }]));
+    assert_eq!(imported.report["requests"], json!({ "found": 2, "imported": 2 }));
+    let requests = rows(&pool, "select token_id, quota from requests_imported order by token_id").await;
+    assert_eq!(requests, json!([{ "token_id": 1, "quota": 60 }, { "token_id": 2, "quota": 30 }]));
     assert_eq!(
         findings(&imported.report),
         json!({ "administrator_imported": 1, "no_password": 1, "user_deleted": 1, "token_orphaned": 1 })
@@ -209,9 +224,11 @@ async fn a_dry_run_says_what_an_import_would_do_and_writes_nothing(pool: PgPool)
     let without_mode = |report: &Value| {
         let mut report = report.clone();
         report["dry_run"] = json!(null);
+        report["requests"]["imported"] = json!(null);
         report
     };
     assert_eq!(without_mode(&dry.report), without_mode(&real.report));
+    assert_eq!(dry.report["requests"], json!({ "found": 6, "imported": null }));
 }
 
 #[sqlx::test(migrations = false)]

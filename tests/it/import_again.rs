@@ -73,6 +73,10 @@ async fn an_import_that_was_killed_is_completed_by_the_next_run(pool: PgPool) {
     assert_ledger_invariants(&pool).await;
 
     let nothing = here.import(&source, &[]);
+    let requests = "select array[count(*), count(distinct foreign_id)] from requests_imported";
+    let requests: Vec<i64> = sqlx::query_scalar(requests).fetch_one(&pool).await.unwrap();
+    assert_eq!(requests, [4_000, 4_000]);
+    assert_eq!(nothing.report["requests"]["imported"], json!(0));
     assert_eq!(nothing.report["accounts"], json!({ "found": 2_000, "imported": 0, "present": 2_000, "left_out": 0 }));
     assert_eq!(nothing.report["keys"], json!({ "found": 4_000, "imported": 0, "present": 4_000, "left_out": 0 }));
     assert_eq!(totals(&pool).await, [2_000, 4_000, 2_000, sum * 11, 4_000 * 100 + 2 * sum, 12_000, 10_000]);

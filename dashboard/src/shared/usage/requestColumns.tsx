@@ -49,7 +49,7 @@ const cost: Column<PastRequest> = {
   key: 'cost',
   header: words.cost,
   align: 'right',
-  cell: ({ quota, shortfall, refusal }) =>
+  cell: ({ quota, shortfall, refusal, outcome }) =>
     refusal ? (
       <Refused {...refusal} />
     ) : (
@@ -58,6 +58,11 @@ const cost: Column<PastRequest> = {
         {shortfall > 0 && (
           <Text size="xs" c="dimmed">
             {words.shortfall} <Money units={shortfall} fine />
+          </Text>
+        )}
+        {outcome === 'imported' && (
+          <Text size="xs" c="dimmed">
+            {words.imported}
           </Text>
         )}
       </>

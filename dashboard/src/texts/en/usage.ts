@@ -53,6 +53,7 @@ export const usage = {
     all: 'All',
     charged: 'Charged',
     refused: 'Refused',
+    imported: 'Before the import',
     suppressed: (count: number) => `and ${formatInteger(count)} more like this in the same minute`,
     model: 'Model',
     requestId: 'Request ID',

@@ -46,6 +46,7 @@ export const usage: Texts['usage'] = {
     all: '全部',
     charged: '已计费',
     refused: '被拒绝',
+    imported: '导入之前',
     suppressed: (count: number) => `同一分钟内还有 ${formatInteger(count)} 个同类请求`,
     model: '模型',
     requestId: '请求 ID',

@@ -121,7 +121,9 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
         let grouping = Grouping::parse_everyones(Some(by)).unwrap();
         usage_reports::list_of_user(&mut conn, anas, span, &grouping).await.unwrap();
         let plan = plan(&mut conn, part, &arguments(more)).await;
-        indexes.iter().for_each(|index| assert_uses(&plan, index));
+        for index in indexes {
+            assert_uses(&plan, index);
+        }
     }
     for (by, part, more, indexes) in [
         ("day", "usage_daily d where day between greatest", "9", ["usage_daily_by_day", "usage_by_model_pkey"]),
@@ -136,7 +138,9 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
         let grouping = Grouping::parse_everyones(Some(by)).unwrap();
         usage_reports::list_of_everyone(&mut conn, span, &grouping).await.unwrap();
         let plan = plan(&mut conn, part, &arguments(more)).await;
-        indexes.iter().for_each(|index| assert_uses(&plan, index));
+        for index in indexes {
+            assert_uses(&plan, index);
+        }
     }
     usage_reports::list_of_token(&mut conn, token, span, &Grouping::parse(None).unwrap()).await.unwrap();
     let of_token = plan(&mut conn, "usage_reported r where token_id = $9", &arguments("1")).await;

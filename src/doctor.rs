@@ -212,23 +212,30 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
         print_good("ledger", "L1, L3, L5 and L9 hold for every token and every wallet");
     }
     if rollup_violations.is_empty() {
-        print_good("reports", "the sums of past days and months are those of the charges");
+        print_good("reports", "the sums of past days and months are those of the daily usage");
     }
-    for RollUpViolation { user_id, day, recorded, sum } in rollup_violations {
+    let more = rollup_violations.len().saturating_sub(SHOWN_SUMS);
+    for RollUpViolation { user_id, day, recorded, sum } in rollup_violations.into_iter().take(SHOWN_SUMS) {
         let whose = if user_id.get() == 0 { "everyone".to_owned() } else { format!("user {user_id}") };
         report.wrong(
             "reports",
             &format!(
                 "the sum of {whose} for the day or the month from {day} on is {recorded} with a model, but what was used is {sum}; \
-                 only reports are wrong, no balance is"
+                 no balance is wrong, and docs/operations.md says how to add it up again"
             ),
         );
+    }
+    if more > 0 {
+        report.wrong("reports", &format!("{more} more sums are wrong"));
     }
     for violation in violations {
         report.wrong("ledger", &format!("{violation}; keep a dump of the database and report this"));
     }
     Ok(())
 }
+
+/// Wrong sums that are shown one by one.
+const SHOWN_SUMS: usize = 20;
 
 /// A progress bar on standard error, if that is a terminal.
 fn progress_bar(what: &'static str, steps: u64) -> ProgressBar {

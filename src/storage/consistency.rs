@@ -273,7 +273,7 @@ pub struct RollUpViolation {
 /// Days and months of users with ids in `from..=to` whose sums for reports are not those of `usage_daily`.
 pub async fn list_rollup_violations(conn: &mut Conn, from: i64, to: i64) -> Result<Vec<RollUpViolation>, StorageError> {
     let rows = sqlx::query!(
-        r#"with used as (
+        r#"with used as not materialized (
              select d.* from usage_daily d, usage_rollup i
              where d.user_id >= $1 and d.user_id <= $2 and d.day < i.rolled_until),
            by_model as (

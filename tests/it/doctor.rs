@@ -193,7 +193,10 @@ async fn sums_for_reports_that_are_not_those_of_the_charges_are_named(pool: PgPo
     }
     let (is_correct, report) = doctor(&pool);
     assert!(is_correct, "{report}");
-    assert!(report.contains("ok     reports: the sums of past days and months are those of the charges"), "{report}");
+    assert!(
+        report.contains("ok     reports: the sums of past days and months are those of the daily usage"),
+        "{report}"
+    );
 
     let id: i64 = sqlx::query_scalar("select id from users where username = 'ana'").fetch_one(&pool).await.unwrap();
     for (change, whose, day) in [

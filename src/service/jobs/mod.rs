@@ -18,7 +18,7 @@ mod statistics;
 mod usage_rollup;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use expire_reservations::{expire_overdue, expire_reservations};
 use futures_util::future::BoxFuture;
@@ -59,6 +59,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// How often the jobs run.
 const INTERVAL: Duration = Duration::from_mins(1);
+
+/// How long a job goes on in one round.
+const LONGEST: Duration = Duration::from_secs(30);
 
 /// A job that works on the tables.
 struct Job {
@@ -205,10 +208,13 @@ impl Jobs {
         outcome
     }
 
-    /// Runs the steps of a job until nothing is left to do.
+    /// Runs the steps of a job until nothing is left to do, or it has taken its time: other jobs wait, and the time of the round
+    /// gets old.
     async fn finish(&self, job: &Job, round: Round) -> Result<Finished, StorageError> {
+        let started = Instant::now();
         loop {
             match self.step(job, round).await {
+                Ok(Progress::MoreToDo) if started.elapsed() > LONGEST => return Ok(Finished::Later),
                 Ok(Progress::MoreToDo) => {}
                 Ok(Progress::Done) => return Ok(Finished::Yes),
                 Ok(Progress::DoneElsewhere) => return Ok(Finished::Later),

@@ -14,7 +14,7 @@ pub(super) const JOB: Job =
 const OPEN_SECONDS: i64 = 3_600;
 
 /// Users times days of a step. A user may have a thousand keys with twenty models: 20,000 rows a day.
-const USER_DAYS: i64 = 200;
+const USER_DAYS: i64 = 600;
 
 async fn step(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
     let RollUp { closed_until, rolled_until, pass } = usage_rollup::lock(conn).await?;

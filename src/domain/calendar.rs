@@ -3,6 +3,7 @@
 use chrono::{Datelike as _, NaiveDateTime, TimeDelta, TimeZone as _, Weekday};
 use chrono_tz::Tz;
 
+use super::bounds;
 use super::time::{Day, Micros, UnixTime};
 
 /// A period after which a limit renews.
@@ -103,11 +104,19 @@ impl Moment {
         Self { now, micros, today: now.day_in(calendar.zone), calendar }
     }
 
-    /// This moment as one of `day` or later. The days before are closed, as the clock of another server, or this one before it
-    /// was set back, has it.
+    /// The last day that a charge can have been counted in while the clock was right. Servers agree on the day but for a change
+    /// of `usage.time_zone`.
     #[must_use]
-    pub fn not_before(self, day: Day) -> Self {
-        Self { today: self.today.max(day), ..self }
+    pub fn last_believable_day(&self) -> Day {
+        self.today.plus_days(bounds::MAX_DAYS_AHEAD)
+    }
+
+    /// This moment as one of the days that are not closed. Days that a clock closed which was far ahead are taken for open: the
+    /// repair opens them.
+    #[must_use]
+    pub fn after_closed_days(self, closed_until: Day) -> Self {
+        let is_believable = closed_until <= self.last_believable_day();
+        if is_believable { Self { today: self.today.max(closed_until), ..self } } else { self }
     }
 }
 
@@ -121,6 +130,15 @@ mod tests {
 
     fn calendar(zone: Tz, week_starts: Weekday) -> Calendar {
         Calendar { zone, week_starts }
+    }
+
+    #[test]
+    fn a_charge_counts_after_the_closed_days_unless_a_clock_that_was_far_ahead_closed_them() {
+        let at = Moment::new(Micros::new(1_773_144_000_000_000), calendar(Tz::UTC, Weekday::Mon));
+        let on = |closed: &str| at.after_closed_days(day(closed)).today.to_string();
+        assert_eq!(at.today.to_string(), "2026-03-10");
+        assert_eq!([on("2026-03-09"), on("2026-03-10")], ["2026-03-10", "2026-03-10"]);
+        assert_eq!([on("2026-03-11"), on("2026-03-12")], ["2026-03-11", "2026-03-10"]);
     }
 
     #[test]

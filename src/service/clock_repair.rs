@@ -21,7 +21,7 @@ use crate::domain::rate_limits::{RateCounters, RateLimits};
 use crate::domain::time::Day;
 use crate::storage::clock_repair::{self as rows, Moved};
 use crate::storage::ledger::LockedWallet;
-use crate::storage::{Conn, Db, StorageError, audit, ledger, usage_rollup};
+use crate::storage::{self, Conn, Db, StorageError, audit, ledger, usage_rollup};
 
 /// How many users may wait. One that does not fit is found again.
 const QUEUE: usize = 1_024;
@@ -31,6 +31,9 @@ const INTERVAL: Duration = Duration::from_secs(10);
 
 /// How many users are looked for at once.
 const LIMIT: i64 = 100;
+
+/// How many days with usage may be in the future. With more, the clock is not believed.
+const MAX_OPENED_DAYS: i64 = 31;
 
 /// Takes users whose rows may be ahead of the clock.
 #[derive(Debug, Clone)]
@@ -93,6 +96,9 @@ impl ClockRepairer {
     /// # Errors
     /// The database failed.
     pub async fn repair_all(&self) -> Result<(), StorageError> {
+        if self.clock.is_current() {
+            self.open_days_of_the_future().await?;
+        }
         // Never by a time that is known to be old.
         while self.clock.is_current() {
             let at = Moment::new(self.clock.micros(), self.calendar);
@@ -104,6 +110,35 @@ impl ClockRepairer {
             }
         }
         Ok(())
+    }
+
+    /// Opens days that were closed and have not ended.
+    async fn open_days_of_the_future(&self) -> Result<(), StorageError> {
+        let mut tx = self.db.begin().await?;
+        let at = Moment::new(self.clock.micros(), self.calendar);
+        let closed_until = usage_rollup::find_closed_until(&mut tx).await?;
+        if closed_until > at.today && self.may_open_from(&mut tx, &at).await? {
+            // Charges may have counted in days that were taken for open.
+            let is_believable = closed_until <= at.last_believable_day();
+            let first = if is_believable { at.today } else { at.today.plus_days(-1) };
+            tracing::warn!(%closed_until, %first, "days that have not ended were closed, and are open again");
+            rows::allow_minutes(&mut tx).await?;
+            usage_rollup::reopen_days(&mut tx, first).await?;
+        }
+        storage::commit(tx).await
+    }
+
+    /// Whether so few days have usage from today on that a clock was ahead. Else it is behind now, and opening the days would lose
+    /// sums that cannot be made again.
+    async fn may_open_from(&self, conn: &mut Conn, at: &Moment) -> Result<bool, StorageError> {
+        let days = usage_rollup::count_days_from(conn, at.today, MAX_OPENED_DAYS + 1).await?;
+        if days > MAX_OPENED_DAYS {
+            tracing::error!(
+                today = %at.today,
+                "usage of more than {MAX_OPENED_DAYS} days is in the future: correct the database's clock; nothing is repaired before"
+            );
+        }
+        Ok(days <= MAX_OPENED_DAYS)
     }
 
     async fn repair_each(&self, users: impl IntoIterator<Item = UserId>) -> Result<(), StorageError> {
@@ -125,7 +160,10 @@ impl ClockRepairer {
             return Ok(());
         };
         let at = Moment::new(self.clock.micros(), self.calendar);
-        if wallet.account.period_counters.day > last_believable_day(&at) {
+        if wallet.account.period_counters.day > at.last_believable_day() {
+            if !self.may_open_from(&mut tx, &at).await? {
+                return Ok(());
+            }
             usage_rollup::reopen_days(&mut tx, at.today).await?;
             let moved = rows::move_daily_usage(&mut tx, user, at.today).await?;
             let charges = rows::move_charges(&mut tx, user, at.today, at.now, self.calendar.zone.name()).await?;
@@ -152,18 +190,13 @@ impl ClockRepairer {
 pub async fn list_ahead(conn: &mut Conn, at: &Moment) -> Result<Vec<UserId>, StorageError> {
     // The clock of another server may be a little ahead of this one's.
     let last_end = at.now.plus(bounds::MAX_RESERVATION_SECONDS + 1);
-    rows::list_users_ahead(conn, last_believable_day(at), last_end, LIMIT).await
+    rows::list_users_ahead(conn, at.last_believable_day(), last_end, LIMIT).await
 }
 
 /// Returns true if a token or its owner's wallet was charged while the clock was ahead: on a day that has not come, or beyond
-/// a full rate. Servers agree on the day but for a change of `usage.time_zone`.
+/// a full rate.
 fn is_ahead(wallet: &Account, (limits, counters): (&RateLimits, RateCounters), at: &Moment) -> bool {
-    wallet.period_counters.day > last_believable_day(at) || limits.cut(counters, at.micros) != counters
-}
-
-/// The last day that a charge can have been counted in while the clock was right.
-fn last_believable_day(at: &Moment) -> Day {
-    at.today.plus_days(bounds::MAX_DAYS_AHEAD)
+    wallet.period_counters.day > at.last_believable_day() || limits.cut(counters, at.micros) != counters
 }
 
 fn describe(moved: Option<Moved>, counted_until: Day, today: Day) -> Details {

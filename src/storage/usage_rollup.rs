@@ -44,6 +44,29 @@ pub async fn lock(conn: &mut Conn) -> Result<RollUp, StorageError> {
     Ok(RollUp { closed_until: row.closed_until, rolled_until: row.rolled_until, pass })
 }
 
+/// No charge counts in a day before this one any more.
+pub async fn find_closed_until(conn: &mut Conn) -> Result<Day, StorageError> {
+    let day = sqlx::query_scalar!(r#"select closed_until as "day: Day" from usage_rollup where id = 1"#);
+    Ok(day.fetch_one(conn).await?)
+}
+
+/// The sums have every day before this one.
+pub async fn find_rolled_until(conn: &mut Conn) -> Result<Day, StorageError> {
+    let day = sqlx::query_scalar!(r#"select rolled_until as "day: Day" from usage_rollup where id = 1"#);
+    Ok(day.fetch_one(conn).await?)
+}
+
+/// How many days from `day` on have sums, counted no further than `bound`.
+pub async fn count_days_from(conn: &mut Conn, day: Day, bound: i64) -> Result<i64, StorageError> {
+    let count = sqlx::query_scalar!(
+        r#"select count(*) as "count!" from (
+             select distinct day from usage_by_model where user_id = 0 and day >= $1 limit $2) as some_days"#,
+        day as Day,
+        bound
+    );
+    Ok(count.fetch_one(conn).await?)
+}
+
 /// Closes the days before `until`. [`StorageError::Locked`] while a transaction that holds wallets takes longer than a moment.
 ///
 /// A batch of charges reads the closed days with the wallets that it locks. So none that read the former ones is under way when
@@ -126,12 +149,12 @@ pub async fn add_users(
              where u.id > $1 and u.id <= $2 and u.period_day >= $3 \
              union all \
              select user_id, day, model, -quota, -requests, -prompt_tokens, -completion_tokens from by_gateway) all_and_known \
-           group by user_id, day, model having sum(requests) <> 0) \
+           group by user_id, day, model having sum(requests) > 0) \
          insert into usage_by_model (user_id, day, model, gateway_id, quota, requests, prompt_tokens, completion_tokens) \
          select user_id, day, model, gateway_id, quota, requests, least(prompt_tokens, 9223372036854775807), \
            least(completion_tokens, 9223372036854775807) from by_gateway \
          union all \
-         select user_id, day, model, 0, quota, requests, greatest(least(prompt_tokens, 9223372036854775807), 0), \
+         select user_id, day, model, 0, greatest(quota, 0), requests, greatest(least(prompt_tokens, 9223372036854775807), 0), \
            greatest(least(completion_tokens, 9223372036854775807), 0) from rest",
         pass.after as UserId,
         last as UserId,
@@ -178,8 +201,8 @@ pub async fn add_everyone(conn: &mut Conn, pass: Pass) -> Result<(), StorageErro
     Ok(())
 }
 
-/// Opens the days from `day` on, because the clock that closed them was ahead, and takes back their sums. Must run under the
-/// lock of a wallet, so that no day is closed meanwhile.
+/// Opens the days from `day` on, because the clock that closed them was ahead, and takes back their sums. No day is closed
+/// until the transaction ends.
 pub async fn reopen_days(conn: &mut Conn, day: Day) -> Result<(), StorageError> {
     let rolled_until = sqlx::query_scalar!(
         r#"update usage_rollup set closed_until = $1, rolled_until = least(rolled_until, $1), rolling_until = null,

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use futures_util::future::{join, join_all};
 use keymeter::domain::clock::SystemClock;
+use keymeter::domain::id::UserId;
 use keymeter::domain::time::{Day, UnixTime};
 use keymeter::service::jobs::Jobs;
-use keymeter::storage::{consistency, usage_rollup};
+use keymeter::storage::{StorageError, consistency, ledger, usage_rollup};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
@@ -187,6 +188,46 @@ async fn a_charge_counts_in_no_day_that_is_closed(pool: PgPool) {
     assert_ledger_invariants(&app.pool).await;
 }
 
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_day_is_closed_only_between_batches(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let (ana, gateway) = (app.enabled_user("ana").await, app.gateway().await);
+    app.fills(&ana, 100).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    let owner = [UserId::new(ana.id)];
+    // A batch that holds a wallet has read which days are closed, so none is closed until it ends.
+    let mut batch = app.pool.begin().await.unwrap();
+    let locked = ledger::lock_wallets(&mut batch, &owner).await.unwrap();
+    assert_eq!(locked[0].usage_closed_until.to_string(), "0001-01-01");
+    let tomorrow = Day::parse("2026-03-11").unwrap();
+    let mut closing = app.pool.begin().await.unwrap();
+    let refused = usage_rollup::close_days(&mut closing, tomorrow).await;
+    assert!(matches!(refused, Err(StorageError::Locked(_))), "{refused:?}");
+    closing.rollback().await.unwrap();
+    batch.rollback().await.unwrap();
+    // A batch that begins while days are being closed waits, and finds them closed; also one that waits for no wallet.
+    for skips in [false, true] {
+        let mut closing = app.pool.begin().await.unwrap();
+        usage_rollup::close_days(&mut closing, tomorrow).await.unwrap();
+        let (pool, gateway, key) = (app.pool.clone(), gateway.clone(), key.clone());
+        let waiting = tokio::spawn(async move {
+            if skips {
+                let mut batch = pool.begin().await.unwrap();
+                let locked = ledger::lock_free_wallets(&mut batch, &owner).await.unwrap();
+                assert_eq!(locked[0].usage_closed_until, tomorrow);
+            } else {
+                asks(&gateway, "charge", &json!({ "key": key, "quota": 1 })).await.ok();
+            }
+        });
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert!(!waiting.is_finished(), "{skips}");
+        closing.commit().await.unwrap();
+        waiting.await.unwrap();
+    }
+    let days: Vec<String> = sqlx::query_scalar("select day::text from charges").fetch_all(&app.pool).await.unwrap();
+    assert_eq!(days, ["2026-03-11"]);
+}
+
 #[tokio::test]
 async fn no_charge_is_missed_while_days_are_closed_on_three_servers_or_the_clock_was_ahead() {
     let cluster = Cluster::with_movable_clock();
@@ -222,18 +263,22 @@ async fn no_charge_is_missed_while_days_are_closed_on_three_servers_or_the_clock
             let mut rng = StdRng::seed_from_u64(11);
             while now().await < end {
                 run_interrupted(&jobs, now().await + HOUR, &mut rng).await;
+                jobs.run_as_of(UnixTime::new(now().await + HOUR)).await.unwrap();
             }
             stop.store(true, Ordering::SeqCst);
         };
         join(charging, closing).await;
     };
 
+    let day = |at: i64| UnixTime::new(at).day_in(chrono_tz::Tz::UTC).to_string();
     let to_midnight = DAY - now().await.rem_euclid(DAY);
     let nearly = format!("+{}", to_midnight - 3);
     cluster.set_clock(&nearly);
     let midnight = now().await / DAY * DAY + DAY;
     charge_until(midnight + 3).await;
-    let day = |at: i64| UnixTime::new(at).day_in(chrono_tz::Tz::UTC).to_string();
+    let closed = "select closed_until::text from usage_rollup";
+    let closed: String = sqlx::query_scalar(closed).fetch_one(&pool).await.unwrap();
+    assert_eq!(closed, day(midnight), "closed while charges went on");
     finish(&pool, &jobs, now().await + HOUR, &day(midnight)).await;
     let days = "select count(distinct day) from usage_daily";
     assert_eq!(sqlx::query_scalar::<_, i64>(days).fetch_one(&pool).await.unwrap(), 2, "charges of both days");

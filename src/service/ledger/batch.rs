@@ -119,7 +119,7 @@ impl Locked {
 impl<'a> Batch<'a> {
     pub(super) fn new(locked: Locked, at: Moment, rng: &'a Rng, addresses: ClientAddresses) -> Self {
         let Locked { balances, held, reserved_for, records, usage_closed_until } = locked;
-        let at = at.not_before(usage_closed_until);
+        let at = at.after_closed_days(usage_closed_until);
         let changes = Changes::new(at.now);
         Self { at, before: balances.clone(), balances, held, reserved_for, records, changes, rng, addresses }
     }

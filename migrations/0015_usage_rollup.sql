@@ -19,8 +19,7 @@ create table usage_rollup (
 
 insert into usage_rollup default values;
 
--- What all tokens of a user used in a day with a model and through a gateway. Reports unite both tables with `usage_daily`, so
--- their columns have its order.
+-- What all tokens of a user used in a day with a model and through a gateway.
 create table usage_by_model (
     day date not null,
     model text not null,
@@ -59,3 +58,17 @@ create table usage_by_month (
 
 -- That of everyone, for administrators.
 create index usage_by_month_by_month on usage_by_month (month);
+
+-- What reports unite: rows of the same columns, which a later version may not change.
+create view usage_report_daily as
+    select token_id, day, model, user_id, quota, requests, prompt_tokens, completion_tokens, 0::bigint as gateway_id
+    from usage_daily;
+create view usage_report_imported as
+    select token_id, day, model, user_id, quota, requests, prompt_tokens, completion_tokens, 0::bigint as gateway_id
+    from usage_imported;
+create view usage_report_models as
+    select null::bigint as token_id, day, model, user_id, quota, requests, prompt_tokens, completion_tokens, gateway_id
+    from usage_by_model;
+create view usage_report_months as
+    select token_id, month as day, model, user_id, quota, requests, prompt_tokens, completion_tokens, 0::bigint as gateway_id
+    from usage_by_month;

@@ -311,7 +311,8 @@ impl From<UsageReportsError> for ApiError {
             UsageReportsError::TooManyRows
             | UsageReportsError::TooManyRequests
             | UsageReportsError::TooMuchUsage
-            | UsageReportsError::ChargesDeleted(_) => Self::new(ErrorCode::RangeTooLarge, message),
+            | UsageReportsError::ChargesDeleted(_)
+            | UsageReportsError::GatewaysUnknown(_) => Self::new(ErrorCode::RangeTooLarge, message),
             UsageReportsError::Refused(refused) => refused.into(),
             UsageReportsError::Storage(storage) => storage.into(),
         }

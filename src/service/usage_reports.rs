@@ -11,11 +11,13 @@ use crate::domain::caller::Caller;
 use crate::domain::clock::Clock;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::refused_requests::RefusedReport;
+use crate::domain::spend::charged_between;
 use crate::domain::time::{DAY, Day};
 use crate::domain::usage_report::{Dimension, Report, ReportRequest, ReportSpan};
 use crate::storage::refused_requests::Counted;
 use crate::storage::{
-    self, Conn, Db, StorageError, charge_history, gateways, refused_requests, tokens, usage_reports, users,
+    self, Conn, Db, StorageError, charge_history, gateways, refused_requests, tokens, usage_reports, usage_rollup,
+    users,
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +38,11 @@ pub enum UsageReportsError {
     TooMuchUsage,
     #[error("single charges are kept from {0} on, so with `tz` a report begins there at the earliest")]
     ChargesDeleted(Day),
+    #[error(
+        "usage by gateway is not added up yet for days before {0}, of which not all charges are kept; ask for later days, or \
+         later"
+    )]
+    GatewaysUnknown(Day),
     #[error(transparent)]
     Refused(#[from] ReportRefused),
     #[error(transparent)]
@@ -185,6 +192,9 @@ pub(super) async fn require(conn: &mut Conn, scope: ReportScope) -> Result<(), U
 /// The usage of a scope, with the total and the names.
 async fn usage(conn: &mut Conn, scope: ReportScope, request: ReportRequest) -> Result<Report, UsageReportsError> {
     let (span, grouping) = (request.span, &request.grouping);
+    if grouping.has(Dimension::Gateway) && request.zone.is_none() {
+        require_gateways(conn, span).await?;
+    }
     let grouped = match (scope, request.zone) {
         (ReportScope::Everyone, None) => usage_reports::list_of_everyone(conn, span, grouping).await?,
         (ReportScope::User(user), None) => usage_reports::list_of_user(conn, user, span, grouping).await?,
@@ -221,6 +231,18 @@ async fn usage(conn: &mut Conn, scope: ReportScope, request: ReportRequest) -> R
         report.gateway_names = gateways.into_iter().map(|gateway| (gateway.id, gateway.name)).collect();
     }
     Ok(report)
+}
+
+/// The gateways of all days of a span are known: from their sums, or from their charges.
+async fn require_gateways(conn: &mut Conn, span: ReportSpan) -> Result<(), UsageReportsError> {
+    let first_open = usage_rollup::find_rolled_until(conn).await?.max(span.from);
+    match charge_history::find_charges_since(conn).await? {
+        Some(since) if first_open <= span.to && charged_between(first_open, span.to).0 < since => {
+            // The first day of which every charge is kept.
+            Err(UsageReportsError::GatewaysUnknown(since.day_in(Tz::UTC).plus_days(2 + bounds::MAX_DAYS_AHEAD)))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The refused requests of a scope, with the names.

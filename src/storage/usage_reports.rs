@@ -103,12 +103,12 @@ pub async fn list_of_user(
             span,
             grouping,
             ["(select u.* from usage_rollup r cross join lateral ( \
-                 select d.*, 0::bigint as gateway_id from usage_daily d where user_id = $9 and day between greatest($1, r.rolled_until) and $2 \
+                 select * from usage_report_daily where user_id = $9 and day between greatest($1, r.rolled_until) and $2 \
                  union all \
-                 select null::bigint, m.* from usage_by_model m \
+                 select * from usage_report_models \
                  where user_id = $9 and day between $1 and $2 and day < r.rolled_until \
                  union all \
-                 select i.*, 0::bigint from usage_imported i where user_id = $9 and day between $1 and $2) u where r.id = 1 limit $10) u"],
+                 select * from usage_report_imported where user_id = $9 and day between $1 and $2) u where r.id = 1 limit $10) u"],
             user as UserId,
             most
         ),
@@ -122,14 +122,14 @@ pub async fn list_of_user(
                      select c.token_id, c.day, c.model, c.user_id, c.quota, 1::bigint as requests, c.prompt_tokens, \
                        c.completion_tokens, coalesce(c.gateway_id, 0) as gateway_id \
                      from tokens t cross join lateral ( \
-                       select * from charges where token_id = t.id and at between $10 + greatest(r.rolled_until - $1, 0) * 86400 \
+                       select * from charges where token_id = t.id and at between $10 + greatest(r.rolled_until - $1, 0) * 86400::bigint \
                          and $11 offset 0) c \
                      where t.user_id = $9 and c.day between greatest($1, r.rolled_until) and $2 \
                      union all \
-                     select null::bigint, m.* from usage_by_model m \
+                     select * from usage_report_models \
                      where user_id = $9 and day between $1 and $2 and day < r.rolled_until \
                      union all \
-                     select i.*, 0::bigint from usage_imported i where user_id = $9 and day between $1 and $2) u where r.id = 1 limit $12) u"],
+                     select * from usage_report_imported where user_id = $9 and day between $1 and $2) u where r.id = 1 limit $12) u"],
                 user as UserId,
                 from as UnixTime,
                 to as UnixTime,
@@ -143,13 +143,13 @@ pub async fn list_of_user(
             ["(select u.* from ( \
                  select greatest($9, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
                  from usage_rollup where id = 1 offset 0) r cross join lateral ( \
-                 select d.*, 0::bigint as gateway_id from usage_daily d where user_id = $10 and day between $1 and least($2, $9 - 1) \
+                 select * from usage_report_daily where user_id = $10 and day between $1 and least($2, $9 - 1) \
                  union all \
-                 select m.*, 0::bigint from usage_by_month m where user_id = $10 and month >= $9 and month < r.open \
+                 select * from usage_report_months where user_id = $10 and day >= $9 and day < r.open \
                  union all \
-                 select d.*, 0::bigint as gateway_id from usage_daily d where user_id = $10 and day between r.open and $2 \
+                 select * from usage_report_daily where user_id = $10 and day between r.open and $2 \
                  union all \
-                 select i.*, 0::bigint from usage_imported i where user_id = $10 and day between $1 and $2) u limit $11) u"],
+                 select * from usage_report_imported where user_id = $10 and day between $1 and $2) u limit $11) u"],
             span.first_month() as Day,
             user as UserId,
             most
@@ -193,15 +193,15 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
             span,
             grouping,
             ["(select u.* from usage_rollup r cross join lateral ( \
-                 select d.*, 0::bigint as gateway_id from usage_daily d where day between greatest($1, r.rolled_until) and $2 \
+                 select * from usage_report_daily where day between greatest($1, r.rolled_until) and $2 \
                  union all \
-                 select null::bigint, m.* from usage_by_model m \
+                 select * from usage_report_models \
                  where user_id = 0 and not $4 and day between $1 and $2 and day < r.rolled_until \
                  union all \
-                 select null::bigint, m.* from usage_by_model m \
+                 select * from usage_report_models \
                  where user_id <> 0 and $4 and day between $1 and $2 and day < r.rolled_until \
                  union all \
-                 select i.*, 0::bigint from usage_imported i where day between $1 and $2) u where r.id = 1 limit $9) u"],
+                 select * from usage_report_imported where day between $1 and $2) u where r.id = 1 limit $9) u"],
             most
         ),
         Detail::Gateways => {
@@ -214,16 +214,16 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
                 ["(select u.* from usage_rollup r cross join lateral ( \
                      select c.token_id, c.day, c.model, c.user_id, c.quota, 1::bigint as requests, c.prompt_tokens, \
                        c.completion_tokens, coalesce(c.gateway_id, 0) as gateway_id \
-                     from charges c where at between $9 + greatest(r.rolled_until - $1, 0) * 86400 and $10 \
+                     from charges c where at between $9 + greatest(r.rolled_until - $1, 0) * 86400::bigint and $10 \
                        and c.day between greatest($1, r.rolled_until) and $2 \
                      union all \
-                     select null::bigint, m.* from usage_by_model m \
+                     select * from usage_report_models \
                      where user_id = 0 and not $4 and day between $1 and $2 and day < r.rolled_until \
                      union all \
-                     select null::bigint, m.* from usage_by_model m \
+                     select * from usage_report_models \
                      where user_id <> 0 and $4 and day between $1 and $2 and day < r.rolled_until \
                      union all \
-                     select i.*, 0::bigint from usage_imported i where day between $1 and $2) u where r.id = 1 limit $11) u"],
+                     select * from usage_report_imported where day between $1 and $2) u where r.id = 1 limit $11) u"],
                 from as UnixTime,
                 to as UnixTime,
                 most
@@ -238,13 +238,13 @@ pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grou
             ["(select u.* from ( \
                  select greatest($9, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
                  from usage_rollup where id = 1 offset 0) r cross join lateral ( \
-                 select d.*, 0::bigint as gateway_id from usage_daily d where day between $1 and least($2, $9 - 1) \
+                 select * from usage_report_daily where day between $1 and least($2, $9 - 1) \
                  union all \
-                 select m.*, 0::bigint from usage_by_month m where month >= $9 and month < r.open \
+                 select * from usage_report_months where day >= $9 and day < r.open \
                  union all \
-                 select d.*, 0::bigint as gateway_id from usage_daily d where day between r.open and $2 \
+                 select * from usage_report_daily where day between r.open and $2 \
                  union all \
-                 select i.*, 0::bigint from usage_imported i where day between $1 and $2) u limit $10) u"],
+                 select * from usage_report_imported where day between $1 and $2) u limit $10) u"],
             span.first_month() as Day,
             most
         ),

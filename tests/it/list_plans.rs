@@ -105,14 +105,14 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     for (by, part, more, indexes) in [
         (
             "day",
-            "usage_daily d where user_id = $9 and day between greatest",
+            "usage_report_daily where user_id = $9 and day between greatest",
             "1, 9",
             ["usage_daily_by_user", "usage_by_model_pkey"],
         ),
         ("day,token", "usage_reported r where user_id = $9", "1, 9", ["usage_daily_by_user", "usage_imported_pkey"]),
         (
             "token",
-            "usage_by_month m where user_id = $10",
+            "usage_report_months where user_id = $10",
             "'2026-02-01', 1, 9",
             ["usage_daily_by_user", "usage_by_month_pkey"],
         ),
@@ -126,11 +126,11 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
         }
     }
     for (by, part, more, indexes) in [
-        ("day", "usage_daily d where day between greatest", "9", ["usage_daily_by_day", "usage_by_model_pkey"]),
+        ("day", "usage_report_daily where day between greatest", "9", ["usage_daily_by_day", "usage_by_model_pkey"]),
         ("day,token", "usage_reported r where day between", "9", ["usage_daily_by_day", "usage_imported_by_day"]),
         (
             "token",
-            "usage_by_month m where month >=",
+            "usage_report_months where day >=",
             "'2026-02-01', 9",
             ["usage_daily_by_day", "usage_by_month_by_month"],
         ),

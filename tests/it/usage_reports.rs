@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 
 use crate::harness::gateway::asks;
-use crate::harness::{Caller, TestApp};
+use crate::harness::{Caller, START, TestApp};
 
 const USAGE: &str = "/api/usage";
 const EVERYONE: &str = "/api/admin/usage";
@@ -306,6 +306,24 @@ async fn administrators_see_the_usage_of_everyone_one_user_or_one_token(pool: Pg
     let message = "`group_by` must be `day`, `month`, `user`, `token`, `model`, `gateway`, or several of them, separated by commas";
     admin.get(&format!("{EVERYONE}?group_by=models")).await.refuses_saying(400, "invalid_filter", message);
     let message = "what a token used is not known by gateway: leave `token` out of `group_by`, and `token_id`";
+    admin.get(&format!("{EVERYONE}?group_by=gateway&from=1950-01-01&to=1950-12-31")).await.ok();
+    admin.get(&format!("{EVERYONE}?group_by=gateway&user_id={}&from=0001-01-01&to=0001-02-01", ana.id)).await.ok();
+    sqlx::query(
+        "insert into installation (id, key_check, cell_label, created_time, charges_since) values (1, '', '00', 1, $1)",
+    )
+    .bind(START)
+    .execute(&app.pool)
+    .await
+    .unwrap();
+    let too_early = "usage by gateway is not added up yet for days before 2026-03-13, of which not all charges are kept; ask for \
+                     later days, or later";
+    let early = admin.get(&format!("{EVERYONE}?group_by=gateway&from=2026-03-01")).await;
+    early.refuses_saying(400, "range_too_large", too_early);
+    sqlx::query("update usage_rollup set closed_until = '2026-03-13', rolled_until = '2026-03-13'")
+        .execute(&app.pool)
+        .await
+        .unwrap();
+    admin.get(&format!("{EVERYONE}?group_by=gateway&from=2026-03-01")).await.ok();
     for query in ["group_by=token,gateway".to_owned(), format!("group_by=gateway&token_id={one}")] {
         admin.get(&format!("{EVERYONE}?{query}")).await.refuses_saying(400, "invalid_filter", message);
     }

@@ -155,6 +155,7 @@ struct Last {
     gateway: GatewayId,
     call: RefusedCall,
     refusal: Refusal,
+    ip: Option<IpAddr>,
 }
 
 /// Chooses which refused requests are kept: of each kind [`bounds::MAX_REFUSALS_A_MINUTE`] rows a minute, the last of which
@@ -188,9 +189,9 @@ impl RefusalSampler {
             if is_kept {
                 seen.kept += 1;
             } else {
-                let RefusedRequest { at, token, gateway, call, refusal, .. } = *request;
+                let RefusedRequest { at, token, gateway, call, refusal, context, .. } = *request;
                 seen.suppressed = seen.suppressed.saturating_add(1);
-                seen.last = Some(Last { at, token, gateway, call, refusal });
+                seen.last = Some(Last { at, token, gateway, call, refusal, ip: context.ip.known() });
             }
         }
     }
@@ -214,9 +215,9 @@ impl RefusalSampler {
             if sample.suppressed > 0 {
                 self.push(kind, sample);
             } else if let Some(seen) = self.seen.get_mut(&kind) {
-                let RefusalSample { at, token, gateway, call, refusal, .. } = sample;
+                let RefusalSample { at, token, gateway, call, refusal, ip, .. } = sample;
                 seen.suppressed = seen.suppressed.saturating_add(1);
-                seen.last = seen.last.or(Some(Last { at, token, gateway, call, refusal }));
+                seen.last = seen.last.or(Some(Last { at, token, gateway, call, refusal, ip }));
             }
         }
         samples.into_iter().map(|(_, _, sample)| sample).collect()
@@ -267,11 +268,10 @@ impl RefusalSampler {
         self.minute = minute;
         self.unknown_seen = 0;
         for (kind, seen) in std::mem::take(&mut self.seen) {
-            let Some(Last { at, token, gateway, call, refusal }) = seen.last.filter(|_| self.has_room(kind, true))
+            let Some(Last { at, token, gateway, call, refusal, ip }) = seen.last.filter(|_| self.has_room(kind, true))
             else {
                 continue;
             };
-            let ip = if let Kind::Unknown(_, network) = kind { network.map(|network| network.addr()) } else { None };
             // The row itself stands for one of them.
             let suppressed = seen.suppressed - 1;
             let (digest, model, quota, request_id) = (None, String::new(), None, None);
@@ -365,7 +365,7 @@ mod tests {
         sampler.offer(&unknown("203.0.114.8", &mut context));
         assert_eq!(sampler.take(UnixTime::new(1), 250).len(), 5);
         let last = sampler.take(UnixTime::new(60), 250);
-        assert_eq!((suppressed(&last), last[0].ip), (vec![4], Some("203.0.113.0".parse().unwrap())));
+        assert_eq!((suppressed(&last), last[0].ip), (vec![4], Some("203.0.113.7".parse().unwrap())));
     }
 
     #[test]

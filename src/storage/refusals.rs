@@ -196,12 +196,15 @@ pub async fn drop_oldest_partition(conn: &mut Conn, day_start: UnixTime, now: Un
     Ok(dropped)
 }
 
-/// Deletes refusals before `then` that are in no partition of a day, at most [`BATCH`](super::retention::BATCH). Returns how
-/// many.
-pub async fn delete_without_partition(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
+/// Deletes refusals before `first` and after `last` that are in no partition of a day, at most
+/// [`BATCH`](super::retention::BATCH) of each. Returns how many.
+pub async fn delete_without_partition(conn: &mut Conn, first: UnixTime, last: UnixTime) -> Result<u64, StorageError> {
     let done = sqlx::query!(
-        "delete from refusals_rest where ctid = any(array(select ctid from refusals_rest where at < $1 limit $2))",
-        then as UnixTime,
+        "delete from refusals_rest where ctid = any(array( \
+           (select ctid from refusals_rest where at < $1 limit $3) union all \
+           (select ctid from refusals_rest where at > $2 limit $3)))",
+        first as UnixTime,
+        last as UnixTime,
         BATCH_ROWS
     )
     .execute(conn)

@@ -316,10 +316,11 @@ async fn refusals_are_dropped_by_days_when_they_are_a_week_old_or_too_many(pool:
                       values ($1, 1, 1, 1, 'verify', 'token_expired', '', 0)";
         sqlx::query(insert).bind(at).execute(&app.pool).await.unwrap();
     };
-    // Of a time before the first partition.
+    // Of a time before the first partition, and of a clock that was ahead.
     refuse(START - 20 * DAY).await;
+    refuse(START + 400 * DAY).await;
     jobs.run_as_of(app.clock.now()).await.unwrap();
-    assert_eq!(count(&app.pool, "refusals").await, 0, "too old, and in no partition");
+    assert_eq!(count(&app.pool, "refusals").await, 0, "too old or of the future, and in no partition");
     let days = days_of_refusals(&app).await;
     assert_eq!((days.len(), days[0].as_str(), days[8].as_str()), (9, "20260309", "20260317"));
     refuse(START).await;

@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::api_error::ApiError;
 use super::auth::Admin;
-use super::csv::{Csv, Format};
+use super::csv::{Format, csv};
 use super::envelope::Envelope;
 use super::error_code::ErrorCode;
 use super::error_code::codes::{InvalidFilter, InvalidRange, RangeTooLarge};
@@ -184,11 +184,11 @@ pub async fn list(
             let page = app.audit.list(&filter, page).await?;
             Ok(Envelope::<PageBody<AuditBody>>::of(page.map(AuditBody::from).into()).into_response())
         }
-        Format::Csv => Ok(csv_of(app.audit.export(&caller, filter).await?)?.into_response()),
+        Format::Csv => Ok(csv_of(app.audit.export(&caller, filter).await?)),
     }
 }
 
-fn csv_of(lines: Vec<AuditLine>) -> Result<Csv, ApiError> {
+fn csv_of(lines: Vec<AuditLine>) -> Response {
     let columns = [
         "id",
         "at",
@@ -205,12 +205,10 @@ fn csv_of(lines: Vec<AuditLine>) -> Result<Csv, ApiError> {
         "details",
         "changes",
     ];
-    let mut csv = Csv::new("audit.csv", &columns);
     let number = |number: Option<i64>| number.map_or_else(String::new, |number| number.to_string());
-    for line in lines {
-        let details = serde_json::to_string(&line.details).map_err(ApiError::internal)?;
-        let changes = serde_json::to_string(&line.changes).map_err(ApiError::internal)?;
-        csv.push(&[
+    // Maps and lists of texts can always be written.
+    let rows = lines.into_iter().map(move |line| {
+        vec![
             line.id.to_string(),
             line.at.get().to_string(),
             number(line.actor_id.map(UserId::get)),
@@ -223,11 +221,11 @@ fn csv_of(lines: Vec<AuditLine>) -> Result<Csv, ApiError> {
             line.user_name.unwrap_or_default(),
             line.ip,
             line.request_id,
-            details,
-            changes,
-        ]);
-    }
-    Ok(csv)
+            serde_json::to_string(&line.details).unwrap_or_default(),
+            serde_json::to_string(&line.changes).unwrap_or_default(),
+        ]
+    });
+    csv("audit.csv", &columns, rows)
 }
 
 /// PostgreSQL refuses NUL, and no name in the log has control characters.

@@ -1,6 +1,10 @@
 //! Answers as CSV (RFC 4180), for spreadsheets.
 
+use std::convert::Infallible;
+
+use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use futures_util::stream;
 use http::{HeaderValue, header};
 
 use super::api_error::ApiError;
@@ -24,30 +28,51 @@ impl Format {
     }
 }
 
-/// A table in UTF-8, with a header line.
-#[derive(Debug)]
-pub struct Csv {
-    name: &'static str,
-    text: String,
+/// Bytes of an answer that are made at once.
+const CHUNK: usize = 32 * 1024;
+
+/// A table in UTF-8 with a header line, saved by browsers under `name`. Lines are made while the answer is read, so that no answer
+/// is in memory a second time as text.
+pub fn csv(name: &str, columns: &[&str], rows: impl Iterator<Item = Vec<String>> + Send + 'static) -> Response {
+    let chunks = Chunks { next: columns.join(",") + "\r\n", rows };
+    let mut response = Body::from_stream(stream::iter(chunks.map(Ok::<_, Infallible>))).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
+    if let Ok(disposition) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
+        headers.insert(header::CONTENT_DISPOSITION, disposition);
+    }
+    response
 }
 
-impl Csv {
-    /// A table with these columns, saved by browsers under `name`.
-    #[must_use]
-    pub fn new(name: &'static str, columns: &[&str]) -> Self {
-        Self { name, text: columns.join(",") + "\r\n" }
-    }
+/// Lines, about [`CHUNK`] bytes at a time.
+struct Chunks<Rows> {
+    /// The beginning of the next one.
+    next: String,
+    rows: Rows,
+}
 
-    /// Adds a line.
-    pub fn push(&mut self, cells: &[impl AsRef<str>]) {
-        for (at, cell) in cells.iter().enumerate() {
-            if at > 0 {
-                self.text.push(',');
-            }
-            push_cell(&mut self.text, cell.as_ref());
+impl<Rows: Iterator<Item = Vec<String>>> Iterator for Chunks<Rows> {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        let mut text = std::mem::take(&mut self.next);
+        while text.len() < CHUNK
+            && let Some(cells) = self.rows.next()
+        {
+            push_line(&mut text, &cells);
         }
-        self.text.push_str("\r\n");
+        (!text.is_empty()).then_some(text)
     }
+}
+
+fn push_line(text: &mut String, cells: &[String]) {
+    for (at, cell) in cells.iter().enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        push_cell(text, cell);
+    }
+    text.push_str("\r\n");
 }
 
 /// Adds a cell, in quotes if it needs them. Spreadsheets read a cell that begins with one of some characters as a
@@ -66,32 +91,24 @@ fn push_cell(text: &mut String, cell: &str) {
     }
 }
 
-impl IntoResponse for Csv {
-    fn into_response(self) -> Response {
-        let mut response = self.text.into_response();
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
-        if let Ok(disposition) = HeaderValue::from_str(&format!("attachment; filename=\"{}\"", self.name)) {
-            headers.insert(header::CONTENT_DISPOSITION, disposition);
-        }
-        response
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn cells_are_quoted_where_they_must_be_and_are_never_formulas() {
-        let mut csv = Csv::new("x.csv", &["a", "b"]);
-        csv.push(&["plain", "with, comma"]);
-        csv.push(&["with \"quotes\"", "two\r\nlines"]);
-        csv.push(&["=1+1", "@x"]);
-        csv.push(&["+x", "-x, y"]);
-        csv.push(&["-7", "\tx"]);
+        let rows = [
+            ["plain", "with, comma"],
+            ["with \"quotes\"", "two\r\nlines"],
+            ["=1+1", "@x"],
+            ["+x", "-x, y"],
+            ["-7", "\tx"],
+        ];
+        let mut text = String::new();
+        for row in rows {
+            push_line(&mut text, &row.map(str::to_owned));
+        }
         let lines = [
-            "a,b",
             "plain,\"with, comma\"",
             "\"with \"\"quotes\"\"\",\"two\r\nlines\"",
             "'=1+1,'@x",
@@ -99,6 +116,19 @@ mod tests {
             "-7,'\tx",
             "",
         ];
-        assert_eq!(csv.text, lines.join("\r\n"));
+        assert_eq!(text, lines.join("\r\n"));
+    }
+
+    #[test]
+    fn lines_are_made_in_chunks_and_none_is_lost() {
+        let line = |n: usize| vec![n.to_string(), "x".repeat(n % 100)];
+        for rows in [0, 1, 10_000] {
+            let chunks: Vec<String> = Chunks { next: "n,x\r\n".to_owned(), rows: (0..rows).map(line) }.collect();
+            assert!(chunks.iter().all(|chunk| chunk.len() < CHUNK + 200), "{rows}");
+            assert_eq!(chunks.len() > 1, rows == 10_000);
+            let mut expected = "n,x\r\n".to_owned();
+            (0..rows).for_each(|n| push_line(&mut expected, &line(n)));
+            assert_eq!(chunks.concat(), expected);
+        }
     }
 }

@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::api_error::ApiError;
 use super::audit::{DaysQuery, without_control_characters};
 use super::auth::{Admin, KeyHolder, SignedIn};
-use super::csv::{Csv, Format};
+use super::csv::{Format, csv};
 use super::envelope::{Envelope, NoStore};
 use super::error_code::ErrorCode;
 use super::error_code::codes::{InvalidFilter, InvalidPage, InvalidRange, NotFound, RangeTooLarge};
@@ -283,15 +283,14 @@ fn csv_of(requests: Vec<PastRequest>) -> Response {
         "gateway_name",
     ];
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let mut csv = Csv::new("requests.csv", &columns);
-    for request in requests {
+    let rows = requests.into_iter().map(move |request| {
         let usd = match request.outcome {
             Outcome::Charged { quota, .. } | Outcome::Imported { quota, .. } => quota.usd(),
             Outcome::Refused { .. } => Quota::ZERO.usd(),
         };
         let body = PastRequestBody::from(request);
         let refusal = body.refusal.as_ref();
-        csv.push(&[
+        vec![
             body.id.clone(),
             body.at.to_string(),
             body.outcome.to_owned(),
@@ -315,9 +314,9 @@ fn csv_of(requests: Vec<PastRequest>) -> Response {
             body.reservation_id.unwrap_or_default(),
             number(body.gateway_id),
             body.gateway_name.unwrap_or_default(),
-        ]);
-    }
-    csv.into_response()
+        ]
+    });
+    csv("requests.csv", &columns, rows)
 }
 
 /// Single requests with your tokens, deleted ones included, that were charged or refused; newest first (spec §13.8). Of

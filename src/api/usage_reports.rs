@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::api_error::ApiError;
 use super::auth::{Admin, SignedIn};
-use super::csv::{Csv, Format};
+use super::csv::{Format, csv};
 use super::envelope::Envelope;
 use super::error_code::ErrorCode;
 use super::error_code::codes::{InvalidFilter, InvalidRange, NotFound, RangeTooLarge};
@@ -219,7 +219,7 @@ fn gateway_name(report: &Report, row: &ReportRow) -> Option<String> {
 }
 
 /// The columns of the dimensions and the amounts.
-fn csv_of(report: &Report) -> Csv {
+fn csv_of(report: Report) -> Response {
     let mut columns = Vec::new();
     for dimension in report.grouping.dimensions() {
         columns.extend_from_slice(match dimension {
@@ -232,34 +232,35 @@ fn csv_of(report: &Report) -> Csv {
         });
     }
     columns.extend_from_slice(&["requests", "prompt_tokens", "completion_tokens", "quota", "usd"]);
-    let mut csv = Csv::new("usage.csv", &columns);
-    for row in &report.rows {
-        let mut cells = Vec::new();
-        cells.extend(date(report, row));
-        cells.extend(month(report, row));
-        cells.extend(row.user_id.map(|id| id.to_string()));
-        cells.extend(username(report, row));
-        cells.extend(row.token_id.map(|id| id.to_string()));
-        cells.extend(token_name(report, row));
-        cells.extend(row.model.clone());
-        if let Some(name) = gateway_name(report, row) {
-            cells.extend([row.gateway_id.map_or_else(String::new, |id| id.to_string()), name]);
-        }
-        let amounts = row.amounts;
-        cells.extend([amounts.requests, amounts.prompt_tokens, amounts.completion_tokens].map(|n| n.to_string()));
-        cells.extend([amounts.quota.get().to_string(), amounts.quota.usd().to_string()]);
-        csv.push(&cells);
-    }
-    csv
+    let rows = (0..report.rows.len()).filter_map(move |at| report.rows.get(at).map(|row| cells_of(&report, row)));
+    csv("usage.csv", &columns, rows)
 }
 
-fn answer(report: &Report, format: Format, app: &AppState) -> Response {
+fn cells_of(report: &Report, row: &ReportRow) -> Vec<String> {
+    let mut cells = Vec::new();
+    cells.extend(date(report, row));
+    cells.extend(month(report, row));
+    cells.extend(row.user_id.map(|id| id.to_string()));
+    cells.extend(username(report, row));
+    cells.extend(row.token_id.map(|id| id.to_string()));
+    cells.extend(token_name(report, row));
+    cells.extend(row.model.clone());
+    if let Some(name) = gateway_name(report, row) {
+        cells.extend([row.gateway_id.map_or_else(String::new, |id| id.to_string()), name]);
+    }
+    let amounts = row.amounts;
+    cells.extend([amounts.requests, amounts.prompt_tokens, amounts.completion_tokens].map(|n| n.to_string()));
+    cells.extend([amounts.quota.get().to_string(), amounts.quota.usd().to_string()]);
+    cells
+}
+
+fn answer(report: Report, format: Format, app: &AppState) -> Response {
     match format {
         Format::Json => {
             let zone = report.zone.map_or_else(|| app.time_zone.clone(), |zone| zone.name().to_owned());
-            Envelope::of(ReportBody::new(report, zone)).into_response()
+            Envelope::of(ReportBody::new(&report, zone)).into_response()
         }
-        Format::Csv => csv_of(report).into_response(),
+        Format::Csv => csv_of(report),
     }
 }
 
@@ -276,7 +277,7 @@ pub async fn show_own(
     let format = Format::parse(query.format.as_deref())?;
     let request = days.request(&zone, Grouping::parse(query.group_by.as_deref())?, &app)?;
     let report = app.usage_reports.show_own(&caller, days.token()?, request).await?;
-    Ok(answer(&report, format, &app))
+    Ok(answer(report, format, &app))
 }
 
 /// Usage of everyone, of one user or of one token, over at most 366 days.
@@ -298,7 +299,7 @@ pub async fn show(
         return Err(ReportInvalid::TokenByGateway.into());
     }
     let report = app.usage_reports.show(&caller, scope, request).await?;
-    Ok(answer(&report, format, &app))
+    Ok(answer(report, format, &app))
 }
 
 impl From<UsageReportsError> for ApiError {

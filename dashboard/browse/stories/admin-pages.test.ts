@@ -98,7 +98,7 @@ test('what does not exist has a page that leads to the audit log', async ({ visi
   await visible(page.getByText('Key not found'));
 });
 
-test('the usage of everyone is split by users and keys, and has a filter by user and an export', async ({
+test('the usage of everyone is split by users, keys and gateways, and has a filter by user and an export', async ({
   visit,
   root,
   site,
@@ -131,6 +131,12 @@ test('the usage of everyone is split by users and keys, and has a filter by user
   const lines = (await readFile(await (await downloading).path(), 'utf8')).trimEnd().split('\r\n');
   expect(lines[0]).toContain('username');
   expect(lines).toHaveLength(2);
+
+  await splits.getByText('Gateway').click();
+  const gateways = page.getByRole('table', { name: 'Gateways by spend' });
+  await visible(gateways.getByRole('row').getByText('$1,600.00').first());
+  await visible(page.getByRole('link', { name: 'CSV by day and gateway' }));
+  expect(await violations(page.locator('main'))).toEqual([]);
 });
 
 test('the list of users has a filter and an order in its address', async ({ visit, root, site }) => {

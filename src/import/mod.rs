@@ -240,7 +240,7 @@ async fn request_lines(
     };
     let now = here.clock.now();
     let since = now.get().saturating_sub(i64::from(options.request_days).saturating_mul(DAY)).max(0);
-    let lines = RequestLines::find(logs, &schema, since, now.get()).await?;
+    let lines = RequestLines::find(logs, &schema, (since, now.get())).await?;
     Ok(lines.map(|lines| (schema, lines)))
 }
 

@@ -390,33 +390,27 @@ impl LogSchema {
         self.0.has("id")
     }
 
-    /// The number of single requests since a second.
-    pub fn count_requests(&self, since: i64) -> String {
-        format!("select {} from logs where {}", as_int(self.0.dialect, "count(*)"), self.is_request(since))
+    /// The number of single requests between two seconds.
+    pub fn count_requests(&self, seconds: (i64, i64)) -> String {
+        format!("select {} from logs where {}", as_int(self.0.dialect, "count(*)"), self.is_request(seconds))
     }
 
-    /// The id of the first of them.
-    pub fn first_request(&self, since: i64) -> String {
-        let id = as_int(self.0.dialect, &format!("coalesce(min({}), 0)", self.0.name("id")));
-        format!("select {id} from logs where {}", self.is_request(since))
+    /// The id of the first of them. As a sum, so that no database reads its ids from the oldest one on.
+    pub fn first_request(&self, seconds: (i64, i64)) -> String {
+        let id = as_int(self.0.dialect, &format!("coalesce(min({} + 0), 0)", self.0.name("id")));
+        format!("select {id} from logs where {}", self.is_request(seconds))
     }
 
-    /// Consumption; what was refunded later stays in the list.
-    fn is_request(&self, since: i64) -> String {
-        format!("{} = 2 and {} >= {since}", self.0.name("type"), self.0.name("created_at"))
+    /// Consumption; what was refunded later stays in the list. A time in milliseconds is beyond every day.
+    fn is_request(&self, (since, until): (i64, i64)) -> String {
+        format!("{} = 2 and {} between {since} and {until}", self.0.name("type"), self.0.name("created_at"))
     }
 
-    /// The next single requests from an id on, at most `limit`, in the order of [`super::rows::ForeignRequest`]. Those after
-    /// `until` count as made then.
-    pub fn requests(&self, from: i64, (since, until): (i64, i64), limit: usize) -> String {
+    /// The next single requests from an id on, at most `limit`, in the order of [`super::rows::ForeignRequest`].
+    pub fn requests(&self, from: i64, seconds: (i64, i64), limit: usize) -> String {
         let logs = &self.0;
         let dialect = logs.dialect;
         let id = logs.name("id");
-        let time = format!(
-            "{}({}, {until})",
-            if dialect == Dialect::Sqlite { "min" } else { "least" },
-            logs.name("created_at")
-        );
         let amount = |column: &str| {
             let value = if logs.has(column) { format!("coalesce({}, 0)", logs.name(column)) } else { "0".to_owned() };
             as_int(dialect, &within(dialect, &value, MAX_AMOUNT))
@@ -426,16 +420,17 @@ impl LogSchema {
             as_int(dialect, &logs.name("user_id")),
             logs.int("token_id", 0),
             logs.text("token_name"),
-            as_int(dialect, &time),
+            logs.int("created_at", 0),
             logs.text("model_name"),
             amount("quota"),
             amount("prompt_tokens"),
             amount("completion_tokens"),
         ];
+        // With its table: a column of the answer has the same name, and is a text.
         format!(
-            "select {} from logs where {} and {id} >= {from} order by {id} limit {limit}",
+            "select {} from logs where {} and {id} >= {from} order by logs.{id} limit {limit}",
             columns.join(", "),
-            self.is_request(since)
+            self.is_request(seconds)
         )
     }
 

@@ -389,9 +389,10 @@ pub async fn insert_usage(conn: &mut Conn, owner: UserId, usage: &[ImportedUsage
 pub struct ImportedRequest {
     pub foreign_id: i64,
     pub foreign_user_id: i64,
-    /// 0: not known, but the token has this name.
+    /// 0: not known.
     pub foreign_token_id: i64,
-    pub token_name: String,
+    /// The token here, if it is known by its name.
+    pub named_token: Option<TokenId>,
     pub at: UnixTime,
     pub model: String,
     pub quota: Quota,
@@ -399,19 +400,43 @@ pub struct ImportedRequest {
     pub completion_tokens: i64,
 }
 
+/// The tokens of imported accounts with these names, if one token alone has the name: with the account there.
+pub async fn list_tokens_by_name(
+    conn: &mut Conn,
+    source: &str,
+    names: &[(i64, String)],
+) -> Result<Vec<(i64, String, TokenId)>, StorageError> {
+    let users: Vec<i64> = names.iter().map(|(user, _)| *user).collect();
+    let texts: Vec<String> = names.iter().map(|(_, name)| name.clone()).collect();
+    let rows = sqlx::query!(
+        r#"select n.user_id as "user_id!", n.name as "name!", t.id as "id!: TokenId"
+           from unnest($2::bigint[], $3::text[]) as n (user_id, name)
+           cross join lateral (
+             select local_id from imports where source = $1 and kind = 'user' and foreign_id = n.user_id offset 0) u
+           cross join lateral (
+             select min(id) as id from tokens where user_id = u.local_id and name = n.name having count(*) = 1 offset 0) t"#,
+        source,
+        &users,
+        &texts
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.user_id, row.name, row.id)).collect())
+}
+
 /// Inserts single requests of tokens that were imported from this source, unless they are here already. Returns how many.
 pub async fn insert_requests(conn: &mut Conn, source: &str, requests: &[ImportedRequest]) -> Result<i64, StorageError> {
     fn column<T>(requests: &[ImportedRequest], value: impl Fn(&ImportedRequest) -> T) -> Vec<T> {
         requests.iter().map(value).collect()
     }
-    // Each is looked up by its id. A name counts only if one token of the account has it.
+    // Each is looked up by its id.
     let done = sqlx::query!(
         "insert into requests_imported (source, foreign_id, at, user_id, token_id, model, quota, prompt_tokens, \
            completion_tokens) \
          select $1, r.id, r.at, u.local_id, t.id, r.model, r.quota, r.prompt_tokens, r.completion_tokens \
-         from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], \
+         from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::bigint[], \
            $9::bigint[], $10::bigint[]) \
-           as r (id, user_id, token_id, token_name, at, model, quota, prompt_tokens, completion_tokens) \
+           as r (id, user_id, token_id, named_token, at, model, quota, prompt_tokens, completion_tokens) \
          cross join lateral ( \
            select local_id from imports where source = $1 and kind = 'user' and foreign_id = r.user_id offset 0) u \
          cross join lateral ( \
@@ -419,14 +444,13 @@ pub async fn insert_requests(conn: &mut Conn, source: &str, requests: &[Imported
            where r.token_id <> 0 and i.source = $1 and i.kind = 'token' and i.foreign_id = r.token_id \
              and t.user_id = u.local_id \
            union all \
-           select min(id) from tokens where r.token_id = 0 and r.token_name <> '' and user_id = u.local_id \
-             and name = r.token_name having count(*) = 1 offset 0) t \
+           select id from tokens where id = r.named_token and user_id = u.local_id offset 0) t \
          on conflict do nothing",
         source,
         &column(requests, |row| row.foreign_id),
         &column(requests, |row| row.foreign_user_id),
         &column(requests, |row| row.foreign_token_id),
-        &column(requests, |row| row.token_name.clone()),
+        &column(requests, |row| row.named_token.map(TokenId::get)) as &[Option<i64>],
         &column(requests, |row| row.at.get()),
         &column(requests, |row| row.model.clone()),
         &column(requests, |row| row.quota.get()),

@@ -161,6 +161,21 @@ async fn a_sqlite_file_of_new_api_is_moved_with_every_oddity(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
+async fn every_single_request_is_moved_whatever_its_id(pool: PgPool) {
+    let dir = tempfile::tempdir().unwrap();
+    let here = Here { dir: dir.path(), pool: &pool };
+    let source = new_api_postgres(&pool).await;
+    // More than are read at once, with ids of five and of six digits; and one with a time in milliseconds.
+    let lines = "insert into there.logs (id, user_id, created_at, type, token_name, model_name, quota, token_id) \
+                 select n, 2, extract(epoch from now())::bigint - 60, 2, 'prod', 'o1', 1, 11 \
+                 from generate_series(94000, 106000) n \
+                 union all select 106001, 2, 1773144000000, 2, 'prod', 'o1', 1, 11";
+    sqlx::query(lines).execute(&pool).await.unwrap();
+    let imported = here.import(&source, &[]);
+    assert_eq!(imported.report["requests"], json!({ "found": 12_007, "imported": 12_005 }), "{}", imported.stderr);
+}
+
+#[sqlx::test(migrations = false)]
 async fn a_mariadb_database_of_new_api_is_moved_with_every_oddity(pool: PgPool) {
     let server = new_api_mariadb().await;
     let dir = tempfile::tempdir().unwrap();

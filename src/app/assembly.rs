@@ -64,7 +64,7 @@ pub struct App {
     pub(super) clock_reader: Arc<ClockReader>,
     pub(super) job_metrics: JobMetrics,
     /// Ends the usage that was counted in the future. Taken by the background task.
-    pub(super) repairer: Option<(ClockRepairer, mpsc::Receiver<UserId>)>,
+    pub repairer: Option<(ClockRepairer, mpsc::Receiver<UserId>)>,
 }
 
 impl App {

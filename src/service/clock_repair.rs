@@ -96,8 +96,8 @@ impl ClockRepairer {
     /// # Errors
     /// The database failed.
     pub async fn repair_all(&self) -> Result<(), StorageError> {
-        if self.clock.is_current() {
-            self.open_days_of_the_future().await?;
+        if !self.clock.is_current() || !self.open_days_of_the_future().await? {
+            return Ok(());
         }
         // Never by a time that is known to be old.
         while self.clock.is_current() {
@@ -112,33 +112,20 @@ impl ClockRepairer {
         Ok(())
     }
 
-    /// Opens days that were closed and have not ended.
-    async fn open_days_of_the_future(&self) -> Result<(), StorageError> {
+    /// Opens days that were closed and have not ended. Returns false if nothing may be repaired.
+    async fn open_days_of_the_future(&self) -> Result<bool, StorageError> {
         let mut tx = self.db.begin().await?;
+        rows::allow_minutes(&mut tx).await?;
         let at = Moment::new(self.clock.micros(), self.calendar);
-        let closed_until = usage_rollup::find_closed_until(&mut tx).await?;
-        if closed_until > at.today && self.may_open_from(&mut tx, &at).await? {
-            // Charges may have counted in days that were taken for open.
-            let is_believable = closed_until <= at.last_believable_day();
-            let first = if is_believable { at.today } else { at.today.plus_days(-1) };
-            tracing::warn!(%closed_until, %first, "days that have not ended were closed, and are open again");
-            rows::allow_minutes(&mut tx).await?;
-            usage_rollup::reopen_days(&mut tx, first).await?;
-        }
-        storage::commit(tx).await
-    }
-
-    /// Whether so few days have usage from today on that a clock was ahead. Else it is behind now, and opening the days would lose
-    /// sums that cannot be made again.
-    async fn may_open_from(&self, conn: &mut Conn, at: &Moment) -> Result<bool, StorageError> {
-        let days = usage_rollup::count_days_from(conn, at.today, MAX_OPENED_DAYS + 1).await?;
-        if days > MAX_OPENED_DAYS {
+        let may_repair = open_days(&mut tx, &at).await?;
+        if !may_repair {
             tracing::error!(
                 today = %at.today,
                 "usage of more than {MAX_OPENED_DAYS} days is in the future: correct the database's clock; nothing is repaired before"
             );
         }
-        Ok(days <= MAX_OPENED_DAYS)
+        storage::commit(tx).await?;
+        Ok(may_repair)
     }
 
     async fn repair_each(&self, users: impl IntoIterator<Item = UserId>) -> Result<(), StorageError> {
@@ -161,10 +148,9 @@ impl ClockRepairer {
         };
         let at = Moment::new(self.clock.micros(), self.calendar);
         if wallet.account.period_counters.day > at.last_believable_day() {
-            if !self.may_open_from(&mut tx, &at).await? {
+            if !open_days(&mut tx, &at).await? {
                 return Ok(());
             }
-            usage_rollup::reopen_days(&mut tx, at.today).await?;
             let moved = rows::move_daily_usage(&mut tx, user, at.today).await?;
             let charges = rows::move_charges(&mut tx, user, at.today, at.now, self.calendar.zone.name()).await?;
             rows::count_periods(&mut tx, user, at.today).await?;
@@ -181,6 +167,23 @@ impl ClockRepairer {
         rows::cut_reservations(&mut tx, user, at.now.plus(bounds::MAX_RESERVATION_SECONDS)).await?;
         self.invalidator.commit(tx, user).await
     }
+}
+
+/// Opens days that were closed and have not ended. Returns false, and opens none, if so many days from today on have usage that
+/// no clock was ahead: it is behind now, and opening the days would lose sums that cannot be made again.
+async fn open_days(conn: &mut Conn, at: &Moment) -> Result<bool, StorageError> {
+    if usage_rollup::count_days_from(conn, at.today, MAX_OPENED_DAYS + 1).await? > MAX_OPENED_DAYS {
+        return Ok(false);
+    }
+    let closed_until = usage_rollup::find_closed_until(conn).await?;
+    if closed_until > at.today {
+        // Charges may have counted in days that were taken for open.
+        let is_believable = closed_until <= at.last_believable_day();
+        let first = if is_believable { at.today } else { at.today.plus_days(-1) };
+        tracing::warn!(%closed_until, %first, "days that have not ended were closed, and are open again");
+        usage_rollup::reopen_days(conn, first).await?;
+    }
+    Ok(true)
 }
 
 /// Some of the users whose usage or reservations are ahead of the clock.

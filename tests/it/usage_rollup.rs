@@ -228,6 +228,51 @@ async fn a_day_is_closed_only_between_batches(pool: PgPool) {
     assert_eq!(days, ["2026-03-11"]);
 }
 
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn days_that_a_clock_ahead_has_closed_are_opened_unless_the_clock_is_behind_now(pool: PgPool) {
+    let app = TestApp::new(pool).await;
+    let ana = app.enabled_user("ana").await;
+    let closed = async |until: &str| {
+        let closed = "update usage_rollup set closed_until = $1::text::date, rolled_until = $1::text::date";
+        sqlx::query(closed).bind(until).execute(&app.pool).await.unwrap();
+        sqlx::query("delete from usage_by_model").execute(&app.pool).await.unwrap();
+    };
+    let sums_of = async |days: i32| {
+        let sums = "insert into usage_by_model select '2026-03-08'::date + n, '', 0, 1, 1, 1, 1, 0 from generate_series(1, $1) n";
+        sqlx::query(sums).bind(days).execute(&app.pool).await.unwrap();
+    };
+    let state = async || -> (String, i64) {
+        let state = "select closed_until::text, (select count(*) from usage_by_model) from usage_rollup";
+        sqlx::query_as(state).fetch_one(&app.pool).await.unwrap()
+    };
+    // Today is 2026-03-10. A day too early, then days far ahead: a charge may have counted yesterday meanwhile.
+    for (until, left) in
+        [("2026-03-10", ("2026-03-10", 3)), ("2026-03-11", ("2026-03-10", 1)), ("2026-03-20", ("2026-03-09", 0))]
+    {
+        closed(until).await;
+        sums_of(3).await;
+        app.repair_all().await;
+        assert_eq!(state().await, (left.0.to_owned(), left.1), "{until}");
+    }
+    // Usage of 32 days from today on: the clock is behind. More users than are looked for at once are ahead of it.
+    closed("2026-05-01").await;
+    sums_of(33).await;
+    let users = "insert into users (username, username_folded, display_name, email, password_hash, role, status, group_name, \
+                   quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton, period_day) \
+                 select 'u' || n, 'u' || n, '', '', '', 1, 1, 'default', 0, 0, 0, false, 1, text_range('u' || n, 'u' || n, '[]'), \
+                   '2026-05-01' from generate_series(1, 101) n";
+    sqlx::query(users).execute(&app.pool).await.unwrap();
+    sqlx::query("update users set period_day = '2026-05-01' where id = $1")
+        .bind(ana.id)
+        .execute(&app.pool)
+        .await
+        .unwrap();
+    app.repair_all().await;
+    assert_eq!(state().await, ("2026-05-01".to_owned(), 33));
+    let ahead = "select count(*) from users where period_day = '2026-05-01'";
+    assert_eq!(sqlx::query_scalar::<_, i64>(ahead).fetch_one(&app.pool).await.unwrap(), 102);
+}
+
 #[tokio::test]
 async fn no_charge_is_missed_while_days_are_closed_on_three_servers_or_the_clock_was_ahead() {
     let cluster = Cluster::with_movable_clock();

@@ -11,7 +11,6 @@ use crate::domain::caller::Caller;
 use crate::domain::clock::Clock;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::refused_requests::RefusedReport;
-use crate::domain::spend::charged_between;
 use crate::domain::time::{DAY, Day};
 use crate::domain::usage_report::{Dimension, Report, ReportRequest, ReportSpan};
 use crate::storage::refused_requests::Counted;
@@ -88,11 +87,11 @@ impl UsageReports {
         token: Option<TokenId>,
         request: ReportRequest,
     ) -> Result<Report, UsageReportsError> {
-        let (db, user) = (self.db.clone(), caller.user.id);
+        let (db, user, zone) = (self.db.clone(), caller.user.id, self.zone);
         let report = async move {
             let mut tx = db.begin().await?;
             let scope = own_scope(&mut tx, user, token).await?;
-            let report = usage(&mut tx, scope, request).await?;
+            let report = usage(&mut tx, scope, request, zone).await?;
             storage::commit(tx).await?;
             Ok(report)
         };
@@ -109,11 +108,11 @@ impl UsageReports {
         scope: ReportScope,
         request: ReportRequest,
     ) -> Result<Report, UsageReportsError> {
-        let db = self.db.clone();
+        let (db, zone) = (self.db.clone(), self.zone);
         let report = async move {
             let mut tx = db.begin().await?;
             require(&mut tx, scope).await?;
-            let report = usage(&mut tx, scope, request).await?;
+            let report = usage(&mut tx, scope, request, zone).await?;
             storage::commit(tx).await?;
             Ok(report)
         };
@@ -189,11 +188,16 @@ pub(super) async fn require(conn: &mut Conn, scope: ReportScope) -> Result<(), U
     }
 }
 
-/// The usage of a scope, with the total and the names.
-async fn usage(conn: &mut Conn, scope: ReportScope, request: ReportRequest) -> Result<Report, UsageReportsError> {
+/// The usage of a scope, with the total and the names. `zone` is that of the settings.
+async fn usage(
+    conn: &mut Conn,
+    scope: ReportScope,
+    request: ReportRequest,
+    zone: Tz,
+) -> Result<Report, UsageReportsError> {
     let (span, grouping) = (request.span, &request.grouping);
     if grouping.has(Dimension::Gateway) && request.zone.is_none() {
-        require_gateways(conn, span).await?;
+        require_gateways(conn, span, zone).await?;
     }
     let grouped = match (scope, request.zone) {
         (ReportScope::Everyone, None) => usage_reports::list_of_everyone(conn, span, grouping).await?,
@@ -234,12 +238,12 @@ async fn usage(conn: &mut Conn, scope: ReportScope, request: ReportRequest) -> R
 }
 
 /// The gateways of all days of a span are known: from their sums, or from their charges.
-async fn require_gateways(conn: &mut Conn, span: ReportSpan) -> Result<(), UsageReportsError> {
-    let first_open = usage_rollup::find_rolled_until(conn).await?.max(span.from);
+async fn require_gateways(conn: &mut Conn, span: ReportSpan, zone: Tz) -> Result<(), UsageReportsError> {
+    let from = usage_rollup::find_rolled_until(conn).await?.max(span.from);
+    let open = ReportSpan { from, to: span.to };
     match charge_history::find_charges_since(conn).await? {
-        Some(since) if first_open <= span.to && charged_between(first_open, span.to).0 < since => {
-            // The first day of which every charge is kept.
-            Err(UsageReportsError::GatewaysUnknown(since.day_in(Tz::UTC).plus_days(2 + bounds::MAX_DAYS_AHEAD)))
+        Some(since) if open.from <= open.to && open.seconds(zone).0 < since => {
+            Err(UsageReportsError::GatewaysUnknown(since.plus(DAY - 1).day_in(zone)))
         }
         Some(_) | None => Ok(()),
     }

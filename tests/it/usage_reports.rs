@@ -315,7 +315,7 @@ async fn administrators_see_the_usage_of_everyone_one_user_or_one_token(pool: Pg
     .execute(&app.pool)
     .await
     .unwrap();
-    let too_early = "usage by gateway is not added up yet for days before 2026-03-13, of which not all charges are kept; ask for \
+    let too_early = "usage by gateway is not added up yet for days before 2026-03-11, of which not all charges are kept; ask for \
                      later days, or later";
     let early = admin.get(&format!("{EVERYONE}?group_by=gateway&from=2026-03-01")).await;
     early.refuses_saying(400, "range_too_large", too_early);

@@ -24,7 +24,7 @@ export interface RequestOptions {
   gatewayId?: number;
   model?: string;
   requestId?: string;
-  outcome?: '' | 'charged' | 'refused';
+  outcome?: '' | 'charged' | 'refused' | 'imported';
   /** Only what was refused for this reason. */
   reason?: string;
   /** Only this request. */

@@ -68,6 +68,7 @@ export function RequestHistory({ scope, range, filters, onFilter, name, fix, chi
               { value: '', label: words.all },
               { value: 'charged', label: words.charged },
               { value: 'refused', label: words.refused },
+              ...(filters.outcome === 'imported' ? [{ value: 'imported', label: words.imported }] : []),
             ]}
             value={filters.outcome}
             onChange={(outcome) => onFilter({ outcome: outcome as RequestFilters['outcome'], reason: '' })}

@@ -3,7 +3,7 @@ import type { UsageScope } from '../../api/usageReports';
 
 /** The filters of a list of requests as the address has them; empty ones do not filter. */
 export interface RequestFilters {
-  outcome: '' | 'charged' | 'refused';
+  outcome: '' | 'charged' | 'refused' | 'imported';
   reason: string;
   model: string;
   token_id: string;
@@ -20,7 +20,7 @@ export function readFilters(params: URLSearchParams): RequestFilters {
     return shape.test(text) ? text : '';
   };
   return {
-    outcome: read('outcome', /^(charged|refused)$/) as RequestFilters['outcome'],
+    outcome: read('outcome', /^(charged|refused|imported)$/) as RequestFilters['outcome'],
     reason: read('reason', /^[a-z_]+$/),
     model: read('model', /./),
     token_id: read('token_id', /^[1-9]\d{0,14}$/),

@@ -46,7 +46,7 @@ use crate::domain::bounds;
 use crate::domain::cell::CellLabel;
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
-use crate::domain::time::DAY;
+use crate::domain::time::{DAY, UnixTime};
 use crate::service::rng::Rng;
 use crate::service::vault::Vault;
 use crate::storage::{Db, StorageError};
@@ -147,7 +147,7 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
     let walk = Walk::prepare(&mut source, &schema).await?;
     let mut planner = Planner::new(here, options, &target);
     let read_history = history.as_ref().filter(|_| options.dry_run);
-    let bar = progress_bar("reading", walk.accounts());
+    let bar = progress_bar("reading", walk.accounts(), "accounts");
     walk.run(&mut source, logs.as_mut(), read_history, &mut planner, &target, &mut report, &bar, None).await?;
     if let Some(message) = planner.identity.problem(target.earlier, &options.name) {
         report.block("other_installation", message);
@@ -172,14 +172,14 @@ pub async fn import(options: &ImportOptions, here: &Destination) -> Result<Repor
     let writer = target.writer(max_ids).await?;
     let mut batch = WriteBatch::new(&writer);
     let mut planner = Planner::new(here, options, &target);
-    let bar = progress_bar("importing", walk.accounts());
+    let bar = progress_bar("importing", walk.accounts(), "accounts");
     let walked = walk
         .run(&mut source, logs.as_mut(), history.as_ref(), &mut planner, &target, &mut written, &bar, Some(&mut batch))
         .await;
     let mut walked = walked.and(batch.write(&mut written).await);
     if let Some((schema, lines)) = lines.filter(|_| walked.is_ok()) {
         written.requests.found = lines.count;
-        let bar = requests_bar(&lines);
+        let bar = progress_bar("importing", lines.count.unsigned_abs(), "requests");
         let logs = logs.as_mut().unwrap_or(&mut source);
         let imported = lines.import(logs, &schema, &options.name, here, |read| bar.inc(read)).await;
         bar.finish_and_clear();
@@ -206,7 +206,7 @@ async fn history(
     let since = match options.history {
         HistoryDays::None => return Ok(None),
         HistoryDays::All => 0,
-        HistoryDays::Last(days) => now.get().saturating_sub(i64::from(days).saturating_mul(DAY)).max(0),
+        HistoryDays::Last(days) => seconds_before(now, days),
     };
     let is_separate = logs.is_some();
     let used = users.read_used_quota(source).await?;
@@ -239,9 +239,14 @@ async fn request_lines(
         return Ok(None);
     };
     let now = here.clock.now();
-    let since = now.get().saturating_sub(i64::from(options.request_days).saturating_mul(DAY)).max(0);
+    let since = seconds_before(now, options.request_days);
     let lines = RequestLines::find(logs, &schema, (since, now.get())).await?;
     Ok(lines.map(|lines| (schema, lines)))
+}
+
+/// The second so many days before `now`.
+fn seconds_before(now: UnixTime, days: u32) -> i64 {
+    now.get().saturating_sub(i64::from(days).saturating_mul(DAY)).max(0)
 }
 
 /// Reads the options of the other service, and counts what is not moved.
@@ -273,18 +278,9 @@ async fn describe_source(
 }
 
 /// A progress bar on standard error, if that is a terminal.
-fn progress_bar(what: &'static str, accounts: u64) -> ProgressBar {
-    let bar = ProgressBar::new(accounts).with_prefix(what);
-    match ProgressStyle::with_template("{prefix} [{bar:40}] {pos} of {len} accounts, {eta}") {
-        Ok(style) => bar.with_style(style.progress_chars("#>.")),
-        Err(_) => bar,
-    }
-}
-
-/// The same for single requests.
-fn requests_bar(lines: &RequestLines) -> ProgressBar {
-    let bar = ProgressBar::new(lines.count.unsigned_abs()).with_prefix("requests");
-    match ProgressStyle::with_template("{prefix} [{bar:40}] {pos} of {len}, {eta}") {
+fn progress_bar(what: &'static str, count: u64, things: &str) -> ProgressBar {
+    let bar = ProgressBar::new(count).with_prefix(what);
+    match ProgressStyle::with_template(&format!("{{prefix}} [{{bar:40}}] {{pos}} of {{len}} {things}, {{eta}}")) {
         Ok(style) => bar.with_style(style.progress_chars("#>.")),
         Err(_) => bar,
     }

@@ -385,6 +385,16 @@ impl LogSchema {
         format!("select {} from (select 1 as one from logs limit 1) as first", as_int(self.0.dialect, "count(*)"))
     }
 
+    /// A number of a line, 0 if it has none.
+    fn or_zero(&self, column: &str) -> String {
+        if self.0.has(column) { format!("coalesce({}, 0)", self.0.name(column)) } else { "0".to_owned() }
+    }
+
+    /// An amount of a line, as large as may be.
+    fn amount(&self, column: &str) -> String {
+        within(self.0.dialect, &self.or_zero(column), MAX_AMOUNT)
+    }
+
     /// Whether lines have ids, by which they are read in order.
     pub fn has_ids(&self) -> bool {
         self.0.has("id")
@@ -411,10 +421,7 @@ impl LogSchema {
         let logs = &self.0;
         let dialect = logs.dialect;
         let id = logs.name("id");
-        let amount = |column: &str| {
-            let value = if logs.has(column) { format!("coalesce({}, 0)", logs.name(column)) } else { "0".to_owned() };
-            as_int(dialect, &within(dialect, &value, MAX_AMOUNT))
-        };
+        let amount = |column: &str| as_int(dialect, &self.amount(column));
         let columns = [
             as_int(dialect, &id),
             as_int(dialect, &logs.name("user_id")),
@@ -441,21 +448,17 @@ impl LogSchema {
         let dialect = logs.dialect;
         let int = |expression: &str| as_int(dialect, expression);
         let (user, kind, at) = (logs.name("user_id"), logs.name("type"), logs.name("created_at"));
-        let or_zero = |column: &str| {
-            if logs.has(column) { format!("coalesce({}, 0)", logs.name(column)) } else { "0".to_owned() }
-        };
         let or_empty = |column: &str| {
             let text = if logs.has(column) { format!("coalesce({}, '')", logs.name(column)) } else { "''".to_owned() };
             // Otherwise MySQL sums names that differ in case only, and all emoji.
             if dialect == Dialect::MySql { format!("convert({text} using utf8mb4) collate utf8mb4_bin") } else { text }
         };
-        let token = or_zero("token_id");
+        let token = self.or_zero("token_id");
         let name = format!("case when {token} = 0 then {} else '' end", or_empty("token_name"));
         // A time in the future, such as one in milliseconds, is that of the import.
         let time = format!("{}({at}, {until})", if dialect == Dialect::Sqlite { "min" } else { "least" });
         let day = offsets.day(&time, if dialect == Dialect::MySql { "div" } else { "/" });
-        let amount = |column: &str| within(dialect, &or_zero(column), MAX_AMOUNT);
-        let quota = amount("quota");
+        let quota = self.amount("quota");
         let sum = |column: &str| as_text(dialect, &sum(dialect, column));
         let columns = [
             int("user_id"),
@@ -476,8 +479,8 @@ impl LogSchema {
             format!("{} as model", or_empty("model_name")),
             format!("case when {kind} = 2 then {quota} else -{quota} end as quota"),
             format!("case when {kind} = 2 then 1 else 0 end as requests"),
-            format!("case when {kind} = 2 then {} else 0 end as prompt", amount("prompt_tokens")),
-            format!("case when {kind} = 2 then {} else 0 end as completion", amount("completion_tokens")),
+            format!("case when {kind} = 2 then {} else 0 end as prompt", self.amount("prompt_tokens")),
+            format!("case when {kind} = 2 then {} else 0 end as completion", self.amount("completion_tokens")),
         ];
         format!(
             "select {} from (select {} from logs where {kind} in (2, 6) and {user} between {from} and {to} \

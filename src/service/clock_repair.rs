@@ -115,7 +115,6 @@ impl ClockRepairer {
     /// Opens days that were closed and have not ended. Returns false if nothing may be repaired.
     async fn open_days_of_the_future(&self) -> Result<bool, StorageError> {
         let mut tx = self.db.begin().await?;
-        rows::allow_minutes(&mut tx).await?;
         let at = Moment::new(self.clock.micros(), self.calendar);
         let may_repair = open_days(&mut tx, &at).await?;
         if !may_repair {
@@ -172,17 +171,19 @@ impl ClockRepairer {
 /// Opens days that were closed and have not ended. Returns false, and opens none, if so many days from today on have usage that
 /// no clock was ahead: it is behind now, and opening the days would lose sums that cannot be made again.
 async fn open_days(conn: &mut Conn, at: &Moment) -> Result<bool, StorageError> {
+    let closed_until = usage_rollup::find(conn).await?.closed_until;
+    if closed_until <= at.today {
+        // So no day from today on has sums.
+        return Ok(true);
+    }
     if usage_rollup::count_days_from(conn, at.today, MAX_OPENED_DAYS + 1).await? > MAX_OPENED_DAYS {
         return Ok(false);
     }
-    let closed_until = usage_rollup::find_closed_until(conn).await?;
-    if closed_until > at.today {
-        // Charges may have counted in days that were taken for open.
-        let is_believable = closed_until <= at.last_believable_day();
-        let first = if is_believable { at.today } else { at.today.plus_days(-1) };
-        tracing::warn!(%closed_until, %first, "days that have not ended were closed, and are open again");
-        usage_rollup::reopen_days(conn, first).await?;
-    }
+    // Charges may have counted in days that were taken for open.
+    let is_believable = closed_until <= at.last_believable_day();
+    let first = if is_believable { at.today } else { at.today.plus_days(-1) };
+    tracing::warn!(%closed_until, %first, "days that have not ended were closed, and are open again");
+    usage_rollup::reopen_days(conn, first).await?;
     Ok(true)
 }
 

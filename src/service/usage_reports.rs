@@ -239,7 +239,7 @@ async fn usage(
 
 /// The gateways of all days of a span are known: from their sums, or from their charges.
 async fn require_gateways(conn: &mut Conn, span: ReportSpan, zone: Tz) -> Result<(), UsageReportsError> {
-    let from = usage_rollup::find_rolled_until(conn).await?.max(span.from);
+    let from = usage_rollup::find(conn).await?.rolled_until.max(span.from);
     let open = ReportSpan { from, to: span.to };
     match charge_history::find_charges_since(conn).await? {
         Some(since) if open.from <= open.to && open.seconds(zone).0 < since => {

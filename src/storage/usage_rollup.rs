@@ -31,29 +31,30 @@ pub struct Pass {
     pub after: UserId,
 }
 
-/// Reads how far the sums go. They go no further until the transaction ends, and no closed day is opened.
+/// How far the sums go, of the one row, which `$tail` locks or not.
+macro_rules! rollup {
+    ($conn:expr, $tail:literal) => {{
+        let row = sqlx::query!(
+            r#"select closed_until as "closed_until: Day", rolled_until as "rolled_until: Day",
+                 rolling_until as "rolling_until: Day", rolled_user as "rolled_user: UserId"
+               from usage_rollup where id = 1"#
+                + $tail
+        )
+        .fetch_one($conn)
+        .await?;
+        let pass = row.rolling_until.map(|until| Pass { from: row.rolled_until, until, after: row.rolled_user });
+        Ok(RollUp { closed_until: row.closed_until, rolled_until: row.rolled_until, pass })
+    }};
+}
+
+/// Reads how far the sums go.
+pub async fn find(conn: &mut Conn) -> Result<RollUp, StorageError> {
+    rollup!(conn, "")
+}
+
+/// The same. They go no further until the transaction ends, and no closed day is opened.
 pub async fn lock(conn: &mut Conn) -> Result<RollUp, StorageError> {
-    let row = sqlx::query!(
-        r#"select closed_until as "closed_until: Day", rolled_until as "rolled_until: Day",
-             rolling_until as "rolling_until: Day", rolled_user as "rolled_user: UserId"
-           from usage_rollup for update"#
-    )
-    .fetch_one(conn)
-    .await?;
-    let pass = row.rolling_until.map(|until| Pass { from: row.rolled_until, until, after: row.rolled_user });
-    Ok(RollUp { closed_until: row.closed_until, rolled_until: row.rolled_until, pass })
-}
-
-/// No charge counts in a day before this one any more.
-pub async fn find_closed_until(conn: &mut Conn) -> Result<Day, StorageError> {
-    let day = sqlx::query_scalar!(r#"select closed_until as "day: Day" from usage_rollup where id = 1"#);
-    Ok(day.fetch_one(conn).await?)
-}
-
-/// The sums have every day before this one.
-pub async fn find_rolled_until(conn: &mut Conn) -> Result<Day, StorageError> {
-    let day = sqlx::query_scalar!(r#"select rolled_until as "day: Day" from usage_rollup where id = 1"#);
-    Ok(day.fetch_one(conn).await?)
+    rollup!(conn, " for update")
 }
 
 /// How many days from `day` on have sums, counted no further than `bound`.
@@ -215,6 +216,7 @@ pub async fn reopen_days(conn: &mut Conn, day: Day) -> Result<(), StorageError> 
     let Some(rolled_until) = rolled_until else {
         return Ok(());
     };
+    allow_minutes(&mut *conn).await?;
     // Also those of a pass that was under way.
     sqlx::query!("delete from usage_by_model where day >= $1", rolled_until as Day).execute(&mut *conn).await?;
     sqlx::query!("delete from usage_by_month where month >= date_trunc('month', $1::date)", rolled_until as Day)

@@ -87,84 +87,97 @@ macro_rules! grouped {
     }};
 }
 
-/// The usage of all tokens of a user, deleted ones included. Must run in a transaction, for which it switches off sorting;
-/// reads one row more than [`bounds::MAX_REPORT_READ`] at most.
+/// Groups the rows that suffice: those of everyone or of a user, as the literals say, whose parameter is `$9`. `$models` selects
+/// the sums by model, and `$charges` the charges of the seconds from `$10` to `$11`. Reads one row more than
+/// [`bounds::MAX_REPORT_READ`] at most.
+macro_rules! grouped_of {
+    ($conn:expr, $span:expr, $grouping:expr, $whose:literal, $models:literal, $charges:literal, $bind:expr) => {{
+        group_by_hash($conn).await?;
+        let most = bounds::MAX_REPORT_READ + 1;
+        match Detail::of($grouping) {
+            Detail::Models => grouped!(
+                $conn,
+                $span,
+                $grouping,
+                ["(select u.* from usage_rollup r cross join lateral ( \
+                     select * from usage_report_daily where " + $whose + " and day between greatest($1, r.rolled_until) and $2 \
+                     union all " + $models + " \
+                     union all \
+                     select * from usage_report_imported where " + $whose + " and day between $1 and $2) u \
+                   where r.id = 1 limit $10) u"],
+                $bind,
+                most
+            ),
+            Detail::Gateways => {
+                let (from, to) = charged_between($span.from, $span.to.plus_days(1));
+                grouped!(
+                    $conn,
+                    $span,
+                    $grouping,
+                    ["(select u.* from usage_rollup r cross join lateral ( \
+                         select c.token_id, c.day, c.model, c.user_id, c.quota, 1::bigint as requests, c.prompt_tokens, \
+                           c.completion_tokens, coalesce(c.gateway_id, 0) as gateway_id \
+                         from " + $charges + " and c.day between greatest($1, r.rolled_until) and $2 \
+                         union all " + $models + " \
+                         union all \
+                         select * from usage_report_imported where " + $whose + " and day between $1 and $2) u \
+                       where r.id = 1 limit $12) u"],
+                    $bind,
+                    from as UnixTime,
+                    to as UnixTime,
+                    most
+                )
+            }
+            Detail::TokensByMonth => grouped!(
+                $conn,
+                $span,
+                $grouping,
+                ["(select u.* from ( \
+                     select greatest($10, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
+                     from usage_rollup where id = 1 offset 0) r cross join lateral ( \
+                     select * from usage_report_daily where " + $whose + " and day between $1 and least($2, $10 - 1) \
+                     union all \
+                     select * from usage_report_months where " + $whose + " and day >= $10 and day < r.open \
+                     union all \
+                     select * from usage_report_daily where " + $whose + " and day between r.open and $2 \
+                     union all \
+                     select * from usage_report_imported where " + $whose + " and day between $1 and $2) u limit $11) u"],
+                $bind,
+                $span.first_month() as Day,
+                most
+            ),
+            Detail::TokensByDay => grouped!(
+                $conn,
+                $span,
+                $grouping,
+                ["(select r.*, 0::bigint as gateway_id from usage_reported r where " + $whose + " and day between $1 and $2 \
+                   limit $10) u"],
+                $bind,
+                most
+            ),
+        }
+    }};
+}
+
+/// The usage of all tokens of a user, deleted ones included. Must run in a transaction, for which it switches off sorting.
 pub async fn list_of_user(
     conn: &mut Conn,
     user: UserId,
     span: ReportSpan,
     grouping: &Grouping,
 ) -> Result<Grouped, StorageError> {
-    group_by_hash(conn).await?;
-    let most = bounds::MAX_REPORT_READ + 1;
-    Ok(match Detail::of(grouping) {
-        Detail::Models => grouped!(
-            conn,
-            span,
-            grouping,
-            ["(select u.* from usage_rollup r cross join lateral ( \
-                 select * from usage_report_daily where user_id = $9 and day between greatest($1, r.rolled_until) and $2 \
-                 union all \
-                 select * from usage_report_models \
-                 where user_id = $9 and day between $1 and $2 and day < r.rolled_until \
-                 union all \
-                 select * from usage_report_imported where user_id = $9 and day between $1 and $2) u where r.id = 1 limit $10) u"],
-            user as UserId,
-            most
-        ),
-        Detail::Gateways => {
-            let (from, to) = charged_between(span.from, span.to.plus_days(1));
-            grouped!(
-                conn,
-                span,
-                grouping,
-                ["(select u.* from usage_rollup r cross join lateral ( \
-                     select c.token_id, c.day, c.model, c.user_id, c.quota, 1::bigint as requests, c.prompt_tokens, \
-                       c.completion_tokens, coalesce(c.gateway_id, 0) as gateway_id \
-                     from tokens t cross join lateral ( \
-                       select * from charges where token_id = t.id and at between $10 + greatest(r.rolled_until - $1, 0) * 86400::bigint \
-                         and $11 offset 0) c \
-                     where t.user_id = $9 and c.day between greatest($1, r.rolled_until) and $2 \
-                     union all \
-                     select * from usage_report_models \
-                     where user_id = $9 and day between $1 and $2 and day < r.rolled_until \
-                     union all \
-                     select * from usage_report_imported where user_id = $9 and day between $1 and $2) u where r.id = 1 limit $12) u"],
-                user as UserId,
-                from as UnixTime,
-                to as UnixTime,
-                most
-            )
-        }
-        Detail::TokensByMonth => grouped!(
-            conn,
-            span,
-            grouping,
-            ["(select u.* from ( \
-                 select greatest($9, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
-                 from usage_rollup where id = 1 offset 0) r cross join lateral ( \
-                 select * from usage_report_daily where user_id = $10 and day between $1 and least($2, $9 - 1) \
-                 union all \
-                 select * from usage_report_months where user_id = $10 and day >= $9 and day < r.open \
-                 union all \
-                 select * from usage_report_daily where user_id = $10 and day between r.open and $2 \
-                 union all \
-                 select * from usage_report_imported where user_id = $10 and day between $1 and $2) u limit $11) u"],
-            span.first_month() as Day,
-            user as UserId,
-            most
-        ),
-        Detail::TokensByDay => grouped!(
-            conn,
-            span,
-            grouping,
-            [
-                "(select r.*, 0::bigint as gateway_id from usage_reported r where user_id = $9 and day between $1 and $2 limit $10) u"
-            ],
-            user as UserId,
-            most
-        ),
-    })
+    Ok(grouped_of!(
+        conn,
+        span,
+        grouping,
+        "user_id = $9",
+        "select * from usage_report_models where user_id = $9 and day between $1 and $2 and day < r.rolled_until",
+        "tokens t cross join lateral ( \
+           select * from charges where token_id = t.id \
+             and at between $10 + greatest(r.rolled_until - $1, 0) * 86400::bigint and $11 offset 0) c \
+         where t.user_id = $9",
+        user.get()
+    ))
 }
 
 /// The usage of one token.
@@ -185,77 +198,27 @@ pub async fn list_of_token(
 
 /// The usage of everyone, in the same way as that of a user.
 pub async fn list_of_everyone(conn: &mut Conn, span: ReportSpan, grouping: &Grouping) -> Result<Grouped, StorageError> {
-    group_by_hash(conn).await?;
-    let most = bounds::MAX_REPORT_READ + 1;
-    Ok(match Detail::of(grouping) {
-        Detail::Models => grouped!(
-            conn,
-            span,
-            grouping,
-            ["(select u.* from usage_rollup r cross join lateral ( \
-                 select * from usage_report_daily where day between greatest($1, r.rolled_until) and $2 \
-                 union all \
-                 select * from usage_report_models \
-                 where user_id = 0 and not $4 and day between $1 and $2 and day < r.rolled_until \
-                 union all \
-                 select * from usage_report_models \
-                 where user_id <> 0 and $4 and day between $1 and $2 and day < r.rolled_until \
-                 union all \
-                 select * from usage_report_imported where day between $1 and $2) u where r.id = 1 limit $9) u"],
-            most
-        ),
-        Detail::Gateways => {
-            let (from, to) = charged_between(span.from, span.to.plus_days(1));
-            use_index_of_time(conn).await?;
-            let grouped = grouped!(
-                conn,
-                span,
-                grouping,
-                ["(select u.* from usage_rollup r cross join lateral ( \
-                     select c.token_id, c.day, c.model, c.user_id, c.quota, 1::bigint as requests, c.prompt_tokens, \
-                       c.completion_tokens, coalesce(c.gateway_id, 0) as gateway_id \
-                     from charges c where at between $9 + greatest(r.rolled_until - $1, 0) * 86400::bigint and $10 \
-                       and c.day between greatest($1, r.rolled_until) and $2 \
-                     union all \
-                     select * from usage_report_models \
-                     where user_id = 0 and not $4 and day between $1 and $2 and day < r.rolled_until \
-                     union all \
-                     select * from usage_report_models \
-                     where user_id <> 0 and $4 and day between $1 and $2 and day < r.rolled_until \
-                     union all \
-                     select * from usage_report_imported where day between $1 and $2) u where r.id = 1 limit $11) u"],
-                from as UnixTime,
-                to as UnixTime,
-                most
-            );
-            use_all_indexes(conn).await?;
-            grouped
-        }
-        Detail::TokensByMonth => grouped!(
-            conn,
-            span,
-            grouping,
-            ["(select u.* from ( \
-                 select greatest($9, date_trunc('month', least($2::date + 1, rolled_until))::date) as open \
-                 from usage_rollup where id = 1 offset 0) r cross join lateral ( \
-                 select * from usage_report_daily where day between $1 and least($2, $9 - 1) \
-                 union all \
-                 select * from usage_report_months where day >= $9 and day < r.open \
-                 union all \
-                 select * from usage_report_daily where day between r.open and $2 \
-                 union all \
-                 select * from usage_report_imported where day between $1 and $2) u limit $10) u"],
-            span.first_month() as Day,
-            most
-        ),
-        Detail::TokensByDay => grouped!(
-            conn,
-            span,
-            grouping,
-            ["(select r.*, 0::bigint as gateway_id from usage_reported r where day between $1 and $2 limit $9) u"],
-            most
-        ),
-    })
+    let reads_charges = grouping.has(Dimension::Gateway);
+    if reads_charges {
+        use_index_of_time(conn).await?;
+    }
+    let grouped = grouped_of!(
+        conn,
+        span,
+        grouping,
+        "$9::bigint = 0",
+        "select * from usage_report_models \
+         where user_id = $9 and not $4 and day between $1 and $2 and day < r.rolled_until \
+         union all \
+         select * from usage_report_models \
+         where user_id <> $9 and $4 and day between $1 and $2 and day < r.rolled_until",
+        "charges c where at between $10 + greatest(r.rolled_until - $1, 0) * 86400::bigint and $11",
+        0_i64
+    );
+    if reads_charges {
+        use_all_indexes(conn).await?;
+    }
+    Ok(grouped)
 }
 
 /// Groups single charges by the days of a zone. `$from` has the charges of the seconds from `$10` to `$11`; its parameter is

@@ -112,8 +112,8 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
         ("day,token", "usage_reported r where user_id = $9", "1, 9", ["usage_daily_by_user", "usage_imported_pkey"]),
         (
             "token",
-            "usage_report_months where user_id = $10",
-            "'2026-02-01', 1, 9",
+            "usage_report_months where user_id = $9",
+            "1, '2026-02-01', 9",
             ["usage_daily_by_user", "usage_by_month_pkey"],
         ),
         ("gateway", "where t.user_id = $9", "1, 1, 9, 9", ["charges_rest_token_id_at_idx", "usage_by_model_pkey"]),
@@ -126,12 +126,17 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
         }
     }
     for (by, part, more, indexes) in [
-        ("day", "usage_report_daily where day between greatest", "9", ["usage_daily_by_day", "usage_by_model_pkey"]),
-        ("day,token", "usage_reported r where day between", "9", ["usage_daily_by_day", "usage_imported_by_day"]),
+        (
+            "day",
+            "usage_report_daily where $9::bigint = 0 and day between greatest",
+            "0, 9",
+            ["usage_daily_by_day", "usage_by_model_pkey"],
+        ),
+        ("day,token", "usage_reported r where $9::bigint = 0", "0, 9", ["usage_daily_by_day", "usage_imported_by_day"]),
         (
             "token",
-            "usage_report_months where day >=",
-            "'2026-02-01', 9",
+            "usage_report_months where $9::bigint = 0",
+            "0, '2026-02-01', 9",
             ["usage_daily_by_day", "usage_by_month_by_month"],
         ),
     ] {

@@ -57,7 +57,7 @@ async fn drop_oldest_of_refusals(conn: &mut Conn, round: Round) -> Result<Progre
     if refusals::drop_oldest_partition(conn, since, round.now).await? {
         return Ok(Progress::MoreToDo);
     }
-    // Also those of a clock that was far ahead: they would be the newest until then.
+    // Also those of a clock that was far ahead: they would be the newest ones for so long.
     let last = round.now.plus(DAYS_AHEAD * DAY);
     Ok(Progress::after_deleting(refusals::delete_without_partition(conn, since, last).await?))
 }

@@ -25,7 +25,7 @@ pub struct Token {
     pub key_foreign: bool,
     pub name: TokenName,
     pub note: TokenNote,
-    /// Whoever has the key sees the addresses of its requests.
+    /// Users of the key see the addresses of its requests.
     pub show_addresses: bool,
     pub created_time: UnixTime,
     /// The time of the last charge; the creation time until then.

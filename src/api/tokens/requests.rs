@@ -94,7 +94,7 @@ pub struct CreateBody {
     name: Option<String>,
     /// Free text, at most 500 characters.
     note: Option<String>,
-    /// Whether whoever has the key sees the addresses of its requests (`GET /api/usage/token/requests`).
+    /// Whether users of the key see the addresses of its requests (`GET /api/usage/token/requests`).
     show_addresses: Option<bool>,
     /// Unix timestamp; -1, 0 or absent for never.
     expired_time: Option<i64>,
@@ -164,7 +164,7 @@ pub struct UpdateBody {
     name: Option<String>,
     /// Free text, at most 500 characters.
     note: Option<String>,
-    /// Whether whoever has the key sees the addresses of its requests (`GET /api/usage/token/requests`).
+    /// Whether users of the key see the addresses of its requests (`GET /api/usage/token/requests`).
     show_addresses: Option<bool>,
     /// Unix timestamp; -1 or 0 for never.
     expired_time: Option<i64>,

@@ -47,7 +47,7 @@ pub struct TokenBody {
     pub name: String,
     /// Free text of the owner, at most 500 characters.
     pub note: String,
-    /// Whether whoever has the key sees the addresses of its requests.
+    /// Whether users of the key see the addresses of its requests.
     pub show_addresses: bool,
     /// Unix timestamp.
     pub created_time: i64,

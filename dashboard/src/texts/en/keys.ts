@@ -135,7 +135,7 @@ export const keys = {
     },
     show_addresses: {
       label: 'Show addresses to users of the key',
-      hint: 'Whoever has the key can read its requests. With this, also from which addresses they came.',
+      hint: 'Users of the key can read its requests. This shows them also the addresses that these came from.',
       changed: 'showing of addresses',
     },
     model_limits_enabled: {

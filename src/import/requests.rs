@@ -12,8 +12,8 @@ use crate::domain::bounds;
 use crate::domain::id::TokenId;
 use crate::domain::money::Quota;
 use crate::domain::time::UnixTime;
-use crate::storage::imports::{self, ImportedRequest};
-use crate::storage::{self, Conn, StorageError};
+use crate::storage::imported_requests::{self, ImportedRequest};
+use crate::storage::{self, Conn, StorageError, imports};
 
 /// Lines that are read and written at once.
 const BATCH: usize = 5_000;
@@ -71,7 +71,7 @@ impl RequestLines {
             imports::set_up_transaction(&mut tx).await?;
             find_named(&mut tx, source, &lines, &mut named).await?;
             let lines: Vec<ImportedRequest> = lines.into_iter().map(|line| mapped(line, &named)).collect();
-            written += imports::insert_requests(&mut tx, source, &lines).await?;
+            written += imported_requests::insert(&mut tx, source, &lines).await?;
             storage::commit(tx).await?;
             progress(u64::try_from(read).unwrap_or(0));
             if read < BATCH {
@@ -99,7 +99,7 @@ async fn find_named(
         .collect();
     let unknown: Vec<(i64, String)> = unknown.into_iter().collect();
     for names in unknown.chunks(NAMES) {
-        let found = imports::list_tokens_by_name(conn, source, names).await?;
+        let found = imported_requests::list_tokens_by_name(conn, source, names).await?;
         named.extend(names.iter().map(|name| (name.clone(), None)));
         named.extend(found.into_iter().map(|(user, name, token)| ((user, name), Some(token))));
     }

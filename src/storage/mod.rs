@@ -16,6 +16,7 @@ pub mod consistency;
 pub mod enablement;
 mod errors;
 pub mod gateways;
+pub mod imported_requests;
 pub mod imports;
 pub mod installation;
 pub mod keys;

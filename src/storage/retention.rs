@@ -78,19 +78,6 @@ pub async fn delete_charges_without_partition(conn: &mut Conn, then: UnixTime) -
     Ok(done.rows_affected())
 }
 
-/// Deletes imported requests made before `then`, at most [`BATCH`]. Returns how many.
-pub async fn delete_imported_requests(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {
-    let done = sqlx::query!(
-        "delete from requests_imported where ctid = any(array( \
-         select ctid from requests_imported where at < $1 order by at limit $2))",
-        then as UnixTime,
-        BATCH_ROWS
-    )
-    .execute(conn)
-    .await?;
-    Ok(done.rows_affected())
-}
-
 /// Deletes idempotency records written before `then`, at most [`BATCH`]. Those of open reservations stay: a retry must not hold
 /// quota beside the first hold. Returns how many.
 pub async fn delete_idempotency_records(conn: &mut Conn, then: UnixTime) -> Result<u64, StorageError> {

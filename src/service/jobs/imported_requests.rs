@@ -1,7 +1,7 @@
 //! Deletes imported requests that are as old as charges that are deleted.
 
 use super::{Job, Progress, Round};
-use crate::storage::{Conn, StorageError, retention};
+use crate::storage::{Conn, StorageError, imported_requests};
 
 pub(super) const JOB: Job = Job {
     name: "delete old imported requests",
@@ -10,5 +10,5 @@ pub(super) const JOB: Job = Job {
 };
 
 async fn step(conn: &mut Conn, round: Round) -> Result<Progress, StorageError> {
-    Ok(Progress::after_deleting(retention::delete_imported_requests(conn, round.charges_since()).await?))
+    Ok(Progress::after_deleting(imported_requests::delete(conn, round.charges_since()).await?))
 }

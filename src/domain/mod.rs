@@ -16,6 +16,7 @@ pub mod charge_history;
 pub mod client_addresses;
 pub mod clock;
 pub mod date_range;
+pub mod decimal;
 pub mod enablement;
 pub mod forecast;
 pub mod gateway;

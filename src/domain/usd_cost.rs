@@ -3,16 +3,14 @@
 use std::str::FromStr;
 
 use super::bounds;
+use super::decimal::Decimal;
 use super::money::{Quota, QuotaInvalid};
 
 /// Decimals of a cost in dollars. Floats that differ only beyond them are the same cost.
-const DECIMALS: usize = 12;
+const DECIMALS: u8 = 12;
 
 /// Trillionths of a dollar in one quota unit.
 const PICOS_PER_QUOTA: i128 = bounds::MICRO_USD_PER_QUOTA * 1_000_000;
-
-/// The most digits before the point. A cost with more is far beyond every quota.
-const MAX_WHOLE_DIGITS: i64 = 15;
 
 /// A cost in dollars, 0 or more, in trillionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,58 +43,11 @@ impl UsdCost {
 impl FromStr for UsdCost {
     type Err = UsdCostInvalid;
 
-    /// Reads a decimal number as JSON writes it, also with an exponent. What has more than 12 decimals is rounded to them,
-    /// half to even.
+    /// Reads a decimal number as JSON writes it. What has more than 12 decimals is rounded to them, half to even.
     fn from_str(text: &str) -> Result<Self, UsdCostInvalid> {
-        let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-        let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
-        if !is_digits(whole) || !is_digits(part) {
-            return Err(UsdCostInvalid);
-        }
-        let digits: Vec<u8> = [whole, part].concat().bytes().map(|digit| digit - b'0').collect();
-        let zeros = digits.iter().take_while(|digit| **digit == 0).count();
-        let digits = digits.get(zeros..).unwrap_or_default();
-        let exponent = exponent_of(exponent)?;
-        // The number is 0.d₁d₂d₃… × 10^point.
-        let leading = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        let point = exponent.saturating_add(leading(whole.len())).saturating_sub(leading(zeros));
-        if digits.is_empty() {
-            return Ok(Self { picos: 0 });
-        }
-        if is_negative || point > MAX_WHOLE_DIGITS {
-            return Err(UsdCostInvalid);
-        }
-        Ok(Self { picos: rounded(digits, point.saturating_add(leading(DECIMALS))) })
+        let number = Decimal::read(text, DECIMALS).map_err(|_| UsdCostInvalid)?;
+        Ok(Self { picos: number.value })
     }
-}
-
-/// 0.d₁d₂d₃… × 10^point as a whole number, half to even. `point` is at most 27, so it is in range.
-fn rounded(digits: &[u8], point: i64) -> i128 {
-    let Ok(kept) = usize::try_from(point) else {
-        return 0;
-    };
-    let digit = |at: usize| digits.get(at).copied().unwrap_or(0);
-    let whole = (0..kept).fold(0, |sum: i128, at| sum * 10 + i128::from(digit(at)));
-    let is_more_than_half =
-        digit(kept) > 5 || (digit(kept) == 5 && digits.iter().skip(kept + 1).any(|digit| *digit > 0));
-    let is_half = digit(kept) == 5 && !is_more_than_half;
-    whole + i128::from(is_more_than_half || (is_half && whole % 2 == 1))
-}
-
-fn exponent_of(text: &str) -> Result<i64, UsdCostInvalid> {
-    let (is_negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let digits = digits.strip_prefix('+').filter(|_| !is_negative).unwrap_or(digits);
-    if !is_digits(digits) {
-        return Err(UsdCostInvalid);
-    }
-    // What does not fit is beyond every bound all the same.
-    let size = digits.parse().unwrap_or(i64::MAX / 2);
-    Ok(if is_negative { -size } else { size })
-}
-
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

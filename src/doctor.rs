@@ -13,8 +13,8 @@ use crate::domain::clock::{Clock, SystemClock};
 use crate::output::print_line;
 use crate::service::clock_repair;
 use crate::service::vault::Vault;
-use crate::storage::consistency::{self, DayViolation, RollUpViolation, Violation};
-use crate::storage::{self, Db, StorageError, audit, keys, tokens};
+use crate::storage::consistency::{self, DayViolation, PriceViolation, RollUpViolation, Violation};
+use crate::storage::{self, Db, StorageError, audit, keys, prices, tokens};
 
 /// Ids per statement.
 const STEP: i64 = 50_000;
@@ -74,6 +74,9 @@ async fn examine_database(config: &Config, database: &Database, report: &mut Rep
     if let Err(error) = examine_clock(config, &db, report).await {
         report.wrong("clock", &error.to_string());
     }
+    if let Err(error) = examine_prices(config, &db, report).await {
+        report.wrong("prices", &error.to_string());
+    }
     examine_contents(&db, &vault, &config.usage.time_zone.to_string(), report).await;
     db.close().await;
 }
@@ -118,6 +121,34 @@ async fn examine_clock(config: &Config, db: &Db, report: &mut Report) -> Result<
     Ok(())
 }
 
+/// Compares the price lists of the servers that run, and that of the settings.
+async fn examine_prices(config: &Config, db: &Db, report: &mut Report) -> Result<(), StorageError> {
+    let mut tx = db.begin().await?;
+    let now = storage::read_clock(&mut tx).await?.seconds();
+    match prices::list_lists(&mut tx, now).await?.as_slice() {
+        [] => print_good("prices", &format!("the list has {}", config.prices.all().len())),
+        [digest] if *digest == config.prices.digest() => {
+            print_good(
+                "prices",
+                &format!("all servers have the list of the settings, with {}", config.prices.all().len()),
+            );
+        }
+        [_] => print_note(
+            "prices",
+            "the servers have another price list than the settings here; they read theirs each minute, and keep the list before \
+             if a new one cannot be used",
+        ),
+        lists => {
+            let what = format!(
+                "the servers have {} different price lists, so they charge differently; give all of them the same [prices]",
+                lists.len()
+            );
+            report.wrong("prices", &what);
+        }
+    }
+    Ok(())
+}
+
 /// Checks that every key can be decrypted and that the invariants of the ledger hold.
 async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Report) {
     match examine_keys(db, vault).await {
@@ -147,7 +178,7 @@ async fn examine_contents(db: &Db, vault: &Vault, zone: &str, report: &mut Repor
     }
 }
 
-/// Checks L1, L3, L5 and L9 for every token and every wallet. Each statement runs on its own snapshot and ends its
+/// Checks L1, L3, L5, L9 and L10 for every token and every wallet. Each statement runs on its own snapshot and ends its
 /// transaction, so that nothing waits for longer than one statement takes. L2 and L4 cannot be checked on the rows: L2
 /// follows from how operations are applied, and L4 from the commit before the answer.
 async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), StorageError> {
@@ -184,6 +215,14 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
             violations
                 .push(format!("L5: token {token_id} spent {recorded} on {day}, but its charges of that day are {sum}"));
         }
+        for violation in consistency::list_price_violations(&mut snapshot, from, to).await? {
+            let PriceViolation { charge_id, token_id, recorded, by_price } = violation;
+            let what = match by_price {
+                Some(units) => format!("by its price it costs {units}"),
+                None => "its price is gone".to_owned(),
+            };
+            violations.push(format!("L10: charge {charge_id} of token {token_id} took {recorded}, but {what}"));
+        }
         next = to.checked_add(1);
         bar.inc(1);
     }
@@ -209,7 +248,7 @@ async fn examine_ledger(db: &Db, zone: &str, report: &mut Report) -> Result<(), 
     }
     bar.finish_and_clear();
     if violations.is_empty() {
-        print_good("ledger", "L1, L3, L5 and L9 hold for every token and every wallet");
+        print_good("ledger", "L1, L3, L5, L9 and L10 hold for every token and every wallet");
     }
     if rollup_violations.is_empty() {
         print_good("reports", "the sums of past days and months are those of the daily usage");

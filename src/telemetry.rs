@@ -11,6 +11,7 @@ pub mod clock;
 pub mod database_calls;
 pub mod jobs;
 pub mod ledger;
+pub mod prices;
 pub mod refused_requests;
 pub mod requests;
 pub mod traces;

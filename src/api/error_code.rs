@@ -195,9 +195,9 @@ error_codes! {
     /// `ip` is not an IP address.
     InvalidIp = "invalid_ip", [BAD_REQUEST],
         "Send an IPv4 or IPv6 address, without a port.";
-    /// `prompt_tokens` or `completion_tokens` is outside its range.
+    /// A count of tokens is outside its range, is more than the count that it is a part of, or costs more than can be granted.
     InvalidCount = "invalid_count", [BAD_REQUEST],
-        "Send a number within the range that the message names.";
+        "Send numbers as the message says.";
 
     // 401: no credential, or one that is not valid.
 
@@ -282,6 +282,10 @@ error_codes! {
     /// The token may not be used from this address.
     IpNotAllowed = "ip_not_allowed", [FORBIDDEN],
         "Call from an allowed address, or add this one to `allow_ips` of the token.";
+
+    /// The gateway sent no amount, and there is no price for the model.
+    ModelNotPriced = "model_not_priced", [FORBIDDEN],
+        "Add the model to `[prices]` in the settings, or send `quota` or `usd`.";
 
     // 404, 405: nothing here.
 

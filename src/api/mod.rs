@@ -35,6 +35,7 @@ pub mod openapi;
 pub mod overview;
 pub mod page;
 pub mod permission;
+pub mod prices;
 pub mod refused;
 pub mod refused_requests;
 pub mod request_history;

@@ -16,8 +16,8 @@ use super::permission::Permission;
 use super::state::AppState;
 use super::{
     access_tokens, activity, api_error, audit, auth, billing, charge_history, dashboard, enablement, forecasts,
-    gateways, health, imports, keys, locked_accounts, middleware, models, overview, refused_requests, request_history,
-    sessions, settings, sign_in, tokens, usage, usage_reports, users,
+    gateways, health, imports, keys, locked_accounts, middleware, models, overview, prices, refused_requests,
+    request_history, sessions, settings, sign_in, tokens, usage, usage_reports, users,
 };
 use crate::storage::sessions::SessionTable;
 
@@ -77,6 +77,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         endpoint!(activity::list),
         endpoint!(enablement::show),
         endpoint!(enablement::request),
+        endpoint!(prices::list),
         endpoint!(users::groups),
         endpoint!(users::models),
         endpoint!(users::own_models),

@@ -86,7 +86,7 @@ impl From<(&str, &GroupInfo)> for GroupSettingBody {
         Self {
             name: name.to_owned(),
             description: info.description.clone(),
-            ratio: info.ratio.clone(),
+            ratio: info.ratio.to_string(),
             open: info.open,
         }
     }

@@ -23,6 +23,7 @@ use crate::service::imports::Imports;
 use crate::service::keys::Keys;
 use crate::service::ledger::Ledger;
 use crate::service::overview::Overviews;
+use crate::service::prices::Prices;
 use crate::service::request_history::RequestHistory;
 use crate::service::rng::Rng;
 use crate::service::sessions::Sessions;
@@ -59,6 +60,7 @@ pub struct AppState {
     pub imports: Imports,
     pub account_rules: Arc<AccountRules>,
     pub ledger: Arc<Ledger>,
+    pub prices: Arc<Prices>,
     pub authenticator: Arc<Authenticator>,
     pub clock: Arc<dyn Clock>,
     pub rng: Rng,

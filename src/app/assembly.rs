@@ -1,5 +1,6 @@
 //! The services of a process, and what they share.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -10,11 +11,12 @@ use tokio::sync::mpsc;
 use super::{Opened, StartError};
 use crate::api::dashboard::DashboardFiles;
 use crate::api::{openapi, router, state::AppState};
-use crate::config::{ClientOf, Config, ListKey, Registration, TokenApi};
+use crate::config::{self, ClientOf, Config, ListKey, Registration, TokenApi};
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
+use crate::domain::price_list::PriceList;
 use crate::service::access_tokens::AccessTokens;
 use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
@@ -34,6 +36,7 @@ use crate::service::keys::Keys;
 use crate::service::ledger::{Lanes, Ledger, LedgerRules};
 use crate::service::overview::Overviews;
 use crate::service::passwords::{HashCost, Passwords};
+use crate::service::prices::{Prices, ReadList};
 use crate::service::rate_limiter::{Limits, RateLimiter};
 use crate::service::recent_balances::RecentBalances;
 use crate::service::refused_requests::RefusedRequests;
@@ -51,6 +54,7 @@ use crate::storage::sessions::SessionTable;
 use crate::telemetry::caches::InvalidationMetrics;
 use crate::telemetry::clock::ClockMetrics;
 use crate::telemetry::jobs::JobMetrics;
+use crate::telemetry::prices::PriceMetrics;
 use crate::telemetry::requests::HttpMetrics;
 use crate::telemetry::{self, Metrics};
 /// The assembled service.
@@ -61,6 +65,7 @@ pub struct App {
     pub(super) invalidator: Invalidator,
     pub foreign_keys: Arc<ForeignKeys>,
     pub refused_requests: Arc<RefusedRequests>,
+    pub prices: Arc<Prices>,
     pub(super) clock_reader: Arc<ClockReader>,
     pub(super) job_metrics: JobMetrics,
     /// Ends the usage that was counted in the future. Taken by the background task.
@@ -128,12 +133,29 @@ impl App {
             config.usage.client_addresses,
             &mut registry,
         ));
+        let metrics = PriceMetrics::register(&mut registry);
+        let prices = Arc::new(Prices::new(
+            db.clone(),
+            Arc::clone(&clock),
+            config.prices.clone(),
+            read_prices(config.file.clone(), config.prices.clone()),
+            metrics,
+        ));
         let (repairs, repair_queue) = ClockRepairs::new();
         let repairer = ClockRepairer::new(db.clone(), Arc::clone(&clock), calendar, invalidator.clone());
         let clock_metrics = ClockMetrics::register(&mut registry);
         let clock_reader = Arc::new(ClockReader::new(db.clone(), Arc::clone(&clock), clock_metrics));
-        let lanes =
-            Lanes::start(&db, &clock, &repairs, &rng, &balances, &refused_requests, &ledger_rules, &mut registry);
+        let lanes = Lanes::start(
+            &db,
+            &clock,
+            &repairs,
+            &rng,
+            &balances,
+            &refused_requests,
+            &prices,
+            &ledger_rules,
+            &mut registry,
+        );
         let job_metrics = JobMetrics::register(&mut registry, jobs::names());
         let ledger = Ledger::new(
             db.clone(),
@@ -147,6 +169,7 @@ impl App {
             groups.clone(),
             calendar,
             Arc::clone(&refused_requests),
+            Arc::clone(&prices),
         );
         let reports = Arc::new(ReportQueue::new());
         let token_rules = TokenRules {
@@ -224,6 +247,7 @@ impl App {
             audit: Audit::new(db.clone(), reports),
             account_rules,
             ledger: Arc::new(ledger),
+            prices: Arc::clone(&prices),
             authenticator,
             clock: Arc::clone(&clock),
             rng,
@@ -257,10 +281,19 @@ impl App {
             invalidator,
             foreign_keys,
             refused_requests,
+            prices,
             clock_reader,
             job_metrics,
             repairer: Some((repairer, repair_queue)),
         })
+    }
+}
+
+/// Reads the prices of the settings file again. Without a file, they do not change.
+fn read_prices(file: Option<PathBuf>, prices: PriceList) -> ReadList {
+    match file {
+        Some(file) => Box::new(move || config::read_prices(&file).map_err(|error| error.to_string())),
+        None => Box::new(move || Ok(prices.clone())),
     }
 }
 
@@ -269,12 +302,6 @@ fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, Start
     if !groups.contains(&settings.initial_group) {
         let known = format!("it must be one of the groups: {}", groups.names());
         return Err(StartError::Setting("accounts.initial_group", known));
-    }
-    for (name, info) in groups.open_to("") {
-        let is_number = serde_json::from_str::<serde_json::Number>(&info.ratio).is_ok();
-        if !is_number {
-            return Err(StartError::Setting("groups", format!("the ratio of {name} is not a number")));
-        }
     }
     let initial_quota = Quota::grant(settings.initial_quota)
         .map_err(|error| StartError::Setting("accounts.initial_quota", error.to_string()))?;

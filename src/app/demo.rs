@@ -12,7 +12,7 @@ use super::{App, Opened, StartError};
 use crate::config::Config;
 use crate::demo;
 use crate::domain::clock::ManualClock;
-use crate::domain::group::GroupInfo;
+use crate::domain::group::{GroupInfo, Ratio};
 use crate::domain::password::random_password;
 use crate::domain::setting::SettingValue;
 use crate::domain::time::DAY;
@@ -24,9 +24,10 @@ use crate::storage::{self, retention, users};
 pub(super) fn add_settings(config: &mut Config) {
     if config.groups.keys().eq(["default"]) {
         for (name, description, ratio, open) in
-            [("batch", "Slower, at half the price", "0.5", true), ("partners", "Partners", "0.8", false)]
+            [("batch", "Slower, at half the price", 500_000_000, true), ("partners", "Partners", 800_000_000, false)]
         {
-            let info = GroupInfo { description: description.to_owned(), ratio: ratio.to_owned(), open };
+            let ratio = Ratio::new(ratio).unwrap_or(Ratio::ONE);
+            let info = GroupInfo { description: description.to_owned(), ratio, open };
             config.groups.insert(name.to_owned(), info);
         }
     }

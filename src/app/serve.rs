@@ -6,13 +6,14 @@ use tokio::net::TcpListener;
 use zeroize::Zeroizing;
 
 use super::data_dir::MASTER_KEY_FILE;
-use super::stop_signals::StopSignals;
+use super::stop_signals::{ReloadSignal, StopSignals};
 use super::{App, Database, StartError, Use, connections, demo, open};
 use crate::config::Config;
 use crate::domain::clock::SystemClock;
 use crate::service;
 use crate::service::jobs::{JobRules, Jobs, expire_reservations};
 use crate::service::passwords::HashCost;
+use crate::service::prices::Prices;
 use crate::service::rng::Rng;
 use crate::version::VERSION;
 
@@ -112,10 +113,21 @@ impl App {
             tokio::spawn(expire),
             tokio::spawn(load_foreign_keys),
             tokio::spawn(write_refused),
+            tokio::spawn(Arc::clone(&self.prices).run()),
+            tokio::spawn(read_prices_on_signal(Arc::clone(&self.prices))),
             tokio::spawn(self.invalidator.clone().listen(db, Arc::clone(&self.clock_reader))),
         ];
         tasks.extend(self.repairer.take().map(|(repairer, queue)| tokio::spawn(repairer.run(queue))));
         tasks
+    }
+}
+
+/// Lets prices be read again at each SIGHUP.
+async fn read_prices_on_signal(prices: Arc<Prices>) {
+    let mut reload = ReloadSignal::catch();
+    loop {
+        reload.received().await;
+        prices.read_now();
     }
 }
 

@@ -15,6 +15,7 @@ use toml::{Table, Value};
 pub use self::sections::*;
 
 use crate::domain::group::GroupInfo;
+use crate::domain::price_list::PriceList;
 use crate::domain::setting::Setting;
 
 /// Every setting, documented.
@@ -48,6 +49,10 @@ pub struct Config {
     pub log: Log,
     pub models: Models,
     pub groups: BTreeMap<String, GroupInfo>,
+    pub prices: PriceList,
+    /// The file that they were read from.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
     /// The settings that administrators see.
     #[serde(skip)]
     pub shown: Vec<Setting>,
@@ -90,9 +95,7 @@ impl Config {
         let mut settings = parse(DEFAULTS, Path::new("config/default.toml"))?;
         let schema = settings.clone();
         if let Some(path) = file {
-            let text =
-                std::fs::read_to_string(path).map_err(|cause| ConfigError::File { path: path.to_owned(), cause })?;
-            merge(&mut settings, parse(&text, path)?, "")?;
+            merge(&mut settings, parse(&read(path)?, path)?, "")?;
         }
         let mut variables: Vec<_> = variables.collect();
         variables.sort();
@@ -102,13 +105,38 @@ impl Config {
             }
         }
         let shown = shown::shown(&settings, &schema);
-        let config: Self = serde_path_to_error::deserialize(Value::Table(settings)).map_err(|error| {
-            let path = error.path().to_string();
-            let cause = error.into_inner().to_string();
-            ConfigError::Value(path, cause.lines().next().unwrap_or_default().to_owned())
-        })?;
-        Ok(Self { shown, ..config })
+        let config: Self = deserialize(settings, "")?;
+        Ok(Self { file: file.map(Path::to_owned), shown, ..config })
     }
+}
+
+/// The prices of a settings file.
+///
+/// # Errors
+/// See [`ConfigError`]. Other settings of the file are not checked.
+pub fn read_prices(file: &Path) -> Result<PriceList, ConfigError> {
+    match parse(&read(file)?, file)?.remove("prices") {
+        None => Ok(PriceList::default()),
+        Some(Value::Table(prices)) => deserialize(prices, "prices"),
+        Some(_) => Err(ConfigError::Value("prices".into(), "it is a section".into())),
+    }
+}
+
+fn read(file: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(file).map_err(|cause| ConfigError::File { path: file.to_owned(), cause })
+}
+
+/// Reads a type from settings. `section` is where they are; empty for all.
+fn deserialize<T: serde::de::DeserializeOwned>(settings: Table, section: &str) -> Result<T, ConfigError> {
+    serde_path_to_error::deserialize(Value::Table(settings)).map_err(|error| {
+        let path = match (section, error.path().to_string()) {
+            ("", path) => path,
+            (section, path) if path == "." => section.to_owned(),
+            (section, path) => format!("{section}.{path}"),
+        };
+        let cause = error.into_inner().to_string();
+        ConfigError::Value(path, cause.lines().next().unwrap_or_default().to_owned())
+    })
 }
 
 fn parse(text: &str, path: &Path) -> Result<Table, ConfigError> {
@@ -118,13 +146,16 @@ fn parse(text: &str, path: &Path) -> Result<Table, ConfigError> {
     })
 }
 
-/// Merges `over` into `under`. A key that `under` does not have is unknown, except the names of groups.
+/// Sections of names that the settings choose. A file replaces them as a whole.
+const NAMED: [&str; 2] = ["groups", "prices"];
+
+/// Merges `over` into `under`. A key that `under` does not have is unknown, except in [`NAMED`] sections.
 fn merge(under: &mut Table, over: Table, at: &str) -> Result<(), ConfigError> {
     for (key, value) in over {
         let path = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
         match (under.get_mut(&key), value) {
             (None, _) => return Err(ConfigError::Unknown(path)),
-            (Some(under), value) if path == "groups" => *under = value,
+            (Some(under), value) if NAMED.contains(&path.as_str()) => *under = value,
             (Some(Value::Table(under)), Value::Table(over)) => merge(under, over, &path)?,
             (Some(Value::Table(_)), _) => return Err(ConfigError::Value(path, "it is a section".into())),
             (Some(under), value) => *under = value,
@@ -268,6 +299,40 @@ mod tests {
             message(Config::from_sources(Some(Path::new("/nowhere.toml")), std::iter::empty()))
                 .contains("/nowhere.toml")
         );
+    }
+
+    #[test]
+    fn prices_are_read_with_the_settings_and_alone() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let read = |text: &str| {
+            std::fs::write(file.path(), text).unwrap();
+            let all = Config::from_sources(Some(file.path()), std::iter::empty()).map(|config| config.prices);
+            let alone = read_prices(file.path());
+            let message = |error: &ConfigError| error.to_string();
+            assert_eq!(all.as_ref().map_err(message), alone.as_ref().map_err(message), "{text}");
+            alone.map_err(|error| error.to_string())
+        };
+        assert_eq!(read(""), Ok(PriceList::default()));
+        let list = read("[prices]\n\"gpt-5.5*\" = { prompt = \"5\", completion = \"30\" }\n").unwrap();
+        assert_eq!(list.find("gpt-5.5-pro").unwrap().rates.completion.to_string(), "30");
+        let refused = |text| read(text).unwrap_err();
+        assert_eq!(
+            refused("[prices]\n\"a.b\" = { prompt = \"5\" }\n"),
+            "the setting prices.a.b cannot be used: `prompt` and `completion` are required, unless there is a price for the `request`"
+        );
+        assert_eq!(
+            refused("[prices.gpt]\nprompt = 5\n"),
+            "the setting prices.gpt.prompt cannot be used: invalid type: integer `5`, expected a string"
+        );
+        let star = "the setting prices cannot be used: the model \"g*t\" has a `*` that is not its last character";
+        assert_eq!(refused("[prices.\"g*t\"]\nrequest = \"5\"\n"), star);
+    }
+
+    #[test]
+    fn a_ratio_that_is_no_factor_is_refused() {
+        let refused = load_file("[groups.default]\ndescription = \"\"\nratio = \"-1\"\n").unwrap_err().to_string();
+        let why = "must be a number as text, such as \"0.5\": from 0 to 1000000, with 9 decimals at most";
+        assert_eq!(refused, format!("the setting groups.default.ratio cannot be used: {why}"));
     }
 
     #[test]

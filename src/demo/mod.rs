@@ -24,6 +24,7 @@ use crate::domain::model_limits::ModelLimits;
 use crate::domain::money::Quota;
 use crate::domain::password::TypedPassword;
 use crate::domain::period_limits::PeriodLimits;
+use crate::domain::price::Cost;
 use crate::domain::rate_limits::RateLimits;
 use crate::domain::refusals::RefusedCall;
 use crate::domain::time::{DAY, Lifetime, UnixTime};
@@ -196,9 +197,11 @@ fn request(models: &[Model], rng: &mut dyn CryptoRng) -> ChargeRequest {
     let (input, output) = (tokens(model.tokens.0, rng), tokens(model.tokens.1, rng));
     let cost = (input * model.price.0 + output * model.price.1) / 1_000;
     ChargeRequest {
-        quota: Quota::grant(cost).unwrap_or_default(),
         context: RequestContext { model: Some(model.name.to_owned()), ..RequestContext::default() },
-        counts: Counts { prompt_tokens: input, completion_tokens: output },
+        cost: Cost {
+            quota: Some(Quota::grant(cost).unwrap_or_default()),
+            counts: Counts { prompt_tokens: input, completion_tokens: output, ..Counts::default() },
+        },
         request_id: None,
     }
 }
@@ -226,7 +229,7 @@ async fn apply_final_state(
         }
         FinalState::Exhausted => {
             let last = Rng::seeded(14).generate(|rng| request(created.key.models, rng));
-            let remain_quota = Some(QuotaChange::Set(RequestedQuota::new(last.quota.get())));
+            let remain_quota = Some(QuotaChange::Set(RequestedQuota::new(last.cost.quota.map_or(0, Quota::get))));
             let patch = TokenPatch { remain_quota, ..TokenPatch::default() };
             state.tokens.edit(&created.owner, created.id, patch).await?;
             state.ledger.charge(gateways.main, &created.text, last).await?;
@@ -248,7 +251,10 @@ async fn go_on_using(state: &AppState, gateway: GatewayId, created: &CreatedKey)
     };
     let context = RequestContext { model: Some(model.to_owned()), ..RequestContext::default() };
     for _ in 0..requests {
-        state.ledger.verify((gateway, RefusedCall::Verify), &created.text, &context, Some(Quota::LEAST)).await?;
+        state
+            .ledger
+            .verify((gateway, RefusedCall::Verify), &created.text, &context, Some(&Quota::LEAST.into()))
+            .await?;
     }
     Ok(())
 }

@@ -214,6 +214,15 @@ pub const MAX_RESERVATION_SECONDS: i64 = 86_400;
 /// gateways get to settle first.
 pub const CHARGE_ON_EXPIRY_AFTER: Duration = Duration::from_mins(5);
 
+/// Dollars for a million tokens, or for a request, in a price.
+pub const MAX_RATE_USD: i64 = 1_000_000;
+
+/// Characters of a price as the database knows it: it is at most half as long.
+pub const MAX_PRICE_CONTENT_CHARS: usize = 1_000;
+
+/// Prices in the price list.
+pub const MAX_PRICES: usize = 10_000;
+
 /// Input or output tokens of one request. Sums over many requests do not overflow.
 pub const MAX_COUNT: i64 = 1_000_000_000_000;
 

@@ -1,6 +1,9 @@
 //! Groups: through which channels a gateway sends a token's requests, and who may use them (spec §2.1).
 
 use std::collections::BTreeMap;
+use std::fmt::{Display, Formatter};
+
+use super::decimal::{self, Decimal};
 
 /// Spec §2.1 `group`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,14 +57,64 @@ impl Group {
     }
 }
 
+/// A factor of prices, exact: 0 to 1,000,000, with nine decimals at most. In settings and in the API it is a text, such as
+/// `"0.5"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[serde(try_from = "String")]
+pub struct Ratio {
+    billionths: i64,
+}
+
+/// The text is not a ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a number as text, such as \"0.5\": from 0 to 1000000, with 9 decimals at most")]
+pub struct RatioInvalid;
+
+impl Ratio {
+    /// Changes no price.
+    pub const ONE: Self = Self { billionths: 1_000_000_000 };
+
+    /// A ratio in billionths.
+    ///
+    /// # Errors
+    /// It is negative or too high.
+    pub fn new(billionths: i64) -> Result<Self, RatioInvalid> {
+        let range = 0..=1_000_000 * Self::ONE.billionths;
+        if range.contains(&billionths) { Ok(Self { billionths }) } else { Err(RatioInvalid) }
+    }
+
+    #[must_use]
+    pub const fn billionths(self) -> i64 {
+        self.billionths
+    }
+}
+
+impl TryFrom<String> for Ratio {
+    type Error = RatioInvalid;
+
+    fn try_from(text: String) -> Result<Self, RatioInvalid> {
+        match Decimal::read(&text, 9) {
+            Ok(Decimal { value, is_exact: true }) => Self::new(i64::try_from(value).map_err(|_| RatioInvalid)?),
+            Ok(Decimal { is_exact: false, .. }) | Err(_) => Err(RatioInvalid),
+        }
+    }
+}
+
+impl Display for Ratio {
+    /// A decimal without zeros at its end.
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&decimal::text(self.billionths))
+    }
+}
+
 /// One configured group.
 #[derive(Debug, Clone, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupInfo {
     /// Shown to users.
     pub description: String,
-    /// The price factor that gateways apply. Text, so that it stays exact (`"1"`, `"0.5"`).
-    pub ratio: String,
+    /// By which costs are multiplied that are computed from prices, here and by gateways.
+    pub ratio: Ratio,
     /// Whether every user may choose it, or only users of this group.
     #[serde(default = "everyone")]
     pub open: bool,
@@ -125,6 +178,18 @@ impl Groups {
         }
     }
 
+    /// By which the prices for a token of a user of the group `own` are multiplied: the ratio of the token's group. For `auto` it
+    /// is that of the user's own, because only the gateway knows which group it chose. A group that is not configured any more
+    /// changes no price.
+    #[must_use]
+    pub fn ratio(&self, own: &str, group: &Group) -> Ratio {
+        let name = match group {
+            Group::Own | Group::Auto => own,
+            Group::Named(name) => name,
+        };
+        self.0.get(name).map_or(Ratio::ONE, |info| info.ratio)
+    }
+
     /// Checks that a user of the group `own` may give `group` to a token.
     ///
     /// # Errors
@@ -143,7 +208,7 @@ mod tests {
 
     #[test]
     fn closed_groups_are_for_their_own_users() {
-        let info = |open| GroupInfo { description: String::new(), ratio: "1".into(), open };
+        let info = |open| GroupInfo { description: String::new(), ratio: Ratio::ONE, open };
         let groups = Groups::new(BTreeMap::from([("default".to_owned(), info(true)), ("vip".to_owned(), info(false))]));
         assert!(groups.admit("default", &Group::Own).is_ok());
         assert!(groups.admit("default", &Group::Auto).is_ok());
@@ -176,8 +241,26 @@ mod tests {
     fn users_can_be_put_into_configured_groups_only() {
         assert_eq!(["default", "vip", "auto", ""].map(|name| groups().contains(name)), [true, true, false, false]);
         assert_eq!(groups().names(), "default, vip");
-        let all: Vec<_> = groups().all().map(|(name, info)| (name.to_owned(), info.ratio.clone())).collect();
+        let all: Vec<_> = groups().all().map(|(name, info)| (name.to_owned(), info.ratio.to_string())).collect();
         assert_eq!(all, [("default".to_owned(), "1".to_owned()), ("vip".to_owned(), "0.5".to_owned())]);
+    }
+
+    #[test]
+    fn a_ratio_is_that_of_the_tokens_group_and_for_auto_that_of_its_owners() {
+        let ratio = |own, group| groups().ratio(own, &Group::from_text(group)).to_string();
+        assert_eq!([ratio("vip", ""), ratio("vip", "auto"), ratio("vip", "default")], ["0.5", "0.5", "1"]);
+        assert_eq!([ratio("default", "vip"), ratio("default", "gone"), ratio("gone", "")], ["0.5", "1", "1"]);
+    }
+
+    #[test]
+    fn a_ratio_is_exact() {
+        let read = |text: &str| Ratio::try_from(text.to_owned());
+        for (text, shown) in [("1", "1"), ("0.50", "0.5"), ("1e-9", "0.000000001"), ("0", "0"), ("1e6", "1000000")] {
+            assert_eq!(read(text).map(|ratio| ratio.to_string()), Ok(shown.to_owned()), "{text}");
+        }
+        for text in ["", "-1", "1e-10", "1.0000000001", "1000000.1", "half", "9e99"] {
+            assert_eq!(read(text), Err(RatioInvalid), "{text}");
+        }
     }
 
     #[test]

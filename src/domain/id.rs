@@ -56,6 +56,8 @@ id! {
     GatewayId;
     /// A credential of a gateway.
     GatewayCredentialId;
+    /// A price by which charges were computed.
+    PriceId;
     /// A reservation: quota set aside for a request that is in progress.
     ReservationId;
     /// An entry of the audit log.

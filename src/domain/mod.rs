@@ -33,6 +33,8 @@ pub mod order;
 pub mod page;
 pub mod password;
 pub mod period_limits;
+pub mod price;
+pub mod price_list;
 pub mod rate_limits;
 pub mod refusals;
 pub mod refused_requests;

@@ -115,11 +115,11 @@ fn given(text: Option<&str>) -> Option<&str> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::group::GroupInfo;
+    use super::super::group::{GroupInfo, Ratio};
     use super::*;
 
     fn groups() -> Groups {
-        let info = GroupInfo { description: String::new(), ratio: "1".into(), open: true };
+        let info = GroupInfo { description: String::new(), ratio: Ratio::ONE, open: true };
         Groups::new(BTreeMap::from([("default".to_owned(), info.clone()), ("vip".to_owned(), info)]))
     }
 

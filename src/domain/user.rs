@@ -336,7 +336,7 @@ pub(super) mod tests {
 
     use super::super::account::Budget;
     use super::*;
-    use crate::domain::group::GroupInfo;
+    use crate::domain::group::{GroupInfo, Ratio};
 
     #[test]
     fn administrators_manage_users_and_root_manages_everyone() {
@@ -418,7 +418,7 @@ pub(super) mod tests {
     }
 
     fn groups() -> Groups {
-        let info = GroupInfo { description: String::new(), ratio: "1".into(), open: true };
+        let info = GroupInfo { description: String::new(), ratio: Ratio::ONE, open: true };
         Groups::new(BTreeMap::from([("default".to_owned(), info.clone()), ("vip".to_owned(), info)]))
     }
 

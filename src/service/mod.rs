@@ -22,6 +22,7 @@ pub mod keys;
 pub mod ledger;
 pub mod overview;
 pub mod passwords;
+pub mod prices;
 pub mod rate_limiter;
 pub mod recent_balances;
 pub mod refused_requests;

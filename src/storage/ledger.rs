@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 
 use super::columns::wallet;
 use super::{Conn, StorageError};
-use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
+use crate::domain::id::{GatewayId, PriceId, ReservationId, TokenId, UserId};
 use crate::domain::ledger::{ChargeOutcome, Counts, LockedToken, OnExpiry, RequestDetails, Reservation, Wallet};
 use crate::domain::money::Quota;
+use crate::domain::price::GroupPrice;
 use crate::domain::time::{Day, UnixTime};
 
 /// A locked wallet.
@@ -176,6 +177,8 @@ pub struct Changes {
     /// Reservations that were extended, or that were open or expired and are in another state now.
     pub changed_reservations: Vec<(ReservationId, Reservation)>,
     pub idempotency_records: Vec<(IdempotencyKey, IdempotencyRecord)>,
+    /// The ids of the prices of the charges.
+    pub price_ids: BTreeMap<GroupPrice, PriceId>,
 }
 
 /// A charge to be inserted.
@@ -191,6 +194,8 @@ pub struct NewCharge {
     pub quota: Quota,
     pub shortfall: Quota,
     pub counts: Counts,
+    /// By which quota and shortfall were computed, if they were.
+    pub price: Option<GroupPrice>,
 }
 
 /// A reservation to be inserted.
@@ -213,6 +218,7 @@ impl Changes {
             new_reservations: Vec::new(),
             changed_reservations: Vec::new(),
             idempotency_records: Vec::new(),
+            price_ids: BTreeMap::new(),
         }
     }
 
@@ -272,8 +278,16 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
     fn address(request: &RequestDetails) -> Option<String> {
         request.ip.as_ref().map(|ip| ip.as_str().to_owned())
     }
-    let Changes { now, wallets, tokens, charges, new_reservations, changed_reservations, idempotency_records } =
-        changes;
+    let Changes {
+        now,
+        wallets,
+        tokens,
+        charges,
+        new_reservations,
+        changed_reservations,
+        idempotency_records,
+        price_ids,
+    } = changes;
     let sums = usage_sums(charges);
     sqlx::query!(
         "with updated_wallets as ( \
@@ -294,15 +308,15 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
              week_used, month_used, requests_tat, tokens_tat, open_reservations) where t.id = v.id), \
          inserted_charges as ( \
            insert into charges (at, gateway_id, token_id, user_id, reservation_id, day, model, request_id, ip, quota, \
-             shortfall, prompt_tokens, completion_tokens) \
+             shortfall, prompt_tokens, completion_tokens, price_id, cached_tokens, cache_write_tokens) \
            select $1, v.* from unnest($23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], \
              $27::date[], $28::text[], $29::text[], $30::text[], $31::bigint[], $32::bigint[], $33::bigint[], \
-             $34::bigint[]) as v), \
+             $34::bigint[], $35::bigint[], $36::bigint[], $37::bigint[]) as v), \
          added_usage as ( \
            insert into usage_daily as d (day, token_id, user_id, model, quota, requests, prompt_tokens, \
              completion_tokens) \
-           select v.* from unnest($35::date[], $36::bigint[], $37::bigint[], $38::text[], $39::bigint[], \
-             $40::bigint[], $41::bigint[], $42::bigint[]) as v \
+           select v.* from unnest($38::date[], $39::bigint[], $40::bigint[], $41::text[], $42::bigint[], \
+             $43::bigint[], $44::bigint[], $45::bigint[]) as v \
            on conflict on constraint usage_daily_pkey do update set quota = d.quota + excluded.quota, \
              requests = d.requests + excluded.requests, \
              prompt_tokens = case when d.prompt_tokens > 9223372036854775807 - excluded.prompt_tokens \
@@ -312,21 +326,21 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
          inserted_reservations as ( \
            insert into reservations (created_time, state, id, token_id, user_id, gateway_id, model, request_id, ip, \
              held, from_remain, expires_at, charge_on_expiry) \
-           select $1, 'open', v.* from unnest($43::bigint[], $44::bigint[], $45::bigint[], $46::bigint[], \
-             $47::text[], $48::text[], $49::text[], $50::bigint[], $51::boolean[], $52::bigint[], \
-             $53::boolean[]) as v), \
+           select $1, 'open', v.* from unnest($46::bigint[], $47::bigint[], $48::bigint[], $49::bigint[], \
+             $50::text[], $51::text[], $52::text[], $53::bigint[], $54::boolean[], $55::bigint[], \
+             $56::boolean[]) as v), \
          changed_reservations as ( \
            update reservations r set ended_time = case when v.state <> 'open' then $1 end, state = v.state, \
              held = v.held, from_remain = v.from_remain, expires_at = v.expires_at, \
              requested = v.requested, charged = v.charged, shortfall = v.shortfall, \
              was_expired = v.was_expired \
-           from unnest($54::bigint[], $55::text[], $56::bigint[], $57::boolean[], $58::bigint[], $59::bigint[], \
-             $60::bigint[], $61::bigint[], $62::boolean[]) as v (id, state, held, from_remain, expires_at, requested, \
+           from unnest($57::bigint[], $58::text[], $59::bigint[], $60::boolean[], $61::bigint[], $62::bigint[], \
+             $63::bigint[], $64::bigint[], $65::boolean[]) as v (id, state, held, from_remain, expires_at, requested, \
              charged, shortfall, was_expired) where r.id = v.id) \
          insert into idempotency_records (created_time, gateway_id, request_id, user_id, request_hash, \
            charged, remain_quota, reservation_id) \
-         select $1, v.* from unnest($63::bigint[], $64::text[], $65::bigint[], \
-           $66::bytea[], $67::bigint[], $68::bigint[], $69::bigint[]) as v",
+         select $1, v.* from unnest($66::bigint[], $67::text[], $68::bigint[], \
+           $69::bytea[], $70::bigint[], $71::bigint[], $72::bigint[]) as v",
         *now as UnixTime,
         // wallets
         &column(wallets, |(id, _)| id.get()),
@@ -364,6 +378,9 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(charges, |charge| charge.shortfall.get()),
         &column(charges, |charge| charge.counts.prompt_tokens),
         &column(charges, |charge| charge.counts.completion_tokens),
+        &column(charges, |charge| Some(price_ids.get(charge.price.as_ref()?)?.get())) as &[Option<i64>],
+        &column(charges, |charge| charge.counts.cached_tokens) as &[Option<i64>],
+        &column(charges, |charge| charge.counts.cache_write_tokens) as &[Option<i64>],
         // usage_daily
         &column(&sums, |(key, _)| key.day) as &[Day],
         &column(&sums, |(key, _)| key.token_id.get()),

@@ -25,6 +25,7 @@ mod metrics;
 mod migrations;
 pub mod notifications;
 mod pool;
+pub mod prices;
 pub mod refusals;
 pub mod refused_requests;
 pub mod request_history;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::{Conn, StorageError};
 use crate::domain::client_addresses::StoredAddress;
 use crate::domain::id::{ReservationId, UserId};
-use crate::domain::ledger::{OnExpiry, RequestDetails, Reservation, ReservationHandle, ReservationState, Settlement};
+use crate::domain::ledger::{
+    Counts, OnExpiry, RequestDetails, Reservation, ReservationHandle, ReservationState, Settlement,
+};
 use crate::domain::time::UnixTime;
 
 /// Reservations by id, each with what it was made for. A caller that holds the locks of their wallets is the only one to change
@@ -55,6 +57,33 @@ pub async fn list_by_ids(
             // Only an address is ever written.
             let ip = row.ip.map(StoredAddress::from_stored);
             (row.id, (reservation, RequestDetails { model: row.model, request_id: row.request_id, ip }))
+        })
+        .collect())
+}
+
+/// What settled reservations were settled by, for those whose charge was computed from counts.
+pub async fn list_settled_counts(
+    conn: &mut Conn,
+    ids: &[ReservationId],
+) -> Result<BTreeMap<ReservationId, Counts>, StorageError> {
+    let rows = sqlx::query!(
+        r#"select r.id as "id: ReservationId", c.prompt_tokens, c.completion_tokens, c.cached_tokens, c.cache_write_tokens
+           from reservations r join charges c on c.token_id = r.token_id and c.at = r.ended_time and c.reservation_id = r.id
+           where r.id = any($1) and c.price_id is not null"#,
+        ids as &[ReservationId]
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| {
+            let counts = Counts {
+                prompt_tokens: row.prompt_tokens,
+                completion_tokens: row.completion_tokens,
+                cached_tokens: row.cached_tokens,
+                cache_write_tokens: row.cache_write_tokens,
+            };
+            (row.id, counts)
         })
         .collect())
 }

@@ -378,7 +378,7 @@ async fn the_doctor_reports_a_good_installation_as_correct() {
         "ok     schema: is that of this version",
         "ok     master key: matches the database",
         "ok     keys: all 1 can be decrypted",
-        "ok     ledger: L1, L3, L5 and L9 hold for every token and every wallet",
+        "ok     ledger: L1, L3, L5, L9 and L10 hold for every token and every wallet",
         "no errors found",
     ] {
         assert!(report.lines().any(|found| found == line), "{line:?} is not in\n{report}");

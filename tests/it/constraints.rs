@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use crate::harness::constraints::{Break, assert_all_tested, assert_each_refused};
 
 /// One valid row of every table, each with the id 1.
-const ROWS: [&str; 19] = [
+const ROWS: [&str; 21] = [
     "insert into installation (id, key_check, cell_label, created_time) values (1, '\\x00', '00', 1)",
     "insert into users (id, username, username_folded, display_name, email, password_hash, role, status, group_name, \
      quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) overriding system value \
@@ -45,13 +45,24 @@ const ROWS: [&str; 19] = [
      values (1, '2026-03-01', 1, 'o1', 0, 0, 0, 0)",
     "insert into requests_imported (source, foreign_id, at, user_id, token_id, model, quota, prompt_tokens, completion_tokens) \
      values ('new-api', 1, 1, 1, 1, 'o1', 0, 0, 0)",
+    "insert into prices (id, content, first_used_at) overriding system value values (1, '{}', 1)",
+    "insert into price_lists (digest, since, seen_at) values (repeat('a', 64), 1, 1)",
 ];
 
 const AUDIT_ROW: &str = "insert into audit_log (id, at, actor_name, action, subject_kind, ip, request_id, details) \
                          overriding system value values (1, 1, '', '', '', '', '', '{}')";
 
 /// Each constraint, and statements that violate only this constraint.
-const BREAKS: [Break; 84] = [
+const BREAKS: [Break; 90] = [
+    ("prices_pkey", &["insert into prices (id, content, first_used_at) overriding system value values (1, '{1}', 1)"]),
+    (
+        "prices_content_unique",
+        &["insert into prices (id, content, first_used_at) overriding system value values (2, '{}', 2)"],
+    ),
+    ("prices_content_length", &["update prices set content = ''", "update prices set content = repeat('x', 1001)"]),
+    ("price_lists_pkey", &[ROWS[20]]),
+    ("price_lists_digest_length", &["update price_lists set digest = repeat('a', 63)"]),
+    ("price_lists_times", &["update price_lists set since = 2"]),
     ("refused_requests_pkey", &[ROWS[14]]),
     ("refused_requests_positive", &["update refused_requests set requests = 0"]),
     ("refusals_suppressed_not_negative", &["update refusals set suppressed = -1"]),
@@ -318,6 +329,8 @@ async fn every_constraint_outside_the_ledger_is_tested(pool: PgPool) {
         "usage_by_model",
         "usage_by_month",
         "requests_imported",
+        "prices",
+        "price_lists",
     ];
     assert_all_tested(&pool, &tables, &BREAKS).await;
 }
@@ -357,6 +370,8 @@ async fn the_lengths_and_roles_of_the_schema_are_those_of_the_domain(pool: PgPoo
         ("gateway_credentials_hint_length", vec![key::HINT_CHARS]),
         ("idempotency_records_request_hash_length", vec![digest]),
         ("imports_digest_length", vec![digest]),
+        ("price_lists_digest_length", vec![2 * digest]),
+        ("prices_content_length", vec![1, bounds::MAX_PRICE_CONTENT_CHARS]),
         ("reservations_request_id_length", vec![1, bounds::MAX_REQUEST_ID_CHARS]),
         ("tokens_key_digest_length", vec![digest]),
         ("tokens_key_hint_length", vec![2 * key::HINT_CHARS]),

@@ -9,7 +9,8 @@ use crate::harness::gateway::{CALLS, EXHAUSTED, INVALID_KEY, app_with_wallet, as
 
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn invalid_input_is_refused_with_the_name_of_its_field_and_charges_nothing(pool: PgPool) {
-    const NEITHER: Refusal = (400, "missing_field", "`quota` or `usd` is required");
+    const NEITHER: Refusal =
+        (400, "missing_field", "`quota`, `usd`, or `prompt_tokens` and `completion_tokens` are required");
     const BOTH: Refusal = (400, "ambiguous_amount", "send either `quota` or `usd`, not both");
     const WHOLE: Refusal = (400, "invalid_field", "`quota` must be a whole number");
     const QUOTA: Refusal = (400, "invalid_quota", "`quota` must be a whole number from 0 to 500000000000000");
@@ -26,7 +27,7 @@ async fn invalid_input_is_refused_with_the_name_of_its_field_and_charges_nothing
     let good = json!({ "key": key, "quota": 1, "reservation_id": held });
     let spends: &[&str] = &["charge", "reserve"];
     let amounts: &[&str] = &["verify", "charge", "reserve", "settle"];
-    let counts: &[&str] = &["charge", "settle"];
+    let counts = amounts;
     let table: &[(&[&str], &str, Value, Refusal)] = &[
         (&["charge", "reserve", "settle"], "quota", json!(null), NEITHER),
         (amounts, "usd", json!("0.1"), BOTH),

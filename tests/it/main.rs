@@ -79,6 +79,7 @@ mod names;
 mod one_api;
 mod outage;
 mod overview;
+mod prices;
 mod private_postgres;
 mod refusals;
 mod refused_requests;

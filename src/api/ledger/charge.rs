@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::KeyRefused;
-use super::requests::{UsdText, amount, context, counts, request_id};
+use super::requests::{CountFields, ModelOfPrice, UsdText, context, cost, request_id};
 use super::responses::TokenIdentityBody;
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
@@ -16,7 +16,7 @@ use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
     AmbiguousAmount, InvalidCharges, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidRequestId, InvalidUsd,
-    LedgerBusy, MissingField, RequestIdReused,
+    LedgerBusy, MissingField, ModelNotPriced, RequestIdReused,
 };
 use crate::api::extract::Json;
 use crate::api::limits::ExceededBody;
@@ -33,7 +33,7 @@ pub struct ChargeBody {
     /// The API key being spent.
     #[schema(required)]
     key: Option<String>,
-    /// The cost in quota units. This or `usd` is required.
+    /// The cost in quota units. Without this and `usd`, the counts are required, and the price of the model says what they cost.
     quota: Option<i64>,
     /// The cost in dollars, instead of `quota`.
     usd: Option<UsdText>,
@@ -47,17 +47,25 @@ pub struct ChargeBody {
     prompt_tokens: Option<i64>,
     /// Output tokens.
     completion_tokens: Option<i64>,
+    /// Of the input tokens, those that were read from the provider's cache.
+    cached_tokens: Option<i64>,
+    /// Of the input tokens, those that were written to the provider's cache.
+    cache_write_tokens: Option<i64>,
 }
 
 impl ChargeBody {
     /// The key and the charge.
     fn parse(self) -> Result<(String, ChargeRequest), ApiError> {
-        let charge = ChargeRequest {
-            request_id: request_id(self.request_id)?,
-            quota: amount(self.quota, self.usd.as_ref())?,
-            context: context(self.model, self.ip.as_deref())?,
-            counts: counts(self.prompt_tokens, self.completion_tokens)?,
+        let counts = CountFields {
+            prompt: self.prompt_tokens,
+            completion: self.completion_tokens,
+            cached: self.cached_tokens,
+            cache_write: self.cache_write_tokens,
         };
+        let request_id = request_id(self.request_id)?;
+        let context = context(self.model, self.ip.as_deref())?;
+        let cost = cost((self.quota, self.usd.as_ref()), counts, ModelOfPrice::Sent(context.model.as_deref()))?;
+        let charge = ChargeRequest { cost, context, request_id };
         Ok((self.key.unwrap_or_default(), charge))
     }
 }
@@ -134,7 +142,7 @@ impl From<Result<Charged, ApiError>> for OutcomeBody {
 /// Why nothing was charged.
 type ChargeRefused = (
     (KeyRefused, MissingField, InvalidModel, InvalidIp, InvalidQuota, InvalidCount),
-    (AmbiguousAmount, InvalidUsd, InvalidRequestId, RequestIdReused, LedgerBusy),
+    (AmbiguousAmount, InvalidUsd, ModelNotPriced, InvalidRequestId, RequestIdReused, LedgerBusy),
 );
 
 /// Take quota from a key and its owner's wallet.

@@ -34,7 +34,7 @@ pub async fn auth(
     let context = RequestContext { model: None, ip: ip.map_or(ClientAddress::Unknown, ClientAddress::Known) };
     // A key with nothing left is refused.
     let verification =
-        app.ledger.verify((gateway, RefusedCall::ForwardAuth), &key, &context, Some(Quota::LEAST)).await?;
+        app.ledger.verify((gateway, RefusedCall::ForwardAuth), &key, &context, Some(&Quota::LEAST.into())).await?;
     if let Some(refusal) = verification.refusal {
         return Err(refusal.into());
     }

@@ -52,6 +52,7 @@ reasons! {
     GroupNotAllowed,
     ModelNotAllowed,
     IpNotAllowed,
+    ModelNotPriced,
     TokenExhausted,
     TokenQuotaInsufficient,
     UserQuotaInsufficient,
@@ -104,6 +105,8 @@ impl From<LedgerError> for ApiError {
         match error {
             LedgerError::Refused(refusal) => refusal.into(),
             LedgerError::RequestIdReused => Self::new(ErrorCode::RequestIdReused, message),
+            LedgerError::ModelNotPriced(_) => Self::new(ErrorCode::ModelNotPriced, message),
+            LedgerError::TooExpensive(_) => Self::new(ErrorCode::InvalidCount, message),
             LedgerError::Busy => Self::new(ErrorCode::LedgerBusy, message),
             LedgerError::Storage(storage) => storage.as_ref().into(),
         }

@@ -14,6 +14,7 @@ use crate::domain::bounds;
 use crate::domain::ip_allowlist::ClientAddress;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::money::Quota;
+use crate::domain::price::Cost;
 use crate::domain::usd_cost::{UsdCost, UsdCostInvalid};
 
 /// A cost in dollars as it was sent. Its text is kept, because a float would not be exact.
@@ -45,10 +46,30 @@ impl PartialSchema for UsdText {
 
 impl ToSchema for UsdText {}
 
-/// One of the fields `quota` and `usd`.
-pub(super) fn amount(units: Option<i64>, usd: Option<&UsdText>) -> Result<Quota, ApiError> {
-    let missing = || ApiError::new(ErrorCode::MissingField, "`quota` or `usd` is required");
-    optional_amount(units, usd)?.ok_or_else(missing)
+/// The cost that one of the fields `quota` and `usd` says, or the counts by which the price of `model` says it.
+pub(super) fn cost(
+    amount: (Option<i64>, Option<&UsdText>),
+    counts: CountFields,
+    model: ModelOfPrice<'_>,
+) -> Result<Cost, ApiError> {
+    let missing = |what: &str| Err(ApiError::new(ErrorCode::MissingField, format!("{what} required")));
+    let quota = optional_amount(amount.0, amount.1)?;
+    let has_counts = counts.prompt.is_some() && counts.completion.is_some();
+    match model {
+        _ if quota.is_some() => {}
+        _ if !has_counts => return missing("`quota`, `usd`, or `prompt_tokens` and `completion_tokens` are"),
+        ModelOfPrice::Sent(None) => return missing("without `quota` and `usd`, `model` is"),
+        ModelOfPrice::Sent(Some(_)) | ModelOfPrice::OfReservation => {}
+    }
+    Ok(Cost { quota, counts: counts.read()? })
+}
+
+/// The model by whose price a cost is computed.
+#[derive(Clone, Copy)]
+pub(super) enum ModelOfPrice<'a> {
+    Sent(Option<&'a str>),
+    /// That of the reservation, unless another one was sent.
+    OfReservation,
 }
 
 /// At most one of the fields `quota` and `usd`.
@@ -102,14 +123,40 @@ fn is_valid(model: &str) -> bool {
     model.chars().count() <= bounds::MAX_MODEL_CHARS && !model.chars().any(char::is_control)
 }
 
-/// The optional fields `prompt_tokens` and `completion_tokens`.
-pub(super) fn counts(prompt_tokens: Option<i64>, completion_tokens: Option<i64>) -> Result<Counts, ApiError> {
-    let count = |name: &str, count: Option<i64>| match count.unwrap_or(0) {
-        count if (0..=bounds::MAX_COUNT).contains(&count) => Ok(count),
-        _ => Err(ApiError::new(ErrorCode::InvalidCount, format!("`{name}` must be 0 to {}", bounds::MAX_COUNT))),
-    };
-    Ok(Counts {
-        prompt_tokens: count("prompt_tokens", prompt_tokens)?,
-        completion_tokens: count("completion_tokens", completion_tokens)?,
-    })
+/// The optional fields of counts.
+#[derive(Clone, Copy)]
+pub(super) struct CountFields {
+    pub(super) prompt: Option<i64>,
+    pub(super) completion: Option<i64>,
+    pub(super) cached: Option<i64>,
+    pub(super) cache_write: Option<i64>,
+}
+
+impl CountFields {
+    /// Returns true if none was sent.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.prompt.is_none() && self.completion.is_none() && self.cached.is_none() && self.cache_write.is_none()
+    }
+
+    fn read(self) -> Result<Counts, ApiError> {
+        let invalid = |message: String| Err(ApiError::new(ErrorCode::InvalidCount, message));
+        let count = |name: &str, count: i64| {
+            if (0..=bounds::MAX_COUNT).contains(&count) {
+                return Ok(count);
+            }
+            invalid(format!("`{name}` must be 0 to {}", bounds::MAX_COUNT)).map(|()| count)
+        };
+        let part = |name: &str, part: Option<i64>| part.map(|part| count(name, part)).transpose();
+        let counts = Counts {
+            prompt_tokens: count("prompt_tokens", self.prompt.unwrap_or(0))?,
+            completion_tokens: count("completion_tokens", self.completion.unwrap_or(0))?,
+            cached_tokens: part("cached_tokens", self.cached)?,
+            cache_write_tokens: part("cache_write_tokens", self.cache_write)?,
+        };
+        if counts.cached() + counts.cache_write() > counts.prompt_tokens {
+            let message = "`cached_tokens` and `cache_write_tokens` are parts of `prompt_tokens`, so together they are at most that";
+            invalid(message.to_owned())?;
+        }
+        Ok(counts)
+    }
 }

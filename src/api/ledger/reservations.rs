@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::KeyRefused;
-use super::requests::{UsdText, amount, context, counts, optional_amount, request_id};
+use super::requests::{CountFields, ModelOfPrice, UsdText, context, cost, optional_amount, request_id};
 use super::responses::TokenIdentityBody;
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
@@ -15,8 +15,8 @@ use crate::api::envelope::Envelope;
 use crate::api::error_code::ErrorCode;
 use crate::api::error_code::codes::{
     AmbiguousAmount, InvalidCount, InvalidIp, InvalidModel, InvalidOnExpiry, InvalidQuota, InvalidRequestId,
-    InvalidTtl, InvalidUsd, LedgerBusy, MissingField, RequestIdReused, ReservationEnded, ReservationNotFound,
-    TooManyConcurrent,
+    InvalidTtl, InvalidUsd, LedgerBusy, MissingField, ModelNotPriced, RequestIdReused, ReservationEnded,
+    ReservationNotFound, TooManyConcurrent,
 };
 use crate::api::extract::Json;
 use crate::api::refused::Refused;
@@ -31,10 +31,18 @@ pub struct ReserveBody {
     /// The API key being spent.
     #[schema(required)]
     key: Option<String>,
-    /// The quota units to hold. This or `usd` is required.
+    /// The quota units to hold. Without this and `usd`, the counts are required, and what they cost at most is held.
     quota: Option<i64>,
     /// The dollars to hold, instead of `quota`.
     usd: Option<UsdText>,
+    /// The most input tokens.
+    prompt_tokens: Option<i64>,
+    /// The most output tokens.
+    completion_tokens: Option<i64>,
+    /// Of the input tokens, those that will be read from the provider's cache.
+    cached_tokens: Option<i64>,
+    /// Of the input tokens, those that will be written to the provider's cache.
+    cache_write_tokens: Option<i64>,
     /// Your id of this reservation, 1 to 128 characters. A retry with the same id returns the first reservation.
     request_id: Option<String>,
     /// Seconds after which the reservation expires if it is not settled: 1 to 86,400, default 600.
@@ -113,14 +121,21 @@ pub struct SettleBody {
     /// The `reservation_id` that `reserve` returned.
     #[schema(required)]
     reservation_id: Option<String>,
-    /// The actual cost in quota units. This or `usd` is required.
+    /// The actual cost in quota units. Without this and `usd`, the counts are required, and the price of the model says what they
+    /// cost.
     quota: Option<i64>,
     /// The actual cost in dollars, instead of `quota`.
     usd: Option<UsdText>,
+    /// The model that answered, if it is not the one that was requested.
+    model: Option<String>,
     /// Input tokens.
     prompt_tokens: Option<i64>,
     /// Output tokens.
     completion_tokens: Option<i64>,
+    /// Of the input tokens, those that were read from the provider's cache.
+    cached_tokens: Option<i64>,
+    /// Of the input tokens, those that were written to the provider's cache.
+    cache_write_tokens: Option<i64>,
 }
 
 /// A reservation that was settled.
@@ -154,9 +169,12 @@ pub struct ReleasedBody {
 /// Why an amount was not read.
 type AmountRefused = (MissingField, AmbiguousAmount, InvalidQuota, InvalidUsd);
 
+/// Why counts do not say a cost.
+type CountsRefused = (InvalidCount, ModelNotPriced);
+
 /// Why nothing was reserved.
 type ReserveRefused = (
-    (KeyRefused, AmountRefused, InvalidModel, InvalidIp, InvalidTtl, InvalidOnExpiry),
+    (KeyRefused, AmountRefused, CountsRefused, InvalidModel, InvalidIp, InvalidTtl, InvalidOnExpiry),
     (InvalidRequestId, RequestIdReused, ReservationEnded, TooManyConcurrent, LedgerBusy),
 );
 
@@ -175,11 +193,17 @@ pub async fn reserve(
     Json(body): Json<ReserveBody>,
 ) -> Result<Envelope<ReservedBody>, Refused<ReserveRefused>> {
     let request_id = request_id(body.request_id)?;
-    let quota = amount(body.quota, body.usd.as_ref())?;
+    let counts = CountFields {
+        prompt: body.prompt_tokens,
+        completion: body.completion_tokens,
+        cached: body.cached_tokens,
+        cache_write: body.cache_write_tokens,
+    };
     let seconds = ttl(body.ttl_seconds)?.unwrap_or(bounds::RESERVATION_SECONDS);
     let context = context(body.model, body.ip.as_deref())?;
+    let cost = cost((body.quota, body.usd.as_ref()), counts, ModelOfPrice::Sent(context.model.as_deref()))?;
     let on_expiry = on_expiry(body.on_expiry.as_deref())?;
-    let request = ReserveRequest { quota, context, seconds, on_expiry, request_id };
+    let request = ReserveRequest { cost, context, seconds, on_expiry, request_id };
     let reserved = app.ledger.reserve(gateway, body.key.as_deref().unwrap_or_default(), request).await?;
     Ok(Envelope::of(reserved.into()))
 }
@@ -215,11 +239,17 @@ pub async fn settle(
     State(app): State<Arc<AppState>>,
     Gateway(gateway): Gateway,
     Json(body): Json<SettleBody>,
-) -> Result<Envelope<SettledBody>, Refused<(ReservationRefused, AmountRefused, InvalidCount)>> {
-    let quota = amount(body.quota, body.usd.as_ref())?;
-    let counts = counts(body.prompt_tokens, body.completion_tokens)?;
+) -> Result<Envelope<SettledBody>, Refused<(ReservationRefused, AmountRefused, CountsRefused, InvalidModel)>> {
+    let counts = CountFields {
+        prompt: body.prompt_tokens,
+        completion: body.completion_tokens,
+        cached: body.cached_tokens,
+        cache_write: body.cache_write_tokens,
+    };
+    let cost = cost((body.quota, body.usd.as_ref()), counts, ModelOfPrice::OfReservation)?;
+    let model = context(body.model, None)?.model;
     let reservation = handle(body.reservation_id.as_deref())?;
-    let settled = app.ledger.settle(gateway, reservation, quota, counts).await?;
+    let settled = app.ledger.settle(gateway, reservation, cost, model).await?;
     Ok(Envelope::of(SettledBody {
         charged: settled.settlement.charged.get(),
         shortfall: settled.settlement.shortfall.get(),

@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::ReasonBody;
-use super::requests::{UsdText, context, optional_amount};
+use super::requests::{CountFields, ModelOfPrice, UsdText, context, cost};
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
-use crate::api::error_code::codes::{AmbiguousAmount, InvalidIp, InvalidModel, InvalidQuota, InvalidUsd};
+use crate::api::error_code::codes::{
+    AmbiguousAmount, InvalidCount, InvalidIp, InvalidModel, InvalidQuota, InvalidUsd, MissingField,
+};
 use crate::api::extract::Json;
 use crate::api::limits::ExceededBody;
 use crate::api::refused::Refused;
@@ -32,6 +34,14 @@ pub struct VerifyBody {
     quota: Option<i64>,
     /// The expected cost in dollars, instead of `quota`.
     usd: Option<UsdText>,
+    /// The most input tokens.
+    prompt_tokens: Option<i64>,
+    /// The most output tokens.
+    completion_tokens: Option<i64>,
+    /// Of the input tokens, those that will be read from the provider's cache.
+    cached_tokens: Option<i64>,
+    /// Of the input tokens, those that will be written to the provider's cache.
+    cache_write_tokens: Option<i64>,
 }
 
 /// Whether the key may be used. All other fields are present if the key is known.
@@ -102,6 +112,9 @@ impl From<&Verification> for VerificationBody {
     }
 }
 
+/// Why nothing was checked.
+type VerifyRefused = (InvalidModel, InvalidIp, AmbiguousAmount, InvalidQuota, InvalidUsd, InvalidCount, MissingField);
+
 /// Check whether a key may be used. Answers 200 also if it may not: see `valid` and `reason`.
 #[utoipa::path(post, path = "/api/gateway/verify", tag = "gateway", request_body = VerifyBody,
     responses((status = 200, body = Envelope<VerificationBody>)))]
@@ -109,11 +122,21 @@ pub async fn verify(
     State(app): State<Arc<AppState>>,
     Gateway(gateway): Gateway,
     Json(body): Json<VerifyBody>,
-) -> Result<Envelope<VerificationBody>, Refused<(InvalidModel, InvalidIp, AmbiguousAmount, InvalidQuota, InvalidUsd)>> {
+) -> Result<Envelope<VerificationBody>, Refused<VerifyRefused>> {
     let context = context(body.model, body.ip.as_deref())?;
-    let quota = optional_amount(body.quota, body.usd.as_ref())?;
+    let counts = CountFields {
+        prompt: body.prompt_tokens,
+        completion: body.completion_tokens,
+        cached: body.cached_tokens,
+        cache_write: body.cache_write_tokens,
+    };
+    let amount = (body.quota, body.usd.as_ref());
+    // Without an amount and counts, costs are not checked.
+    let is_checked = amount.0.is_some() || amount.1.is_some() || !counts.is_empty();
+    let model = ModelOfPrice::Sent(context.model.as_deref());
+    let cost = is_checked.then(|| cost(amount, counts, model)).transpose()?;
     let key = body.key.as_deref().unwrap_or_default();
-    let verification = app.ledger.verify((gateway, RefusedCall::Verify), key, &context, quota).await?;
+    let verification = app.ledger.verify((gateway, RefusedCall::Verify), key, &context, cost.as_ref()).await?;
     Ok(Envelope::of(VerificationBody::from(&verification)))
 }
 

@@ -61,7 +61,7 @@ pub async fn groups(
 ) -> Result<Envelope<BTreeMap<String, GroupBody>>, Refused> {
     let mut groups = BTreeMap::new();
     for (name, info) in app.tokens.groups().open_to(&caller.user.group) {
-        let ratio = serde_json::value::RawValue::from_string(info.ratio.clone()).map_err(ApiError::internal)?;
+        let ratio = serde_json::value::RawValue::from_string(info.ratio.to_string()).map_err(ApiError::internal)?;
         groups.insert(name.to_owned(), GroupBody { desc: info.description.clone(), ratio });
     }
     Ok(Envelope::of(groups))

@@ -62,6 +62,8 @@ pub enum Purpose {
     Charge(Quota),
     /// It is held.
     Hold(Quota),
+    /// Its gateway sent no amount and there is no price, so it is refused, unless for a reason that comes before that.
+    Unpriced,
     /// It is held in addition, by a reservation that was admitted before. It is no further request: rates and the number of
     /// open reservations are not checked, and without more quota neither are the balances.
     Extend(Quota),
@@ -116,6 +118,9 @@ pub fn admit(
     if !context.ip.passes(&policy.allow_ips) {
         return Err(RefusalReason::IpNotAllowed.into());
     }
+    if purpose == Purpose::Unpriced {
+        return Err(RefusalReason::ModelNotPriced.into());
+    }
     if purpose == Purpose::Extend(Quota::ZERO) {
         return Ok(Admitted { accounts, rate_counters });
     }
@@ -126,13 +131,13 @@ pub fn admit(
         Purpose::Charge(quota) | Purpose::Hold(quota) | Purpose::Extend(quota) | Purpose::Verify(Some(quota)) => {
             (quota, quota)
         }
-        Purpose::Verify(None) => (Quota::ZERO, Quota::LEAST),
+        Purpose::Verify(None) | Purpose::Unpriced => (Quota::ZERO, Quota::LEAST),
     };
     accounts.afford(cost)?;
     accounts.fit_periods(least, at)?;
     let count_request = || rate_limits.admit(rate_counters, at.micros).map_err(Refusal::from);
     match purpose {
-        Purpose::Verify(_) => Ok(Admitted { accounts, rate_counters }),
+        Purpose::Verify(_) | Purpose::Unpriced => Ok(Admitted { accounts, rate_counters }),
         Purpose::Charge(quota) => {
             let rate_counters = count_request()?;
             Ok(Admitted { accounts: accounts.spend(quota)?, rate_counters })

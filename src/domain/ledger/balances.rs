@@ -46,15 +46,31 @@ pub struct ChargeOutcome {
 }
 
 /// Tokens in and out of a model, as the gateway counted them.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Input tokens.
     pub prompt_tokens: i64,
     /// Output tokens.
     pub completion_tokens: i64,
+    /// Input tokens that were read from the provider's cache. With those written to it, not more than all input tokens.
+    pub cached_tokens: Option<i64>,
+    /// Input tokens that were written to the provider's cache.
+    pub cache_write_tokens: Option<i64>,
 }
 
 impl Counts {
+    /// Input tokens that are known to have been read from the cache.
+    #[must_use]
+    pub fn cached(&self) -> i64 {
+        self.cached_tokens.unwrap_or(0)
+    }
+
+    /// Input tokens that are known to have been written to the cache.
+    #[must_use]
+    pub fn cache_write(&self) -> i64 {
+        self.cache_write_tokens.unwrap_or(0)
+    }
+
     /// Both together; stops at the largest number.
     #[must_use]
     pub const fn total(self) -> i64 {
@@ -87,6 +103,12 @@ impl Balances {
         self.take(id, Purpose::Charge(quota), context, at)?;
         self.count_charge(id, quota, counts, at);
         Ok(())
+    }
+
+    /// Why a request is refused whose cost is not known because its model has no price.
+    pub fn refuse_unpriced(&mut self, id: TokenId, context: &RequestContext, at: &Moment) -> Refusal {
+        // Nothing is admitted without a cost.
+        self.take(id, Purpose::Unpriced, context, at).err().unwrap_or(RefusalReason::ModelNotPriced.into())
     }
 
     /// Holds `quota` for the gateway `by`, until its time is over.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::RefusalReason::{
-    GroupNotAllowed, InvalidKey, IpNotAllowed, ModelNotAllowed, RateLimited, ReservationEnded, ReservationNotFound,
-    TokenDisabled, TokenExhausted, TokenExpired, TokenPeriodExceeded, TokenQuotaInsufficient, TooManyConcurrent,
-    UserDisabled, UserPeriodExceeded, UserQuotaInsufficient,
+    GroupNotAllowed, InvalidKey, IpNotAllowed, ModelNotAllowed, ModelNotPriced, RateLimited, ReservationEnded,
+    ReservationNotFound, TokenDisabled, TokenExhausted, TokenExpired, TokenPeriodExceeded, TokenQuotaInsufficient,
+    TooManyConcurrent, UserDisabled, UserPeriodExceeded, UserQuotaInsufficient,
 };
 use super::{Accounts, Purpose, Refusal, RequestContext, TokenState, admit};
 use crate::domain::account::{Account, Budget};
@@ -93,7 +93,7 @@ impl StateName {
             TokenPeriodExceeded => Self::KeyLimitReached,
             UserPeriodExceeded => Self::AccountLimitReached,
             // Of requests that name a model or an address, or spend, or end a reservation.
-            ModelNotAllowed | IpNotAllowed | RateLimited | TooManyConcurrent | ReservationNotFound
+            ModelNotAllowed | IpNotAllowed | ModelNotPriced | RateLimited | TooManyConcurrent | ReservationNotFound
             | ReservationEnded => Self::Working,
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::domain::account::Account;
-use crate::domain::group::Groups;
+use crate::domain::group::{Groups, Ratio};
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::rate_limits::{RateCounters, RateLimits};
 use crate::domain::time::UnixTime;
@@ -29,6 +29,7 @@ pub struct LockedToken {
 pub struct CurrentPolicy {
     policy: Arc<TokenPolicy>,
     group_is_open: bool,
+    ratio: Ratio,
 }
 
 impl LockedToken {
@@ -43,7 +44,8 @@ impl LockedToken {
     ) -> Option<CurrentPolicy> {
         let group_is_open = groups.allow(owner_group, &policy.group);
         let is_in_force = id == self.id && self.version == Some(policy.version);
-        is_in_force.then(|| CurrentPolicy { policy: Arc::clone(policy), group_is_open })
+        let ratio = groups.ratio(owner_group, &policy.group);
+        is_in_force.then(|| CurrentPolicy { policy: Arc::clone(policy), group_is_open, ratio })
     }
 }
 
@@ -51,6 +53,12 @@ impl CurrentPolicy {
     #[must_use]
     pub fn get(&self) -> &TokenPolicy {
         &self.policy
+    }
+
+    /// By which prices are multiplied for the token.
+    #[must_use]
+    pub const fn ratio(&self) -> Ratio {
+        self.ratio
     }
 
     /// Whether the token's owner may use its group.

@@ -17,6 +17,7 @@
 //! - **L8** overload refuses or waits; it drops nothing and never skips the ledger (`service::ledger`).
 //! - **L9** the counters of a period are the sum of the usage of its days, and `held` is the sum of the open
 //!   reservations, of a token and of a wallet. Nothing is admitted beyond a period limit.
+//! - **L10** a charge that was computed from counts is what its price says: quota and shortfall together.
 
 mod accounts;
 mod admission;

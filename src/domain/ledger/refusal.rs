@@ -61,6 +61,8 @@ refusal_reasons! {
     ModelNotAllowed = "model_not_allowed", "this token may not use this model";
     /// The address is not in the token's `allow_ips`.
     IpNotAllowed = "ip_not_allowed", "this token may not be used from this address";
+    /// The gateway sent no amount, and the price list has no price for the model.
+    ModelNotPriced = "model_not_priced", "this model has no price";
     /// The token has no quota left.
     TokenExhausted = "token_exhausted", "this token has used up its quota";
     /// The token has less quota left than the amount.
@@ -82,7 +84,7 @@ refusal_reasons! {
 }
 
 impl RefusalReason {
-    /// Whether somebody has to act: a key, an account or a limit stops what it should serve. The others are mistakes of a request,
+    /// Whether somebody has to act: a key, an account, a limit or a missing price stops what it should serve. The others are mistakes of a request,
     /// or pass by themselves within a minute.
     #[must_use]
     pub const fn is_alarming(self) -> bool {
@@ -91,6 +93,7 @@ impl RefusalReason {
             | Self::TokenExpired
             | Self::UserDisabled
             | Self::GroupNotAllowed
+            | Self::ModelNotPriced
             | Self::TokenExhausted
             | Self::TokenQuotaInsufficient
             | Self::UserQuotaInsufficient
@@ -213,6 +216,7 @@ mod tests {
             TokenExpired,
             UserDisabled,
             GroupNotAllowed,
+            ModelNotPriced,
             TokenExhausted,
             TokenQuotaInsufficient,
             UserQuotaInsufficient,
@@ -232,6 +236,7 @@ mod tests {
             (GroupNotAllowed, "group_not_allowed"),
             (ModelNotAllowed, "model_not_allowed"),
             (IpNotAllowed, "ip_not_allowed"),
+            (ModelNotPriced, "model_not_priced"),
             (TokenExhausted, "token_exhausted"),
             (TokenQuotaInsufficient, "token_quota_insufficient"),
             (UserQuotaInsufficient, "user_quota_insufficient"),

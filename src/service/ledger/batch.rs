@@ -3,15 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::error::LedgerError;
 use super::rows::Rows;
 use crate::domain::calendar::Moment;
 use crate::domain::client_addresses::ClientAddresses;
-use crate::domain::group::Groups;
+use crate::domain::group::{Groups, Ratio};
 use crate::domain::id::{ReservationId, TokenId, UserId};
 use crate::domain::ledger::{
-    Balances, LockedToken, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation, ReservationState,
+    Balances, Counts, CurrentPolicy, LockedToken, Refusal, RefusalReason, RequestContext, RequestDetails, Reservation,
+    ReservationState,
 };
 use crate::domain::money::Quota;
+use crate::domain::price::Cost;
+use crate::domain::price_list::{Amount, PriceList, Unknown};
 use crate::domain::time::{Day, UnixTime};
 use crate::domain::token::Token;
 use crate::domain::token_policy::TokenPolicy;
@@ -41,6 +45,8 @@ pub(super) struct Batch<'a> {
     held: BTreeSet<UserId>,
     reserved_for: BTreeMap<ReservationId, RequestDetails>,
     records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
+    priced: Priced,
+    prices: Arc<PriceList>,
     changes: Changes,
     rng: &'a Rng,
     addresses: ClientAddresses,
@@ -52,7 +58,17 @@ pub(super) struct Locked {
     held: BTreeSet<UserId>,
     reserved_for: BTreeMap<ReservationId, RequestDetails>,
     records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
+    priced: Priced,
     usage_closed_until: Day,
+}
+
+/// What is read for reservations that are settled by the price of a model.
+#[derive(Default)]
+struct Priced {
+    /// The ratios of their tokens, which may be deleted.
+    ratios: BTreeMap<TokenId, Ratio>,
+    /// What they were settled by, for those that are.
+    settled_by: BTreeMap<ReservationId, Counts>,
 }
 
 impl Locked {
@@ -102,7 +118,8 @@ impl Locked {
         } else {
             ledger::list_idempotency_records(conn, &Vec::from_iter(rows.idempotency_keys)).await?
         };
-        Ok(Self { balances, held, reserved_for, records, usage_closed_until })
+        let priced = Priced::read(conn, &balances, &rows.priced, groups, &owner_groups).await?;
+        Ok(Self { balances, held, reserved_for, records, priced, usage_closed_until })
     }
 
     /// Asks for a repair of the rows that are ahead of the clock.
@@ -117,11 +134,18 @@ impl Locked {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(locked: Locked, at: Moment, rng: &'a Rng, addresses: ClientAddresses) -> Self {
-        let Locked { balances, held, reserved_for, records, usage_closed_until } = locked;
+    pub(super) fn new(
+        locked: Locked,
+        at: Moment,
+        prices: Arc<PriceList>,
+        rng: &'a Rng,
+        addresses: ClientAddresses,
+    ) -> Self {
+        let Locked { balances, held, reserved_for, records, priced, usage_closed_until } = locked;
         let at = at.after_closed_days(usage_closed_until);
         let changes = Changes::new(at.now);
-        Self { at, before: balances.clone(), balances, held, reserved_for, records, changes, rng, addresses }
+        let before = balances.clone();
+        Self { at, balances, before, held, reserved_for, records, priced, prices, changes, rng, addresses }
     }
 
     /// Returns true if another transaction holds a row of this owner.
@@ -140,6 +164,40 @@ impl<'a> Batch<'a> {
         self.changes.idempotency_records.push((key, record));
     }
 
+    /// What a request of a token costs: what its gateway says, or what the price of the model says.
+    pub(super) fn amount(
+        &mut self,
+        token: TokenId,
+        cost: &Cost,
+        context: &RequestContext,
+    ) -> Result<Amount, LedgerError> {
+        let ratio = self.balances.policies.get(&token).map_or(Ratio::ONE, CurrentPolicy::ratio);
+        let amount = self.prices.amount(cost, context.model.as_deref(), ratio);
+        amount.map_err(|unknown| match unknown {
+            Unknown::NotPriced => {
+                let refusal = self.balances.refuse_unpriced(token, context, &self.at);
+                LedgerError::refused(refusal, context.model.as_deref())
+            }
+            Unknown::TooExpensive(error) => error.into(),
+        })
+    }
+
+    /// What a reservation costs that is settled with a model. If it was settled by the same counts before, what it cost then.
+    pub(super) fn settled_amount(&self, id: ReservationId, cost: &Cost, model: &str) -> Result<Amount, LedgerError> {
+        let (reservation, _) = self.reservation(id)?;
+        if let ReservationState::Settled(before) = reservation.state
+            && cost.quota.is_none()
+            && self.priced.settled_by.get(&id) == Some(&cost.counts)
+        {
+            return Ok(Amount { quota: before.requested, price: None });
+        }
+        let ratio = self.priced.ratios.get(&reservation.token_id).copied().unwrap_or(Ratio::ONE);
+        self.prices.amount(cost, Some(model), ratio).map_err(|unknown| match unknown {
+            Unknown::NotPriced => LedgerError::ModelNotPriced(model.to_owned()),
+            Unknown::TooExpensive(error) => error.into(),
+        })
+    }
+
     /// What a request is for, as it is stored.
     pub(super) fn details(&self, context: &RequestContext, request_id: String) -> RequestDetails {
         context.details(request_id, self.addresses)
@@ -148,6 +206,9 @@ impl<'a> Batch<'a> {
     /// Adds the row of a charge. A reservation may have stored its address under another setting.
     pub(super) fn add_charge(&mut self, mut charge: NewCharge) {
         charge.request.ip = charge.request.ip.take().and_then(|ip| self.addresses.stored_again(ip));
+        if let (Some(id), Some(_)) = (charge.reservation_id, charge.price) {
+            self.priced.settled_by.insert(id, charge.counts);
+        }
         self.changes.charges.push(charge);
     }
 
@@ -182,6 +243,37 @@ impl<'a> Batch<'a> {
         let reservations = after.reservations.into_iter().filter(|(id, now)| before.reservations.get(id) != Some(now));
         changes.changed_reservations.extend(reservations);
         changes
+    }
+}
+
+impl Priced {
+    async fn read(
+        conn: &mut Conn,
+        balances: &Balances,
+        ids: &BTreeSet<ReservationId>,
+        groups: &Groups,
+        owner_groups: &BTreeMap<UserId, String>,
+    ) -> Result<Self, StorageError> {
+        let reservations = ids.iter().filter_map(|id| Some((*id, balances.reservations.get(id)?)));
+        let (mut tokens, mut settled) = (BTreeMap::new(), Vec::new());
+        for (id, reservation) in reservations {
+            tokens.insert(reservation.token_id, reservation.user_id);
+            if matches!(reservation.state, ReservationState::Settled(_)) {
+                settled.push(id);
+            }
+        }
+        let mut priced = Self::default();
+        if !tokens.is_empty() {
+            let ids: Vec<TokenId> = tokens.keys().copied().collect();
+            for (id, group) in tokens::list_groups(conn, &ids).await? {
+                let own = tokens.get(&id).and_then(|owner| owner_groups.get(owner));
+                priced.ratios.insert(id, groups.ratio(own.map_or("", String::as_str), &group));
+            }
+        }
+        if !settled.is_empty() {
+            priced.settled_by = reservations::list_settled_counts(conn, &settled).await?;
+        }
+        Ok(priced)
     }
 }
 

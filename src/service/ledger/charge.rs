@@ -7,13 +7,15 @@ use futures_util::future::{Either, join_all, ready};
 use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
-use super::idempotency::Idempotency;
+use super::idempotency::{Idempotency, repeatable};
 use super::operation::Operation;
 use super::rows::Rows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::key::Digest;
-use crate::domain::ledger::{ChargeOutcome, Counts, Refusal, RequestContext};
+use crate::domain::ledger::{ChargeOutcome, Refusal, RequestContext};
 use crate::domain::money::Quota;
+use crate::domain::price::Cost;
+use crate::domain::price_list::Amount;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
@@ -23,12 +25,9 @@ use crate::storage::ledger::{IdempotencyRecord, NewCharge, RecordedAnswer};
 /// A charge that a gateway asks for.
 #[derive(Debug)]
 pub struct ChargeRequest {
-    /// The cost.
-    pub quota: Quota,
+    pub cost: Cost,
     /// What the token was used for.
     pub context: RequestContext,
-    /// Tokens in and out.
-    pub counts: Counts,
     /// The gateway's own id of the charge.
     pub request_id: Option<String>,
 }
@@ -73,16 +72,14 @@ impl Ledger {
 
     /// Finds the token of a charge.
     async fn prepare(&self, gateway: GatewayId, key: &str, charge: ChargeRequest) -> Result<Prepared, LedgerError> {
-        let ChargeRequest { quota, context, counts, request_id } = charge;
+        let ChargeRequest { cost, context, request_id } = charge;
         let call = (gateway, RefusedCall::Charge);
         let unknown =
-            |digest: Option<&Digest>| self.unknown_key(call, digest, &context, Some(quota), request_id.as_deref());
+            |digest: Option<&Digest>| self.unknown_key(call, digest, &context, cost.quota, request_id.as_deref());
         let digest = self.digest(key).map_err(|_| unknown(None))?;
-        let idempotency = request_id.as_ref().map(|request_id| {
-            let Counts { prompt_tokens, completion_tokens } = counts;
-            let what = format!("{} {prompt_tokens} {completion_tokens}", quota.get());
-            Idempotency::new(gateway, request_id, &digest, &what, &context)
-        });
+        let idempotency = request_id
+            .as_ref()
+            .map(|request_id| Idempotency::new(gateway, request_id, &digest, &repeatable(&cost), &context));
         let Some(key) = self.find_key(&digest).await? else {
             // The token may have been deleted since the charge was made. A retry still gets its answer (L4).
             let idempotency = idempotency.ok_or_else(|| unknown(Some(&digest)))?;
@@ -92,8 +89,7 @@ impl Ledger {
             return Ok(Prepared { request_id: request_id.unwrap_or_default(), step });
         };
         let request_id = request_id.unwrap_or_else(|| self.new_request_id());
-        let step =
-            Step::Queue(Charge { gateway, key, quota, context, counts, request_id: request_id.clone(), idempotency });
+        let step = Step::Queue(Charge { gateway, key, cost, context, request_id: request_id.clone(), idempotency });
         Ok(Prepared { request_id, step })
     }
 
@@ -144,9 +140,8 @@ impl Idempotency {
 struct Charge {
     gateway: GatewayId,
     key: Arc<CachedKey>,
-    quota: Quota,
+    cost: Cost,
     context: RequestContext,
-    counts: Counts,
     /// The gateway's id of the charge, or the one that it is answered.
     request_id: String,
     idempotency: Option<Idempotency>,
@@ -173,7 +168,8 @@ impl Operation for Charge {
             return idempotency.charge(record);
         }
         let token = self.key.token.id;
-        batch.balances.charge(token, self.quota, self.counts, &self.context, &batch.at)?;
+        let Amount { quota, price } = batch.amount(token, &self.cost, &self.context)?;
+        batch.balances.charge(token, quota, self.cost.counts, &self.context, &batch.at)?;
         batch.add_charge(NewCharge {
             gateway_id: Some(self.gateway),
             token_id: token,
@@ -181,11 +177,12 @@ impl Operation for Charge {
             reservation_id: None,
             day: batch.balances.charge_day(token, &batch.at),
             request: batch.details(&self.context, self.request_id.clone()),
-            quota: self.quota,
+            quota,
             shortfall: Quota::ZERO,
-            counts: self.counts,
+            counts: self.cost.counts,
+            price,
         });
-        let outcome = ChargeOutcome { charged: self.quota, remain_quota: batch.balances.remain(token) };
+        let outcome = ChargeOutcome { charged: quota, remain_quota: batch.balances.remain(token) };
         if let Some(Idempotency { key, request_hash }) = &self.idempotency {
             let answer = RecordedAnswer::Charge(outcome);
             let record = IdempotencyRecord { user_id: self.owner(), request_hash: request_hash.clone(), answer };
@@ -203,7 +200,7 @@ impl Operation for Charge {
             call: RefusedCall::Charge,
             refusal,
             context: &self.context,
-            quota: Some(self.quota),
+            quota: self.cost.quota,
             request_id: self.idempotency.is_some().then_some(&self.request_id),
         })
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::domain::ledger::{Refusal, RefusalReason};
+use crate::domain::price::TooExpensive;
 use crate::storage::StorageError;
 
 /// Why the ledger did nothing.
@@ -14,12 +15,27 @@ pub enum LedgerError {
     /// The same id was sent with another request.
     #[error("this request_id was used for another request; give each request its own id")]
     RequestIdReused,
+    /// The gateway sent no amount, and nothing says what the model costs.
+    #[error("the model {0:?} has no price: add one under [prices] in the settings, or send `quota` or `usd`")]
+    ModelNotPriced(String),
+    #[error(transparent)]
+    TooExpensive(#[from] TooExpensive),
     /// The queue is full, or the wallet is held by another transaction.
     #[error("the ledger is busy; retry shortly")]
     Busy,
     /// The database failed. A retry with the same request id finds out whether the operation was committed.
     #[error("the ledger cannot write now; retry with the same request_id")]
     Storage(Arc<StorageError>),
+}
+
+impl LedgerError {
+    /// Of a request to a model: a missing price names it.
+    pub(super) fn refused(refusal: Refusal, model: Option<&str>) -> Self {
+        if refusal.reason == RefusalReason::ModelNotPriced {
+            return Self::ModelNotPriced(model.unwrap_or_default().to_owned());
+        }
+        Self::Refused(refusal)
+    }
 }
 
 impl From<RefusalReason> for LedgerError {

@@ -54,6 +54,7 @@ impl Operation for Expire {
                 quota: settlement.charged,
                 shortfall: settlement.shortfall,
                 counts: Counts::default(),
+                price: None,
             });
         }
         Ok(effect)

@@ -8,7 +8,8 @@ use super::Ledger;
 use super::error::LedgerError;
 use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;
-use crate::domain::ledger::RequestContext;
+use crate::domain::ledger::{Counts, RequestContext};
+use crate::domain::price::Cost;
 use crate::domain::token::TokenIdentity;
 use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, RecordedAnswer};
 use crate::storage::{StorageError, keys};
@@ -40,6 +41,18 @@ impl Idempotency {
     /// The id was used for another request.
     pub(super) fn answer(&self, record: &IdempotencyRecord) -> Result<RecordedAnswer, LedgerError> {
         if record.request_hash == self.request_hash { Ok(record.answer) } else { Err(LedgerError::RequestIdReused) }
+    }
+}
+
+/// The cost of a request as a retry has to repeat it. What is computed from counts is told by the counts, so that a retry after a
+/// change of the price is the same request. Amounts without parts of the prompt are written as older versions wrote them.
+pub(super) fn repeatable(cost: &Cost) -> String {
+    let Counts { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens } = cost.counts;
+    let quota = cost.quota.map_or_else(|| "priced".to_owned(), |quota| quota.get().to_string());
+    let counts = format!("{quota} {prompt_tokens} {completion_tokens}");
+    match (cached_tokens, cache_write_tokens) {
+        (None, None) => counts,
+        (cached, written) => format!("{counts} {} {}", cached.unwrap_or(0), written.unwrap_or(0)),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::domain::group::Groups;
 use crate::domain::money::Quota;
 use crate::service::clock;
 use crate::service::clock_repair::ClockRepairs;
+use crate::service::prices::Prices;
 use crate::service::recent_balances::RecentBalances;
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
@@ -52,6 +53,7 @@ pub(super) struct Lane {
     pub(super) groups: Groups,
     pub(super) client_addresses: ClientAddresses,
     pub(super) refused_requests: Arc<RefusedRequests>,
+    pub(super) prices: Arc<Prices>,
     pub(super) metrics: LedgerMetrics,
 }
 
@@ -151,16 +153,19 @@ impl Lane {
                 }
                 let at = Moment::new(self.clock.micros(), self.calendar);
                 locked.check(&self.repairs, &at);
-                let mut batch = Batch::new(locked, at, &self.rng, self.client_addresses);
+                let mut batch = Batch::new(locked, at, self.prices.list(), &self.rng, self.client_addresses);
                 for one in operations.iter_mut() {
                     one.apply(&mut batch);
                 }
-                let changes = batch.into_changes();
+                let mut changes = batch.into_changes();
+                let prices = changes.charges.iter().filter_map(|charge| charge.price).collect();
+                changes.price_ids = self.prices.ids(&mut tx, prices, at.now).await?;
                 if !changes.is_empty() {
                     ledger::write(&mut tx, &changes).await?;
                 }
                 let written_at = Instant::now();
                 storage::commit(tx).await?;
+                self.prices.remember(&changes.price_ids);
                 self.recent_balances.record(&changes);
                 let sum = |amount: fn(&NewCharge) -> Quota| {
                     changes.charges.iter().map(|charge| amount(charge).get().unsigned_abs()).sum()

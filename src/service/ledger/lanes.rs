@@ -14,6 +14,7 @@ use crate::domain::client_addresses::ClientAddresses;
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::service::clock_repair::ClockRepairs;
+use crate::service::prices::Prices;
 use crate::service::recent_balances::RecentBalances;
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
@@ -56,6 +57,7 @@ impl Lanes {
         rng: &Rng,
         recent_balances: &Arc<RecentBalances>,
         refused_requests: &Arc<RefusedRequests>,
+        prices: &Arc<Prices>,
         rules: &LedgerRules,
         registry: &mut Registry,
     ) -> Self {
@@ -70,6 +72,7 @@ impl Lanes {
             groups: rules.groups.clone(),
             client_addresses: rules.client_addresses,
             refused_requests: Arc::clone(refused_requests),
+            prices: Arc::clone(prices),
             metrics: metrics.clone(),
         };
         let start = || {

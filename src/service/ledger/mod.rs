@@ -49,6 +49,7 @@ use crate::service::clock::ClockReader;
 use crate::service::clock_repair::ClockRepairs;
 use crate::service::foreign_keys::KeyReader;
 use crate::service::key_cache::{CachedKey, KeyCache};
+use crate::service::prices::Prices;
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
 use crate::storage::Db;
@@ -68,6 +69,7 @@ pub struct Ledger {
     calendar: Calendar,
     forward_auth: ForwardAuthRates,
     refused: Arc<RefusedRequests>,
+    prices: Arc<Prices>,
 }
 
 impl Ledger {
@@ -86,6 +88,7 @@ impl Ledger {
         groups: Groups,
         calendar: Calendar,
         refused: Arc<RefusedRequests>,
+        prices: Arc<Prices>,
     ) -> Self {
         let forward_auth = ForwardAuthRates::new();
         Self {
@@ -101,6 +104,7 @@ impl Ledger {
             calendar,
             forward_auth,
             refused,
+            prices,
         }
     }
 

@@ -8,7 +8,7 @@ use super::batch::Batch;
 use super::error::LedgerError;
 use super::rows::Rows;
 use crate::domain::id::UserId;
-use crate::domain::ledger::Refusal;
+use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::domain::refusals::RefusedRequest;
 use crate::domain::time::UnixTime;
 use crate::telemetry::ledger::{LedgerMetrics, OperationOutcome};
@@ -132,6 +132,9 @@ impl<O: Operation> Undecided for Waiting<O> {
 
     fn refused(&self, at: UnixTime) -> Option<RefusedRequest<'_>> {
         match self.outcome {
+            Some(Err(LedgerError::ModelNotPriced(_))) => {
+                self.operation.refused(RefusalReason::ModelNotPriced.into(), at)
+            }
             Some(Err(LedgerError::Refused(refusal))) if refusal.reason.concerns_key() => {
                 self.operation.refused(refusal, at)
             }
@@ -153,7 +156,12 @@ impl<O: Operation> Undecided for Waiting<O> {
 const fn outcome_of<T>(outcome: &Result<T, LedgerError>) -> OperationOutcome {
     match outcome {
         Ok(_) => OperationOutcome::Ok,
-        Err(LedgerError::Refused(_) | LedgerError::RequestIdReused) => OperationOutcome::Refused,
+        Err(
+            LedgerError::Refused(_)
+            | LedgerError::RequestIdReused
+            | LedgerError::ModelNotPriced(_)
+            | LedgerError::TooExpensive(_),
+        ) => OperationOutcome::Refused,
         Err(LedgerError::Busy) => OperationOutcome::Busy,
         Err(LedgerError::Storage(_)) => OperationOutcome::Failed,
     }

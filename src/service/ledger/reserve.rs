@@ -5,13 +5,15 @@ use std::sync::Arc;
 use super::Ledger;
 use super::batch::Batch;
 use super::error::LedgerError;
-use super::idempotency::Idempotency;
+use super::idempotency::{Idempotency, repeatable};
 use super::operation::Operation;
 use super::rows::Rows;
 use crate::domain::id::{GatewayId, UserId};
 use crate::domain::key::Digest;
 use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, RequestContext, ReservationHandle};
 use crate::domain::money::Quota;
+use crate::domain::price::Cost;
+use crate::domain::price_list::Amount;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
@@ -44,8 +46,8 @@ pub struct ReserveOutcome {
 /// A reservation that a gateway asks for.
 #[derive(Debug)]
 pub struct ReserveRequest {
-    /// The amount to hold.
-    pub quota: Quota,
+    /// The most that the request may cost.
+    pub cost: Cost,
     /// What the token is used for.
     pub context: RequestContext,
     /// How long to hold it at most, in seconds.
@@ -66,13 +68,15 @@ impl Ledger {
         key: &str,
         request: ReserveRequest,
     ) -> Result<Reserved, LedgerError> {
-        let ReserveRequest { quota, context, seconds, on_expiry, request_id } = request;
+        let ReserveRequest { cost, context, seconds, on_expiry, request_id } = request;
         let call = (gateway, RefusedCall::Reserve);
         let unknown =
-            |digest: Option<&Digest>| self.unknown_key(call, digest, &context, Some(quota), request_id.as_deref());
+            |digest: Option<&Digest>| self.unknown_key(call, digest, &context, cost.quota, request_id.as_deref());
         let digest = self.digest(key).map_err(|_| unknown(None))?;
         let idempotency = request_id.as_ref().map(|request_id| {
-            let what = format!("reserve {} {seconds} {}", quota.get(), on_expiry.as_str());
+            // An amount is written as older versions wrote it, which knew no counts.
+            let cost = cost.quota.map_or_else(|| repeatable(&cost), |quota| quota.get().to_string());
+            let what = format!("reserve {cost} {seconds} {}", on_expiry.as_str());
             Idempotency::new(gateway, request_id, &digest, &what, &context)
         });
         let Some(key) = self.find_key(&digest).await? else {
@@ -88,7 +92,7 @@ impl Ledger {
         let reserve = Reserve {
             gateway,
             key: Arc::clone(&key),
-            quota,
+            cost,
             context,
             seconds,
             on_expiry,
@@ -127,7 +131,7 @@ fn repeated(
 struct Reserve {
     gateway: GatewayId,
     key: Arc<CachedKey>,
-    quota: Quota,
+    cost: Cost,
     context: RequestContext,
     seconds: i64,
     on_expiry: OnExpiry,
@@ -159,17 +163,18 @@ impl Operation for Reserve {
         }
         let (token, expires_at) = (self.key.token.id, batch.at.now.plus(self.seconds));
         let term = (expires_at, self.on_expiry);
-        let made = batch.balances.reserve(self.gateway, token, self.quota, &self.context, term, &batch.at)?;
+        let Amount { quota, .. } = batch.amount(token, &self.cost, &self.context)?;
+        let made = batch.balances.reserve(self.gateway, token, quota, &self.context, term, &batch.at)?;
         let id = batch.add_reservation(made, batch.details(&self.context, self.request_id.clone()));
         let remain_quota = batch.balances.remain(token);
         if let Some(Idempotency { key, request_hash }) = &self.idempotency {
-            let open = Some((self.quota, expires_at));
+            let open = Some((quota, expires_at));
             let answer = RecordedAnswer::Reservation(RecordedReservation { id, remain_quota, open });
             let record = IdempotencyRecord { user_id: self.owner(), request_hash: request_hash.clone(), answer };
             batch.add_record(key.clone(), record);
         }
         let handle = ReservationHandle { owner: self.owner(), id };
-        Ok(ReserveOutcome { handle, expires_at, reserved: self.quota, remain_quota })
+        Ok(ReserveOutcome { handle, expires_at, reserved: quota, remain_quota })
     }
 
     fn refused(&self, refusal: Refusal, at: UnixTime) -> Option<RefusedRequest<'_>> {
@@ -181,7 +186,7 @@ impl Operation for Reserve {
             call: RefusedCall::Reserve,
             refusal,
             context: &self.context,
-            quota: Some(self.quota),
+            quota: self.cost.quota,
             request_id: self.idempotency.is_some().then_some(&self.request_id),
         })
     }

@@ -15,5 +15,7 @@ pub(super) struct Rows<'a> {
     pub(super) reservations: BTreeSet<ReservationId>,
     /// Those of them whose tokens may have to pay more.
     pub(super) extended: BTreeSet<ReservationId>,
+    /// Those of them that are settled by the price of a model.
+    pub(super) priced: BTreeSet<ReservationId>,
     pub(super) idempotency_keys: BTreeSet<IdempotencyKey>,
 }

@@ -6,8 +6,10 @@ use super::error::LedgerError;
 use super::operation::Operation;
 use super::rows::Rows;
 use crate::domain::id::{GatewayId, UserId};
-use crate::domain::ledger::{Counts, Effect, ReservationHandle, Settlement};
+use crate::domain::ledger::{Effect, RefusalReason, ReservationHandle, Settlement};
 use crate::domain::money::Quota;
+use crate::domain::price::Cost;
+use crate::domain::price_list::Amount;
 use crate::storage::ledger::NewCharge;
 
 /// A reservation that was settled, now or by an earlier request with the same cost.
@@ -20,7 +22,8 @@ pub struct Settled {
 }
 
 impl Ledger {
-    /// Ends a reservation as a charge of `quota`. Is idempotent.
+    /// Ends a reservation as a charge of `cost`. Is idempotent. `model` is the one that answered, if it is another one than the
+    /// reservation was made for.
     ///
     /// # Errors
     /// See [`LedgerError`].
@@ -28,10 +31,10 @@ impl Ledger {
         &self,
         gateway: GatewayId,
         reservation: ReservationHandle,
-        quota: Quota,
-        counts: Counts,
+        cost: Cost,
+        model: Option<String>,
     ) -> Result<Settled, LedgerError> {
-        self.lanes.execute(Settle { gateway, reservation, quota, counts }).await
+        self.lanes.execute(Settle { gateway, reservation, cost, model }).await
     }
 }
 
@@ -39,8 +42,8 @@ impl Ledger {
 struct Settle {
     gateway: GatewayId,
     reservation: ReservationHandle,
-    quota: Quota,
-    counts: Counts,
+    cost: Cost,
+    model: Option<String>,
 }
 
 impl Operation for Settle {
@@ -54,12 +57,24 @@ impl Operation for Settle {
 
     fn require<'a>(&'a self, rows: &mut Rows<'a>) {
         rows.reservations.insert(self.reservation.id);
+        if self.cost.quota.is_none() {
+            rows.priced.insert(self.reservation.id);
+        }
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Settled, LedgerError> {
         let id = self.reservation.id;
-        let (settlement, effect) = batch.balances.settle(self.gateway, id, self.quota, self.counts, &batch.at)?;
-        let (reservation, request) = batch.reservation(id)?;
+        let counts = self.cost.counts;
+        let (made, mut request) = batch.reservation(id)?;
+        if made.gateway_id != Some(self.gateway) {
+            return Err(RefusalReason::ReservationNotFound.into());
+        }
+        if let Some(model) = &self.model {
+            request.model.clone_from(model);
+        }
+        let Amount { quota, price } = batch.settled_amount(id, &self.cost, &request.model)?;
+        let (settlement, effect) = batch.balances.settle(self.gateway, id, quota, counts, &batch.at)?;
+        let (reservation, _) = batch.reservation(id)?;
         if effect == Effect::Applied {
             batch.add_charge(NewCharge {
                 gateway_id: Some(self.gateway),
@@ -70,7 +85,8 @@ impl Operation for Settle {
                 request,
                 quota: settlement.charged,
                 shortfall: settlement.shortfall,
-                counts: self.counts,
+                counts,
+                price,
             });
         }
         Ok(Settled { settlement, remain_quota: batch.balances.remain(reservation.token_id) })

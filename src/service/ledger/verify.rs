@@ -8,6 +8,8 @@ use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::{Accounts, Purpose, Refusal, RequestContext, TokenState, admit};
 use crate::domain::money::Quota;
+use crate::domain::price::Cost;
+use crate::domain::price_list::Unknown;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::service::key_cache::CachedKey;
 
@@ -23,7 +25,7 @@ pub struct Verification {
 }
 
 impl Ledger {
-    /// Returns whether a key may be used at a cost of `quota`, by everything but rates. Without a cost, the balances are not
+    /// Returns whether a key may be used at this cost, by everything but rates. Without a cost, the balances are not
     /// checked, but a period limit that is used up refuses the key. Does not touch the database if the key was read in the
     /// last two seconds; the balances are those of then, or of the last charge on this server. `call` says who asks.
     ///
@@ -34,8 +36,9 @@ impl Ledger {
         (gateway, call): (GatewayId, RefusedCall),
         key: &str,
         context: &RequestContext,
-        quota: Option<Quota>,
+        cost: Option<&Cost>,
     ) -> Result<Verification, LedgerError> {
+        let quota = cost.and_then(|cost| cost.quota);
         let unknown = |digest: Option<&Digest>| {
             let refusal = self.unknown_key((gateway, call), digest, context, quota, None);
             Verification { refusal: Some(refusal), key: None, usable: Quota::ZERO }
@@ -57,7 +60,15 @@ impl Ledger {
         };
         self.repairs.check(token.user_id, &key.wallet.account, (&token.rate_limits, token.rate_counters), &at);
         let usable = state.accounts.usable(&at);
-        let refusal = admit(&token.policy, &state, Purpose::Verify(quota), context, &at).err();
+        let ratio = self.groups.ratio(&key.owner_group, &token.policy.group);
+        let amount = cost.map(|cost| self.prices.list().amount(cost, context.model.as_deref(), ratio));
+        let purpose = match amount {
+            None => Purpose::Verify(None),
+            Some(Ok(amount)) => Purpose::Verify(Some(amount.quota)),
+            Some(Err(Unknown::NotPriced)) => Purpose::Unpriced,
+            Some(Err(Unknown::TooExpensive(error))) => return Err(error.into()),
+        };
+        let refusal = admit(&token.policy, &state, purpose, context, &at).err();
         if let Some(refusal) = refusal {
             let (token, digest, request_id) = (Some((token.user_id, token.id)), None, None);
             let now = at.now;

@@ -1,6 +1,7 @@
 //! The service inside the test: the real router over a real database.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
@@ -14,6 +15,7 @@ use keymeter::service::clock;
 use keymeter::service::foreign_keys::ForeignKeys;
 use keymeter::service::jobs::expire_overdue;
 use keymeter::service::passwords::HashCost;
+use keymeter::service::prices::Prices;
 use keymeter::service::refused_requests::RefusedRequests;
 use keymeter::service::rng::Rng;
 use keymeter::service::vault::{MasterKey, Vault};
@@ -31,6 +33,7 @@ pub struct TestApp {
     pub pool: PgPool,
     pub foreign_keys: Arc<ForeignKeys>,
     pub refused_requests: Arc<RefusedRequests>,
+    pub prices: Arc<Prices>,
 }
 
 impl TestApp {
@@ -41,28 +44,42 @@ impl TestApp {
 
     /// The same with these settings, given as environment variables: `("KEYMETER_ACCOUNTS__CONTACT", "…")`.
     pub async fn with(pool: PgPool, settings: &[(&str, &str)]) -> Self {
+        Self::start(pool, None, settings).await
+    }
+
+    /// The same with a settings file.
+    pub async fn with_file(pool: PgPool, file: &Path) -> Self {
+        Self::start(pool, Some(file), &[]).await
+    }
+
+    async fn start(pool: PgPool, file: Option<&Path>, settings: &[(&str, &str)]) -> Self {
         let clock = Arc::new(ManualClock::at(UnixTime::new(START)));
-        let app = assemble(&pool, clock.clone(), settings, 1);
+        let app = assemble(&pool, clock.clone(), file, settings, 1);
         app.state.users.ensure_root(Some(&ROOT_PASSWORD.into())).await.unwrap();
-        Self { router: app.router, clock, pool, foreign_keys: app.foreign_keys, refused_requests: app.refused_requests }
+        Self::of(app, clock, pool)
+    }
+
+    fn of(app: App, clock: Arc<ManualClock>, pool: PgPool) -> Self {
+        let App { router, foreign_keys, refused_requests, prices, .. } = app;
+        Self { router, clock, pool, foreign_keys, refused_requests, prices }
+    }
+
+    /// Another server on the same database, with the same clock and this settings file.
+    pub fn server_with_file(&self, file: &Path) -> Self {
+        let app = assemble(&self.pool, self.clock.clone(), Some(file), &[], 5);
+        Self::of(app, self.clock.clone(), self.pool.clone())
     }
 
     /// Another server on the same database, with the same clock and other random numbers.
     pub fn replica(&self) -> Arc<AppState> {
-        assemble(&self.pool, self.clock.clone(), &[], 2).state
+        assemble(&self.pool, self.clock.clone(), None, &[], 2).state
     }
 
     /// Another server on the same database, whose clock is `ahead` seconds ahead of this one's (negative: behind).
     pub fn server_ahead(&self, ahead: i64) -> Self {
         let clock = Arc::new(ManualClock::at(self.clock.now().plus(ahead)));
-        let app = assemble(&self.pool, clock.clone(), &[], 3 + ahead.unsigned_abs());
-        Self {
-            router: app.router,
-            clock,
-            pool: self.pool.clone(),
-            foreign_keys: app.foreign_keys,
-            refused_requests: app.refused_requests,
-        }
+        let app = assemble(&self.pool, clock.clone(), None, &[], 3 + ahead.unsigned_abs());
+        Self::of(app, clock, self.pool.clone())
     }
 
     /// Runs the job that ends overdue reservations once, on another server of the same database.
@@ -73,7 +90,7 @@ impl TestApp {
 
     /// Runs the repair of what was written while the clock was ahead once, on another server of the same database.
     pub async fn repair_all(&self) {
-        let (repairer, _queue) = assemble(&self.pool, self.clock.clone(), &[], 4).repairer.unwrap();
+        let (repairer, _queue) = assemble(&self.pool, self.clock.clone(), None, &[], 4).repairer.unwrap();
         repairer.repair_all().await.unwrap();
     }
 
@@ -160,16 +177,16 @@ impl TestApp {
 /// The parts of one more server on the database of running ones. It goes by that database's clock.
 pub async fn beside(pool: &PgPool) -> Arc<AppState> {
     let clock = clock::start(&Db::new(pool.clone())).await.unwrap();
-    assemble(pool, clock, &[], 4).state
+    assemble(pool, clock, None, &[], 4).state
 }
 
 /// The service over this database, without rate limits. `seed` is that of its random numbers.
-fn assemble(pool: &PgPool, clock: Arc<dyn Clock>, settings: &[(&str, &str)], seed: u64) -> App {
+fn assemble(pool: &PgPool, clock: Arc<dyn Clock>, file: Option<&Path>, settings: &[(&str, &str)], seed: u64) -> App {
     let unlimited = ["SEARCH", "LOGIN", "USAGE", "DROP_IN", "WRONG_KEYS", "REGISTER"]
         .map(|limit| (format!("KEYMETER_LIMITS__{limit}_PER_MINUTE"), "0".to_owned()));
     let given = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let all: BTreeMap<_, _> = unlimited.into_iter().chain(given).collect();
-    let config = Config::from_sources(None, all.into_iter()).unwrap();
+    let config = Config::from_sources(file, all.into_iter()).unwrap();
     let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
     let opened = Opened { db: Db::new(pool.clone()), vault };
     App::assemble(opened, &config, clock, Rng::seeded(seed), HashCost::LEAST).unwrap()

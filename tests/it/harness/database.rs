@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use keymeter::service::vault::{MasterKey, Vault};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, PgPool};
 
@@ -35,4 +36,11 @@ pub async fn contents(pool: &PgPool) -> String {
         all.extend([table, rows].map(|text| text + "\n"));
     }
     all
+}
+
+/// Lets the database be one on which a service with the master key of tests was started.
+pub async fn record_first_start(pool: &PgPool) {
+    let check = Vault::new(&MasterKey::from_hex(super::MASTER_KEY).unwrap()).check().to_vec();
+    let first_start = "insert into installation (id, key_check, cell_label, created_time) values (1, $1, '00', 1)";
+    sqlx::query(first_start).bind(check).execute(pool).await.unwrap();
 }

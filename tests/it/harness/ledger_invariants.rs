@@ -1,9 +1,9 @@
-//! The invariants of the ledger (L1 to L9) as SQL, for the tests and the soak test.
+//! The invariants of the ledger (L1 to L10) as SQL, for the tests and the soak test.
 
 use sqlx::{AssertSqlSafe, PgPool};
 
 /// Each invariant, and a statement whose rows violate it. Every statement is one snapshot, so it also holds under load.
-const VIOLATIONS: [(&str, &str); 10] = [
+const VIOLATIONS: [(&str, &str); 11] = [
     (
         "L1: a balance below zero",
         "select 'token', id from tokens where remain_quota < 0 or used_quota < 0 \
@@ -82,6 +82,19 @@ const VIOLATIONS: [(&str, &str); 10] = [
          left join (select user_id, sum(held) as held from tokens group by 1) t on t.user_id = u.id \
          where (u.day_used, u.week_used, u.month_used, u.held) is distinct from \
            (c.in_day, c.in_week, c.in_month, coalesce(t.held, 0))",
+    ),
+    (
+        "L10: a charge that is not what its price says",
+        "with n as (select p.id, p.content::jsonb as n from prices p), \
+         c as (select c.*, n.n, coalesce(case when c.prompt_tokens > (n.n->'above'->>'prompt_tokens')::bigint \
+           then n.n->'above' end, n.n) as r from charges c left join n on n.id = c.price_id where c.price_id is not null), \
+         s as (select c.*, (n->>'ratio')::numeric * ((n->>'request')::numeric * 1e6 + (r->>'prompt')::numeric \
+             * (prompt_tokens - coalesce(cached_tokens, 0) - coalesce(cache_write_tokens, 0)) \
+           + (r->>'cached')::numeric * coalesce(cached_tokens, 0) \
+           + (r->>'cache_write')::numeric * coalesce(cache_write_tokens, 0) \
+           + (r->>'completion')::numeric * completion_tokens) as cost from c) \
+         select id, token_id, quota, shortfall, cost from s where cost is null or cost > (quota + shortfall) * 2e18 \
+           or cost <= (quota + shortfall - 1) * 2e18",
     ),
 ];
 

@@ -46,6 +46,15 @@ pub fn run(dir: &Path, settings: &[(&str, &str)], arguments: &[&str]) -> Output 
     keymeter(dir, settings).args(arguments).output().unwrap()
 }
 
+/// Runs the doctor on the test's own database, with these options before. Returns true if it found no error, and its report.
+pub fn doctor(pool: &sqlx::PgPool, options: &[&str]) -> (bool, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let settings =
+        [("DATABASE_URL", &*super::database::url(pool)), ("KEYMETER_SECRETS__MASTER_KEY", super::MASTER_KEY)];
+    let output = run(dir.path(), &settings, &[options, &["doctor"]].concat());
+    (output.status.success(), String::from_utf8(output.stdout).unwrap())
+}
+
 impl Server {
     /// Starts the service and waits until it listens. Its output goes to a file in `dir`.
     pub async fn start(dir: &Path, settings: &[(&str, &str)]) -> Self {

@@ -220,7 +220,7 @@ fn model_tokens_count_when_they_are_charged_or_settled() {
     let mut balances = with_limits(PeriodLimits::default(), PeriodLimits::default());
     balances.tokens.get_mut(&TOKEN).unwrap().rate_limits =
         RateLimits { tokens_per_minute: Some(100), ..RateLimits::default() };
-    let counts = Counts { prompt_tokens: 30, completion_tokens: 30 };
+    let counts = Counts { prompt_tokens: 30, completion_tokens: 30, ..Counts::default() };
     let first = hold(&mut balances, 1, &at(SUNDAY)).unwrap();
     balances.settle(MAKER, first, quota(1), counts, &at(SUNDAY)).unwrap();
     balances.charge(TOKEN, quota(1), counts, &RequestContext::default(), &at(SUNDAY)).unwrap();

@@ -1,0 +1,481 @@
+//! What a model costs, and what a request costs by it. Integers only: rates are billionths of a dollar for a million tokens,
+//! so a sum of tokens times rates is in units of 10⁻¹⁵ dollars, and it is rounded once, up, to quota units.
+
+use std::fmt::{Display, Formatter};
+
+use serde::{Deserialize, Serialize};
+
+use super::bounds;
+use super::decimal::{self, Decimal};
+use super::group::Ratio;
+use super::ledger::Counts;
+use super::money::Quota;
+
+/// Decimals of a rate, and of a ratio.
+const DECIMALS: u8 = 9;
+
+/// 10⁻⁹ dollars in a dollar.
+const NANOS_PER_USD: i64 = 1_000_000_000;
+
+/// What 10⁻¹⁵ dollars, times a ratio in billionths, have to be divided by to be quota units.
+const PER_QUOTA: i128 = bounds::MICRO_USD_PER_QUOTA * 1_000_000_000 * NANOS_PER_USD as i128;
+
+/// Tokens that a rate is for.
+const TOKENS: i128 = 1_000_000;
+
+/// Dollars for a million tokens, or for a request, with nine decimals at most. In settings and in the API it is a text, such
+/// as `"1.25"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Rate {
+    nanos: i64,
+}
+
+/// The text is not a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "must be dollars as text, such as \"1.25\": from 0 to {}, with {DECIMALS} decimals at most",
+    bounds::MAX_RATE_USD
+)]
+pub struct RateInvalid;
+
+/// What tokens cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TokenRates {
+    /// For input tokens that are in no cache.
+    pub prompt: Rate,
+    /// For output tokens.
+    pub completion: Rate,
+    /// For input tokens that were read from the provider's cache.
+    pub cached: Rate,
+    /// For input tokens that were written to the provider's cache.
+    pub cache_write: Rate,
+}
+
+/// What a request costs that has many input tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Above {
+    /// The most input tokens of a request that costs the other rates.
+    pub prompt_tokens: i64,
+    /// For all tokens of a request with more.
+    pub rates: TokenRates,
+}
+
+/// What a model costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "PriceSetting")]
+pub struct Price {
+    pub rates: TokenRates,
+    /// For each request, besides its tokens.
+    pub request: Rate,
+    pub above: Option<Above>,
+}
+
+/// What a model costs in a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupPrice {
+    pub price: Price,
+    /// By which the price is multiplied.
+    pub ratio: Ratio,
+}
+
+/// What a request costs, as its gateway says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// The amount. Without one, the price of the model decides.
+    pub quota: Option<Quota>,
+    pub counts: Counts,
+}
+
+impl From<Quota> for Cost {
+    fn from(quota: Quota) -> Self {
+        Self { quota: Some(quota), counts: Counts::default() }
+    }
+}
+
+/// By these counts, a request costs more than can be granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("these counts cost more than {} dollars", bounds::MAX_QUOTA / bounds::QUOTA_PER_USD)]
+pub struct TooExpensive;
+
+impl Rate {
+    /// A rate in billionths of a dollar.
+    ///
+    /// # Errors
+    /// It is negative or too high.
+    pub fn new(nanos: i128) -> Result<Self, RateInvalid> {
+        let nanos = i64::try_from(nanos).map_err(|_| RateInvalid)?;
+        if (0..=bounds::MAX_RATE_USD * NANOS_PER_USD).contains(&nanos) { Ok(Self { nanos }) } else { Err(RateInvalid) }
+    }
+
+    /// Billionths of a dollar.
+    #[must_use]
+    pub const fn nanos(self) -> i64 {
+        self.nanos
+    }
+
+    /// `count` times the rate.
+    fn times(self, count: i64) -> i128 {
+        i128::from(self.nanos) * i128::from(count)
+    }
+}
+
+impl TryFrom<String> for Rate {
+    type Error = RateInvalid;
+
+    fn try_from(text: String) -> Result<Self, RateInvalid> {
+        match Decimal::read(&text, DECIMALS) {
+            Ok(Decimal { value, is_exact: true }) => Self::new(value),
+            Ok(Decimal { is_exact: false, .. }) | Err(_) => Err(RateInvalid),
+        }
+    }
+}
+
+impl From<Rate> for String {
+    fn from(rate: Rate) -> Self {
+        rate.to_string()
+    }
+}
+
+impl Display for Rate {
+    /// Dollars as a decimal without zeros at its end.
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&decimal::text(self.nanos))
+    }
+}
+
+impl TokenRates {
+    /// In 10⁻¹⁵ dollars. Sums of the largest counts and rates are far from the end of the range.
+    fn cost(&self, counts: &Counts) -> i128 {
+        let (cached, cache_write) = (counts.cached(), counts.cache_write());
+        let uncached = counts.prompt_tokens.saturating_sub(cached).saturating_sub(cache_write);
+        self.prompt.times(uncached)
+            + self.cached.times(cached)
+            + self.cache_write.times(cache_write)
+            + self.completion.times(counts.completion_tokens)
+    }
+}
+
+impl GroupPrice {
+    /// The least quota that covers a request with these counts.
+    ///
+    /// # Errors
+    /// It is more than can be granted.
+    pub fn cost(&self, counts: &Counts) -> Result<Quota, TooExpensive> {
+        let Price { rates, request, above } = &self.price;
+        let above = above.as_ref().filter(|above| counts.prompt_tokens > above.prompt_tokens);
+        let rates = above.map_or(rates, |above| &above.rates);
+        let sum = rates.cost(counts) + i128::from(request.nanos) * TOKENS;
+        let product = sum.checked_mul(self.ratio.billionths().into()).ok_or(TooExpensive)?;
+        let units = product / PER_QUOTA + i128::from(product % PER_QUOTA > 0);
+        Quota::grant(i64::try_from(units).map_err(|_| TooExpensive)?).map_err(|_| TooExpensive)
+    }
+
+    /// All numbers of it as JSON, by which the database knows it: rates in billionths of a dollar, the ratio in billionths.
+    #[must_use]
+    pub fn content(&self) -> String {
+        format!(r#"{{{},"ratio":{}}}"#, self.price.content(), self.ratio.billionths())
+    }
+}
+
+impl Price {
+    /// All numbers of it as the members of a JSON object.
+    #[must_use]
+    pub fn content(&self) -> String {
+        let rates = |rates: &TokenRates| {
+            let TokenRates { prompt, completion, cached, cache_write } = *rates;
+            format!(
+                r#""prompt":{},"completion":{},"cached":{},"cache_write":{}"#,
+                prompt.nanos, completion.nanos, cached.nanos, cache_write.nanos
+            )
+        };
+        let above = self.above.as_ref().map_or_else(String::new, |above| {
+            format!(r#","above":{{"prompt_tokens":{},{}}}"#, above.prompt_tokens, rates(&above.rates))
+        });
+        format!(r#"{},"request":{}{above}"#, rates(&self.rates), self.request.nanos)
+    }
+}
+
+/// A price as settings write it: what is left out has a default.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PriceSetting {
+    prompt: Option<Rate>,
+    completion: Option<Rate>,
+    cached: Option<Rate>,
+    cache_write: Option<Rate>,
+    request: Option<Rate>,
+    above: Option<AboveSetting>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AboveSetting {
+    prompt_tokens: i64,
+    prompt: Rate,
+    completion: Rate,
+    cached: Option<Rate>,
+    cache_write: Option<Rate>,
+}
+
+/// Settings that are no price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum PriceInvalid {
+    #[error("`prompt` and `completion` are required, unless there is a price for the `request`")]
+    Missing,
+    #[error("`above.prompt_tokens` must be 1 to {}", bounds::MAX_COUNT)]
+    Above,
+}
+
+impl TryFrom<PriceSetting> for Price {
+    type Error = PriceInvalid;
+
+    fn try_from(setting: PriceSetting) -> Result<Self, PriceInvalid> {
+        let rates = |prompt, completion, cached: Option<Rate>, cache_write: Option<Rate>| TokenRates {
+            prompt,
+            completion,
+            cached: cached.unwrap_or(prompt),
+            cache_write: cache_write.unwrap_or(prompt),
+        };
+        // With a price for the request, tokens may cost nothing. Otherwise, what is missing was forgotten.
+        let or_free = |rate: Option<Rate>| rate.or_else(|| setting.request.map(|_| Rate::default()));
+        let prompt = or_free(setting.prompt).ok_or(PriceInvalid::Missing)?;
+        let completion = or_free(setting.completion).ok_or(PriceInvalid::Missing)?;
+        let above = setting.above.map(|above| {
+            if !(1..=bounds::MAX_COUNT).contains(&above.prompt_tokens) {
+                return Err(PriceInvalid::Above);
+            }
+            let rates = rates(above.prompt, above.completion, above.cached, above.cache_write);
+            Ok(Above { prompt_tokens: above.prompt_tokens, rates })
+        });
+        Ok(Self {
+            rates: rates(prompt, completion, setting.cached, setting.cache_write),
+            request: setting.request.unwrap_or_default(),
+            above: above.transpose()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn price(text: &str) -> Result<Price, String> {
+        toml::from_str(text).map_err(|error: toml::de::Error| error.message().to_owned())
+    }
+
+    fn in_group(text: &str, ratio: &str) -> GroupPrice {
+        GroupPrice { price: price(text).unwrap(), ratio: ratio.to_owned().try_into().unwrap() }
+    }
+
+    fn counts(prompt_tokens: i64, completion_tokens: i64) -> Counts {
+        Counts { prompt_tokens, completion_tokens, ..Counts::default() }
+    }
+
+    fn units(price: &GroupPrice, counts: &Counts) -> Option<i64> {
+        price.cost(counts).ok().map(Quota::get)
+    }
+
+    const GPT: &str = r#"
+        prompt = "5"
+        completion = "30"
+        cached = "0.5"
+        cache_write = "6.25"
+        above = { prompt_tokens = 272000, prompt = "10", completion = "45", cached = "1" }
+    "#;
+
+    #[test]
+    fn a_request_costs_its_tokens_times_their_rates_rounded_up_once() {
+        let plain = in_group("prompt = \"1.25\"\ncompletion = \"10\"", "1");
+        assert_eq!(units(&plain, &counts(1_000, 500)), Some(3_125));
+        assert_eq!(units(&plain, &counts(0, 0)), Some(0));
+        // 1.25 and 11.25 millionths of a dollar: units are two.
+        assert_eq!(units(&plain, &counts(1, 0)), Some(1));
+        assert_eq!(units(&plain, &counts(1, 1)), Some(6));
+        assert_eq!(units(&in_group("prompt = \"0.000000001\"\ncompletion = \"0\"", "1"), &counts(1, 9)), Some(1));
+        assert_eq!(units(&in_group("prompt = \"0\"\ncompletion = \"0\"", "1"), &counts(9, 9)), Some(0));
+    }
+
+    #[test]
+    fn cached_tokens_are_a_part_of_the_prompt_with_a_rate_of_their_own() {
+        let parts = |cached, write| Counts { cached_tokens: cached, cache_write_tokens: write, ..counts(1_000, 100) };
+        let price = in_group(GPT, "1");
+        assert_eq!(units(&price, &parts(None, None)), Some(4_000));
+        assert_eq!(units(&price, &parts(Some(400), None)), Some(3_100));
+        assert_eq!(units(&price, &parts(Some(400), Some(600))), Some(3_475));
+        // Both are the rate of the prompt unless they are set.
+        let plain = in_group("prompt = \"5\"\ncompletion = \"30\"", "1");
+        assert_eq!(units(&plain, &parts(Some(400), Some(600))), Some(4_000));
+    }
+
+    #[test]
+    fn a_request_with_a_long_prompt_costs_other_rates_as_a_whole() {
+        let price = in_group(GPT, "1");
+        assert_eq!(units(&price, &counts(272_000, 1_000)), Some(695_000));
+        assert_eq!(units(&price, &counts(272_001, 1_000)), Some(1_382_505));
+        let cached = Counts { cached_tokens: Some(272_001), ..counts(272_001, 0) };
+        assert_eq!(units(&price, &cached), Some(136_001));
+        // Written to the cache: the rate of the long prompt, not that of short ones.
+        let written = Counts { cache_write_tokens: Some(300_000), ..counts(300_000, 0) };
+        assert_eq!(units(&price, &written), Some(1_500_000));
+    }
+
+    #[test]
+    fn a_request_may_have_a_price_of_its_own_and_a_group_a_ratio() {
+        let price = |ratio| in_group("request = \"0.04\"\nprompt = \"2\"", ratio);
+        assert_eq!(units(&price("1"), &counts(0, 7)), Some(20_000));
+        assert_eq!(units(&price("1"), &counts(1_000, 7)), Some(21_000));
+        assert_eq!(units(&price("0.5"), &counts(1_000, 7)), Some(10_500));
+        assert_eq!(units(&price("0"), &counts(1_000, 7)), Some(0));
+        assert_eq!(units(&price("0.000000001"), &counts(1_000, 7)), Some(1));
+    }
+
+    #[test]
+    fn a_cost_beyond_every_quota_is_refused_and_not_counted_wrongly() {
+        let dearest = in_group("prompt = \"1000000\"\ncompletion = \"1000000\"\nrequest = \"1000000\"", "1000000");
+        let most = counts(bounds::MAX_COUNT, bounds::MAX_COUNT);
+        assert_eq!(dearest.cost(&most), Err(TooExpensive));
+        assert_eq!(TooExpensive.to_string(), "these counts cost more than 1000000000 dollars");
+        let plain = in_group("prompt = \"1000\"\ncompletion = \"0\"", "1");
+        assert_eq!(units(&plain, &counts(bounds::MAX_COUNT, 0)), Some(bounds::MAX_QUOTA));
+        assert_eq!(units(&in_group("prompt = \"1000\"\ncompletion = \"1\"", "1"), &counts(bounds::MAX_COUNT, 1)), None);
+    }
+
+    #[test]
+    fn settings_that_are_no_price_are_refused() {
+        let missing = "`prompt` and `completion` are required, unless there is a price for the `request`";
+        for text in ["", "prompt = \"1\"", "completion = \"1\"", "cached = \"1\"\ncompletion = \"1\""] {
+            assert_eq!(price(text), Err(missing.to_owned()), "{text}");
+        }
+        let wrong = "must be dollars as text, such as \"1.25\": from 0 to 1000000, with 9 decimals at most";
+        for rate in ["", "-1", "1.0000000001", "1000000.000000001", "1,5", "$1", "free"] {
+            assert_eq!(price(&format!("request = \"{rate}\"")), Err(wrong.to_owned()), "{rate}");
+        }
+        let refused = |text| price(text).unwrap_err();
+        assert!(refused("prompt = 1\ncompletion = \"1\"").contains("expected a string"));
+        assert!(refused("request = \"1\"\nimage = \"1\"").contains("unknown field `image`"));
+        let above = |tokens| format!("{GPT}\n").replace("272000", tokens);
+        assert_eq!(price(&above("0")), Err("`above.prompt_tokens` must be 1 to 1000000000000".to_owned()));
+        assert!(price(&above("1")).is_ok());
+    }
+
+    #[test]
+    fn a_rate_is_written_as_short_as_it_is_exact() {
+        for text in ["0", "1", "1.25", "0.000000001", "1000000", "10.05"] {
+            assert_eq!(Rate::try_from(text.to_owned()).unwrap().to_string(), text);
+        }
+        assert_eq!(Rate::try_from("1.500e1".to_owned()).unwrap().to_string(), "15");
+    }
+
+    #[test]
+    fn the_content_of_a_price_says_every_number_of_it() {
+        assert_eq!(
+            in_group(GPT, "0.5").content(),
+            r#"{"prompt":5000000000,"completion":30000000000,"cached":500000000,"cache_write":6250000000,"request":0,"above":{"prompt_tokens":272000,"prompt":10000000000,"completion":45000000000,"cached":1000000000,"cache_write":10000000000},"ratio":500000000}"#
+        );
+        let longest = GPT.replace("\"5\"", "\"999999.999999999\"").replace("\"10\"", "\"999999.999999999\"");
+        assert!(in_group(&longest, "999999.999999999").content().len() < bounds::MAX_PRICE_CONTENT_CHARS / 2);
+        assert!(in_group("request = \"1\"", "1").content().ends_with(r#""request":1000000000,"ratio":1000000000}"#));
+    }
+
+    /// Nanos of a rate, mostly of the sizes that people use.
+    fn rate() -> impl Strategy<Value = Rate> {
+        prop_oneof![Just(0), 1..1_000_i64, 0..200_000_000_000_i64, 0..=bounds::MAX_RATE_USD * NANOS_PER_USD]
+            .prop_map(|nanos| Rate { nanos })
+    }
+
+    prop_compose! {
+        fn rates()(prompt in rate(), completion in rate(), cached in rate(), cache_write in rate()) -> TokenRates {
+            TokenRates { prompt, completion, cached, cache_write }
+        }
+    }
+
+    prop_compose! {
+        fn any_price()(
+            rates in rates(),
+            request in rate(),
+            above in proptest::option::of((1..=1_000_000_i64, rates())),
+            billionths in prop_oneof![Just(1_000_000_000), 0..10_000_000_000_i64],
+        ) -> GroupPrice {
+            let above = above.map(|(prompt_tokens, rates)| Above { prompt_tokens, rates });
+            GroupPrice { price: Price { rates, request, above }, ratio: Ratio::new(billionths).unwrap() }
+        }
+    }
+
+    prop_compose! {
+        fn any_counts()(
+            prompt in prop_oneof![0..100_000_i64, 0..=bounds::MAX_COUNT],
+            completion in prop_oneof![0..100_000_i64, 0..=bounds::MAX_COUNT],
+            cached in proptest::option::of(0..=1_000_i64),
+            written in proptest::option::of(0..=1_000_i64),
+        ) -> Counts {
+            // So many thousandths of it.
+            let part = |of: i64, share: i64| of / 1_000 * share;
+            let cached_tokens = cached.map(|share| part(prompt, share));
+            let rest = prompt - cached_tokens.unwrap_or(0);
+            Counts {
+                prompt_tokens: prompt,
+                completion_tokens: completion,
+                cached_tokens,
+                cache_write_tokens: written.map(|share| part(rest, share)),
+            }
+        }
+    }
+
+    /// A fraction in lowest terms, as numbers of any size, so that it is independent of the ranges above.
+    fn exact(price: &GroupPrice, counts: &Counts) -> (num_bigint::BigInt, num_bigint::BigInt) {
+        use num_bigint::BigInt;
+        let above = price.price.above.filter(|above| counts.prompt_tokens > above.prompt_tokens);
+        let rates = above.map_or(price.price.rates, |above| above.rates);
+        let parts = [counts.cached_tokens, counts.cache_write_tokens].map(|part| BigInt::from(part.unwrap_or(0)));
+        let rate = |rate: Rate| BigInt::from(rate.nanos);
+        let plain = BigInt::from(counts.prompt_tokens) - &parts[0] - &parts[1];
+        let tokens = plain * rate(rates.prompt)
+            + &parts[0] * rate(rates.cached)
+            + &parts[1] * rate(rates.cache_write)
+            + BigInt::from(counts.completion_tokens) * rate(rates.completion);
+        let sum = tokens + rate(price.price.request) * 1_000_000;
+        // Dollars are the sum × ratio ÷ 10^24; a dollar is 500,000 units.
+        (sum * BigInt::from(price.ratio.billionths()) * 500_000, BigInt::from(10).pow(24))
+    }
+
+    proptest! {
+        #[test]
+        fn the_quota_is_never_below_the_true_cost_and_less_than_one_unit_above(
+            price in any_price(), counts in any_counts(),
+        ) {
+            let (numerator, denominator) = exact(&price, &counts);
+            match price.cost(&counts) {
+                Ok(quota) => {
+                    let above = num_bigint::BigInt::from(quota.get()) * &denominator - &numerator;
+                    prop_assert!(above >= 0.into() && above < denominator);
+                }
+                Err(TooExpensive) => {
+                    prop_assert!(numerator > num_bigint::BigInt::from(bounds::MAX_QUOTA) * denominator);
+                }
+            }
+        }
+
+        #[test]
+        fn one_more_token_never_costs_less(price in any_price(), counts in any_counts()) {
+            let price = GroupPrice { price: Price { above: None, ..price.price }, ..price };
+            let more = [
+                Counts { completion_tokens: counts.completion_tokens + 1, ..counts },
+                Counts { prompt_tokens: counts.prompt_tokens + 1, ..counts },
+            ];
+            for more in more {
+                match (price.cost(&counts), price.cost(&more)) {
+                    (Ok(less), Ok(more)) => prop_assert!(less <= more),
+                    (less, more) => prop_assert!(less.is_ok() || more.is_err()),
+                }
+            }
+        }
+
+        #[test]
+        fn a_rate_reads_back(rate in rate()) {
+            prop_assert_eq!(Rate::try_from(rate.to_string()), Ok(rate));
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The price list that is in force on this server, and the ids of the prices that charges were made at.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{Debug, Formatter};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::domain::clock::Clock;
+use crate::domain::id::PriceId;
+use crate::domain::price::GroupPrice;
+use crate::domain::price_list::PriceList;
+use crate::domain::time::UnixTime;
+use crate::storage::{Conn, Db, StorageError, prices};
+use crate::telemetry::prices::PriceMetrics;
+
+/// How often the list is read again.
+const INTERVAL: Duration = Duration::from_mins(1);
+
+/// Prices whose ids are remembered: those of many lists.
+const MAX_IDS: usize = 100_000;
+
+/// Reads the price list where the settings have it, or says in one line why it cannot be used.
+pub type ReadList = Box<dyn Fn() -> Result<PriceList, String> + Send + Sync>;
+
+/// What is in force.
+#[derive(Debug, Clone)]
+pub struct PricesInForce {
+    pub list: Arc<PriceList>,
+    /// Since when. Other servers may have had the list earlier; a restart does not matter.
+    pub since: UnixTime,
+    /// Why a newer list is not in force.
+    pub refused: Option<String>,
+}
+
+/// The price list. It is read again each minute and when asked, so a new model needs no restart; one that cannot be used changes
+/// nothing.
+pub struct Prices {
+    db: Db,
+    clock: Arc<dyn Clock>,
+    read: ReadList,
+    in_force: RwLock<PricesInForce>,
+    ids: Mutex<BTreeMap<GroupPrice, PriceId>>,
+    read_now: Notify,
+    metrics: PriceMetrics,
+}
+
+impl Debug for Prices {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prices").finish_non_exhaustive()
+    }
+}
+
+impl Prices {
+    /// With `list` in force, until `read` returns another one.
+    #[must_use]
+    pub fn new(db: Db, clock: Arc<dyn Clock>, list: PriceList, read: ReadList, metrics: PriceMetrics) -> Self {
+        let in_force = PricesInForce { list: Arc::new(list), since: clock.now(), refused: None };
+        let (in_force, ids) = (RwLock::new(in_force), Mutex::default());
+        Self { db, clock, read, in_force, ids, read_now: Notify::new(), metrics }
+    }
+
+    /// The list in force.
+    #[must_use]
+    pub fn list(&self) -> Arc<PriceList> {
+        Arc::clone(&self.in_force.read().unwrap_or_else(PoisonError::into_inner).list)
+    }
+
+    /// The list in force, and since when.
+    #[must_use]
+    pub fn in_force(&self) -> PricesInForce {
+        self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets [`run`](Self::run) read the list at once.
+    pub fn read_now(&self) {
+        self.read_now.notify_one();
+    }
+
+    /// Reads the list again each minute and when asked, for as long as the server runs.
+    pub async fn run(self: Arc<Self>) {
+        let mut ticks = tokio::time::interval(INTERVAL);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = self.read_now.notified() => {}
+            }
+            self.read_again().await;
+        }
+    }
+
+    /// Reads the list and puts it in force if it can be used, and tells the other servers which list this one has.
+    pub async fn read_again(self: &Arc<Self>) {
+        let prices = Arc::clone(self);
+        let read = tokio::task::spawn_blocking(move || (prices.read)()).await;
+        self.put_in_force(read.unwrap_or_else(|error| Err(error.to_string())));
+        if let Err(error) = self.compare().await {
+            tracing::debug!(%error, "the price lists of the servers could not be compared");
+        }
+    }
+
+    fn put_in_force(&self, read: Result<PriceList, String>) {
+        self.metrics.read(read.is_err());
+        let mut in_force = self.in_force.write().unwrap_or_else(PoisonError::into_inner);
+        match read {
+            Ok(list) => {
+                if list != *in_force.list {
+                    tracing::info!(prices = list.all().len(), "a new price list is in force");
+                    *in_force = PricesInForce { list: Arc::new(list), since: self.clock.now(), refused: None };
+                }
+                in_force.refused = None;
+            }
+            Err(error) => {
+                if in_force.refused.as_ref() != Some(&error) {
+                    tracing::error!(%error, "the new price list cannot be used; the one before it stays in force");
+                }
+                in_force.refused = Some(error);
+            }
+        }
+    }
+
+    /// Says which list this server has, and counts how many the servers have.
+    async fn compare(&self) -> Result<(), StorageError> {
+        let list = self.list();
+        let (digest, now) = (list.digest(), self.clock.now());
+        let mut conn = self.db.acquire().await?;
+        let since = prices::see_list(&mut conn, &digest, now).await?;
+        let lists = prices::list_lists(&mut conn, now).await?.len();
+        drop(conn);
+        let mut in_force = self.in_force.write().unwrap_or_else(PoisonError::into_inner);
+        if in_force.list == list {
+            in_force.since = since;
+        }
+        drop(in_force);
+        self.metrics.counted(lists);
+        Ok(())
+    }
+
+    /// The ids of prices, as of the transaction of `conn`. [`remember`](Self::remember) them when it is committed.
+    pub(super) async fn ids(
+        &self,
+        conn: &mut Conn,
+        used: BTreeSet<GroupPrice>,
+        now: UnixTime,
+    ) -> Result<BTreeMap<GroupPrice, PriceId>, StorageError> {
+        if used.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let mut found = BTreeMap::new();
+        let mut missing = BTreeMap::new();
+        {
+            let known = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+            for price in used {
+                match known.get(&price) {
+                    Some(id) => drop(found.insert(price, *id)),
+                    None => drop(missing.insert(price.content(), price)),
+                }
+            }
+        }
+        if !missing.is_empty() {
+            let contents: Vec<String> = missing.keys().cloned().collect();
+            for (content, id) in prices::find_or_add(conn, &contents, now).await? {
+                found.extend(missing.get(&content).map(|price| (*price, id)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Remembers ids that are committed.
+    pub(super) fn remember(&self, ids: &BTreeMap<GroupPrice, PriceId>) {
+        if ids.is_empty() {
+            return;
+        }
+        let mut known = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_IDS {
+            known.clear();
+        }
+        known.extend(ids);
+    }
+}

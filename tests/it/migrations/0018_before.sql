@@ -1,0 +1,2 @@
+-- An installation from before there were prices.
+select 1;

@@ -11,6 +11,7 @@ pub mod config;
 pub mod demo;
 pub mod doctor;
 pub mod domain;
+pub mod foreign_prices;
 pub mod import;
 mod output;
 pub mod service;

@@ -5,6 +5,7 @@ mod gateway;
 mod health;
 mod import;
 mod migrate;
+mod prices;
 mod psql;
 mod user;
 
@@ -57,6 +58,9 @@ enum Command {
     /// Move accounts and keys here from another service.
     #[command(subcommand)]
     Import(import::ImportCommand),
+    /// Make a price list for the settings.
+    #[command(subcommand)]
+    Prices(prices::PricesCommand),
     /// Copy the private PostgreSQL and the master key to a new directory, also while the service runs.
     Backup {
         /// The new directory.
@@ -122,8 +126,7 @@ pub fn run() -> ExitCode {
 }
 
 fn execute(cli: Cli) -> Result<ExitCode, Failure> {
-    let command = cli.command.unwrap_or(Command::Serve { demo: false });
-    match command {
+    let command = match cli.command.unwrap_or(Command::Serve { demo: false }) {
         Command::Openapi => {
             print_line(&app::openapi_json());
             return Ok(ExitCode::SUCCESS);
@@ -132,7 +135,11 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             print_line(crate::config::DEFAULTS.trim_end());
             return Ok(ExitCode::SUCCESS);
         }
-        Command::Serve { .. }
+        Command::Prices(command) => {
+            prices::run(command)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        command @ (Command::Serve { .. }
         | Command::Migrate
         | Command::User(_)
         | Command::Gateway(_)
@@ -141,8 +148,8 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         | Command::Restore { .. }
         | Command::Psql { .. }
         | Command::Doctor
-        | Command::Health => {}
-    }
+        | Command::Health) => command,
+    };
     let mut config = Config::load(cli.config.as_deref()).map_err(|error| error.to_string())?;
     // Other commands have no spans.
     let endpoint = if matches!(command, Command::Serve { .. }) { config.log.otlp_endpoint.as_str() } else { "" };
@@ -165,7 +172,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Psql { arguments } => return psql::run(&config, arguments).await,
             Command::Doctor => return Ok(doctor::examine(&config).await),
             Command::Health => health::run(&config.server.listen).await?,
-            Command::Openapi | Command::Settings => {}
+            Command::Openapi | Command::Settings | Command::Prices(_) => {}
         }
         Ok(ExitCode::SUCCESS)
     });

@@ -14,7 +14,7 @@ struct Layer {
     banned_crates: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 11] = [
+const LAYERS: [Layer; 12] = [
     Layer {
         name: "domain",
         may_use: &[],
@@ -41,6 +41,11 @@ const LAYERS: [Layer; 11] = [
         may_use: &["domain", "service", "storage", "telemetry"],
         banned_crates: &["argon2", "axum", "bcrypt", "clap", "http", "moka", "tower", "utoipa"],
     },
+    Layer {
+        name: "foreign_prices",
+        may_use: &["domain"],
+        banned_crates: &["axum", "clap", "http", "moka", "sqlx", "tokio", "tower"],
+    },
     Layer { name: "config", may_use: &["domain", "telemetry"], banned_crates: &["axum", "sqlx", "tokio"] },
     // Of tokio it uses the count of database calls that belongs to a task.
     Layer { name: "telemetry", may_use: &[], banned_crates: &["axum", "sqlx"] },
@@ -65,6 +70,7 @@ const LAYERS: [Layer; 11] = [
             "config",
             "doctor",
             "domain",
+            "foreign_prices",
             "import",
             "output",
             "service",

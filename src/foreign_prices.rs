@@ -1,0 +1,497 @@
+//! Price lists of other programs, as `[prices]` of the settings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::domain::bounds;
+use crate::domain::decimal::Decimal;
+use crate::domain::model_limits::ModelLimits;
+use crate::domain::price::{Above, Price, Rate, TokenRates};
+
+/// Where a list comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// `model_prices_and_context_window.json` of `LiteLLM`: dollars per token.
+    LiteLlm,
+    /// `api.json` of models.dev: dollars per million tokens.
+    ModelsDev,
+    /// new-api and one-api: `ModelRatio` and the other options as one JSON object, or the answer of `/api/ratio_config`.
+    NewApi,
+}
+
+/// The models to convert.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Names and beginnings of names; none: all.
+    pub only: Option<ModelLimits>,
+    /// The provider, as the list names it.
+    pub provider: Option<String>,
+}
+
+/// A converted list.
+#[derive(Debug, Default)]
+pub struct Converted {
+    prices: BTreeMap<String, Price>,
+    /// Models whose price has no place here, and why.
+    left_out: BTreeMap<String, &'static str>,
+    /// Models whose price lacks something that does not depend on tokens.
+    incomplete: BTreeMap<String, &'static str>,
+}
+
+/// The file is not such a list.
+#[derive(Debug, thiserror::Error)]
+#[error("it is no such list: {0}")]
+pub struct NoPriceList(String);
+
+/// Why a model is left out.
+type Reason = &'static str;
+
+const NOT_BY_TOKENS: Reason = "it is not charged by tokens of text";
+const NO_PRICE: Reason = "the list has no price for its tokens";
+const TIERS: Reason = "it has more than one tier";
+const NO_RATE: Reason = "a rate is negative or too high";
+const NAME: Reason = "no model can have this name";
+
+/// Converts a list.
+///
+/// # Errors
+/// The text is not a list of that format.
+pub fn convert(format: Format, text: &str, selection: &Selection) -> Result<Converted, NoPriceList> {
+    match format {
+        Format::LiteLlm => litellm(text, selection),
+        Format::ModelsDev => models_dev(text, selection),
+        Format::NewApi => new_api(text, selection),
+    }
+}
+
+impl Converted {
+    /// How many models have a price, and how many are left out.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        (self.prices.len(), self.left_out.len())
+    }
+
+    /// The section of the settings. What is left out follows as comments.
+    #[must_use]
+    pub fn settings(&self) -> String {
+        let mut text = String::from("[prices]\n");
+        for (name, price) in &self.prices {
+            let note = self.incomplete.get(name).map_or_else(String::new, |note| format!(" # {note}"));
+            let _ = writeln!(text, "{} = {{ {} }}{note}", quoted(name), members(price));
+        }
+        for (name, reason) in &self.left_out {
+            let _ = writeln!(text, "# left out: {}: {reason}", quoted(name));
+        }
+        text
+    }
+
+    fn add(&mut self, name: &str, selection: &Selection, price: Result<Price, Reason>) {
+        if selection.only.as_ref().is_some_and(|only| !only.allow(name)) {
+            return;
+        }
+        let is_name = !name.contains('*')
+            && !name.chars().any(char::is_control)
+            && (1..=bounds::MAX_MODEL_CHARS).contains(&name.chars().count());
+        match price {
+            Ok(price) if is_name => drop(self.prices.insert(name.to_owned(), price)),
+            Ok(_) => drop(self.left_out.insert(name.to_owned(), NAME)),
+            Err(reason) => drop(self.left_out.insert(name.to_owned(), reason)),
+        }
+    }
+}
+
+/// A price as the members of an inline table: what has the default is left out.
+fn members(price: &Price) -> String {
+    let tokens = |rates: &TokenRates| {
+        let mut all = vec![("prompt", rates.prompt), ("completion", rates.completion)];
+        let others = [("cached", rates.cached), ("cache_write", rates.cache_write)];
+        all.extend(others.into_iter().filter(|(_, rate)| *rate != rates.prompt));
+        all
+    };
+    let mut rates = tokens(&price.rates);
+    if price.request != Rate::default() {
+        rates.push(("request", price.request));
+    }
+    let text = |rates: Vec<(&str, Rate)>| {
+        rates.iter().map(|(name, rate)| format!("{name} = \"{rate}\"")).collect::<Vec<_>>().join(", ")
+    };
+    let above = price.above.as_ref().map_or_else(String::new, |above| {
+        format!(", above = {{ prompt_tokens = {}, {} }}", above.prompt_tokens, text(tokens(&above.rates)))
+    });
+    text(rates) + &above
+}
+
+/// A text of TOML.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, NoPriceList> {
+    serde_json::from_str(text).map_err(|error| NoPriceList(error.to_string()))
+}
+
+/// A JSON number, times 10 to the power of `places`; `None` if it is none, or negative.
+fn number(json: &RawValue, places: u8) -> Option<i128> {
+    Decimal::read(json.get(), places).ok().map(|number| number.value)
+}
+
+/// Members of an object, each as its text: numbers stay exact.
+type Fields = BTreeMap<String, Box<RawValue>>;
+
+fn litellm(text: &str, selection: &Selection) -> Result<Converted, NoPriceList> {
+    let models: BTreeMap<String, Fields> = read(text)?;
+    let mut converted = Converted::default();
+    for (name, fields) in &models {
+        let is_text = |field: &str, expected: &[&str]| {
+            let value = fields.get(field).and_then(|json| serde_json::from_str::<String>(json.get()).ok());
+            value.is_some_and(|value| expected.contains(&value.as_str()))
+        };
+        if name == "sample_spec"
+            || selection.provider.as_ref().is_some_and(|name| !is_text("litellm_provider", &[name]))
+        {
+            continue;
+        }
+        let price = if is_text("mode", &["chat", "completion", "responses", "embedding"]) {
+            litellm_price(fields)
+        } else {
+            Err(NOT_BY_TOKENS)
+        };
+        converted.add(name, selection, price);
+        if fields.contains_key("search_context_cost_per_query") && converted.prices.contains_key(name) {
+            converted.incomplete.insert(name.clone(), "without the price of web searches");
+        }
+    }
+    Ok(converted)
+}
+
+fn litellm_price(fields: &Fields) -> Result<Price, Reason> {
+    /// Costs that depend on something else than tokens of text, and that can be the larger part.
+    const OTHERS: [&str; 10] = [
+        "input_cost_per_second",
+        "output_cost_per_second",
+        "input_cost_per_character",
+        "output_cost_per_character",
+        "input_cost_per_image",
+        "output_cost_per_image",
+        "input_cost_per_query",
+        "output_cost_per_image_token",
+        "input_dbu_cost_per_token",
+        "tiered_pricing",
+    ];
+    // Dollars per token with 15 decimals are billionths of a dollar per million.
+    let rate = |field: &str| match fields.get(field).filter(|json| json.get() != "null") {
+        None => Ok(None),
+        Some(json) => number(json, 15).and_then(|nanos| Rate::new(nanos).ok()).map(Some).ok_or(NO_RATE),
+    };
+    let is_priced = |field: &&str| fields.get(*field).is_some_and(|json| number(json, 15) != Some(0));
+    let Some(prompt) = rate("input_cost_per_token")? else {
+        return Err(if OTHERS.iter().any(is_priced) { NOT_BY_TOKENS } else { NO_PRICE });
+    };
+    if OTHERS.iter().filter(|field| **field != "input_dbu_cost_per_token").any(is_priced) {
+        return Err(NOT_BY_TOKENS);
+    }
+    let rates = TokenRates {
+        prompt,
+        completion: rate("output_cost_per_token")?.unwrap_or_default(),
+        cached: rate("cache_read_input_token_cost")?.unwrap_or(prompt),
+        cache_write: rate("cache_creation_input_token_cost")?.unwrap_or(prompt),
+    };
+    let thresholds: BTreeSet<i64> = fields.keys().filter_map(|field| threshold(field)).collect();
+    let above = match Vec::from_iter(thresholds)[..] {
+        [] => None,
+        [thousands] => {
+            let tier = |field: &str| rate(&format!("{field}_above_{thousands}k_tokens"));
+            let prompt = tier("input_cost_per_token")?.unwrap_or(rates.prompt);
+            let rates = TokenRates {
+                prompt,
+                completion: tier("output_cost_per_token")?.unwrap_or(rates.completion),
+                cached: tier("cache_read_input_token_cost")?.unwrap_or(rates.cached),
+                cache_write: tier("cache_creation_input_token_cost")?.unwrap_or(rates.cache_write),
+            };
+            Some(Above { prompt_tokens: thousands * 1_000, rates })
+        }
+        _ => return Err(TIERS),
+    };
+    Ok(Price { rates, request: Rate::default(), above: above.filter(|above| above.rates != rates) })
+}
+
+/// The thousands of tokens above which a rate is another one.
+fn threshold(field: &str) -> Option<i64> {
+    const TIERED: [&str; 4] = [
+        "input_cost_per_token_above_",
+        "output_cost_per_token_above_",
+        "cache_read_input_token_cost_above_",
+        "cache_creation_input_token_cost_above_",
+    ];
+    let rest = TIERED.iter().find_map(|prefix| field.strip_prefix(prefix))?;
+    rest.strip_suffix("k_tokens")?.parse().ok().filter(|thousands| (1..=1_000_000).contains(thousands))
+}
+
+/// A provider of models.dev.
+#[derive(Debug, Deserialize)]
+struct Provider {
+    #[serde(default)]
+    models: BTreeMap<String, Model>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Model {
+    cost: Option<Fields>,
+}
+
+fn models_dev(text: &str, selection: &Selection) -> Result<Converted, NoPriceList> {
+    let providers: BTreeMap<String, Provider> = read(text)?;
+    let mut converted = Converted::default();
+    let mut differ = BTreeSet::new();
+    for (provider, Provider { models }) in &providers {
+        if selection.provider.as_ref().is_some_and(|only| only != provider) {
+            continue;
+        }
+        for (name, model) in models {
+            let price = model.cost.as_ref().ok_or(NO_PRICE).and_then(models_dev_price);
+            if let (Ok(price), Some(other)) = (&price, converted.prices.get(name))
+                && price != other
+            {
+                differ.insert(name.clone());
+            }
+            // A price of one provider is enough, if no other one has another.
+            if price.is_ok() || !converted.prices.contains_key(name) {
+                converted.left_out.remove(name);
+                converted.add(name, selection, price);
+            }
+        }
+    }
+    for name in differ {
+        converted.prices.remove(&name);
+        converted.left_out.insert(name, "providers have different prices: choose one with --provider");
+    }
+    Ok(converted)
+}
+
+fn models_dev_price(cost: &Fields) -> Result<Price, Reason> {
+    let rates = |cost: &Fields| -> Result<TokenRates, Reason> {
+        let rate = |field: &str| match cost.get(field).filter(|json| json.get() != "null") {
+            None => Ok(None),
+            Some(json) => number(json, 9).and_then(|nanos| Rate::new(nanos).ok()).map(Some).ok_or(NO_RATE),
+        };
+        let prompt = rate("input")?.ok_or(NO_PRICE)?;
+        Ok(TokenRates {
+            prompt,
+            completion: rate("output")?.ok_or(NO_PRICE)?,
+            cached: rate("cache_read")?.unwrap_or(prompt),
+            cache_write: rate("cache_write")?.unwrap_or(prompt),
+        })
+    };
+    let above = match cost.get("context_over_200k") {
+        None => None,
+        Some(json) => {
+            let cost = serde_json::from_str(json.get()).map_err(|_| NO_PRICE)?;
+            Some(Above { prompt_tokens: 200_000, rates: rates(&cost)? })
+        }
+    };
+    Ok(Price { rates: rates(cost)?, request: Rate::default(), above })
+}
+
+fn new_api(text: &str, selection: &Selection) -> Result<Converted, NoPriceList> {
+    let all: Fields = read(text)?;
+    let inner: Option<Fields> = all.get("data").map(|json| read(json.get())).transpose()?;
+    let options = inner.as_ref().unwrap_or(&all);
+    // An option is an object, or the text of one.
+    let option = |names: [&str; 2]| -> Result<Option<Fields>, NoPriceList> {
+        let Some(json) = names.iter().find_map(|name| options.get(*name)) else {
+            return Ok(None);
+        };
+        if json.get().starts_with('"') {
+            read::<String>(json.get()).and_then(|text| read(&text))
+        } else {
+            read(json.get())
+        }
+        .map(Some)
+    };
+    let ratios = option(["ModelRatio", "model_ratio"])?;
+    let prices = option(["ModelPrice", "model_price"])?;
+    if ratios.is_none() && prices.is_none() {
+        return Err(NoPriceList("it has neither ModelRatio nor ModelPrice".to_owned()));
+    }
+    let (ratios, prices) = (ratios.unwrap_or_default(), prices.unwrap_or_default());
+    let completions = option(["CompletionRatio", "completion_ratio"])?.unwrap_or_default();
+    let caches = option(["CacheRatio", "cache_ratio"])?.unwrap_or_default();
+    let writes = option(["CreateCacheRatio", "create_cache_ratio"])?.unwrap_or_default();
+    let mut converted = Converted::default();
+    for (name, price) in &prices {
+        let request = number(price, 9).and_then(|nanos| Rate::new(nanos).ok()).ok_or(NO_RATE);
+        let rates = TokenRates {
+            prompt: Rate::default(),
+            completion: Rate::default(),
+            cached: Rate::default(),
+            cache_write: Rate::default(),
+        };
+        converted.add(name, selection, request.map(|request| Price { rates, request, above: None }));
+    }
+    for (name, ratio) in ratios.iter().filter(|(name, _)| !prices.contains_key(*name)) {
+        // A ratio of 1 is 2 dollars for a million tokens.
+        let prompt = number(ratio, 9).map(|ratio| ratio * 2);
+        let rates = || {
+            let prompt = prompt.ok_or(NO_RATE)?;
+            let times = |ratio: Option<&Box<RawValue>>| match ratio {
+                None => Ok(None),
+                Some(json) => number(json, 9).and_then(|ratio| multiplied(prompt, ratio)).map(Some).ok_or(NO_RATE),
+            };
+            let rate = Rate::new(prompt).map_err(|_| NO_RATE)?;
+            Ok(TokenRates {
+                prompt: rate,
+                completion: times(completions.get(name))?.ok_or(NO_COMPLETION)?,
+                cached: times(caches.get(name))?.unwrap_or(rate),
+                cache_write: times(writes.get(name))?.unwrap_or(rate),
+            })
+        };
+        let price = rates().map(|rates| Price { rates, request: Rate::default(), above: None });
+        converted.add(name, selection, price);
+    }
+    Ok(converted)
+}
+
+const NO_COMPLETION: Reason = "its completion ratio is not in the list but built into that program; look it up there";
+
+/// The product of two numbers in billionths, rounded up.
+fn multiplied(one: i128, other: i128) -> Option<Rate> {
+    let product = one.checked_mul(other)?;
+    Rate::new(product / 1_000_000_000 + i128::from(product % 1_000_000_000 > 0)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::price_list::PriceList;
+
+    /// The settings that a list becomes, which are read again.
+    fn settings(format: Format, text: &str, selection: &Selection) -> Vec<String> {
+        let converted = convert(format, text, selection).unwrap();
+        let settings = converted.settings();
+        let mut read: toml::Table = settings.parse().unwrap();
+        let list: PriceList = read.remove("prices").unwrap().try_into().unwrap();
+        assert_eq!(list.all().len(), converted.counts().0);
+        for (name, price) in list.all() {
+            assert_eq!(converted.prices.get(name), Some(price), "{name}");
+        }
+        settings.lines().skip(1).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn litellms_list_is_converted_and_what_has_no_place_is_named() {
+        let list = r#"{
+            "sample_spec": {"mode": "one of: chat, …", "input_cost_per_token": 0.0},
+            "gpt-5": {"mode": "chat", "input_cost_per_token": 1.25e-06, "output_cost_per_token": 1e-05,
+                "cache_read_input_token_cost": 1.25e-07, "litellm_provider": "openai"},
+            "claude": {"mode": "chat", "input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05,
+                "cache_read_input_token_cost": 3e-07, "cache_creation_input_token_cost": 3.75e-06,
+                "input_cost_per_token_above_200k_tokens": 6e-06, "output_cost_per_token_above_200k_tokens": 2.25e-05,
+                "cache_read_input_token_cost_above_200k_tokens": 6e-07,
+                "cache_creation_input_token_cost_above_200k_tokens": 7.5e-06, "litellm_provider": "anthropic"},
+            "search": {"mode": "responses", "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06,
+                "search_context_cost_per_query": {"search_context_size_low": 0.01}},
+            "embed": {"mode": "embedding", "input_cost_per_token": 2e-08},
+            "free": {"mode": "chat", "input_cost_per_token": 0, "output_cost_per_token": 0.0},
+            "speech": {"mode": "audio_speech", "input_cost_per_character": 1e-05},
+            "by-second": {"mode": "chat", "input_cost_per_second": 0.001},
+            "both": {"mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_image": 0.04},
+            "tiers": {"mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06,
+                "input_cost_per_token_above_128k_tokens": 2e-06, "input_cost_per_token_above_200k_tokens": 3e-06},
+            "unknown": {"mode": "chat", "max_tokens": 7},
+            "wrong": {"mode": "chat", "input_cost_per_token": -1e-06},
+            "all/*": {"mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06}
+        }"#;
+        assert_eq!(
+            settings(Format::LiteLlm, list, &Selection::default()),
+            [
+                r#""claude" = { prompt = "3", completion = "15", cached = "0.3", cache_write = "3.75", above = { prompt_tokens = 200000, prompt = "6", completion = "22.5", cached = "0.6", cache_write = "7.5" } }"#,
+                r#""embed" = { prompt = "0.02", completion = "0" }"#,
+                r#""free" = { prompt = "0", completion = "0" }"#,
+                r#""gpt-5" = { prompt = "1.25", completion = "10", cached = "0.125" }"#,
+                r#""search" = { prompt = "1", completion = "2" } # without the price of web searches"#,
+                r#"# left out: "all/*": no model can have this name"#,
+                r#"# left out: "both": it is not charged by tokens of text"#,
+                r#"# left out: "by-second": it is not charged by tokens of text"#,
+                r#"# left out: "speech": it is not charged by tokens of text"#,
+                r#"# left out: "tiers": it has more than one tier"#,
+                r#"# left out: "unknown": the list has no price for its tokens"#,
+                r#"# left out: "wrong": a rate is negative or too high"#,
+            ]
+        );
+        let only = Selection { only: Some(ModelLimits::parse("gpt-*,tiers").unwrap()), provider: None };
+        assert_eq!(settings(Format::LiteLlm, list, &only).len(), 2);
+        let provider = Selection { only: None, provider: Some("anthropic".into()) };
+        assert_eq!(settings(Format::LiteLlm, list, &provider).len(), 1);
+    }
+
+    #[test]
+    fn models_dev_has_a_price_for_each_provider() {
+        let list = r#"{
+            "openai": {"id": "openai", "models": {
+                "gpt-5": {"cost": {"input": 1.25, "output": 10, "cache_read": 0.125}},
+                "tts": {"modalities": {}},
+                "same": {"cost": {"input": 1, "output": 2}}}},
+            "reseller": {"models": {
+                "gpt-5": {"cost": {"input": 2.5, "output": 20}},
+                "tts": {},
+                "same": {"cost": {"output": 2.0, "input": 1.0}},
+                "long": {"cost": {"input": 1, "output": 2, "context_over_200k": {"input": 2, "output": 3, "cache_read": 0.2}}}}},
+            "zero": {"models": {"tts": {"cost": {"input": 3, "output": 0}}}}
+        }"#;
+        assert_eq!(
+            settings(Format::ModelsDev, list, &Selection::default()),
+            [
+                r#""long" = { prompt = "1", completion = "2", above = { prompt_tokens = 200000, prompt = "2", completion = "3", cached = "0.2" } }"#,
+                r#""same" = { prompt = "1", completion = "2" }"#,
+                r#""tts" = { prompt = "3", completion = "0" }"#,
+                r#"# left out: "gpt-5": providers have different prices: choose one with --provider"#,
+            ]
+        );
+        let openai = Selection { only: None, provider: Some("openai".into()) };
+        assert_eq!(
+            settings(Format::ModelsDev, list, &openai),
+            [
+                r#""gpt-5" = { prompt = "1.25", completion = "10", cached = "0.125" }"#,
+                r#""same" = { prompt = "1", completion = "2" }"#,
+                r#"# left out: "tts": the list has no price for its tokens"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn ratios_of_new_api_are_two_dollars_each() {
+        let list = r#"{
+            "ModelRatio": "{\"gpt-5\": 0.625, \"claude\": 1.5, \"flux\": 3, \"odd\": 0.333333333, \"o9\": 1}",
+            "CompletionRatio": {"gpt-5": 8, "claude": 5, "flux": 1, "odd": 3.000000001},
+            "CacheRatio": {"gpt-5": 0.1, "claude": 0.1},
+            "CreateCacheRatio": {"claude": 1.25},
+            "ModelPrice": {"flux": 0.04}
+        }"#;
+        let expected = [
+            r#""claude" = { prompt = "3", completion = "15", cached = "0.3", cache_write = "3.75" }"#,
+            r#""flux" = { prompt = "0", completion = "0", request = "0.04" }"#,
+            r#""gpt-5" = { prompt = "1.25", completion = "10", cached = "0.125" }"#,
+            r#""odd" = { prompt = "0.666666666", completion = "1.999999999" }"#,
+            r#"# left out: "o9": its completion ratio is not in the list but built into that program; look it up there"#,
+        ];
+        assert_eq!(settings(Format::NewApi, list, &Selection::default()), expected);
+        let answer = r#"{"success": true, "data": {"model_ratio": {"a": 1}, "completion_ratio": {"a": 4}}}"#;
+        let expected = [r#""a" = { prompt = "2", completion = "8" }"#];
+        assert_eq!(settings(Format::NewApi, answer, &Selection::default()), expected);
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let refused = |format, text| convert(format, text, &Selection::default()).unwrap_err().to_string();
+        for format in [Format::LiteLlm, Format::ModelsDev, Format::NewApi] {
+            for text in ["", "[]", "{\"a\": 1", "7"] {
+                assert!(refused(format, text).starts_with("it is no such list: "), "{format:?} {text}");
+            }
+        }
+        assert_eq!(refused(Format::NewApi, "{}"), "it is no such list: it has neither ModelRatio nor ModelPrice");
+    }
+}

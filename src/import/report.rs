@@ -433,6 +433,10 @@ impl Report {
                 writeln!(text, "  {count:>6}  {what}")?;
             }
         }
+        if self.blockers.is_empty() {
+            let what = "Prices of models are not moved; `keymeter prices convert --from new-api` makes them a section of the settings.";
+            writeln!(text, "\n{what}")?;
+        }
         if !self.passwords.is_empty() {
             writeln!(text, "\nNew passwords, which are shown only here; let these people change them:")?;
             for IssuedPassword { user_id, username, password } in &self.passwords {

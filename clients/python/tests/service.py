@@ -28,6 +28,8 @@ ratio = "1"
 description = ""
 ratio = "1"
 open = false
+[prices]
+"priced-*" = { prompt = "2", completion = "10", cached = "0.2", cache_write = "3" }
 """
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from keymeter_client import Charge, Charged, Keymeter, Unavailable
+from keymeter_client import Charge, Charged, Keymeter, NotAllowed, Unavailable
 
 from .clients import client, wait_until
 from .service import Account, LossyProxy, Service
@@ -37,6 +38,24 @@ def test_dollars_are_charged_to_the_unit(km: Keymeter, account: Account, usd: st
     assert isinstance(outcome, Charged)
     assert outcome.charged == quota
     assert km.verify(key, usd=usd).valid
+
+
+def test_counts_cost_what_the_price_of_the_model_says(km: Keymeter, account: Account) -> None:
+    key = account.key()
+    # 700 prompt tokens in no cache, the two parts, and the output.
+    counts: dict[str, Any] = {"prompt_tokens": 900, "completion_tokens": 100, "cached_tokens": 100, "cache_write_tokens": 100}
+    quota = 700 + 10 + 150 + 500
+    assert km.verify(key.text, model="priced-1", **counts).valid
+    assert km.verify(key.text, model="free", **counts).reason == "model_not_priced"
+    assert km.charge(key.text, model="priced-1", **counts).charged == quota
+    reservation = km.reserve(key.text, model="priced-1", prompt_tokens=1000, completion_tokens=200)
+    assert reservation.reserved == 2000
+    assert km.settle(reservation.reservation_id, model="priced-2", **counts).charged == quota
+    outcomes = km.charges([Charge(key=key.text, model=model, **counts) for model in ("priced-1", "free")])
+    assert isinstance(outcomes[0], Charged)
+    assert outcomes[0].charged == quota
+    assert isinstance(outcomes[1], NotAllowed)
+    assert outcomes[1].code == "model_not_priced"
 
 
 def test_a_reservation_says_whose_it_is_and_is_settled_or_released(km: Keymeter, account: Account) -> None:

@@ -38,6 +38,39 @@ def test_parts_of_a_unit_add_up_and_are_rounded_up_once(km: Keymeter, account: A
     assert account.used(key) == 3
 
 
+def test_counts_without_an_amount_cost_what_the_price_of_the_model_says(km: Keymeter, account: Account) -> None:
+    key = account.key(10_000)
+    with km.spend(key.text, model="priced-1", prompt_tokens=1000, completion_tokens=100) as spend:
+        assert spend.reservation.reserved == 1500
+        spend.cost(prompt_tokens=500, completion_tokens=0, cached_tokens=100)
+        spend.cost(prompt_tokens=0, completion_tokens=7)
+    assert spend.settled is not None
+    assert spend.settled.charged == 400 + 10 + 35
+    (charge,) = account.charges(key)
+    assert (charge["prompt_tokens"], charge["completion_tokens"]) == (500, 7)
+
+
+def test_a_spend_is_told_in_amounts_or_in_counts(km: Keymeter, account: Account) -> None:
+    key = account.key(10_000)
+    with km.spend(key.text, model="priced-1", quota=900) as spend:
+        spend.cost(prompt_tokens=500, completion_tokens=0)
+        with pytest.raises(ValueError, match="all as counts"):
+            spend.cost(quota=1)
+        with pytest.raises(ValueError, match="prompt_tokens and completion_tokens"):
+            spend.cost(prompt_tokens=1)
+        with pytest.raises(ValueError, match="parts of prompt_tokens"):
+            spend.cost(prompt_tokens=1, completion_tokens=1, cached_tokens=600)
+    # What it cost is unknown.
+    assert account.used(key) == 900
+
+
+def test_counts_of_a_model_without_a_price_charge_the_hold(km: Keymeter, account: Account) -> None:
+    key = account.key(10_000)
+    with km.spend(key.text, model="free", quota=900) as spend:
+        spend.cost(prompt_tokens=5, completion_tokens=5)
+    assert account.used(key) == 900
+
+
 def test_a_cost_above_the_hold_is_taken_as_far_as_the_balance_reaches(km: Keymeter, account: Account) -> None:
     key = account.key(100)
     with km.spend(key.text, quota=50) as spend:

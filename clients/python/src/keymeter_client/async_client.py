@@ -77,9 +77,25 @@ class AsyncKeymeter:
         quota: int | None = None,
         model: str | None = None,
         ip: str | None = None,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
     ) -> Verification:
         """Asks whether a key may be used. Charges nothing, and raises nothing for a key that may not: read `valid`."""
-        return await self._run(exchange.verify(key, usd, quota, model, ip))
+        return await self._run(
+            exchange.verify(
+                usd,
+                key=key,
+                quota=quota,
+                model=model,
+                ip=ip,
+                prompt_tokens=prompt_tokens,
+                completion_tokens=completion_tokens,
+                cached_tokens=cached_tokens,
+                cache_write_tokens=cache_write_tokens,
+            )
+        )
 
     async def charge(
         self,
@@ -91,9 +107,14 @@ class AsyncKeymeter:
         ip: str | None = None,
         prompt_tokens: int | None = None,
         completion_tokens: int | None = None,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
         request_id: str | None = None,
     ) -> Charged:
-        """Charges a known cost. Without a `request_id` of yours it gets one, so that its retries charge once."""
+        """Charges a known cost, or what counts cost by the price of `model`.
+
+        Without a `request_id` of yours it gets one, so that its retries charge once.
+        """
         charge = Charge(
             key=key,
             usd=usd,
@@ -102,6 +123,8 @@ class AsyncKeymeter:
             ip=ip,
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
+            cached_tokens=cached_tokens,
+            cache_write_tokens=cache_write_tokens,
             request_id=request_id,
         )
         return await self._run(exchange.charge(charge))
@@ -118,12 +141,30 @@ class AsyncKeymeter:
         quota: int | None = None,
         model: str | None = None,
         ip: str | None = None,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
         ttl_seconds: int | None = None,
         on_expiry: OnExpiry | None = None,
         request_id: str | None = None,
     ) -> Reservation:
         """Holds what a request may cost at most, for 600 seconds if `ttl_seconds` says nothing else."""
-        return await self._run(exchange.reserve(Hold.of(key, usd, quota, model, ip, ttl_seconds, on_expiry, request_id)))
+        hold = Hold.of(
+            usd,
+            request_id,
+            key=key,
+            quota=quota,
+            model=model,
+            ip=ip,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            cached_tokens=cached_tokens,
+            cache_write_tokens=cache_write_tokens,
+            ttl_seconds=ttl_seconds,
+            on_expiry=on_expiry,
+        )
+        return await self._run(exchange.reserve(hold))
 
     async def extend(
         self,
@@ -142,11 +183,25 @@ class AsyncKeymeter:
         *,
         usd: Usd | None = None,
         quota: int | None = None,
+        model: str | None = None,
         prompt_tokens: int | None = None,
         completion_tokens: int | None = None,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
     ) -> Settled:
-        """Charges what it cost, and gives back the rest of the hold."""
-        return await self._run(exchange.settle(reservation_id, usd, quota, prompt_tokens, completion_tokens))
+        """Charges what it cost, and gives back the rest of the hold. `model` is the one that answered, if it is another one."""
+        return await self._run(
+            exchange.settle(
+                usd,
+                reservation_id=reservation_id,
+                quota=quota,
+                model=model,
+                prompt_tokens=prompt_tokens,
+                completion_tokens=completion_tokens,
+                cached_tokens=cached_tokens,
+                cache_write_tokens=cache_write_tokens,
+            )
+        )
 
     async def release(self, reservation_id: str) -> Released:
         """Gives the whole hold back."""
@@ -160,6 +215,10 @@ class AsyncKeymeter:
         quota: int | None = None,
         model: str | None = None,
         ip: str | None = None,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
         ttl_seconds: int | None = None,
         on_expiry: OnExpiry | None = None,
         renew: bool = True,
@@ -168,7 +227,19 @@ class AsyncKeymeter:
 
         `renew` extends the hold before it ends. `on_expiry` says what happens if this program dies meanwhile.
         """
-        hold = Hold.of(key, usd, quota, model, ip, ttl_seconds, on_expiry, None)
+        hold = Hold.of(
+            usd,
+            key=key,
+            quota=quota,
+            model=model,
+            ip=ip,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            cached_tokens=cached_tokens,
+            cache_write_tokens=cache_write_tokens,
+            ttl_seconds=ttl_seconds,
+            on_expiry=on_expiry,
+        )
         return AsyncSpend(self, hold, ttl_seconds, renew)
 
     async def _run(self, program: Program[T], hurry: asyncio.Event | None = None) -> T:

@@ -70,9 +70,25 @@ class Keymeter:
         quota: int | None = None,
         model: str | None = None,
         ip: str | None = None,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
     ) -> Verification:
         """Asks whether a key may be used. Charges nothing, and raises nothing for a key that may not: read `valid`."""
-        return self._run(exchange.verify(key, usd, quota, model, ip))
+        return self._run(
+            exchange.verify(
+                usd,
+                key=key,
+                quota=quota,
+                model=model,
+                ip=ip,
+                prompt_tokens=prompt_tokens,
+                completion_tokens=completion_tokens,
+                cached_tokens=cached_tokens,
+                cache_write_tokens=cache_write_tokens,
+            )
+        )
 
     def charge(
         self,
@@ -84,9 +100,14 @@ class Keymeter:
         ip: str | None = None,
         prompt_tokens: int | None = None,
         completion_tokens: int | None = None,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
         request_id: str | None = None,
     ) -> Charged:
-        """Charges a known cost. Without a `request_id` of yours it gets one, so that its retries charge once."""
+        """Charges a known cost, or what counts cost by the price of `model`.
+
+        Without a `request_id` of yours it gets one, so that its retries charge once.
+        """
         charge = Charge(
             key=key,
             usd=usd,
@@ -95,6 +116,8 @@ class Keymeter:
             ip=ip,
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
+            cached_tokens=cached_tokens,
+            cache_write_tokens=cache_write_tokens,
             request_id=request_id,
         )
         return self._run(exchange.charge(charge))
@@ -111,12 +134,30 @@ class Keymeter:
         quota: int | None = None,
         model: str | None = None,
         ip: str | None = None,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
         ttl_seconds: int | None = None,
         on_expiry: OnExpiry | None = None,
         request_id: str | None = None,
     ) -> Reservation:
         """Holds what a request may cost at most, for 600 seconds if `ttl_seconds` says nothing else."""
-        return self._run(exchange.reserve(Hold.of(key, usd, quota, model, ip, ttl_seconds, on_expiry, request_id)))
+        hold = Hold.of(
+            usd,
+            request_id,
+            key=key,
+            quota=quota,
+            model=model,
+            ip=ip,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            cached_tokens=cached_tokens,
+            cache_write_tokens=cache_write_tokens,
+            ttl_seconds=ttl_seconds,
+            on_expiry=on_expiry,
+        )
+        return self._run(exchange.reserve(hold))
 
     def extend(
         self,
@@ -135,11 +176,25 @@ class Keymeter:
         *,
         usd: Usd | None = None,
         quota: int | None = None,
+        model: str | None = None,
         prompt_tokens: int | None = None,
         completion_tokens: int | None = None,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
     ) -> Settled:
-        """Charges what it cost, and gives back the rest of the hold."""
-        return self._run(exchange.settle(reservation_id, usd, quota, prompt_tokens, completion_tokens))
+        """Charges what it cost, and gives back the rest of the hold. `model` is the one that answered, if it is another one."""
+        return self._run(
+            exchange.settle(
+                usd,
+                reservation_id=reservation_id,
+                quota=quota,
+                model=model,
+                prompt_tokens=prompt_tokens,
+                completion_tokens=completion_tokens,
+                cached_tokens=cached_tokens,
+                cache_write_tokens=cache_write_tokens,
+            )
+        )
 
     def release(self, reservation_id: str) -> Released:
         """Gives the whole hold back."""
@@ -153,6 +208,10 @@ class Keymeter:
         quota: int | None = None,
         model: str | None = None,
         ip: str | None = None,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
         ttl_seconds: int | None = None,
         on_expiry: OnExpiry | None = None,
     ) -> Spend:
@@ -161,7 +220,20 @@ class Keymeter:
         The hold ends after `ttl_seconds`, 600 if it says nothing else; `Spend.extend` gives it more time. `on_expiry` says
         what happens if this program dies meanwhile.
         """
-        return Spend(self, Hold.of(key, usd, quota, model, ip, ttl_seconds, on_expiry, None), ttl_seconds)
+        hold = Hold.of(
+            usd,
+            key=key,
+            quota=quota,
+            model=model,
+            ip=ip,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            cached_tokens=cached_tokens,
+            cache_write_tokens=cache_write_tokens,
+            ttl_seconds=ttl_seconds,
+            on_expiry=on_expiry,
+        )
+        return Spend(self, hold, ttl_seconds)
 
     def _run(self, program: Program[T], sleep: Callable[[float], object] = time.sleep) -> T:
         received: Answer | NoAnswer | None = None

@@ -130,6 +130,7 @@ CODES: Final[Mapping[str, tuple[int, type[Refused] | type[Unavailable]]]] = {
     "group_not_allowed": (403, NotAllowed),
     "model_not_allowed": (403, NotAllowed),
     "ip_not_allowed": (403, NotAllowed),
+    "model_not_priced": (403, NotAllowed),
     "token_period_exceeded": (429, LimitExceeded),
     "user_period_exceeded": (429, LimitExceeded),
     "rate_limited": (429, RateLimited),

@@ -174,7 +174,7 @@ def ask(call: Call[T], tries: Tries) -> Program[T]:
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """One of the charges of `charges`. Exactly one of `usd` and `quota`."""
+    """One of the charges of `charges`. One of `usd` and `quota`, or the counts that the price of `model` is for."""
 
     key: str = field(repr=False)
     usd: Usd | None = None
@@ -183,6 +183,8 @@ class Charge:
     ip: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
     request_id: str | None = None
 
 
@@ -200,9 +202,8 @@ def new_request_id() -> str:
     return uuid4().hex
 
 
-def verify(key: str, usd: Usd | None, quota: int | None, model: str | None, ip: str | None) -> Program[Verification]:
-    body = _body(usd, key=key, quota=quota, model=model, ip=ip)
-    return ask(Call("verify", body, _reads(Verification)), Tries())
+def verify(usd: Usd | None, **fields: object) -> Program[Verification]:
+    return ask(Call("verify", _body(usd, **fields), _reads(Verification)), Tries())
 
 
 def _charge_body(charge: Charge) -> dict[str, object]:
@@ -214,6 +215,8 @@ def _charge_body(charge: Charge) -> dict[str, object]:
         ip=charge.ip,
         prompt_tokens=charge.prompt_tokens,
         completion_tokens=charge.completion_tokens,
+        cached_tokens=charge.cached_tokens,
+        cache_write_tokens=charge.cache_write_tokens,
         request_id=charge.request_id or new_request_id(),
     )
 
@@ -268,29 +271,8 @@ class Hold:
     body: Mapping[str, object] = field(repr=False)
 
     @classmethod
-    def of(
-        cls,
-        key: str,
-        usd: Usd | None,
-        quota: int | None,
-        model: str | None,
-        ip: str | None,
-        ttl_seconds: int | None,
-        on_expiry: OnExpiry | None,
-        request_id: str | None,
-    ) -> Hold:
-        return cls(
-            _body(
-                usd,
-                key=key,
-                quota=quota,
-                model=model,
-                ip=ip,
-                ttl_seconds=ttl_seconds,
-                on_expiry=on_expiry,
-                request_id=request_id or new_request_id(),
-            )
-        )
+    def of(cls, usd: Usd | None, request_id: str | None = None, **fields: object) -> Hold:
+        return cls(_body(usd, request_id=request_id or new_request_id(), **fields))
 
 
 def reserve(hold: Hold, tries: int = TRIES) -> Program[Reservation]:
@@ -308,22 +290,8 @@ def extend(reservation_id: str, usd: Usd | None, quota: int | None, ttl_seconds:
     return ask(Call("extend", body, _reads(Extended)), Tries())
 
 
-def settle(
-    reservation_id: str,
-    usd: Usd | None,
-    quota: int | None,
-    prompt_tokens: int | None,
-    completion_tokens: int | None,
-    tries: int = TRIES,
-) -> Program[Settled]:
-    body = _body(
-        usd,
-        reservation_id=reservation_id,
-        quota=quota,
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
-    )
-    return ask(Call("settle", body, _reads(Settled)), Tries(tries))
+def settle(usd: Usd | None, tries: int = TRIES, **fields: object) -> Program[Settled]:
+    return ask(Call("settle", _body(usd, **fields), _reads(Settled)), Tries(tries))
 
 
 def release(reservation_id: str, tries: int = TRIES) -> Program[Released]:

@@ -16,6 +16,9 @@ from .outbox import Ending
 MAX_PICO: Final = 10**9 * PICO
 MAX_TOKENS: Final = 10**12
 DEFAULT_TTL_SECONDS: Final = 600
+# Why counts cannot be charged.
+NO_PRICE: Final = ("model_not_priced", "invalid_count")
+COUNTS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "cache_write_tokens")
 
 
 class Spending:
@@ -29,9 +32,10 @@ class Spending:
         self._ended = False
         self._pico = 0
         self._told = False
+        # Whether costs are told as counts alone, which the price of the model is for; None before the first one.
+        self._by_price: bool | None = None
         self._unknown = False
-        self._prompt_tokens: int | None = None
-        self._completion_tokens: int | None = None
+        self._counts = dict.fromkeys(COUNTS, 0)
         self.settled: Settled | None = None
         """What was charged, when Keymeter has answered it."""
 
@@ -56,35 +60,50 @@ class Spending:
         *,
         usd: Usd | None = None,
         quota: int | None = None,
-        prompt_tokens: int = 0,
-        completion_tokens: int = 0,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
     ) -> None:
         """Tells what something cost, as `usd` or as `quota`. May be called often; it adds up.
+
+        Without an amount, `prompt_tokens` and `completion_tokens` are required, and Keymeter charges what they cost by the
+        price of the model. All costs of a spend are told in one of these two ways. `cached_tokens` and `cache_write_tokens`
+        are parts of `prompt_tokens`.
 
         Raises ValueError if this is no amount. What it was is then unknown, so at least the whole hold is charged.
         """
         if self._ended:
             raise RuntimeError("the spend has ended; this cost is not charged")
         try:
-            if (usd is None) == (quota is None):
+            if usd is not None and quota is not None:
                 raise ValueError("give the cost as usd or as quota")
+            by_price = usd is None and quota is None
+            if by_price and (prompt_tokens is None or completion_tokens is None):
+                raise ValueError("give the cost as usd or as quota, or prompt_tokens and completion_tokens for its price")
+            if self._by_price not in (None, by_price):
+                raise ValueError("give all costs of a spend as amounts, or all as counts for their price")
+            pico = self._pico
             if quota is not None:
-                pico = _count(quota, "quota", MAX_PICO // PICO_PER_QUOTA) * PICO_PER_QUOTA
-            else:
-                assert usd is not None
-                pico = pico_dollars(usd)
-            pico += self._pico
-            prompt = _count(prompt_tokens, "prompt_tokens", MAX_TOKENS) + (self._prompt_tokens or 0)
-            completion = _count(completion_tokens, "completion_tokens", MAX_TOKENS) + (self._completion_tokens or 0)
-            if pico > MAX_PICO or prompt > MAX_TOKENS or completion > MAX_TOKENS:
+                pico += _count(quota, "quota", MAX_PICO // PICO_PER_QUOTA) * PICO_PER_QUOTA
+            elif usd is not None:
+                pico += pico_dollars(usd)
+            told = (prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens)
+            counts = {
+                name: self._counts[name] + _count(count or 0, name, MAX_TOKENS)
+                for name, count in zip(COUNTS, told, strict=True)
+            }
+            if counts["cached_tokens"] + counts["cache_write_tokens"] > counts["prompt_tokens"]:
+                raise ValueError("cached_tokens and cache_write_tokens are parts of prompt_tokens")
+            if pico > MAX_PICO or max(counts.values()) > MAX_TOKENS:
                 raise ValueError("the cost is too large")
         except ValueError:
             self._unknown = True
             raise
         self._pico = pico
         self._told = True
-        self._prompt_tokens = prompt or None
-        self._completion_tokens = completion or None
+        self._by_price = by_price
+        self._counts = counts
 
     def _begun(self, reservation: Reservation) -> None:
         self._reservation = reservation
@@ -103,18 +122,29 @@ class Spending:
             return Ending(
                 f"the release of {reservation_id}", lambda: exchange.release(reservation_id, tries=1), logging.WARNING
             )
-        pico, tokens = self._pico, (self._prompt_tokens, self._completion_tokens)
+        pico, by_price = self._pico, bool(self._by_price) and not self._unknown
+        counts: dict[str, int | None] = {name: count if by_price else count or None for name, count in self._counts.items()}
         if self._unknown or not self._told:
             pico = max(pico, self._reserved * PICO_PER_QUOTA)
         # As quota where that says the same: so the hold is settled at exactly itself.
         quota, part = divmod(pico, PICO_PER_QUOTA)
-        usd = usd_text(pico) if part else None
+        usd = usd_text(pico) if part and not by_price else None
+        amount = None if usd or by_price else quota
 
         def settle() -> exchange.Program[Settled]:
-            self.settled = yield from exchange.settle(reservation_id, usd, None if usd else quota, *tokens, tries=1)
+            try:
+                self.settled = yield from exchange.settle(usd, 1, reservation_id=reservation_id, quota=amount, **counts)
+            except Refused as refused:
+                if not by_price or refused.code not in NO_PRICE:
+                    raise
+                # The price was taken off the list meanwhile. The work is done; the hold is the most it was expected to cost.
+                self.settled = yield from exchange.settle(
+                    None, 1, reservation_id=reservation_id, quota=self._reserved, **counts
+                )
             return self.settled
 
-        return Ending(f"the settlement of {reservation_id} at {usd_text(pico)} USD", settle)
+        cost = "the price of its model" if by_price else f"{usd_text(pico)} USD"
+        return Ending(f"the settlement of {reservation_id} at {cost}", settle)
 
     @staticmethod
     def _holds_nothing(error: BaseException) -> bool:

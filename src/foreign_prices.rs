@@ -38,8 +38,8 @@ pub struct Converted {
     prices: BTreeMap<String, Price>,
     /// Models whose price has no place here, and why.
     left_out: BTreeMap<String, &'static str>,
-    /// Models whose price lacks something that does not depend on tokens.
-    incomplete: BTreeMap<String, &'static str>,
+    /// What the price of a model lacks, because it does not depend on the counts of tokens.
+    lacking: BTreeMap<String, Vec<&'static str>>,
 }
 
 /// The file is not such a list.
@@ -53,6 +53,7 @@ type Reason = &'static str;
 const NOT_BY_TOKENS: Reason = "it is not charged by tokens of text";
 const NO_PRICE: Reason = "the list has no price for its tokens";
 const TIERS: Reason = "it has more than one tier";
+const REASONING: Reason = "its reasoning tokens have a price of their own";
 const NO_RATE: Reason = "a rate is negative or too high";
 const NAME: Reason = "no model can have this name";
 
@@ -80,7 +81,8 @@ impl Converted {
     pub fn settings(&self) -> String {
         let mut text = String::from("[prices]\n");
         for (name, price) in &self.prices {
-            let note = self.incomplete.get(name).map_or_else(String::new, |note| format!(" # {note}"));
+            let lacking = self.lacking.get(name).filter(|lacking| !lacking.is_empty());
+            let note = lacking.map_or_else(String::new, |lacking| format!(" # without {}", lacking.join(", ")));
             let _ = writeln!(text, "{} = {{ {} }}{note}", quoted(name), members(price));
         }
         for (name, reason) in &self.left_out {
@@ -161,16 +163,30 @@ fn litellm(text: &str, selection: &Selection) -> Result<Converted, NoPriceList> 
             Err(NOT_BY_TOKENS)
         };
         converted.add(name, selection, price);
-        if fields.contains_key("search_context_cost_per_query") && converted.prices.contains_key(name) {
-            converted.incomplete.insert(name.clone(), "without the price of web searches");
+        if converted.prices.contains_key(name) {
+            converted.lacking.insert(name.clone(), lacking(fields));
         }
     }
     Ok(converted)
 }
 
+/// What a price of `LiteLLM` says besides counts of tokens of text.
+fn lacking(fields: &Fields) -> Vec<&'static str> {
+    const PARTS: [(&[&str], &str); 5] = [
+        (&["cost_per_query", "code_interpreter_cost", "file_search_cost"], "searches and tools"),
+        (&["audio_token", "image_token", "video_token"], "audio, images and video"),
+        (&["_above_1hr", "_above_12hr"], "caches that last longer"),
+        (&["citation_cost_per_token"], "citations"),
+        (&["off_peak_pricing"], "other prices at other hours"),
+    ];
+    let is_there = |part: &str| fields.iter().any(|(name, json)| name.contains(part) && number(json, 15) != Some(0));
+    PARTS.iter().filter(|(names, _)| names.iter().any(|name| is_there(name))).map(|(_, what)| *what).collect()
+}
+
 fn litellm_price(fields: &Fields) -> Result<Price, Reason> {
     /// Costs that depend on something else than tokens of text, and that can be the larger part.
-    const OTHERS: [&str; 10] = [
+    const OTHERS: [&str; 11] = [
+        "input_cost_per_request",
         "input_cost_per_second",
         "output_cost_per_second",
         "input_cost_per_character",
@@ -200,6 +216,10 @@ fn litellm_price(fields: &Fields) -> Result<Price, Reason> {
         cached: rate("cache_read_input_token_cost")?.unwrap_or(prompt),
         cache_write: rate("cache_creation_input_token_cost")?.unwrap_or(prompt),
     };
+    // Without such a rate, they are a part of the output.
+    if rate("output_cost_per_reasoning_token")?.is_some_and(|rate| rate != rates.completion) {
+        return Err(REASONING);
+    }
     let thresholds: BTreeSet<i64> = fields.keys().filter_map(|field| threshold(field)).collect();
     let above = match Vec::from_iter(thresholds)[..] {
         [] => None,
@@ -393,7 +413,12 @@ mod tests {
                 "cache_read_input_token_cost_above_200k_tokens": 6e-07,
                 "cache_creation_input_token_cost_above_200k_tokens": 7.5e-06, "litellm_provider": "anthropic"},
             "search": {"mode": "responses", "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06,
-                "search_context_cost_per_query": {"search_context_size_low": 0.01}},
+                "search_context_cost_per_query": {"search_context_size_low": 0.01}, "input_cost_per_audio_token": 1e-05,
+                "output_cost_per_reasoning_token": 2e-06, "citation_cost_per_token": 0},
+            "thinks": {"mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06,
+                "output_cost_per_reasoning_token": 3e-06},
+            "request": {"mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06,
+                "input_cost_per_request": 0.005},
             "embed": {"mode": "embedding", "input_cost_per_token": 2e-08},
             "free": {"mode": "chat", "input_cost_per_token": 0, "output_cost_per_token": 0.0},
             "speech": {"mode": "audio_speech", "input_cost_per_character": 1e-05},
@@ -412,11 +437,13 @@ mod tests {
                 r#""embed" = { prompt = "0.02", completion = "0" }"#,
                 r#""free" = { prompt = "0", completion = "0" }"#,
                 r#""gpt-5" = { prompt = "1.25", completion = "10", cached = "0.125" }"#,
-                r#""search" = { prompt = "1", completion = "2" } # without the price of web searches"#,
+                r#""search" = { prompt = "1", completion = "2" } # without searches and tools, audio, images and video"#,
                 r#"# left out: "all/*": no model can have this name"#,
                 r#"# left out: "both": it is not charged by tokens of text"#,
                 r#"# left out: "by-second": it is not charged by tokens of text"#,
+                r#"# left out: "request": it is not charged by tokens of text"#,
                 r#"# left out: "speech": it is not charged by tokens of text"#,
+                r#"# left out: "thinks": its reasoning tokens have a price of their own"#,
                 r#"# left out: "tiers": it has more than one tier"#,
                 r#"# left out: "unknown": the list has no price for its tokens"#,
                 r#"# left out: "wrong": a rate is negative or too high"#,

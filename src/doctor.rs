@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::domain::audit::{Action, AuditFilter};
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::clock::{Clock, SystemClock};
+use crate::domain::group::Groups;
 use crate::output::print_line;
 use crate::service::clock_repair;
 use crate::service::vault::Vault;
@@ -127,7 +128,7 @@ async fn examine_prices(config: &Config, db: &Db, report: &mut Report) -> Result
     let now = storage::read_clock(&mut tx).await?.seconds();
     match prices::list_lists(&mut tx, now).await?.as_slice() {
         [] => print_good("prices", &format!("the list has {}", config.prices.all().len())),
-        [digest] if *digest == config.prices.digest() => {
+        [digest] if *digest == config.prices.digest(&Groups::new(config.groups.clone())) => {
             print_good(
                 "prices",
                 &format!("all servers have the list of the settings, with {}", config.prices.all().len()),
@@ -140,7 +141,7 @@ async fn examine_prices(config: &Config, db: &Db, report: &mut Report) -> Result
         ),
         lists => {
             let what = format!(
-                "the servers have {} different price lists, so they charge differently; give all of them the same [prices]",
+                "the servers have {} different price lists, so they charge differently; give all of them the same [prices] and ratios of groups",
                 lists.len()
             );
             report.wrong("prices", &what);

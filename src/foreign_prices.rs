@@ -40,6 +40,10 @@ pub struct Converted {
     left_out: BTreeMap<String, &'static str>,
     /// What the price of a model lacks, because it does not depend on the counts of tokens.
     lacking: BTreeMap<String, Vec<&'static str>>,
+    /// Whether a name that ends with a star means all names that begin like it.
+    has_patterns: bool,
+    /// What to know about the whole list.
+    note: Option<&'static str>,
 }
 
 /// The file is not such a list.
@@ -54,6 +58,7 @@ const NOT_BY_TOKENS: Reason = "it is not charged by tokens of text";
 const NO_PRICE: Reason = "the list has no price for its tokens";
 const TIERS: Reason = "it has more than one tier";
 const REASONING: Reason = "its reasoning tokens have a price of their own";
+const UNKNOWN_RATE: Reason = "it has a rate that is not known here";
 const NO_RATE: Reason = "a rate is negative or too high";
 const NAME: Reason = "no model can have this name";
 
@@ -80,6 +85,9 @@ impl Converted {
     #[must_use]
     pub fn settings(&self) -> String {
         let mut text = String::from("[prices]\n");
+        if let Some(note) = self.note {
+            let _ = writeln!(text, "# {note}");
+        }
         for (name, price) in &self.prices {
             let lacking = self.lacking.get(name).filter(|lacking| !lacking.is_empty());
             let note = lacking.map_or_else(String::new, |lacking| format!(" # without {}", lacking.join(", ")));
@@ -95,7 +103,9 @@ impl Converted {
         if selection.only.as_ref().is_some_and(|only| !only.allow(name)) {
             return;
         }
-        let is_name = !name.contains('*')
+        // A star at the end means the same in new-api as here; in other lists it stands for itself.
+        let stem = if self.has_patterns { name.strip_suffix('*').unwrap_or(name) } else { name };
+        let is_name = !stem.contains('*')
             && !name.chars().any(char::is_control)
             && (1..=bounds::MAX_MODEL_CHARS).contains(&name.chars().count());
         match price {
@@ -127,9 +137,20 @@ fn members(price: &Price) -> String {
     text(rates) + &above
 }
 
-/// A text of TOML.
+/// A basic string of TOML, on one line whatever is in it.
 fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            _ if character.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(character));
+            }
+            _ => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, NoPriceList> {
@@ -158,7 +179,7 @@ fn litellm(text: &str, selection: &Selection) -> Result<Converted, NoPriceList> 
             continue;
         }
         let price = if is_text("mode", &["chat", "completion", "responses", "embedding"]) {
-            litellm_price(fields)
+            litellm_price(fields, is_text("mode", &["embedding"]))
         } else {
             Err(NOT_BY_TOKENS)
         };
@@ -172,18 +193,26 @@ fn litellm(text: &str, selection: &Selection) -> Result<Converted, NoPriceList> 
 
 /// What a price of `LiteLLM` says besides counts of tokens of text.
 fn lacking(fields: &Fields) -> Vec<&'static str> {
-    const PARTS: [(&[&str], &str); 5] = [
+    const PARTS: [(&[&str], &str); 7] = [
         (&["cost_per_query", "code_interpreter_cost", "file_search_cost"], "searches and tools"),
         (&["audio_token", "image_token", "video_token"], "audio, images and video"),
         (&["_above_1hr", "_above_12hr"], "caches that last longer"),
         (&["citation_cost_per_token"], "citations"),
         (&["off_peak_pricing"], "other prices at other hours"),
+        (&["provider_specific_entry", "uplift_multiplier"], "surcharges of regions"),
+        (&["explicit_cache"], "explicit caches"),
     ];
     let is_there = |part: &str| fields.iter().any(|(name, json)| name.contains(part) && number(json, 15) != Some(0));
-    PARTS.iter().filter(|(names, _)| names.iter().any(|name| is_there(name))).map(|(_, what)| *what).collect()
+    let mut lacking: Vec<_> =
+        PARTS.iter().filter(|(names, _)| names.iter().any(|name| is_there(name))).map(|(_, what)| *what).collect();
+    let is_free = |field: &str| fields.get(field).is_some_and(|json| number(json, 15) == Some(0));
+    if is_free("cache_creation_input_token_cost") && !is_free("input_cost_per_token") {
+        lacking.push("a price of writing to the cache");
+    }
+    lacking
 }
 
-fn litellm_price(fields: &Fields) -> Result<Price, Reason> {
+fn litellm_price(fields: &Fields, is_embedding: bool) -> Result<Price, Reason> {
     /// Costs that depend on something else than tokens of text, and that can be the larger part.
     const OTHERS: [&str; 11] = [
         "input_cost_per_request",
@@ -210,17 +239,22 @@ fn litellm_price(fields: &Fields) -> Result<Price, Reason> {
     if OTHERS.iter().filter(|field| **field != "input_dbu_cost_per_token").any(is_priced) {
         return Err(NOT_BY_TOKENS);
     }
-    let rates = TokenRates {
-        prompt,
-        completion: rate("output_cost_per_token")?.unwrap_or_default(),
-        cached: rate("cache_read_input_token_cost")?.unwrap_or(prompt),
-        cache_write: rate("cache_creation_input_token_cost")?.unwrap_or(prompt),
+    let (cached, cache_write) = (rate("cache_read_input_token_cost")?, rate("cache_creation_input_token_cost")?);
+    let completion = match rate("output_cost_per_token")? {
+        Some(completion) => completion,
+        None if is_embedding => Rate::default(),
+        None => return Err(NO_PRICE),
     };
+    let rates =
+        TokenRates { prompt, completion, cached: cached.unwrap_or(prompt), cache_write: cache_write.unwrap_or(prompt) };
     // Without such a rate, they are a part of the output.
     if rate("output_cost_per_reasoning_token")?.is_some_and(|rate| rate != rates.completion) {
         return Err(REASONING);
     }
-    let thresholds: BTreeSet<i64> = fields.keys().filter_map(|field| threshold(field)).collect();
+    let mut thresholds = BTreeSet::new();
+    for field in fields.keys() {
+        thresholds.extend(threshold(field)?);
+    }
     let above = match Vec::from_iter(thresholds)[..] {
         [] => None,
         [thousands] => {
@@ -229,8 +263,8 @@ fn litellm_price(fields: &Fields) -> Result<Price, Reason> {
             let rates = TokenRates {
                 prompt,
                 completion: tier("output_cost_per_token")?.unwrap_or(rates.completion),
-                cached: tier("cache_read_input_token_cost")?.unwrap_or(rates.cached),
-                cache_write: tier("cache_creation_input_token_cost")?.unwrap_or(rates.cache_write),
+                cached: tier("cache_read_input_token_cost")?.or(cached).unwrap_or(prompt),
+                cache_write: tier("cache_creation_input_token_cost")?.or(cache_write).unwrap_or(prompt),
             };
             Some(Above { prompt_tokens: thousands * 1_000, rates })
         }
@@ -239,16 +273,25 @@ fn litellm_price(fields: &Fields) -> Result<Price, Reason> {
     Ok(Price { rates, request: Rate::default(), above: above.filter(|above| above.rates != rates) })
 }
 
-/// The thousands of tokens above which a rate is another one.
-fn threshold(field: &str) -> Option<i64> {
+/// The thousands of tokens above which a rate is another one, if this field says it.
+fn threshold(field: &str) -> Result<Option<i64>, Reason> {
     const TIERED: [&str; 4] = [
         "input_cost_per_token_above_",
         "output_cost_per_token_above_",
         "cache_read_input_token_cost_above_",
         "cache_creation_input_token_cost_above_",
     ];
-    let rest = TIERED.iter().find_map(|prefix| field.strip_prefix(prefix))?;
-    rest.strip_suffix("k_tokens")?.parse().ok().filter(|thousands| (1..=1_000_000).contains(thousands))
+    /// Of caches that last longer, and of other ways to send a request.
+    const OTHERS: [&str; 9] =
+        ["1hr", "12hr", "_priority", "_flex", "_batches", "_ultrafast", "_balanced", "_decisions", "_fast"];
+    let Some(rest) = TIERED.iter().find_map(|prefix| field.strip_prefix(prefix)) else {
+        return Ok(None);
+    };
+    if OTHERS.iter().any(|other| rest.starts_with(other) || rest.ends_with(other)) {
+        return Ok(None);
+    }
+    let thousands = rest.strip_suffix("k_tokens").and_then(|thousands| thousands.parse().ok());
+    thousands.filter(|thousands| (1..=1_000_000).contains(thousands)).map(Some).ok_or(TIERS)
 }
 
 /// A provider of models.dev.
@@ -282,6 +325,12 @@ fn models_dev(text: &str, selection: &Selection) -> Result<Converted, NoPriceLis
             if price.is_ok() || !converted.prices.contains_key(name) {
                 converted.left_out.remove(name);
                 converted.add(name, selection, price);
+                let audio = ["input_audio", "output_audio"];
+                let has_audio =
+                    model.cost.as_ref().is_some_and(|cost| audio.iter().any(|name| cost.contains_key(*name)));
+                if has_audio && converted.prices.contains_key(name) {
+                    converted.lacking.insert(name.clone(), vec!["audio"]);
+                }
             }
         }
     }
@@ -293,27 +342,59 @@ fn models_dev(text: &str, selection: &Selection) -> Result<Converted, NoPriceLis
 }
 
 fn models_dev_price(cost: &Fields) -> Result<Price, Reason> {
+    const KNOWN: [&str; 9] = [
+        "input",
+        "output",
+        "cache_read",
+        "cache_write",
+        "reasoning",
+        "input_audio",
+        "output_audio",
+        "context_over_200k",
+        "tiers",
+    ];
+    if cost.keys().any(|field| !KNOWN.contains(&field.as_str())) {
+        return Err(UNKNOWN_RATE);
+    }
+    let rate = |cost: &Fields, field: &str| match cost.get(field).filter(|json| json.get() != "null") {
+        None => Ok(None),
+        Some(json) => number(json, 9).and_then(|nanos| Rate::new(nanos).ok()).map(Some).ok_or(NO_RATE),
+    };
     let rates = |cost: &Fields| -> Result<TokenRates, Reason> {
-        let rate = |field: &str| match cost.get(field).filter(|json| json.get() != "null") {
-            None => Ok(None),
-            Some(json) => number(json, 9).and_then(|nanos| Rate::new(nanos).ok()).map(Some).ok_or(NO_RATE),
-        };
-        let prompt = rate("input")?.ok_or(NO_PRICE)?;
+        let prompt = rate(cost, "input")?.ok_or(NO_PRICE)?;
+        let completion = rate(cost, "output")?.ok_or(NO_PRICE)?;
+        if rate(cost, "reasoning")?.is_some_and(|rate| rate != completion) {
+            return Err(REASONING);
+        }
+        let (cached, cache_write) = (rate(cost, "cache_read")?, rate(cost, "cache_write")?);
         Ok(TokenRates {
             prompt,
-            completion: rate("output")?.ok_or(NO_PRICE)?,
-            cached: rate("cache_read")?.unwrap_or(prompt),
-            cache_write: rate("cache_write")?.unwrap_or(prompt),
+            completion,
+            cached: cached.unwrap_or(prompt),
+            cache_write: cache_write.unwrap_or(prompt),
         })
     };
-    let above = match cost.get("context_over_200k") {
-        None => None,
-        Some(json) => {
-            let cost = serde_json::from_str(json.get()).map_err(|_| NO_PRICE)?;
-            Some(Above { prompt_tokens: 200_000, rates: rates(&cost)? })
-        }
+    let above = match (cost.get("tiers"), cost.get("context_over_200k")) {
+        (None, None) => None,
+        (None, Some(json)) => Some(Above { prompt_tokens: 200_000, rates: rates(&fields(json)?)? }),
+        (Some(json), _) => match serde_json::from_str::<Vec<Fields>>(json.get()).map_err(|_| TIERS)?.as_slice() {
+            [] => None,
+            [tier] => {
+                let limit = fields(tier.get("tier").ok_or(TIERS)?)?;
+                let is_context = limit.get("type").is_some_and(|kind| kind.get() == "\"context\"");
+                let size = limit.get("size").and_then(|size| size.get().parse().ok()).filter(|_| is_context);
+                let prompt_tokens = size.filter(|size| (1..=bounds::MAX_COUNT).contains(size)).ok_or(TIERS)?;
+                Some(Above { prompt_tokens, rates: rates(tier)? })
+            }
+            _ => return Err(TIERS),
+        },
     };
-    Ok(Price { rates: rates(cost)?, request: Rate::default(), above })
+    let rates = rates(cost)?;
+    Ok(Price { rates, request: Rate::default(), above: above.filter(|above| above.rates != rates) })
+}
+
+fn fields(json: &RawValue) -> Result<Fields, Reason> {
+    serde_json::from_str(json.get()).map_err(|_| NO_PRICE)
 }
 
 fn new_api(text: &str, selection: &Selection) -> Result<Converted, NoPriceList> {
@@ -341,7 +422,12 @@ fn new_api(text: &str, selection: &Selection) -> Result<Converted, NoPriceList> 
     let completions = option(["CompletionRatio", "completion_ratio"])?.unwrap_or_default();
     let caches = option(["CacheRatio", "cache_ratio"])?.unwrap_or_default();
     let writes = option(["CreateCacheRatio", "create_cache_ratio"])?.unwrap_or_default();
-    let mut converted = Converted::default();
+    let media = [
+        option(["AudioRatio", "audio_ratio"])?,
+        option(["AudioCompletionRatio", "audio_completion_ratio"])?,
+        option(["ImageRatio", "image_ratio"])?,
+    ];
+    let mut converted = Converted { has_patterns: true, note: Some(BUILT_IN), ..Converted::default() };
     for (name, price) in &prices {
         let request = number(price, 9).and_then(|nanos| Rate::new(nanos).ok()).ok_or(NO_RATE);
         let rates = TokenRates {
@@ -351,6 +437,9 @@ fn new_api(text: &str, selection: &Selection) -> Result<Converted, NoPriceList> 
             cache_write: Rate::default(),
         };
         converted.add(name, selection, request.map(|request| Price { rates, request, above: None }));
+        if converted.prices.contains_key(name) {
+            converted.lacking.insert(name.clone(), vec!["seconds, sizes and numbers of images and videos"]);
+        }
     }
     for (name, ratio) in ratios.iter().filter(|(name, _)| !prices.contains_key(*name)) {
         // A ratio of 1 is 2 dollars for a million tokens.
@@ -366,14 +455,26 @@ fn new_api(text: &str, selection: &Selection) -> Result<Converted, NoPriceList> 
                 prompt: rate,
                 completion: times(completions.get(name))?.ok_or(NO_COMPLETION)?,
                 cached: times(caches.get(name))?.unwrap_or(rate),
-                cache_write: times(writes.get(name))?.unwrap_or(rate),
+                cache_write: match times(writes.get(name))? {
+                    Some(rate) => rate,
+                    None => multiplied(prompt, CREATE_CACHE_RATIO).ok_or(NO_RATE)?,
+                },
             })
         };
         let price = rates().map(|rates| Price { rates, request: Rate::default(), above: None });
         converted.add(name, selection, price);
+        if media.iter().flatten().any(|ratios| ratios.contains_key(name)) && converted.prices.contains_key(name) {
+            converted.lacking.insert(name.clone(), vec!["audio and images"]);
+        }
     }
     Ok(converted)
 }
+
+const BUILT_IN: &str = "That program has completion ratios for gpt, claude, gemini and others in its code, which can count more than those \
+                        of the list: compare these prices with those that it shows.";
+
+/// What writing to the cache costs there if the list does not say it, in billionths.
+const CREATE_CACHE_RATIO: i128 = 1_250_000_000;
 
 const NO_COMPLETION: Reason = "its completion ratio is not in the list but built into that program; look it up there";
 
@@ -398,7 +499,8 @@ mod tests {
         for (name, price) in list.all() {
             assert_eq!(converted.prices.get(name), Some(price), "{name}");
         }
-        settings.lines().skip(1).map(str::to_owned).collect()
+        let is_price = |line: &&str| !line.starts_with("[prices]") && *line != format!("# {BUILT_IN}");
+        settings.lines().filter(is_price).map(str::to_owned).collect()
     }
 
     #[test]
@@ -420,6 +522,15 @@ mod tests {
             "request": {"mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06,
                 "input_cost_per_request": 0.005},
             "embed": {"mode": "embedding", "input_cost_per_token": 2e-08},
+            "half-tier": {"mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06,
+                "input_cost_per_token_above_272k_tokens": 2e-06, "cache_creation_input_token_cost_above_1hr": 9e-06,
+                "input_cost_per_token_above_272k_tokens_priority": 3e-06},
+            "new-tier": {"mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06,
+                "input_cost_per_token_above_1m_tokens": 2e-06},
+            "no-output": {"mode": "chat", "input_cost_per_token": 1e-06},
+            "write": {"mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06,
+                "cache_creation_input_token_cost": 0.0, "provider_specific_entry": {"us": 1.1}},
+            "a\n\"*\" = { request = \"0\" } #": {"mode": "image_generation"},
             "free": {"mode": "chat", "input_cost_per_token": 0, "output_cost_per_token": 0.0},
             "speech": {"mode": "audio_speech", "input_cost_per_character": 1e-05},
             "by-second": {"mode": "chat", "input_cost_per_second": 0.001},
@@ -437,10 +548,15 @@ mod tests {
                 r#""embed" = { prompt = "0.02", completion = "0" }"#,
                 r#""free" = { prompt = "0", completion = "0" }"#,
                 r#""gpt-5" = { prompt = "1.25", completion = "10", cached = "0.125" }"#,
+                r#""half-tier" = { prompt = "1", completion = "1", above = { prompt_tokens = 272000, prompt = "2", completion = "1" } } # without caches that last longer"#,
                 r#""search" = { prompt = "1", completion = "2" } # without searches and tools, audio, images and video"#,
+                r#""write" = { prompt = "1", completion = "1", cache_write = "0" } # without surcharges of regions, a price of writing to the cache"#,
+                r#"# left out: "a\u000A\"*\" = { request = \"0\" } #": it is not charged by tokens of text"#,
                 r#"# left out: "all/*": no model can have this name"#,
                 r#"# left out: "both": it is not charged by tokens of text"#,
                 r#"# left out: "by-second": it is not charged by tokens of text"#,
+                r#"# left out: "new-tier": it has more than one tier"#,
+                r#"# left out: "no-output": the list has no price for its tokens"#,
                 r#"# left out: "request": it is not charged by tokens of text"#,
                 r#"# left out: "speech": it is not charged by tokens of text"#,
                 r#"# left out: "thinks": its reasoning tokens have a price of their own"#,
@@ -467,15 +583,25 @@ mod tests {
                 "tts": {},
                 "same": {"cost": {"output": 2.0, "input": 1.0}},
                 "long": {"cost": {"input": 1, "output": 2, "context_over_200k": {"input": 2, "output": 3, "cache_read": 0.2}}}}},
-            "zero": {"models": {"tts": {"cost": {"input": 3, "output": 0}}}}
+            "zero": {"models": {
+                "tts": {"cost": {"input": 3, "output": 0, "output_audio": 9}},
+                "tier": {"cost": {"input": 1, "output": 2, "context_over_200k": {"input": 2, "output": 3},
+                    "tiers": [{"input": 2, "output": 3, "tier": {"type": "context", "size": 272000}}]}},
+                "tiers": {"cost": {"input": 1, "output": 2, "tiers": [{}, {}]}},
+                "thinks": {"cost": {"input": 1, "output": 2, "reasoning": 3}},
+                "newer": {"cost": {"input": 1, "output": 2, "per_query": 3}}}}
         }"#;
         assert_eq!(
             settings(Format::ModelsDev, list, &Selection::default()),
             [
                 r#""long" = { prompt = "1", completion = "2", above = { prompt_tokens = 200000, prompt = "2", completion = "3", cached = "0.2" } }"#,
                 r#""same" = { prompt = "1", completion = "2" }"#,
-                r#""tts" = { prompt = "3", completion = "0" }"#,
+                r#""tier" = { prompt = "1", completion = "2", above = { prompt_tokens = 272000, prompt = "2", completion = "3" } }"#,
+                r#""tts" = { prompt = "3", completion = "0" } # without audio"#,
                 r#"# left out: "gpt-5": providers have different prices: choose one with --provider"#,
+                r#"# left out: "newer": it has a rate that is not known here"#,
+                r#"# left out: "thinks": its reasoning tokens have a price of their own"#,
+                r#"# left out: "tiers": it has more than one tier"#,
             ]
         );
         let openai = Selection { only: None, provider: Some("openai".into()) };
@@ -492,22 +618,25 @@ mod tests {
     #[test]
     fn ratios_of_new_api_are_two_dollars_each() {
         let list = r#"{
-            "ModelRatio": "{\"gpt-5\": 0.625, \"claude\": 1.5, \"flux\": 3, \"odd\": 0.333333333, \"o9\": 1}",
-            "CompletionRatio": {"gpt-5": 8, "claude": 5, "flux": 1, "odd": 3.000000001},
+            "ModelRatio": "{\"gpt-5\": 0.625, \"claude\": 1.5, \"flux\": 3, \"odd\": 0.333333333, \"o9\": 1, \"gpt-4-gizmo-*\": 15, \"a*b\": 1}",
+            "CompletionRatio": {"gpt-5": 8, "claude": 5, "flux": 1, "odd": 3.000000001, "gpt-4-gizmo-*": 2, "a*b": 1},
+            "AudioRatio": {"odd": 7},
             "CacheRatio": {"gpt-5": 0.1, "claude": 0.1},
             "CreateCacheRatio": {"claude": 1.25},
             "ModelPrice": {"flux": 0.04}
         }"#;
         let expected = [
             r#""claude" = { prompt = "3", completion = "15", cached = "0.3", cache_write = "3.75" }"#,
-            r#""flux" = { prompt = "0", completion = "0", request = "0.04" }"#,
-            r#""gpt-5" = { prompt = "1.25", completion = "10", cached = "0.125" }"#,
-            r#""odd" = { prompt = "0.666666666", completion = "1.999999999" }"#,
+            r#""flux" = { prompt = "0", completion = "0", request = "0.04" } # without seconds, sizes and numbers of images and videos"#,
+            r#""gpt-4-gizmo-*" = { prompt = "30", completion = "60", cache_write = "37.5" }"#,
+            r#""gpt-5" = { prompt = "1.25", completion = "10", cached = "0.125", cache_write = "1.5625" }"#,
+            r#""odd" = { prompt = "0.666666666", completion = "1.999999999", cache_write = "0.833333333" } # without audio and images"#,
+            r#"# left out: "a*b": no model can have this name"#,
             r#"# left out: "o9": its completion ratio is not in the list but built into that program; look it up there"#,
         ];
         assert_eq!(settings(Format::NewApi, list, &Selection::default()), expected);
         let answer = r#"{"success": true, "data": {"model_ratio": {"a": 1}, "completion_ratio": {"a": 4}}}"#;
-        let expected = [r#""a" = { prompt = "2", completion = "8" }"#];
+        let expected = [r#""a" = { prompt = "2", completion = "8", cache_write = "2.5" }"#];
         assert_eq!(settings(Format::NewApi, answer, &Selection::default()), expected);
     }
 

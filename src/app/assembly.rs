@@ -1,6 +1,6 @@
 //! The services of a process, and what they share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -16,7 +16,6 @@ use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
 use crate::domain::id::UserId;
 use crate::domain::money::Quota;
-use crate::domain::price_list::PriceList;
 use crate::service::access_tokens::AccessTokens;
 use crate::service::audit::Audit;
 use crate::service::authenticator::Authenticator;
@@ -36,7 +35,7 @@ use crate::service::keys::Keys;
 use crate::service::ledger::{Lanes, Ledger, LedgerRules};
 use crate::service::overview::Overviews;
 use crate::service::passwords::{HashCost, Passwords};
-use crate::service::prices::{Prices, ReadList};
+use crate::service::prices::{PriceFile, Prices};
 use crate::service::rate_limiter::{Limits, RateLimiter};
 use crate::service::recent_balances::RecentBalances;
 use crate::service::refused_requests::RefusedRequests;
@@ -113,10 +112,19 @@ impl App {
         let authenticator = Arc::new(Authenticator::new(db.clone(), Arc::clone(&clock), vault.clone()));
         let balances = Arc::new(RecentBalances::new());
         let key_cache = Arc::new(KeyCache::start(db.clone(), Arc::clone(&clock), Arc::clone(&balances), &mut registry));
+        let metrics = PriceMetrics::register(&mut registry);
+        let prices = Arc::new(Prices::new(
+            db.clone(),
+            Arc::clone(&clock),
+            (config.prices.clone(), groups.clone()),
+            price_file(config.file.clone()),
+            metrics,
+        ));
         let invalidator = Invalidator::new(
             Arc::clone(&authenticator),
             Arc::clone(&key_cache),
             Arc::clone(&foreign_keys),
+            Arc::clone(&prices),
             InvalidationMetrics::register(&mut registry),
         );
         let calendar = config.usage.calendar();
@@ -132,14 +140,6 @@ impl App {
             Arc::clone(&clock),
             config.usage.client_addresses,
             &mut registry,
-        ));
-        let metrics = PriceMetrics::register(&mut registry);
-        let prices = Arc::new(Prices::new(
-            db.clone(),
-            Arc::clone(&clock),
-            config.prices.clone(),
-            read_prices(config.file.clone(), config.prices.clone()),
-            metrics,
         ));
         let (repairs, repair_queue) = ClockRepairs::new();
         let repairer = ClockRepairer::new(db.clone(), Arc::clone(&clock), calendar, invalidator.clone());
@@ -289,12 +289,11 @@ impl App {
     }
 }
 
-/// Reads the prices of the settings file again. Without a file, they do not change.
-fn read_prices(file: Option<PathBuf>, prices: PriceList) -> ReadList {
-    match file {
-        Some(file) => Box::new(move || config::read_prices(&file).map_err(|error| error.to_string())),
-        None => Box::new(move || Ok(prices.clone())),
-    }
+/// Reads the prices of the settings file again. Without a file, or if it is a pipe, they do not change.
+fn price_file(file: Option<PathBuf>) -> Option<PriceFile> {
+    let path = file.filter(|file| file.is_file())?;
+    let read = |text: &str, path: &Path| config::read_prices(text, path).map_err(|error| error.to_string());
+    Some(PriceFile { path, read })
 }
 
 fn account_rules(config: &Config, groups: &Groups) -> Result<AccountRules, StartError> {

@@ -26,7 +26,7 @@ pub async fn serve(mut config: Config, with_demo: bool) -> Result<(), StartError
         demo::add_settings(&mut config);
     }
     // First: what is started below must be stopped too.
-    let mut stop = StopSignals::catch();
+    let mut stop = StopSignals::catch_for_service();
     let listener = connections::listen(&config.server.listen)
         .await
         .map_err(|error| StartError::Listen(config.server.listen.clone(), error))?;

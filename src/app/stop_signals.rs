@@ -1,30 +1,54 @@
 //! The signals that stop this program, and the one by which it reads settings again.
 
+use std::time::Duration;
+
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGTERM, SIGINT (Ctrl-C) and the SIGHUP of a closed terminal, which are caught as soon as this exists; until then they end
-/// the process at once, and leave its private PostgreSQL running.
+/// SIGTERM, SIGINT (Ctrl-C) and SIGHUP, which are caught as soon as this exists; until then they end the process at once, and
+/// leave its private PostgreSQL running.
 pub struct StopSignals {
     signals: [Option<Signal>; 3],
-    /// Whether the process was started in a terminal.
-    had_terminal: bool,
+    hangup: Hangup,
+}
+
+/// What a SIGHUP means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hangup {
+    Stop,
+    /// Stop, if it comes because the terminal was closed. One that somebody sends asks to read settings again.
+    StopIfTerminalCloses,
 }
 
 impl StopSignals {
+    /// For a command: each of them stops it.
     #[must_use]
     pub fn catch() -> Self {
-        let signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()].map(caught);
-        Self { signals, had_terminal: has_terminal() }
+        Self::with(Hangup::Stop)
     }
 
-    /// Resolves when one of them arrives. A SIGHUP that somebody sends is not one of them: it asks a service to read its prices
-    /// again.
+    /// For the service, which reads its prices again at a SIGHUP that somebody sends.
+    #[must_use]
+    pub fn catch_for_service() -> Self {
+        Self::with(Hangup::StopIfTerminalCloses)
+    }
+
+    fn with(hangup: Hangup) -> Self {
+        Self { signals: [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()].map(caught), hangup }
+    }
+
+    /// Resolves when the process has to stop.
     pub async fn received(&mut self) {
         let [terminate, interrupt, hangup] = &mut self.signals;
+        let hung_up = async {
+            match self.hangup {
+                Hangup::Stop => receive(hangup.as_mut()).await,
+                Hangup::StopIfTerminalCloses => terminal_closed(hangup.as_mut()).await,
+            }
+        };
         tokio::select! {
             () = receive(terminate.as_mut()) => {}
             () = receive(interrupt.as_mut()) => {}
-            () = terminal_closed(hangup.as_mut(), self.had_terminal) => {}
+            () = hung_up => {}
         }
     }
 }
@@ -48,12 +72,23 @@ fn caught(kind: SignalKind) -> Option<Signal> {
     signal(kind).inspect_err(|error| tracing::warn!(%error, "cannot catch a signal")).ok()
 }
 
-/// Resolves at the first SIGHUP after which the terminal of the process is gone.
-async fn terminal_closed(mut hangup: Option<&mut Signal>, had_terminal: bool) {
+/// Resolves at a SIGHUP with which the terminal of the process closes. A terminal that has closed without one, such as that of a
+/// shell that left the process in the background, is none any more.
+async fn terminal_closed(mut hangup: Option<&mut Signal>) {
+    let mut had_terminal = has_terminal();
+    let mut looks = tokio::time::interval(Duration::from_secs(10));
     loop {
-        receive(hangup.as_deref_mut()).await;
-        if had_terminal && !has_terminal() {
-            return;
+        tokio::select! {
+            () = receive(hangup.as_deref_mut()) => {
+                // The signal may be a moment earlier than the end of the terminal.
+                for _ in 0..10 {
+                    if had_terminal && !has_terminal() {
+                        return;
+                    }
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            }
+            _ = looks.tick() => had_terminal = has_terminal(),
         }
     }
 }

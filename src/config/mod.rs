@@ -110,14 +110,14 @@ impl Config {
     }
 }
 
-/// The prices of a settings file.
+/// The prices of the text of a settings file; `None` if it has no such section.
 ///
 /// # Errors
 /// See [`ConfigError`]. Other settings of the file are not checked.
-pub fn read_prices(file: &Path) -> Result<PriceList, ConfigError> {
-    match parse(&read(file)?, file)?.remove("prices") {
-        None => Ok(PriceList::default()),
-        Some(Value::Table(prices)) => deserialize(prices, "prices"),
+pub fn read_prices(text: &str, file: &Path) -> Result<Option<PriceList>, ConfigError> {
+    match parse(text, file)?.remove("prices") {
+        None => Ok(None),
+        Some(Value::Table(prices)) => deserialize(prices, "prices").map(Some),
         Some(_) => Err(ConfigError::Value("prices".into(), "it is a section".into())),
     }
 }
@@ -307,7 +307,7 @@ mod tests {
         let read = |text: &str| {
             std::fs::write(file.path(), text).unwrap();
             let all = Config::from_sources(Some(file.path()), std::iter::empty()).map(|config| config.prices);
-            let alone = read_prices(file.path());
+            let alone = read_prices(text, file.path()).map(Option::unwrap_or_default);
             let message = |error: &ConfigError| error.to_string();
             assert_eq!(all.as_ref().map_err(message), alone.as_ref().map_err(message), "{text}");
             alone.map_err(|error| error.to_string())

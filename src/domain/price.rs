@@ -156,7 +156,34 @@ impl TokenRates {
     }
 }
 
+impl TokenRates {
+    /// The same, with all input tokens at the dearest rate that they may have.
+    fn dearest(&self) -> Self {
+        let prompt = self.prompt.max(self.cached).max(self.cache_write);
+        Self { prompt, ..*self }
+    }
+}
+
 impl GroupPrice {
+    /// The most that a request can cost which has at most these counts. Input tokens that are not said to be read from the cache
+    /// or written to it may be.
+    ///
+    /// # Errors
+    /// As [`cost`](Self::cost).
+    pub fn most(&self, counts: &Counts) -> Result<Quota, TooExpensive> {
+        let above = self.price.above.map(|above| Above { rates: above.rates.dearest(), ..above });
+        let price = Price { rates: self.price.rates.dearest(), above, ..self.price };
+        let dearest = Self { price, ..*self };
+        // Long prompts may be cheaper than the longest of the short ones.
+        let short = above.filter(|above| counts.prompt_tokens > above.prompt_tokens).map(|above| Counts {
+            prompt_tokens: above.prompt_tokens,
+            cached_tokens: None,
+            cache_write_tokens: None,
+            ..*counts
+        });
+        Ok(dearest.cost(counts)?.max(short.map_or(Ok(Quota::ZERO), |short| dearest.cost(&short))?))
+    }
+
     /// The least quota that covers a request with these counts.
     ///
     /// # Errors
@@ -471,6 +498,26 @@ mod tests {
                     (less, more) => prop_assert!(less.is_ok() || more.is_err()),
                 }
             }
+        }
+
+        #[test]
+        fn a_request_with_at_most_these_counts_costs_at_most_that(
+            price in any_price(), counts in any_counts(), shares in proptest::array::uniform4(0..=1_000_i64),
+        ) {
+            let part = |of: i64, share: i64| of / 1_000 * share;
+            let prompt = part(counts.prompt_tokens, shares[0]);
+            let (cached, written) = (part(prompt, shares[1]), part(prompt - part(prompt, shares[1]), shares[2]));
+            let less = Counts {
+                prompt_tokens: prompt,
+                completion_tokens: part(counts.completion_tokens, shares[3]),
+                cached_tokens: Some(cached),
+                cache_write_tokens: Some(written),
+            };
+            let whole = Counts { cached_tokens: None, cache_write_tokens: None, ..counts };
+            if let Ok(most) = price.most(&whole) {
+                prop_assert!(price.cost(&less).is_ok_and(|cost| cost <= most));
+            }
+            prop_assert!(price.cost(&counts).unwrap_or(Quota::MAX) <= price.most(&counts).unwrap_or(Quota::MAX));
         }
 
         #[test]

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::bounds;
-use super::group::Ratio;
+use super::group::{Groups, Ratio};
+use super::ledger::Counts;
 use super::money::Quota;
 use super::price::{Cost, GroupPrice, Price, TooExpensive};
 
@@ -63,12 +64,30 @@ impl PriceList {
     /// # Errors
     /// The gateway sent no amount, and there is no price or the amount would be too large.
     pub fn amount(&self, cost: &Cost, model: Option<&str>, ratio: Ratio) -> Result<Amount, Unknown> {
+        self.amount_of(cost, model, ratio, GroupPrice::cost)
+    }
+
+    /// The most that a request to a model can cost which has at most these counts.
+    ///
+    /// # Errors
+    /// As [`amount`](Self::amount).
+    pub fn most(&self, cost: &Cost, model: Option<&str>, ratio: Ratio) -> Result<Amount, Unknown> {
+        self.amount_of(cost, model, ratio, GroupPrice::most)
+    }
+
+    fn amount_of(
+        &self,
+        cost: &Cost,
+        model: Option<&str>,
+        ratio: Ratio,
+        of: fn(&GroupPrice, &Counts) -> Result<Quota, TooExpensive>,
+    ) -> Result<Amount, Unknown> {
         if let Some(quota) = cost.quota {
             return Ok(Amount { quota, price: None });
         }
         let price = *self.find(model.unwrap_or_default()).ok_or(Unknown::NotPriced)?;
         let price = GroupPrice { price, ratio };
-        let quota = price.cost(&cost.counts).map_err(Unknown::TooExpensive)?;
+        let quota = of(&price, &cost.counts).map_err(Unknown::TooExpensive)?;
         Ok(Amount { quota, price: Some(price) })
     }
 
@@ -78,10 +97,14 @@ impl PriceList {
         self.all.iter().map(|(name, price)| (name.as_str(), price))
     }
 
-    /// Equal for equal lists, and different for different ones: 64 hexadecimal digits. No name has a line break in it.
+    /// Equal if requests cost the same by this list and these groups, else different: 64 hexadecimal digits. No name has a line
+    /// break in it.
     #[must_use]
-    pub fn digest(&self) -> String {
+    pub fn digest(&self, groups: &Groups) -> String {
         let mut hash = Sha256::new();
+        for (name, info) in groups.all() {
+            hash.update(format!("{name:?}\n{}\n", info.ratio));
+        }
         for (name, price) in &self.all {
             hash.update(format!("{name}\n{}\n", price.content()));
         }
@@ -114,7 +137,6 @@ impl TryFrom<BTreeMap<String, Price>> for PriceList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::ledger::Counts;
 
     fn list(names: &[&str]) -> Result<PriceList, PriceListInvalid> {
         let price = |at: usize| toml::from_str(&format!("request = \"{at}\"")).unwrap();
@@ -191,11 +213,15 @@ mod tests {
 
     #[test]
     fn equal_lists_have_equal_digests_and_different_ones_do_not() {
-        let digests = [list(&[]), list(&["a"]), list(&["b"]), list(&["a", "b"])].map(|list| list.unwrap().digest());
+        let digests = [list(&[]), list(&["a"]), list(&["b"]), list(&["a", "b"])]
+            .map(|list| list.unwrap().digest(&Groups::default()));
         assert_eq!(digests[0].len(), 64);
         for (at, digest) in digests.iter().enumerate() {
             assert!(!digests[..at].contains(digest));
         }
-        assert_eq!(list(&["a", "b"]).unwrap().digest(), digests[3]);
+        let both = list(&["a", "b"]).unwrap();
+        assert_eq!(both.digest(&Groups::default()), digests[3]);
+        let groups: BTreeMap<_, _> = toml::from_str("[a]\ndescription = \"\"\nratio = \"1\"").unwrap();
+        assert_ne!(both.digest(&Groups::new(groups)), digests[3]);
     }
 }

@@ -13,6 +13,7 @@ use super::clock::ClockReader;
 use super::foreign_keys::ForeignKeys;
 use super::key_cache::KeyCache;
 use crate::domain::id::UserId;
+use crate::service::prices::Prices;
 use crate::storage::notifications::{self, Change, Listener, Notification};
 use crate::storage::{self, Db, StorageError, Tx};
 use crate::telemetry::caches::InvalidationMetrics;
@@ -29,6 +30,7 @@ pub struct Invalidator {
     authenticator: Arc<Authenticator>,
     key_cache: Arc<KeyCache>,
     foreign_keys: Arc<ForeignKeys>,
+    prices: Arc<Prices>,
     metrics: InvalidationMetrics,
     /// Changes of this server whose own notification has not arrived yet, and when they were committed.
     in_flight: Arc<Mutex<Vec<(Change, Instant)>>>,
@@ -41,9 +43,10 @@ impl Invalidator {
         authenticator: Arc<Authenticator>,
         key_cache: Arc<KeyCache>,
         foreign_keys: Arc<ForeignKeys>,
+        prices: Arc<Prices>,
         metrics: InvalidationMetrics,
     ) -> Self {
-        Self { authenticator, key_cache, foreign_keys, metrics, in_flight: Arc::default() }
+        Self { authenticator, key_cache, foreign_keys, prices, metrics, in_flight: Arc::default() }
     }
 
     /// Commits a change of the account, the tokens or the access tokens of `user`, on this server and on all others.
@@ -146,6 +149,7 @@ impl Invalidator {
         self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.authenticator.forget();
         self.key_cache.forget_all();
+        self.prices.forget_ids();
         self.foreign_keys.request_load();
     }
 }

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Debug, Formatter};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use crate::domain::clock::Clock;
+use crate::domain::group::Groups;
 use crate::domain::id::PriceId;
 use crate::domain::price::GroupPrice;
 use crate::domain::price_list::PriceList;
@@ -21,8 +23,36 @@ const INTERVAL: Duration = Duration::from_mins(1);
 /// Prices whose ids are remembered: those of many lists.
 const MAX_IDS: usize = 100_000;
 
-/// Reads the price list where the settings have it, or says in one line why it cannot be used.
-pub type ReadList = Box<dyn Fn() -> Result<PriceList, String> + Send + Sync>;
+/// A file is read twice, this long apart: one that is being written is not the whole list.
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// The file that has the price list.
+#[derive(Debug, Clone)]
+pub struct PriceFile {
+    pub path: PathBuf,
+    /// Finds the list in its text, `None` if it has none, or says in one line why it cannot be used.
+    pub read: fn(&str, &Path) -> Result<Option<PriceList>, String>,
+}
+
+impl PriceFile {
+    /// The text of the file as it stays, for a moment at least.
+    async fn text(&self) -> Result<String, String> {
+        let read = async || {
+            let failed = |error| format!("cannot read {}: {error}", self.path.display());
+            tokio::fs::read_to_string(&self.path).await.map_err(failed)
+        };
+        let mut text = read().await?;
+        for _ in 0..10 {
+            tokio::time::sleep(PAUSE).await;
+            let again = read().await?;
+            if again == text {
+                return Ok(text);
+            }
+            text = again;
+        }
+        Err(format!("{} changes all the time", self.path.display()))
+    }
+}
 
 /// What is in force.
 #[derive(Debug, Clone)]
@@ -39,7 +69,8 @@ pub struct PricesInForce {
 pub struct Prices {
     db: Db,
     clock: Arc<dyn Clock>,
-    read: ReadList,
+    groups: Groups,
+    file: Option<PriceFile>,
     in_force: RwLock<PricesInForce>,
     ids: Mutex<BTreeMap<GroupPrice, PriceId>>,
     read_now: Notify,
@@ -53,12 +84,18 @@ impl Debug for Prices {
 }
 
 impl Prices {
-    /// With `list` in force, until `read` returns another one.
+    /// With `list` in force, until `file` has another one.
     #[must_use]
-    pub fn new(db: Db, clock: Arc<dyn Clock>, list: PriceList, read: ReadList, metrics: PriceMetrics) -> Self {
+    pub fn new(
+        db: Db,
+        clock: Arc<dyn Clock>,
+        (list, groups): (PriceList, Groups),
+        file: Option<PriceFile>,
+        metrics: PriceMetrics,
+    ) -> Self {
         let in_force = PricesInForce { list: Arc::new(list), since: clock.now(), refused: None };
         let (in_force, ids) = (RwLock::new(in_force), Mutex::default());
-        Self { db, clock, read, in_force, ids, read_now: Notify::new(), metrics }
+        Self { db, clock, groups, file, in_force, ids, read_now: Notify::new(), metrics }
     }
 
     /// The list in force.
@@ -92,13 +129,21 @@ impl Prices {
     }
 
     /// Reads the list and puts it in force if it can be used, and tells the other servers which list this one has.
-    pub async fn read_again(self: &Arc<Self>) {
-        let prices = Arc::clone(self);
-        let read = tokio::task::spawn_blocking(move || (prices.read)()).await;
-        self.put_in_force(read.unwrap_or_else(|error| Err(error.to_string())));
+    pub async fn read_again(&self) {
+        if let Some(file) = &self.file {
+            let list = file.text().await.and_then(|text| (file.read)(&text, &file.path));
+            self.put_in_force(list.and_then(|list| self.or_none(list)));
+        }
         if let Err(error) = self.compare().await {
             tracing::debug!(%error, "the price lists of the servers could not be compared");
         }
+    }
+
+    /// A file without the section has no prices, but only an empty section takes away those that are in force.
+    fn or_none(&self, list: Option<PriceList>) -> Result<PriceList, String> {
+        let is_missing = list.is_none() && self.list().all().len() > 0;
+        let message = "the settings file has no section [prices] any more; to have no prices, leave it there empty";
+        if is_missing { Err(message.to_owned()) } else { Ok(list.unwrap_or_default()) }
     }
 
     fn put_in_force(&self, read: Result<PriceList, String>) {
@@ -124,7 +169,7 @@ impl Prices {
     /// Says which list this server has, and counts how many the servers have.
     async fn compare(&self) -> Result<(), StorageError> {
         let list = self.list();
-        let (digest, now) = (list.digest(), self.clock.now());
+        let (digest, now) = (list.digest(&self.groups), self.clock.now());
         let mut conn = self.db.acquire().await?;
         let since = prices::see_list(&mut conn, &digest, now).await?;
         let lists = prices::list_lists(&mut conn, now).await?.len();
@@ -162,10 +207,19 @@ impl Prices {
         if !missing.is_empty() {
             let contents: Vec<String> = missing.keys().cloned().collect();
             for (content, id) in prices::find_or_add(conn, &contents, now).await? {
-                found.extend(missing.get(&content).map(|price| (*price, id)));
+                found.extend(missing.remove(&content).map(|price| (price, id)));
+            }
+            if !missing.is_empty() {
+                // Never a charge without the price that it was made at.
+                return Err(StorageError::GivenUp);
             }
         }
         Ok(found)
+    }
+
+    /// Forgets the ids: the connection to the database was lost, and it may be another one now.
+    pub fn forget_ids(&self) {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Remembers ids that are committed.

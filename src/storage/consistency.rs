@@ -203,25 +203,21 @@ pub async fn list_day_violations(
 /// the numbers of the price as the database has them.
 pub async fn list_price_violations(conn: &mut Conn, from: i64, to: i64) -> Result<Vec<PriceViolation>, StorageError> {
     let rows = sqlx::query!(
-        r#"with numbers as materialized (
-             select p.id, (n->>'request')::numeric as request, (n->>'ratio')::numeric as ratio, n as below,
-               case when n ? 'above' then n->'above' else n end as above, (n->'above'->>'prompt_tokens')::bigint as limit
-             from prices p cross join lateral (select p.content::jsonb as n offset 0) v),
-           priced as (
-             select c.id, c.token_id, c.quota + c.shortfall as recorded, c.prompt_tokens, c.completion_tokens,
-               coalesce(c.cached_tokens, 0) as cached, coalesce(c.cache_write_tokens, 0) as cache_write, n.request, n.ratio,
-               case when c.prompt_tokens > n.limit then n.above else n.below end as rates
-             from charges c left join numbers n on n.id = c.price_id
-             where c.token_id >= $1 and c.token_id <= $2 and c.price_id is not null),
-           computed as (
-             select id, token_id, recorded, div(ratio * (request * 1000000
-               + (rates->>'prompt')::numeric * (prompt_tokens - cached - cache_write)
-               + (rates->>'cached')::numeric * cached + (rates->>'cache_write')::numeric * cache_write
-               + (rates->>'completion')::numeric * completion_tokens) + 1999999999999999999, 2000000000000000000) as by_price
-             from priced)
-           select id as "id!", token_id as "token_id!: TokenId", recorded as "recorded!",
+        r#"select id as "id!", token_id as "token_id!: TokenId", recorded as "recorded!",
              case when by_price is not null then least(by_price, 9223372036854775807)::bigint end as by_price
-           from computed where by_price is distinct from recorded order by id limit 100"#,
+           from (select c.id, c.token_id, c.quota + c.shortfall as recorded,
+               div((n->>'ratio')::numeric * ((n->>'request')::numeric * 1000000
+                 + (rates->>'prompt')::numeric * (c.prompt_tokens - cached - cache_write)
+                 + (rates->>'cached')::numeric * cached + (rates->>'cache_write')::numeric * cache_write
+                 + (rates->>'completion')::numeric * c.completion_tokens) + 1999999999999999999,
+                 2000000000000000000) as by_price
+             from charges c left join prices p on p.id = c.price_id
+             left join lateral (select p.content::jsonb as n, coalesce(c.cached_tokens, 0) as cached,
+               coalesce(c.cache_write_tokens, 0) as cache_write offset 0) v on true
+             left join lateral (select case when c.prompt_tokens > (n->'above'->>'prompt_tokens')::bigint then n->'above'
+               else n end as rates offset 0) w on true
+             where c.token_id >= $1 and c.token_id <= $2 and c.price_id is not null) priced
+           where by_price is distinct from recorded limit 100"#,
         from,
         to
     )

@@ -60,10 +60,19 @@ pub async fn see_list(conn: &mut Conn, digest: &str, now: UnixTime) -> Result<Un
     Ok(row.since)
 }
 
-/// The digests of the lists that servers have now.
+/// How long servers may take until all have a new list.
+const LIST_SPREADS: i64 = 90;
+
+/// The digests of the lists that servers have now. One that a newer list replaced is not among them, unless a server still has it
+/// when all should have read the newer one.
 pub async fn list_lists(conn: &mut Conn, now: UnixTime) -> Result<Vec<String>, StorageError> {
-    let since = now.plus(-LIST_SEEN);
-    Ok(sqlx::query_scalar!("select digest from price_lists where seen_at >= $1", since as UnixTime)
-        .fetch_all(conn)
-        .await?)
+    Ok(sqlx::query_scalar!(
+        "with seen as (select digest, since, seen_at from price_lists where seen_at >= $1), \
+           newest as (select max(since) as since from seen) \
+         select digest from seen, newest where seen.since = newest.since or seen.seen_at > newest.since + $2",
+        now.plus(-LIST_SEEN) as UnixTime,
+        LIST_SPREADS
+    )
+    .fetch_all(conn)
+    .await?)
 }

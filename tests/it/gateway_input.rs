@@ -27,7 +27,7 @@ async fn invalid_input_is_refused_with_the_name_of_its_field_and_charges_nothing
     let good = json!({ "key": key, "quota": 1, "reservation_id": held });
     let spends: &[&str] = &["charge", "reserve"];
     let amounts: &[&str] = &["verify", "charge", "reserve", "settle"];
-    let counts = amounts;
+    let counts: &[&str] = &["charge", "settle"];
     let table: &[(&[&str], &str, Value, Refusal)] = &[
         (&["charge", "reserve", "settle"], "quota", json!(null), NEITHER),
         (amounts, "usd", json!("0.1"), BOTH),

@@ -54,14 +54,26 @@ pub(super) fn cost(
 ) -> Result<Cost, ApiError> {
     let missing = |what: &str| Err(ApiError::new(ErrorCode::MissingField, format!("{what} required")));
     let quota = optional_amount(amount.0, amount.1)?;
-    let has_counts = counts.prompt.is_some() && counts.completion.is_some();
     match model {
         _ if quota.is_some() => {}
-        _ if !has_counts => return missing("`quota`, `usd`, or `prompt_tokens` and `completion_tokens` are"),
+        _ if !counts.say_cost() => return missing("`quota`, `usd`, or `prompt_tokens` and `completion_tokens` are"),
         ModelOfPrice::Sent(None) => return missing("without `quota` and `usd`, `model` is"),
         ModelOfPrice::Sent(Some(_)) | ModelOfPrice::OfReservation => {}
     }
-    Ok(Cost { quota, counts: counts.read()? })
+    let counts = if quota.is_some() { counts.beside_amount()? } else { counts.read()? };
+    Ok(Cost { quota, counts })
+}
+
+/// The most that a request may cost which is not made yet. Counts beside an amount say nothing then.
+pub(super) fn most(
+    amount: (Option<i64>, Option<&UsdText>),
+    counts: CountFields,
+    model: Option<&str>,
+) -> Result<Cost, ApiError> {
+    match optional_amount(amount.0, amount.1)? {
+        Some(quota) => Ok(quota.into()),
+        None => cost(amount, counts, ModelOfPrice::Sent(model)),
+    }
 }
 
 /// The model by whose price a cost is computed.
@@ -133,9 +145,15 @@ pub(super) struct CountFields {
 }
 
 impl CountFields {
-    /// Returns true if none was sent.
-    pub(super) const fn is_empty(&self) -> bool {
-        self.prompt.is_none() && self.completion.is_none() && self.cached.is_none() && self.cache_write.is_none()
+    /// Returns true if there are those that a price needs.
+    pub(super) const fn say_cost(&self) -> bool {
+        self.prompt.is_some() && self.completion.is_some()
+    }
+
+    /// What is recorded beside an amount. Parts of the prompt that do not fit are left out: they decide nothing, and gateways
+    /// count them in different ways.
+    fn beside_amount(self) -> Result<Counts, ApiError> {
+        self.read().or_else(|_| Self { cached: None, cache_write: None, ..self }.read())
     }
 
     fn read(self) -> Result<Counts, ApiError> {

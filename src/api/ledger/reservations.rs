@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::KeyRefused;
-use super::requests::{CountFields, ModelOfPrice, UsdText, context, cost, optional_amount, request_id};
+use super::requests::{CountFields, ModelOfPrice, UsdText, context, cost, most, optional_amount, request_id};
 use super::responses::TokenIdentityBody;
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
@@ -201,7 +201,7 @@ pub async fn reserve(
     };
     let seconds = ttl(body.ttl_seconds)?.unwrap_or(bounds::RESERVATION_SECONDS);
     let context = context(body.model, body.ip.as_deref())?;
-    let cost = cost((body.quota, body.usd.as_ref()), counts, ModelOfPrice::Sent(context.model.as_deref()))?;
+    let cost = most((body.quota, body.usd.as_ref()), counts, context.model.as_deref())?;
     let on_expiry = on_expiry(body.on_expiry.as_deref())?;
     let request = ReserveRequest { cost, context, seconds, on_expiry, request_id };
     let reserved = app.ledger.reserve(gateway, body.key.as_deref().unwrap_or_default(), request).await?;

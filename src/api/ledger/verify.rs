@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::ReasonBody;
-use super::requests::{CountFields, ModelOfPrice, UsdText, context, cost};
+use super::requests::{CountFields, UsdText, context, most};
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::codes::{
@@ -131,10 +131,9 @@ pub async fn verify(
         cache_write: body.cache_write_tokens,
     };
     let amount = (body.quota, body.usd.as_ref());
-    // Without an amount and counts, costs are not checked.
-    let is_checked = amount.0.is_some() || amount.1.is_some() || !counts.is_empty();
-    let model = ModelOfPrice::Sent(context.model.as_deref());
-    let cost = is_checked.then(|| cost(amount, counts, model)).transpose()?;
+    // Without an amount and both counts, costs are not checked.
+    let is_checked = amount.0.is_some() || amount.1.is_some() || counts.say_cost();
+    let cost = is_checked.then(|| most(amount, counts, context.model.as_deref())).transpose()?;
     let key = body.key.as_deref().unwrap_or_default();
     let verification = app.ledger.verify((gateway, RefusedCall::Verify), key, &context, cost.as_ref()).await?;
     Ok(Envelope::of(VerificationBody::from(&verification)))

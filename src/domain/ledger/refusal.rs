@@ -84,7 +84,7 @@ refusal_reasons! {
 }
 
 impl RefusalReason {
-    /// Whether somebody has to act: a key, an account, a limit or a missing price stops what it should serve. The others are mistakes of a request,
+    /// Whether somebody has to act: a key, an account or a limit stops what it should serve. The others are mistakes of a request,
     /// or pass by themselves within a minute.
     #[must_use]
     pub const fn is_alarming(self) -> bool {
@@ -93,7 +93,6 @@ impl RefusalReason {
             | Self::TokenExpired
             | Self::UserDisabled
             | Self::GroupNotAllowed
-            | Self::ModelNotPriced
             | Self::TokenExhausted
             | Self::TokenQuotaInsufficient
             | Self::UserQuotaInsufficient
@@ -102,6 +101,7 @@ impl RefusalReason {
             Self::InvalidKey
             | Self::ModelNotAllowed
             | Self::IpNotAllowed
+            | Self::ModelNotPriced
             | Self::RateLimited
             | Self::TooManyConcurrent
             | Self::ReservationNotFound
@@ -216,7 +216,6 @@ mod tests {
             TokenExpired,
             UserDisabled,
             GroupNotAllowed,
-            ModelNotPriced,
             TokenExhausted,
             TokenQuotaInsufficient,
             UserQuotaInsufficient,

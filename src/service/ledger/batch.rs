@@ -164,27 +164,40 @@ impl<'a> Batch<'a> {
         self.changes.idempotency_records.push((key, record));
     }
 
-    /// What a request of a token costs: what its gateway says, or what the price of the model says.
-    pub(super) fn amount(
-        &mut self,
-        token: TokenId,
-        cost: &Cost,
-        context: &RequestContext,
-    ) -> Result<Amount, LedgerError> {
-        let ratio = self.balances.policies.get(&token).map_or(Ratio::ONE, CurrentPolicy::ratio);
-        let amount = self.prices.amount(cost, context.model.as_deref(), ratio);
-        amount.map_err(|unknown| match unknown {
-            Unknown::NotPriced => {
-                let refusal = self.balances.refuse_unpriced(token, context, &self.at);
-                LedgerError::refused(refusal, context.model.as_deref())
-            }
-            Unknown::TooExpensive(error) => error.into(),
-        })
+    /// What a charge of a token costs: what its gateway says, or what the price of the model says.
+    pub(super) fn amount(&mut self, id: TokenId, cost: &Cost, context: &RequestContext) -> Result<Amount, LedgerError> {
+        let amount = self.prices.amount(cost, context.model.as_deref(), self.ratio(id));
+        amount.map_err(|unknown| self.refuse_unknown(id, unknown, context))
     }
 
-    /// What a reservation costs that is settled with a model. If it was settled by the same counts before, what it cost then.
+    /// What a reservation of a token holds: the same, but the most that a request with these counts can cost.
+    pub(super) fn most(&mut self, id: TokenId, cost: &Cost, context: &RequestContext) -> Result<Quota, LedgerError> {
+        let most = self.prices.most(cost, context.model.as_deref(), self.ratio(id));
+        most.map(|most| most.quota).map_err(|unknown| self.refuse_unknown(id, unknown, context))
+    }
+
+    fn ratio(&self, id: TokenId) -> Ratio {
+        self.balances.policies.get(&id).map_or(Ratio::ONE, CurrentPolicy::ratio)
+    }
+
+    /// Reasons why the token may not be used come first.
+    fn refuse_unknown(&mut self, id: TokenId, unknown: Unknown, context: &RequestContext) -> LedgerError {
+        let refusal = self.balances.refuse_unpriced(id, context, &self.at);
+        match (refusal.reason, unknown) {
+            (RefusalReason::ModelNotPriced, Unknown::NotPriced) => {
+                LedgerError::ModelNotPriced(context.model.clone().unwrap_or_default())
+            }
+            (RefusalReason::ModelNotPriced, Unknown::TooExpensive(error)) => error.into(),
+            _ => refusal.into(),
+        }
+    }
+
+    /// What a reservation costs that is settled with `model`. If it was settled by the same counts before, what it cost then.
+    ///
+    /// Its work is done, so it is never free because a price is missing: without one of this model, that of the model counts
+    /// that it was made for, and without that, the whole hold.
     pub(super) fn settled_amount(&self, id: ReservationId, cost: &Cost, model: &str) -> Result<Amount, LedgerError> {
-        let (reservation, _) = self.reservation(id)?;
+        let (reservation, made_for) = self.reservation(id)?;
         if let ReservationState::Settled(before) = reservation.state
             && cost.quota.is_none()
             && self.priced.settled_by.get(&id) == Some(&cost.counts)
@@ -192,10 +205,13 @@ impl<'a> Batch<'a> {
             return Ok(Amount { quota: before.requested, price: None });
         }
         let ratio = self.priced.ratios.get(&reservation.token_id).copied().unwrap_or(Ratio::ONE);
-        self.prices.amount(cost, Some(model), ratio).map_err(|unknown| match unknown {
-            Unknown::NotPriced => LedgerError::ModelNotPriced(model.to_owned()),
-            Unknown::TooExpensive(error) => error.into(),
-        })
+        let amounts = [model, &made_for.model].map(|model| self.prices.amount(cost, Some(model), ratio));
+        let found = amounts.into_iter().find(|amount| !matches!(amount, Err(Unknown::NotPriced)));
+        match found {
+            Some(Ok(amount)) => Ok(amount),
+            Some(Err(Unknown::TooExpensive(error))) => Err(error.into()),
+            Some(Err(Unknown::NotPriced)) | None => Ok(Amount { quota: reservation.held, price: None }),
+        }
     }
 
     /// What a request is for, as it is stored.

@@ -28,16 +28,6 @@ pub enum LedgerError {
     Storage(Arc<StorageError>),
 }
 
-impl LedgerError {
-    /// Of a request to a model: a missing price names it.
-    pub(super) fn refused(refusal: Refusal, model: Option<&str>) -> Self {
-        if refusal.reason == RefusalReason::ModelNotPriced {
-            return Self::ModelNotPriced(model.unwrap_or_default().to_owned());
-        }
-        Self::Refused(refusal)
-    }
-}
-
 impl From<RefusalReason> for LedgerError {
     fn from(reason: RefusalReason) -> Self {
         Self::Refused(reason.into())

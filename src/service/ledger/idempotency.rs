@@ -45,14 +45,15 @@ impl Idempotency {
 }
 
 /// The cost of a request as a retry has to repeat it. What is computed from counts is told by the counts, so that a retry after a
-/// change of the price is the same request. Amounts without parts of the prompt are written as older versions wrote them.
+/// change of the price is the same request. Amounts are written as older versions wrote them, which
+/// knew no parts of the prompt.
 pub(super) fn repeatable(cost: &Cost) -> String {
     let Counts { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens } = cost.counts;
     let quota = cost.quota.map_or_else(|| "priced".to_owned(), |quota| quota.get().to_string());
     let counts = format!("{quota} {prompt_tokens} {completion_tokens}");
-    match (cached_tokens, cache_write_tokens) {
-        (None, None) => counts,
-        (cached, written) => format!("{counts} {} {}", cached.unwrap_or(0), written.unwrap_or(0)),
+    match (cost.quota, cached_tokens, cache_write_tokens) {
+        (Some(_), ..) | (None, None, None) => counts,
+        (None, cached, written) => format!("{counts} {} {}", cached.unwrap_or(0), written.unwrap_or(0)),
     }
 }
 
@@ -73,5 +74,23 @@ impl Ledger {
             Ok(keys::find_identity(&mut conn, key).await?.map(|token| (record, token)))
         };
         found.await.map_err(|error: StorageError| LedgerError::Storage(Arc::new(error)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::money::Quota;
+
+    #[test]
+    fn an_amount_is_repeatable_as_older_versions_wrote_it() {
+        let counts =
+            Counts { prompt_tokens: 7, completion_tokens: 3, cached_tokens: Some(2), cache_write_tokens: None };
+        let text = |quota: Option<i64>, counts| {
+            repeatable(&Cost { quota: quota.map(|units| Quota::grant(units).unwrap()), counts })
+        };
+        assert_eq!(text(Some(40), counts), "40 7 3");
+        assert_eq!(text(None, counts), "priced 7 3 2 0");
+        assert_eq!(text(None, Counts { cached_tokens: None, ..counts }), "priced 7 3");
     }
 }

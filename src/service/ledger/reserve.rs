@@ -13,7 +13,6 @@ use crate::domain::key::Digest;
 use crate::domain::ledger::{OnExpiry, Refusal, RefusalReason, RequestContext, ReservationHandle};
 use crate::domain::money::Quota;
 use crate::domain::price::Cost;
-use crate::domain::price_list::Amount;
 use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
@@ -163,7 +162,7 @@ impl Operation for Reserve {
         }
         let (token, expires_at) = (self.key.token.id, batch.at.now.plus(self.seconds));
         let term = (expires_at, self.on_expiry);
-        let Amount { quota, .. } = batch.amount(token, &self.cost, &self.context)?;
+        let quota = batch.most(token, &self.cost, &self.context)?;
         let made = batch.balances.reserve(self.gateway, token, quota, &self.context, term, &batch.at)?;
         let id = batch.add_reservation(made, batch.details(&self.context, self.request_id.clone()));
         let remain_quota = batch.balances.remain(token);

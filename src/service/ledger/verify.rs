@@ -61,7 +61,7 @@ impl Ledger {
         self.repairs.check(token.user_id, &key.wallet.account, (&token.rate_limits, token.rate_counters), &at);
         let usable = state.accounts.usable(&at);
         let ratio = self.groups.ratio(&key.owner_group, &token.policy.group);
-        let amount = cost.map(|cost| self.prices.list().amount(cost, context.model.as_deref(), ratio));
+        let amount = cost.map(|cost| self.prices.list().most(cost, context.model.as_deref(), ratio));
         let purpose = match amount {
             None => Purpose::Verify(None),
             Some(Ok(amount)) => Purpose::Verify(Some(amount.quota)),

@@ -72,6 +72,7 @@ export const errors = {
   token_expired: 'The key has expired. Give it a later expiry first.',
   group_not_allowed: 'The key’s group is no longer available. Give the key another group.',
   model_not_allowed: 'The key doesn’t allow this model.',
+  model_not_priced: 'This model has no price. Ask an administrator to add one.',
   ip_not_allowed: 'The key doesn’t allow this IP address.',
   not_found: 'This doesn’t exist. It may have been deleted.',
   reservation_not_found: 'This reservation doesn’t exist, or it ended long ago.',

@@ -109,6 +109,7 @@ export const usage = {
       user_disabled: 'Account disabled',
       group_not_allowed: 'Group no longer available',
       model_not_allowed: 'Model not allowed',
+      model_not_priced: 'Model without a price',
       ip_not_allowed: 'IP address not allowed',
       token_exhausted: 'Quota of the key used up',
       token_quota_insufficient: 'Not enough quota left on the key',

@@ -71,6 +71,7 @@ export const errors: Texts['errors'] = {
   token_expired: '令牌已过期，请先延长过期时间。',
   group_not_allowed: '令牌的分组已不可用，请更换分组。',
   model_not_allowed: '令牌不允许使用此模型。',
+  model_not_priced: '此模型没有价格，请联系管理员添加。',
   ip_not_allowed: '令牌不允许从此 IP 地址使用。',
   not_found: '内容不存在，可能已被删除。',
   reservation_not_found: '此预扣不存在，或早已结束。',

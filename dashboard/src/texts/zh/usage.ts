@@ -97,6 +97,7 @@ export const usage: Texts['usage'] = {
       user_disabled: '账户已禁用',
       group_not_allowed: '分组不再可用',
       model_not_allowed: '不允许使用该模型',
+      model_not_priced: '模型没有价格',
       ip_not_allowed: '不允许使用该 IP 地址',
       token_exhausted: '令牌额度已用完',
       token_quota_insufficient: '令牌剩余额度不足',

@@ -8,12 +8,12 @@ import {
   useAuditLog,
 } from '../../../api/adminAudit';
 import { EmptyState } from '../../../shared/EmptyState';
+import { NoMatches } from '../../../shared/NoMatches';
 import { PageHeader } from '../../../shared/PageHeader';
+import { useListQuery } from '../../../shared/useListQuery';
 import { useRowDialog } from '../../../shared/useRowDialog';
 import { texts } from '../../../texts';
-import { NoMatches } from '../shared/NoMatches';
 import { PagedTable } from '../shared/PagedTable';
-import { useListQuery } from '../shared/useListQuery';
 import { AuditDetails } from './AuditDetails';
 import { AuditFilters } from './AuditFilters';
 import { auditColumns } from './auditColumns';

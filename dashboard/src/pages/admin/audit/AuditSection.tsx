@@ -3,7 +3,7 @@ import { type AuditFilter, type AuditLine, useAuditLog } from '../../../api/admi
 import type { Column } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
 import { LoadedTable } from '../../../shared/LoadedTable';
-import { listHref } from '../shared/listQuery';
+import { listHref } from '../../../shared/listQuery';
 import { SectionHeader } from '../shared/SectionHeader';
 
 const LINES = 5;

@@ -2,11 +2,11 @@ import { Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { type AuditLine, useAuditLog } from '../../../api/adminAudit';
 import { formatDate } from '../../../format/calendar';
+import { listHref } from '../../../shared/listQuery';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { useNow } from '../../../shared/useNow';
 import { texts } from '../../../texts';
 import { userHref } from '../shared/links';
-import { listHref } from '../shared/listQuery';
 import { Block } from './Block';
 import classes from './HomePage.module.css';
 

@@ -1,6 +1,6 @@
 import { IconKeyOff } from '@tabler/icons-react';
+import { listHref } from '../../../shared/listQuery';
 import { texts } from '../../../texts';
-import { listHref } from '../shared/listQuery';
 import { NotFound } from '../shared/NotFound';
 
 const words = texts.adminKey;

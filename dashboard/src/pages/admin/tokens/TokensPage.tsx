@@ -5,16 +5,16 @@ import { DEFAULT_SORTING, readSorting, readState, type TokenListing } from '../.
 import { EmptyState } from '../../../shared/EmptyState';
 import { ListingFields } from '../../../shared/ListingFields';
 import { mayBeSecret } from '../../../shared/mayBeSecret';
+import { NoMatches } from '../../../shared/NoMatches';
 import { PageHeader } from '../../../shared/PageHeader';
 import { useSecretText } from '../../../shared/search/handOver';
 import { OtherLists } from '../../../shared/search/OtherLists';
+import { useListQuery } from '../../../shared/useListQuery';
 import { texts } from '../../../texts';
 import { tokenHref } from '../shared/links';
-import { NoMatches } from '../shared/NoMatches';
 import { PagedTable } from '../shared/PagedTable';
 import { UserSelect } from '../shared/UserSelect';
 import { useAllKeys } from '../shared/useAllKeys';
-import { useListQuery } from '../shared/useListQuery';
 import { KeySearch } from './KeySearch';
 import { tokenColumns } from './tokenColumns';
 

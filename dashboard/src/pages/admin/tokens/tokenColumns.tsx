@@ -5,11 +5,11 @@ import type { OwnedToken } from '../../../api/adminTokens';
 import type { Token } from '../../../api/tokens';
 import type { Column } from '../../../shared/DataTable';
 import { ImportedBadge } from '../../../shared/ImportedBadge';
+import { listHref } from '../../../shared/listQuery';
 import { RelativeTime } from '../../../shared/RelativeTime';
 import { quotaColumn, statusColumn } from '../../../shared/tokenColumns';
 import { texts } from '../../../texts';
 import { TokenLink, UserLink } from '../shared/links';
-import { listHref } from '../shared/listQuery';
 import { AdminTokenSwitch } from './AdminTokenSwitch';
 
 const words = texts.adminTokens;

@@ -2,6 +2,7 @@ import { Group, Skeleton, Stack } from '@mantine/core';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../../../api/status';
 import type { ReportRow, UsageSplit } from '../../../api/usageReports';
+import { withFilters } from '../../../shared/listQuery';
 import { Name } from '../../../shared/Name';
 import { PageHeader } from '../../../shared/PageHeader';
 import { LatestRequests } from '../../../shared/usage/LatestRequests';
@@ -16,7 +17,6 @@ import { useSplit } from '../../../shared/usage/useSplit';
 import { texts } from '../../../texts';
 import { readId } from '../shared/id';
 import { UserLink } from '../shared/links';
-import { withFilters } from '../shared/listQuery';
 import { UserSelect } from '../shared/UserSelect';
 import { keyAndOwner } from './keyAndOwner';
 

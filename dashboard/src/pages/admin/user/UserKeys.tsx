@@ -2,9 +2,9 @@ import { IconKey } from '@tabler/icons-react';
 import { useAllTokens } from '../../../api/adminTokens';
 import { EmptyState } from '../../../shared/EmptyState';
 import { LoadedTable } from '../../../shared/LoadedTable';
+import { listHref } from '../../../shared/listQuery';
 import { texts } from '../../../texts';
 import { tokenHref } from '../shared/links';
-import { listHref } from '../shared/listQuery';
 import { SectionHeader } from '../shared/SectionHeader';
 import { tokenColumns } from '../tokens/tokenColumns';
 

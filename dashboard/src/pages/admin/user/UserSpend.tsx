@@ -3,9 +3,9 @@ import { daysOf, useUsageReport } from '../../../api/usageReports';
 import { totalsOf } from '../../../format/usage';
 import { SpendChart } from '../../../shared/chart/SpendChart';
 import { FailureState } from '../../../shared/FailureState';
+import { listHref } from '../../../shared/listQuery';
 import { Money } from '../../../shared/Money';
 import { texts } from '../../../texts';
-import { listHref } from '../shared/listQuery';
 import { SectionHeader } from '../shared/SectionHeader';
 import classes from './UserSpend.module.css';
 

@@ -3,11 +3,11 @@ import { useAuditLog } from '../../../api/adminAudit';
 import type { Column } from '../../../shared/DataTable';
 import { EmptyState } from '../../../shared/EmptyState';
 import { LoadedTable } from '../../../shared/LoadedTable';
+import { listHref } from '../../../shared/listQuery';
 import { Money, type MoneyProps } from '../../../shared/Money';
 import { When } from '../../../shared/When';
 import { texts } from '../../../texts';
 import { ActorLink } from '../audit/auditLinks';
-import { listHref } from '../shared/listQuery';
 import { SectionHeader } from '../shared/SectionHeader';
 import { differenceOf, type WalletChange, walletChanges } from './walletChanges';
 

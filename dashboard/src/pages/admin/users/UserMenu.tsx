@@ -13,8 +13,8 @@ import {
 import { useRef } from 'react';
 import { Link } from 'wouter';
 import { type User, useUser } from '../../../api/session';
+import { listHref } from '../../../shared/listQuery';
 import { texts } from '../../../texts';
-import { listHref } from '../shared/listQuery';
 import { mayEnable, mayLockOut, mayManage } from './permissions';
 import { ENABLED } from './status';
 import type { UserDialog } from './UserDialogs';

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconSearchOff } from '@tabler/icons-react';
-import { EmptyState } from '../../../shared/EmptyState';
-import { texts } from '../../../texts';
+import { texts } from '../texts';
+import { EmptyState } from './EmptyState';
 
 /** Shown if no row matches the filters. */
 export function NoMatches({ onClear }: { onClear: () => void }) {

@@ -13,6 +13,7 @@ import {
   IconServer2,
   IconSettings,
   IconShieldCog,
+  IconTag,
   IconUser,
   IconUsers,
 } from '@tabler/icons-react';
@@ -35,6 +36,7 @@ export const userNavigation: NavigationEntry[] = [
   { href: '/keys', label: texts.keys.title, icon: IconKey },
   { href: '/usage', label: texts.usage.title, icon: IconChartBar },
   { href: '/requests', label: texts.usage.requestHistory.title, icon: IconReceipt },
+  { href: '/prices', label: texts.prices.title, icon: IconTag },
   { href: '/profile', label: texts.profile.title, icon: IconUser },
   { href: '/reference', label: texts.reference.title, icon: IconApi },
 ];

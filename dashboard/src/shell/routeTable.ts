@@ -25,6 +25,7 @@ export const appRoutes: AppRoute[] = [
   { path: '/keys/:id', needsTokenApi: true, page: lazyPage(() => import('../pages/key/KeyPage')) },
   { path: '/usage', needsTokenApi: true, page: lazyPage(() => import('../pages/usage/UsagePage')) },
   { path: '/requests', needsTokenApi: true, page: lazyPage(() => import('../pages/requests/RequestsPage')) },
+  { path: '/prices', page: lazyPage(() => import('../pages/prices/PricesPage')) },
   { path: '/profile', page: lazyPage(() => import('../pages/profile/ProfilePage')) },
   { path: '/reference', page: lazyPage(() => import('../pages/reference/ReferencePage')) },
   { path: '/enablement', page: lazyPage(() => import('../pages/enablement/EnablementPage')) },

@@ -19,6 +19,7 @@ import { keys } from './keys';
 import { limits } from './limits';
 import { onboarding } from './onboarding';
 import { overview } from './overview';
+import { prices } from './prices';
 import { profile } from './profile';
 import { reference } from './reference';
 import { shell } from './shell';
@@ -39,6 +40,7 @@ export const en = {
   limits,
   snippets,
   usage,
+  prices,
   profile,
   reference,
   enablement,

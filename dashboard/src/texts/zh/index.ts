@@ -38,6 +38,7 @@ import { keys } from './keys';
 import { limits } from './limits';
 import { onboarding } from './onboarding';
 import { overview } from './overview';
+import { prices } from './prices';
 import { profile } from './profile';
 import { reference } from './reference';
 import { shell } from './shell';
@@ -59,6 +60,7 @@ export const zh: Texts = typeset({
   limits,
   snippets,
   usage,
+  prices,
   profile,
   reference,
   enablement,

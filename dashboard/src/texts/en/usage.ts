@@ -84,6 +84,8 @@ export const usage = {
     enableAccount: 'Enable the account',
     topUp: 'Top up',
     changeGroup: 'Change the group',
+    addPrice: 'Add a price',
+    askForPrice: 'Ask an administrator to add a price for this model.',
     of: (label: string, name: string) => `${label}: ${name}`,
   },
   recent: {

@@ -73,6 +73,8 @@ export const usage: Texts['usage'] = {
     enableAccount: '启用账户',
     topUp: '充值',
     changeGroup: '更换分组',
+    addPrice: '添加价格',
+    askForPrice: '请联系管理员为此模型添加价格。',
     of: (label: string, name: string) => `${label}：${name}`,
   },
   recent: {

@@ -9,6 +9,7 @@ import { notifyFailure } from '../../../shared/notify';
 import { useRowDialog } from '../../../shared/useRowDialog';
 import { texts } from '../../../texts';
 import { FixButton } from '../../keys/fixes/FixButton';
+import { PriceFix } from '../../keys/fixes/PriceFix';
 import { useFixes } from '../../keys/fixes/useFixes';
 import { useSwitchAnyKey } from '../tokens/useSwitchAnyKey';
 import { mayEnable, mayLockOut, mayManage } from '../users/permissions';
@@ -66,6 +67,8 @@ export function useReliefs() {
     switch (reason) {
       case 'token_disabled':
         return button(words.enable, key.name, () => enableKey(token_id));
+      case 'model_not_priced':
+        return <PriceFix />;
       case 'user_disabled':
         return button(words.enableAccount, owner, () => enableOwner(user_id));
       case 'user_quota_insufficient':

@@ -7,6 +7,7 @@ import { todayIn } from '../../../shared/usage/range';
 import { useRange } from '../../../shared/usage/useRange';
 import { useRequestFilters } from '../../../shared/usage/useRequestFilters';
 import { texts } from '../../../texts';
+import { PriceFix } from '../../keys/fixes/PriceFix';
 import { UserSelect } from '../shared/UserSelect';
 import { AnyKeySelect } from './AnyKeySelect';
 import { GatewaySelect } from './GatewaySelect';
@@ -32,7 +33,14 @@ function AllRequests({ timeZone }: { timeZone: string }) {
   const { filters, onFilter } = useRequestFilters();
   const { user_id, token_id } = filters;
   return (
-    <RequestHistory scope="everyone" range={range} filters={filters} onFilter={onFilter} name={keyAndOwner}>
+    <RequestHistory
+      scope="everyone"
+      range={range}
+      filters={filters}
+      onFilter={onFilter}
+      name={keyAndOwner}
+      fix={({ refusal, model }) => refusal?.reason === 'model_not_priced' && <PriceFix model={model} />}
+    >
       <Group gap="sm" align="flex-start">
         <RangeFields today={today} state={state} onChange={setState} />
         <UserSelect

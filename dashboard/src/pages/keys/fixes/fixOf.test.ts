@@ -19,6 +19,7 @@ describe('fixOf', () => {
     ['token_expired', 'Extend', { path: 'expired_time' }],
     ['expired', 'Extend', { path: 'expired_time' }],
     ['expires_soon', 'Extend', { path: 'expired_time' }],
+    ['model_not_priced', 'Add a price', 'price'],
     ['group_not_allowed', 'Change the group', { path: 'group' }],
   ])('of %s is %s', (reason, label, fix) => {
     expect(fixOf(trouble(reason, 'week'))).toEqual({ label, fix });

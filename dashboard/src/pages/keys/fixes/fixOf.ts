@@ -15,10 +15,10 @@ export interface Trouble {
 
 export interface Relief {
   label: string;
-  fix: Fix | 'enable';
+  fix: Fix | 'enable' | 'price';
 }
 
-/** What the owner of the key can do about it, or `undefined` if nothing. */
+/** What the owner of the key can do about it, or an administrator about a price; `undefined` if nothing. */
 export function fixOf({ reason, period, model, ip }: Trouble): Relief | undefined {
   switch (reason) {
     case 'model_not_allowed':
@@ -46,6 +46,8 @@ export function fixOf({ reason, period, model, ip }: Trouble): Relief | undefine
     case 'expired':
     case 'expires_soon':
       return { label: words.extend, fix: { path: 'expired_time' } };
+    case 'model_not_priced':
+      return { label: words.addPrice, fix: 'price' };
     case 'group_not_allowed':
       return { label: words.changeGroup, fix: { path: 'group' } };
     default:

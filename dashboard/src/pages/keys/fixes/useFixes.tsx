@@ -9,6 +9,7 @@ import { useSwitchKeys } from '../actions/useSwitchKeys';
 import type { Fix } from '../form/fix';
 import { FixButton } from './FixButton';
 import { ANY_PERIOD, fixOf, type Trouble } from './fixOf';
+import { PriceFix } from './PriceFix';
 
 interface Key {
   id: number;
@@ -47,7 +48,10 @@ export function useFixes(): { fix: (key: Key, trouble: Trouble) => ReactNode; fo
 
   function fix({ id, name }: Key, trouble: Trouble) {
     const found = fixOf(trouble);
-    return found && <FixButton label={found.label} name={name} onClick={() => start(id, found.fix)} />;
+    if (!found) return undefined;
+    const { label, fix } = found;
+    if (fix === 'price') return <PriceFix model={trouble.model} />;
+    return <FixButton label={label} name={name} onClick={() => start(id, fix)} />;
   }
 
   const form = drawer && (

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,6 +19,8 @@ export interface ServerOptions {
   /** Creates the demo accounts, keys and three months of charges. */
   demo?: boolean;
   settings?: Record<string, string>;
+  /** The content of a settings file, for settings that have no environment variable. */
+  settingsFile?: string;
 }
 
 /** The real program with the built dashboard, with its own data and port. */
@@ -32,7 +34,7 @@ export class Server {
     private readonly settings: Record<string, string>,
   ) {}
 
-  static async start({ demo = false, settings = {} }: ServerOptions = {}): Promise<Server> {
+  static async start({ demo = false, settings = {}, settingsFile }: ServerOptions = {}): Promise<Server> {
     if (!existsSync(BINARY))
       throw new Error(`${BINARY} does not exist. Run cargo build, or set KEYMETER_BIN`);
     if (!existsSync(join(DIST, 'index.html'))) throw new Error(`${DIST} does not exist. Run npm run build`);
@@ -41,6 +43,7 @@ export class Server {
     // The server ends with the tests.
     process.once('exit', () => server.killAndDelete());
     try {
+      if (settingsFile !== undefined) await writeFile(server.settingsPath, settingsFile);
       await server.run(...(demo ? ['--demo'] : []));
     } catch (error) {
       await server.stop();
@@ -64,6 +67,12 @@ export class Server {
     await this.run();
   }
 
+  /** Replaces the settings file of the running server, which reads its prices again. */
+  async changePrices(settingsFile: string) {
+    await writeFile(this.settingsPath, settingsFile);
+    this.process?.kill('SIGHUP');
+  }
+
   /** Runs a command of the program on the data of the server. */
   async command(...args: string[]) {
     await promisify(execFile)(BINARY, args, { env: this.environment() });
@@ -76,8 +85,13 @@ export class Server {
     await rm(this.directory, { recursive: true, force: true });
   }
 
+  private get settingsPath(): string {
+    return join(this.directory, 'settings.toml');
+  }
+
   private async run(...options: string[]) {
-    const started = spawn(BINARY, ['serve', ...options], {
+    const file = existsSync(this.settingsPath) ? ['--config', this.settingsPath] : [];
+    const started = spawn(BINARY, ['serve', ...file, ...options], {
       env: this.environment(),
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -2,6 +2,7 @@ import { violations } from '../harness/accessibility';
 import { asRoot, createUser, newKey, ROOT, signedIn } from '../harness/accounts';
 import { eventually } from '../harness/eventually';
 import { asGateway } from '../harness/gateway';
+import { cutOff } from '../harness/layout';
 import { waitPastMidnight } from '../harness/midnight';
 import { horizontalOverflow } from '../harness/scrolling';
 import { expect, test } from '../harness/test';
@@ -11,6 +12,9 @@ const MANY = Array.from(
   { length: 30 },
   (_, n) => `"many-${n}" = { prompt = "0.000000001", completion = "2" }`,
 );
+
+// At the end of the list. Only its own end tells it from others.
+const LONG = 'provider/region-1/a-model-with-a-long-name-of-sixty-characters';
 
 const GROUPS = `
 [groups.default]
@@ -28,6 +32,7 @@ const PRICES = `
 [prices]
 "gpt-5.5*" = { prompt = "5", completion = "30", cached = "0.5", above = { prompt_tokens = 272000, prompt = "10", completion = "45", cached = "1" } }
 "o3" = { prompt = "1.25", completion = "10", request = "0.01" }
+"${LONG}" = { prompt = "1", completion = "2" }
 ${MANY.join('\n')}
 `;
 
@@ -47,13 +52,14 @@ test('everyone sees what models cost, and finds the price of a model', async ({ 
   // All cost as much as other input tokens.
   await hidden(table.getByRole('columnheader', { name: 'Cache write' }));
   await hidden(page.getByText('Add a price'));
-  await visible(page.getByText('1–20 of 32'));
+  await visible(page.getByText('1–20 of 33'));
   await eventually(() => table.getByRole('row').count()).toBe(22);
   expect(await violations(page.locator('main'))).toEqual([]);
 
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('button', { name: '2' }).click();
   await visible(table.getByRole('row', { name: 'o3 $1.25 $10.00 $1.25 $0.01' }));
-  await visible(table.getByText('$0.000000001').first());
+  await visible(table.getByText('$0.000000001').first(), table.getByText(LONG));
+  expect(await cutOff(table)).toEqual([]);
   expect(page.url()).toBe(`${server.url}/prices?page=2`);
 
   const search = page.getByRole('searchbox', { name: 'Filter by model' });
@@ -64,7 +70,7 @@ test('everyone sees what models cost, and finds the price of a model', async ({ 
   await search.fill('llama');
   await visible(page.getByText('Nothing found'));
   await page.getByRole('button', { name: 'Clear filters' }).click();
-  await visible(page.getByText('1–20 of 32'));
+  await visible(page.getByText('1–20 of 33'));
 
   await page.setViewportSize({ width: 320, height: 700 });
   const card = page.getByRole('list', { name: 'Prices' }).getByRole('listitem').first();
@@ -91,7 +97,7 @@ test('administrators see why new prices are not in force, and others do not', as
   }).toBe(1);
   await visible(warning.getByText('“prompt” and “completion” are required'));
   // The list before it stays in force.
-  await visible(page.getByText('1–20 of 32'));
+  await visible(page.getByText('1–20 of 33'));
   expect(await violations(page.locator('main'))).toEqual([]);
   const other = await visit({ as: mia, site: server.url, path: '/prices' });
   await visible(other.getByText('In force since'));

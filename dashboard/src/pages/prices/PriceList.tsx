@@ -1,4 +1,4 @@
-import { Paper, Text } from '@mantine/core';
+import { Box, Paper, Text } from '@mantine/core';
 import { IconTag } from '@tabler/icons-react';
 import { PAGE_SIZE } from '../../api/page';
 import { usePrices } from '../../api/prices';
@@ -34,9 +34,9 @@ export function PriceList() {
   return (
     <section>
       {data && <InForce since={data.since} />}
-      <div style={{ marginBlock: 'var(--mantine-spacing-md)' }}>
+      <Box my="md">
         <SearchInput label={words.search} value={search.text} onChange={search.type} />
-      </div>
+      </Box>
       <LoadedTable
         error={error}
         onRetry={refetch}

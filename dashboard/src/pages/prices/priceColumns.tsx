@@ -3,7 +3,6 @@ import type { Price } from '../../api/prices';
 import { formatInteger } from '../../format/locale';
 import { formatRate } from '../../format/rate';
 import type { Column } from '../../shared/DataTable';
-import { Name } from '../../shared/Name';
 import { texts } from '../../texts';
 import { type PriceRow, usefulRates } from './priceRows';
 
@@ -29,15 +28,16 @@ const model: Column<PriceRow> = {
   header: words.model,
   place: 'title',
   cell: ({ model: name, prompts }) => (
-    <>
-      <Text component="div" size="sm" fw={600}>
-        <Name>{name}</Name>
+    // Whole names: many begin alike, and their ends tell them apart.
+    <div style={{ minWidth: '12rem', overflowWrap: 'anywhere' }}>
+      <Text size="sm" fw={600}>
+        {name}
       </Text>
       {prompts && (
         <Text size="xs" c="dimmed">
           {words.prompts[prompts.of](formatInteger(prompts.tokens))}
         </Text>
       )}
-    </>
+    </div>
   ),
 };

@@ -25,7 +25,7 @@ export const prices = {
   },
   add: {
     title: 'Add a price',
-    hint: 'Prices are in the section [prices] of the settings file (keymeter --config FILE), in US dollars per million tokens. The server reads it again each minute, without a restart.',
+    hint: 'Prices are in the section [prices] of the settings file (keymeter --config FILE), in US dollars per million tokens. The server reads it again each minute, without a restart. All servers need the same list.',
     setting: 'In the settings file',
     copySetting: 'Copy setting',
     command: 'Or convert a list of LiteLLM, models.dev or new-api',

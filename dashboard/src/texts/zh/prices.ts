@@ -27,7 +27,7 @@ export const prices: Texts['prices'] = {
   },
   add: {
     title: '添加价格',
-    hint: '价格位于设置文件（keymeter --config FILE）的 [prices] 部分，单位为每百万 Token 的美元金额。服务器每分钟会重新读取，无需重启。',
+    hint: '价格位于设置文件（keymeter --config FILE）的 [prices] 部分，单位为每百万 Token 的美元金额。服务器每分钟会重新读取，无需重启。所有服务器需要使用同一份价格。',
     setting: '写入设置文件',
     copySetting: '复制设置',
     command: '或转换 LiteLLM、models.dev 或 new-api 的价格表',

@@ -1,0 +1,11 @@
+import { defineConfig } from 'tsdown';
+
+// A bundler, because TypeScript itself writes ES modules and CommonJS, with types for both, only in two runs with two settings.
+export default defineConfig({
+  entry: ['src/index.ts', 'src/hono.ts', 'src/express.ts'],
+  format: ['esm', 'cjs'],
+  platform: 'neutral',
+  target: 'es2022',
+  dts: true,
+  fixedExtension: true,
+});

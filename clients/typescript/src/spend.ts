@@ -1,0 +1,326 @@
+/** A hold on quota for as long as some work runs, and its end: what was told, and how it is charged. */
+
+import { PICO, PICO_PER_QUOTA, picoDollars, type Usd, usdText } from './amounts.ts';
+import type { Extended, Reservation, Settled } from './answers.ts';
+import { BadRequest, NotAllowed, Refused, Unavailable } from './errors.ts';
+import {
+  amountOf,
+  ask,
+  type Call,
+  type Counts,
+  type ExtendOptions,
+  extend,
+  newRequestId,
+  type ReserveOptions,
+  release,
+  reserve,
+  type SettleOptions,
+  settle,
+  Tries,
+} from './exchange.ts';
+import type { Log } from './log.ts';
+import type { Ending, Outbox } from './outbox.ts';
+import type { Transport } from './transport.ts';
+
+/** The service refuses more. */
+const MAX_PICO = 10n ** 9n * PICO;
+const MAX_TOKENS = 10 ** 12;
+export const DEFAULT_TTL_SECONDS = 600;
+
+/** What the work may cost at most: `usd`, `quota`, or counts with a model. */
+export interface SpendOptions extends Omit<ReserveOptions, 'requestId'> {
+  /** Extend the hold before it ends, while the work runs. Default: true. */
+  readonly renew?: boolean;
+  /** Its abort ends the spend: what was told until then is charged. Give it to the work too. */
+  readonly signal?: AbortSignal;
+}
+
+/** What something cost: an amount, or counts, or both. */
+export interface Cost extends Counts {
+  readonly usd?: Usd;
+  /** Quota units: 500,000 are one dollar. */
+  readonly quota?: number;
+  /** The model that answered, if it is not the one of the hold. The last one counts. */
+  readonly model?: string;
+}
+
+/** What a spend needs of its client. */
+export interface Client {
+  readonly transport: Transport;
+  readonly outbox: Outbox;
+  readonly log: Log;
+  /** What stops the renewals, when the client closes. */
+  readonly renewals: Set<() => void>;
+}
+
+/** Returned by `Keymeter.open`, or given to the work of `Keymeter.spend`. */
+export class Spend implements AsyncDisposable {
+  /** What was charged, when Keymeter has answered it. */
+  settled?: Settled;
+  /** The hold, and whose it is. */
+  readonly reservation: Reservation;
+  readonly #client: Client;
+  readonly #ttlSeconds: number;
+  readonly #signal?: AbortSignal;
+  readonly #ended = new AbortController();
+  #reserved: number;
+  /** The sum of the amounts that were told; undefined if none was. */
+  #pico?: bigint;
+  /** The sums of the counts that were told; undefined if none was. */
+  #counts?: Required<Counts>;
+  #model?: string;
+  #unknown = false;
+  #renewal?: ReturnType<typeof setTimeout>;
+  #onAbort?: (reason: unknown) => void;
+
+  /** Use `Keymeter.open`. */
+  constructor(client: Client, reservation: Reservation, options: SpendOptions) {
+    this.#client = client;
+    this.reservation = reservation;
+    this.#reserved = reservation.reserved;
+    this.#ttlSeconds = options.ttlSeconds || DEFAULT_TTL_SECONDS;
+    this.#signal = options.signal;
+    this.#signal?.addEventListener('abort', this.#aborted);
+    if (options.renew ?? true) {
+      client.renewals.add(this.#stopRenewal);
+      this.#renewAfter(this.#ttlSeconds / 2);
+    }
+  }
+
+  /** The cost that was told so far as amounts, in dollars. */
+  get usd(): string {
+    return usdText(this.#pico ?? 0n);
+  }
+
+  /** Whether it has ended, so that no cost can be told any more. */
+  get ended(): boolean {
+    return this.#ended.signal.aborted;
+  }
+
+  /**
+   * Tells what something cost. May be called often; it adds up. If no amount is ever told, Keymeter computes the cost of
+   * the counts.
+   *
+   * Throws a RangeError if this is no cost. What it was is then unknown, so at least the whole hold is charged.
+   */
+  cost(cost: Cost): void {
+    if (this.ended) throw new Error('the spend has ended; this cost is not charged');
+    try {
+      this.#add(cost);
+    } catch (error) {
+      this.#unknown = true;
+      throw error;
+    }
+  }
+
+  #add({ usd, quota, model, ...counts }: Cost): void {
+    const hasAmount = isGiven(usd) || isGiven(quota);
+    const hasCounts = isGiven(counts.promptTokens) || isGiven(counts.completionTokens);
+    if ((isGiven(usd) && isGiven(quota)) || !(hasAmount || hasCounts)) {
+      throw new RangeError('give the cost as usd, as quota or as counts of tokens');
+    }
+    if (isGiven(model) && typeof model !== 'string') throw new RangeError('model must be a string');
+    const sum = (name: keyof Counts) => {
+      const count = countOf(counts[name] ?? 0, name, MAX_TOKENS) + (this.#counts?.[name] ?? 0);
+      return countOf(count, name, MAX_TOKENS);
+    };
+    const sums = {
+      promptTokens: sum('promptTokens'),
+      completionTokens: sum('completionTokens'),
+      cachedTokens: sum('cachedTokens'),
+      cacheWriteTokens: sum('cacheWriteTokens'),
+    };
+    if (hasAmount) {
+      const added = isGiven(usd)
+        ? picoDollars(usd)
+        : BigInt(countOf(quota, 'quota', Number(MAX_PICO / PICO_PER_QUOTA))) * PICO_PER_QUOTA;
+      const pico = (this.#pico ?? 0n) + added;
+      if (pico > MAX_PICO) throw new RangeError('the cost is too large');
+      this.#pico = pico;
+    }
+    if (hasCounts || this.#counts) this.#counts = sums;
+    if (isGiven(model)) this.#model = model;
+  }
+
+  /** Holds more, or for longer, as `Keymeter.extend`. */
+  async extend(options: ExtendOptions): Promise<Extended> {
+    return this.#extend(options, this.#signal);
+  }
+
+  /**
+   * Settles or releases: with a cost, what was told; without one, nothing if there was an error, else the whole hold.
+   * Throws nothing: what cannot be sent now is sent in the background.
+   *
+   * @param error what the work threw
+   */
+  async end(error?: unknown): Promise<void> {
+    const ending = this.#end(error !== undefined);
+    if (ending) await this.#client.outbox.send(ending);
+  }
+
+  /** Ends it. Nobody says whether the block threw, so without a cost the whole hold is charged. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end(this.#signal?.aborted ? this.#signal.reason : undefined);
+  }
+
+  /** Runs the work, and ends. For `Keymeter.spend`. */
+  async run<T>(work: (spend: Spend) => T | PromiseLike<T>): Promise<T> {
+    try {
+      const aborted = new Promise<never>((_, reject) => {
+        this.#onAbort = reject;
+      });
+      const result = await Promise.race([(async () => work(this))(), aborted]);
+      await this.end();
+      return result;
+    } catch (error) {
+      await this.end(error ?? new Error('the work failed'));
+      throw error;
+    }
+  }
+
+  readonly #aborted = () => {
+    // After what the work tells when it sees the abort itself.
+    setTimeout(() => {
+      const reason: unknown = this.#signal?.reason;
+      void this.end(reason);
+      this.#onAbort?.(reason);
+    });
+  };
+
+  #end(failed: boolean): Ending | undefined {
+    if (this.ended) return undefined;
+    this.#ended.abort();
+    this.#stopRenewal();
+    this.#client.renewals.delete(this.#stopRenewal);
+    this.#signal?.removeEventListener('abort', this.#aborted);
+    const told = this.#pico !== undefined || this.#counts !== undefined;
+    if (failed && !told && !this.#unknown) return this.#releasing();
+    return this.#settling();
+  }
+
+  #releasing(): Ending {
+    const { reservationId } = this.reservation;
+    const send = () => this.#once(release(reservationId));
+    return { what: `the release of ${reservationId}`, send, level: 'warn' };
+  }
+
+  #settling(): Ending {
+    const { reservationId } = this.reservation;
+    const certain = this.#certainCost();
+    let told = this.#unknown ? certain : this.#toldCost();
+    const { quota, usd, promptTokens, completionTokens } = told;
+    const what =
+      quota === undefined && usd === undefined
+        ? `the settlement of ${reservationId} at ${promptTokens} and ${completionTokens} tokens`
+        : `the settlement of ${reservationId} at ${usdText(usd ? picoDollars(usd) : BigInt(quota ?? 0) * PICO_PER_QUOTA)} USD`;
+    const send = async () => {
+      try {
+        this.settled = await this.#once(settle(reservationId, told));
+      } catch (error) {
+        const isToldRefused = error instanceof BadRequest || error instanceof NotAllowed;
+        if (!isToldRefused || told === certain) throw error;
+        this.#client.log('error', `${what} was refused: ${error}; it is settled without what was refused`);
+        told = certain;
+        this.settled = await this.#once(settle(reservationId, certain));
+      }
+    };
+    return { what, send, level: 'error' };
+  }
+
+  /** As it was told: the amounts, or without any the counts. */
+  #toldCost(): SettleOptions {
+    const counts = this.#counts;
+    const amount = this.#pico === undefined ? undefined : amountOf(this.#pico);
+    if (!counts || !amount) return counts ? { ...counts, model: this.#model } : this.#certainCost();
+    return { ...amount, ...withoutZeros(counts), model: this.#model };
+  }
+
+  /** What Keymeter does not refuse. Where the cost is not known, at least the whole hold. */
+  #certainCost(): SettleOptions {
+    const hold = BigInt(this.#reserved) * PICO_PER_QUOTA;
+    const told = this.#pico ?? hold;
+    const pico = this.#unknown && told < hold ? hold : told;
+    const { promptTokens, completionTokens } = this.#counts ?? {};
+    return { ...amountOf(pico), ...withoutZeros({ promptTokens, completionTokens }) };
+  }
+
+  #once<T>(call: Call<T>): Promise<T> {
+    return ask(this.#client.transport, call, new Tries(1));
+  }
+
+  async #extend(options: ExtendOptions, signal?: AbortSignal): Promise<Extended> {
+    const call = extend(this.reservation.reservationId, options);
+    const extended = await ask(this.#client.transport, call, new Tries(), signal);
+    this.#reserved = extended.reserved;
+    return extended;
+  }
+
+  #renewAfter(seconds: number): void {
+    const timer = setTimeout(() => void this.#renew(), seconds * 1000);
+    this.#renewal = timer;
+    // It alone keeps no program running. Other runtimes have numbers.
+    (timer as { unref?: () => void }).unref?.();
+  }
+
+  /** Extends the hold each time half of it is over, until it is refused or the spend ends. */
+  async #renew(): Promise<void> {
+    let pause = this.#ttlSeconds / 2;
+    try {
+      await this.#extend({ ttlSeconds: this.#ttlSeconds }, this.#ended.signal);
+    } catch (error) {
+      if (this.ended) return;
+      if (error instanceof Refused) {
+        const { reservationId } = this.reservation;
+        this.#client.log('warn', `${reservationId} is not extended and may end before its work: ${error}`);
+        return;
+      }
+      pause = Math.min(5, this.#ttlSeconds / 10);
+    }
+    if (this.#client.renewals.has(this.#stopRenewal)) this.#renewAfter(pause);
+  }
+
+  readonly #stopRenewal = () => clearTimeout(this.#renewal);
+}
+
+/** Holds, and begins the spend. Throws Unavailable or Refused, or the reason of the signal. */
+export async function open(client: Client, key: string, options: SpendOptions): Promise<Spend> {
+  options.signal?.throwIfAborted();
+  const call = reserve(key, { ...options, requestId: newRequestId() });
+  client.outbox.takePlace();
+  let reservation: Reservation;
+  try {
+    reservation = await ask(client.transport, call, new Tries(), options.signal);
+    // The answer came together with the abort.
+    options.signal?.throwIfAborted();
+  } catch (error) {
+    const holdsNothing = error instanceof Refused || (error instanceof Unavailable && !error.sent);
+    if (holdsNothing) client.outbox.leavePlace();
+    else client.outbox.addUndo(undoing(client, call));
+    throw error;
+  }
+  return new Spend(client, reservation, options);
+}
+
+/** Releases a reservation whose answer was lost. Nobody knows its ID but Keymeter, which returns it again. */
+function undoing({ transport }: Client, call: Call<Reservation>): Ending {
+  const send = async () => {
+    const { reservationId } = await ask(transport, call, new Tries(1));
+    await ask(transport, release(reservationId), new Tries(1));
+  };
+  return { what: 'a reservation without an answer', send, level: 'debug' };
+}
+
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== undefined && value !== null;
+}
+
+function countOf(value: unknown, name: string, most: number): number {
+  if (!Number.isInteger(value) || (value as number) < 0 || (value as number) > most) {
+    throw new RangeError(`${name} must be a whole number from 0 to ${most}`);
+  }
+  return value as number;
+}
+
+function withoutZeros(counts: Counts): Counts {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count));
+}

@@ -1,0 +1,145 @@
+/**
+ * Meters a Hono application: a hold before each request, and its cost when the answer was sent or the client left.
+ *
+ * @module
+ */
+
+import type { Context, MiddlewareHandler } from 'hono';
+import type { Keymeter } from './client.ts';
+import { KeymeterError } from './errors.ts';
+import { begin, failure, type Hold, holdOf } from './metering.ts';
+import { refusalOf } from './openai.ts';
+import type { Spend } from './spend.ts';
+
+export type { Hold, RequestHold } from './metering.ts';
+
+export interface KeymeterHonoOptions {
+  /** The client's address. Default: that of the connection, in Node.js, Deno, Bun and Cloudflare workers. */
+  readonly ip?: (c: Context) => string | undefined;
+}
+
+/** The name of the variable of the context. */
+const SPEND = 'keymeterSpend';
+
+/**
+ * Refuses requests whose key may not be used for `hold`, and charges the others. The key is in `Authorization: Bearer` or
+ * `x-api-key`.
+ *
+ * A request with an answer is charged what `spend.cost` was told, or the whole hold if it was told nothing. One that fails
+ * before its answer, or whose answer has a status of 400 or more, is charged what was told. Without `hold`, it only
+ * answers the refusals of the handler's own calls.
+ */
+export function keymeter(
+  km: Keymeter,
+  hold?: Hold<Context>,
+  options: KeymeterHonoOptions = {},
+): MiddlewareHandler {
+  return async (c, next) => {
+    let spend: Spend | undefined;
+    try {
+      const request = hold === undefined ? undefined : await holdOf(hold, c);
+      if (request) {
+        if (c.get(SPEND)) throw new Error('the spend of this request has begun already');
+        // Nothing says what a part of a WebSocket costs.
+        if (c.req.header('upgrade')?.toLowerCase() === 'websocket') {
+          return c.text('WebSockets are not metered', 403);
+        }
+        const address = options.ip ? options.ip(c) : addressOf(c);
+        spend = await begin(km, request, (name) => c.req.header(name), address);
+        c.set(SPEND, spend);
+      }
+      await next();
+    } catch (error) {
+      await spend?.end(error);
+      if (!(error instanceof KeymeterError)) throw error;
+      return answer(error, km);
+    }
+    // Hono answers what a handler throws, and keeps it here.
+    if (c.error instanceof KeymeterError) {
+      c.res = undefined;
+      c.res = answer(c.error, km);
+    }
+    if (spend) {
+      const { response, ended } = ending(spend, c.res, c.req.raw.signal);
+      c.res = undefined;
+      c.res = response;
+      inWorkers(c, ended);
+    }
+  };
+}
+
+/** The spend of this request. Call its `cost`. */
+export function currentSpend(c: Context): Spend {
+  const spend: unknown = c.get(SPEND);
+  if (!spend) throw new Error('this request has no hold: give the middleware one');
+  return spend as Spend;
+}
+
+/** The same response, whose spend ends when its body was sent or left. */
+function ending(spend: Spend, response: Response, client: AbortSignal) {
+  const failed = failure(response.status);
+  let finish: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    finish = () => {
+      client.removeEventListener('abort', finish);
+      resolve(spend.end(failed));
+    };
+  });
+  if (!response.body || client.aborted) {
+    finish();
+    return { response, ended };
+  }
+  // A body that nobody reads because the client has left before.
+  client.addEventListener('abort', finish);
+  const reader = response.body.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) {
+          controller.enqueue(value);
+          return;
+        }
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      finish();
+    },
+    async cancel(reason) {
+      // First the handler's stream, which may tell a last cost.
+      await reader.cancel(reason).catch(() => undefined);
+      finish();
+    },
+  });
+  return { response: new Response(body, response), ended };
+}
+
+function answer(error: KeymeterError, km: Keymeter): Response {
+  const { status, headers, body } = refusalOf(error, km.log);
+  return Response.json(body, { status, headers });
+}
+
+/** Of the connection, as each runtime gives it to Hono. */
+function addressOf(c: Context): string | undefined {
+  const env = (c.env ?? {}) as {
+    incoming?: { socket?: { remoteAddress?: string } };
+    remoteAddr?: { hostname?: string };
+    requestIP?: (request: Request) => { address?: string } | null;
+  };
+  if (env.incoming) return env.incoming.socket?.remoteAddress;
+  if (env.remoteAddr) return env.remoteAddr.hostname;
+  if (typeof env.requestIP === 'function') return env.requestIP(c.req.raw)?.address;
+  // Elsewhere clients may send this header themselves.
+  const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+  return navigator?.userAgent === 'Cloudflare-Workers' ? c.req.header('cf-connecting-ip') : undefined;
+}
+
+/** A worker ends with its answer, unless it is told to wait. */
+function inWorkers(c: Context, ended: Promise<void>): void {
+  try {
+    c.executionCtx.waitUntil(ended);
+  } catch {
+    // Other runtimes have no such context.
+  }
+}

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,9 @@ export interface Address {
 }
 
 export function program(): string {
-  return process.env.KEYMETER_PROGRAM ?? join(ROOT, 'target/debug/keymeter');
+  const found = process.env.KEYMETER_PROGRAM ?? join(ROOT, 'target/debug/keymeter');
+  if (!existsSync(found)) throw new Error(`${found} is missing; build it with: cargo test --locked --no-run`);
+  return found;
 }
 
 /** Whether this program computes costs from counts. */

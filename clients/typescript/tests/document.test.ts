@@ -1,0 +1,172 @@
+/** The client knows every field and every error code of the gateway calls in the OpenAPI document. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { PICO, PICO_PER_QUOTA } from '../src/amounts.ts';
+import { CHARGED, EXTENDED, RELEASED, RESERVATION, SETTLED, VERIFICATION, wireName } from '../src/answers.ts';
+import { CODES, Unavailable } from '../src/errors.ts';
+import { Keymeter } from '../src/index.ts';
+import { DEFAULT_TTL_SECONDS } from '../src/spend.ts';
+import { ROOT } from './service.ts';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly enum?: readonly string[];
+  readonly allOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+}
+
+interface Body {
+  readonly content: { readonly 'application/json': { readonly schema: Schema } };
+}
+
+interface Operation {
+  readonly requestBody: Body;
+  readonly responses: Readonly<Record<string, Body>>;
+}
+
+// KEYMETER_DOCUMENT is the document of another version.
+const path = process.env.KEYMETER_DOCUMENT ?? join(ROOT, 'dashboard/openapi.json');
+const document = JSON.parse(readFileSync(path, 'utf8'));
+const calls = new Map<string, Operation>();
+for (const [path, { post }] of Object.entries<{ post?: Operation }>(document.paths)) {
+  const [, call] = /^\/api\/gateway\/(\w+)$/.exec(path) ?? [];
+  if (call && post) calls.set(call, post);
+}
+/** What prices add. A service without them has none of it. */
+const hasPrices = [...calls.values()].some((call) =>
+  codes(call).some(([code]) => code === 'model_not_priced'),
+);
+
+const ANSWERS: Record<string, object> = {
+  verify: VERIFICATION,
+  charge: CHARGED,
+  charges: CHARGED,
+  reserve: RESERVATION,
+  extend: EXTENDED,
+  settle: SETTLED,
+  release: RELEASED,
+};
+/** What a failure has beside its code: the figures of LimitExceeded. */
+const FIGURES = [
+  'success',
+  'error',
+  'message',
+  'code',
+  'period',
+  'limit',
+  'used',
+  'resets_at',
+  'retry_after',
+];
+
+function resolve(schema: Schema): Schema {
+  const name = schema.$ref?.split('/').at(-1);
+  return name === undefined ? schema : resolve(document.components.schemas[name]);
+}
+
+/** The names of the members, also of the alternatives and parts that a schema is made of. */
+function fields(schema: Schema | undefined): string[] {
+  const { properties = {}, allOf = [], oneOf = [], anyOf = [] } = resolve(schema ?? {});
+  const parts = [...allOf, ...oneOf, ...anyOf].flatMap(fields);
+  return [...new Set([...Object.keys(properties), ...parts])].sort();
+}
+
+function codes(call: Operation): (readonly [code: string, status: number])[] {
+  return Object.entries(call.responses).flatMap(([status, { content }]) => {
+    const parts = status === '200' ? [] : (content['application/json'].schema.allOf ?? []);
+    return parts.flatMap((part) =>
+      (part.properties?.error?.enum ?? []).map((code) => [code, Number(status)] as const),
+    );
+  });
+}
+
+/** The fields that the client sends if it is given all options. */
+async function sent(call: string): Promise<string[]> {
+  const counts = hasPrices
+    ? { promptTokens: 1, completionTokens: 1, cachedTokens: 1, cacheWriteTokens: 1 }
+    : call === 'charge' || call === 'charges' || call === 'settle'
+      ? { promptTokens: 1, completionTokens: 1 }
+      : {};
+  const amount = { usd: 1, quota: 1, ...counts };
+  const use = { ...amount, model: 'm', ip: '::1' };
+  let body: Record<string, unknown> = {};
+  const km = new Keymeter({
+    url: 'http://127.0.0.1:1',
+    credential: 'kmg_1',
+    fetch: async (_url, init) => {
+      body = JSON.parse(String(init.body));
+      throw new Error('nothing is sent');
+    },
+  });
+  const signal = AbortSignal.timeout(50);
+  const model = hasPrices ? 'm' : undefined;
+  const asked: Record<string, () => Promise<unknown>> = {
+    verify: () => km.verify('sk-1', { ...use, signal }),
+    charge: () => km.charge('sk-1', { ...use, requestId: 'r', signal }),
+    charges: () => km.charges([{ key: 'sk-1', ...use, requestId: 'r' }], { signal }),
+    reserve: () => km.reserve('sk-1', { ...use, ttlSeconds: 1, onExpiry: 'charge', requestId: 'r', signal }),
+    extend: () => km.extend('r1.1', { usd: 1, quota: 1, ttlSeconds: 1, signal }),
+    settle: () => km.settle('r1.1', { ...amount, model, signal }),
+    release: () => km.release('r1.1', { signal }),
+  };
+  await asked[call]?.().catch(() => undefined);
+  const [charge] = (body.charges as Record<string, unknown>[] | undefined) ?? [body];
+  return Object.keys(charge ?? {}).sort();
+}
+
+test('the client has every call', () => {
+  expect([...calls.keys()].sort()).toEqual(Object.keys(ANSWERS).sort());
+});
+
+describe.each([...calls])('%s', (name, call) => {
+  test('has every field of its body', async () => {
+    let body = call.requestBody.content['application/json'].schema;
+    if (name === 'charges') {
+      expect(fields(body)).toEqual(['charges']);
+      body = resolve(body).properties?.charges?.items ?? {};
+    }
+    expect(await sent(name)).toEqual(fields(body));
+  });
+
+  test('has every field of its answer', () => {
+    const answer = call.responses['200']?.content['application/json'].schema ?? {};
+    const data = resolve(answer).properties?.data;
+    const known = Object.keys(ANSWERS[name] ?? {}).map(wireName);
+    if (name === 'charges') {
+      const figures = FIGURES.filter((figure) => figure !== 'code');
+      expect(fields(data?.items)).toEqual([...new Set([...known, ...figures])].sort());
+    } else {
+      expect(fields(data)).toEqual(known.sort());
+    }
+  });
+
+  test('has an error for each code', () => {
+    expect(codes(call).length).toBeGreaterThan(0);
+    for (const [code, status] of codes(call)) {
+      const [knownStatus, kind] = CODES.get(code) ?? [];
+      expect([code, knownStatus]).toEqual([code, status]);
+      expect(kind === Unavailable).toBe(status >= 500);
+    }
+  });
+});
+
+test('no code is known that no call answers', () => {
+  const answered = [...calls.values()].flatMap(codes).map(([code]) => code);
+  if (!hasPrices) answered.push('model_not_priced');
+  expect([...CODES.keys()].sort()).toEqual([...new Set(answered)].sort());
+});
+
+test('a failure has no field that the errors lack', () => {
+  expect(FIGURES).toEqual(expect.arrayContaining(fields({ $ref: '#/components/schemas/Failure' })));
+});
+
+test('the unit of quota and the longest hold are those of the service', () => {
+  const limits = document['x-limits'];
+  expect(BigInt(limits.quota_per_usd) * PICO_PER_QUOTA).toBe(PICO);
+  expect(limits.reservation_seconds).toBeGreaterThan(DEFAULT_TTL_SECONDS);
+});

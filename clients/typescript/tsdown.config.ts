@@ -8,4 +8,7 @@ export default defineConfig({
   target: 'es2022',
   dts: true,
   fixedExtension: true,
+  report: false,
+  logLevel: 'warn',
+  inputOptions: { checks: { pluginTimings: false } },
 });

@@ -58,10 +58,10 @@ export function currentSpend(req: Request): Spend {
 
 /** Ends the spend when the answer was sent; if the client leaves, at once or, before the answer, with the handler. */
 function endWith(spend: Spend, res: Response, ttlSeconds: number): void {
-  const finish = () => void spend.end(failure(res.headersSent ? res.statusCode : undefined));
+  const finish = (status?: number) => void spend.end(failure(status));
   const left = () => {
     if (res.headersSent) {
-      finish();
+      finish(res.statusCode);
       return;
     }
     // The handler still works, and may tell its cost. It ends by its answer, which nobody gets, or by the time of the hold.
@@ -70,7 +70,7 @@ function endWith(spend: Spend, res: Response, ttlSeconds: number): void {
     const end = res.end;
     res.end = ((...parts: Parameters<typeof end>) => {
       clearTimeout(timer);
-      finish();
+      finish(res.statusCode);
       return end.apply(res, parts);
     }) as typeof end;
   };

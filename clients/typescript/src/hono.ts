@@ -78,20 +78,22 @@ export function currentSpend(c: Context): Spend {
 /** The same response, whose spend ends when its body was sent or left. */
 function ending(spend: Spend, response: Response, client: AbortSignal) {
   const failed = failure(response.status);
-  let finish: () => void = () => undefined;
+  const reader = client.aborted ? undefined : response.body?.getReader();
+  if (!reader) return { response, ended: spend.end(failed) };
+  let finish = () => {};
   const ended = new Promise<void>((resolve) => {
     finish = () => {
-      client.removeEventListener('abort', finish);
+      client.removeEventListener('abort', leave);
       resolve(spend.end(failed));
     };
   });
-  if (!response.body || client.aborted) {
+  // First ends the handler's stream, which may tell a last cost.
+  const leave = async () => {
+    await reader.cancel().catch(() => undefined);
     finish();
-    return { response, ended };
-  }
-  // A body that nobody reads because the client has left before.
-  client.addEventListener('abort', finish);
-  const reader = response.body.getReader();
+  };
+  // Not all servers cancel a body whose client has left.
+  client.addEventListener('abort', leave);
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
@@ -106,11 +108,7 @@ function ending(spend: Spend, response: Response, client: AbortSignal) {
       }
       finish();
     },
-    async cancel(reason) {
-      // First the handler's stream, which may tell a last cost.
-      await reader.cancel(reason).catch(() => undefined);
-      finish();
-    },
+    cancel: leave,
   });
   return { response: new Response(body, response), ended };
 }

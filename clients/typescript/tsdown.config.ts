@@ -7,6 +7,8 @@ export default defineConfig({
   platform: 'neutral',
   target: 'es2022',
   dts: true,
+  // For programs whose settings do not have `await using`.
+  banner: { dts: '/// <reference lib="esnext.disposable" />' },
   fixedExtension: true,
   report: false,
   logLevel: 'warn',

@@ -1,5 +1,3 @@
-/// <reference lib="esnext.disposable" />
-
 /**
  * A client of Keymeter for gateways: verify, reserve, settle and charge API keys with hard spending limits.
  *

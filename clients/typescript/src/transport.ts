@@ -26,7 +26,6 @@ const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
   'ConnectionRefused',
-  'FailedToOpenSocket',
 ]);
 
 /** Where the service is, and the credential for it, which is not shown. */
@@ -179,15 +178,14 @@ async function readText(response: Response): Promise<string | undefined> {
 
 /** What errors of fetch say may have parts of the request, so only codes and names are shown. */
 function noAnswer(error: unknown): Received {
-  const { name, code, cause, message } = error as {
+  const { name, code, cause } = error as {
     name?: string;
     code?: unknown;
-    cause?: { code?: unknown };
-    message?: string;
+    cause?: { code?: unknown; message?: string };
   };
   const known = cause?.code ?? code;
   // Deno has no code.
-  const refused = NOT_CONNECTED.has(known) || /\(Connect\)/.test(message ?? '');
+  const refused = NOT_CONNECTED.has(known) || /\(Connect\)/.test(cause?.message ?? '');
   const why = typeof known === 'string' ? known : refused ? 'ConnectError' : (name ?? 'Error');
   return { why, sent: !refused };
 }

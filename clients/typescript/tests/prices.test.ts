@@ -35,11 +35,11 @@ describe.runIf(service.prices)('a service with prices', () => {
     const key = (await (await account()).key()).text;
     const options = { model: 'unpriced', ...COUNTS };
     for (const call of [
-      km.charge(key, options),
-      km.reserve(key, options),
-      km.spend(key, options, () => expect.fail('the work began')),
+      () => km.charge(key, options),
+      () => km.reserve(key, options),
+      () => km.spend(key, options, () => expect.fail('the work began')),
     ]) {
-      const error = await call.catch((error: unknown) => error);
+      const error = await call().catch((error: unknown) => error);
       expect(error).toBeInstanceOf(NotAllowed);
       expect(error).toMatchObject({ status: 403, code: 'model_not_priced' });
     }

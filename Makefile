@@ -82,7 +82,7 @@ test-dashboard test-dashboard-all:
 	$(WITH_POSTGRES) scripts/dashboard.sh $(browse)
 
 .PHONY: test-clients
-test-clients: ## Check and test the Python client against the real program (needs Python; TEST_ARGS, KEYMETER_PROGRAM)
+test-clients: ## Check and test the clients against the real program (needs Python, Node.js; TEST_ARGS="typescript …", KEYMETER_PROGRAM)
 	@[ -n "$(KEYMETER_PROGRAM)" ] || $(BUILD_AS_TESTED)
 	scripts/clients.sh $(TEST_ARGS)
 

@@ -2,9 +2,9 @@
 
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { keymeter } from '../src/hono.ts';
+import { currentSpend, keymeter } from '../src/hono.ts';
 import { Keymeter, QuotaExhausted, refusalOf } from '../src/index.ts';
-import { account, client, Lines, service } from './context.ts';
+import { account, client, Lines, lossyProxy, service } from './context.ts';
 import { freePort, type Key } from './service.ts';
 import { expressSite, honoSite, Seen, type Site } from './sites.ts';
 import { until } from './wait.ts';
@@ -140,6 +140,21 @@ describe.each([
     expect(await key.used()).toBe(50);
     seen.goOn();
     await endsAt(key, quota, charges);
+  });
+
+  test('a client that leaves while its request is held pays for the work', async () => {
+    const key = await made(100);
+    const proxy = await lossyProxy();
+    const { url } = await otherSite({ url: proxy.url });
+    const stop = new AbortController();
+    proxy.stalls = true;
+    const headers = { authorization: `Bearer ${key.text}` };
+    const asked = fetch(`${url}/work?cost=20`, { method: 'POST', headers, signal: stop.signal });
+    await until('it is held', async () => (await key.used()) === 50);
+    stop.abort();
+    await expect(asked).rejects.toThrow('aborted');
+    proxy.stalls = false;
+    await endsAt(key, 20);
   });
 
   test('a route may hold for itself', async () => {
@@ -315,6 +330,36 @@ test('a connection without an address does not pass a list of addresses', async 
   expect((await get(listed, { requestIP: () => ({ address: '10.0.0.1' }) })).status).toBe(200);
   expect((await get(listed, { requestIP: () => null })).status).toBe(403);
 });
+
+test.each(['cancels the body', 'aborts the request'])(
+  'a server of Hono whose client leaves %s',
+  async (how) => {
+    const app = new Hono();
+    app.use(keymeter(client(), '0.0001'));
+    let told = 0;
+    app.get('/', (c) => {
+      const body = new ReadableStream({
+        pull(controller) {
+          currentSpend(c).cost({ quota: 3 });
+          controller.enqueue('part');
+          told += 1;
+        },
+        cancel: () => currentSpend(c).cost({ quota: 1 }),
+      });
+      return c.body(body);
+    });
+    const key = await (await account()).key(100);
+    const stop = new AbortController();
+    const headers = { authorization: `Bearer ${key.text}` };
+    const answer = await app.request('/', { headers, signal: stop.signal });
+    await until('the stream began', () => told > 0);
+    if (how === 'cancels the body') await answer.body?.cancel();
+    else stop.abort();
+    await until('it is settled', async () => (await key.charges()).length === 1);
+    // What the stream told when it was cancelled too.
+    expect(await key.used()).toBe(3 * told + 1);
+  },
+);
 
 test('an address may come from elsewhere', async () => {
   const app = new Hono();

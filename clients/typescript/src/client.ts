@@ -26,6 +26,8 @@ export interface KeymeterOptions {
   readonly maxSpends?: number;
   /** Default: warnings and errors go to the console. */
   readonly log?: Log;
+  /** Gets what settles in the background, where a program ends with its answer: `(promise) => ctx.waitUntil(promise)`. */
+  readonly waitUntil?: (promise: Promise<void>) => void;
   /** Instead of the global `fetch`. */
   readonly fetch?: Fetch;
 }
@@ -46,7 +48,7 @@ export class Keymeter implements AsyncDisposable {
     this.url = settings.url;
     this.#client = {
       transport: new Transport(settings, options.fetch),
-      outbox: new Outbox(options.maxSpends ?? 10_000, log),
+      outbox: new Outbox(options.maxSpends ?? 10_000, log, options.waitUntil),
       log,
       renewals: new Set(),
     };

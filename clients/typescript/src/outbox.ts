@@ -25,6 +25,7 @@ export interface Ending {
 export class Outbox {
   readonly #places: number;
   readonly #log: Log;
+  readonly #waitUntil?: (running: Promise<void>) => void;
   readonly #queue: Ending[] = [];
   /** What runs: first tries, and the delivery of the queue. */
   readonly #running = new Set<Promise<void>>();
@@ -34,9 +35,10 @@ export class Outbox {
   #delivering = false;
   #leftUndos = false;
 
-  constructor(places: number, log: Log) {
+  constructor(places: number, log: Log, waitUntil?: (running: Promise<void>) => void) {
     this.#places = places;
     this.#log = log;
+    this.#waitUntil = waitUntil;
   }
 
   /** How many wait. */
@@ -171,6 +173,7 @@ export class Outbox {
   #run(work: Promise<void>): Promise<void> {
     const running = work.finally(() => this.#running.delete(running));
     this.#running.add(running);
+    this.#waitUntil?.(running);
     return running;
   }
 }

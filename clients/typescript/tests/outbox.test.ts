@@ -100,6 +100,22 @@ test('closing gives up after five seconds and says so', async () => {
   expect(km.waiting).toBe(0);
 });
 
+test('a program that ends with its answer can wait for settlements', async () => {
+  const key = await (await account()).key(100);
+  const proxy = await lossyProxy();
+  const running: Promise<void>[] = [];
+  const km = client({ url: proxy.url, waitUntil: (promise) => running.push(promise) });
+  await km.spend(key.text, { quota: 50 }, (spend) => {
+    spend.cost({ quota: 20 });
+    // The first try, and one in the background.
+    proxy.drop = 2;
+  });
+  expect(km.waiting).toBe(1);
+  expect(running).toHaveLength(2);
+  await Promise.all(running);
+  expect(await key.used()).toBe(20);
+});
+
 test('a program that ends without closing sends its settlements', async () => {
   const key = await (await account()).key(100);
   const proxy = await lossyProxy();

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Miniflare } from 'miniflare';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { VERSION } from '../src/index.ts';
@@ -148,6 +149,39 @@ test.each([
   const key = await (await account()).key(10_000);
   const said = await output(program(key, await freePort(), load, file.endsWith('.mjs')), file, ...command);
   expect(said).toBe('true true 402 false function function');
+  expect(await key.used()).toBe(1_000);
+});
+
+test('the installed package works in a Cloudflare worker, as in the README', async () => {
+  const key = await (await account()).key(10_000);
+  const client = './node_modules/@keymeter/client/dist/index.mjs';
+  writeFileSync(
+    join(directory, 'worker.mjs'),
+    `import { Keymeter } from '${client}';
+export default {
+  async fetch(request, env, ctx) {
+    ${snippet('js', 3)}
+    const spend = await km.open(env.KEY, { usd: '0.01' });
+    spend.cost({ usd: '0.002' });
+    // Not awaited: the answer is sent before.
+    void spend.end();
+    const { code } = await km.charge(env.KEY, { quota: 10 ** 9 }).catch((error) => error);
+    return new Response(code);
+  },
+};`,
+  );
+  const worker = new Miniflare({
+    modules: true,
+    modulesRules: [{ type: 'ESModule', include: ['**/*.mjs'] }],
+    modulesRoot: directory,
+    scriptPath: join(directory, 'worker.mjs'),
+    compatibilityDate: '2026-04-01',
+    bindings: { KEYMETER_URL: service.url, KEYMETER_CREDENTIAL: service.credential, KEY: key.text },
+  });
+  onTestFinished(() => worker.dispose());
+  const answer = await worker.dispatchFetch('http://localhost/');
+  expect(await answer.text()).toBe('token_quota_insufficient');
+  await until('it is settled', async () => (await key.charges()).length === 1);
   expect(await key.used()).toBe(1_000);
 });
 

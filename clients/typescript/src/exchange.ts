@@ -86,10 +86,11 @@ export interface SettleOptions extends Amount {
   readonly model?: string;
 }
 
-/** A request, and how its answer is read. `body` may have a key. */
+/** A request, and how its answer is read. */
 export interface Call<T> {
   readonly path: string;
-  readonly body: JsonObject;
+  /** JSON, so that what cannot be sent fails before a spend begins. It may have a key. */
+  readonly body: string;
   readonly read: (data: unknown) => T;
 }
 
@@ -126,10 +127,9 @@ export async function ask<T>(
   tries: Tries,
   signal?: AbortSignal,
 ): Promise<T> {
-  const body = JSON.stringify(call.body);
   let sent = false;
   for (;;) {
-    const received = await transport.post(`/api/gateway/${call.path}`, body, tries.seconds(), signal);
+    const received = await transport.post(`/api/gateway/${call.path}`, call.body, tries.seconds(), signal);
     const outcome = resultOf(call, received);
     if (!(outcome instanceof KeymeterError)) return outcome.result;
     if (!(outcome instanceof Unavailable)) throw outcome;
@@ -205,7 +205,7 @@ function bodyOf(fields: object): JsonObject {
 }
 
 function callOf<T>(path: string, fields: Fields<T>, body: object): Call<T> {
-  return { path, body: bodyOf(body), read: (data) => read(fields, data) };
+  return { path, body: JSON.stringify(bodyOf(body)), read: (data) => read(fields, data) };
 }
 
 export function newRequestId(): string {
@@ -275,7 +275,7 @@ export async function charges(
     const count = undecided.length;
     const call: Call<(Charged | KeymeterError)[]> = {
       path: 'charges',
-      body: { charges: undecided.map((index) => bodies[index]) },
+      body: JSON.stringify({ charges: undecided.map((index) => bodies[index]) }),
       read: (data) => outcomesOf(data, count),
     };
     let answer: (Charged | KeymeterError)[];

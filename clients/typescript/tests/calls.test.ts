@@ -126,6 +126,10 @@ test('what is no number is not sent', async () => {
   const key = await (await account()).key(100);
   await expect(km.charge(key.text, { quota: Number.NaN })).rejects.toThrow('quota must be a number');
   await expect(km.charge(key.text, { usd: 'many' })).rejects.toThrow('usd must be an amount');
+  const amount = 1n as unknown as number;
+  await expect(km.charge(key.text, { quota: amount })).rejects.toThrow(TypeError);
+  await expect(km.open(key.text, { quota: amount })).rejects.toThrow(TypeError);
+  expect(km.waiting).toBe(0);
   expect(await key.used()).toBe(0);
 });
 

@@ -163,9 +163,9 @@ export default {
     ${snippet('js', 3)}
     const spend = await km.open(env.KEY, { usd: '0.01' });
     spend.cost({ usd: '0.002' });
-    // Not awaited: the answer is sent before.
-    void spend.end();
     const { code } = await km.charge(env.KEY, { quota: 10 ** 9 }).catch((error) => error);
+    // Not awaited, so that it may be answered first.
+    void spend.end();
     return new Response(code);
   },
 };`,

@@ -229,10 +229,9 @@ export class Spend implements AsyncDisposable {
 
   /** As it was told: the amounts, or without any the counts. */
   #toldCost(): SettleOptions {
-    const counts = this.#counts;
-    const amount = this.#pico === undefined ? undefined : amountOf(this.#pico);
-    if (!counts || !amount) return counts ? { ...counts, model: this.#model } : this.#certainCost();
-    return { ...amount, ...withoutZeros(counts), model: this.#model };
+    const [pico, counts, model] = [this.#pico, this.#counts, this.#model];
+    if (pico !== undefined) return { ...amountOf(pico), ...withoutZeros(counts ?? {}), model };
+    return counts ? { ...counts, model } : this.#certainCost();
   }
 
   /** What Keymeter does not refuse. Where the cost is not known, at least the whole hold. */

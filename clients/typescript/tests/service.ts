@@ -23,7 +23,7 @@ open = false
 `;
 const PRICES = `
 [prices]
-"priced*" = { prompt = "5", completion = "30", cached = "0.5", cache_write = "10" }
+"priced*" = { prompt = "5", completion = "30", cached = "0.5", cache_write = "2.5" }
 `;
 
 // biome-ignore lint/suspicious/noExplicitAny: what the administration answers is the test's to know

@@ -68,6 +68,8 @@ export class Spend implements AsyncDisposable {
   #pico?: bigint;
   /** The sums of the counts that were told; undefined if none was. */
   #counts?: Required<Counts>;
+  /** Whether costs are told as amounts, or as counts for their price; undefined before the first one. */
+  #hasAmounts?: boolean;
   #model?: string;
   #unknown = false;
   #renewal?: ReturnType<typeof setTimeout>;
@@ -98,8 +100,8 @@ export class Spend implements AsyncDisposable {
   }
 
   /**
-   * Tells what something cost. May be called often; it adds up. If no amount is ever told, Keymeter computes the cost of
-   * the counts.
+   * Tells what something cost. May be called often; it adds up. Without an amount, Keymeter computes the cost of the counts.
+   * All costs of a spend are told in one of these two ways.
    *
    * Throws a RangeError if this is no cost. What it was is then unknown, so at least the whole hold is charged.
    */
@@ -118,6 +120,9 @@ export class Spend implements AsyncDisposable {
     const hasCounts = isGiven(counts.promptTokens) || isGiven(counts.completionTokens);
     if ((isGiven(usd) && isGiven(quota)) || !(hasAmount || hasCounts)) {
       throw new RangeError('give the cost as usd, as quota or as counts of tokens');
+    }
+    if (this.#hasAmounts !== undefined && this.#hasAmounts !== hasAmount) {
+      throw new RangeError('give all costs of a spend as amounts, or all as counts for their price');
     }
     if (isGiven(model) && typeof model !== 'string') throw new RangeError('model must be a string');
     const sum = (name: keyof Counts) => {
@@ -138,6 +143,7 @@ export class Spend implements AsyncDisposable {
       if (pico > MAX_PICO) throw new RangeError('the cost is too large');
       this.#pico = pico;
     }
+    this.#hasAmounts = hasAmount;
     if (hasCounts || this.#counts) this.#counts = sums;
     if (isGiven(model)) this.#model = model;
   }

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { type Charged, NotAllowed } from '../src/index.ts';
-import { account, client, Lines, service } from './context.ts';
+import { account, client, Lines } from './context.ts';
 
 // 5 and 30 dollars for a million tokens, 0.5 for cached ones and 2.5 for those that are written to the cache.
 const MODEL = 'priced-1';
@@ -13,7 +13,7 @@ const CACHED = { ...COUNTS, cachedTokens: 400, cacheWriteTokens: 200 };
 // (400 × 5 + 400 × 0.5 + 200 × 2.5 + 500 × 30) / 1,000,000 dollars.
 const CACHED_COST = 8_850;
 
-describe.runIf(service.prices)('a service with prices', () => {
+describe('a service with prices', () => {
   test('computes the cost of counts in every call', async () => {
     const km = client();
     const key = (await (await account()).key()).text;
@@ -72,20 +72,32 @@ describe.runIf(service.prices)('a service with prices', () => {
     const km = client();
     const key = await (await account()).key(100_000);
     await km.spend(key.text, { usd: '0.1', model: MODEL }, (spend) => {
-      spend.cost({ quota: 7, ...CACHED });
-      spend.cost({ promptTokens: 5 });
+      spend.cost({ quota: 3, ...CACHED });
+      spend.cost({ quota: 4, promptTokens: 5 });
     });
     expect(await key.charges()).toMatchObject([{ quota: 7, prompt_tokens: 1005, completion_tokens: 500 }]);
-    await km.spend(key.text, { usd: '0.1', model: MODEL }, (spend) => {
-      spend.cost(COUNTS);
-      spend.cost({ quota: 8 });
-    });
+    await km.spend(key.text, { usd: '0.1', model: MODEL }, (spend) => spend.cost({ quota: 8, ...COUNTS }));
     expect(await key.used()).toBe(15);
     await km.spend(key.text, { usd: '0.1', model: MODEL }, (spend) =>
       spend.cost({ quota: 1, model: 'other' }),
     );
     const models = (await key.charges()).map((charge) => charge.model_name);
     expect(models.sort()).toEqual(['other', MODEL, MODEL]);
+  });
+
+  test('is told a spend in amounts or in counts, and charges the hold if it is not', async () => {
+    const key = await (await account()).key(100_000);
+    for (const [first, second] of [
+      [COUNTS, { quota: 1 }],
+      [{ quota: 1 }, COUNTS],
+    ]) {
+      const work = client().spend(key.text, { quota: 50, model: MODEL }, (spend) => {
+        spend.cost(first ?? {});
+        spend.cost(second ?? {});
+      });
+      await expect(work).rejects.toThrow('all as counts for their price');
+    }
+    expect(await key.used()).toBe(100);
   });
 
   test('charges counts of nothing nothing', async () => {
@@ -139,23 +151,5 @@ describe.runIf(service.prices)('a service with prices', () => {
     });
     await expect(work).rejects.toThrow(RangeError);
     expect(await key.used()).toBe(50);
-  });
-});
-
-describe.skipIf(service.prices)('a service without prices', () => {
-  test('charges the hold of a spend that was told counts', async () => {
-    const lines = new Lines();
-    const key = await (await account()).key(100);
-    const km = client({ log: lines.log });
-    await km.spend(key.text, { quota: 50 }, (spend) => spend.cost(COUNTS));
-    expect(await key.charges()).toMatchObject([{ quota: 50, prompt_tokens: 1000, completion_tokens: 500 }]);
-    expect(lines.text).toContain('at 1000 and 500 tokens was refused: missing_field');
-  });
-
-  test('settles an amount with counts of the cache', async () => {
-    const key = await (await account()).key(100);
-    const cost = { quota: 7, ...CACHED, model: MODEL };
-    await client().spend(key.text, { quota: 50 }, (spend) => spend.cost(cost));
-    expect(await key.used()).toBe(7);
   });
 });

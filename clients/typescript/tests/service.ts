@@ -34,19 +34,12 @@ export interface Address {
   readonly url: string;
   readonly credential: string;
   readonly rootToken: string;
-  /** Whether the program knows prices. */
-  readonly prices: boolean;
 }
 
 export function program(): string {
   const found = process.env.KEYMETER_PROGRAM ?? join(ROOT, 'target/debug/keymeter');
   if (!existsSync(found)) throw new Error(`${found} is missing; build it with: cargo test --locked --no-run`);
   return found;
-}
-
-/** Whether this program computes costs from counts. */
-function knowsPrices(): boolean {
-  return spawnSync(program(), ['openapi'], { maxBuffer: 2 ** 26 }).stdout.includes('model_not_priced');
 }
 
 export async function freePort(): Promise<number> {
@@ -73,13 +66,13 @@ export class Service {
   readonly #environment: NodeJS.ProcessEnv;
   #process?: ChildProcess;
 
-  private constructor(port: number, prices: boolean) {
+  private constructor(port: number) {
     this.url = `http://127.0.0.1:${port}`;
     this.#directory = mkdtempSync(join(tmpdir(), 'keymeter-typescript-'));
     // The private PostgreSQL of root runs as another account, which must reach its files.
     chmodSync(this.#directory, 0o711);
     const configuration = join(this.#directory, 'keymeter.toml');
-    writeFileSync(configuration, prices ? GROUPS + PRICES : GROUPS);
+    writeFileSync(configuration, GROUPS + PRICES);
     this.#command = ['--config', configuration];
     const inherited = Object.entries(process.env).filter(
       ([name]) => !name.startsWith('KEYMETER_') || name === 'KEYMETER_DATABASE__PROGRAMS',
@@ -95,12 +88,11 @@ export class Service {
   }
 
   static async started(): Promise<Service> {
-    const prices = knowsPrices();
-    const service = new Service(await freePort(), prices);
+    const service = new Service(await freePort());
     await service.start();
     const rootToken = await signIn(service.url, 'root');
-    const root = new Administration({ url: service.url, credential: '', rootToken, prices });
-    service.address = { url: service.url, credential: await root.gateway(), rootToken, prices };
+    const root = new Administration({ url: service.url, credential: '', rootToken });
+    service.address = { url: service.url, credential: await root.gateway(), rootToken };
     return service;
   }
 

@@ -1,6 +1,7 @@
 """Processes of the tests, with nothing but Python's own library: Keymeter runs before the rest is installed.
 
-python processes.py FILE: runs Keymeter until SIGTERM, and writes its port and DATABASE_URL into FILE when it answers.
+python processes.py FILE [CONFIG]: runs Keymeter until SIGTERM, and writes its port and DATABASE_URL into FILE when it answers.
+CONFIG is a file with settings.
 """
 
 from __future__ import annotations
@@ -98,7 +99,9 @@ class Program:
 
 
 class KeymeterServer(Program):
-    def __init__(self, program: str, database: str, folder: Path, port: int | None = None) -> None:
+    def __init__(
+        self, program: str, database: str, folder: Path, port: int | None = None, config: str | None = None
+    ) -> None:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         environment = {
@@ -110,7 +113,8 @@ class KeymeterServer(Program):
             "KEYMETER_SECRETS__MASTER_KEY": "5" * 64,
             **{f"KEYMETER_LIMITS__{name}_PER_MINUTE": "100000" for name in ("USAGE", "DROP_IN", "WRONG_KEYS", "SEARCH")},
         }
-        super().__init__([program, "serve"], environment, folder / "keymeter.log")
+        arguments = ["--config", config] if config else []
+        super().__init__([program, "serve", *arguments], environment, folder / "keymeter.log")
 
     def start(self) -> None:
         super().start()
@@ -132,7 +136,12 @@ if __name__ == "__main__":
     # From the terminal. Who started this process ends it when the tests have ended.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with tempfile.TemporaryDirectory() as temporary:
-        server = KeymeterServer(os.environ["KEYMETER_PROGRAM"], os.environ["DATABASE_URL"], Path(temporary))
+        server = KeymeterServer(
+            os.environ["KEYMETER_PROGRAM"],
+            os.environ["DATABASE_URL"],
+            Path(temporary),
+            config=sys.argv[2] if len(sys.argv) > 2 else None,
+        )
         try:
             server.start()
             Path(sys.argv[1]).write_text(f"{server.port} {os.environ['DATABASE_URL']}\n")

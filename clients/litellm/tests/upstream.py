@@ -2,7 +2,10 @@
 
 {"prompt_tokens", "completion_tokens": the usage it reports, "wait": seconds before the answer, "delay": seconds before
  each chunk, "chunks": of a stream, "break_after": chunks after which the connection breaks, "status": an error,
- "fail_first": so many requests with the same "id" fail, "fail_models": these models fail}
+ "fail_first": so many requests with the same "id" fail, "fail_models": these models fail, "cached_tokens" and
+ "cache_write_tokens": parts of the prompt, "usage": false for none, "cost": in dollars, as OpenRouter says it, "headers": of the
+ answer, "padding": bytes that are added to it, "incomplete": a stream of Responses that ends at its limit, "error_after": chunks
+ after which a stream says that it failed}
 
 python upstream.py PORT
 """
@@ -23,6 +26,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 calls: Counter[str] = Counter()
+# The request with this "id": its headers and its body as text.
+requests: dict[str, dict[str, Any]] = {}
 
 
 class Broken(Exception):
@@ -59,13 +64,16 @@ async def begin(request: Request) -> tuple[dict[str, Any], dict[str, Any], Respo
     if request.headers.get("content-type", "").startswith("multipart/"):
         form = await request.form()
         body: dict[str, Any] = {name: value for name, value in form.items() if isinstance(value, str)}
+        text = ""
     else:
-        body = await request.json()
+        text = (await request.body()).decode()
+        body = json.loads(text)
     plan = plan_of(body)
     calls[str(body.get("model"))] += 1
     failing = calls[f"id {plan.get('id')}"] < plan.get("fail_first", 0)
     if "id" in plan:
         calls[f"id {plan['id']}"] += 1
+        requests[plan["id"]] = {"headers": dict(request.headers), "body": text}
     refusal = None
     if failing or "status" in plan or body.get("model") in plan.get("fail_models", ()):
         status = plan.get("status", 500)
@@ -75,15 +83,32 @@ async def begin(request: Request) -> tuple[dict[str, Any], dict[str, Any], Respo
     return body, plan, refusal
 
 
-def usage(plan: dict[str, Any]) -> dict[str, int]:
+def usage(plan: dict[str, Any]) -> dict[str, Any]:
+    """Of OpenAI's chat."""
     prompt, completion = plan["prompt_tokens"], plan["completion_tokens"]
-    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    count = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    if "cached_tokens" in plan:
+        count["prompt_tokens_details"] = {"cached_tokens": plan["cached_tokens"]}
+    if "cost" in plan:
+        count["cost"] = plan["cost"]
+    return count
+
+
+def whole(plan: dict[str, Any], answer: dict[str, Any]) -> Response:
+    if not plan.get("usage", True):
+        answer.pop("usage")
+    if "padding" in plan:
+        answer = {"padding": "x" * plan["padding"], **answer}
+    return JSONResponse(answer, headers=plan.get("headers"))
 
 
 async def events(plan: dict[str, Any], pieces: list[tuple[str | None, object]]) -> AsyncIterator[str]:
     for index, (event, data) in enumerate(pieces):
         if index >= plan.get("break_after", len(pieces)):
             raise Broken
+        if index >= plan.get("error_after", len(pieces)):
+            yield 'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "as planned"}}\n\n'
+            return
         await asyncio.sleep(plan["delay"])
         text = data if isinstance(data, str) else json.dumps(data)
         yield (f"event: {event}\n" if event else "") + f"data: {text}\n\n"
@@ -101,16 +126,15 @@ async def chat(request: Request) -> Response:
     if not body.get("stream"):
         message = {"role": "assistant", "content": "hello"}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        return JSONResponse(
-            {**base, "object": "chat.completion", "choices": [choice] * (body.get("n") or 1), "usage": usage(plan)}
-        )
+        answer = {**base, "object": "chat.completion", "choices": [choice] * (body.get("n") or 1), "usage": usage(plan)}
+        return whole(plan, answer)
     chunk = {**base, "object": "chat.completion.chunk"}
     pieces: list[tuple[str | None, object]] = [
         (None, {**chunk, "choices": [{"index": 0, "delta": {"role": "assistant", "content": "word "}, "finish_reason": None}]})
         for _ in range(plan["chunks"])
     ]
     pieces.append((None, {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}))
-    if (body.get("stream_options") or {}).get("include_usage"):
+    if (body.get("stream_options") or {}).get("include_usage") and plan.get("usage", True):
         pieces.append((None, {**chunk, "choices": [], "usage": usage(plan)}))
     return stream(plan, [*pieces, (None, "[DONE]")])
 
@@ -118,8 +142,13 @@ async def chat(request: Request) -> Response:
 async def completions(request: Request) -> Response:
     body, plan, refusal = await begin(request)
     choice = {"index": 0, "text": "hello", "finish_reason": "stop", "logprobs": None}
-    answer = {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": body["model"]}
-    return refusal or JSONResponse({**answer, "choices": [choice], "usage": usage(plan)})
+    answer = {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": body["model"], "choices": [choice]}
+    if body.get("stream") and refusal is None:
+        pieces: list[tuple[str | None, object]] = [(None, answer)] * plan["chunks"]
+        if (body.get("stream_options") or {}).get("include_usage"):
+            pieces.append((None, {**answer, "choices": [], "usage": usage(plan)}))
+        return stream(plan, [*pieces, (None, "[DONE]")])
+    return refusal or JSONResponse({**answer, "usage": usage(plan)})
 
 
 async def embeddings(request: Request) -> Response:
@@ -150,19 +179,20 @@ async def responses(request: Request) -> Response:
             "input_tokens": prompt,
             "output_tokens": completion,
             "total_tokens": prompt + completion,
-            "input_tokens_details": {"cached_tokens": 0},
+            "input_tokens_details": {"cached_tokens": plan.get("cached_tokens", 0)},
             "output_tokens_details": {"reasoning_tokens": 0},
         },
     }
     if not body.get("stream"):
-        return JSONResponse(answer)
+        return whole(plan, answer)
     begun = {**answer, "status": "in_progress", "output": [], "usage": None}
     kinds: list[dict[str, Any]] = [{"type": "response.created", "response": begun}]
     kinds += [
         {"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": "word "}
         for _ in range(plan["chunks"])
     ]
-    kinds.append({"type": "response.completed", "response": answer})
+    end = "incomplete" if plan.get("incomplete") else "completed"
+    kinds.append({"type": f"response.{end}", "response": {**answer, "status": end}})
     return stream(plan, [(kind["type"], {**kind, "sequence_number": number}) for number, kind in enumerate(kinds)])
 
 
@@ -170,7 +200,11 @@ async def messages(request: Request) -> Response:
     body, plan, refusal = await begin(request)
     if refusal is not None:
         return refusal
-    prompt, completion = plan["prompt_tokens"], plan["completion_tokens"]
+    completion = plan["completion_tokens"]
+    # Without what the cache gave and what was written to it.
+    parts = {"cache_read_input_tokens": "cached_tokens", "cache_creation_input_tokens": "cache_write_tokens"}
+    cache = {name: plan[part] for name, part in parts.items() if part in plan}
+    prompt = plan["prompt_tokens"] - sum(cache.values())
     answer = {
         "id": "msg_1",
         "type": "message",
@@ -179,11 +213,11 @@ async def messages(request: Request) -> Response:
         "content": [{"type": "text", "text": "hello"}],
         "stop_reason": "end_turn",
         "stop_sequence": None,
-        "usage": {"input_tokens": prompt, "output_tokens": completion},
+        "usage": {"input_tokens": prompt, **cache, "output_tokens": completion},
     }
     if not body.get("stream"):
-        return JSONResponse(answer)
-    begun = {**answer, "content": [], "stop_reason": None, "usage": {"input_tokens": prompt, "output_tokens": 1}}
+        return whole(plan, answer)
+    begun = {**answer, "content": [], "stop_reason": None, "usage": {"input_tokens": prompt, **cache, "output_tokens": 1}}
     block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
     kinds: list[dict[str, Any]] = [{"type": "message_start", "message": begun}, block]
     delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "word "}}
@@ -237,6 +271,14 @@ async def counts(request: Request) -> Response:
     return JSONResponse(dict(calls))
 
 
+async def request_of(request: Request) -> Response:
+    return JSONResponse(requests[request.path_params["id"]])
+
+
+async def models(request: Request) -> Response:
+    return JSONResponse({"object": "list", "data": [{"id": "chat", "object": "model", "created": 1, "owned_by": "nobody"}]})
+
+
 routes = [
     Route("/v1/chat/completions", chat, methods=["POST"]),
     Route("/v1/completions", completions, methods=["POST"]),
@@ -252,7 +294,9 @@ routes = [
     Route("/v1/rerank", rerank, methods=["POST"]),
     Route("/{path:path}:generateContent", generate_content, methods=["POST"]),
     Route("/{path:path}:streamGenerateContent", generate_content, methods=["POST"]),
+    Route("/v1/models", models),
     Route("/calls", counts),
+    Route("/requests/{id}", request_of),
 ]
 
 if __name__ == "__main__":

@@ -99,9 +99,7 @@ class Program:
 
 
 class KeymeterServer(Program):
-    def __init__(
-        self, program: str, database: str, folder: Path, port: int | None = None, config: str | None = None
-    ) -> None:
+    def __init__(self, program: str, database: str, folder: Path, port: int | None = None, config: str | None = None) -> None:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         environment = {

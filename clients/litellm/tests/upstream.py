@@ -3,9 +3,9 @@
 {"prompt_tokens", "completion_tokens": the usage it reports, "wait": seconds before the answer, "delay": seconds before
  each chunk, "chunks": of a stream, "break_after": chunks after which the connection breaks, "status": an error,
  "fail_first": so many requests with the same "id" fail, "fail_models": these models fail, "cached_tokens" and
- "cache_write_tokens": parts of the prompt, "usage": false for none, "cost": in dollars, as OpenRouter says it, "headers": of the
- answer, "padding": bytes that are added to it, "incomplete": a stream of Responses that ends at its limit, "error_after": chunks
- after which a stream says that it failed}
+ "cache_write_tokens": parts of the prompt, "usage": false for none, "cost": in dollars, as OpenRouter says it, "answer_model":
+ which one answered, "headers": of the answer, "padding": bytes that are added to it, "incomplete": a stream of Responses that
+ ends at its limit, "error_after": chunks after which a stream says that it failed}
 
 python upstream.py PORT
 """
@@ -122,7 +122,7 @@ async def chat(request: Request) -> Response:
     body, plan, refusal = await begin(request)
     if refusal is not None:
         return refusal
-    base = {"id": "chatcmpl-1", "created": 1, "model": body["model"]}
+    base = {"id": "chatcmpl-1", "created": 1, "model": plan.get("answer_model", body["model"])}
     if not body.get("stream"):
         message = {"role": "assistant", "content": "hello"}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}

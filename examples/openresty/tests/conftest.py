@@ -1,0 +1,95 @@
+"""Needs nginx with Lua, KEYMETER_PROGRAM, KEYMETER_RUNNING and DATABASE_URL, as clients/litellm/tests does, and PORTKEY, where
+npm installed it: scripts/gateways.sh gives all of them, and the path of the shared modules."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from front import HERE, Front
+from programs import Key, Keymeter, Upstream
+
+# As Ctrl-C does, it ends the programs too. scripts/gateways.sh sends it.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("programs")
+
+
+@pytest.fixture(scope="session")
+def upstream(folder: Path) -> Iterator[Upstream]:
+    program = Upstream(folder)
+    program.start()
+    yield program
+    program.stop()
+
+
+@pytest.fixture(scope="session")
+def keymeter(folder: Path) -> Iterator[Keymeter]:
+    running = os.environ.get("KEYMETER_RUNNING")
+    program = Keymeter(
+        os.environ["KEYMETER_PROGRAM"],
+        os.environ["DATABASE_URL"],
+        folder,
+        int(running) if running else None,
+        str(HERE / "keymeter.toml"),
+    )
+    if not running:
+        program.start()
+    program.sign_in()
+    yield program
+    # Every hold of every test has ended, and every balance is the sum of its charges.
+    program.doctor()
+    program.stop()
+
+
+@pytest.fixture
+def second(keymeter: Keymeter, folder: Path) -> Iterator[Keymeter]:
+    """Another server on the same database, which may be killed."""
+    program = Keymeter(os.environ["KEYMETER_PROGRAM"], os.environ["DATABASE_URL"], folder, config=str(HERE / "keymeter.toml"))
+    program.start()
+    yield program
+    program.stop(signal.SIGKILL)
+
+
+@pytest.fixture
+def start(folder: Path, upstream: Upstream, keymeter: Keymeter) -> Iterator[Callable[..., Front]]:
+    """Starts a front with settings of its own, and ends it after the test."""
+    started: list[Front] = []
+
+    def begin(*lines: str, to: str | None = None, **settings: Any) -> Front:
+        url = settings.pop("keymeter_url", keymeter.url)
+        credential = settings.pop("credential", keymeter.credential)
+        made = Front(folder, url, credential, to or upstream.url, *lines, **settings)
+        started.append(made)
+        made.start()
+        return made
+
+    yield begin
+    for each in started:
+        each.stop(signal.SIGTERM)
+
+
+@pytest.fixture(scope="session")
+def front(folder: Path, upstream: Upstream, keymeter: Keymeter) -> Iterator[Front]:
+    """One for all tests that need no other settings. It ends when it has settled all."""
+    program = Front(folder, keymeter.url, keymeter.credential, upstream.url, workers=2)
+    program.start()
+    yield program
+    program.stop(signal.SIGQUIT)
+
+
+@pytest.fixture
+def key(keymeter: Keymeter) -> Key:
+    """With one dollar."""
+    return keymeter.key()

@@ -338,6 +338,11 @@ local function verify(target, key)
   remove_headers()
 end
 
+local function number_of(name, default)
+  local value = ngx.var["keymeter_" .. name]
+  return tonumber(value) or (value and value ~= "" and error("$keymeter_" .. name .. " is no number")) or default
+end
+
 local M = {}
 
 function M.access()
@@ -372,12 +377,12 @@ function M.access()
     ip = var.remote_addr,
     request_id = var.request_id,
     prompt_tokens = ceil(#text / 3),
-    completion_tokens = output_limit(kind, body, tonumber(var.keymeter_max_tokens) or 4096),
-    ttl_seconds = tonumber(var.keymeter_ttl_seconds) or 3600,
+    completion_tokens = output_limit(kind, body, number_of("max_tokens", 4096)),
+    ttl_seconds = number_of("ttl_seconds", 3600),
     on_expiry = var.keymeter_on_expiry or "charge",
     usd = usd ~= "" and usd or nil,
   }
-  if open >= (tonumber(var.keymeter_max_requests) or 1000) then return refuse_unavailable("too many settlements wait") end
+  if open >= number_of("max_requests", 1000) then return refuse_unavailable("too many settlements wait") end
   open = open + 1
   local state = { kind = kind, target = target, reserve = reserve, stream = stream, raw = {}, rest = "", seen = 0, bytes = 0,
     model = var.keymeter_answer_model == "on" and model or nil }
@@ -536,12 +541,13 @@ local function cost(state)
   local usd = state.usd or state.header_usd
   if usd then return { usd = usd } end
   local prompt, completion, read, write = counts(state)
-  local whole = state.final and prompt and completion
+  -- A prompt of no tokens is what gateways write that do not know.
+  local whole = state.final and (prompt or 0) > 0 and completion
   local streamed = state.streamed or not state.status and state.stream
   if not whole and not (streamed and (not state.complete or state.broken)) then return { quota = state.reserved } end
   if not whole then
     local seen = min(max(state.seen, ceil(state.bytes / 3)), state.reserve.completion_tokens)
-    prompt, completion = prompt or state.reserve.prompt_tokens, max(completion or 0, seen)
+    prompt, completion = (prompt or 0) > 0 and prompt or state.reserve.prompt_tokens, max(completion or 0, seen)
   end
   local model = state.model and type(state.answer_model) == "string" and state.answer_model or nil
   read = min(read, prompt)

@@ -87,7 +87,7 @@ test-clients: ## Check and test the clients against the real program (needs Pyth
 	scripts/clients.sh $(TEST_ARGS)
 
 .PHONY: test-gateways
-test-gateways: ## Test the LiteLLM plug-in with the real proxy (needs Python; about 6 minutes; TEST_ARGS, KEYMETER_PROGRAM)
+test-gateways: ## Test the LiteLLM plug-in and the metering front in the real programs (Python, npm, nginx; about 7 minutes; TEST_ARGS, ONLY)
 	@[ -n "$(KEYMETER_PROGRAM)" ] || $(BUILD_AS_TESTED)
 	scripts/gateways.sh $(TEST_ARGS)
 

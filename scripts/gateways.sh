@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Checks the LiteLLM plug-in and tests it with the real proxy, the oldest and the newest that it supports, against the real
-# program. Both run at the same time, each with a Keymeter and a throwaway PostgreSQL (scripts/with-postgres.sh) of its own.
+# Checks the LiteLLM plug-in and tests it with the real proxy, the oldest and the newest that it supports, and tests the metering
+# front (examples/openresty) in nginx, all against the real program. They run at the same time, each with a Keymeter and a
+# throwaway PostgreSQL (scripts/with-postgres.sh) of its own.
 #
 #   scripts/gateways.sh [ARG…]
 #
-# Needs Python 3.10 or newer with venv, PostgreSQL's programs and a built keymeter. Installs all else into target/ once, in the
-# versions of requirements-test.txt. ARG… go to pytest.
+# Needs Python 3.10 or newer with venv, Node.js with npm, nginx with Lua, PostgreSQL's programs (scripts/setup.sh test gets them)
+# and a built keymeter. Installs all else into target/ once, in the versions of requirements-test.txt. ARG… go to pytest.
 #
 # Environment:
 #   KEYMETER_PROGRAM  the program; default target/debug/keymeter
-#   LITELLM           oldest or newest: test only that one, with the output of pytest as it comes
+#   ONLY              oldest, newest or front: test only that one, with the output of pytest as it comes
 set -euo pipefail
 
 die() {
@@ -25,14 +26,26 @@ export KEYMETER_PROGRAM
 [[ -x $KEYMETER_PROGRAM ]] || die "$KEYMETER_PROGRAM is missing; build it with: cargo test --locked --no-run"
 python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
     die 'Python 3.10 or newer with venv is missing: install it (Debian and Ubuntu: apt-get install python3-venv)'
-read -ra versions <<<"${LITELLM:-oldest newest}"
+read -ra subjects <<<"${ONLY:-front oldest newest}"
+has_front() { [[ " ${subjects[*]} " == *' front '* ]]; }
+has_nginx() {
+    nginx=$(PATH=$PATH:/usr/sbin command -v nginx) && [[ -e /usr/lib/nginx/modules/ngx_http_lua_module.so ]] &&
+        compgen -G '/usr/lib/*/lua/5.1/cjson.so' >/dev/null
+}
+if has_front; then
+    has_nginx || die 'nginx with Lua is missing: scripts/setup.sh test gets it' \
+        '(Debian and Ubuntu: apt-get install nginx libnginx-mod-http-lua lua-cjson)'
+    command -v npm >/dev/null || die 'npm is missing: scripts/setup.sh test gets it'
+fi
 
-package=$PWD/clients/litellm
+package=$PWD/clients/litellm front=$PWD/examples/openresty/tests
 sum=$(cat "$package"/requirements-*.txt clients/python/pyproject.toml "$package/pyproject.toml" | sha256sum)
 venv=$PWD/target/gateways-${sum:0:12}
+sum=$(sha256sum <"$front/portkey/package-lock.json")
+portkey=$PWD/target/portkey-${sum:0:12}
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
 
-# --- A Keymeter for each LiteLLM --------------------------------------------------------------------------------------
+# --- A Keymeter for each subject --------------------------------------------------------------------------------------
 
 run=$(mktemp -d)
 declare -A servers=() tests=()
@@ -55,13 +68,15 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# First of all, because Keymeter charges the hold of a killed proxy only after it has run for five minutes.
+# First of all, because Keymeter charges the hold of a killed gateway only after it has run for five minutes.
 step 'starting Keymeter'
-for which in "${versions[@]}"; do
-    scripts/with-postgres.sh python3 "$package/tests/processes.py" "$run/$which.server" </dev/null &
+for which in "${subjects[@]}"; do
+    settings=()
+    if [[ $which == front ]]; then settings=("$front/keymeter.toml"); fi
+    scripts/with-postgres.sh python3 "$package/tests/processes.py" "$run/$which.server" "${settings[@]}" </dev/null &
     servers[$which]=$!
 done
-for which in "${versions[@]}"; do
+for which in "${subjects[@]}"; do
     until [[ -s $run/$which.server ]]; do
         kill -0 "${servers[$which]}" 2>/dev/null || die 'Keymeter did not start; see above'
         sleep 0.1
@@ -86,12 +101,21 @@ if [[ ! -e $venv/complete ]]; then
     touch "$venv/complete"
 fi
 
+if has_front && [[ ! -e $portkey/complete ]]; then
+    step "installing Portkey's gateway from npm"
+    rm -rf "$portkey"
+    mkdir "$portkey"
+    cp "$front"/portkey/*.json "$portkey"
+    (cd "$portkey" && npm ci --silent --no-audit --no-fund --ignore-scripts) || die "Portkey's gateway could not be installed"
+    touch "$portkey/complete"
+fi
+
 cd "$package"
 # Their caches belong to target/ too.
 export RUFF_CACHE_DIR=$venv/ruff MYPY_CACHE_DIR=$venv/mypy
 step ruff
-"$venv/bin/ruff" check --quiet
-"$venv/bin/ruff" format --check --quiet
+"$venv/bin/ruff" check --quiet --config pyproject.toml . "$front"
+"$venv/bin/ruff" format --check --quiet --config pyproject.toml . "$front"
 step 'mypy --strict'
 "$venv/bin/mypy"
 
@@ -101,28 +125,36 @@ path_of() { if [[ $1 == newest ]]; then printf '%s' "$venv/newest"; fi; }
 version_of() {
     PYTHONPATH=$(path_of "$1") "$venv/bin/python" -c 'from importlib.metadata import version; print(version("litellm"))'
 }
-# Becomes the tests with this LiteLLM.
+name_of() { if [[ $1 == front ]]; then "$nginx" -v 2>&1 | cut -d ' ' -f 3; else printf 'LiteLLM %s' "$(version_of "$1")"; fi; }
+# Becomes the tests of this subject.
 test_with() {
-    local which=$1
+    local which=$1 options=()
     shift
     read -r KEYMETER_RUNNING DATABASE_URL <"$run/$which.server"
     export KEYMETER_RUNNING DATABASE_URL
     PYTHONPATH=$(path_of "$which")
+    if [[ $which == front ]]; then
+        export PORTKEY=$portkey
+        # The programs and the provider of the plug-in's tests.
+        PYTHONPATH=$package/tests
+        options=(-c "$package/pyproject.toml" --rootdir "$front")
+        cd "$front"
+    fi
     export PYTHONPATH
-    exec "$venv/bin/python" -m pytest -o cache_dir="$venv/pytest-$which" "$@"
+    exec "$venv/bin/python" -m pytest "${options[@]}" -o cache_dir="$venv/pytest-$which" "$@"
 }
 
-if ((${#versions[@]} == 1)); then
-    step "the real proxy, LiteLLM $(version_of "${versions[0]}")"
-    (test_with "${versions[0]}" "$@")
+if ((${#subjects[@]} == 1)); then
+    step "the real program, $(name_of "${subjects[0]}")"
+    (test_with "${subjects[0]}" "$@")
     step passed
     exit
 fi
 
 declare -A names=()
-for which in "${versions[@]}"; do
-    names[$which]="LiteLLM $(version_of "$which")"
-    step "the real proxy, ${names[$which]}; its output is shown when it ends, and is in $run/$which.log meanwhile"
+for which in "${subjects[@]}"; do
+    names[$which]=$(name_of "$which")
+    step "the real program, ${names[$which]}; its output is shown when it ends, and is in $run/$which.log meanwhile"
     (
         trap - HUP TERM EXIT
         test_with "$which" "$@"

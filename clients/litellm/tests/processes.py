@@ -111,8 +111,8 @@ class KeymeterServer(Program):
             "KEYMETER_SECRETS__MASTER_KEY": "5" * 64,
             **{f"KEYMETER_LIMITS__{name}_PER_MINUTE": "100000" for name in ("USAGE", "DROP_IN", "WRONG_KEYS", "SEARCH")},
         }
-        arguments = ["--config", config] if config else []
-        super().__init__([program, "serve", *arguments], environment, folder / "keymeter.log")
+        self.arguments = ["--config", config] if config else []
+        super().__init__([program, "serve", *self.arguments], environment, folder / "keymeter.log")
 
     def start(self) -> None:
         super().start()
@@ -120,7 +120,8 @@ class KeymeterServer(Program):
 
     def doctor(self) -> str:
         environment = {"PATH": os.environ["PATH"], **self.environment}
-        done = subprocess.run([self.command[0], "doctor"], env=environment, capture_output=True, text=True, timeout=120)
+        command = [self.command[0], "doctor", *self.arguments]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

@@ -83,6 +83,7 @@ local function call_once(target, path, payload, deadline)
 end
 
 local function call(target, path, body)
+  ngx.update_time() -- reading a large body took some
   local payload, deadline = cjson.encode(body), ngx.now() + TIMEOUT
   local status, answer, more, reused = call_once(target, path, payload, deadline)
   -- A connection from the pool may have been closed meanwhile. Each call can be repeated: it has a `request_id` or a
@@ -546,6 +547,7 @@ local function cost(state)
   local streamed = state.streamed or not state.status and state.stream
   if not whole and not (streamed and (not state.complete or state.broken)) then return { quota = state.reserved } end
   if not whole then
+    if state.broken and state.seen == 0 and not prompt then return nil end
     local seen = min(max(state.seen, ceil(state.bytes / 3)), state.reserve.completion_tokens)
     prompt, completion = (prompt or 0) > 0 and prompt or state.reserve.prompt_tokens, max(completion or 0, seen)
   end

@@ -9,6 +9,7 @@ import secrets
 import shutil
 import signal
 import socket
+import tempfile
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -62,8 +63,7 @@ class Front(Program):
     ) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.folder = folder / f"front-{self.port}"
-        self.folder.mkdir()
+        self.folder = Path(tempfile.mkdtemp(prefix="front-", dir=folder))
         self.access_log = self.folder / "access.log"
         shutil.copy(SOURCE / "keymeter.lua", self.folder)
         put = [f"set $keymeter_{name} {value};" for name, value in settings.items()]

@@ -120,6 +120,17 @@ def test_usage_is_asked_for_and_nothing_else_changes(
     key.settled(cost())
 
 
+def test_a_body_that_comes_in_chunks(front: Front, key: Key, upstream: Upstream) -> None:
+    text = json.dumps({**SHAPES["/v1/chat/completions"]({"id": key.name}), "stream": True}).encode()
+    headers = {"Authorization": f"Bearer {key.secret}", "Expect": "100-continue"}
+    pieces = (text[at : at + 7] for at in range(0, len(text), 7))
+    assert httpx.post(f"{front.url}/v1/chat/completions", content=pieces, headers=headers).status_code == 200
+    sent = httpx.get(f"{upstream.url}/requests/{key.name}").json()
+    assert json.loads(sent["body"]) == {**json.loads(text), "stream_options": {"include_usage": True}}
+    assert int(sent["headers"]["content-length"]) == len(sent["body"])
+    key.settled(cost())
+
+
 def test_a_body_that_is_not_streamed_is_passed_on_as_it_is(front: Front, key: Key, upstream: Upstream) -> None:
     text = json.dumps({**SHAPES["/v1/chat/completions"]({"id": key.name}), "tools": []}, indent=3)
     front.post(key, text.encode())

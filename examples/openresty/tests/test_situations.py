@@ -79,6 +79,12 @@ def test_a_stream_that_says_that_it_failed_costs_its_part(front: Front, key: Key
     key.settled(cost(99, 7))
 
 
+def test_a_stream_that_says_at_once_that_it_failed_costs_nothing(front: Front, key: Key) -> None:
+    assert front.post(key, body_of(True, error_after=0)).status_code == 200
+    key.settled()
+    assert key.charges() == []
+
+
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500, 503])
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_failure_of_the_upstream_costs_nothing(front: Front, key: Key, status: int, stream: bool) -> None:
@@ -120,6 +126,14 @@ def test_a_whole_answer_that_breaks_costs_the_hold(start: Callable[..., Front], 
     with upstream_that_sends(head, b'{"id":') as url, pytest.raises(httpx.RemoteProtocolError):
         start(to=url).post(key, body)
     key.settled(hold(body, 500))
+
+
+def test_an_upstream_cannot_send_the_request_elsewhere(start: Callable[..., Front], key: Key) -> None:
+    answer = b'{"usage":{"prompt_tokens":9,"completion_tokens":8}}'
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Accel-Redirect: /v1/models\r\n\r\n"
+    with upstream_that_sends(head, answer) as url:
+        assert start(to=url).post(key, body_of()).content == answer
+    key.settled(cost(9, 8))
 
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"

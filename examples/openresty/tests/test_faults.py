@@ -14,7 +14,7 @@ import httpx
 import pytest
 from front import Front, cost, hold, plan
 from processes import eventually
-from programs import Key, Keymeter
+from programs import Key, Keymeter, quota
 
 
 def body_of(**fields: object) -> dict[str, object]:
@@ -73,10 +73,10 @@ def test_too_many_settlements_refuse_new_requests(start: Callable[..., Front], s
 
 
 class Losing:
-    """Passes connections on to Keymeter, and loses the answers while `loses`."""
+    """Passes connections on to Keymeter, and loses the answers while `loses`, and all while `breaks`."""
 
     def __init__(self, to: int) -> None:
-        self.to, self.loses = to, False
+        self.to, self.loses, self.breaks = to, False, False
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self.accept, daemon=True).start()
@@ -91,7 +91,7 @@ class Losing:
     def pump(self, source: socket.socket, target: socket.socket, answers: bool) -> None:
         with suppress(OSError):
             while data := source.recv(65536):
-                if answers and self.loses:
+                if self.breaks or (answers and self.loses):
                     break
                 target.sendall(data)
         for each in (source, target):
@@ -163,6 +163,24 @@ def test_a_graceful_stop_tries_what_waits_once_more(
     second.start()
     # Its next try would be seconds away.
     assert front.stop(signal.SIGQUIT) == 0
+    key.settled(cost())
+
+
+def test_a_graceful_stop_waits_a_little_for_keymeter(start: Callable[..., Front], keymeter: Keymeter, key: Key) -> None:
+    between = Losing(keymeter.port)
+    front = start(keymeter_url=between.url)
+    _, stream = stream_of(front, key, chunks=3, delay=0.1)
+    between.breaks = True
+    stream.read()
+    eventually(lambda: "settlements wait" in front.log())
+    with ThreadPoolExecutor(1) as pool:
+        before = front.log().count("settlements wait")
+        stopped = pool.submit(front.stop, signal.SIGQUIT)
+        eventually(lambda: front.log().count("settlements wait") > before)
+        assert key.held() > 0
+        between.breaks = False
+        assert stopped.result() == 0
+    assert key.charges()[0]["quota"] == quota(cost())
     key.settled(cost())
 
 

@@ -137,7 +137,7 @@ test_with() {
         export PORTKEY=$portkey
         # The programs and the provider of the plug-in's tests.
         PYTHONPATH=$package/tests
-        options=(-c "$package/pyproject.toml" --rootdir "$front")
+        options=(-c "$package/pyproject.toml" --rootdir "$front" -o testpaths=.)
         cd "$front"
     fi
     export PYTHONPATH

@@ -10,6 +10,10 @@ import shutil
 import signal
 import socket
 import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -48,6 +52,26 @@ def plan(**fields: object) -> list[dict[str, Any]]:
 def hold(body: bytes, completion: int = 4096) -> Decimal:
     """What is held for a request with this body."""
     return cost(-(-len(body) // 3), completion)
+
+
+@contextmanager
+def upstream_that_sends(*pieces: bytes) -> Iterator[str]:
+    """Answers one request with these pieces, one after the other."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                connection.recv(100_000)
+                for piece in pieces:
+                    connection.sendall(piece)
+                    time.sleep(0.002)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join()
 
 
 class Front(Program):

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from decimal import Decimal
 
 import httpx
 import pytest
-from front import Front, cost, hold, plan
+from front import Front, cost, hold, plan, upstream_that_sends
 from processes import eventually, free_port
 from programs import Key, Keymeter, Upstream, quota
 
@@ -98,26 +96,6 @@ def test_an_upstream_that_refuses_connections_costs_nothing(start: Callable[...,
     front = start(to=f"http://127.0.0.1:{free_port()}")
     assert front.post(key, body_of()).status_code == 502
     key.settled()
-
-
-@contextmanager
-def upstream_that_sends(*pieces: bytes) -> Iterator[str]:
-    """Answers one request with these pieces, one after the other."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve() -> None:
-            connection, _ = listener.accept()
-            with connection:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                connection.recv(100_000)
-                for piece in pieces:
-                    connection.sendall(piece)
-                    time.sleep(0.002)
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        thread.join()
 
 
 def test_a_whole_answer_that_breaks_costs_the_hold(start: Callable[..., Front], key: Key) -> None:

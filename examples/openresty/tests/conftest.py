@@ -46,11 +46,13 @@ def keymeter(folder: Path) -> Iterator[Keymeter]:
     )
     if not running:
         program.start()
-    program.sign_in()
-    yield program
-    # Every hold of every test has ended, and every balance is the sum of its charges.
-    program.doctor()
-    program.stop()
+    try:
+        program.sign_in()
+        yield program
+        # Every hold of every test has ended, and every balance is the sum of its charges.
+        program.doctor()
+    finally:
+        program.stop()
 
 
 @pytest.fixture

@@ -189,7 +189,13 @@ def test_a_model_without_a_price_costs_its_flat_hold(start: Callable[..., Front]
     front = start(hold_usd="0.05")
     assert front.post(key, {"model": "without-a-price", "messages": plan()}).status_code == 200
     key.settled("0.05")
-    assert "model_not_priced" in front.log()
+
+
+def test_a_cost_that_keymeter_refuses_is_the_hold(front: Front, key: Key) -> None:
+    body = body_of(headers={"x-litellm-response-cost": "0x10"})
+    assert front.post(key, body).status_code == 200
+    key.settled(hold(body, 500))
+    assert "Keymeter refused a cost (invalid_usd)" in front.log()
 
 
 def test_the_model_of_the_answer_may_decide(start: Callable[..., Front], keymeter: Keymeter) -> None:

@@ -23,7 +23,13 @@ local ROUTES = {
   ["/v1/messages"] = "messages",
   ["/v1/embeddings"] = "embeddings",
 }
-local LIMITS = { "max_completion_tokens", "max_tokens", "max_output_tokens" }
+-- Of each kind, the members that limit its output. An upstream ignores those of other kinds.
+local LIMITS = { chat = { "max_completion_tokens", "max_tokens" }, completions = { "max_tokens" },
+  responses = { "max_output_tokens" }, messages = { "max_tokens" }, embeddings = {} }
+-- Members by which a gateway takes another model or another upstream than the one that was checked and priced.
+local REFUSED = { "fallbacks", "context_window_fallbacks", "content_policy_fallbacks", "models", "model_list", "route", "num_retries",
+  "api_base", "base_url", "api_key", "user_config", "user_model", "speed" }
+local TIERS = { auto = true, default = true, flex = true, standard = true, standard_only = true } -- others are dearer
 local REPEATS = { "n", "best_of" }
 -- What is read of a body.
 local READ = { model = true, stream = true, stream_options = true, background = true, prompt = true, n = true, best_of = true,
@@ -84,7 +90,7 @@ end
 
 local function call(target, path, body)
   ngx.update_time() -- reading a large body took some
-  local payload, deadline = cjson.encode(body), ngx.now() + TIMEOUT
+  local payload, deadline = assert(cjson.encode(body)), ngx.now() + TIMEOUT
   local status, answer, more, reused = call_once(target, path, payload, deadline)
   -- A connection from the pool may have been closed meanwhile. Each call can be repeated: it has a `request_id` or a
   -- `reservation_id`.
@@ -133,7 +139,19 @@ local function drain()
     if ran and done then
       open, pause = open - 1, 0
     else
-      queue[#queue + 1] = job
+      if not ran then
+        -- A defect of this file, or an answer that it cannot read. The hold can be charged all the same.
+        job.failures = (job.failures or 0) + 1
+        if job.body.reservation_id and job.reserved then
+          job.path, job.body = "settle", { reservation_id = job.body.reservation_id, quota = job.reserved }
+        end
+      end
+      if (job.failures or 0) > 5 then
+        open = open - 1
+        ngx.log(ngx.ERR, "a settlement was given up, and its hold expires: ", tostring(done))
+      else
+        queue[#queue + 1] = job
+      end
       pause = min(max(pause * 2, 0.5), 30)
       ngx.log(ngx.WARN, #queue, " settlements wait for Keymeter: ", tostring(ran and reason or done))
       if not ngx.worker.exiting() then break end
@@ -283,6 +301,12 @@ local function find_members(text)
   end
 end
 
+-- An estimate from above of the tokens of the prompt: most text has more than three bytes for each, lists of tokens have two.
+local function prompt_limit(kind, body, length)
+  local input = kind == "completions" and body.prompt or kind == "embeddings" and body.input
+  return ceil(length / ((is_table(input) and type(input[1]) ~= "string") and 2 or 3))
+end
+
 -- The most tokens of output that the request may make.
 local function output_limit(kind, body, default)
   if kind == "embeddings" then return 0 end
@@ -290,7 +314,8 @@ local function output_limit(kind, body, default)
     local most
     for _, name in ipairs(names) do
       local value = body[name]
-      if present(value) then
+      -- Many upstreams take 0 for no limit.
+      if present(value) and value ~= 0 then
         if type(value) ~= "number" or value < 0 or value > 1e9 or value ~= floor(value) then
           return refuse_body("`" .. name .. "` must be a whole number")
         end
@@ -302,7 +327,7 @@ local function output_limit(kind, body, default)
   local answers = max(count(REPEATS, 1), 1)
   -- Each prompt of a list gets its own answers. A list of numbers is one prompt.
   local prompts = kind == "completions" and is_table(body.prompt) and type(body.prompt[1]) ~= "number" and #body.prompt or 1
-  return min(count(LIMITS, default) * answers * max(prompts, 1), MOST_TOKENS)
+  return min(count(LIMITS[kind], default) * answers * max(prompts, 1), MOST_TOKENS)
 end
 
 -- Without this, OpenAI's streams do not tell what they cost. The body is changed as text: encoding it again turns [] into {}.
@@ -312,17 +337,20 @@ local function ask_for_usage(text, body, members)
     local first = find(text, "{", 1, true)
     return sub(text, 1, first) .. '"stream_options":{"include_usage":true},' .. sub(text, first + 1)
   end
-  if is_table(options) and options.include_usage == true then return text end
-  options = is_table(options) and options or {}
-  options.include_usage = true
+  -- Written again, because two spellings of one member may be in it.
+  local written = { include_usage = true }
+  if is_table(options) then written.include_obfuscation = options.include_obfuscation end
   local range = members.stream_options
-  return sub(text, 1, range[1] - 1) .. cjson.encode(options) .. sub(text, range[2] + 1)
+  return sub(text, 1, range[1] - 1) .. cjson.encode(written) .. sub(text, range[2] + 1)
 end
 
+-- What a client can say besides the body: nothing by which the upstream reads it otherwise, as a form or with `?model=`.
 local function remove_headers()
   for name in pairs(ngx.req.get_headers(0)) do
     if not PASSED[name] then ngx.req.clear_header(name) end
   end
+  if ngx.req.get_method() == "POST" then ngx.req.set_header("Content-Type", "application/json") end
+  ngx.req.set_uri_args(ngx.var.arg_beta == "true" and "beta=true" or "")
 end
 
 -- The list of models is free for every key that may be used and has something left.
@@ -357,6 +385,7 @@ function M.access()
   local key, target = key_of(), target_of()
   if models then return verify(target, key) end
 
+  if open >= number_of("max_requests", 1000) then return refuse_unavailable("too many settlements wait") end
   local text = read_body()
   local body = find(text, "^%s*{") and cjson.decode(text)
   if not is_table(body) then return refuse_body("the body must be a JSON object", "invalid_json") end
@@ -369,6 +398,14 @@ function M.access()
     return refuse(403, "permission_error", "not_metered", "`background` is not served here: its cost is not known in time", false)
   end
   stream = stream == true
+  for _, name in ipairs(REFUSED) do
+    if members[name] then
+      return refuse(403, "permission_error", "not_metered", "`" .. name .. "` is not served here: it can change the cost", false)
+    end
+  end
+  if present(body.service_tier) and not TIERS[body.service_tier] then
+    return refuse(403, "permission_error", "not_metered", "this `service_tier` is not served here: it has no price", false)
+  end
 
   local var = ngx.var
   local usd = var.keymeter_hold_usd
@@ -377,7 +414,7 @@ function M.access()
     model = model,
     ip = var.remote_addr,
     request_id = var.request_id,
-    prompt_tokens = ceil(#text / 3),
+    prompt_tokens = prompt_limit(kind, body, #text),
     completion_tokens = output_limit(kind, body, number_of("max_tokens", 4096)),
     ttl_seconds = number_of("ttl_seconds", 3600),
     on_expiry = var.keymeter_on_expiry or "charge",
@@ -418,7 +455,8 @@ local function read_usage(state, usage, final)
       if type(value) == "number" and name ~= "cost" then raw[name] = max(raw[name] or 0, value) end
     end
   end
-  if type(usage.cost) == "number" and usage.cost >= 0 then state.usd = usage.cost end
+  -- 0 is also what gateways write that do not know.
+  if type(usage.cost) == "number" and usage.cost > 0 and usage.cost < 1e6 then state.usd = usage.cost end
   state.final = state.final or final
 end
 
@@ -466,7 +504,9 @@ local function read_stream(state, chunk, last)
   end
   local rest = sub(chunk, position)
   if state.too_long or #state.rest + #rest > LONGEST_LINE then
-    state.bytes, state.rest, state.too_long = state.bytes + #state.rest + #rest, "", true
+    -- The longest events of Responses repeat the request.
+    local bytes = state.kind == "responses" and 0 or #state.rest + #rest
+    state.bytes, state.rest, state.too_long = state.bytes + bytes, "", true
   else
     state.rest = state.rest .. rest
   end
@@ -522,13 +562,18 @@ end
 local function counts(state)
   local raw = state.raw
   local read, write = tokens(raw.cached_tokens), tokens(raw.cache_write_tokens)
-  local prompt, completion = raw.prompt_tokens or raw.input_tokens, raw.completion_tokens or raw.output_tokens
+  local function larger(one, other) return one and other and max(one, other) or one or other end
+  local prompt = larger(raw.prompt_tokens, raw.input_tokens)
+  local completion = larger(raw.completion_tokens, raw.output_tokens)
   if state.kind == "messages" then
     -- Anthropic's input_tokens are without the cache, Keymeter's prompt_tokens with it.
     read, write = tokens(raw.cache_read_input_tokens), tokens(raw.cache_creation_input_tokens)
     prompt = prompt and prompt + read + write
   elseif state.kind == "embeddings" then
     completion = 0
+  elseif prompt and completion and raw.total_tokens then
+    -- Some providers count thinking only in the total.
+    completion = max(completion, raw.total_tokens - prompt)
   end
   return prompt and tokens(prompt), completion and tokens(completion), read, write
 end
@@ -538,6 +583,9 @@ local function cost(state)
   local connected = find(ngx.var.upstream_connect_time or "", "%d")
   -- 499, or 0, of a client that left. All else without an answer is nginx's word for an upstream that failed.
   local left = not state.status and ngx.status < 500
+  -- The request was sent, and no answer came in time: the provider finishes and bills it.
+  local timed_out = state.status == 504 and not find(ngx.var.upstream_header_time or "", "%d")
+  if connected and timed_out then return { quota = state.reserved } end
   if not connected or (state.status or 0) >= 300 or not state.status and not left then return nil end
   local usd = state.usd or state.header_usd
   if usd then return { usd = usd } end
@@ -545,11 +593,15 @@ local function cost(state)
   -- A prompt of no tokens is what gateways write that do not know.
   local whole = state.final and (prompt or 0) > 0 and completion
   local streamed = state.streamed or not state.status and state.stream
-  if not whole and not (streamed and (not state.complete or state.broken)) then return { quota = state.reserved } end
-  if not whole then
+  local seen = max(state.seen, ceil(state.bytes / 3))
+  if not whole and not (streamed and (not state.complete or state.broken)) then
+    if state.reserve.usd or seen <= state.reserve.completion_tokens then return { quota = state.reserved } end
+    prompt, completion = state.reserve.prompt_tokens, seen
+  elseif not whole then
     if state.broken and state.seen == 0 and not prompt then return nil end
-    local seen = min(max(state.seen, ceil(state.bytes / 3)), state.reserve.completion_tokens)
     prompt, completion = (prompt or 0) > 0 and prompt or state.reserve.prompt_tokens, max(completion or 0, seen)
+  elseif not state.complete then
+    completion = max(completion, seen)
   end
   local model = state.model and type(state.answer_model) == "string" and state.answer_model or nil
   read = min(read, prompt)

@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 calls: Counter[str] = Counter()
-# The request with this "id": its headers and its body as text.
+# The request with this "id": its headers, its query and its body as text.
 requests: dict[str, dict[str, Any]] = {}
 
 
@@ -73,7 +73,7 @@ async def begin(request: Request) -> tuple[dict[str, Any], dict[str, Any], Respo
     failing = calls[f"id {plan.get('id')}"] < plan.get("fail_first", 0)
     if "id" in plan:
         calls[f"id {plan['id']}"] += 1
-        requests[plan["id"]] = {"headers": dict(request.headers), "body": text}
+        requests[plan["id"]] = {"headers": dict(request.headers), "query": request.url.query, "body": text}
     refusal = None
     if failing or "status" in plan or body.get("model") in plan.get("fail_models", ()):
         status = plan.get("status", 500)

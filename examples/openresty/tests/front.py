@@ -83,6 +83,7 @@ class Front(Program):
         upstream_url: str,
         *lines: str,
         workers: int = 1,
+        read_timeout: str = "600s",
         **settings: object,
     ) -> None:
         self.port = free_port()
@@ -101,6 +102,7 @@ class Front(Program):
             "nginx.conf",
             {
                 "events {": f"error_log stderr info;\npid nginx.pid;\ndaemon off;\nworker_processes {workers};\nevents {{",
+                "proxy_read_timeout 600s;": f"proxy_read_timeout {read_timeout};",
                 "http {": HTTP.format(folder=self.folder),
                 "/var/log/nginx/access.log": str(self.access_log),
                 "127.0.0.1:8080": f"127.0.0.1:{self.port}",

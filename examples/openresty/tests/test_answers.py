@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import anthropic
 import httpx
 import openai
 import pytest
-from front import UPSTREAM_KEY, Front, cost, hold, plan
+from front import UPSTREAM_KEY, Front, cost, hold, plan, upstream_that_sends
 from programs import Key, Keymeter, Upstream
 
 SHAPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -72,6 +73,34 @@ def test_a_cost_of_litellm_that_is_zero_is_none(front: Front, key: Key) -> None:
     key.settled(cost())
 
 
+@pytest.mark.parametrize(
+    ("usage", "charged"),
+    [
+        # Thinking that is only in the total.
+        ('{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135}', cost(32, 103)),
+        ('{"prompt_tokens":10,"completion_tokens":0,"input_tokens":10,"output_tokens":7}', cost(10, 7)),
+        # Costs that mean nothing.
+        ('{"prompt_tokens":3000,"completion_tokens":9,"cost":0}', cost(3000, 9)),
+        ('{"prompt_tokens":10,"completion_tokens":7,"cost":1e999}', cost(10, 7)),
+        ('{"prompt_tokens":10,"completion_tokens":7,"cost":-1}', cost(10, 7)),
+    ],
+)
+def test_an_odd_usage(start: Callable[..., Front], key: Key, usage: str, charged: Decimal) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+    with upstream_that_sends(head, f'{{"usage":{usage}}}'.encode()) as url:
+        start(to=url).post(key, SHAPES["/v1/chat/completions"]({}))
+    key.settled(charged)
+
+
+def test_the_upstream_reads_the_body_as_the_front_did(front: Front, key: Key, upstream: Upstream) -> None:
+    body = SHAPES["/v1/chat/completions"]({"id": key.name})
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    front.post(key, body, "/v1/chat/completions?model=dear&beta=true", headers=form)
+    sent = httpx.get(f"{upstream.url}/requests/{key.name}").json()
+    assert (sent["headers"]["content-type"], sent["query"]) == ("application/json", "beta=true")
+    key.settled(cost())
+
+
 def test_an_answer_larger_than_what_is_kept(front: Front, key: Key) -> None:
     answer = front.post(key, SHAPES["/v1/chat/completions"]({"padding": 9 * 1024 * 1024}))
     assert len(answer.content) > 9 * 1024 * 1024
@@ -101,7 +130,7 @@ def test_a_body_larger_than_nginxs_buffer(front: Front, keymeter: Keymeter, upst
         ({}, {"include_usage": True}),
         ({"stream_options": None}, {"include_usage": True}),
         ({"stream_options": {"include_usage": False, "include_obfuscation": False}}, None),
-        ({"stream_options": {"include_usage": True, "more": []}}, {"include_usage": True, "more": []}),
+        ({"stream_options": {"include_usage": True, "Include_Usage": False}}, {"include_usage": True}),
     ],
 )
 def test_usage_is_asked_for_and_nothing_else_changes(

@@ -270,6 +270,19 @@ def test_work_in_the_background_is_refused(front: Front, key: Key, background: o
 
 
 @pytest.mark.parametrize(
+    "member", [{"fallbacks": ["dear"]}, {"Models": ["dear"]}, {"api_base": "http://127.0.0.1:1"}, {"service_tier": "priority"}]
+)
+def test_members_that_can_change_the_cost_are_refused(
+    front: Front, key: Key, upstream: Upstream, member: dict[str, object]
+) -> None:
+    before = upstream.calls()
+    answer = front.post(key, {"model": "chat", "messages": plan(), **member})
+    check(answer, "", 403, "permission_error", "not_metered", NO_RETRY)
+    assert upstream.calls() == before
+    key.settled()
+
+
+@pytest.mark.parametrize(
     ("method", "path"),
     [
         ("GET", "/"),

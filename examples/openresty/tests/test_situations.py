@@ -49,6 +49,22 @@ def test_a_stream_that_the_client_leaves_costs_its_part(front: Front, key: Key, 
     assert used < quota(hold(body, 500))
 
 
+@pytest.mark.parametrize("limit", [{"max_tokens": 0}, {"max_output_tokens": 1}, {"max_completion_tokens": 1, "max_tokens": 9}])
+def test_what_was_seen_of_a_left_stream_is_charged_whatever_limit_was_said(
+    front: Front, key: Key, limit: dict[str, int]
+) -> None:
+    body = json.dumps({"model": "chat", "messages": plan(chunks=100, delay=0.05), "stream": True, **limit}).encode()
+    leave(front, key, body, "/v1/chat/completions", 30)
+    assert quota(cost(-(-len(body) // 3), 10)) <= charged(key)
+
+
+def test_a_call_that_takes_too_long_costs_its_hold(start: Callable[..., Front], upstream: Upstream, key: Key) -> None:
+    body = body_of(wait=5)
+    answer = start(to=upstream.url, read_timeout="1s").post(key, body)
+    assert answer.status_code == 504
+    key.settled(hold(body, 500))
+
+
 def test_a_stream_that_the_client_leaves_before_it_begins_costs_its_prompt(front: Front, key: Key) -> None:
     body = body_of(True, wait=3)
     with pytest.raises(httpx.ReadTimeout):

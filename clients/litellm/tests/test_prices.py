@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import litellm
 import pytest
-from processes import KeymeterServer, eventually
+import tomllib
+from processes import KeymeterServer
 from programs import QUOTA_PER_USD, Keymeter
 
 LIST = Path(litellm.__file__).with_name("model_prices_and_context_window_backup.json")

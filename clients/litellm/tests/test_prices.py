@@ -11,10 +11,10 @@ from typing import Any
 
 import litellm
 import pytest
-import tomllib
 from processes import KeymeterServer
 from programs import QUOTA_PER_USD, Keymeter
 
+tomllib = pytest.importorskip("tomllib", reason="Python 3.10 reads no TOML")
 LIST = Path(litellm.__file__).with_name("model_prices_and_context_window_backup.json")
 # Input and output tokens, and those parts of the input that are read from the cache and written to it.
 COUNTS = [(1000, 500, 0, 0), (0, 7, 0, 0), (300_000, 10, 0, 0), (150_000, 10, 0, 0), (2000, 10, 400, 0), (5000, 10, 0, 2000)]

@@ -26,6 +26,10 @@ export KEYMETER_PROGRAM
 [[ -x $KEYMETER_PROGRAM ]] || die "$KEYMETER_PROGRAM is missing; build it with: cargo test --locked --no-run"
 python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
     die 'Python 3.10 or newer with venv is missing: install it (Debian and Ubuntu: apt-get install python3-venv)'
+# For the Keymeter of a test that needs a database of its own.
+KEYMETER_DATABASE__PROGRAMS=$(scripts/postgres-programs.sh) ||
+    die 'PostgreSQL 14 or newer is missing: scripts/setup.sh test gets it; or set PG_BIN to the directory of its programs'
+export KEYMETER_DATABASE__PROGRAMS
 read -ra subjects <<<"${ONLY:-front oldest newest}"
 has_front() { [[ " ${subjects[*]} " == *' front '* ]]; }
 has_nginx() {

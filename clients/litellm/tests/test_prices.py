@@ -38,7 +38,7 @@ def priced(tmp_path: Path) -> Iterator[Keymeter]:
     for parent in tmp_path.parents[:2]:
         parent.chmod(0o711)
     server = Keymeter(os.environ["KEYMETER_PROGRAM"], "", tmp_path)
-    server.environment["KEYMETER_DATABASE__PROGRAMS"] = os.environ["PG_BIN"]
+    server.environment["KEYMETER_DATABASE__PROGRAMS"] = os.environ["KEYMETER_DATABASE__PROGRAMS"]
     server.command[1:1] = ["--config", str(converted(tmp_path))]
     KeymeterServer.start(server)
     try:
@@ -66,7 +66,11 @@ def usd_of_litellm(model: str, counts: tuple[int, int, int, int]) -> float | Non
 
 
 def requests(prices: dict[str, Any]) -> Iterator[tuple[str, tuple[int, int, int, int], float]]:
+    listed = json.loads(LIST.read_text())
     for model, price in prices.items():
+        # LiteLLM counts the hour too.
+        if "off_peak_pricing" in listed[model]:
+            continue
         # Signing in to it is a question over the network.
         if model.startswith((WITHOUT_ALL_RATES, "github_copilot/")):
             continue

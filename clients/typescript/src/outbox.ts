@@ -64,7 +64,7 @@ export class Outbox {
     this.#taken -= 1;
   }
 
-  /** Sends it once; later again, if there is no answer. The place of the spend goes on with its end. Throws nothing. */
+  /** Sends it once, and again later if there is no answer. It keeps the place of its spend. Throws nothing. */
   send(ending: Ending): Promise<void> {
     return this.#run(this.#sendOnce(ending));
   }
@@ -90,7 +90,7 @@ export class Outbox {
     void late.then(() => {
       inTime = end.signal.aborted;
     });
-    // What ends may start what goes on with it.
+    // One that ends may have started another one.
     while (inTime && this.#running.size > 0) await Promise.race([late, Promise.all(this.#running)]);
     end.abort();
     this.#givenUp.abort();

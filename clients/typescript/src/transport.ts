@@ -124,7 +124,7 @@ export class Transport {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
       this.#aborts.delete(abort);
-      // Whoever waits longest goes next, with this connection.
+      // The call that has waited longest gets this connection.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#free += 1;

@@ -7,6 +7,9 @@ use crate::domain::time::UnixTime;
 /// A server says each minute which list it has. One that was not seen for this long is not in force.
 const LIST_SEEN: i64 = 180;
 
+/// How long servers may take until all have a new list.
+const LIST_SPREADS: i64 = 90;
+
 /// How long a list is remembered that no server has any more.
 const LIST_KEPT: i64 = 90 * 86_400;
 
@@ -17,15 +20,16 @@ pub async fn find_or_add(
     now: UnixTime,
 ) -> Result<Vec<(String, PriceId)>, StorageError> {
     let found = list(conn, contents).await?;
-    if found.len() == contents.len() {
+    let is_new = |content: &&String| !found.iter().any(|(known, _)| known == *content);
+    let new: Vec<String> = contents.iter().filter(is_new).cloned().collect();
+    if new.is_empty() {
         return Ok(found);
     }
     // In order, so that two transactions that add the same prices do not wait for each other.
     sqlx::query!(
         "insert into prices (content, first_used_at) select content, $2 from unnest($1::text[]) as v (content) \
-         where content not in (select content from prices where content = any($1)) order by content \
-         on conflict on constraint prices_content_unique do nothing",
-        contents,
+         order by content on conflict on constraint prices_content_unique do nothing",
+        &new,
         now as UnixTime
     )
     .execute(&mut *conn)
@@ -59,9 +63,6 @@ pub async fn see_list(conn: &mut Conn, digest: &str, now: UnixTime) -> Result<Un
     .await?;
     Ok(row.since)
 }
-
-/// How long servers may take until all have a new list.
-const LIST_SPREADS: i64 = 90;
 
 /// The digests of the lists that servers have now. One that a newer list replaced is not among them, unless a server still has it
 /// when all should have read the newer one.

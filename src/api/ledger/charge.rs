@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::KeyRefused;
-use super::requests::{CountFields, ModelOfPrice, UsdText, context, cost, request_id};
+use super::requests::{CountFields, ModelOfPrice, UsdText, context, cost, count_fields, request_id};
 use super::responses::TokenIdentityBody;
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
@@ -56,12 +56,7 @@ pub struct ChargeBody {
 impl ChargeBody {
     /// The key and the charge.
     fn parse(self) -> Result<(String, ChargeRequest), ApiError> {
-        let counts = CountFields {
-            prompt: self.prompt_tokens,
-            completion: self.completion_tokens,
-            cached: self.cached_tokens,
-            cache_write: self.cache_write_tokens,
-        };
+        let counts = count_fields!(self);
         let request_id = request_id(self.request_id)?;
         let context = context(self.model, self.ip.as_deref())?;
         let cost = cost((self.quota, self.usd.as_ref()), counts, ModelOfPrice::Sent(context.model.as_deref()))?;

@@ -52,16 +52,17 @@ pub(super) fn cost(
     counts: CountFields,
     model: ModelOfPrice<'_>,
 ) -> Result<Cost, ApiError> {
-    let missing = |what: &str| Err(ApiError::new(ErrorCode::MissingField, format!("{what} required")));
-    let quota = optional_amount(amount.0, amount.1)?;
-    match model {
-        _ if quota.is_some() => {}
-        _ if !counts.say_cost() => return missing("`quota`, `usd`, or `prompt_tokens` and `completion_tokens` are"),
-        ModelOfPrice::Sent(None) => return missing("without `quota` and `usd`, `model` is"),
-        ModelOfPrice::Sent(Some(_)) | ModelOfPrice::OfReservation => {}
+    if let Some(quota) = optional_amount(amount.0, amount.1)? {
+        return Ok(Cost { quota: Some(quota), counts: counts.beside_amount()? });
     }
-    let counts = if quota.is_some() { counts.beside_amount()? } else { counts.read()? };
-    Ok(Cost { quota, counts })
+    let missing = |what: &str| Err(ApiError::new(ErrorCode::MissingField, format!("{what} required")));
+    if !counts.say_cost() {
+        return missing("`quota`, `usd`, or `prompt_tokens` and `completion_tokens` are");
+    }
+    if matches!(model, ModelOfPrice::Sent(None)) {
+        return missing("without `quota` and `usd`, `model` is");
+    }
+    Ok(Cost { quota: None, counts: counts.read()? })
 }
 
 /// The most that a request may cost which is not made yet. Counts beside an amount say nothing then.
@@ -113,13 +114,19 @@ fn is_valid_id(request_id: &str) -> bool {
         && request_id.chars().all(|c| !c.is_control())
 }
 
-/// The optional fields `model` and `ip`. An empty text counts as absent.
-pub(super) fn context(model: Option<String>, ip: Option<&str>) -> Result<RequestContext, ApiError> {
+/// The optional field `model`. An empty text counts as absent.
+pub(super) fn model(model: Option<String>) -> Result<Option<String>, ApiError> {
     let model = model.filter(|model| !model.is_empty());
     if model.as_deref().is_some_and(|model| !is_valid(model)) {
         let message = format!("`model` must have at most {} characters", bounds::MAX_MODEL_CHARS);
         return Err(ApiError::new(ErrorCode::InvalidModel, message));
     }
+    Ok(model)
+}
+
+/// The optional fields `model` and `ip`. An empty text counts as absent.
+pub(super) fn context(sent_model: Option<String>, ip: Option<&str>) -> Result<RequestContext, ApiError> {
+    let model = model(sent_model)?;
     let ip = match ip {
         None | Some("") => ClientAddress::NotSent,
         Some(text) => {
@@ -134,6 +141,20 @@ pub(super) fn context(model: Option<String>, ip: Option<&str>) -> Result<Request
 fn is_valid(model: &str) -> bool {
     model.chars().count() <= bounds::MAX_MODEL_CHARS && !model.chars().any(char::is_control)
 }
+
+/// The counts of a body.
+macro_rules! count_fields {
+    ($body:expr) => {
+        CountFields {
+            prompt: $body.prompt_tokens,
+            completion: $body.completion_tokens,
+            cached: $body.cached_tokens,
+            cache_write: $body.cache_write_tokens,
+        }
+    };
+}
+
+pub(super) use count_fields;
 
 /// The optional fields of counts.
 #[derive(Clone, Copy)]
@@ -157,12 +178,10 @@ impl CountFields {
     }
 
     fn read(self) -> Result<Counts, ApiError> {
-        let invalid = |message: String| Err(ApiError::new(ErrorCode::InvalidCount, message));
+        let invalid = |message: String| ApiError::new(ErrorCode::InvalidCount, message);
         let count = |name: &str, count: i64| {
-            if (0..=bounds::MAX_COUNT).contains(&count) {
-                return Ok(count);
-            }
-            invalid(format!("`{name}` must be 0 to {}", bounds::MAX_COUNT)).map(|()| count)
+            let is_valid = (0..=bounds::MAX_COUNT).contains(&count);
+            is_valid.then_some(count).ok_or_else(|| invalid(format!("`{name}` must be 0 to {}", bounds::MAX_COUNT)))
         };
         let part = |name: &str, part: Option<i64>| part.map(|part| count(name, part)).transpose();
         let counts = Counts {
@@ -173,7 +192,7 @@ impl CountFields {
         };
         if counts.cached() + counts.cache_write() > counts.prompt_tokens {
             let message = "`cached_tokens` and `cache_write_tokens` are parts of `prompt_tokens`, so together they are at most that";
-            invalid(message.to_owned())?;
+            return Err(invalid(message.to_owned()));
         }
         Ok(counts)
     }

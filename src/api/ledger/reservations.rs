@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::KeyRefused;
-use super::requests::{CountFields, ModelOfPrice, UsdText, context, cost, most, optional_amount, request_id};
+use super::requests::{
+    CountFields, ModelOfPrice, UsdText, context, cost, count_fields, model, most, optional_amount, request_id,
+};
 use super::responses::TokenIdentityBody;
 use crate::api::api_error::ApiError;
 use crate::api::auth::Gateway;
@@ -193,12 +195,7 @@ pub async fn reserve(
     Json(body): Json<ReserveBody>,
 ) -> Result<Envelope<ReservedBody>, Refused<ReserveRefused>> {
     let request_id = request_id(body.request_id)?;
-    let counts = CountFields {
-        prompt: body.prompt_tokens,
-        completion: body.completion_tokens,
-        cached: body.cached_tokens,
-        cache_write: body.cache_write_tokens,
-    };
+    let counts = count_fields!(body);
     let seconds = ttl(body.ttl_seconds)?.unwrap_or(bounds::RESERVATION_SECONDS);
     let context = context(body.model, body.ip.as_deref())?;
     let cost = most((body.quota, body.usd.as_ref()), counts, context.model.as_deref())?;
@@ -240,14 +237,9 @@ pub async fn settle(
     Gateway(gateway): Gateway,
     Json(body): Json<SettleBody>,
 ) -> Result<Envelope<SettledBody>, Refused<(ReservationRefused, AmountRefused, CountsRefused, InvalidModel)>> {
-    let counts = CountFields {
-        prompt: body.prompt_tokens,
-        completion: body.completion_tokens,
-        cached: body.cached_tokens,
-        cache_write: body.cache_write_tokens,
-    };
+    let counts = count_fields!(body);
     let cost = cost((body.quota, body.usd.as_ref()), counts, ModelOfPrice::OfReservation)?;
-    let model = context(body.model, None)?.model;
+    let model = model(body.model)?;
     let reservation = handle(body.reservation_id.as_deref())?;
     let settled = app.ledger.settle(gateway, reservation, cost, model).await?;
     Ok(Envelope::of(SettledBody {

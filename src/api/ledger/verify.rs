@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::refusals::ReasonBody;
-use super::requests::{CountFields, UsdText, context, most};
+use super::requests::{CountFields, UsdText, context, count_fields, most};
 use crate::api::auth::Gateway;
 use crate::api::envelope::Envelope;
 use crate::api::error_code::codes::{
@@ -124,12 +124,7 @@ pub async fn verify(
     Json(body): Json<VerifyBody>,
 ) -> Result<Envelope<VerificationBody>, Refused<VerifyRefused>> {
     let context = context(body.model, body.ip.as_deref())?;
-    let counts = CountFields {
-        prompt: body.prompt_tokens,
-        completion: body.completion_tokens,
-        cached: body.cached_tokens,
-        cache_write: body.cache_write_tokens,
-    };
+    let counts = count_fields!(body);
     let amount = (body.quota, body.usd.as_ref());
     // Without an amount and both counts, costs are not checked.
     let is_checked = amount.0.is_some() || amount.1.is_some() || counts.say_cost();

@@ -189,7 +189,7 @@ impl Balances {
         counts: Counts,
         at: &Moment,
     ) -> Result<(Settlement, Effect), Refusal> {
-        let reservation = *self.made_by(by, id)?;
+        let reservation = *self.to_settle(by, id)?;
         let held = match reservation.state {
             ReservationState::Open => reservation.held,
             ReservationState::Expired => Quota::ZERO,
@@ -259,6 +259,20 @@ impl Balances {
     #[must_use]
     pub fn charge_day(&self, id: TokenId, at: &Moment) -> Day {
         self.tokens.get(&id).map_or(at.today, |token| token.account.period_counters.day)
+    }
+
+    /// A reservation that the gateway `by` can settle, or has settled.
+    ///
+    /// # Errors
+    /// It is unknown to the gateway, or ended in another way.
+    pub fn to_settle(&self, by: GatewayId, id: ReservationId) -> Result<&Reservation, Refusal> {
+        let reservation = self.made_by(by, id)?;
+        match reservation.state {
+            ReservationState::Open | ReservationState::Expired | ReservationState::Settled(_) => Ok(reservation),
+            ReservationState::Released | ReservationState::ChargedOnExpiry(_) => {
+                Err(RefusalReason::ReservationEnded.into())
+            }
+        }
     }
 
     /// A reservation, if this gateway made it.

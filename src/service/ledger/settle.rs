@@ -6,7 +6,7 @@ use super::error::LedgerError;
 use super::operation::Operation;
 use super::rows::Rows;
 use crate::domain::id::{GatewayId, UserId};
-use crate::domain::ledger::{Effect, RefusalReason, ReservationHandle, ReservationState, Settlement};
+use crate::domain::ledger::{Effect, ReservationHandle, Settlement};
 use crate::domain::money::Quota;
 use crate::domain::price::Cost;
 use crate::domain::price_list::Amount;
@@ -65,13 +65,9 @@ impl Operation for Settle {
     fn apply(&self, batch: &mut Batch<'_>) -> Result<Settled, LedgerError> {
         let id = self.reservation.id;
         let counts = self.cost.counts;
-        let (made, mut request) = batch.reservation(id)?;
-        if made.gateway_id != Some(self.gateway) {
-            return Err(RefusalReason::ReservationNotFound.into());
-        }
-        if matches!(made.state, ReservationState::Released | ReservationState::ChargedOnExpiry(_)) {
-            return Err(RefusalReason::ReservationEnded.into());
-        }
+        // Before the price: what cannot be settled has no cost.
+        batch.balances.to_settle(self.gateway, id)?;
+        let (_, mut request) = batch.reservation(id)?;
         if let Some(model) = &self.model {
             request.model.clone_from(model);
         }

@@ -60,13 +60,17 @@ impl Ledger {
         };
         self.repairs.check(token.user_id, &key.wallet.account, (&token.rate_limits, token.rate_counters), &at);
         let usable = state.accounts.usable(&at);
-        let ratio = self.groups.ratio(&key.owner_group, &token.policy.group);
-        let amount = cost.map(|cost| self.prices.list().most(cost, context.model.as_deref(), ratio));
-        let purpose = match amount {
+        let purpose = match cost {
             None => Purpose::Verify(None),
-            Some(Ok(amount)) => Purpose::Verify(Some(amount.quota)),
-            Some(Err(Unknown::NotPriced)) => Purpose::Unpriced,
-            Some(Err(Unknown::TooExpensive(error))) => return Err(error.into()),
+            Some(Cost { quota: Some(quota), .. }) => Purpose::Verify(Some(*quota)),
+            Some(cost) => {
+                let ratio = self.groups.ratio(&key.owner_group, &token.policy.group);
+                match self.prices.list().most(cost, context.model.as_deref(), ratio) {
+                    Ok(most) => Purpose::Verify(Some(most.quota)),
+                    Err(Unknown::NotPriced) => Purpose::Unpriced,
+                    Err(Unknown::TooExpensive(error)) => return Err(error.into()),
+                }
+            }
         };
         let refusal = admit(&token.policy, &state, purpose, context, &at).err();
         if let Some(refusal) = refusal {

@@ -10,6 +10,11 @@ create table prices (
     constraint prices_content_length check (char_length(content) between 1 and 1000)
 );
 
+alter table reservations
+    -- The ratio of the token's group when it was made, in billionths: its owner may change the group until it is settled. Null:
+    -- an older version made it.
+    add column ratio bigint;
+
 -- Each list that a server had in force. Servers say each minute which one they have.
 create table price_lists (
     -- SHA-256 of the list, in hexadecimal.

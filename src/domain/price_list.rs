@@ -51,8 +51,14 @@ impl PriceList {
     /// The price of a model: that of its exact name, else that of the longest beginning of it that ends with `*` in the list.
     #[must_use]
     pub fn find(&self, model: &str) -> Option<&Price> {
+        self.find_named(model).or_else(|| self.prefixes.get(""))
+    }
+
+    /// The same, without the price of all models that have no other one.
+    #[must_use]
+    pub fn find_named(&self, model: &str) -> Option<&Price> {
         let by_prefix = || {
-            let ends = (0..=model.len()).rev().filter(|end| model.is_char_boundary(*end));
+            let ends = (1..=model.len()).rev().filter(|end| model.is_char_boundary(*end));
             ends.into_iter().find_map(|end| self.prefixes.get(&model[..end]))
         };
         // A name with a star is a beginning of names, and no name itself.
@@ -195,6 +201,8 @@ mod tests {
     fn a_star_alone_is_the_price_of_every_other_model() {
         let list = list(&["*", "a"]).unwrap();
         assert!(["", "a", "b", "*", "ü"].iter().all(|model| list.find(model).is_some()));
+        let named: Vec<_> = ["", "a", "b", "*", "ü"].into_iter().filter(|m| list.find_named(m).is_some()).collect();
+        assert_eq!(named, ["a"]);
     }
 
     #[test]

@@ -325,22 +325,22 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
                then 9223372036854775807 else d.completion_tokens + excluded.completion_tokens end), \
          inserted_reservations as ( \
            insert into reservations (created_time, state, id, token_id, user_id, gateway_id, model, request_id, ip, \
-             held, from_remain, expires_at, charge_on_expiry) \
+             held, from_remain, expires_at, charge_on_expiry, ratio) \
            select $1, 'open', v.* from unnest($46::bigint[], $47::bigint[], $48::bigint[], $49::bigint[], \
              $50::text[], $51::text[], $52::text[], $53::bigint[], $54::boolean[], $55::bigint[], \
-             $56::boolean[]) as v), \
+             $56::boolean[], $57::bigint[]) as v), \
          changed_reservations as ( \
            update reservations r set ended_time = case when v.state <> 'open' then $1 end, state = v.state, \
              held = v.held, from_remain = v.from_remain, expires_at = v.expires_at, \
              requested = v.requested, charged = v.charged, shortfall = v.shortfall, \
              was_expired = v.was_expired \
-           from unnest($57::bigint[], $58::text[], $59::bigint[], $60::boolean[], $61::bigint[], $62::bigint[], \
-             $63::bigint[], $64::bigint[], $65::boolean[]) as v (id, state, held, from_remain, expires_at, requested, \
+           from unnest($58::bigint[], $59::text[], $60::bigint[], $61::boolean[], $62::bigint[], $63::bigint[], \
+             $64::bigint[], $65::bigint[], $66::boolean[]) as v (id, state, held, from_remain, expires_at, requested, \
              charged, shortfall, was_expired) where r.id = v.id) \
          insert into idempotency_records (created_time, gateway_id, request_id, user_id, request_hash, \
            charged, remain_quota, reservation_id) \
-         select $1, v.* from unnest($66::bigint[], $67::text[], $68::bigint[], \
-           $69::bytea[], $70::bigint[], $71::bigint[], $72::bigint[]) as v",
+         select $1, v.* from unnest($67::bigint[], $68::text[], $69::bigint[], \
+           $70::bytea[], $71::bigint[], $72::bigint[], $73::bigint[]) as v",
         *now as UnixTime,
         // wallets
         &column(wallets, |(id, _)| id.get()),
@@ -402,6 +402,7 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
         &column(new_reservations, |new| new.reservation.from_remain),
         &column(new_reservations, |new| new.reservation.expires_at.get()),
         &column(new_reservations, |new| new.reservation.on_expiry == OnExpiry::Charge),
+        &column(new_reservations, |new| new.reservation.ratio.billionths()),
         // changed reservations
         &column(changed_reservations, |(id, _)| id.get()),
         &column(changed_reservations, |(_, now)| now.state.as_str().to_owned()),

@@ -51,9 +51,9 @@ pub async fn see_list(conn: &mut Conn, digest: &str, now: UnixTime) -> Result<Un
         .await?;
     let row = sqlx::query!(
         r#"insert into price_lists as l (digest, since, seen_at) values ($1, $2, $2)
-           on conflict on constraint price_lists_pkey do update set seen_at = greatest(l.seen_at, $2),
+           on conflict on constraint price_lists_pkey do update set seen_at = $2,
              since = case when l.seen_at < $3 and exists (select from price_lists o where o.seen_at > l.seen_at) then $2
-               else l.since end
+               else least(l.since, $2) end
            returning since as "since: UnixTime""#,
         digest,
         now as UnixTime,
@@ -65,14 +65,15 @@ pub async fn see_list(conn: &mut Conn, digest: &str, now: UnixTime) -> Result<Un
 }
 
 /// The digests of the lists that servers have now. One that a newer list replaced is not among them, unless a server still has it
-/// when all should have read the newer one.
+/// when all should have read the newer one. Nor is one that was seen in the future, while the clock was ahead.
 pub async fn list_lists(conn: &mut Conn, now: UnixTime) -> Result<Vec<String>, StorageError> {
     Ok(sqlx::query_scalar!(
-        "with seen as (select digest, since, seen_at from price_lists where seen_at >= $1), \
+        "with seen as (select digest, since, seen_at from price_lists where seen_at between $1 and $3), \
            newest as (select max(since) as since from seen) \
          select digest from seen, newest where seen.since = newest.since or seen.seen_at > newest.since + $2",
         now.plus(-LIST_SEEN) as UnixTime,
-        LIST_SPREADS
+        LIST_SPREADS,
+        now.plus(LIST_SEEN) as UnixTime
     )
     .fetch_all(conn)
     .await?)

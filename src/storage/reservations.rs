@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Conn, StorageError};
 use crate::domain::client_addresses::StoredAddress;
+use crate::domain::group::Ratio;
 use crate::domain::id::{ReservationId, UserId};
 use crate::domain::ledger::{
     Counts, OnExpiry, RequestDetails, Reservation, ReservationHandle, ReservationState, Settlement,
@@ -17,7 +18,7 @@ pub async fn list_by_ids(
     ids: &[ReservationId],
 ) -> Result<BTreeMap<ReservationId, (Reservation, RequestDetails)>, StorageError> {
     let rows = sqlx::query!(
-        "select id, token_id, user_id, gateway_id, model, request_id, ip, held, from_remain, expires_at, charge_on_expiry, state, requested, charged, \
+        "select id, token_id, user_id, gateway_id, model, request_id, ip, held, from_remain, expires_at, charge_on_expiry, ratio, state, requested, charged, \
          shortfall, was_expired from reservations where id = any($1)",
         ids as &[ReservationId]
     )
@@ -52,6 +53,8 @@ pub async fn list_by_ids(
                 from_remain: row.from_remain,
                 expires_at: row.expires_at,
                 on_expiry,
+                // Only ratios are ever written.
+                ratio: row.ratio.and_then(|billionths| Ratio::new(billionths).ok()).unwrap_or(Ratio::ONE),
                 state,
             };
             // Only an address is ever written.
@@ -61,7 +64,7 @@ pub async fn list_by_ids(
         .collect())
 }
 
-/// What settled reservations were settled by, for those whose charge was computed from counts.
+/// The counts of the charges that settled reservations became.
 pub async fn list_settled_counts(
     conn: &mut Conn,
     ids: &[ReservationId],
@@ -69,7 +72,7 @@ pub async fn list_settled_counts(
     let rows = sqlx::query!(
         r#"select r.id as "id: ReservationId", c.prompt_tokens, c.completion_tokens, c.cached_tokens, c.cache_write_tokens
            from reservations r join charges c on c.token_id = r.token_id and c.at = r.ended_time and c.reservation_id = r.id
-           where r.id = any($1) and c.price_id is not null"#,
+           where r.id = any($1)"#,
         ids as &[ReservationId]
     )
     .fetch_all(conn)

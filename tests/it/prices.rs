@@ -159,6 +159,46 @@ async fn work_that_is_done_is_never_free_because_a_price_is_missing(pool: PgPool
     };
     assert_eq!(settle(Some("nobody-knows"), false).await, 150, "the price of the model that it was made for");
     assert_eq!(settle(None, true).await, 600, "the whole hold");
+    // A retry still gets the first answer when there is a price again, also on another server.
+    let id: i64 = sqlx::query_scalar("select id from reservations where charged = 600").fetch_one(&pool).await.unwrap();
+    std::fs::write(file.path(), PRICES).unwrap();
+    app.prices.read_again().await;
+    let body = json!({ "reservation_id": format!("r{}.{id}", ana.id), "prompt_tokens": 100, "completion_tokens": 10 });
+    for gateway in [&gateway, &gateway.at(&app.server_with_file(file.path()))] {
+        assert_eq!(asks(gateway, "settle", &body).await.ok()["charged"], 600);
+    }
+    assert_ledger_invariants(&pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_change_of_the_group_makes_no_work_cheaper_that_has_begun(pool: PgPool) {
+    let file = file(PRICES);
+    let (_, ana, gateway) = app_with_prices(pool.clone(), file.path()).await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
+    let counts = json!({ "key": key, "model": "gpt-5", "prompt_tokens": 100, "completion_tokens": 10 });
+    let made = asks(&gateway, "reserve", &counts).await.ok();
+    edits(&ana, id, json!({ "group": "half" })).await;
+    let settle = json!({ "reservation_id": made["reservation_id"], "prompt_tokens": 100, "completion_tokens": 10 });
+    assert_eq!(asks(&gateway, "settle", &settle).await.ok()["charged"], 150);
+    assert_eq!(asks(&gateway, "charge", &counts).await.ok()["charged"], 75);
+    assert_ledger_invariants(&pool).await;
+}
+
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_price_of_all_others_replaces_no_price_of_the_requested_model(pool: PgPool) {
+    let file = file(
+        "[prices]\n\"gpt-5\" = { prompt = \"2\", completion = \"10\" }\n\"*\" = { prompt = \"0\", completion = \"0\" }\n",
+    );
+    let (_, ana, gateway) = app_with_prices(pool.clone(), file.path()).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "unlimited_quota": true })).await;
+    let table = [("gpt-5", "gpt-5-2026", 150), ("other", "another", 0), ("other", "gpt-5", 150)];
+    for (requested, answered, units) in table {
+        let counts = json!({ "key": key, "model": requested, "prompt_tokens": 100, "completion_tokens": 10 });
+        let made = asks(&gateway, "reserve", &counts).await.ok();
+        let settle = json!({ "reservation_id": made["reservation_id"], "model": answered, "prompt_tokens": 100,
+            "completion_tokens": 10 });
+        assert_eq!(asks(&gateway, "settle", &settle).await.ok()["charged"], units, "{requested} {answered}");
+    }
     assert_ledger_invariants(&pool).await;
 }
 
@@ -459,6 +499,13 @@ async fn servers_whose_lists_differ_are_told_by_a_metric_and_the_doctor(pool: Pg
         .await
         .unwrap();
     std::fs::write(other.path(), "[prices]\n\"a\" = { request = \"1\" }\n").unwrap();
+
+    // Both were seen while the clock was ahead.
+    sqlx::query("update price_lists set seen_at = seen_at + 1000000, since = since + 1000000")
+        .execute(&pool)
+        .await
+        .unwrap();
+    assert_eq!((lists(&second).await, lists(&app).await), (1, 2), "each as soon as its server is seen again");
 
     // The doctor goes by the database's clock.
     database::record_first_start(&pool).await;

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::domain::account::Account;
 use crate::domain::calendar::Moment;
+use crate::domain::group::Ratio;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::money::Quota;
 use crate::domain::time::{Day, UnixTime};
@@ -124,6 +125,7 @@ impl Balances {
         (expires_at, on_expiry): (UnixTime, OnExpiry),
         at: &Moment,
     ) -> Result<Reservation, Refusal> {
+        let ratio = self.policies.get(&id).map_or(Ratio::ONE, CurrentPolicy::ratio);
         let token = self.take(id, Purpose::Hold(quota), context, at)?;
         let from_remain = !token.account.budget.is_unlimited();
         Ok(Reservation {
@@ -134,6 +136,7 @@ impl Balances {
             from_remain,
             expires_at,
             on_expiry,
+            ratio,
             state: ReservationState::Open,
         })
     }

@@ -1,5 +1,6 @@
 //! Reservations: quota held for a request whose cost is not known yet.
 
+use crate::domain::group::Ratio;
 use crate::domain::id::{GatewayId, ReservationId, TokenId, UserId};
 use crate::domain::money::Quota;
 use crate::domain::time::UnixTime;
@@ -21,6 +22,9 @@ pub struct Reservation {
     /// When it expires if it has not ended before.
     pub expires_at: UnixTime,
     pub on_expiry: OnExpiry,
+    /// By which prices are multiplied when it is settled: that of the token's group when it was made, so that no change of the
+    /// group makes work cheaper that has begun.
+    pub ratio: Ratio,
     /// Whether it is open, or how it ended.
     pub state: ReservationState,
 }

@@ -14,7 +14,7 @@ use crate::domain::ledger::{
     ReservationState,
 };
 use crate::domain::money::Quota;
-use crate::domain::price::Cost;
+use crate::domain::price::{Cost, GroupPrice};
 use crate::domain::price_list::{Amount, PriceList, Unknown};
 use crate::domain::time::{Day, UnixTime};
 use crate::domain::token::Token;
@@ -45,7 +45,8 @@ pub(super) struct Batch<'a> {
     held: BTreeSet<UserId>,
     reserved_for: BTreeMap<ReservationId, RequestDetails>,
     records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
-    priced: Priced,
+    /// The counts of reservations that are settled, for those that are settled by counts again.
+    settled_by: BTreeMap<ReservationId, Counts>,
     prices: Arc<PriceList>,
     changes: Changes,
     rng: &'a Rng,
@@ -58,17 +59,8 @@ pub(super) struct Locked {
     held: BTreeSet<UserId>,
     reserved_for: BTreeMap<ReservationId, RequestDetails>,
     records: BTreeMap<IdempotencyKey, IdempotencyRecord>,
-    priced: Priced,
-    usage_closed_until: Day,
-}
-
-/// What is read for reservations that are settled by the price of a model.
-#[derive(Default)]
-struct Priced {
-    /// The ratios of their tokens, which may be deleted.
-    ratios: BTreeMap<TokenId, Ratio>,
-    /// What they were settled by, for those that are.
     settled_by: BTreeMap<ReservationId, Counts>,
+    usage_closed_until: Day,
 }
 
 impl Locked {
@@ -118,8 +110,17 @@ impl Locked {
         } else {
             ledger::list_idempotency_records(conn, &Vec::from_iter(rows.idempotency_keys)).await?
         };
-        let priced = Priced::read(conn, &balances, &rows.priced, groups, &owner_groups).await?;
-        Ok(Self { balances, held, reserved_for, records, priced, usage_closed_until })
+        let is_settled = |id: &ReservationId| {
+            let state = balances.reservations.get(id).map(|reservation| reservation.state);
+            matches!(state, Some(ReservationState::Settled(_)))
+        };
+        let settled: Vec<ReservationId> = rows.priced.into_iter().filter(is_settled).collect();
+        let settled_by = if settled.is_empty() {
+            BTreeMap::new()
+        } else {
+            reservations::list_settled_counts(conn, &settled).await?
+        };
+        Ok(Self { balances, held, reserved_for, records, settled_by, usage_closed_until })
     }
 
     /// Asks for a repair of the rows that are ahead of the clock.
@@ -141,11 +142,11 @@ impl<'a> Batch<'a> {
         rng: &'a Rng,
         addresses: ClientAddresses,
     ) -> Self {
-        let Locked { balances, held, reserved_for, records, priced, usage_closed_until } = locked;
+        let Locked { balances, held, reserved_for, records, settled_by, usage_closed_until } = locked;
         let at = at.after_closed_days(usage_closed_until);
         let changes = Changes::new(at.now);
         let before = balances.clone();
-        Self { at, balances, before, held, reserved_for, records, priced, prices, changes, rng, addresses }
+        Self { at, balances, before, held, reserved_for, records, settled_by, prices, changes, rng, addresses }
     }
 
     /// Returns true if another transaction holds a row of this owner.
@@ -196,22 +197,28 @@ impl<'a> Batch<'a> {
     ///
     /// Its work is done, so it is never free because a price is missing: without one of this model, that of the model counts
     /// that it was made for, and without that, the whole hold.
-    pub(super) fn settled_amount(&self, id: ReservationId, cost: &Cost, model: &str) -> Result<Amount, LedgerError> {
-        let (reservation, made_for) = self.reservation(id)?;
+    pub(super) fn settled_amount(
+        &self,
+        id: ReservationId,
+        reservation: &Reservation,
+        cost: &Cost,
+        (answered, requested): (&str, &str),
+    ) -> Result<Amount, LedgerError> {
+        if let Some(quota) = cost.quota {
+            return Ok(Amount { quota, price: None });
+        }
         if let ReservationState::Settled(before) = reservation.state
-            && cost.quota.is_none()
-            && self.priced.settled_by.get(&id) == Some(&cost.counts)
+            && self.settled_by.get(&id) == Some(&cost.counts)
         {
             return Ok(Amount { quota: before.requested, price: None });
         }
-        let ratio = self.priced.ratios.get(&reservation.token_id).copied().unwrap_or(Ratio::ONE);
-        let amounts = [model, &made_for.model].map(|model| self.prices.amount(cost, Some(model), ratio));
-        let found = amounts.into_iter().find(|amount| !matches!(amount, Err(Unknown::NotPriced)));
-        match found {
-            Some(Ok(amount)) => Ok(amount),
-            Some(Err(Unknown::TooExpensive(error))) => Err(error.into()),
-            Some(Err(Unknown::NotPriced)) | None => Ok(Amount { quota: reservation.held, price: None }),
-        }
+        // A price for all other models is one of the requested model only: it must not replace a price that this has.
+        let Some(price) = self.prices.find_named(answered).or_else(|| self.prices.find(requested)) else {
+            tracing::warn!(model = answered, "a settlement without a price is charged its hold");
+            return Ok(Amount { quota: reservation.held, price: None });
+        };
+        let price = GroupPrice { price: *price, ratio: reservation.ratio };
+        Ok(Amount { quota: price.cost(&cost.counts)?, price: Some(price) })
     }
 
     /// What a request is for, as it is stored.
@@ -222,8 +229,8 @@ impl<'a> Batch<'a> {
     /// Adds the row of a charge. A reservation may have stored its address under another setting.
     pub(super) fn add_charge(&mut self, mut charge: NewCharge) {
         charge.request.ip = charge.request.ip.take().and_then(|ip| self.addresses.stored_again(ip));
-        if let (Some(id), Some(_)) = (charge.reservation_id, charge.price) {
-            self.priced.settled_by.insert(id, charge.counts);
+        if let Some(id) = charge.reservation_id {
+            self.settled_by.insert(id, charge.counts);
         }
         self.changes.charges.push(charge);
     }
@@ -259,37 +266,6 @@ impl<'a> Batch<'a> {
         let reservations = after.reservations.into_iter().filter(|(id, now)| before.reservations.get(id) != Some(now));
         changes.changed_reservations.extend(reservations);
         changes
-    }
-}
-
-impl Priced {
-    async fn read(
-        conn: &mut Conn,
-        balances: &Balances,
-        ids: &BTreeSet<ReservationId>,
-        groups: &Groups,
-        owner_groups: &BTreeMap<UserId, String>,
-    ) -> Result<Self, StorageError> {
-        let reservations = ids.iter().filter_map(|id| Some((*id, balances.reservations.get(id)?)));
-        let (mut tokens, mut settled) = (BTreeMap::new(), Vec::new());
-        for (id, reservation) in reservations {
-            tokens.insert(reservation.token_id, reservation.user_id);
-            if matches!(reservation.state, ReservationState::Settled(_)) {
-                settled.push(id);
-            }
-        }
-        let mut priced = Self::default();
-        if !tokens.is_empty() {
-            let ids: Vec<TokenId> = tokens.keys().copied().collect();
-            for (id, group) in tokens::list_groups(conn, &ids).await? {
-                let own = tokens.get(&id).and_then(|owner| owner_groups.get(owner));
-                priced.ratios.insert(id, groups.ratio(own.map_or("", String::as_str), &group));
-            }
-        }
-        if !settled.is_empty() {
-            priced.settled_by = reservations::list_settled_counts(conn, &settled).await?;
-        }
-        Ok(priced)
     }
 }
 

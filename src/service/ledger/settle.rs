@@ -67,13 +67,13 @@ impl Operation for Settle {
         let counts = self.cost.counts;
         // Before the price: what cannot be settled has no cost.
         batch.balances.to_settle(self.gateway, id)?;
-        let (_, mut request) = batch.reservation(id)?;
+        let (reservation, mut request) = batch.reservation(id)?;
+        let answered = self.model.as_ref().unwrap_or(&request.model);
+        let Amount { quota, price } = batch.settled_amount(id, &reservation, &self.cost, (answered, &request.model))?;
         if let Some(model) = &self.model {
             request.model.clone_from(model);
         }
-        let Amount { quota, price } = batch.settled_amount(id, &self.cost, &request.model)?;
         let (settlement, effect) = batch.balances.settle(self.gateway, id, quota, counts, &batch.at)?;
-        let (reservation, _) = batch.reservation(id)?;
         if effect == Effect::Applied {
             batch.add_charge(NewCharge {
                 gateway_id: Some(self.gateway),

@@ -10,7 +10,6 @@ pub use self::lists::{
 };
 use super::keys::SealedKey;
 use super::{Conn, StorageError};
-use crate::domain::group::Group;
 use crate::domain::id::{TokenId, UserId};
 use crate::domain::key::{Digest, KeyHint};
 use crate::domain::ledger::LockedToken;
@@ -154,15 +153,6 @@ pub async fn list_policies(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(Toke
     .fetch_all(conn)
     .await?;
     Ok(rows.into_iter().map(|row| (row.id, policy_of!(row))).collect())
-}
-
-/// The groups of tokens, deleted ones included.
-pub async fn list_groups(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<(TokenId, Group)>, StorageError> {
-    let rows =
-        sqlx::query!(r#"select id as "id: TokenId", group_name from tokens where id = any($1)"#, ids as &[TokenId])
-            .fetch_all(conn)
-            .await?;
-    Ok(rows.into_iter().map(|row| (row.id, row.group_name)).collect())
 }
 
 /// A live token of any user, for administrators.

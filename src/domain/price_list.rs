@@ -77,8 +77,8 @@ impl PriceList {
     ///
     /// # Errors
     /// As [`amount`](Self::amount).
-    pub fn most(&self, cost: &Cost, model: Option<&str>, ratio: Ratio) -> Result<Amount, Unknown> {
-        self.amount_of(cost, model, ratio, GroupPrice::most)
+    pub fn most(&self, cost: &Cost, model: Option<&str>, ratio: Ratio) -> Result<Quota, Unknown> {
+        Ok(self.amount_of(cost, model, ratio, GroupPrice::most)?.quota)
     }
 
     fn amount_of(

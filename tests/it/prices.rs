@@ -258,6 +258,13 @@ async fn a_model_without_a_price_is_refused_before_the_call_with_its_name(pool: 
     answer.refuses_saying(403, "model_not_allowed", "this token may not use this model");
     ana.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await.ok();
     refused(&asks(&gateway, "charge", &body).await, TOKEN_DISABLED);
+    let most = 1_000_000_000_000_i64;
+    let dear = json!({ "key": key, "model": "dear", "prompt_tokens": most, "completion_tokens": most });
+    edits(&ana, id, json!({ "model_limits_enabled": false })).await;
+    for call in ["charge", "reserve"] {
+        refused(&asks(&gateway, call, &dear).await, TOKEN_DISABLED);
+    }
+    assert_eq!(asks(&gateway, "verify", &dear).await.ok()["reason"], "token_disabled");
     assert_eq!(balances(&app, &ana, &key).await, [0, 100, 0, 1_000_000]);
 }
 

@@ -62,8 +62,6 @@ pub enum Purpose {
     Charge(Quota),
     /// It is held.
     Hold(Quota),
-    /// Its gateway sent no amount and there is no price, so it is refused, unless for a reason that comes before that.
-    Unpriced,
     /// It is held in addition, by a reservation that was admitted before. It is no further request: rates and the number of
     /// open reservations are not checked, and without more quota neither are the balances.
     Extend(Quota),
@@ -99,28 +97,8 @@ pub fn admit(
     context: &RequestContext,
     at: &Moment,
 ) -> Result<Admitted, Refusal> {
-    let TokenState { owner, group_is_open, accounts, rate_limits, rate_counters } = *state;
-    let status = policy.status(&accounts.token, at.now);
-    match (status, owner) {
-        (Status::Disabled, _) => return Err(RefusalReason::TokenDisabled.into()),
-        (Status::Expired, _) => return Err(RefusalReason::TokenExpired.into()),
-        (Status::Enabled | Status::QuotaExhausted, UserStatus::Disabled) => {
-            return Err(RefusalReason::UserDisabled.into());
-        }
-        (Status::Enabled | Status::QuotaExhausted, UserStatus::Enabled) => {}
-    }
-    if !group_is_open {
-        return Err(RefusalReason::GroupNotAllowed.into());
-    }
-    if !context.model.as_ref().is_none_or(|model| policy.allows_model(model)) {
-        return Err(RefusalReason::ModelNotAllowed.into());
-    }
-    if !context.ip.passes(&policy.allow_ips) {
-        return Err(RefusalReason::IpNotAllowed.into());
-    }
-    if purpose == Purpose::Unpriced {
-        return Err(RefusalReason::ModelNotPriced.into());
-    }
+    let TokenState { accounts, rate_limits, rate_counters, .. } = *state;
+    let status = admit_use(policy, state, context, at)?;
     if purpose == Purpose::Extend(Quota::ZERO) {
         return Ok(Admitted { accounts, rate_counters });
     }
@@ -131,13 +109,13 @@ pub fn admit(
         Purpose::Charge(quota) | Purpose::Hold(quota) | Purpose::Extend(quota) | Purpose::Verify(Some(quota)) => {
             (quota, quota)
         }
-        Purpose::Verify(None) | Purpose::Unpriced => (Quota::ZERO, Quota::LEAST),
+        Purpose::Verify(None) => (Quota::ZERO, Quota::LEAST),
     };
     accounts.afford(cost)?;
     accounts.fit_periods(least, at)?;
     let count_request = || rate_limits.admit(rate_counters, at.micros).map_err(Refusal::from);
     match purpose {
-        Purpose::Verify(_) | Purpose::Unpriced => Ok(Admitted { accounts, rate_counters }),
+        Purpose::Verify(_) => Ok(Admitted { accounts, rate_counters }),
         Purpose::Charge(quota) => {
             let rate_counters = count_request()?;
             Ok(Admitted { accounts: accounts.spend(quota)?, rate_counters })
@@ -152,6 +130,37 @@ pub fn admit(
         }
         Purpose::Extend(quota) => Ok(Admitted { accounts: accounts.hold(quota)?, rate_counters }),
     }
+}
+
+/// Whether a request may use a token, whatever it costs. Returns the status of the token, which may be exhausted.
+///
+/// # Errors
+/// As [`admit`]: the reasons that come before those of costs.
+pub fn admit_use(
+    policy: &TokenPolicy,
+    state: &TokenState,
+    context: &RequestContext,
+    at: &Moment,
+) -> Result<Status, Refusal> {
+    let status = policy.status(&state.accounts.token, at.now);
+    match (status, state.owner) {
+        (Status::Disabled, _) => return Err(RefusalReason::TokenDisabled.into()),
+        (Status::Expired, _) => return Err(RefusalReason::TokenExpired.into()),
+        (Status::Enabled | Status::QuotaExhausted, UserStatus::Disabled) => {
+            return Err(RefusalReason::UserDisabled.into());
+        }
+        (Status::Enabled | Status::QuotaExhausted, UserStatus::Enabled) => {}
+    }
+    if !state.group_is_open {
+        return Err(RefusalReason::GroupNotAllowed.into());
+    }
+    if !context.model.as_ref().is_none_or(|model| policy.allows_model(model)) {
+        return Err(RefusalReason::ModelNotAllowed.into());
+    }
+    if !context.ip.passes(&policy.allow_ips) {
+        return Err(RefusalReason::IpNotAllowed.into());
+    }
+    Ok(status)
 }
 
 #[cfg(test)]

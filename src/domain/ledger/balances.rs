@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Accounts, CurrentPolicy, Extension, LockedToken, OnExpiry, Purpose, Refusal, RefusalReason, RequestContext,
-    Reservation, ReservationState, Settlement, TokenState, admit,
+    Reservation, ReservationState, Settlement, TokenState, admit, admit_use,
 };
 use crate::domain::account::Account;
 use crate::domain::calendar::Moment;
@@ -106,10 +106,13 @@ impl Balances {
         Ok(())
     }
 
-    /// Why a request is refused whose cost is not known because its model has no price.
-    pub fn refuse_unpriced(&mut self, id: TokenId, context: &RequestContext, at: &Moment) -> Refusal {
-        // Nothing is admitted without a cost.
-        self.take(id, Purpose::Unpriced, context, at).err().unwrap_or(RefusalReason::ModelNotPriced.into())
+    /// Whether a request may use a token, whatever it costs.
+    ///
+    /// # Errors
+    /// See [`admit_use`].
+    pub fn check_use(&self, id: TokenId, context: &RequestContext, at: &Moment) -> Result<(), Refusal> {
+        let (policy, state) = self.find_usable(id)?;
+        admit_use(policy.get(), &state, context, at).map(drop)
     }
 
     /// Holds `quota` for the gateway `by`, until its time is over.
@@ -302,6 +305,21 @@ impl Balances {
         }
     }
 
+    /// What decides about the use of a token.
+    fn find_usable(&self, id: TokenId) -> Result<(&CurrentPolicy, TokenState), Refusal> {
+        let policy = self.policies.get(&id).ok_or(RefusalReason::InvalidKey)?;
+        let token = self.tokens.get(&id).ok_or(RefusalReason::InvalidKey)?;
+        let wallet = self.wallets.get(&token.user_id).ok_or(RefusalReason::InvalidKey)?;
+        let state = TokenState {
+            owner: wallet.status,
+            group_is_open: policy.group_is_open(),
+            accounts: Accounts { token: token.account, wallet: wallet.account },
+            rate_limits: token.rate_limits,
+            rate_counters: token.rate_counters,
+        };
+        Ok((policy, state))
+    }
+
     /// Takes a cost from a token and its owner's wallet, and returns the token after that.
     fn take(
         &mut self,
@@ -310,17 +328,10 @@ impl Balances {
         context: &RequestContext,
         at: &Moment,
     ) -> Result<&LockedToken, Refusal> {
-        let policy = self.policies.get(&id).ok_or(RefusalReason::InvalidKey)?;
+        let (policy, state) = self.find_usable(id)?;
+        let admitted = admit(policy.get(), &state, purpose, context, at)?;
         let token = self.tokens.get_mut(&id).ok_or(RefusalReason::InvalidKey)?;
         let wallet = self.wallets.get_mut(&token.user_id).ok_or(RefusalReason::InvalidKey)?;
-        let state = TokenState {
-            owner: wallet.status,
-            group_is_open: policy.group_is_open(),
-            accounts: Accounts { token: token.account, wallet: wallet.account },
-            rate_limits: token.rate_limits,
-            rate_counters: token.rate_counters,
-        };
-        let admitted = admit(policy.get(), &state, purpose, context, at)?;
         (token.account, wallet.account) = (admitted.accounts.token, admitted.accounts.wallet);
         token.rate_counters = admitted.rate_counters;
         Ok(token)

@@ -30,7 +30,7 @@ mod reservation;
 pub(super) mod tests;
 
 pub use accounts::Accounts;
-pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenState, admit};
+pub use admission::{Admitted, Purpose, RequestContext, RequestDetails, TokenState, admit, admit_use};
 pub use balances::{Balances, ChargeOutcome, Counts, Effect, Wallet};
 pub use key_state::{KeyState, StateCounts, StateName};
 pub use locked_token::{CurrentPolicy, LockedToken};

@@ -166,15 +166,15 @@ impl<'a> Batch<'a> {
     }
 
     /// What a charge of a token costs: what its gateway says, or what the price of the model says.
-    pub(super) fn amount(&mut self, id: TokenId, cost: &Cost, context: &RequestContext) -> Result<Amount, LedgerError> {
+    pub(super) fn amount(&self, id: TokenId, cost: &Cost, context: &RequestContext) -> Result<Amount, LedgerError> {
         let amount = self.prices.amount(cost, context.model.as_deref(), self.ratio(id));
         amount.map_err(|unknown| self.refuse_unknown(id, unknown, context))
     }
 
     /// What a reservation of a token holds: the same, but the most that a request with these counts can cost.
-    pub(super) fn most(&mut self, id: TokenId, cost: &Cost, context: &RequestContext) -> Result<Quota, LedgerError> {
+    pub(super) fn most(&self, id: TokenId, cost: &Cost, context: &RequestContext) -> Result<Quota, LedgerError> {
         let most = self.prices.most(cost, context.model.as_deref(), self.ratio(id));
-        most.map(|most| most.quota).map_err(|unknown| self.refuse_unknown(id, unknown, context))
+        most.map_err(|unknown| self.refuse_unknown(id, unknown, context))
     }
 
     fn ratio(&self, id: TokenId) -> Ratio {
@@ -182,14 +182,11 @@ impl<'a> Batch<'a> {
     }
 
     /// Reasons why the token may not be used come first.
-    fn refuse_unknown(&mut self, id: TokenId, unknown: Unknown, context: &RequestContext) -> LedgerError {
-        let refusal = self.balances.refuse_unpriced(id, context, &self.at);
-        match (refusal.reason, unknown) {
-            (RefusalReason::ModelNotPriced, Unknown::NotPriced) => {
-                LedgerError::ModelNotPriced(context.model.clone().unwrap_or_default())
-            }
-            (RefusalReason::ModelNotPriced, Unknown::TooExpensive(error)) => error.into(),
-            _ => refusal.into(),
+    fn refuse_unknown(&self, id: TokenId, unknown: Unknown, context: &RequestContext) -> LedgerError {
+        match (self.balances.check_use(id, context, &self.at), unknown) {
+            (Err(refusal), _) => refusal.into(),
+            (Ok(()), Unknown::NotPriced) => LedgerError::ModelNotPriced(context.model.clone().unwrap_or_default()),
+            (Ok(()), Unknown::TooExpensive(error)) => error.into(),
         }
     }
 

@@ -49,11 +49,11 @@ impl Idempotency {
 /// knew no parts of the prompt.
 pub(super) fn repeatable(cost: &Cost) -> String {
     let Counts { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens } = cost.counts;
-    let quota = cost.quota.map_or_else(|| "priced".to_owned(), |quota| quota.get().to_string());
-    let counts = format!("{quota} {prompt_tokens} {completion_tokens}");
+    let counts = format!("{prompt_tokens} {completion_tokens}");
     match (cost.quota, cached_tokens, cache_write_tokens) {
-        (Some(_), ..) | (None, None, None) => counts,
-        (None, cached, written) => format!("{counts} {} {}", cached.unwrap_or(0), written.unwrap_or(0)),
+        (Some(quota), ..) => format!("{} {counts}", quota.get()),
+        (None, None, None) => format!("priced {counts}"),
+        (None, cached, written) => format!("priced {counts} {} {}", cached.unwrap_or(0), written.unwrap_or(0)),
     }
 }
 

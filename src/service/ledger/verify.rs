@@ -6,7 +6,7 @@ use super::Ledger;
 use super::error::LedgerError;
 use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;
-use crate::domain::ledger::{Accounts, Purpose, Refusal, RequestContext, TokenState, admit};
+use crate::domain::ledger::{Accounts, Purpose, Refusal, RefusalReason, RequestContext, TokenState, admit, admit_use};
 use crate::domain::money::Quota;
 use crate::domain::price::Cost;
 use crate::domain::price_list::Unknown;
@@ -60,19 +60,23 @@ impl Ledger {
         };
         self.repairs.check(token.user_id, &key.wallet.account, (&token.rate_limits, token.rate_counters), &at);
         let usable = state.accounts.usable(&at);
-        let purpose = match cost {
-            None => Purpose::Verify(None),
-            Some(Cost { quota: Some(quota), .. }) => Purpose::Verify(Some(*quota)),
-            Some(cost) => {
+        let most = match cost {
+            Some(cost) if cost.quota.is_none() => {
                 let ratio = self.groups.ratio(&key.owner_group, &token.policy.group);
-                match self.prices.list().most(cost, context.model.as_deref(), ratio) {
-                    Ok(most) => Purpose::Verify(Some(most.quota)),
-                    Err(Unknown::NotPriced) => Purpose::Unpriced,
-                    Err(Unknown::TooExpensive(error)) => return Err(error.into()),
-                }
+                self.prices.list().most(cost, context.model.as_deref(), ratio).map(Some)
             }
+            Some(_) | None => Ok(quota),
         };
-        let refusal = admit(&token.policy, &state, purpose, context, &at).err();
+        let admitted = match most {
+            Ok(most) => admit(&token.policy, &state, Purpose::Verify(most), context, &at).map(drop),
+            // Reasons why the token may not be used come first.
+            Err(unknown) => match (admit_use(&token.policy, &state, context, &at), unknown) {
+                (Err(refusal), _) => Err(refusal),
+                (Ok(_), Unknown::NotPriced) => Err(RefusalReason::ModelNotPriced.into()),
+                (Ok(_), Unknown::TooExpensive(error)) => return Err(error.into()),
+            },
+        };
+        let refusal = admitted.err();
         if let Some(refusal) = refusal {
             let (token, digest, request_id) = (Some((token.user_id, token.id)), None, None);
             let now = at.now;

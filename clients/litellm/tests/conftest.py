@@ -3,9 +3,7 @@ KEYMETER_RUNNING, the port of a Keymeter on that database. Without it, one is st
 
 from __future__ import annotations
 
-import json
 import os
-import secrets
 import signal
 from collections.abc import Iterator
 from decimal import Decimal
@@ -15,7 +13,10 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from fixtures import folder, plan, pytest_collection_modifyitems, running_keymeter, upstream
 from programs import Key, Keymeter, LiteLLM, Upstream
+
+__all__ = ["folder", "plan", "pytest_collection_modifyitems", "upstream"]
 
 # As Ctrl-C does, it ends the programs too. scripts/gateways.sh sends it.
 signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -81,44 +82,14 @@ def cost(prompt_tokens: int = 100, completion_tokens: int = 50) -> Decimal:
     return PROMPT_USD * prompt_tokens + COMPLETION_USD * completion_tokens
 
 
-def plan(**fields: object) -> list[dict[str, Any]]:
-    """Messages that tell the provider what to do. No two are the same."""
-    return [{"role": "user", "content": json.dumps({"nonce": secrets.token_hex(8), **fields})}]
-
-
 def client(key: Key | str, proxy: LiteLLM, retries: int = 0, **options: Any) -> openai.OpenAI:
     secret = key if isinstance(key, str) else key.secret
     return openai.OpenAI(api_key=secret, base_url=f"{proxy.url}/v1", max_retries=retries, timeout=60, **options)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
-
-
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("programs")
-
-
-@pytest.fixture(scope="session")
-def upstream(folder: Path) -> Iterator[Upstream]:
-    program = Upstream(folder)
-    program.start()
-    yield program
-    program.stop()
-
-
 @pytest.fixture(scope="session")
 def keymeter(folder: Path) -> Iterator[Keymeter]:
-    running = os.environ.get("KEYMETER_RUNNING")
-    program = Keymeter(os.environ["KEYMETER_PROGRAM"], os.environ["DATABASE_URL"], folder, int(running) if running else None)
-    if not running:
-        program.start()
-    program.sign_in()
-    yield program
-    # Every hold of every test has ended, and every balance is the sum of its charges.
-    program.doctor()
-    program.stop()
+    yield from running_keymeter(folder)
 
 
 class Proxies:

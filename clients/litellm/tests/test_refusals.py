@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,33 +11,7 @@ import openai
 import pytest
 from conftest import Proxies, client, plan
 from programs import Key, Keymeter, LiteLLM, Upstream, eventually, free_port, quota
-
-
-def nobody(keymeter: Keymeter) -> Key:
-    return Key(keymeter, 0, "sk-nobody", "nobody")
-
-
-def disabled(keymeter: Keymeter) -> Key:
-    key = keymeter.key()
-    key.disable()
-    return key
-
-
-def of_a_poor_owner(keymeter: Keymeter) -> Key:
-    """The key may spend a dollar, its owner has none."""
-    name = f"poor{time.time_ns() % 10**9}"
-    keymeter.ask("POST", "/api/admin/users", {"username": name, "password": "long enough 1"})
-    session = httpx.Client(base_url=keymeter.url, headers={"Origin": keymeter.url})
-    session.post("/api/user/login", json={"username": name, "password": "long enough 1"}).raise_for_status()
-    made = session.post(
-        "/api/token/", json={"name": "poor", "remain_quota": quota("1")}, headers={"Prefer": "return=representation"}
-    ).json()["data"]
-    return Key(keymeter, made["id"], made["key"], "poor")
-
-
-def expired(keymeter: Keymeter) -> Key:
-    return keymeter.key(expired_time=int(time.time()) - 60)
-
+from refused_keys import disabled, expired, nobody, of_a_poor_owner
 
 REFUSALS: list[tuple[Callable[[Keymeter], Key], int, str, str, dict[str, str | None]]] = [
     (nobody, 401, "invalid_request_error", "invalid_api_key", {"x-should-retry": "false", "retry-after": None}),

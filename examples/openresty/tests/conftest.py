@@ -10,49 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import folder, pytest_collection_modifyitems, running_keymeter, upstream
 from front import HERE, Front
 from programs import Key, Keymeter, Upstream
+
+__all__ = ["folder", "pytest_collection_modifyitems", "upstream"]
 
 # As Ctrl-C does, it ends the programs too. scripts/gateways.sh sends it.
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
-
-
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("programs")
-
-
-@pytest.fixture(scope="session")
-def upstream(folder: Path) -> Iterator[Upstream]:
-    program = Upstream(folder)
-    program.start()
-    yield program
-    program.stop()
-
-
 @pytest.fixture(scope="session")
 def keymeter(folder: Path) -> Iterator[Keymeter]:
-    running = os.environ.get("KEYMETER_RUNNING")
-    program = Keymeter(
-        os.environ["KEYMETER_PROGRAM"],
-        os.environ["DATABASE_URL"],
-        folder,
-        int(running) if running else None,
-        str(HERE / "keymeter.toml"),
-    )
-    if not running:
-        program.start()
-    try:
-        program.sign_in()
-        yield program
-        # Every hold of every test has ended, and every balance is the sum of its charges.
-        program.doctor()
-    finally:
-        program.stop()
+    yield from running_keymeter(folder, str(HERE / "keymeter.toml"))
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import signal
 import socket
@@ -42,11 +41,6 @@ def cost(prompt: int = 100, completion: int = 50, cached: int = 0, cache_write: 
     """In dollars, by the prices of keymeter.toml."""
     counts = {"prompt": prompt - cached - cache_write, "completion": completion, "cached": cached, "cache_write": cache_write}
     return sum((PRICES[name] * count for name, count in counts.items()), Decimal()) / MILLION
-
-
-def plan(**fields: object) -> list[dict[str, Any]]:
-    """Messages that tell the provider what to do. No two are the same."""
-    return [{"role": "user", "content": json.dumps({"nonce": secrets.token_hex(8), **fields})}]
 
 
 def hold(body: bytes, completion: int = 4096) -> Decimal:

@@ -17,6 +17,7 @@ import pytest
 from front import Front, plan
 from processes import eventually, free_port
 from programs import Key, Keymeter, Upstream, quota
+from refused_keys import disabled, expired, nobody, of_a_poor_owner
 
 CHAT, MESSAGES = "/v1/chat/completions", "/v1/messages"
 NO_RETRY = {"x-should-retry": "false", "retry-after": None}
@@ -42,34 +43,12 @@ def check(answer: httpx.Response, path: str, status: int, kind: str, code: str, 
         assert body == {"error": expected_error}
 
 
-def nobody(keymeter: Keymeter) -> Key:
-    return Key(keymeter, 0, "sk-nobody", "nobody")
-
-
-def disabled(keymeter: Keymeter) -> Key:
-    key = keymeter.key()
-    key.disable()
-    return key
-
-
-def of_a_poor_owner(keymeter: Keymeter) -> Key:
-    """The key may spend a dollar, its owner has none."""
-    name = f"poor{time.time_ns() % 10**9}"
-    keymeter.ask("POST", "/api/admin/users", {"username": name, "password": "long enough 1"})
-    session = httpx.Client(base_url=keymeter.url, headers={"Origin": keymeter.url})
-    session.post("/api/user/login", json={"username": name, "password": "long enough 1"}).raise_for_status()
-    made = session.post(
-        "/api/token/", json={"name": "poor", "remain_quota": quota("1")}, headers={"Prefer": "return=representation"}
-    ).json()["data"]
-    return Key(keymeter, made["id"], made["key"], "poor")
-
-
 REFUSALS: list[tuple[Callable[[Keymeter], Key], int, str, str, dict[str, str | None]]] = [
     (nobody, 401, "invalid_request_error", "invalid_api_key", NO_RETRY),
     (lambda each: each.key("0.000002"), 402, "insufficient_quota", "token_quota_insufficient", NO_RETRY),
     (of_a_poor_owner, 402, "insufficient_quota", "user_quota_insufficient", NO_RETRY),
     (disabled, 403, "permission_error", "token_disabled", NO_RETRY),
-    (lambda each: each.key(expired_time=int(time.time()) - 60), 403, "permission_error", "token_expired", NO_RETRY),
+    (expired, 403, "permission_error", "token_expired", NO_RETRY),
     (
         lambda each: each.key(model_limits_enabled=True, model_limits="other"),
         403,

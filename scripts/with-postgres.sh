@@ -159,7 +159,7 @@ fi
 as_owner tee -a "$home/data/postgresql.conf" >/dev/null <<CONF
 listen_addresses = '127.0.0.1'
 unix_socket_directories = '$home'
-max_connections = 300
+max_connections = 500
 max_wal_size = 256MB
 fsync = $durable
 synchronous_commit = $durable

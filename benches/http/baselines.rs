@@ -1,5 +1,6 @@
 //! The baseline of each call: a handler on the same server that does the minimum for the same rows.
 
+use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use axum::extract::{Query, State};
@@ -9,7 +10,8 @@ use keymeter::domain::key::ApiKey;
 use keymeter::service::vault::{MasterKey, Vault};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::postgres::PgArguments;
+use sqlx::{Arguments as _, AssertSqlSafe, PgPool, Row as _};
 
 use crate::installation::MASTER_KEY;
 
@@ -23,6 +25,8 @@ pub fn routes(pool: PgPool) -> Router {
         .route("/baseline/usage", get(usage))
         .route("/baseline/daily", get(daily))
         .route("/baseline/charge", post(charge))
+        .route("/baseline/reserve", post(reserve))
+        .route("/baseline/settle", post(settle))
         .with_state(pool)
 }
 
@@ -30,21 +34,21 @@ async fn nothing() -> Json<Value> {
     Json(json!({ "success": true, "message": "" }))
 }
 
-type Row =
+type TokenRow =
     (i64, i64, String, String, String, i64, i64, Option<i64>, i64, bool, i64, bool, String, String, String, bool);
 
 const COLUMNS: &str = "id, user_id, key_hint, note, name, created_time, accessed_time, expires_at, remain_quota, \
                        unlimited_quota, used_quota, model_limits_enabled, model_limits, allow_ips, group_name, \
                        cross_group_retry";
 
-async fn list(State(pool): State<PgPool>) -> Json<Vec<Row>> {
+async fn list(State(pool): State<PgPool>) -> Json<Vec<TokenRow>> {
     let sql = format!(
         "select {COLUMNS} from tokens where user_id = 1 and deleted_time is null order by id desc limit 10 offset 0"
     );
     Json(sqlx::query_as(AssertSqlSafe(sql)).fetch_all(&pool).await.unwrap())
 }
 
-async fn search(State(pool): State<PgPool>) -> Json<Vec<Row>> {
+async fn search(State(pool): State<PgPool>) -> Json<Vec<TokenRow>> {
     let sql = format!(
         "select {COLUMNS} from tokens where user_id = 1 and deleted_time is null and name_folded like '%token 1%' \
          order by id desc limit 10 offset 0"
@@ -57,7 +61,7 @@ struct Which {
     id: i64,
 }
 
-async fn one(State(pool): State<PgPool>, which: Query<Which>) -> Json<Row> {
+async fn one(State(pool): State<PgPool>, which: Query<Which>) -> Json<TokenRow> {
     let sql = format!("select {COLUMNS} from tokens where user_id = 1 and id = $1 and deleted_time is null");
     Json(sqlx::query_as(AssertSqlSafe(sql)).bind(which.id).fetch_one(&pool).await.unwrap())
 }
@@ -75,59 +79,157 @@ async fn daily(State(pool): State<PgPool>, which: Query<Which>) -> Json<Vec<(Str
     Json(sqlx::query_as(sql).bind(which.id).fetch_all(&pool).await.unwrap())
 }
 
+/// The statements of a transaction that does for one request what a batch of the ledger does for many. `pgbench` runs them too, so
+/// parameters have names: `:token`, `:user`, `:quota`, `:request` (its id) and `:reservation`.
+pub struct Transaction(&'static [&'static str]);
+
+pub const CHARGE: Transaction =
+    Transaction(&[LOCK_WALLET, READ_TOKEN, READ_RECORD, CHARGE_WALLET, CHARGE_TOKEN, ADD_USAGE, ADD_CHARGE, ADD_RECORD]);
+const RESERVE: Transaction =
+    Transaction(&[LOCK_WALLET, READ_TOKEN, READ_RECORD, HOLD_IN_WALLET, HOLD_IN_TOKEN, ADD_RESERVATION, ADD_RECORD]);
+const SETTLE: Transaction = Transaction(&[
+    LOCK_WALLET,
+    READ_RESERVATION,
+    READ_TOKEN,
+    RELEASE_IN_WALLET,
+    RELEASE_IN_TOKEN,
+    CHARGE_WALLET,
+    CHARGE_TOKEN,
+    ADD_USAGE,
+    ADD_CHARGE,
+    END_RESERVATION,
+]);
+
+const LOCK_WALLET: &str = "select quota from users where id = :user for no key update";
+const READ_TOKEN: &str = "select remain_quota from tokens where id = :token";
+const READ_RECORD: &str = "select charged from idempotency_records where gateway_id = 1 and request_id = :request";
+const CHARGE_WALLET: &str = "update users \
+    set quota = quota - :quota, used_quota = used_quota + :quota, request_count = request_count + 1, \
+    day_used = case when period_day = today then day_used else 0 end + :quota, \
+    week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end + :quota, \
+    month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end + :quota, \
+    period_day = today from (select cast(now() at time zone 'utc' as date) as today) as d where id = :user";
+const CHARGE_TOKEN: &str = "update tokens \
+    set remain_quota = remain_quota - :quota, used_quota = used_quota + :quota, \
+    day_used = case when period_day = today then day_used else 0 end + :quota, \
+    week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end + :quota, \
+    month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end + :quota, \
+    period_day = today from (select cast(now() at time zone 'utc' as date) as today) as d where id = :token";
+const ADD_USAGE: &str = "insert into usage_daily as d \
+    (token_id, day, model, user_id, quota, requests, prompt_tokens, completion_tokens) \
+    values (:token, cast(now() at time zone 'utc' as date), '', :user, :quota, 1, 0, 0) \
+    on conflict (token_id, day, model) do update set quota = d.quota + excluded.quota, requests = d.requests + 1";
+const ADD_CHARGE: &str = "insert into charges \
+    (at, day, token_id, user_id, model, request_id, quota, shortfall, prompt_tokens, completion_tokens) \
+    values (extract(epoch from now()), cast(now() at time zone 'utc' as date), :token, :user, '', :request, :quota, 0, 0, 0)";
+const ADD_RECORD: &str = "insert into idempotency_records \
+    (gateway_id, request_id, user_id, created_time, request_hash, charged, remain_quota) \
+    values (1, :request, :user, extract(epoch from now()), sha256(convert_to(:request, 'UTF8')), :quota, 0)";
+const HOLD_IN_WALLET: &str = "update users set quota = quota - :quota, held = held + :quota where id = :user";
+const HOLD_IN_TOKEN: &str = "update tokens \
+    set remain_quota = remain_quota - :quota, held = held + :quota, open_reservations = open_reservations + 1 \
+    where id = :token";
+const ADD_RESERVATION: &str = "insert into reservations \
+    (id, token_id, user_id, model, request_id, held, from_remain, created_time, expires_at, state) \
+    values (:reservation, :token, :user, '', :request, :quota, true, extract(epoch from now()), \
+    extract(epoch from now()) + 900, 'open')";
+const READ_RESERVATION: &str = "select held from reservations where id = :reservation and state = 'open'";
+const RELEASE_IN_WALLET: &str = "update users set quota = quota + :quota, held = held - :quota where id = :user";
+const RELEASE_IN_TOKEN: &str = "update tokens \
+    set remain_quota = remain_quota + :quota, held = held - :quota, open_reservations = open_reservations - 1 \
+    where id = :token";
+const END_RESERVATION: &str = "update reservations \
+    set state = 'settled', requested = :quota, charged = :quota, shortfall = 0, was_expired = false, \
+    ended_time = extract(epoch from now()) where id = :reservation";
+
+const PARAMETERS: [&str; 5] = ["token", "user", "quota", "request", "reservation"];
+
+impl Transaction {
+    /// A script of `pgbench` that charges one of the tokens between the variables `first` and `last`.
+    pub fn script(&self) -> String {
+        let statements = self.0.join(";\n");
+        format!(
+            "\\set n random(:first, :last)\n\\set quota 1\n\\set request random(1, 9000000000000000000)\nbegin;\n\
+             select id as token, user_id as user from tokens where id = :n \\gset\n{statements};\ncommit;\n"
+        )
+    }
+
+    /// Runs it.
+    async fn run(&self, pool: &PgPool, [token, user, quota, reservation]: [i64; 4], request: Option<&str>) -> i64 {
+        let mut tx = pool.begin().await.unwrap();
+        let mut remain = 0;
+        for text in self.0 {
+            if request.is_none() && [READ_RECORD, ADD_RECORD].contains(text) {
+                continue;
+            }
+            let (mut sql, mut arguments) = (String::new(), PgArguments::default());
+            // A colon begins a parameter.
+            for (n, part) in text.split(':').enumerate() {
+                let name = PARAMETERS.into_iter().find(|name| n > 0 && part.starts_with(name));
+                match name {
+                    Some("token") => arguments.add(token),
+                    Some("user") => arguments.add(user),
+                    Some("quota") => arguments.add(quota),
+                    Some("request") => arguments.add(request),
+                    Some(_) => arguments.add(reservation),
+                    None => Ok(()),
+                }
+                .unwrap();
+                if let Some(name) = name {
+                    write!(sql, "${n}").unwrap();
+                    sql.push_str(&part[name.len()..]);
+                } else {
+                    sql.push_str(part);
+                }
+            }
+            let query = sqlx::query_with(AssertSqlSafe(sql), arguments);
+            if *text == READ_TOKEN {
+                remain = query.fetch_one(&mut *tx).await.unwrap().get(0);
+            } else {
+                query.execute(&mut *tx).await.unwrap();
+            }
+        }
+        tx.commit().await.unwrap();
+        remain
+    }
+}
+
 static VAULT: OnceLock<Vault> = OnceLock::new();
 
-/// The naive way to charge: one transaction a request, with the same reads and writes.
-async fn charge(State(pool): State<PgPool>, Json(body): Json<Value>) -> Json<Value> {
+/// The id and the user of the token of a key.
+async fn find_token(pool: &PgPool, body: &Value) -> (i64, i64) {
     let vault = VAULT.get_or_init(|| Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap()));
     let digest = vault.digest(&ApiKey::parse(body["key"].as_str().unwrap()).unwrap());
+    sqlx::query_as("select id, user_id from tokens where key_digest = $1 and deleted_time is null")
+        .bind(digest.as_bytes())
+        .fetch_one(pool)
+        .await
+        .unwrap()
+}
+
+async fn charge(State(pool): State<PgPool>, Json(body): Json<Value>) -> Json<Value> {
+    let (token, user) = find_token(&pool, &body).await;
     let quota = body["quota"].as_i64().unwrap();
-    let mut tx = pool.begin().await.unwrap();
-    let (token, user): (i64, i64) =
-        sqlx::query_as("select id, user_id from tokens where key_digest = $1 and deleted_time is null")
-            .bind(digest.as_bytes())
-            .fetch_one(&mut *tx)
+    let remain = CHARGE.run(&pool, [token, user, quota, 0], body["request_id"].as_str()).await;
+    Json(json!({ "success": true, "data": { "charged": quota, "remain_quota": remain - quota } }))
+}
+
+async fn reserve(State(pool): State<PgPool>, Json(body): Json<Value>) -> Json<Value> {
+    let (token, user) = find_token(&pool, &body).await;
+    let (quota, id) = (body["quota"].as_i64().unwrap(), rand::random::<u64>().cast_signed() >> 1);
+    let remain = RESERVE.run(&pool, [token, user, quota, id], body["request_id"].as_str()).await;
+    Json(json!({ "success": true, "data": { "reservation_id": id.to_string(), "remain_quota": remain - quota } }))
+}
+
+async fn settle(State(pool): State<PgPool>, Json(body): Json<Value>) -> Json<Value> {
+    let id: i64 = body["reservation_id"].as_str().unwrap().parse().unwrap();
+    let (token, user, held): (i64, i64, i64) =
+        sqlx::query_as("select token_id, user_id, held from reservations where id = $1")
+            .bind(id)
+            .fetch_one(&pool)
             .await
             .unwrap();
-    let wallet = "select quota from users where id = $1 for no key update";
-    let _: i64 = sqlx::query_scalar(wallet).bind(user).fetch_one(&mut *tx).await.unwrap();
-    let account = "select remain_quota from tokens where id = $1";
-    let remain: i64 = sqlx::query_scalar(account).bind(token).fetch_one(&mut *tx).await.unwrap();
-    for (sql, id) in [
-        (
-            "update users u set quota = quota - $2, used_quota = used_quota + $2, request_count = request_count + 1, \
-             day_used = case when period_day = today then day_used else 0 end + $2, \
-             week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end + $2, \
-             month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end \
-               + $2, \
-             period_day = today from (select (now() at time zone 'utc')::date as today) as d where id = $1",
-            user,
-        ),
-        (
-            "update tokens t set remain_quota = remain_quota - $2, used_quota = used_quota + $2, \
-             day_used = case when period_day = today then day_used else 0 end + $2, \
-             week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end + $2, \
-             month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end \
-               + $2, \
-             period_day = today from (select (now() at time zone 'utc')::date as today) as d where id = $1",
-            token,
-        ),
-        (
-            "insert into usage_daily as d \
-             select id, (now() at time zone 'utc')::date, '', user_id, $2, 1, 0, 0 from tokens where id = $1 \
-             on conflict (token_id, day, model) \
-             do update set quota = d.quota + excluded.quota, requests = d.requests + 1",
-            token,
-        ),
-        (
-            "insert into charges (at, day, token_id, user_id, model, quota, shortfall, prompt_tokens, completion_tokens) \
-             select extract(epoch from now())::bigint, (now() at time zone 'utc')::date, id, user_id, '', $2, 0, 0, 0 \
-             from tokens where id = $1",
-            token,
-        ),
-    ] {
-        sqlx::query(sql).bind(id).bind(quota).execute(&mut *tx).await.unwrap();
-    }
-    tx.commit().await.unwrap();
-    Json(json!({ "success": true, "data": { "charged": quota, "remain_quota": remain - quota } }))
+    // The whole hold, so that one amount serves all statements.
+    let remain = SETTLE.run(&pool, [token, user, held, id], None).await;
+    Json(json!({ "success": true, "data": { "charged": held, "remain_quota": remain } }))
 }

@@ -19,7 +19,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgPool};
 
 use crate::baselines;
-use crate::memory::kibibytes;
+use crate::process::{children, cpu_micros, kibibytes};
 
 /// The argument with which this program is a server, see [`serve`].
 pub const SERVE: &str = "--serve";
@@ -30,6 +30,8 @@ const PASSWORD: &str = "benchmark password";
 const OWN_TOKENS: usize = 50;
 /// Tokens of each other user.
 const TOKENS_EACH: usize = 100;
+/// Tokens of the one user whose wallet many keys share.
+const TOKENS_OF_ONE_WALLET: usize = 1_000;
 /// Rows inserted by one statement.
 const STEP: usize = 50_000;
 /// Keys that the load uses, of all loaded keys.
@@ -44,10 +46,16 @@ pub struct Installation {
     pub token_id: i64,
     pub key: String,
     /// Keys of other users, with enough quota for any number of charges.
-    pub keys: Vec<String>,
+    pub keys: Arc<[String]>,
+    /// Keys of one more user.
+    pub keys_of_one_wallet: Arc<[String]>,
     pub pool: PgPool,
-    database: String,
+    /// The name of the database.
+    pub database: String,
     settings: Vec<(String, String)>,
+    postmaster: u32,
+    /// The least id of a token.
+    pub first_token: i64,
     pub server: Running,
 }
 
@@ -55,13 +63,15 @@ pub struct Installation {
 pub struct Running {
     process: Child,
     pub address: SocketAddr,
+    /// The process of PostgreSQL that starts all others.
+    postmaster: u32,
     // Kept open, because the server may print more.
     _output: BufReader<ChildStdout>,
 }
 
 impl Running {
     /// Starts the server and waits until it prints its address.
-    pub fn start(mut command: Command) -> Self {
+    fn start(mut command: Command, postmaster: u32) -> Self {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut output = BufReader::new(process.stdout.take().unwrap());
         let address = output
@@ -69,12 +79,23 @@ impl Running {
             .lines()
             .find_map(|line| line.unwrap().split("http://").nth(1).and_then(|rest| rest.trim().parse().ok()))
             .expect("the server prints its address");
-        Self { process, address, _output: output }
+        Self { process, address, postmaster, _output: output }
     }
 
     /// A field of the process status, such as `VmRSS`, in MiB; 0 on systems without it.
     pub fn mebibytes(&self, field: &str) -> f64 {
         kibibytes(self.process.id(), field).map_or(0.0, |kibibytes| kibibytes as f64 / 1_024.0)
+    }
+
+    /// Processor time so far, in microseconds.
+    pub fn cpu_micros(&self) -> f64 {
+        cpu_micros(self.process.id())
+    }
+
+    /// Processor time of all of PostgreSQL so far, in microseconds.
+    pub fn postgres_cpu_micros(&self) -> f64 {
+        let running: f64 = children(self.postmaster).into_iter().map(cpu_micros).sum();
+        cpu_micros(self.postmaster) + running
     }
 
     /// Resets the peak of its memory, `VmHWM`, to the present value.
@@ -95,8 +116,9 @@ impl Drop for Running {
 /// closes, so that it never outlives the program that started it.
 pub async fn serve() {
     let config = Config::from_sources(None, std::env::vars()).unwrap();
-    let opened = app::open(&config, &Database::start(&config, Use::Command).await.unwrap()).await.unwrap();
+    let opened = app::open(&config, &Database::start(&config, Use::Serve).await.unwrap()).await.unwrap();
     let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system(), HashCost::STRONG).unwrap();
+    app.state.users.ensure_root(config.root.password.as_ref()).await.unwrap();
     let pool = connect(&std::env::var("DATABASE_URL").unwrap()).await;
     let listener = connections::listen("127.0.0.1:0").await.unwrap();
     println!("http://{}", listener.local_addr().unwrap());
@@ -111,11 +133,25 @@ async fn connect(url: &str) -> PgPool {
     PgPoolOptions::new().max_connections(16).test_before_acquire(false).connect(url).await.unwrap()
 }
 
+/// This program as the server under test, with the baselines.
+pub fn with_baselines() -> Command {
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    program.arg(SERVE);
+    program
+}
+
+/// A program of the service as the server under test.
+pub fn without_baselines(program: &str) -> Command {
+    let mut program = Command::new(program);
+    program.arg("serve").env("KEYMETER_SERVER__LISTEN", "127.0.0.1:0").stderr(Stdio::null());
+    program
+}
+
 impl Installation {
-    /// Creates a database with this number of tokens and charges of other users, and starts a server on it.
-    pub async fn start(tokens: usize, charges: usize) -> Self {
+    /// Starts a server on a new database, and creates this number of tokens and charges of other users.
+    pub async fn start(name: &str, mut program: Command, tokens: usize, charges: usize) -> Self {
         let base = std::env::var("DATABASE_URL").expect("DATABASE_URL: run this with `make bench`");
-        let database = format!("keymeter_bench_{}_{tokens}", std::process::id());
+        let database = format!("keymeter_bench_{}_{name}", std::process::id());
         let mut conn = sqlx::PgConnection::connect(&base).await.unwrap();
         conn.execute(AssertSqlSafe(format!("create database {database}"))).await.unwrap();
         let url = base.rsplit_once('/').map(|(server, _)| format!("{server}/{database}")).unwrap();
@@ -130,25 +166,34 @@ impl Installation {
         // Settings of the environment apply too, so that their effect can be measured.
         let given = std::env::vars().filter(|(name, _)| name.starts_with("KEYMETER_") && !name.contains("_TEST_"));
         let settings: Vec<_> = given.chain(settings).collect();
-        let config = Config::from_sources(None, settings.iter().cloned()).unwrap();
-        let opened = app::open(&config, &Database::start(&config, Use::Command).await.unwrap()).await.unwrap();
-        let db = opened.db.clone();
-        let app = App::assemble(opened, &config, Arc::new(SystemClock), Rng::system(), HashCost::STRONG).unwrap();
-        app.state.users.ensure_root(config.root.password.as_ref()).await.unwrap();
-        db.close().await;
         let pool = connect(&url).await;
+        let postmaster = parent(sqlx::query_scalar("select pg_backend_pid()").fetch_one(&pool).await.unwrap());
+        program.envs(settings.iter().cloned());
+        let server = Running::start(program, postmaster);
         // A running server's job would create these.
-        let days = "select make_charges_partition(extract(epoch from current_date + n)::bigint) from generate_series(-10, 1) n";
+        let days = "select make_charges_partition(day) from missing_charges_partitions( \
+                    extract(epoch from current_date - 10)::bigint, extract(epoch from current_date + 1)::bigint) day";
         pool.execute(days).await.unwrap();
         let keys = load_tokens(&pool, tokens).await;
+        let first_token = sqlx::query_scalar("select min(id) from tokens").fetch_one(&pool).await.unwrap();
+        let keys_of_one_wallet = load_tokens_of_one_user(&pool).await;
         load_charges(&pool, charges).await;
-
-        let mut program = Command::new(std::env::current_exe().unwrap());
-        program.arg(SERVE).envs(settings.iter().cloned());
-        let server = Running::start(program);
         let [access_token, gateway, key] = [const { String::new() }; 3];
-        let mut installation =
-            Self { tokens, access_token, gateway, token_id: 0, key, keys, pool, database, settings, server };
+        let mut installation = Self {
+            tokens,
+            access_token,
+            gateway,
+            token_id: 0,
+            key,
+            keys: keys.into(),
+            keys_of_one_wallet: keys_of_one_wallet.into(),
+            pool,
+            database,
+            settings,
+            postmaster,
+            first_token,
+            server,
+        };
         installation.create_tokens_and_gateway().await;
         println!("vacuum and analyze");
         installation.pool.execute("vacuum analyze").await.unwrap();
@@ -185,6 +230,18 @@ impl Installation {
         command
     }
 
+    /// The address of its database.
+    pub fn url(&self) -> &str {
+        &self.settings.iter().rev().find(|(name, _)| name == "DATABASE_URL").unwrap().1
+    }
+
+    /// One more server on this database.
+    pub fn start_another(&self) -> Running {
+        let mut command = self.command();
+        command.arg("serve").stderr(Stdio::null());
+        Running::start(command, self.postmaster)
+    }
+
     /// The ledger's line in the report of `keymeter doctor`, which must find nothing wrong.
     pub fn check_ledger(&self) -> String {
         let doctor = self.command().arg("doctor").output().unwrap();
@@ -202,19 +259,42 @@ impl Installation {
     }
 }
 
-/// Loads users with large wallets, and tokens with real keys.
+/// The process that started this one.
+fn parent(pid: i32) -> u32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let parent = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse().ok());
+    parent.unwrap_or(0)
+}
+
+/// Loads users with large wallets, and tokens with real keys. Returns the first of the keys.
 async fn load_tokens(pool: &PgPool, tokens: usize) -> Vec<String> {
-    let users: Vec<i64> = sqlx::query_scalar(
+    let users = load_users(pool, "user", tokens.div_ceil(TOKENS_EACH)).await;
+    load_tokens_of(pool, &users, tokens).await
+}
+
+/// Loads one more user, with many tokens.
+async fn load_tokens_of_one_user(pool: &PgPool) -> Vec<String> {
+    let user = load_users(pool, "wallet", 1).await;
+    load_tokens_of(pool, &user, TOKENS_OF_ONE_WALLET).await
+}
+
+async fn load_users(pool: &PgPool, name: &str, users: usize) -> Vec<i64> {
+    sqlx::query_scalar(
         "insert into users (username, username_folded, display_name, email, password_hash, role, status, group_name, \
          quota, used_quota, request_count, token_api_enabled, created_time, username_skeleton) \
-         select 'user' || n, 'user' || n, '', '', '', 1, 1, 'default', 400000000000000, 0, 0, true, 0, \
-         text_range('user' || n, 'user' || n, '[]') \
+         select $2 || n, $2 || n, '', '', '', 1, 1, 'default', 400000000000000, 0, 0, true, 0, \
+         text_range($2 || n, $2 || n, '[]') \
          from generate_series(1, $1::bigint) n returning id",
     )
-    .bind(i64::try_from(tokens.div_ceil(TOKENS_EACH)).unwrap())
+    .bind(i64::try_from(users).unwrap())
+    .bind(name)
     .fetch_all(pool)
     .await
-    .unwrap();
+    .unwrap()
+}
+
+/// Loads tokens of these users in turn. Returns the first of the keys.
+async fn load_tokens_of(pool: &PgPool, users: &[i64], tokens: usize) -> Vec<String> {
     let vault = Vault::new(&MasterKey::from_hex(MASTER_KEY).unwrap());
     let mut kept = Vec::new();
     let mut done = 0;
@@ -243,7 +323,7 @@ async fn load_tokens(pool: &PgPool, tokens: usize) -> Vec<String> {
         )
         .bind(&digests)
         .bind(&sealed)
-        .bind(&users)
+        .bind(users)
         .execute(pool)
         .await
         .unwrap();

@@ -16,22 +16,48 @@ use crate::installation::Running;
 #[derive(Clone)]
 pub struct Case<'a> {
     pub name: String,
-    pub server: &'a Running,
+    /// Connections go to them in turn.
+    pub servers: Vec<&'a Running>,
     pub work: Work,
 }
 
-/// The requests that a connection sends.
+/// What a connection sends.
 #[derive(Clone)]
 pub enum Work {
     /// Each request is one measurement.
     Requests(Arc<[String]>),
-    /// For each key, a reservation and its settlement; the two are one measurement.
-    Reservations { keys: Arc<[String]>, gateway: String },
+    /// A charge of each key.
+    Charges(Spend),
+    /// A reservation of each key and its settlement; the two are one measurement.
+    Reservations(Spend),
+}
+
+/// Which keys are charged, and by which calls.
+#[derive(Clone)]
+pub struct Spend {
+    pub keys: Arc<[String]>,
+    /// The credential of the gateway.
+    pub gateway: String,
+    /// The path of the calls, without their names.
+    pub under: &'static str,
+    /// Whether each charge and reservation has a `request_id`, as docs/gateways.md recommends.
+    pub has_id: bool,
+}
+
+impl Spend {
+    /// The body of a charge or of a reservation.
+    fn body(&self, at: usize, units: i64) -> Value {
+        let mut body = json!({ "key": self.keys[at % self.keys.len()], "quota": units });
+        if self.has_id {
+            body["request_id"] = Value::from(format!("{:032x}", rand::random::<u128>()));
+        }
+        body
+    }
 }
 
 impl<'a> Case<'a> {
-    pub fn new(name: impl Into<String>, server: &'a Running, requests: Vec<String>) -> Self {
-        Self { name: name.into(), server, work: Work::Requests(requests.into()) }
+    pub fn new(name: impl Into<String>, server: &'a Running, work: Work) -> Self {
+        Self { name: name.into(), servers: vec![server], work }
     }
 }
 
@@ -53,6 +79,8 @@ pub fn post(path: &str, authorization: &str, body: &Value) -> String {
 pub struct Measured {
     pub rates: Vec<f64>,
     micros: Vec<u32>,
+    /// Microseconds of processor time for each measurement: of the servers, and of PostgreSQL.
+    pub costs: Vec<(f64, f64)>,
     /// The server's peak memory meanwhile, in MiB, including memory that earlier cases left allocated.
     pub peak: f64,
 }
@@ -60,6 +88,12 @@ pub struct Measured {
 impl Measured {
     pub fn rate(&self) -> f64 {
         median(&self.rates)
+    }
+
+    /// The median microseconds of processor time of the servers and of PostgreSQL.
+    pub fn cost(&self) -> (f64, f64) {
+        let of = |part: fn(&(f64, f64)) -> f64| median(&self.costs.iter().map(part).collect::<Vec<_>>());
+        (of(|cost| cost.0), of(|cost| cost.1))
     }
 
     /// Milliseconds.
@@ -86,7 +120,7 @@ pub fn run(client: &Runtime, cases: &[Case<'_>], connections: usize, options: &O
     let mut measured: BTreeMap<String, Measured> = BTreeMap::new();
     let cases: Vec<&Case<'_>> = cases.iter().filter(|case| case.name.contains(&options.only)).collect();
     for case in &cases {
-        client.block_on(run_load(case, connections, Duration::from_millis(300)));
+        client.block_on(run_load(case, connections, Duration::from_millis(300), None));
     }
     for round in 0..options.rounds {
         println!("{connections} connections, round {} of {}", round + 1, options.rounds);
@@ -95,22 +129,49 @@ pub fn run(client: &Runtime, cases: &[Case<'_>], connections: usize, options: &O
             turn.reverse();
         }
         for case in turn {
-            case.server.reset_peak();
-            let started = Instant::now();
-            let micros = client.block_on(run_load(case, connections, Duration::from_secs_f64(options.seconds)));
             let results = measured.entry(case.name.clone()).or_default();
-            results.rates.push(micros.len() as f64 / started.elapsed().as_secs_f64());
-            results.micros.extend(micros);
-            results.peak = results.peak.max(case.server.mebibytes("VmHWM"));
+            measure(client, case, connections, Duration::from_secs_f64(options.seconds), None, results);
         }
     }
     measured
 }
 
+/// Measures a case once, and adds the results.
+pub fn measure(
+    client: &Runtime,
+    case: &Case<'_>,
+    connections: usize,
+    time: Duration,
+    offered: Option<f64>,
+    results: &mut Measured,
+) {
+    case.servers.iter().for_each(|server| server.reset_peak());
+    let cpu = || {
+        let servers: f64 = case.servers.iter().map(|server| server.cpu_micros()).sum();
+        (servers, case.servers[0].postgres_cpu_micros())
+    };
+    let (started, before) = (Instant::now(), cpu());
+    let micros = client.block_on(run_load(case, connections, time, offered));
+    let (elapsed, after, done) = (started.elapsed(), cpu(), micros.len() as f64);
+    results.rates.push(done / elapsed.as_secs_f64());
+    results.costs.push(((after.0 - before.0) / done, (after.1 - before.1) / done));
+    results.micros.extend(micros);
+    for server in &case.servers {
+        results.peak = results.peak.max(server.mebibytes("VmHWM"));
+    }
+}
+
 /// Runs the work on a number of connections for a time. Returns the microseconds of each measurement.
-pub async fn run_load(case: &Case<'_>, connections: usize, time: Duration) -> Vec<u32> {
+///
+/// Without `offered` each connection sends as soon as it has its answer (a closed loop). With it, so many measurements begin
+/// each second, at random times, and each counts from when it should have begun, also if its connection was busy.
+pub async fn run_load(case: &Case<'_>, connections: usize, time: Duration, offered: Option<f64>) -> Vec<u32> {
     let until = Instant::now() + time;
-    let spawn = |n| tokio::spawn(one_connection(case.server.address, case.work.clone(), n, until));
+    let pause = offered.map(|rate| connections as f64 / rate);
+    let spawn = |n: usize| {
+        let address = case.servers[n % case.servers.len()].address;
+        tokio::spawn(one_connection(address, case.work.clone(), n, until, pause))
+    };
     let tasks: Vec<_> = (0..connections).map(spawn).collect();
     let mut all = Vec::new();
     for task in tasks {
@@ -119,30 +180,43 @@ pub async fn run_load(case: &Case<'_>, connections: usize, time: Duration) -> Ve
     all
 }
 
-async fn one_connection(address: SocketAddr, work: Work, first: usize, until: Instant) -> Vec<u32> {
+/// `pause` is the mean time in seconds between two measurements of an open loop.
+async fn one_connection(address: SocketAddr, work: Work, first: usize, until: Instant, pause: Option<f64>) -> Vec<u32> {
     let mut connection = Connection::open(address).await;
     let mut micros = Vec::new();
     // A prime stride visits all requests, and each connection starts elsewhere.
     let mut at = first * 7_919;
-    while Instant::now() < until {
-        let sent = Instant::now();
+    let mut due = Instant::now();
+    loop {
+        if let Some(pause) = pause {
+            // Times between independent arrivals are distributed exponentially.
+            due += Duration::from_secs_f64(-pause * (1.0 - rand::random::<f64>()).ln());
+            tokio::time::sleep_until(tokio::time::Instant::from_std(due.min(until))).await;
+        } else {
+            due = Instant::now();
+        }
+        if Instant::now() >= until {
+            return micros;
+        }
         match &work {
             Work::Requests(requests) => {
                 connection.send(&requests[at % requests.len()]).await;
             }
-            Work::Reservations { keys, gateway } => {
-                let body = json!({ "key": keys[at % keys.len()], "quota": 5 });
-                let made: Value =
-                    serde_json::from_slice(connection.send(&post("/api/gateway/reserve", gateway, &body)).await)
-                        .unwrap();
+            Work::Charges(spend) => {
+                let path = format!("{}/charge", spend.under);
+                connection.send(&post(&path, &spend.gateway, &spend.body(at, 1))).await;
+            }
+            Work::Reservations(spend) => {
+                let path = format!("{}/reserve", spend.under);
+                let made = connection.send(&post(&path, &spend.gateway, &spend.body(at, 5))).await;
+                let made: Value = serde_json::from_slice(made).unwrap();
                 let body = json!({ "reservation_id": made["data"]["reservation_id"], "quota": 3 });
-                connection.send(&post("/api/gateway/settle", gateway, &body)).await;
+                connection.send(&post(&format!("{}/settle", spend.under), &spend.gateway, &body)).await;
             }
         }
-        micros.push(u32::try_from(sent.elapsed().as_micros()).unwrap());
+        micros.push(u32::try_from(due.elapsed().as_micros()).unwrap());
         at += 104_729;
     }
-    micros
 }
 
 /// A connection, with the bytes of the last answer.

@@ -1,6 +1,7 @@
 //! How fast the service answers, as ratios: each call is compared with a baseline on the same server, in
 //! alternation in one run. `make bench` measures calls and the ledger and draws the plot; `make bench-growth` measures
-//! the same calls in a small and in a large database, and the memory that a server takes.
+//! the same calls in a small and in a large database, and the memory that a server takes. `--compare NAME=PROGRAM` (twice)
+//! measures two programs of the service in pairs.
 //!
 //! Server, database and load generator share the machine, so compare ratios, not rates.
 
@@ -17,21 +18,23 @@
 )]
 
 mod baselines;
+mod compare;
 mod installation;
 mod load;
-#[path = "../shared/memory.rs"]
-mod memory;
+mod pgbench;
+#[path = "../shared/process.rs"]
+mod process;
 mod report;
 
 use std::fmt::Write as _;
-use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use installation::{Installation, Running};
-use load::{Case, Work, get, post, run};
+use installation::{Installation, with_baselines};
+use load::{Case, Measured, Spend, Work, get, post, run};
 
 /// The allocator of the real binary.
 #[global_allocator]
@@ -49,6 +52,11 @@ pub struct Options {
     pub seconds: f64,
     /// Tokens and charges of the large database.
     grown: (usize, usize),
+    /// Names and programs that are compared.
+    pub programs: Vec<(String, String)>,
+    /// Statements for the database of the second program, to measure what a change of the schema does.
+    pub sql: String,
+    pub connections: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,6 +64,7 @@ enum Benchmark {
     Calls,
     Ledger,
     Growth,
+    Compare,
 }
 
 impl Options {
@@ -66,6 +75,9 @@ impl Options {
             rounds: 5,
             seconds: 2.0,
             grown: (1_000_000, 10_000_000),
+            programs: Vec::new(),
+            sql: String::new(),
+            connections: 64,
         };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
@@ -73,6 +85,14 @@ impl Options {
             match word.as_str() {
                 "--ledger" => options.benchmark = Benchmark::Ledger,
                 "--growth" => options.benchmark = Benchmark::Growth,
+                "--compare" => {
+                    options.benchmark = Benchmark::Compare;
+                    let given = value();
+                    let (name, program) = given.split_once('=').expect("--compare NAME=PROGRAM");
+                    options.programs.push((name.to_owned(), program.to_owned()));
+                }
+                "--sql" => options.sql = value(),
+                "--connections" => options.connections = value().parse().unwrap(),
                 "--only" => options.only = value(),
                 "--rounds" => options.rounds = value().parse().unwrap(),
                 "--seconds" => options.seconds = value().parse().unwrap(),
@@ -80,7 +100,8 @@ impl Options {
                 "--charges" => options.grown.1 = value().parse().unwrap(),
                 "--bench" => {}
                 _ => panic!(
-                    "unknown option {word}; there are --ledger --growth --only --rounds --seconds --tokens --charges"
+                    "unknown option {word}; there are --ledger --growth --only --rounds --seconds --tokens --charges, and \
+                     --compare NAME=PROGRAM twice with --only --rounds --seconds --tokens --connections --sql"
                 ),
             }
         }
@@ -97,23 +118,24 @@ fn main() {
     let client = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     match options.benchmark {
         Benchmark::Calls => {
-            let installation = client.block_on(Installation::start(10_000, 0));
+            let installation = client.block_on(Installation::start("calls", with_baselines(), 10_000, 0));
             calls(&client, &installation, &options);
             client.block_on(installation.remove());
         }
         Benchmark::Ledger => {
-            let installation = client.block_on(Installation::start(100_000, 0));
+            let installation = client.block_on(Installation::start("ledger", with_baselines(), 100_000, 0));
             ledger(&client, &installation, &options);
             println!("{}", installation.check_ledger());
             if options.only.is_empty() {
+                tail(&client, &installation, &options);
                 sweep(&client, &installation, &options);
                 println!("{}", installation.check_ledger());
             }
             client.block_on(installation.remove());
         }
         Benchmark::Growth => {
-            let small = client.block_on(Installation::start(10_000, 100_000));
-            let large = client.block_on(Installation::start(options.grown.0, options.grown.1));
+            let small = client.block_on(Installation::start("small", with_baselines(), 10_000, 100_000));
+            let large = client.block_on(Installation::start("large", with_baselines(), options.grown.0, options.grown.1));
             growth(&client, [&small, &large], &options);
             memory(&client, &large, &options);
             println!("checking the ledger");
@@ -121,6 +143,7 @@ fn main() {
             client.block_on(small.remove());
             client.block_on(large.remove());
         }
+        Benchmark::Compare => compare::run(&client, &options),
     }
 }
 
@@ -137,27 +160,36 @@ fn user_calls(installation: &Installation) -> Vec<(&'static str, String, String)
     ]
 }
 
-fn verify(installation: &Installation, keys: usize) -> Vec<String> {
-    let request = |key| post("/api/gateway/verify", &installation.gateway, &json!({ "key": key }));
-    installation.keys[..keys.min(installation.keys.len())].iter().map(request).collect()
+fn requests(requests: impl IntoIterator<Item = String>) -> Work {
+    Work::Requests(requests.into_iter().collect())
 }
 
-fn charge(path: &str, installation: &Installation, keys: usize) -> Vec<String> {
-    let request = |key| post(path, &installation.gateway, &json!({ "key": key, "quota": 1 }));
-    installation.keys[..keys.min(installation.keys.len())].iter().map(request).collect()
+fn verify(installation: &Installation, keys: usize) -> Work {
+    let request = |key| post("/api/gateway/verify", &installation.gateway, &json!({ "key": key }));
+    requests(installation.keys[..keys.min(installation.keys.len())].iter().map(request))
+}
+
+/// Charges and reservations with ids.
+fn spend(installation: &Installation, keys: &Arc<[String]>) -> Spend {
+    Spend {
+        keys: Arc::clone(keys),
+        gateway: installation.gateway.clone(),
+        under: "/api/gateway",
+        has_id: true,
+    }
 }
 
 fn bare(installation: &Installation) -> Case<'_> {
-    Case::new("bare handler", &installation.server, vec![get("/baseline/nothing", "")])
+    Case::new("bare handler", &installation.server, requests([get("/baseline/nothing", "")]))
 }
 
 /// Each call and its baseline, and the bare handler.
 fn calls(client: &Runtime, installation: &Installation, options: &Options) {
     let mut cases =
-        vec![bare(installation), Case::new("all layers, no work", &installation.server, vec![get("/healthz", "")])];
+        vec![bare(installation), Case::new("all layers, no work", &installation.server, requests([get("/healthz", "")]))];
     for (name, call, baseline) in user_calls(installation) {
-        cases.push(Case::new(name, &installation.server, vec![call]));
-        cases.push(Case::new(format!("{name}: baseline"), &installation.server, vec![baseline]));
+        cases.push(Case::new(name, &installation.server, requests([call])));
+        cases.push(Case::new(format!("{name}: baseline"), &installation.server, requests([baseline])));
     }
     let mut measured = run(client, &cases, 64, options);
     report::write("calls", 64, &report::table(&cases, &mut measured, "baseline"), options);
@@ -168,26 +200,61 @@ fn calls(client: &Runtime, installation: &Installation, options: &Options) {
 
 /// The calls that the ledger commits in batches, each compared with one transaction per request.
 fn ledger_cases(installation: &Installation) -> Vec<Case<'_>> {
-    let case = |name, requests| Case::new(name, &installation.server, requests);
-    let all = installation.keys.len();
-    let reservations =
-        Work::Reservations { keys: installation.keys.clone().into(), gateway: installation.gateway.clone() };
+    let case = |name: &str, work| Case::new(name, &installation.server, work);
+    let spread = spend(installation, &installation.keys);
+    let hot = spend(installation, &installation.keys[..1].into());
+    let one_wallet = spend(installation, &installation.keys_of_one_wallet);
+    let naive = |spend: &Spend| Spend { under: "/baseline", ..spend.clone() };
     vec![
         bare(installation),
         case("verify, warm", verify(installation, 1_000)),
-        case("charge, spread", charge("/api/gateway/charge", installation, all)),
+        case("charge, spread", Work::Charges(spread.clone())),
         // The order leaves time in between for the disk to write what an earlier case left.
-        case("charge, spread: naive", charge("/baseline/charge", installation, all)),
-        case("charge, one hot key", charge("/api/gateway/charge", installation, 1)),
-        case("charge, one hot key: naive", charge("/baseline/charge", installation, 1)),
-        Case { name: "reserve and settle, spread".to_owned(), server: &installation.server, work: reservations },
+        case("charge, spread: naive", Work::Charges(naive(&spread))),
+        case("charge, one hot key", Work::Charges(hot.clone())),
+        case("charge, one hot key: naive", Work::Charges(naive(&hot))),
+        case("charge, one wallet of 1,000 keys", Work::Charges(one_wallet)),
+        case("reserve and settle, spread", Work::Reservations(spread.clone())),
+        case("reserve and settle, spread: naive", Work::Reservations(naive(&spread))),
+        case("charge without id, spread", Work::Charges(Spend { has_id: false, ..spread })),
     ]
 }
 
 fn ledger(client: &Runtime, installation: &Installation, options: &Options) {
-    let cases = ledger_cases(installation);
+    let another = installation.start_another();
+    let mut cases = ledger_cases(installation);
+    for name in ["charge, spread", "reserve and settle, spread"] {
+        let mut case = cases.iter().find(|case| case.name == name).unwrap().clone();
+        case.name = format!("{name}, two servers");
+        case.servers.push(&another);
+        cases.push(case);
+    }
     let mut measured = run(client, &cases, 256, options);
+    for (name, keys) in [("charge, spread: pgbench", installation.keys.len()), ("charge, one hot key: pgbench", 1)] {
+        pgbench::run(installation, keys, 256, options, measured.entry(name.to_owned()).or_default());
+        cases.push(Case::new(name, &installation.server, requests([])));
+    }
     report::write("ledger", 256, &report::table(&cases, &mut measured, "naive"), options);
+}
+
+/// How long charges take at a rate that does not wait for answers, as shares of the rate of a closed loop.
+fn tail(client: &Runtime, installation: &Installation, options: &Options) {
+    let cases = ledger_cases(installation);
+    let mut table = "| call | offered | offered/s | rate/s | p50 ms | p99 ms |\n|---|---:|---:|---:|---:|---:|\n".to_owned();
+    let names = ["charge, spread", "reserve and settle, spread"];
+    for case in cases.iter().filter(|case| names.contains(&case.name.as_str())) {
+        let time = Duration::from_secs_f64(options.seconds * 4.0);
+        let mut most = Measured::default();
+        load::measure(client, case, 256, time, None, &mut most);
+        for percent in [10, 30, 50, 70, 80, 90] {
+            let (offered, mut results) = (most.rate() * f64::from(percent) / 100.0, Measured::default());
+            load::measure(client, case, 256, time, Some(offered), &mut results);
+            let (name, rate) = (&case.name, results.rate());
+            let (p50, p99) = (results.percentile(50), results.percentile(99));
+            writeln!(table, "| {name} | {percent} % | {offered:.0} | {rate:.0} | {p50:.2} | {p99:.2} |").unwrap();
+        }
+    }
+    report::write("tail", 256, &table, options);
 }
 
 /// Repeats the cases of the ledger with more and more connections, and draws the plot.
@@ -210,14 +277,14 @@ fn sweep(client: &Runtime, installation: &Installation, options: &Options) {
 fn growth(client: &Runtime, installations: [&Installation; 2], options: &Options) {
     let mut cases = Vec::new();
     for installation in installations {
-        let mut case = |name: &str, requests| {
-            cases.push(Case::new(format!("{name} {}", installation.tokens), &installation.server, requests));
+        let mut case = |name: &str, work| {
+            cases.push(Case::new(format!("{name} {}", installation.tokens), &installation.server, work));
         };
         for (name, call, _) in user_calls(installation) {
-            case(name, vec![call]);
+            case(name, requests([call]));
         }
         case("verify", verify(installation, 10_000));
-        case("charge", charge("/api/gateway/charge", installation, 10_000));
+        case("charge", Work::Charges(spend(installation, &installation.keys[..10_000].into())));
     }
     // The small and the large case of a call run one after the other.
     let half = cases.len() / 2;
@@ -244,19 +311,17 @@ fn growth(client: &Runtime, installations: [&Installation; 2], options: &Options
 
 /// The memory of a separate server on the large database: idle, and after load on all calls.
 fn memory(client: &Runtime, installation: &Installation, options: &Options) {
-    let mut command = installation.command();
-    command.arg("serve").stderr(Stdio::null());
-    let server = Running::start(command);
+    let server = installation.start_another();
     std::thread::sleep(Duration::from_secs(2));
     let idle = server.mebibytes("VmRSS");
-    let all = installation.keys.len();
-    for requests in [
-        verify(installation, all),
-        charge("/api/gateway/charge", installation, all),
-        vec![get("/api/token/", &installation.access_token)],
+    for work in [
+        verify(installation, installation.keys.len()),
+        Work::Charges(spend(installation, &installation.keys)),
+        Work::Reservations(spend(installation, &installation.keys)),
+        requests([get("/api/token/", &installation.access_token)]),
     ] {
-        let case = Case::new("load", &server, requests);
-        client.block_on(load::run_load(&case, 256, Duration::from_secs_f64(options.seconds * 4.0)));
+        let case = Case::new("load", &server, work);
+        client.block_on(load::run_load(&case, 256, Duration::from_secs_f64(options.seconds * 4.0), None));
     }
     let (busy, most) = (server.mebibytes("VmRSS"), server.mebibytes("VmHWM"));
     drop(server);

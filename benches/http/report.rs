@@ -15,7 +15,8 @@ const PLOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance.svg");
 pub fn table(cases: &[Case<'_>], measured: &mut BTreeMap<String, Measured>, compared_to: &str) -> String {
     let bare = measured.get(&cases[0].name).map_or(0.0, Measured::rate);
     let mut table = format!(
-        "| call | rate/s | p50 ms | p99 ms | ÷ {} | ÷ {compared_to} | peak MiB |\n|---|---:|---:|---:|---:|---:|---:|\n",
+        "| call | rate/s | p50 ms | p99 ms | ÷ {} | ÷ {compared_to} | service µs | PostgreSQL µs | peak MiB |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
         cases[0].name
     );
     for Case { name, .. } in cases.iter().filter(|case| measured.contains_key(&case.name)).collect::<Vec<_>>() {
@@ -23,9 +24,12 @@ pub fn table(cases: &[Case<'_>], measured: &mut BTreeMap<String, Measured>, comp
         let compared = other.map_or_else(String::new, |other| format!("**{:.2}**", ratio(&measured[name], other)));
         let case = measured.get_mut(name).unwrap();
         let (rate, p50, p99) = (case.rate(), case.percentile(50), case.percentile(99));
-        let (of_bare, peak) = (rate / bare, case.peak);
-        writeln!(table, "| {name} | {rate:.0} | {p50:.2} | {p99:.2} | {of_bare:.2} | {compared} | {peak:.0} |")
-            .unwrap();
+        let (of_bare, peak, (service, database)) = (rate / bare, case.peak, case.cost());
+        writeln!(
+            table,
+            "| {name} | {rate:.0} | {p50:.2} | {p99:.2} | {of_bare:.2} | {compared} | {service:.0} | {database:.0} | {peak:.0} |"
+        )
+        .unwrap();
     }
     table
 }

@@ -19,8 +19,8 @@ mod faults;
 #[path = "../../tests/it/harness/mod.rs"]
 mod harness;
 mod load;
-#[path = "../shared/memory.rs"]
-mod memory;
+#[path = "../shared/process.rs"]
+mod process;
 mod records;
 mod report;
 mod watch;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::faults::FaultKind;
-use crate::memory::kibibytes;
+use crate::process::kibibytes;
 use crate::world::{SERVERS, World};
 
 /// How often gaps are measured.

@@ -1,0 +1,71 @@
+//! Two programs of the service, measured in pairs: each round runs a case with one and then with the other, in turn first.
+
+use std::time::Duration;
+
+use sqlx::{AssertSqlSafe, Executor};
+use tokio::runtime::Runtime;
+
+use crate::installation::{Installation, without_baselines};
+use crate::load::{self, Case, Measured, Work};
+use crate::{Options, requests, spend, user_calls, verify};
+
+/// Measures both programs, each on a database of its own in one PostgreSQL, and prints what the second does relative to the
+/// first: the median of the pairs, and the middle half of them.
+pub fn run(client: &Runtime, options: &Options) {
+    let [first, second] = &options.programs[..] else { panic!("--compare NAME=PROGRAM is needed twice") };
+    let installations = [first, second].map(|(name, program)| {
+        client.block_on(Installation::start(name, without_baselines(program), options.grown.0.min(100_000), 0))
+    });
+    if !options.sql.is_empty() {
+        client.block_on(installations[1].pool.execute(AssertSqlSafe(options.sql.clone()))).unwrap();
+    }
+    let [cases, others] = installations.each_ref().map(cases);
+    println!("\n| call | {} /s | {} /s | ratio | middle half | service µs | PostgreSQL µs |", first.0, second.0);
+    println!("|---|---:|---:|---:|---:|---:|---:|");
+    for (case, other) in cases.iter().zip(&others).filter(|(case, _)| case.name.contains(&options.only)) {
+        let pair = [case, other];
+        let mut measured = [Measured::default(), Measured::default()];
+        let time = Duration::from_secs_f64(options.seconds);
+        for case in pair {
+            client.block_on(load::run_load(case, options.connections, Duration::from_millis(500), None));
+        }
+        for round in 0..options.rounds {
+            let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
+            for at in order {
+                load::measure(client, pair[at], options.connections, time, None, &mut measured[at]);
+            }
+        }
+        let [old, new] = &measured;
+        let mut ratios: Vec<f64> = new.rates.iter().zip(&old.rates).map(|(new, old)| new / old).collect();
+        ratios.sort_by(f64::total_cmp);
+        let quarter = |n: usize| ratios[(ratios.len() - 1) * n / 4];
+        let ((old_service, old_database), (service, database)) = (old.cost(), new.cost());
+        println!(
+            "| {} | {:.0} | {:.0} | **{:.2}** | {:.2}–{:.2} | {old_service:.0} → {service:.0} | {old_database:.0} → {database:.0} |",
+            case.name,
+            old.rate(),
+            new.rate(),
+            quarter(2),
+            quarter(1),
+            quarter(3)
+        );
+    }
+    for installation in &installations {
+        println!("{}", installation.check_ledger());
+        client.block_on(installation.remove());
+    }
+}
+
+fn cases(installation: &Installation) -> Vec<Case<'_>> {
+    let case = |name: &str, work| Case::new(name, &installation.server, work);
+    let spread = spend(installation, &installation.keys);
+    let mut cases = vec![
+        case("verify", verify(installation, 1_000)),
+        case("charge", Work::Charges(spread.clone())),
+        case("charge: without id", Work::Charges(crate::Spend { has_id: false, ..spread.clone() })),
+        case("charge: hot", Work::Charges(spend(installation, &installation.keys[..1].into()))),
+        case("pair", Work::Reservations(spread)),
+    ];
+    cases.extend(user_calls(installation).into_iter().map(|(name, call, _)| case(name, requests([call]))));
+    cases
+}

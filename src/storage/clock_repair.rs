@@ -147,7 +147,8 @@ pub async fn update_rates(conn: &mut Conn, tokens: &[TokenRates], now: UnixTime)
     sqlx::query!(
         "update tokens t set requests_tat = v.requests_tat, tokens_tat = v.tokens_tat, \
            accessed_time = least(t.accessed_time, $4) \
-         from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as v (id, requests_tat, tokens_tat) where t.id = v.id",
+         from (select unnest($1::bigint[]) as id, unnest($2::bigint[]) as requests_tat, unnest($3::bigint[]) as tokens_tat) v \
+         where t.id = any(array[v.id])",
         &ids as &[TokenId],
         &requests as &[Micros],
         &counts as &[Micros],

@@ -268,6 +268,10 @@ fn usage_sums(charges: &[NewCharge]) -> Vec<(UsageKey<'_>, UsageSum)> {
 
 /// Writes all of a batch in one statement. The rows that it updates are locked.
 ///
+/// Rows are passed as an array a column. `unnest` in the list of a `select` is three times as fast as in `from`, which stores
+/// each array as a table of one column first. `id = any(array[v.id])` is `id = v.id` that can only be looked up: a plan that was made while
+/// the table was small would read all of the index for `=`, in every batch, until the next `analyze`.
+///
 /// Counts of model tokens come from outside: their sums stop at the largest `bigint`, so that no sum
 /// can fail a batch.
 #[expect(clippy::too_many_lines, reason = "one statement and its parameters")]
@@ -294,29 +298,33 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
            update users u set quota = v.quota, used_quota = v.used_quota, request_count = v.request_count, \
              held = v.held, period_day = v.period_day, day_used = v.day_used, week_used = v.week_used, \
              month_used = v.month_used \
-           from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::date[], \
-             $8::bigint[], $9::bigint[], $10::bigint[]) as v (id, quota, used_quota, request_count, held, \
-             period_day, day_used, week_used, month_used) where u.id = v.id), \
+           from (select unnest($2::bigint[]) as id, unnest($3::bigint[]) as quota, unnest($4::bigint[]) as used_quota, \
+             unnest($5::bigint[]) as request_count, unnest($6::bigint[]) as held, unnest($7::date[]) as period_day, \
+             unnest($8::bigint[]) as day_used, unnest($9::bigint[]) as week_used, unnest($10::bigint[]) as month_used) v \
+           where u.id = any(array[v.id])), \
          updated_tokens as ( \
            update tokens t set remain_quota = v.remain_quota, used_quota = v.used_quota, accessed_time = v.accessed_time, \
              held = v.held, period_day = v.period_day, day_used = v.day_used, \
              week_used = v.week_used, month_used = v.month_used, requests_tat = v.requests_tat, \
              tokens_tat = v.tokens_tat, open_reservations = v.open_reservations \
-           from unnest($11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], \
-             $16::date[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], \
-             $22::bigint[]) as v (id, remain_quota, used_quota, accessed_time, held, period_day, day_used, \
-             week_used, month_used, requests_tat, tokens_tat, open_reservations) where t.id = v.id), \
+           from (select unnest($11::bigint[]) as id, unnest($12::bigint[]) as remain_quota, \
+             unnest($13::bigint[]) as used_quota, unnest($14::bigint[]) as accessed_time, unnest($15::bigint[]) as held, \
+             unnest($16::date[]) as period_day, unnest($17::bigint[]) as day_used, unnest($18::bigint[]) as week_used, \
+             unnest($19::bigint[]) as month_used, unnest($20::bigint[]) as requests_tat, \
+             unnest($21::bigint[]) as tokens_tat, unnest($22::bigint[]) as open_reservations) v \
+           where t.id = any(array[v.id])), \
          inserted_charges as ( \
            insert into charges (at, gateway_id, token_id, user_id, reservation_id, day, model, request_id, ip, quota, \
              shortfall, prompt_tokens, completion_tokens, price_id, cached_tokens, cache_write_tokens) \
-           select $1, v.* from unnest($23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], \
-             $27::date[], $28::text[], $29::text[], $30::text[], $31::bigint[], $32::bigint[], $33::bigint[], \
-             $34::bigint[], $35::bigint[], $36::bigint[], $37::bigint[]) as v), \
+           select $1, unnest($23::bigint[]), unnest($24::bigint[]), unnest($25::bigint[]), unnest($26::bigint[]), \
+             unnest($27::date[]), unnest($28::text[]), unnest($29::text[]), unnest($30::text[]), unnest($31::bigint[]), \
+             unnest($32::bigint[]), unnest($33::bigint[]), unnest($34::bigint[]), unnest($35::bigint[]), \
+             unnest($36::bigint[]), unnest($37::bigint[])), \
          added_usage as ( \
            insert into usage_daily as d (day, token_id, user_id, model, quota, requests, prompt_tokens, \
              completion_tokens) \
-           select v.* from unnest($38::date[], $39::bigint[], $40::bigint[], $41::text[], $42::bigint[], \
-             $43::bigint[], $44::bigint[], $45::bigint[]) as v \
+           select unnest($38::date[]), unnest($39::bigint[]), unnest($40::bigint[]), unnest($41::text[]), \
+             unnest($42::bigint[]), unnest($43::bigint[]), unnest($44::bigint[]), unnest($45::bigint[]) \
            on conflict on constraint usage_daily_pkey do update set quota = d.quota + excluded.quota, \
              requests = d.requests + excluded.requests, \
              prompt_tokens = case when d.prompt_tokens > 9223372036854775807 - excluded.prompt_tokens \
@@ -326,21 +334,23 @@ pub async fn write(conn: &mut Conn, changes: &Changes) -> Result<(), StorageErro
          inserted_reservations as ( \
            insert into reservations (created_time, state, id, token_id, user_id, gateway_id, model, request_id, ip, \
              held, from_remain, expires_at, charge_on_expiry, ratio) \
-           select $1, 'open', v.* from unnest($46::bigint[], $47::bigint[], $48::bigint[], $49::bigint[], \
-             $50::text[], $51::text[], $52::text[], $53::bigint[], $54::boolean[], $55::bigint[], \
-             $56::boolean[], $57::bigint[]) as v), \
+           select $1, 'open', unnest($46::bigint[]), unnest($47::bigint[]), unnest($48::bigint[]), unnest($49::bigint[]), \
+             unnest($50::text[]), unnest($51::text[]), unnest($52::text[]), unnest($53::bigint[]), \
+             unnest($54::boolean[]), unnest($55::bigint[]), unnest($56::boolean[]), unnest($57::bigint[])), \
          changed_reservations as ( \
            update reservations r set ended_time = case when v.state <> 'open' then $1 end, state = v.state, \
              held = v.held, from_remain = v.from_remain, expires_at = v.expires_at, \
              requested = v.requested, charged = v.charged, shortfall = v.shortfall, \
              was_expired = v.was_expired \
-           from unnest($58::bigint[], $59::text[], $60::bigint[], $61::boolean[], $62::bigint[], $63::bigint[], \
-             $64::bigint[], $65::bigint[], $66::boolean[]) as v (id, state, held, from_remain, expires_at, requested, \
-             charged, shortfall, was_expired) where r.id = v.id) \
+           from (select unnest($58::bigint[]) as id, unnest($59::text[]) as state, unnest($60::bigint[]) as held, \
+             unnest($61::boolean[]) as from_remain, unnest($62::bigint[]) as expires_at, \
+             unnest($63::bigint[]) as requested, unnest($64::bigint[]) as charged, unnest($65::bigint[]) as shortfall, \
+             unnest($66::boolean[]) as was_expired) v \
+           where r.id = any(array[v.id])) \
          insert into idempotency_records (created_time, gateway_id, request_id, user_id, request_hash, \
            charged, remain_quota, reservation_id) \
-         select $1, v.* from unnest($67::bigint[], $68::text[], $69::bigint[], \
-           $70::bytea[], $71::bigint[], $72::bigint[], $73::bigint[]) as v",
+         select $1, unnest($67::bigint[]), unnest($68::text[]), unnest($69::bigint[]), \
+           unnest($70::bytea[]), unnest($71::bigint[]), unnest($72::bigint[]), unnest($73::bigint[])",
         *now as UnixTime,
         // wallets
         &column(wallets, |(id, _)| id.get()),

@@ -139,6 +139,16 @@ async fn rows_with_the_wrong_user_are_named(pool: PgPool) {
     }
 }
 
+/// No foreign key forbids it.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_reservation_of_a_token_that_does_not_exist_is_noticed(pool: PgPool) {
+    let id = ledger(&pool).await;
+    sqlx::query("update reservations set token_id = 999").execute(&pool).await.unwrap();
+    let (is_correct, report) = doctor(&pool);
+    let finding = format!("L3: token {id} has used 150, but its charges and open reservations are 100");
+    assert!(!is_correct && report.contains(&format!("WRONG  ledger: {finding}")), "{report}");
+}
+
 #[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
 async fn days_whose_charges_are_past_their_retention_time_are_not_reported(pool: PgPool) {
     let id = ledger(&pool).await;

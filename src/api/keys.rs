@@ -63,7 +63,6 @@ impl From<KeysError> for ApiError {
             KeysError::NotFound => Self::new(ErrorCode::NotFound, error.to_string()),
             KeysError::Vault(undecryptable) => undecryptable.into(),
             KeysError::Storage(storage) => storage.into(),
-            KeysError::Audit(storage) => storage.as_ref().into(),
         }
     }
 }

@@ -2,8 +2,6 @@
 //! waiting requests in one statement, so that many requests share one fsync. The queue is bounded; a request that does
 //! not fit is refused at once.
 
-use std::sync::Arc;
-
 use tokio::sync::{mpsc, oneshot};
 
 use crate::domain::audit::AuditEntry;
@@ -13,7 +11,7 @@ use crate::storage::{Conn, Db, StorageError, audit};
 const QUEUE: usize = 1_024;
 
 /// The outcome of a batch, for each request in it.
-type Outcome = Result<(), Arc<StorageError>>;
+type Outcome = Result<(), StorageError>;
 
 /// The entries of one request, and the channel for its outcome.
 struct Waiting {
@@ -43,8 +41,8 @@ impl AuditWriter {
             return Ok(());
         }
         let (reply, outcome) = oneshot::channel();
-        self.0.try_send(Waiting { entries, reply }).map_err(|_| Arc::new(StorageError::Busy))?;
-        outcome.await.unwrap_or_else(|_| Err(Arc::new(StorageError::GivenUp)))
+        self.0.try_send(Waiting { entries, reply }).map_err(|_| StorageError::Busy)?;
+        outcome.await.unwrap_or_else(|_| Err(StorageError::GivenUp))
     }
 }
 
@@ -55,7 +53,6 @@ async fn write_batches(db: Db, mut receiver: mpsc::Receiver<Waiting>) {
         let (entries, replies): (Vec<_>, Vec<_>) = batch.drain(..).map(|one| (one.entries, one.reply)).unzip();
         let entries: Vec<AuditEntry> = entries.into_iter().flatten().collect();
         let outcome = db.bounded(async |conn: &mut Conn| audit::insert_many(conn, &entries).await).await;
-        let outcome = outcome.map_err(Arc::new);
         for reply in replies {
             // A cancelled request needs no outcome.
             let _ = reply.send(outcome.clone());

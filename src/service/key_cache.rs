@@ -90,7 +90,7 @@ pub struct KeyCache {
 }
 
 /// The result of reading a key; `None` if the key is unknown.
-type ReadResult = Result<Option<Arc<CachedKey>>, Arc<StorageError>>;
+type ReadResult = Result<Option<Arc<CachedKey>>, StorageError>;
 
 /// A key to be read.
 struct ReadRequest {
@@ -166,7 +166,7 @@ impl KeyCache {
     async fn read(&self, digest: &Digest) -> ReadResult {
         let (reply, result) = oneshot::channel();
         let request = ReadRequest { digest: digest.clone(), reply: Some(reply) };
-        let stopped = || Arc::new(StorageError::GivenUp);
+        let stopped = || StorageError::GivenUp;
         self.requests.send(request).await.map_err(|_| stopped())?;
         result.await.unwrap_or_else(|_| Err(stopped()))
     }
@@ -255,9 +255,9 @@ impl Snapshot {
         let mut batch = Vec::new();
         while requests.recv_many(&mut batch, BATCH).await > 0 {
             let digests: HashSet<Digest> = batch.iter().map(|request| request.digest.clone()).collect();
-            let read = self.read(&Vec::from_iter(digests)).await.map_err(Arc::new);
+            let read = self.read(&Vec::from_iter(digests)).await;
             for ReadRequest { digest, reply } in batch.drain(..) {
-                let result = read.as_ref().map(|found| found.get(&digest).cloned()).map_err(Arc::clone);
+                let result = read.as_ref().map(|found| found.get(&digest).cloned()).map_err(Clone::clone);
                 // A caller that was cancelled no longer receives.
                 let _ = reply.map(|reply| reply.send(result));
             }

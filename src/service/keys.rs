@@ -23,9 +23,6 @@ pub enum KeysError {
     Vault(#[from] Unopenable),
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The audit log could not be written.
-    #[error("the audit log could not be written: {0}")]
-    Audit(#[from] Arc<StorageError>),
 }
 
 /// Reads keys back.
@@ -80,7 +77,7 @@ impl Keys {
         &self,
         caller: &Caller,
         ids: impl IntoIterator<Item = TokenId>,
-    ) -> Result<(), Arc<StorageError>> {
+    ) -> Result<(), StorageError> {
         let now = self.clock.now();
         let entry =
             |id| AuditEntry::new(now, Actor::from(caller), Action::KeyRevealed, Subject::token(id, caller.user.id));

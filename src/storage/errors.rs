@@ -1,23 +1,26 @@
 //! Errors of the database, as services distinguish them.
 
+use std::sync::Arc;
+
 use sqlx::error::DatabaseError;
 
 use crate::domain::username::UsernameConflict;
 
-#[derive(Debug, thiserror::Error)]
+/// Cloned, because the requests of a batch share one.
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum StorageError {
     /// The database is unreachable, restarting or overloaded. The same request may succeed shortly.
     #[error("the database is unavailable: {0}")]
-    Unavailable(#[source] sqlx::Error),
+    Unavailable(#[source] Arc<sqlx::Error>),
     /// A constraint that services turn into an error of their own.
     #[error("violates the constraint {0:?}")]
     Constraint(Constraint),
     /// A deadlock, a serialization failure, or a partition that was attached meanwhile. An immediate retry is likely to succeed.
     #[error("another transaction was in the way: {0}")]
-    Contended(#[source] sqlx::Error),
+    Contended(#[source] Arc<sqlx::Error>),
     /// Another transaction held a row for longer than `lock_timeout`.
     #[error("another transaction holds a row: {0}")]
-    Locked(#[source] sqlx::Error),
+    Locked(#[source] Arc<sqlx::Error>),
     /// The task that ran the batch ended before it answered.
     #[error("the batch ended without an outcome")]
     GivenUp,
@@ -26,7 +29,7 @@ pub enum StorageError {
     Busy,
     /// Any other error: a defect of this program or of the database.
     #[error("database error: {0}")]
-    Broken(#[source] sqlx::Error),
+    Broken(#[source] Arc<sqlx::Error>),
 }
 
 /// Constraints that correct requests can violate.
@@ -74,6 +77,7 @@ impl From<sqlx::Error> for StorageError {
         if let Some(constraint) = error.as_database_error().and_then(Constraint::of) {
             return Self::Constraint(constraint);
         }
+        let error = Arc::new(error);
         let code = error.as_database_error().and_then(DatabaseError::code);
         match code.as_deref() {
             Some("40001" | "40P01") => return Self::Contended(error),
@@ -87,7 +91,7 @@ impl From<sqlx::Error> for StorageError {
         }
         let is_transient = code.is_some_and(|code| TRANSIENT_CLASSES.iter().any(|class| code.starts_with(class)));
         let no_connection =
-            matches!(error, Io(_) | Tls(_) | Protocol(_) | PoolTimedOut | PoolClosed | WorkerCrashed | BeginFailed);
+            matches!(*error, Io(_) | Tls(_) | Protocol(_) | PoolTimedOut | PoolClosed | WorkerCrashed | BeginFailed);
         if is_transient || no_connection { Self::Unavailable(error) } else { Self::Broken(error) }
     }
 }

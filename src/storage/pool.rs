@@ -197,7 +197,7 @@ impl Db {
             Err(_) => {
                 self.suspect();
                 conn.close_on_drop();
-                Err(StorageError::Unavailable(no_answer()))
+                Err(StorageError::Unavailable(Arc::new(no_answer())))
             }
         }
     }

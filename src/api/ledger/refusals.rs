@@ -108,7 +108,7 @@ impl From<LedgerError> for ApiError {
             LedgerError::ModelNotPriced(_) => Self::new(ErrorCode::ModelNotPriced, message),
             LedgerError::TooExpensive(_) => Self::new(ErrorCode::InvalidCount, message),
             LedgerError::Busy => Self::new(ErrorCode::LedgerBusy, message),
-            LedgerError::Storage(storage) => storage.as_ref().into(),
+            LedgerError::Storage(storage) => storage.into(),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Why an operation failed.
 
-use std::sync::Arc;
-
 use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::domain::price::TooExpensive;
 use crate::storage::StorageError;
@@ -25,7 +23,7 @@ pub enum LedgerError {
     Busy,
     /// The database failed. A retry with the same request id finds out whether the operation was committed.
     #[error("the ledger cannot write now; retry with the same request_id")]
-    Storage(Arc<StorageError>),
+    Storage(#[from] StorageError),
 }
 
 impl From<RefusalReason> for LedgerError {

@@ -1,7 +1,5 @@
 //! Idempotency: a request that is repeated with its id gets the answer to the first one (L4).
 
-use std::sync::Arc;
-
 use sha2::{Digest as _, Sha256};
 
 use super::Ledger;
@@ -12,7 +10,7 @@ use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::price::Cost;
 use crate::domain::token::TokenIdentity;
 use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, RecordedAnswer};
-use crate::storage::{StorageError, keys};
+use crate::storage::keys;
 
 /// The gateway's own id of a request, and what has to be the same in a retry.
 pub(super) struct Idempotency {
@@ -64,16 +62,12 @@ impl Ledger {
         idempotency: &Idempotency,
         key: &Digest,
     ) -> Result<Option<(IdempotencyRecord, TokenIdentity)>, LedgerError> {
-        let found = async {
-            let mut conn = self.db.acquire().await?;
-            let mut records =
-                ledger::list_idempotency_records(&mut conn, std::slice::from_ref(&idempotency.key)).await?;
-            let Some(record) = records.remove(&idempotency.key) else {
-                return Ok(None);
-            };
-            Ok(keys::find_identity(&mut conn, key).await?.map(|token| (record, token)))
+        let mut conn = self.db.acquire().await?;
+        let mut records = ledger::list_idempotency_records(&mut conn, std::slice::from_ref(&idempotency.key)).await?;
+        let Some(record) = records.remove(&idempotency.key) else {
+            return Ok(None);
         };
-        found.await.map_err(|error: StorageError| LedgerError::Storage(Arc::new(error)))
+        Ok(keys::find_identity(&mut conn, key).await?.map(|token| (record, token)))
     }
 }
 

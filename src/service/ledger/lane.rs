@@ -128,7 +128,7 @@ impl Lane {
                 }
                 Err(error) => {
                     tracing::warn!(%error, operations = operations.len(), "a batch was not committed");
-                    let error = LedgerError::Storage(Arc::new(error));
+                    let error = LedgerError::Storage(error);
                     return operations.iter_mut().for_each(|one| one.fail(error.clone()));
                 }
             }

@@ -107,6 +107,6 @@ impl Lanes {
             self.metrics.answered(O::NAME, OperationOutcome::Busy, Duration::ZERO);
             LedgerError::Busy
         })?;
-        Ok(async { outcome.await.unwrap_or_else(|_| Err(LedgerError::Storage(Arc::new(StorageError::GivenUp)))) })
+        Ok(async { outcome.await.unwrap_or_else(|_| Err(StorageError::GivenUp.into())) })
     }
 }

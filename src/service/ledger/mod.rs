@@ -40,7 +40,7 @@ use self::forward_auth::ForwardAuthRates;
 use crate::domain::calendar::{Calendar, Moment};
 use crate::domain::clock::Clock;
 use crate::domain::group::Groups;
-use crate::domain::id::{GatewayId, ReservationId};
+use crate::domain::id::GatewayId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::{Refusal, RefusalReason, RequestContext};
 use crate::domain::money::Quota;
@@ -116,7 +116,7 @@ impl Ledger {
 
     /// The present moment, for a decision about a key.
     async fn current_moment(&self) -> Result<Moment, LedgerError> {
-        let micros = self.clock_reader.micros().await.map_err(|error| LedgerError::Storage(Arc::new(error)))?;
+        let micros = self.clock_reader.micros().await?;
         Ok(Moment::new(micros, self.calendar))
     }
 
@@ -148,6 +148,6 @@ impl Ledger {
 
     /// The live token of a key, however long ago it was read: what can change is read, or compared by its version, under the locks.
     async fn find_key(&self, digest: &Digest) -> Result<Option<Arc<CachedKey>>, LedgerError> {
-        self.key_cache.find_of_any_age(digest).await.map_err(LedgerError::Storage)
+        Ok(self.key_cache.find_of_any_age(digest).await?)
     }
 }

@@ -46,7 +46,7 @@ impl Ledger {
         let Ok(digest) = self.digest(key) else {
             return Ok(unknown(None));
         };
-        let Some(key) = self.key_cache.find(&digest).await.map_err(LedgerError::Storage)? else {
+        let Some(key) = self.key_cache.find(&digest).await? else {
             return Ok(unknown(Some(&digest)));
         };
         let at = self.current_moment().await?;

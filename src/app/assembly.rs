@@ -34,6 +34,7 @@ use crate::service::key_holders::KeyHolders;
 use crate::service::keys::Keys;
 use crate::service::ledger::{Lanes, Ledger, LedgerRules};
 use crate::service::overview::Overviews;
+use crate::service::own_tokens::OwnTokens;
 use crate::service::passwords::{HashCost, Passwords};
 use crate::service::prices::{PriceFile, Prices};
 use crate::service::rate_limiter::{Limits, RateLimiter};
@@ -49,6 +50,7 @@ use crate::service::tokens::{TokenRules, Tokens};
 use crate::service::usage::Usage;
 use crate::service::usage_reports::UsageReports;
 use crate::service::users::{AccountRules, Users};
+use crate::storage::loader::Loader;
 use crate::storage::sessions::SessionTable;
 use crate::telemetry::caches::InvalidationMetrics;
 use crate::telemetry::clock::ClockMetrics;
@@ -128,6 +130,7 @@ impl App {
             InvalidationMetrics::register(&mut registry),
         );
         let calendar = config.usage.calendar();
+        let own_tokens = Arc::new(Loader::start(OwnTokens(db.clone())));
         let ledger_rules = LedgerRules {
             lanes: lanes(config.ledger.lanes),
             queue: config.ledger.queue,
@@ -188,9 +191,15 @@ impl App {
                 invalidator.clone(),
                 token_rules,
             ),
-            keys: Keys::new(db.clone(), vault.clone(), Arc::clone(&clock)),
+            keys: Keys::new(db.clone(), vault.clone(), Arc::clone(&clock), Arc::clone(&own_tokens)),
             key_reader,
-            usage: Usage::new(db.clone(), Arc::clone(&clock), Arc::clone(&key_holders), config.usage.time_zone),
+            usage: Usage::new(
+                db.clone(),
+                Arc::clone(&clock),
+                Arc::clone(&key_holders),
+                own_tokens,
+                config.usage.time_zone,
+            ),
             charge_history: ChargeHistory::new(
                 db.clone(),
                 Arc::clone(&clock),

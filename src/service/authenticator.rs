@@ -2,6 +2,7 @@
 //! clears the cache, so that a revocation takes effect on the next request. When an entry is one second old, one request
 //! reads it again, and the others do not wait.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -15,6 +16,7 @@ use crate::domain::secrets::{AccessTokenSecret, GatewaySecret};
 use crate::domain::time::UnixTime;
 use crate::domain::user::{User, UserStatus};
 use crate::service::vault::Vault;
+use crate::storage::loader::{Loader, Source};
 use crate::storage::{Conn, Db, PoolConnection, StorageError, access_tokens, gateways, users};
 
 /// Maximum number of cached credentials of each kind; an entry is smaller than 1 KiB.
@@ -41,8 +43,22 @@ pub struct Authenticator {
     vault: Vault,
     users: Cache<Digest, Cached<AccessTokenOwner>>,
     gateways: Cache<Digest, Cached<GatewayId>>,
+    live_users: Loader<LiveUsers>,
     /// Incremented by every change; entries of an earlier generation are not used.
     generation: AtomicU64,
+}
+
+/// Live accounts by id.
+struct LiveUsers(Db);
+
+impl Source for LiveUsers {
+    type Key = UserId;
+    type Row = Arc<User>;
+
+    async fn read(&self, ids: &[UserId]) -> Result<HashMap<UserId, Arc<User>>, StorageError> {
+        let users = self.0.bounded_of_people(async |conn: &mut Conn| users::list_live(conn, ids).await).await?;
+        Ok(users.into_iter().map(|user| (user.id, Arc::new(user))).collect())
+    }
 }
 
 /// The owner of a credential, as it was read.
@@ -59,10 +75,11 @@ struct Cached<T> {
 pub type AccessTokenOwner = (Arc<User>, Option<UnixTime>);
 
 impl Authenticator {
-    /// An authenticator with an empty cache.
+    /// An authenticator with an empty cache. Starts the task that reads accounts.
     #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>, vault: Vault) -> Self {
         Self {
+            live_users: Loader::start(LiveUsers(db.clone())),
             db,
             clock,
             vault,
@@ -102,14 +119,12 @@ impl Authenticator {
         Ok((enabled(user)?, expires_at))
     }
 
-    /// The user of a session. Not cached.
+    /// The user of a session. Not cached, but read with those of other requests.
     ///
     /// # Errors
     /// See [`AuthError`].
     pub async fn by_session(&self, id: UserId) -> Result<Arc<User>, AuthError> {
-        let mut conn = self.db.acquire().await?;
-        let user = users::find(&mut conn, id).await?.ok_or(AuthError::Unknown)?;
-        enabled(Arc::new(user))
+        enabled(self.live_users.load(id).await?.ok_or(AuthError::Unknown)?)
     }
 
     /// The gateway of a credential. When it reads the credential from the database, it records the use, at most once a

@@ -6,14 +6,13 @@
 //! Cached balances are only for `verify`: a charge reads its rows under their locks (L6). It goes by the cached policy only if
 //! the locked row has its version.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 use prometheus_client::registry::Registry;
-use tokio::sync::{mpsc, oneshot};
 
 use super::recent_balances::RecentBalances;
 use crate::domain::bounds;
@@ -22,6 +21,7 @@ use crate::domain::id::UserId;
 use crate::domain::key::Digest;
 use crate::domain::ledger::Wallet;
 use crate::domain::token::{Token, TokenIdentity};
+use crate::storage::loader::{Loader, Source};
 use crate::storage::{Conn, Db, StorageError, keys};
 use crate::telemetry;
 use crate::telemetry::caches::KeyCacheMetrics;
@@ -37,9 +37,6 @@ const UNKNOWN_KEYS: u64 = 10_000;
 
 /// Counters of changes, shared by all users. A change of one user also invalidates the few that share its counter.
 const COUNTERS: usize = 4_096;
-
-/// The largest number of keys read in one statement, and of keys that wait for the next one.
-const BATCH: usize = 1_024;
 
 /// A token and its owner, as last read.
 #[derive(Debug)]
@@ -82,25 +79,18 @@ impl CachedKey {
     }
 }
 
-/// The cache, and the queue of its reader task. The task ends when this is dropped.
+/// The cache.
 pub struct KeyCache {
     snapshot: Arc<Snapshot>,
-    requests: mpsc::Sender<ReadRequest>,
+    loader: Loader<Arc<Snapshot>>,
     metrics: KeyCacheMetrics,
 }
 
 /// The result of reading a key; `None` if the key is unknown.
 type ReadResult = Result<Option<Arc<CachedKey>>, StorageError>;
 
-/// A key to be read.
-struct ReadRequest {
-    digest: Digest,
-    /// `None` for a refresh in the background.
-    reply: Option<oneshot::Sender<ReadResult>>,
-}
-
 impl KeyCache {
-    /// An empty cache. Starts its reader task.
+    /// An empty cache. Starts the task that reads keys.
     #[must_use]
     pub fn start(db: Db, clock: Arc<dyn Clock>, balances: Arc<RecentBalances>, registry: &mut Registry) -> Self {
         let snapshot = Arc::new(Snapshot::new(db, clock, balances));
@@ -110,9 +100,8 @@ impl KeyCache {
             known.run_pending_tasks();
             known.entry_count()
         });
-        let (requests, queue) = mpsc::channel(BATCH);
-        tokio::spawn(Arc::clone(&snapshot).run_reader(queue));
-        Self { snapshot, requests, metrics }
+        let loader = Loader::start(Arc::clone(&snapshot));
+        Self { snapshot, loader, metrics }
     }
 
     /// The live token of a key and its live owner, read at most two seconds ago, with the balances after the last charge on
@@ -133,7 +122,7 @@ impl KeyCache {
             }
             Lookup::Missing => {
                 self.metrics.miss();
-                self.read(digest).await
+                self.loader.load(digest.clone()).await
             }
         }
     }
@@ -163,19 +152,11 @@ impl KeyCache {
         self.snapshot.forget_all();
     }
 
-    async fn read(&self, digest: &Digest) -> ReadResult {
-        let (reply, result) = oneshot::channel();
-        let request = ReadRequest { digest: digest.clone(), reply: Some(reply) };
-        let stopped = || StorageError::GivenUp;
-        self.requests.send(request).await.map_err(|_| stopped())?;
-        result.await.unwrap_or_else(|_| Err(stopped()))
-    }
-
     /// Reads a key in use again in the background. If the queue is full, a later request reads it and waits.
     fn refresh_in_background(&self, digest: &Digest, key: &CachedKey) {
         let is_fresh = self.snapshot.clock.uptime().since(key.read_at) < bounds::CACHE_REFRESH_AGE;
         if !is_fresh && !key.is_refreshing.swap(true, Ordering::Relaxed) {
-            let _ = self.requests.try_send(ReadRequest { digest: digest.clone(), reply: None });
+            self.loader.refresh(digest.clone());
         }
     }
 }
@@ -193,6 +174,30 @@ enum Lookup {
     Unknown,
     /// Not in the cache, too old, or changed since: it must be read.
     Missing,
+}
+
+impl Source for Arc<Snapshot> {
+    type Key = Digest;
+    type Row = Arc<CachedKey>;
+
+    async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, Arc<CachedKey>>, StorageError> {
+        let (read_at, read_after) = (self.clock.uptime(), self.changes.load(Ordering::SeqCst));
+        let balances_after = self.balances.batches();
+        let rows = self.db.bounded(async |conn: &mut Conn| keys::list_with_owners(conn, digests).await).await?;
+        let mut found = HashMap::with_capacity(rows.len());
+        for (digest, token, wallet, owner_group) in rows {
+            let is_refreshing = AtomicBool::new(false);
+            let key = CachedKey { token, wallet, owner_group, read_at, read_after, balances_after, is_refreshing };
+            let key = Arc::new(key);
+            self.known.insert(digest.clone(), Arc::clone(&key));
+            found.insert(digest, key);
+        }
+        for digest in digests.iter().filter(|digest| !found.contains_key(digest)) {
+            self.known.invalidate(digest);
+            self.unknown.insert(digest.clone(), (read_at, read_after));
+        }
+        Ok(found)
+    }
 }
 
 /// The cached keys, and the counters that show which of them changed since they were read.
@@ -248,39 +253,6 @@ impl Snapshot {
     fn is_unchanged(&self, key: &CachedKey) -> bool {
         let all_changed = self.all_changed.load(Ordering::SeqCst);
         self.counter(key.token.user_id).load(Ordering::SeqCst).max(all_changed) <= key.read_after
-    }
-
-    /// Reads the requested keys, all that wait in one statement, until the cache is dropped.
-    async fn run_reader(self: Arc<Self>, mut requests: mpsc::Receiver<ReadRequest>) {
-        let mut batch = Vec::new();
-        while requests.recv_many(&mut batch, BATCH).await > 0 {
-            let digests: HashSet<Digest> = batch.iter().map(|request| request.digest.clone()).collect();
-            let read = self.read(&Vec::from_iter(digests)).await;
-            for ReadRequest { digest, reply } in batch.drain(..) {
-                let result = read.as_ref().map(|found| found.get(&digest).cloned()).map_err(Clone::clone);
-                // A caller that was cancelled no longer receives.
-                let _ = reply.map(|reply| reply.send(result));
-            }
-        }
-    }
-
-    async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, Arc<CachedKey>>, StorageError> {
-        let (read_at, read_after) = (self.clock.uptime(), self.changes.load(Ordering::SeqCst));
-        let balances_after = self.balances.batches();
-        let rows = self.db.bounded(async |conn: &mut Conn| keys::list_with_owners(conn, digests).await).await?;
-        let mut found = HashMap::with_capacity(rows.len());
-        for (digest, token, wallet, owner_group) in rows {
-            let is_refreshing = AtomicBool::new(false);
-            let key = CachedKey { token, wallet, owner_group, read_at, read_after, balances_after, is_refreshing };
-            let key = Arc::new(key);
-            self.known.insert(digest.clone(), Arc::clone(&key));
-            found.insert(digest, key);
-        }
-        for digest in digests.iter().filter(|digest| !found.contains_key(digest)) {
-            self.known.invalidate(digest);
-            self.unknown.insert(digest.clone(), (read_at, read_after));
-        }
-        Ok(found)
     }
 
     /// The cached key with the balances after later charges on this server.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::audit_writer::AuditWriter;
+use super::own_tokens::OwnTokens;
 use super::vault::{Unopenable, Vault};
 use crate::domain::audit::{Action, Actor, AuditEntry, Subject};
 use crate::domain::caller::Caller;
@@ -10,6 +11,8 @@ use crate::domain::clock::Clock;
 use crate::domain::id::TokenId;
 use crate::domain::key::ApiKey;
 use crate::domain::token::TokenWithKey;
+use crate::storage::keys::SealedToken;
+use crate::storage::loader::Loader;
 use crate::storage::{self, Db, StorageError};
 
 /// Why a key was not returned.
@@ -32,13 +35,14 @@ pub struct Keys {
     vault: Vault,
     clock: Arc<dyn Clock>,
     audit_writer: AuditWriter,
+    own_tokens: Arc<Loader<OwnTokens>>,
 }
 
 impl Keys {
     #[must_use]
-    pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(db: Db, vault: Vault, clock: Arc<dyn Clock>, own_tokens: Arc<Loader<OwnTokens>>) -> Self {
         let audit_writer = AuditWriter::start(db.clone());
-        Self { db, vault, clock, audit_writer }
+        Self { db, vault, clock, audit_writer, own_tokens }
     }
 
     /// One of the caller's tokens with its key.
@@ -46,11 +50,8 @@ impl Keys {
     /// # Errors
     /// See [`KeysError`].
     pub async fn show(&self, caller: &Caller, id: TokenId) -> Result<TokenWithKey, KeysError> {
-        let found = {
-            let mut conn = self.db.acquire().await?;
-            storage::keys::find_with_key(&mut conn, caller.user.id, id).await?
-        };
-        let (token, digest, sealed) = found.ok_or(KeysError::NotFound)?;
+        let found = self.own_tokens.load((caller.user.id, id)).await?;
+        let SealedToken { token, digest, sealed } = found.ok_or(KeysError::NotFound)?;
         let key = self.vault.open(&digest, &sealed)?;
         self.write_audit(caller, [id]).await?;
         Ok(TokenWithKey { token, key })

@@ -21,6 +21,7 @@ pub mod key_holders;
 pub mod keys;
 pub mod ledger;
 pub mod overview;
+pub mod own_tokens;
 pub mod passwords;
 pub mod prices;
 pub mod rate_limiter;

@@ -1,5 +1,6 @@
 //! The usage of a token: totals, for its own key (spec §4.8), and by day (spec §4.9).
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -7,15 +8,17 @@ use chrono_tz::Tz;
 use moka::sync::Cache;
 
 use super::key_holders::{KeyHolderError, KeyHolders, Limit};
+use super::own_tokens::OwnTokens;
 use super::rate_limiter::RateLimiter;
 use crate::domain::bounds;
 use crate::domain::caller::Caller;
 use crate::domain::clock::{Clock, Uptime};
 use crate::domain::id::TokenId;
-
+use crate::domain::key::Digest;
 use crate::domain::token::Token;
 use crate::domain::usage::{DailyUsage, DayUsage, KeyUsage, RangeInvalid, UsageRange};
-use crate::storage::{Conn, Db, StorageError, tokens, usage};
+use crate::storage::loader::{Loader, Source};
+use crate::storage::{Conn, Db, StorageError, usage};
 
 /// Entries in each cache, each below 1 KiB.
 const CACHE_ENTRIES: u64 = 20_000;
@@ -39,7 +42,21 @@ pub struct Usage {
     clock: Arc<dyn Clock>,
     key_holders: Arc<KeyHolders>,
     zone: Tz,
+    by_key: Loader<KeyUsages>,
+    own_tokens: Arc<Loader<OwnTokens>>,
     daily: Cache<(TokenId, UsageRange), CachedDays>,
+}
+
+/// The usage of tokens by their keys.
+struct KeyUsages(Db);
+
+impl Source for KeyUsages {
+    type Key = Digest;
+    type Row = KeyUsage;
+
+    async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, KeyUsage>, StorageError> {
+        self.0.bounded_of_people(async |conn: &mut Conn| usage::list_by_keys(conn, digests).await).await
+    }
 }
 
 /// When they were read, and the days.
@@ -48,9 +65,16 @@ type CachedDays = (Uptime, Arc<[DayUsage]>);
 impl Usage {
     /// `zone` is the time zone of days.
     #[must_use]
-    pub fn new(db: Db, clock: Arc<dyn Clock>, key_holders: Arc<KeyHolders>, zone: Tz) -> Self {
+    pub fn new(
+        db: Db,
+        clock: Arc<dyn Clock>,
+        key_holders: Arc<KeyHolders>,
+        own_tokens: Arc<Loader<OwnTokens>>,
+        zone: Tz,
+    ) -> Self {
         let daily = Cache::builder().max_capacity(CACHE_ENTRIES).time_to_live(bounds::DAILY_USAGE_CACHE).build();
-        Self { db, clock, key_holders, zone, daily }
+        let by_key = Loader::start(KeyUsages(db.clone()));
+        Self { db, clock, key_holders, zone, by_key, own_tokens, daily }
     }
 
     /// The usage of the token with this key (spec §4.8), counted against `limit`. Disabled, expired and exhausted tokens
@@ -60,8 +84,7 @@ impl Usage {
     /// No live token has this key (counted against `ip`); its owner is disabled; too many requests.
     pub async fn by_key(&self, key: &str, ip: Option<IpAddr>, limit: Limit) -> Result<KeyUsage, KeyHolderError> {
         let digest = self.key_holders.admit(key, ip, limit)?;
-        let mut conn = self.db.acquire().await?;
-        let found = usage::find_by_key(&mut conn, &digest).await?;
+        let found = self.by_key.load(digest.clone()).await?;
         self.key_holders.check_found(&digest, found, ip, |usage| usage.owner_status)
     }
 
@@ -78,9 +101,8 @@ impl Usage {
         end: Option<&str>,
     ) -> Result<(DailyUsage, i64), UsageError> {
         let range = self.range(start, end)?;
-        let mut conn = self.db.acquire().await?;
-        let token = tokens::find(&mut conn, caller.user.id, id).await?.ok_or(UsageError::NotFound)?;
-        Ok(self.days(&mut conn, token, range).await?)
+        let found = self.own_tokens.load((caller.user.id, id)).await?;
+        Ok(self.days(found.ok_or(UsageError::NotFound)?.token, range).await?)
     }
 
     /// Daily usage of the token with this key, under the rules of [`Usage::by_key`].
@@ -96,21 +118,24 @@ impl Usage {
     ) -> Result<(DailyUsage, i64), UsageError> {
         let digest = self.key_holders.admit(key, ip, RateLimiter::may_ask_usage)?;
         let range = self.range(start, end)?;
-        let mut conn = self.db.acquire().await?;
-        let token = self.key_holders.find_token(&mut conn, &digest, ip).await?;
-        Ok(self.days(&mut conn, token, range).await?)
+        let token = {
+            let mut conn = self.db.acquire().await?;
+            self.key_holders.find_token(&mut conn, &digest, ip).await?
+        };
+        Ok(self.days(token, range).await?)
     }
 
     fn range(&self, start: Option<&str>, end: Option<&str>) -> Result<UsageRange, RangeInvalid> {
         UsageRange::resolve(start, end, self.clock.now().day_in(self.zone))
     }
 
-    async fn days(&self, conn: &mut Conn, token: Token, range: UsageRange) -> Result<(DailyUsage, i64), StorageError> {
+    async fn days(&self, token: Token, range: UsageRange) -> Result<(DailyUsage, i64), StorageError> {
         let (id, now) = (token.id, self.clock.uptime());
         let (read_at, days) = match self.daily.get(&(id, range)) {
             Some((at, days)) if now.since(at) < bounds::DAILY_USAGE_CACHE => (at, days),
             _ => {
-                let days: Arc<[DayUsage]> = usage::list(conn, id, range).await?.into();
+                let mut conn = self.db.acquire().await?;
+                let days: Arc<[DayUsage]> = usage::list(&mut conn, id, range).await?.into();
                 self.daily.insert((id, range), (now, Arc::clone(&days)));
                 (now, days)
             }

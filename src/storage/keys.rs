@@ -26,20 +26,28 @@ pub struct SealedKey {
     pub hint: KeyHint,
 }
 
-/// One of the owner's live tokens, with the digest and the encrypted key.
-pub async fn find_with_key(
-    conn: &mut Conn,
-    owner: UserId,
-    id: TokenId,
-) -> Result<Option<(Token, Digest, Vec<u8>)>, StorageError> {
-    let row = select_tokens!(
-        ", key_digest, key_sealed from tokens where user_id = $1 and id = $2 and deleted_time is null",
-        owner as UserId,
-        id as TokenId
+/// A token with its digest and its encrypted key.
+#[derive(Debug, Clone)]
+pub struct SealedToken {
+    pub token: Token,
+    pub digest: Digest,
+    pub sealed: Vec<u8>,
+}
+
+/// The live tokens among `ids`, of any owner.
+pub async fn list_sealed_tokens(conn: &mut Conn, ids: &[TokenId]) -> Result<Vec<SealedToken>, StorageError> {
+    let rows = select_tokens!(
+        ", key_digest, key_sealed from tokens where id = any($1) and deleted_time is null",
+        ids as &[TokenId]
     )
-    .fetch_optional(conn)
+    .fetch_all(conn)
     .await?;
-    Ok(row.map(|row| (token_of!(row), row.key_digest, row.key_sealed)))
+    let tokens = rows.into_iter().map(|row| SealedToken {
+        token: token_of!(row),
+        digest: row.key_digest,
+        sealed: row.key_sealed,
+    });
+    Ok(tokens.collect())
 }
 
 /// The live token with this key, of any owner.

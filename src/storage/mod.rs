@@ -21,6 +21,7 @@ pub mod imports;
 pub mod installation;
 pub mod keys;
 pub mod ledger;
+pub mod loader;
 mod metrics;
 mod migrations;
 pub mod notifications;

@@ -187,7 +187,25 @@ impl Db {
         &self,
         work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        let mut conn = self.acquire_reserved().await?;
+        self.within_time(self.acquire_reserved().await?, work).await
+    }
+
+    /// The same on a connection that is not reserved.
+    ///
+    /// # Errors
+    /// As [`Db::bounded`].
+    pub async fn bounded_of_people<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        self.within_time(self.acquire().await?, work).await
+    }
+
+    async fn within_time<T>(
+        &self,
+        mut conn: PoolConnection,
+        work: impl AsyncFnOnce(&mut Conn) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
         match tokio::time::timeout(self.ledger_timeout, work(&mut conn)).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(error)) => {

@@ -12,6 +12,7 @@ use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::{self, SessionStore};
 
 use super::columns::record_last_use;
+use super::loader::{Loader, Source};
 use super::{Conn, Db, StorageError};
 use crate::domain::bounds;
 use crate::domain::clock::Clock;
@@ -36,13 +37,31 @@ pub struct SessionTable {
     db: Db,
     clock: Arc<dyn Clock>,
     digests: DigestKey,
+    live: Arc<Loader<LiveSessions>>,
+}
+
+/// The data and the expiry of sessions that have not expired, by digest.
+struct LiveSessions {
+    db: Db,
+    clock: Arc<dyn Clock>,
+}
+
+impl Source for LiveSessions {
+    type Key = Digest;
+    type Row = (Data, UnixTime);
+
+    async fn read(&self, digests: &[Digest]) -> Result<HashMap<Digest, (Data, UnixTime)>, StorageError> {
+        let now = self.clock.now();
+        self.db.bounded_of_people(async |conn: &mut Conn| list_live(conn, digests, now).await).await
+    }
 }
 
 impl SessionTable {
-    /// A store on `db`; `digests` is the key of the digests.
+    /// A store on `db`; `digests` is the key of the digests. Starts the task that reads sessions.
     #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>, digests: DigestKey) -> Self {
-        Self { db, clock, digests }
+        let live = Arc::new(Loader::start(LiveSessions { db: db.clone(), clock: Arc::clone(&clock) }));
+        Self { db, clock, digests, live }
     }
 
     fn digest(&self, id: Id) -> Digest {
@@ -87,8 +106,7 @@ impl SessionStore for SessionTable {
     }
 
     async fn load(&self, id: &Id) -> session_store::Result<Option<Record>> {
-        let mut conn = self.db.acquire().await.map_err(backend_error)?;
-        let found = find(&mut conn, &self.digest(*id), self.clock.now()).await.map_err(backend_error)?;
+        let found = self.live.load(self.digest(*id)).await.map_err(backend_error)?;
         Ok(found.map(|(data, expires_at)| Record { id: *id, data, expiry_date: self.expiry_date(expires_at) }))
     }
 
@@ -109,16 +127,22 @@ fn backend_error(error: StorageError) -> session_store::Error {
     session_store::Error::Backend(error.to_string())
 }
 
-/// Finds a session that has not expired.
-async fn find(conn: &mut Conn, digest: &Digest, now: UnixTime) -> Result<Option<(Data, UnixTime)>, StorageError> {
-    let row = sqlx::query!(
-        r#"select data as "data: Json<Data>", expires_at from sessions where digest = $1 and expires_at > $2"#,
-        digest as &Digest,
+/// Those of these sessions that have not expired.
+async fn list_live(
+    conn: &mut Conn,
+    digests: &[Digest],
+    now: UnixTime,
+) -> Result<HashMap<Digest, (Data, UnixTime)>, StorageError> {
+    let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest.as_bytes()[..]).collect();
+    let rows = sqlx::query!(
+        r#"select digest as "digest: Digest", data as "data: Json<Data>", expires_at from sessions
+           where digest = any($1) and expires_at > $2"#,
+        &digests as &[&[u8]],
         now as UnixTime
     )
-    .fetch_optional(conn)
+    .fetch_all(conn)
     .await?;
-    Ok(row.map(|row| (row.data.0, row.expires_at)))
+    Ok(rows.into_iter().map(|row| (row.digest, (row.data.0, row.expires_at))).collect())
 }
 
 /// Inserts a session. Returns false if the digest exists already.

@@ -1,6 +1,8 @@
 //! Usage of tokens by day: `usage_reported`, which is the table `usage_daily` and what was used before an import. And the
 //! totals for a key.
 
+use std::collections::HashMap;
+
 use super::columns::{rate_limits, token_account};
 use super::{Conn, StorageError};
 use crate::domain::id::{TokenId, UserId};
@@ -9,28 +11,36 @@ use crate::domain::money::Quota;
 use crate::domain::time::{Day, Lifetime};
 use crate::domain::usage::{DayUsage, KeyUsage, UsageRange};
 
-/// The usage of the live token with this key, and the wallet of its live owner.
-pub async fn find_by_key(conn: &mut Conn, digest: &Digest) -> Result<Option<KeyUsage>, StorageError> {
-    let row = sqlx::query!(
-        "select t.name, t.remain_quota, t.unlimited_quota, t.used_quota, t.model_limits_enabled, \
+/// The usage of the live tokens with these keys, and the wallets of their live owners. `offset 0`: see
+/// [`list_with_owners`](super::keys::list_with_owners).
+pub async fn list_by_keys(conn: &mut Conn, digests: &[Digest]) -> Result<HashMap<Digest, KeyUsage>, StorageError> {
+    let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest.as_bytes()[..]).collect();
+    let rows = sqlx::query!(
+        "select t.key_digest, t.name, t.remain_quota, t.unlimited_quota, t.used_quota, t.model_limits_enabled, \
          t.model_limits, t.expires_at, t.held, t.day_limit, t.week_limit, t.month_limit, t.period_day, t.day_used, \
          t.week_used, t.month_used, t.requests_per_minute, t.tokens_per_minute, t.concurrency, u.quota as wallet, u.status as owner_status \
-         from tokens t join users u on u.id = t.user_id \
-         where t.key_digest = $1 and t.deleted_time is null and u.deleted_time is null",
-        digest as &Digest
+         from unnest($1::bytea[]) as requested (digest) \
+         cross join lateral (select * from tokens where key_digest = requested.digest offset 0) t \
+         cross join lateral (select * from users where users.id = t.user_id offset 0) u \
+         where t.deleted_time is null and u.deleted_time is null",
+        &digests as &[&[u8]]
     )
-    .fetch_optional(conn)
+    .fetch_all(conn)
     .await?;
-    Ok(row.map(|row| KeyUsage {
-        name: row.name,
-        account: token_account!(row),
-        model_limits_enabled: row.model_limits_enabled,
-        model_limits: row.model_limits,
-        lifetime: Lifetime::from(row.expires_at),
-        rate_limits: rate_limits!(row),
-        wallet: row.wallet,
-        owner_status: row.owner_status,
-    }))
+    let usages = rows.into_iter().map(|row| {
+        let usage = KeyUsage {
+            name: row.name,
+            account: token_account!(row),
+            model_limits_enabled: row.model_limits_enabled,
+            model_limits: row.model_limits,
+            lifetime: Lifetime::from(row.expires_at),
+            rate_limits: rate_limits!(row),
+            wallet: row.wallet,
+            owner_status: row.owner_status,
+        };
+        (row.key_digest, usage)
+    });
+    Ok(usages.collect())
 }
 
 /// The usage of a token by day, ascending. Days without usage are left out.

@@ -53,6 +53,14 @@ pub async fn find(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageEr
     Ok(row.map(|row| user_of!(row)))
 }
 
+/// The live accounts among these.
+pub async fn list_live(conn: &mut Conn, ids: &[UserId]) -> Result<Vec<User>, StorageError> {
+    let rows = select_users!("from users where id = any($1) and deleted_time is null", ids as &[UserId])
+        .fetch_all(conn)
+        .await?;
+    Ok(rows.into_iter().map(|row| user_of!(row)).collect())
+}
+
 /// Finds a live account and locks it until the transaction ends. Lock the user before any token.
 pub async fn lock(conn: &mut Conn, id: UserId) -> Result<Option<User>, StorageError> {
     let row = select_users!("from users where id = $1 and deleted_time is null for no key update", id as UserId)

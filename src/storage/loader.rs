@@ -6,7 +6,10 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::panic::AssertUnwindSafe;
 
+use futures_util::FutureExt;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::StorageError;
@@ -53,7 +56,10 @@ impl<S: Source> Loader<S> {
     /// Reads a row, not before this call.
     pub async fn load(&self, key: S::Key) -> Loaded<S> {
         let (reply, loaded) = oneshot::channel();
-        self.0.try_send(Request { key, reply: Some(reply) }).map_err(|_| StorageError::Busy)?;
+        self.0.try_send(Request { key, reply: Some(reply) }).map_err(|error| match error {
+            TrySendError::Full(_) => StorageError::Busy,
+            TrySendError::Closed(_) => StorageError::GivenUp,
+        })?;
         loaded.await.unwrap_or(Err(StorageError::GivenUp))
     }
 
@@ -76,9 +82,11 @@ async fn run<S: Source>(source: S, mut requests: mpsc::Receiver<Request<S>>) {
         waiting.retain(|request| request.reply.as_ref().is_none_or(|reply| !reply.is_closed()));
         let keys: HashSet<S::Key> = waiting.iter().map(|request| request.key.clone()).collect();
         let mut loaded = HashMap::new();
-        read(&source, &Vec::from_iter(keys), &mut loaded).await;
+        // A panic fails these requests and none after them.
+        let read = AssertUnwindSafe(read(&source, &Vec::from_iter(keys), &mut loaded)).catch_unwind().await;
         for Request { key, reply } in waiting.drain(..) {
-            let loaded = loaded.get(&key).cloned().unwrap_or(Ok(None));
+            let missing = if read.is_ok() { Ok(None) } else { Err(StorageError::GivenUp) };
+            let loaded = loaded.get(&key).cloned().unwrap_or(missing);
             let _ = reply.map(|reply| reply.send(loaded));
         }
     }
@@ -109,11 +117,12 @@ mod tests {
 
     use super::*;
 
-    /// Has a row for each even number. A statement takes a second, and fails if it reads [`BROKEN`].
+    /// Has a row for each even number. A statement takes a while, fails if it reads [`BROKEN`], and panics if it reads [`FATAL`].
     #[derive(Clone, Default)]
     struct Numbers(Arc<Mutex<Vec<Vec<u32>>>>);
 
     const BROKEN: u32 = 13;
+    const FATAL: u32 = 999;
 
     impl Source for Numbers {
         type Key = u32;
@@ -123,7 +132,8 @@ mod tests {
             let mut keys = keys.to_vec();
             keys.sort_unstable();
             self.0.lock().unwrap().push(keys.clone());
-            tokio::time::sleep(Duration::from_secs(1)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            assert!(!keys.contains(&FATAL), "a test of what a panic does");
             if keys.contains(&BROKEN) {
                 return Err(StorageError::Broken(Arc::new(sqlx::Error::RowNotFound)));
             }
@@ -151,7 +161,7 @@ mod tests {
         task
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn what_comes_during_a_statement_shares_the_next_one() {
         let (loader, numbers) = start();
         let first = spawn(&loader, 2).await;
@@ -163,7 +173,7 @@ mod tests {
         assert_eq!(numbers.statements(), [vec![2], vec![2, 3]]);
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_statement_that_fails_for_one_key_fails_for_that_key_alone() {
         let (loader, numbers) = start();
         let first = spawn(&loader, 2).await;
@@ -180,7 +190,7 @@ mod tests {
         assert_eq!(statements.len(), 1 + 7, "{statements:?}");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_caller_that_leaves_cancels_no_other_and_is_not_read_for() {
         let (loader, numbers) = start();
         let first = spawn(&loader, 2).await;
@@ -191,7 +201,18 @@ mod tests {
         assert_eq!(numbers.statements(), [vec![2], vec![6]]);
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
+    async fn a_panic_fails_the_requests_of_its_statement_and_none_after_them() {
+        let (loader, _) = start();
+        let (first, fatal, beside) = (spawn(&loader, 2).await, spawn(&loader, FATAL).await, spawn(&loader, 4).await);
+        assert_eq!(first.await.unwrap().unwrap().as_deref(), Some("2"));
+        for failed in [fatal, beside] {
+            assert!(matches!(failed.await.unwrap(), Err(StorageError::GivenUp)));
+        }
+        assert_eq!(loader.load(6).await.unwrap().as_deref(), Some("6"));
+    }
+
+    #[tokio::test]
     async fn what_does_not_fit_into_the_queue_is_refused() {
         let (loader, numbers) = start();
         let first = spawn(&loader, 2).await;

@@ -1,10 +1,14 @@
 //! Parallel requests: limits are exact (specification §8), changes of one token do not mix (§4.5), and nothing is
-//! deleted or decided twice (§1, §4.6, §4.7).
+//! deleted or decided twice (§1, §4.6, §4.7). Also at three servers.
 
-use serde_json::json;
+use std::time::Duration;
+
+use serde_json::{Value, json};
 use sqlx::PgPool;
 use tokio::task::JoinSet;
 
+use crate::harness::gateway::{app_with_wallet, asks};
+use crate::harness::ledger_invariants::assert_ledger_invariants;
 use crate::harness::{Answer, Caller, TestApp};
 
 /// Runs the tasks in parallel; the answers are in no particular order.
@@ -184,4 +188,68 @@ async fn of_parallel_creations_of_one_username_exactly_one_succeeds(pool: PgPool
     for answer in answers.iter().filter(|answer| answer.status != 200) {
         answer.refuses_saying(409, "username_taken", "this username is taken");
     }
+}
+
+/// Statements are shared by the requests that wait, but a request never gets rows that were read before it came.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn what_is_read_after_a_charge_includes_it_on_every_server(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000_000).await;
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100_000 })).await;
+    let servers = [app.server_ahead(0), app.server_ahead(1)];
+    let readers: Vec<(Caller, Caller)> = [&app, &servers[0], &servers[1]]
+        .into_iter()
+        .map(|server| (server.stranger().with_access_token(&format!("Bearer {key}")), ana.at(server)))
+        .collect();
+    let read = async |(holder, owner): &(Caller, Caller)| {
+        let (usage, shown) =
+            tokio::join!(holder.get("/api/usage/token/"), async { owner.get(&format!("/api/token/{id}")).await.ok() });
+        [usage.json()["data"]["total_used"].as_i64().unwrap(), shown["used_quota"].as_i64().unwrap()]
+    };
+    // Readers whose statements are under way all the time, for the same rows.
+    let mut busy = JoinSet::new();
+    for (holder, owner) in readers.iter().cycle().take(9).cloned() {
+        busy.spawn(async move {
+            let path = format!("/api/token/{id}");
+            loop {
+                tokio::join!(holder.get("/api/usage/token/"), owner.get(&path));
+            }
+        });
+    }
+    for charged in 1..=20 {
+        asks(&gateway, "charge", &json!({ "key": key, "quota": 1 })).await.ok();
+        for reader in &readers {
+            assert_eq!(read(reader).await, [charged, charged]);
+        }
+    }
+    busy.shutdown().await;
+}
+
+/// L7: each server reads the reservation under the lock of its wallet, not before it waits for it.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn a_reservation_settled_at_three_servers_that_wait_for_its_wallet_is_charged_once(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
+    let servers = [gateway.clone(), gateway.at(&app.server_ahead(0)), gateway.at(&app.server_ahead(1))];
+    for round in 0..5 {
+        let made = asks(&gateway, "reserve", &json!({ "key": key, "quota": 100 })).await.ok();
+        let mut wallet = app.pool.begin().await.unwrap();
+        sqlx::query("select from users where id = $1 for no key update")
+            .bind(ana.id)
+            .execute(&mut *wallet)
+            .await
+            .unwrap();
+        let settle = json!({ "reservation_id": made["reservation_id"], "quota": 40 });
+        let waiting = servers.clone().map(|server| {
+            let settle = settle.clone();
+            tokio::spawn(async move { asks(&server, "settle", &settle).await.ok() })
+        });
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert!(waiting.iter().all(|task| !task.is_finished()));
+        wallet.rollback().await.unwrap();
+        for task in waiting {
+            let settled: Value = task.await.unwrap();
+            assert_eq!((&settled["charged"], &settled["remain_quota"]), (&json!(40), &json!(1_000 - 40 * (round + 1))));
+        }
+    }
+    assert_ledger_invariants(&app.pool).await;
 }

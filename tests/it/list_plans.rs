@@ -9,9 +9,11 @@ use keymeter::domain::spend::SpendParts;
 use keymeter::domain::time::{Day, UnixTime};
 use keymeter::domain::token_listing::TokenListing;
 use keymeter::domain::usage_report::{Grouping, ReportSpan};
+use keymeter::storage::ledger::Changes;
 use keymeter::storage::request_history::Whose;
 use keymeter::storage::tokens::Listed;
-use keymeter::storage::{charge_history, keys, refused_requests, request_history, tokens, usage_reports};
+use keymeter::storage::{charge_history, keys, ledger, refused_requests, request_history, tokens, usage_reports};
+use serde_json::json;
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgPool, Postgres};
 
@@ -171,6 +173,26 @@ async fn lists_searches_and_reports_use_indexes_without_statistics(pool: PgPool)
     refused_requests::list_of_everyone(&mut conn, span).await.unwrap();
     let of_everyone = plan(&mut conn, "from refused_requests where day between", &arguments("2000001")).await;
     assert_uses(&of_everyone, "refused_requests_by_day");
+}
+
+/// A batch looks up each row that it changes, also by a plan that was made while the tables were small.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn what_a_batch_writes_is_looked_up_after_the_tables_were_small(pool: PgPool) {
+    let app = TestApp::new(pool.clone()).await;
+    let gateway = app.gateway().await;
+    let ana = app.enabled_user("ana").await;
+    app.fills(&ana, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
+    gateway.post("/api/gateway/reserve", json!({ "key": key, "quota": 5 })).await.ok();
+    sqlx::query("vacuum analyze").execute(&pool).await.unwrap();
+    let mut conn = service_connection(&url(&pool)).await;
+    ledger::write(&mut conn, &Changes::new(UnixTime::new(START))).await.unwrap();
+    let parameters = format!("{START}{}", ", null".repeat(72));
+    let plan = plan(&mut conn, "with updated_wallets", &parameters).await;
+    for index in ["users_pkey", "tokens_pkey", "reservations_pkey"] {
+        assert_uses(&plan, index);
+    }
+    assert!(!plan.contains("Join Filter"), "{plan}");
 }
 
 /// Everyone's requests are found by time: refusals by a btree, charges by the BRIN index of their day.

@@ -31,6 +31,29 @@ const ACCOUNT: &[&[&str]] = &[&["access_token"], &["session"]];
 /// Every route, by the permission it needs. The extractor of the handler enforces it; a test calls every route as every kind
 /// of caller and compares.
 pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
+    of_gateways().merge(of_others())
+}
+
+/// The calls of gateways. They come with every request of a gateway's clients, and know no sessions.
+fn of_gateways() -> OpenApiRouter<Arc<AppState>> {
+    let gateway = [
+        endpoint!(verify::verify),
+        endpoint!(charge::charge),
+        endpoint!(charge::charges),
+        endpoint!(reservations::reserve),
+        endpoint!(reservations::extend),
+        endpoint!(reservations::settle),
+        endpoint!(reservations::release),
+    ];
+    let gateway_in_front = [endpoint!(forward_auth::auth)];
+    group(gateway, Some(Permission::Gateway), &[&["gateway"]])
+        .merge(group(gateway_in_front, Some(Permission::Gateway), &[&["gateway_in_front", "api_key"]]))
+        // Envoy sends the client's method, and appends the client's path.
+        .route("/api/gateway/auth", on(ANY_BUT_GET, forward_auth::auth))
+        .route("/api/gateway/auth/{*path}", any(forward_auth::auth))
+}
+
+fn of_others() -> OpenApiRouter<Arc<AppState>> {
     let anyone = [
         endpoint!(health::status),
         endpoint!(health::openapi),
@@ -99,28 +122,11 @@ pub(super) fn routes() -> OpenApiRouter<Arc<AppState>> {
         endpoint!(usage::daily),
     ];
 
-    let gateway = [
-        endpoint!(verify::verify),
-        endpoint!(charge::charge),
-        endpoint!(charge::charges),
-        endpoint!(reservations::reserve),
-        endpoint!(reservations::extend),
-        endpoint!(reservations::settle),
-        endpoint!(reservations::release),
-    ];
-
-    let gateway_in_front = [endpoint!(forward_auth::auth)];
-
     group(anyone, None, &[])
-        .merge(group(gateway, Some(Permission::Gateway), &[&["gateway"]]))
-        .merge(group(gateway_in_front, Some(Permission::Gateway), &[&["gateway_in_front", "api_key"]]))
         .merge(group(key_holder, Some(Permission::KeyHolder), &[&["api_key"]]))
         .merge(group(signed_in, Some(Permission::SignedIn), ACCOUNT))
         .merge(group(api_user, Some(Permission::ApiUser), ACCOUNT))
         .merge(group(of_administrators(), Some(Permission::Admin), ACCOUNT))
-        // Envoy sends the client's method, and appends the client's path.
-        .route("/api/gateway/auth", on(ANY_BUT_GET, forward_auth::auth))
-        .route("/api/gateway/auth/{*path}", any(forward_auth::auth))
 }
 
 fn of_administrators() -> impl IntoIterator<Item = Endpoint> {
@@ -174,15 +180,18 @@ pub fn router(app: Arc<AppState>, sessions: SessionTable, secure_cookies: bool) 
         .with_same_site(SameSite::Lax)
         .with_secure(secure_cookies)
         .with_expiry(Expiry::OnInactivity(auth::session_lifetime()));
-    let (routes, _) = routes().split_for_parts();
-    let routes = routes
+    let (of_gateways, _) = of_gateways().split_for_parts();
+    let (of_others, _) = of_others().split_for_parts();
+    let of_gateways = of_gateways
+        .layer(middleware::compression::layer())
+        .layer(axum_middleware::from_fn(middleware::headers::add_headers));
+    let of_others = of_others
         .layer(middleware::compression::layer())
         // Its files are stored compressed.
         .fallback(dashboard::serve)
         .layer(axum_middleware::from_fn(middleware::headers::add_headers))
-        .layer(sessions)
-        .with_state(Arc::clone(&app));
-    layered(routes, app)
+        .layer(sessions);
+    layered(of_gateways.merge(of_others).with_state(Arc::clone(&app)), app)
 }
 
 /// Serves connections beyond `server.max_connections`: liveness and readiness, and 503 for everything else.

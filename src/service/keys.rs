@@ -74,11 +74,7 @@ impl Keys {
         Ok(keys)
     }
 
-    async fn write_audit(
-        &self,
-        caller: &Caller,
-        ids: impl IntoIterator<Item = TokenId>,
-    ) -> Result<(), StorageError> {
+    async fn write_audit(&self, caller: &Caller, ids: impl IntoIterator<Item = TokenId>) -> Result<(), StorageError> {
         let now = self.clock.now();
         let entry =
             |id| AuditEntry::new(now, Actor::from(caller), Action::KeyRevealed, Subject::token(id, caller.user.id));

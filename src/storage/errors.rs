@@ -41,13 +41,20 @@ pub enum Constraint {
     UsernameSkeletonUnique,
     /// The account has a pending request already.
     OnePendingRequest,
-    /// Another server has just written this record.
+    /// The id was sent before, or another server has just written its record.
     IdempotencyKeyUnique,
+    /// Two reservations of one minute drew the same id.
+    ReservationIdUnique,
 }
 
 impl Constraint {
-    const ALL: [Self; 4] =
-        [Self::UsernameUnique, Self::UsernameSkeletonUnique, Self::OnePendingRequest, Self::IdempotencyKeyUnique];
+    const ALL: [Self; 5] = [
+        Self::UsernameUnique,
+        Self::UsernameSkeletonUnique,
+        Self::OnePendingRequest,
+        Self::IdempotencyKeyUnique,
+        Self::ReservationIdUnique,
+    ];
 
     /// The name in `migrations/`.
     const fn name(self) -> &'static str {
@@ -56,6 +63,7 @@ impl Constraint {
             Self::UsernameSkeletonUnique => "users_username_skeleton_unique",
             Self::OnePendingRequest => "enablement_requests_one_pending",
             Self::IdempotencyKeyUnique => "idempotency_records_pkey",
+            Self::ReservationIdUnique => "reservations_pkey",
         }
     }
 
@@ -117,7 +125,10 @@ impl StorageError {
         match self.constraint() {
             Some(Constraint::UsernameUnique) => Some(UsernameConflict::Taken),
             Some(Constraint::UsernameSkeletonUnique) => Some(UsernameConflict::Confusable),
-            Some(Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique) | None => None,
+            Some(
+                Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique | Constraint::ReservationIdUnique,
+            )
+            | None => None,
         }
     }
 
@@ -132,6 +143,15 @@ impl StorageError {
                 error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == "57014")
             }
             Self::Constraint(_) | Self::GivenUp | Self::Busy | Self::Broken(_) => false,
+        }
+    }
+
+    /// Returns true if the server or the connection to it may be the cause.
+    #[must_use]
+    pub const fn may_concern_server(&self) -> bool {
+        match self {
+            Self::Unavailable(_) | Self::Broken(_) | Self::GivenUp => true,
+            Self::Constraint(_) | Self::Contended(_) | Self::Locked(_) | Self::Busy => false,
         }
     }
 

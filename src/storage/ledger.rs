@@ -130,7 +130,7 @@ impl RecordedAnswer {
 /// reservation among them.
 pub async fn list_idempotency_records(
     conn: &mut Conn,
-    keys: &[IdempotencyKey],
+    keys: &[&IdempotencyKey],
 ) -> Result<BTreeMap<IdempotencyKey, IdempotencyRecord>, StorageError> {
     let gateways: Vec<GatewayId> = keys.iter().map(|key| key.gateway_id).collect();
     let ids: Vec<String> = keys.iter().map(|key| key.request_id.clone()).collect();

@@ -72,6 +72,11 @@ pub async fn begin(conn: &mut Conn) -> Result<sqlx::Transaction<'_, Postgres>, S
     Ok(conn.begin().await?)
 }
 
+/// Rolls a transaction back. One that is dropped is rolled back as well, but some time later, and keeps its locks until then.
+pub async fn rollback(tx: sqlx::Transaction<'_, Postgres>) -> Result<(), StorageError> {
+    Ok(tx.rollback().await?)
+}
+
 /// Commits a transaction.
 pub async fn commit(tx: sqlx::Transaction<'_, Postgres>) -> Result<(), StorageError> {
     Ok(tx.commit().await?)

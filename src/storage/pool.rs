@@ -209,7 +209,9 @@ impl Db {
         match tokio::time::timeout(self.ledger_timeout, work(&mut conn)).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(error)) => {
-                self.suspect();
+                if error.may_concern_server() {
+                    self.suspect();
+                }
                 Err(error)
             }
             Err(_) => {

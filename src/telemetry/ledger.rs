@@ -74,9 +74,9 @@ impl OperationOutcome {
 /// Why a batch is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// A deadlock or a serialization failure.
+    /// A deadlock, a serialization failure, or an id of a reservation that exists already.
     Contended,
-    /// Another server wrote the same request id at the same time.
+    /// A request id was sent before, or another server wrote it at the same time; the batch looks ids up.
     IdempotencyKey,
     /// Another transaction holds a row; the batch goes on without its operations.
     Locked,

@@ -179,3 +179,33 @@ async fn l4_a_repeated_reserve_finds_its_reservation_after_the_token_was_deleted
         refused(&asks(gateway, "reserve", &reserve(40, "r1")).await, ENDED);
     }
 }
+
+/// On a server that has seen no id sent again: it takes ids for new, and what is refused records none that would tell.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l4_a_first_retry_that_would_be_refused_now_gets_the_first_answer(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 10_000).await;
+    let there = |n: i64| gateway.at(&app.server_ahead(n));
+    let (id, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100, "concurrency": 1 })).await;
+    let charge = json!({ "key": key, "quota": 60, "request_id": "r 1", "model": "o1" });
+    let charged = asks(&gateway, "charge", &charge).await.ok();
+    assert_eq!(asks(&there(0), "charge", &charge).await.ok(), charged, "only 40 are left");
+    let reserve = json!({ "key": key, "quota": 30, "request_id": "r 2", "model": "o1" });
+    let reserved = asks(&gateway, "reserve", &reserve).await.ok();
+    assert_eq!(asks(&there(1), "reserve", &reserve).await.ok(), reserved, "one is open");
+    edits(&ana, id, json!({ "model_limits": "o2", "model_limits_enabled": true })).await;
+    assert_eq!(asks(&there(2), "charge", &charge).await.ok(), charged, "the model is not allowed any more");
+    ana.put("/api/token/?status_only=1", json!({ "id": id, "status": 2 })).await.ok();
+    assert_eq!(asks(&there(3), "reserve", &reserve).await.ok(), reserved, "the token is disabled");
+    let other = json!({ "key": key, "quota": 61, "request_id": "r 1", "model": "o1" });
+    refused(&asks(&there(4), "charge", &other).await, REUSED);
+    // In one batch with new ids, half of which are refused.
+    edits(&ana, id, json!({ "model_limits_enabled": false, "remain_quota": 5 })).await;
+    ana.put("/api/token/?status_only=1", json!({ "id": id, "status": 1 })).await.ok();
+    let server = there(5);
+    let new = |n: usize| json!({ "key": key, "quota": 1, "request_id": format!("new {n}") });
+    let bodies: Vec<_> = (0..10).map(new).chain([charge.clone()]).collect();
+    let answers = futures_util::future::join_all(bodies.iter().map(|body| asks(&server, "charge", body))).await;
+    assert_eq!(answers[10].ok(), charged);
+    assert_eq!(answers[..10].iter().filter(|answer| answer.status == 200).count(), 5);
+    assert_ledger_invariants(&app.pool).await;
+}

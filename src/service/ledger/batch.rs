@@ -35,6 +35,15 @@ pub(super) enum Locking {
     Skip,
 }
 
+/// What to do about the ids of requests that were answered before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum RequestIds {
+    /// Look their records up, and answer the same.
+    LookUp,
+    /// Take all ids for new, which they nearly always are. The record of one that is not fails to be written.
+    TakeForNew,
+}
+
 /// The locked rows of a batch, and what its operations add.
 pub(super) struct Batch<'a> {
     /// When every operation in it is decided.
@@ -69,6 +78,7 @@ impl Locked {
         conn: &mut Conn,
         rows: Rows<'_>,
         locking: Locking,
+        ids: RequestIds,
         groups: &Groups,
     ) -> Result<Self, StorageError> {
         let (wallets, mut held) = lock_wallets(conn, rows.owners, locking).await?;
@@ -105,7 +115,7 @@ impl Locked {
         let extended = rows.extended.iter().filter_map(|id| Some(balances.reservations.get(id)?.token_id)).collect();
         set_policies(conn, &mut balances, (&rows.tokens, &extended), groups, &owner_groups).await?;
 
-        let records = if rows.idempotency_keys.is_empty() {
+        let records = if ids == RequestIds::TakeForNew || rows.idempotency_keys.is_empty() {
             BTreeMap::new()
         } else {
             ledger::list_idempotency_records(conn, &Vec::from_iter(rows.idempotency_keys)).await?

@@ -20,7 +20,7 @@ use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
-use crate::storage::ledger::{IdempotencyRecord, NewCharge, RecordedAnswer};
+use crate::storage::ledger::{IdempotencyKey, IdempotencyRecord, NewCharge, RecordedAnswer};
 
 /// A charge that a gateway asks for.
 #[derive(Debug)]
@@ -158,7 +158,10 @@ impl Operation for Charge {
 
     fn require<'a>(&'a self, rows: &mut Rows<'a>) {
         rows.tokens.insert(self.key.token.id, &self.key.token);
-        rows.idempotency_keys.extend(self.idempotency.as_ref().map(|idempotency| idempotency.key.clone()));
+    }
+
+    fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+        self.idempotency.as_ref().map(|idempotency| &idempotency.key)
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<ChargeOutcome, LedgerError> {

@@ -9,8 +9,8 @@ use crate::domain::key::Digest;
 use crate::domain::ledger::{Counts, RequestContext};
 use crate::domain::price::Cost;
 use crate::domain::token::TokenIdentity;
-use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, RecordedAnswer};
 use crate::storage::keys;
+use crate::storage::ledger::{self, IdempotencyKey, IdempotencyRecord, RecordedAnswer};
 
 /// The gateway's own id of a request, and what has to be the same in a retry.
 pub(super) struct Idempotency {
@@ -63,7 +63,7 @@ impl Ledger {
         key: &Digest,
     ) -> Result<Option<(IdempotencyRecord, TokenIdentity)>, LedgerError> {
         let mut conn = self.db.acquire().await?;
-        let mut records = ledger::list_idempotency_records(&mut conn, std::slice::from_ref(&idempotency.key)).await?;
+        let mut records = ledger::list_idempotency_records(&mut conn, &[&idempotency.key]).await?;
         let Some(record) = records.remove(&idempotency.key) else {
             return Ok(None);
         };

@@ -1,12 +1,13 @@
 //! A lane: takes the operations that wait, commits them as a batch, and answers them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
-use super::batch::{Batch, Locked, Locking};
+use super::batch::{Batch, Locked, Locking, RequestIds};
 use super::error::LedgerError;
 use super::operation::Queued;
 use super::rows::Rows;
@@ -22,7 +23,7 @@ use crate::service::recent_balances::RecentBalances;
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::rng::Rng;
 use crate::storage::ledger::{self, NewCharge};
-use crate::storage::{self, Constraint, Db, StorageError};
+use crate::storage::{self, Conn, Constraint, Db, StorageError};
 use crate::telemetry::ledger::{BatchStats, LedgerMetrics, Retry};
 
 /// The most operations in one transaction.
@@ -37,6 +38,9 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(8);
 
 /// How soon operations on held wallets are tried again if no others come.
 const RETRY_HELD: Duration = Duration::from_millis(50);
+
+/// After an id that was sent before, so many batches of all lanes look ids up: a gateway that sends one again often sends more.
+const LOOK_UPS: u32 = 64;
 
 /// The most operations on held wallets that wait beside a lane; more are refused.
 const MAX_HELD: usize = BATCH;
@@ -55,6 +59,8 @@ pub(super) struct Lane {
     pub(super) refused_requests: Arc<RefusedRequests>,
     pub(super) prices: Arc<Prices>,
     pub(super) metrics: LedgerMetrics,
+    /// How many batches of all lanes still look up the ids of their requests.
+    pub(super) look_ups: Arc<AtomicU32>,
 }
 
 impl Lane {
@@ -107,14 +113,25 @@ impl Lane {
     /// Commits operations, and tries again after failures that can pass. If one row may be the cause, the halves are
     /// committed one by one, until only the operations on that row fail. Operations on held wallets stay undecided.
     async fn commit(&self, operations: &mut [Queued], mut locking: Locking) {
+        let one_less = |left: u32| left.checked_sub(1);
+        let looks_up = self.look_ups.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok();
+        let mut ids = if looks_up { RequestIds::LookUp } else { RequestIds::TakeForNew };
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.try_commit(operations, locking).await {
+            match self.try_commit(operations, locking, ids).await {
                 Ok(()) => return,
-                Err(StorageError::Contended(_)) if tries < TRIES => self.metrics.retried(Retry::Contended),
-                Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique)) if tries < TRIES => {
+                Err(StorageError::Contended(_) | StorageError::Constraint(Constraint::ReservationIdUnique))
+                    if tries < TRIES =>
+                {
+                    self.metrics.retried(Retry::Contended);
+                }
+                Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique))
+                    if ids == RequestIds::TakeForNew || tries < TRIES =>
+                {
                     self.metrics.retried(Retry::IdempotencyKey);
+                    self.look_ups.store(LOOK_UPS, Ordering::Relaxed);
+                    ids = RequestIds::LookUp;
                 }
                 Err(StorageError::Locked(_)) if locking == Locking::Wait => {
                     self.metrics.retried(Retry::Locked);
@@ -136,7 +153,12 @@ impl Lane {
     }
 
     /// One transaction: lock, apply, write, commit. Then `verify` on this server knows the new balances.
-    async fn try_commit(&self, operations: &mut [Queued], locking: Locking) -> Result<(), StorageError> {
+    async fn try_commit(
+        &self,
+        operations: &mut [Queued],
+        locking: Locking,
+        ids: RequestIds,
+    ) -> Result<(), StorageError> {
         self.db
             .bounded(async |conn| {
                 let started = Instant::now();
@@ -145,7 +167,7 @@ impl Lane {
                 for one in operations.iter() {
                     one.require(&mut rows);
                 }
-                let locked = Locked::read(&mut tx, rows, locking, &self.groups).await?;
+                let locked = Locked::read(&mut tx, rows, locking, ids, &self.groups).await?;
                 let locked_at = Instant::now();
                 // Not in the statement that locks: its time would be from before the wait.
                 if !self.clock.is_current() {
@@ -158,6 +180,10 @@ impl Lane {
                     one.apply(&mut batch);
                 }
                 let mut changes = batch.into_changes();
+                if ids == RequestIds::TakeForNew && is_any_recorded(&mut tx, operations).await? {
+                    storage::rollback(tx).await?;
+                    return Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique));
+                }
                 let prices = changes.charges.iter().filter_map(|charge| charge.price).collect();
                 changes.price_ids = self.prices.ids(&mut tx, prices, at.now).await?;
                 if !changes.is_empty() {
@@ -182,4 +208,11 @@ impl Lane {
             })
             .await
     }
+}
+
+/// Returns true if an operation that fails now was recorded before. It writes no record, which would tell; and a retry gets the first
+/// answer, also if it would be refused now.
+async fn is_any_recorded(conn: &mut Conn, operations: &[Queued]) -> Result<bool, StorageError> {
+    let unrecorded: Vec<_> = operations.iter().filter_map(Queued::unrecorded).collect();
+    Ok(!unrecorded.is_empty() && !ledger::list_idempotency_records(conn, &unrecorded).await?.is_empty())
 }

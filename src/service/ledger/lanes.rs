@@ -74,6 +74,7 @@ impl Lanes {
             refused_requests: Arc::clone(refused_requests),
             prices: Arc::clone(prices),
             metrics: metrics.clone(),
+            look_ups: Arc::default(),
         };
         let start = || {
             let (queue, incoming) = mpsc::channel(rules.queue.max(1));

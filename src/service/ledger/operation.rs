@@ -11,6 +11,7 @@ use crate::domain::id::UserId;
 use crate::domain::ledger::{Refusal, RefusalReason};
 use crate::domain::refusals::RefusedRequest;
 use crate::domain::time::UnixTime;
+use crate::storage::ledger::IdempotencyKey;
 use crate::telemetry::ledger::{LedgerMetrics, OperationOutcome};
 
 /// What changes balances. To add one, implement this.
@@ -24,8 +25,13 @@ pub(super) trait Operation: Send + Sync + 'static {
     /// The owner of the wallet. Decides the lane.
     fn owner(&self) -> UserId;
 
-    /// Names the rows that it needs.
+    /// Names the rows that it needs, besides those of [`Operation::idempotency_key`].
     fn require<'a>(&'a self, rows: &mut Rows<'a>);
+
+    /// The gateway's own id of it, if it has one under which its outcome is recorded.
+    fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+        None
+    }
 
     /// Applies it to the locked rows. Called again, on rows that were read again, if the batch was not committed.
     ///
@@ -64,6 +70,11 @@ impl Queued {
         self.operation.apply(batch);
     }
 
+    /// Its own id, if it failed: then it recorded nothing.
+    pub(super) fn unrecorded(&self) -> Option<&IdempotencyKey> {
+        self.operation.unrecorded()
+    }
+
     /// Lets it fail, whatever it was applied to before.
     pub(super) fn fail(&mut self, error: LedgerError) {
         self.operation.fail(error);
@@ -94,6 +105,7 @@ impl Queued {
 trait Undecided: Send + Sync {
     fn require<'a>(&'a self, rows: &mut Rows<'a>);
     fn apply(&mut self, batch: &mut Batch<'_>);
+    fn unrecorded(&self) -> Option<&IdempotencyKey>;
     fn fail(&mut self, error: LedgerError);
     fn is_decided(&self) -> bool;
     fn is_abandoned(&self) -> bool;
@@ -110,12 +122,17 @@ struct Waiting<O: Operation> {
 impl<O: Operation> Undecided for Waiting<O> {
     fn require<'a>(&'a self, rows: &mut Rows<'a>) {
         rows.owners.insert(self.operation.owner());
+        rows.idempotency_keys.extend(self.operation.idempotency_key());
         self.operation.require(rows);
     }
 
     fn apply(&mut self, batch: &mut Batch<'_>) {
         let is_held = batch.is_held(self.operation.owner());
         self.outcome = (!is_held).then(|| self.operation.apply(batch));
+    }
+
+    fn unrecorded(&self) -> Option<&IdempotencyKey> {
+        matches!(self.outcome, Some(Err(_))).then(|| self.operation.idempotency_key()).flatten()
     }
 
     fn fail(&mut self, error: LedgerError) {

@@ -17,7 +17,7 @@ use crate::domain::refusals::{RefusedCall, RefusedRequest};
 use crate::domain::time::UnixTime;
 use crate::domain::token::TokenIdentity;
 use crate::service::key_cache::CachedKey;
-use crate::storage::ledger::{IdempotencyRecord, RecordedAnswer, RecordedReservation};
+use crate::storage::ledger::{IdempotencyKey, IdempotencyRecord, RecordedAnswer, RecordedReservation};
 
 /// A reservation that was made.
 #[derive(Debug)]
@@ -150,7 +150,10 @@ impl Operation for Reserve {
 
     fn require<'a>(&'a self, rows: &mut Rows<'a>) {
         rows.tokens.insert(self.key.token.id, &self.key.token);
-        rows.idempotency_keys.extend(self.idempotency.as_ref().map(|idempotency| idempotency.key.clone()));
+    }
+
+    fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+        self.idempotency.as_ref().map(|idempotency| &idempotency.key)
     }
 
     fn apply(&self, batch: &mut Batch<'_>) -> Result<ReserveOutcome, LedgerError> {

@@ -17,5 +17,5 @@ pub(super) struct Rows<'a> {
     pub(super) extended: BTreeSet<ReservationId>,
     /// Those of them that are settled by the price of a model.
     pub(super) priced: BTreeSet<ReservationId>,
-    pub(super) idempotency_keys: BTreeSet<IdempotencyKey>,
+    pub(super) idempotency_keys: BTreeSet<&'a IdempotencyKey>,
 }

@@ -168,6 +168,10 @@ bench: ## Measure the service over HTTP on a PostgreSQL with fsync on (BENCH_ARG
 	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- $(BENCH_ARGS)
 	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- --ledger $(BENCH_ARGS)
 
+.PHONY: bench-compare
+bench-compare: ## Measure two programs in pairs (BENCH_ARGS="--compare old=PROGRAM --compare new=PROGRAM --only charge")
+	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- $(BENCH_ARGS)
+
 .PHONY: bench-growth
 bench-growth: ## Measure the service on small and on large tables (BENCH_ARGS)
 	KEYMETER_TEST_FSYNC=on $(WITH_POSTGRES) cargo bench --locked --bench http -- --growth $(BENCH_ARGS)

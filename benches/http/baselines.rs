@@ -83,18 +83,24 @@ async fn daily(State(pool): State<PgPool>, which: Query<Which>) -> Json<Vec<(Str
 /// parameters have names: `:token`, `:user`, `:quota`, `:request` (its id) and `:reservation`.
 pub struct Transaction(&'static [&'static str]);
 
-pub const CHARGE: Transaction =
-    Transaction(&[LOCK_WALLET, READ_TOKEN, READ_RECORD, CHARGE_WALLET, CHARGE_TOKEN, ADD_USAGE, ADD_CHARGE, ADD_RECORD]);
+pub const CHARGE: Transaction = Transaction(&[
+    LOCK_WALLET,
+    READ_TOKEN,
+    READ_RECORD,
+    CHARGE_WALLET,
+    CHARGE_TOKEN,
+    ADD_USAGE,
+    ADD_CHARGE,
+    ADD_RECORD,
+]);
 const RESERVE: Transaction =
     Transaction(&[LOCK_WALLET, READ_TOKEN, READ_RECORD, HOLD_IN_WALLET, HOLD_IN_TOKEN, ADD_RESERVATION, ADD_RECORD]);
 const SETTLE: Transaction = Transaction(&[
     LOCK_WALLET,
     READ_RESERVATION,
     READ_TOKEN,
-    RELEASE_IN_WALLET,
-    RELEASE_IN_TOKEN,
-    CHARGE_WALLET,
-    CHARGE_TOKEN,
+    SETTLE_WALLET,
+    SETTLE_TOKEN,
     ADD_USAGE,
     ADD_CHARGE,
     END_RESERVATION,
@@ -125,19 +131,29 @@ const ADD_CHARGE: &str = "insert into charges \
 const ADD_RECORD: &str = "insert into idempotency_records \
     (gateway_id, request_id, user_id, created_time, request_hash, charged, remain_quota) \
     values (1, :request, :user, extract(epoch from now()), sha256(convert_to(:request, 'UTF8')), :quota, 0)";
-const HOLD_IN_WALLET: &str = "update users set quota = quota - :quota, held = held + :quota where id = :user";
+const HOLD_IN_WALLET: &str = "update users \
+    set quota = quota - :quota, used_quota = used_quota + :quota, held = held + :quota where id = :user";
 const HOLD_IN_TOKEN: &str = "update tokens \
-    set remain_quota = remain_quota - :quota, held = held + :quota, open_reservations = open_reservations + 1 \
+    set remain_quota = remain_quota - :quota, used_quota = used_quota + :quota, held = held + :quota, \
+    open_reservations = open_reservations + 1 \
     where id = :token";
 const ADD_RESERVATION: &str = "insert into reservations \
     (id, token_id, user_id, model, request_id, held, from_remain, created_time, expires_at, state) \
     values (:reservation, :token, :user, '', :request, :quota, true, extract(epoch from now()), \
     extract(epoch from now()) + 900, 'open')";
 const READ_RESERVATION: &str = "select held from reservations where id = :reservation and state = 'open'";
-const RELEASE_IN_WALLET: &str = "update users set quota = quota + :quota, held = held - :quota where id = :user";
-const RELEASE_IN_TOKEN: &str = "update tokens \
-    set remain_quota = remain_quota + :quota, held = held - :quota, open_reservations = open_reservations - 1 \
-    where id = :token";
+const SETTLE_WALLET: &str = "update users \
+    set held = held - :quota, request_count = request_count + 1, \
+    day_used = case when period_day = today then day_used else 0 end + :quota, \
+    week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end + :quota, \
+    month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end + :quota, \
+    period_day = today from (select cast(now() at time zone 'utc' as date) as today) as d where id = :user";
+const SETTLE_TOKEN: &str = "update tokens \
+    set held = held - :quota, open_reservations = open_reservations - 1, \
+    day_used = case when period_day = today then day_used else 0 end + :quota, \
+    week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end + :quota, \
+    month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end + :quota, \
+    period_day = today from (select cast(now() at time zone 'utc' as date) as today) as d where id = :token";
 const END_RESERVATION: &str = "update reservations \
     set state = 'settled', requested = :quota, charged = :quota, shortfall = 0, was_expired = false, \
     ended_time = extract(epoch from now()) where id = :reservation";

@@ -16,8 +16,9 @@ pub fn run(client: &Runtime, options: &Options) {
     let installations = [first, second].map(|(name, program)| {
         client.block_on(Installation::start(name, without_baselines(program), options.grown.0.min(100_000), 0))
     });
-    if !options.sql.is_empty() {
-        client.block_on(installations[1].pool.execute(AssertSqlSafe(options.sql.clone()))).unwrap();
+    let [both, second] = &options.sql;
+    for (installation, sql) in [(&installations[0], both), (&installations[1], both), (&installations[1], second)] {
+        client.block_on(installation.pool.execute(AssertSqlSafe(sql.clone()))).unwrap();
     }
     let [cases, others] = installations.each_ref().map(cases);
     println!("\n| call | {} /s | {} /s | ratio | middle half | service µs | PostgreSQL µs |", first.0, second.0);

@@ -54,6 +54,8 @@ pub struct Installation {
     pub database: String,
     settings: Vec<(String, String)>,
     postmaster: u32,
+    /// The program of the service that belongs to the database.
+    program: String,
     /// The least id of a token.
     pub first_token: i64,
     pub server: Running,
@@ -168,6 +170,12 @@ impl Installation {
         let settings: Vec<_> = given.chain(settings).collect();
         let pool = connect(&url).await;
         let postmaster = parent(sqlx::query_scalar("select pg_backend_pid()").fetch_one(&pool).await.unwrap());
+        let program_of_service = program.get_program().to_string_lossy().into_owned();
+        let program_of_service = if program.get_args().any(|arg| arg == SERVE) {
+            env!("CARGO_BIN_EXE_keymeter").to_owned()
+        } else {
+            program_of_service
+        };
         program.envs(settings.iter().cloned());
         let server = Running::start(program, postmaster);
         // A running server's job would create these.
@@ -191,6 +199,7 @@ impl Installation {
             database,
             settings,
             postmaster,
+            program: program_of_service,
             first_token,
             server,
         };
@@ -225,7 +234,7 @@ impl Installation {
 
     /// A separate `keymeter` process on this database.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_keymeter"));
+        let mut command = Command::new(&self.program);
         command.envs(self.settings.iter().cloned()).env("KEYMETER_SERVER__LISTEN", "127.0.0.1:0");
         command
     }

@@ -54,8 +54,8 @@ pub struct Options {
     grown: (usize, usize),
     /// Names and programs that are compared.
     pub programs: Vec<(String, String)>,
-    /// Statements for the database of the second program, to measure what a change of the schema does.
-    pub sql: String,
+    /// Statements for both databases of a comparison, and for the second one, to measure what a change of the schema does.
+    pub sql: [String; 2],
     pub connections: usize,
 }
 
@@ -76,7 +76,7 @@ impl Options {
             seconds: 2.0,
             grown: (1_000_000, 10_000_000),
             programs: Vec::new(),
-            sql: String::new(),
+            sql: [const { String::new() }; 2],
             connections: 64,
         };
         let mut words = std::env::args().skip(1);
@@ -91,7 +91,8 @@ impl Options {
                     let (name, program) = given.split_once('=').expect("--compare NAME=PROGRAM");
                     options.programs.push((name.to_owned(), program.to_owned()));
                 }
-                "--sql" => options.sql = value(),
+                "--sql" => options.sql[0] = value(),
+                "--sql-of-second" => options.sql[1] = value(),
                 "--connections" => options.connections = value().parse().unwrap(),
                 "--only" => options.only = value(),
                 "--rounds" => options.rounds = value().parse().unwrap(),
@@ -101,7 +102,7 @@ impl Options {
                 "--bench" => {}
                 _ => panic!(
                     "unknown option {word}; there are --ledger --growth --only --rounds --seconds --tokens --charges, and \
-                     --compare NAME=PROGRAM twice with --only --rounds --seconds --tokens --connections --sql"
+                     --compare NAME=PROGRAM twice with --only --rounds --seconds --tokens --connections --sql --sql-of-second"
                 ),
             }
         }
@@ -135,7 +136,8 @@ fn main() {
         }
         Benchmark::Growth => {
             let small = client.block_on(Installation::start("small", with_baselines(), 10_000, 100_000));
-            let large = client.block_on(Installation::start("large", with_baselines(), options.grown.0, options.grown.1));
+            let large =
+                client.block_on(Installation::start("large", with_baselines(), options.grown.0, options.grown.1));
             growth(&client, [&small, &large], &options);
             memory(&client, &large, &options);
             println!("checking the ledger");
@@ -171,12 +173,7 @@ fn verify(installation: &Installation, keys: usize) -> Work {
 
 /// Charges and reservations with ids.
 fn spend(installation: &Installation, keys: &Arc<[String]>) -> Spend {
-    Spend {
-        keys: Arc::clone(keys),
-        gateway: installation.gateway.clone(),
-        under: "/api/gateway",
-        has_id: true,
-    }
+    Spend { keys: Arc::clone(keys), gateway: installation.gateway.clone(), under: "/api/gateway", has_id: true }
 }
 
 fn bare(installation: &Installation) -> Case<'_> {
@@ -185,8 +182,10 @@ fn bare(installation: &Installation) -> Case<'_> {
 
 /// Each call and its baseline, and the bare handler.
 fn calls(client: &Runtime, installation: &Installation, options: &Options) {
-    let mut cases =
-        vec![bare(installation), Case::new("all layers, no work", &installation.server, requests([get("/healthz", "")]))];
+    let mut cases = vec![
+        bare(installation),
+        Case::new("all layers, no work", &installation.server, requests([get("/healthz", "")])),
+    ];
     for (name, call, baseline) in user_calls(installation) {
         cases.push(Case::new(name, &installation.server, requests([call])));
         cases.push(Case::new(format!("{name}: baseline"), &installation.server, requests([baseline])));
@@ -231,8 +230,10 @@ fn ledger(client: &Runtime, installation: &Installation, options: &Options) {
     }
     let mut measured = run(client, &cases, 256, options);
     for (name, keys) in [("charge, spread: pgbench", installation.keys.len()), ("charge, one hot key: pgbench", 1)] {
-        pgbench::run(installation, keys, 256, options, measured.entry(name.to_owned()).or_default());
-        cases.push(Case::new(name, &installation.server, requests([])));
+        if name.contains(&options.only) {
+            pgbench::run(installation, keys, options, measured.entry(name.to_owned()).or_default());
+            cases.push(Case::new(name, &installation.server, requests([])));
+        }
     }
     report::write("ledger", 256, &report::table(&cases, &mut measured, "naive"), options);
 }
@@ -240,7 +241,8 @@ fn ledger(client: &Runtime, installation: &Installation, options: &Options) {
 /// How long charges take at a rate that does not wait for answers, as shares of the rate of a closed loop.
 fn tail(client: &Runtime, installation: &Installation, options: &Options) {
     let cases = ledger_cases(installation);
-    let mut table = "| call | offered | offered/s | rate/s | p50 ms | p99 ms |\n|---|---:|---:|---:|---:|---:|\n".to_owned();
+    let mut table =
+        "| call | offered | offered/s | rate/s | p50 ms | p99 ms |\n|---|---:|---:|---:|---:|---:|\n".to_owned();
     let names = ["charge, spread", "reserve and settle, spread"];
     for case in cases.iter().filter(|case| names.contains(&case.name.as_str())) {
         let time = Duration::from_secs_f64(options.seconds * 4.0);

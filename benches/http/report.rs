@@ -25,6 +25,11 @@ pub fn table(cases: &[Case<'_>], measured: &mut BTreeMap<String, Measured>, comp
         let case = measured.get_mut(name).unwrap();
         let (rate, p50, p99) = (case.rate(), case.percentile(50), case.percentile(99));
         let (of_bare, peak, (service, database)) = (rate / bare, case.peak, case.cost());
+        if case.costs.is_empty() {
+            // Measured by another program, which tells the rate.
+            writeln!(table, "| {name} | {rate:.0} | | | {of_bare:.2} | | | | |").unwrap();
+            continue;
+        }
         writeln!(
             table,
             "| {name} | {rate:.0} | {p50:.2} | {p99:.2} | {of_bare:.2} | {compared} | {service:.0} | {database:.0} | {peak:.0} |"

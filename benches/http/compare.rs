@@ -16,8 +16,8 @@ pub fn run(client: &Runtime, options: &Options) {
     let installations = [first, second].map(|(name, program)| {
         client.block_on(Installation::start(name, without_baselines(program), options.grown.0.min(100_000), 0))
     });
-    let [both, second] = &options.sql;
-    for (installation, sql) in [(&installations[0], both), (&installations[1], both), (&installations[1], second)] {
+    let [both, of_second] = &options.sql;
+    for (installation, sql) in [(&installations[0], both), (&installations[1], both), (&installations[1], of_second)] {
         client.block_on(installation.pool.execute(AssertSqlSafe(sql.clone()))).unwrap();
     }
     let [cases, others] = installations.each_ref().map(cases);

@@ -1,18 +1,11 @@
 //! Identifiers. Each kind has its own type, so that a user's id cannot be used as a token's id.
 
-use super::time::UnixTime;
-
 impl ReservationId {
-    /// Random bits of an id. The 26 bits above them are the minute, which lasts until 2097.
-    const RANDOM_BITS: u32 = 37;
-
-    /// An id of a reservation that is made in the minute of `now`. Ids of later minutes are larger, so that a large index is written at one
-    /// place. Two of one minute are the same once in hours at 500 reservations a second; then the batch is tried again.
+    /// A random id of 63 bits: collisions are negligible and it cannot be guessed.
     #[must_use]
-    pub fn at(now: UnixTime, rng: &mut (impl rand::CryptoRng + ?Sized)) -> Self {
-        let minute = now.get().max(0).unsigned_abs() / 60 % (1 << (63 - Self::RANDOM_BITS));
-        let random = rng.next_u64() >> (64 - Self::RANDOM_BITS);
-        Self((minute << Self::RANDOM_BITS | random).cast_signed())
+    pub fn random(rng: &mut (impl rand::CryptoRng + ?Sized)) -> Self {
+        let bits = rng.next_u64() >> 1;
+        Self(bits.cast_signed())
     }
 }
 
@@ -78,25 +71,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_of_reservations_grow_with_the_minute_and_are_random_in_it() {
+    fn random_ids_use_all_63_bits_and_are_never_negative() {
         let rng = &mut StdRng::seed_from_u64(1);
-        let now = UnixTime::new(1_800_000_000);
-        let of_minute = |rng: &mut StdRng, minutes: i64| ReservationId::at(now.plus(minutes * 60), rng).get();
-        let all = of_minute(rng, 0) >> 37;
-        assert_eq!(all, 1_800_000_000 / 60);
-        let random = (0..200).map(|_| of_minute(rng, 0) & ((1 << 37) - 1));
-        let (ones, zeros) = random.fold((0, -1), |(ones, zeros), bits| (ones | bits, zeros & bits));
-        assert_eq!((ones, zeros), ((1 << 37) - 1, 0));
-        for minutes in [1, 60, 1_000_000] {
-            assert!(of_minute(rng, minutes - 1) < of_minute(rng, minutes), "{minutes}");
-        }
-    }
-
-    #[test]
-    fn an_id_is_positive_at_any_time() {
-        let rng = &mut StdRng::seed_from_u64(1);
-        for seconds in [i64::MIN, -1, 0, 4_102_444_800, i64::MAX] {
-            assert!(ReservationId::at(UnixTime::new(seconds), rng).get() >= 0, "{seconds}");
-        }
+        let (ones, zeros) = (0..200).map(|_| ReservationId::random(rng).get()).fold((0, -1), |(ones, zeros), id| {
+            assert!(id >= 0, "{id}");
+            (ones | id, zeros & id)
+        });
+        assert_eq!((ones, zeros), (i64::MAX, 0));
     }
 }

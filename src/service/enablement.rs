@@ -49,10 +49,7 @@ impl From<StorageError> for EnablementError {
         match error.constraint() {
             Some(Constraint::OnePendingRequest) => Self::AlreadyRequested,
             Some(
-                Constraint::UsernameUnique
-                | Constraint::UsernameSkeletonUnique
-                | Constraint::IdempotencyKeyUnique
-                | Constraint::ReservationIdUnique,
+                Constraint::UsernameUnique | Constraint::UsernameSkeletonUnique | Constraint::IdempotencyKeyUnique,
             )
             | None => Self::Storage(error),
         }

@@ -43,18 +43,11 @@ pub enum Constraint {
     OnePendingRequest,
     /// The id was sent before, or another server has just written its record.
     IdempotencyKeyUnique,
-    /// Two reservations of one minute drew the same id.
-    ReservationIdUnique,
 }
 
 impl Constraint {
-    const ALL: [Self; 5] = [
-        Self::UsernameUnique,
-        Self::UsernameSkeletonUnique,
-        Self::OnePendingRequest,
-        Self::IdempotencyKeyUnique,
-        Self::ReservationIdUnique,
-    ];
+    const ALL: [Self; 4] =
+        [Self::UsernameUnique, Self::UsernameSkeletonUnique, Self::OnePendingRequest, Self::IdempotencyKeyUnique];
 
     /// The name in `migrations/`.
     const fn name(self) -> &'static str {
@@ -63,7 +56,6 @@ impl Constraint {
             Self::UsernameSkeletonUnique => "users_username_skeleton_unique",
             Self::OnePendingRequest => "enablement_requests_one_pending",
             Self::IdempotencyKeyUnique => "idempotency_records_pkey",
-            Self::ReservationIdUnique => "reservations_pkey",
         }
     }
 
@@ -125,10 +117,7 @@ impl StorageError {
         match self.constraint() {
             Some(Constraint::UsernameUnique) => Some(UsernameConflict::Taken),
             Some(Constraint::UsernameSkeletonUnique) => Some(UsernameConflict::Confusable),
-            Some(
-                Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique | Constraint::ReservationIdUnique,
-            )
-            | None => None,
+            Some(Constraint::OnePendingRequest | Constraint::IdempotencyKeyUnique) | None => None,
         }
     }
 

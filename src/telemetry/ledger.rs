@@ -74,7 +74,7 @@ impl OperationOutcome {
 /// Why a batch is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// A deadlock, a serialization failure, or an id of a reservation that exists already.
+    /// A deadlock or a serialization failure.
     Contended,
     /// A request id was sent before, or another server wrote it at the same time; the batch looks ids up.
     IdempotencyKey,

@@ -238,21 +238,3 @@ async fn l3_charges_of_free_wallets_are_committed_beside_charges_of_held_ones(po
     assert_ledger_invariants(&impatient).await;
     impatient.close().await;
 }
-
-/// Two servers with the same random numbers draw the same id.
-#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
-async fn a_reservation_whose_id_exists_gets_another_one(pool: PgPool) {
-    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
-    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 1_000 })).await;
-    let mut ids = Vec::new();
-    for drawn_before in [0, 1, 2] {
-        let server = app.server_ahead(0);
-        let made = asks(&gateway.at(&server), "reserve", &json!({ "key": key, "quota": 100 })).await.ok();
-        ids.push(made["reservation_id"].as_str().unwrap().to_owned());
-        assert_eq!(retries(&server, "contended").await, drawn_before);
-    }
-    ids.sort();
-    ids.dedup();
-    assert_eq!(ids.len(), 3, "{ids:?}");
-    assert_ledger_invariants(&app.pool).await;
-}

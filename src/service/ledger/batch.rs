@@ -244,7 +244,7 @@ impl<'a> Batch<'a> {
 
     /// Adds the row of a reservation, and returns its id.
     pub(super) fn add_reservation(&mut self, reservation: Reservation, request: RequestDetails) -> ReservationId {
-        let id = self.rng.generate_fast(|rng| ReservationId::at(self.at.now, rng));
+        let id = self.rng.generate_fast(|rng| ReservationId::random(rng));
         self.changes.new_reservations.push(NewReservation { id, reservation, request });
         id
     }

@@ -121,11 +121,7 @@ impl Lane {
             tries += 1;
             match self.try_commit(operations, locking, ids).await {
                 Ok(()) => return,
-                Err(StorageError::Contended(_) | StorageError::Constraint(Constraint::ReservationIdUnique))
-                    if tries < TRIES =>
-                {
-                    self.metrics.retried(Retry::Contended);
-                }
+                Err(StorageError::Contended(_)) if tries < TRIES => self.metrics.retried(Retry::Contended),
                 Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique))
                     if ids == RequestIds::TakeForNew || tries < TRIES =>
                 {

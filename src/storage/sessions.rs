@@ -133,7 +133,7 @@ async fn list_live(
     digests: &[Digest],
     now: UnixTime,
 ) -> Result<HashMap<Digest, (Data, UnixTime)>, StorageError> {
-    let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest.as_bytes()[..]).collect();
+    let digests: Vec<&[u8]> = digests.iter().map(Digest::as_bytes).collect();
     let rows = sqlx::query!(
         r#"select digest as "digest: Digest", data as "data: Json<Data>", expires_at from sessions
            where digest = any($1) and expires_at > $2"#,

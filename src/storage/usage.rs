@@ -14,7 +14,7 @@ use crate::domain::usage::{DayUsage, KeyUsage, UsageRange};
 /// The usage of the live tokens with these keys, and the wallets of their live owners. `offset 0`: see
 /// [`list_with_owners`](super::keys::list_with_owners).
 pub async fn list_by_keys(conn: &mut Conn, digests: &[Digest]) -> Result<HashMap<Digest, KeyUsage>, StorageError> {
-    let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest.as_bytes()[..]).collect();
+    let digests: Vec<&[u8]> = digests.iter().map(Digest::as_bytes).collect();
     let rows = sqlx::query!(
         "select t.key_digest, t.name, t.remain_quota, t.unlimited_quota, t.used_quota, t.model_limits_enabled, \
          t.model_limits, t.expires_at, t.held, t.day_limit, t.week_limit, t.month_limit, t.period_day, t.day_used, \

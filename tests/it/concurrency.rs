@@ -207,7 +207,8 @@ async fn what_is_read_after_a_charge_includes_it_on_every_server(pool: PgPool) {
     };
     // Readers whose statements are under way all the time, for the same rows.
     let mut busy = JoinSet::new();
-    for (holder, owner) in readers.iter().cycle().take(9).cloned() {
+    for (holder, owner) in readers.iter().cycle().take(9) {
+        let (holder, owner) = (holder.clone(), owner.clone());
         busy.spawn(async move {
             let path = format!("/api/token/{id}");
             loop {

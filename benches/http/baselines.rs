@@ -106,21 +106,36 @@ const SETTLE: Transaction = Transaction(&[
     END_RESERVATION,
 ]);
 
+/// Updates a wallet or a token, and counts an amount in the present day, week and month.
+macro_rules! update_and_count {
+    ($table:literal, $set:literal, $id:literal) => {
+        concat!(
+            "update ",
+            $table,
+            " set ",
+            $set,
+            ", \
+             day_used = case when period_day = today then day_used else 0 end + :quota, \
+             week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end \
+               + :quota, \
+             month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end \
+               + :quota, \
+             period_day = today from (select cast(now() at time zone 'utc' as date) as today) as d where id = ",
+            $id
+        )
+    };
+}
+
 const LOCK_WALLET: &str = "select quota from users where id = :user for no key update";
 const READ_TOKEN: &str = "select remain_quota from tokens where id = :token";
 const READ_RECORD: &str = "select charged from idempotency_records where gateway_id = 1 and request_id = :request";
-const CHARGE_WALLET: &str = "update users \
-    set quota = quota - :quota, used_quota = used_quota + :quota, request_count = request_count + 1, \
-    day_used = case when period_day = today then day_used else 0 end + :quota, \
-    week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end + :quota, \
-    month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end + :quota, \
-    period_day = today from (select cast(now() at time zone 'utc' as date) as today) as d where id = :user";
-const CHARGE_TOKEN: &str = "update tokens \
-    set remain_quota = remain_quota - :quota, used_quota = used_quota + :quota, \
-    day_used = case when period_day = today then day_used else 0 end + :quota, \
-    week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end + :quota, \
-    month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end + :quota, \
-    period_day = today from (select cast(now() at time zone 'utc' as date) as today) as d where id = :token";
+const CHARGE_WALLET: &str = update_and_count!(
+    "users",
+    "quota = quota - :quota, used_quota = used_quota + :quota, request_count = request_count + 1",
+    ":user"
+);
+const CHARGE_TOKEN: &str =
+    update_and_count!("tokens", "remain_quota = remain_quota - :quota, used_quota = used_quota + :quota", ":token");
 const ADD_USAGE: &str = "insert into usage_daily as d \
     (token_id, day, model, user_id, quota, requests, prompt_tokens, completion_tokens) \
     values (:token, cast(now() at time zone 'utc' as date), '', :user, :quota, 1, 0, 0) \
@@ -142,18 +157,10 @@ const ADD_RESERVATION: &str = "insert into reservations \
     values (:reservation, :token, :user, '', :request, :quota, true, extract(epoch from now()), \
     extract(epoch from now()) + 900, 'open')";
 const READ_RESERVATION: &str = "select held from reservations where id = :reservation and state = 'open'";
-const SETTLE_WALLET: &str = "update users \
-    set held = held - :quota, request_count = request_count + 1, \
-    day_used = case when period_day = today then day_used else 0 end + :quota, \
-    week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end + :quota, \
-    month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end + :quota, \
-    period_day = today from (select cast(now() at time zone 'utc' as date) as today) as d where id = :user";
-const SETTLE_TOKEN: &str = "update tokens \
-    set held = held - :quota, open_reservations = open_reservations - 1, \
-    day_used = case when period_day = today then day_used else 0 end + :quota, \
-    week_used = case when date_trunc('week', period_day) = date_trunc('week', today) then week_used else 0 end + :quota, \
-    month_used = case when date_trunc('month', period_day) = date_trunc('month', today) then month_used else 0 end + :quota, \
-    period_day = today from (select cast(now() at time zone 'utc' as date) as today) as d where id = :token";
+const SETTLE_WALLET: &str =
+    update_and_count!("users", "held = held - :quota, request_count = request_count + 1", ":user");
+const SETTLE_TOKEN: &str =
+    update_and_count!("tokens", "held = held - :quota, open_reservations = open_reservations - 1", ":token");
 const END_RESERVATION: &str = "update reservations \
     set state = 'settled', requested = :quota, charged = :quota, shortfall = 0, was_expired = false, \
     ended_time = extract(epoch from now()) where id = :reservation";

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::{AssertSqlSafe, Executor};
 use tokio::runtime::Runtime;
 
-use crate::installation::{Installation, without_baselines};
+use crate::installation::Installation;
 use crate::load::{self, Case, Measured, Work};
 use crate::{Options, requests, spend, user_calls, verify};
 
@@ -14,7 +14,7 @@ use crate::{Options, requests, spend, user_calls, verify};
 pub fn run(client: &Runtime, options: &Options) {
     let [first, second] = &options.programs[..] else { panic!("--compare NAME=PROGRAM is needed twice") };
     let installations = [first, second].map(|(name, program)| {
-        client.block_on(Installation::start(name, without_baselines(program), options.grown.0.min(100_000), 0))
+        client.block_on(Installation::start(name, Some(program), options.grown.0.min(100_000), 0))
     });
     let [both, of_second] = &options.sql;
     for (installation, sql) in [(&installations[0], both), (&installations[1], both), (&installations[1], of_second)] {

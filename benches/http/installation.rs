@@ -135,23 +135,10 @@ async fn connect(url: &str) -> PgPool {
     PgPoolOptions::new().max_connections(16).test_before_acquire(false).connect(url).await.unwrap()
 }
 
-/// This program as the server under test, with the baselines.
-pub fn with_baselines() -> Command {
-    let mut program = Command::new(std::env::current_exe().unwrap());
-    program.arg(SERVE);
-    program
-}
-
-/// A program of the service as the server under test.
-pub fn without_baselines(program: &str) -> Command {
-    let mut program = Command::new(program);
-    program.arg("serve").env("KEYMETER_SERVER__LISTEN", "127.0.0.1:0").stderr(Stdio::null());
-    program
-}
-
 impl Installation {
-    /// Starts a server on a new database, and creates this number of tokens and charges of other users.
-    pub async fn start(name: &str, mut program: Command, tokens: usize, charges: usize) -> Self {
+    /// Starts a server on a new database, and creates this number of tokens and charges of other users. The server is `program`, or
+    /// without one this program, which has the baselines as well.
+    pub async fn start(name: &str, program: Option<&str>, tokens: usize, charges: usize) -> Self {
         let base = std::env::var("DATABASE_URL").expect("DATABASE_URL: run this with `make bench`");
         let database = format!("keymeter_bench_{}_{name}", std::process::id());
         let mut conn = sqlx::PgConnection::connect(&base).await.unwrap();
@@ -170,14 +157,13 @@ impl Installation {
         let settings: Vec<_> = given.chain(settings).collect();
         let pool = connect(&url).await;
         let postmaster = parent(sqlx::query_scalar("select pg_backend_pid()").fetch_one(&pool).await.unwrap());
-        let program_of_service = program.get_program().to_string_lossy().into_owned();
-        let program_of_service = if program.get_args().any(|arg| arg == SERVE) {
-            env!("CARGO_BIN_EXE_keymeter").to_owned()
-        } else {
-            program_of_service
+        let with_baselines = || {
+            let mut command = Command::new(std::env::current_exe().unwrap());
+            command.arg(SERVE).envs(settings.iter().cloned());
+            command
         };
-        program.envs(settings.iter().cloned());
-        let server = Running::start(program, postmaster);
+        let command = program.map_or_else(with_baselines, |program| serve_command(program, &settings));
+        let server = Running::start(command, postmaster);
         // A running server's job would create these.
         let days = "select make_charges_partition(day) from missing_charges_partitions( \
                     extract(epoch from current_date - 10)::bigint, extract(epoch from current_date + 1)::bigint) day";
@@ -199,7 +185,7 @@ impl Installation {
             database,
             settings,
             postmaster,
-            program: program_of_service,
+            program: program.unwrap_or(env!("CARGO_BIN_EXE_keymeter")).to_owned(),
             first_token,
             server,
         };
@@ -232,13 +218,6 @@ impl Installation {
         self.access_token = access_token;
     }
 
-    /// A separate `keymeter` process on this database.
-    pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        command.envs(self.settings.iter().cloned()).env("KEYMETER_SERVER__LISTEN", "127.0.0.1:0");
-        command
-    }
-
     /// The address of its database.
     pub fn url(&self) -> &str {
         &self.settings.iter().rev().find(|(name, _)| name == "DATABASE_URL").unwrap().1
@@ -246,14 +225,12 @@ impl Installation {
 
     /// One more server on this database.
     pub fn start_another(&self) -> Running {
-        let mut command = self.command();
-        command.arg("serve").stderr(Stdio::null());
-        Running::start(command, self.postmaster)
+        Running::start(serve_command(&self.program, &self.settings), self.postmaster)
     }
 
     /// The ledger's line in the report of `keymeter doctor`, which must find nothing wrong.
     pub fn check_ledger(&self) -> String {
-        let doctor = self.command().arg("doctor").output().unwrap();
+        let doctor = Command::new(&self.program).arg("doctor").envs(self.settings.iter().cloned()).output().unwrap();
         let found = String::from_utf8_lossy(&doctor.stdout);
         assert!(doctor.status.success(), "{found}");
         found.lines().filter(|line| line.contains("ledger")).map(str::to_owned).collect()
@@ -266,6 +243,14 @@ impl Installation {
         let drop = format!("drop database {} with (force)", self.database);
         conn.execute(AssertSqlSafe(drop)).await.unwrap();
     }
+}
+
+/// A program of the service as a server at a free port.
+fn serve_command(program: &str, settings: &[(String, String)]) -> Command {
+    let mut command = Command::new(program);
+    let listen = ("KEYMETER_SERVER__LISTEN", "127.0.0.1:0");
+    command.arg("serve").envs(settings.iter().cloned()).env(listen.0, listen.1).stderr(Stdio::null());
+    command
 }
 
 /// The process that started this one.

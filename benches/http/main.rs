@@ -33,7 +33,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use installation::{Installation, with_baselines};
+use installation::Installation;
 use load::{Case, Measured, Spend, Work, get, post, run};
 
 /// The allocator of the real binary.
@@ -119,12 +119,12 @@ fn main() {
     let client = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     match options.benchmark {
         Benchmark::Calls => {
-            let installation = client.block_on(Installation::start("calls", with_baselines(), 10_000, 0));
+            let installation = client.block_on(Installation::start("calls", None, 10_000, 0));
             calls(&client, &installation, &options);
             client.block_on(installation.remove());
         }
         Benchmark::Ledger => {
-            let installation = client.block_on(Installation::start("ledger", with_baselines(), 100_000, 0));
+            let installation = client.block_on(Installation::start("ledger", None, 100_000, 0));
             ledger(&client, &installation, &options);
             println!("{}", installation.check_ledger());
             if options.only.is_empty() {
@@ -135,9 +135,8 @@ fn main() {
             client.block_on(installation.remove());
         }
         Benchmark::Growth => {
-            let small = client.block_on(Installation::start("small", with_baselines(), 10_000, 100_000));
-            let large =
-                client.block_on(Installation::start("large", with_baselines(), options.grown.0, options.grown.1));
+            let small = client.block_on(Installation::start("small", None, 10_000, 100_000));
+            let large = client.block_on(Installation::start("large", None, options.grown.0, options.grown.1));
             growth(&client, [&small, &large], &options);
             memory(&client, &large, &options);
             println!("checking the ledger");

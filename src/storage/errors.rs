@@ -59,12 +59,12 @@ impl Constraint {
         }
     }
 
-    /// The constraint that an error names: in its own field, or, behind proxies and extensions that leave the field
-    /// empty or add a suffix for a shard, in the quoted text of the message.
+    /// The constraint that an error names: in its own field, or, behind proxies that leave the field empty, in the quoted text of
+    /// the message. Extensions add a suffix for a shard, and PostgreSQL for an index that is being replaced.
     fn of(error: &dyn DatabaseError) -> Option<Self> {
         let is_violation = error.code().is_some_and(|code| code.starts_with("23"));
         let names = |constraint: &Self| match error.constraint() {
-            Some(name) if name == constraint.name() => true,
+            Some(name) if name.starts_with(constraint.name()) => true,
             Some(_) | None => error.message().contains(&format!("\"{}", constraint.name())),
         };
         Self::ALL.into_iter().find(|constraint| is_violation && names(constraint))
@@ -222,6 +222,12 @@ mod tests {
             ("23505", Some("idempotency_records_pkey"), "", Some(Constraint::IdempotencyKeyUnique)),
             ("23505", None, message, Some(Constraint::IdempotencyKeyUnique)),
             ("23505", Some("idempotency_records_pkey_102008"), message, Some(Constraint::IdempotencyKeyUnique)),
+            (
+                "23505",
+                Some("idempotency_records_pkey_ccold"),
+                "doppelter Schlüsselwert verletzt Unique-Constraint »idempotency_records_pkey_ccold«",
+                Some(Constraint::IdempotencyKeyUnique),
+            ),
             ("23P01", Some("users_username_skeleton_unique"), "", Some(Constraint::UsernameSkeletonUnique)),
             ("23505", Some("tokens_key_digest_unique"), r#"violates "tokens_key_digest_unique""#, None),
             ("42601", Some("idempotency_records_pkey"), message, None),

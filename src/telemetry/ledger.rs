@@ -76,7 +76,7 @@ impl OperationOutcome {
 pub enum Retry {
     /// A deadlock or a serialization failure.
     Contended,
-    /// A request id was sent before, or another server wrote it at the same time; the batch looks ids up.
+    /// A request id was or may have been sent before, or another server wrote it at the same time; the batch looks ids up.
     IdempotencyKey,
     /// Another transaction holds a row; the batch goes on without its operations.
     Locked,

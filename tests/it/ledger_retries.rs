@@ -25,6 +25,24 @@ async fn fails(pool: &PgPool, times: i64, error: &str) {
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(pool).await.unwrap();
 }
 
+/// An index that is being replaced, or belongs to a shard, has another name, and messages may be in any language.
+#[sqlx::test(migrator = "keymeter::storage::MIGRATOR")]
+async fn l4_a_retry_gets_its_answer_whatever_the_violated_constraint_is_called(pool: PgPool) {
+    let (app, ana, gateway) = app_with_wallet(pool, 1_000).await;
+    let (_, key) = ana.creates_with_key(json!({ "name": "one", "remain_quota": 100 })).await;
+    sqlx::query("alter table idempotency_records rename constraint idempotency_records_pkey to other")
+        .execute(&app.pool)
+        .await
+        .unwrap();
+    let body = json!({ "key": key, "quota": 40, "request_id": "r 1" });
+    let charged = asks(&gateway, "charge", &body).await.ok();
+    for n in 0..2 {
+        assert_eq!(asks(&gateway.at(&app.server_ahead(n)), "charge", &body).await.ok(), charged);
+    }
+    assert_eq!(balances(&app, &ana, &key).await, [40, 60, 40, 960]);
+    assert_ledger_invariants(&app.pool).await;
+}
+
 /// The number of writes since, also of those that failed: sequences are not rolled back.
 async fn writes(pool: &PgPool) -> i64 {
     sqlx::query_scalar("select last_value from writes").fetch_one(pool).await.unwrap()

@@ -122,12 +122,18 @@ impl Lane {
             match self.try_commit(operations, locking, ids).await {
                 Ok(()) => return,
                 Err(StorageError::Contended(_)) if tries < TRIES => self.metrics.retried(Retry::Contended),
-                Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique))
-                    if ids == RequestIds::TakeForNew || tries < TRIES =>
+                // Whatever the error is called: an id that was sent before may be the cause.
+                Err(error)
+                    if ids == RequestIds::TakeForNew
+                        && error.may_concern_one_row()
+                        && operations.iter().any(|one| one.idempotency_key().is_some()) =>
                 {
                     self.metrics.retried(Retry::IdempotencyKey);
                     self.look_ups.store(LOOK_UPS, Ordering::Relaxed);
                     ids = RequestIds::LookUp;
+                }
+                Err(StorageError::Constraint(Constraint::IdempotencyKeyUnique)) if tries < TRIES => {
+                    self.metrics.retried(Retry::IdempotencyKey);
                 }
                 Err(StorageError::Locked(_)) if locking == Locking::Wait => {
                     self.metrics.retried(Retry::Locked);
@@ -209,6 +215,7 @@ impl Lane {
 /// Returns true if an operation that fails now was recorded before. It writes no record, which would tell; and a retry gets the first
 /// answer, also if it would be refused now.
 async fn is_any_recorded(conn: &mut Conn, operations: &[Queued]) -> Result<bool, StorageError> {
-    let unrecorded: Vec<_> = operations.iter().filter_map(Queued::unrecorded).collect();
+    let unrecorded: Vec<_> =
+        operations.iter().filter(|one| one.has_failed()).filter_map(Queued::idempotency_key).collect();
     Ok(!unrecorded.is_empty() && !ledger::list_idempotency_records(conn, &unrecorded).await?.is_empty())
 }

@@ -70,9 +70,14 @@ impl Queued {
         self.operation.apply(batch);
     }
 
-    /// Its own id, if it failed: then it recorded nothing.
-    pub(super) fn unrecorded(&self) -> Option<&IdempotencyKey> {
-        self.operation.unrecorded()
+    /// The gateway's own id of it, if its outcome is recorded under one.
+    pub(super) fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+        self.operation.idempotency_key()
+    }
+
+    /// Returns true if it was decided and failed: then it recorded nothing.
+    pub(super) fn has_failed(&self) -> bool {
+        self.operation.has_failed()
     }
 
     /// Lets it fail, whatever it was applied to before.
@@ -105,7 +110,8 @@ impl Queued {
 trait Undecided: Send + Sync {
     fn require<'a>(&'a self, rows: &mut Rows<'a>);
     fn apply(&mut self, batch: &mut Batch<'_>);
-    fn unrecorded(&self) -> Option<&IdempotencyKey>;
+    fn idempotency_key(&self) -> Option<&IdempotencyKey>;
+    fn has_failed(&self) -> bool;
     fn fail(&mut self, error: LedgerError);
     fn is_decided(&self) -> bool;
     fn is_abandoned(&self) -> bool;
@@ -131,8 +137,12 @@ impl<O: Operation> Undecided for Waiting<O> {
         self.outcome = (!is_held).then(|| self.operation.apply(batch));
     }
 
-    fn unrecorded(&self) -> Option<&IdempotencyKey> {
-        matches!(self.outcome, Some(Err(_))).then(|| self.operation.idempotency_key()).flatten()
+    fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+        self.operation.idempotency_key()
+    }
+
+    fn has_failed(&self) -> bool {
+        matches!(self.outcome, Some(Err(_)))
     }
 
     fn fail(&mut self, error: LedgerError) {

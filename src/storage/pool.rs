@@ -72,9 +72,6 @@ pub struct DbOptions {
 }
 
 /// The database: a pool of connections.
-///
-/// What waits for a connection may have to open one, and is 14 KiB large. It is boxed, or every request would be as large, also
-/// one that needs no connection.
 #[derive(Debug, Clone)]
 pub struct Db {
     pub(super) pool: PgPool,
@@ -159,7 +156,7 @@ impl Db {
     /// # Errors
     /// No connection came free in time.
     pub async fn acquire(&self) -> Result<PoolConnection, StorageError> {
-        Ok(self.metrics.time(Box::pin(self.pool.acquire())).await?)
+        Ok(self.metrics.time(self.pool.acquire()).await?)
     }
 
     /// A connection reserved for requests of gateways.
@@ -167,7 +164,7 @@ impl Db {
     /// # Errors
     /// No connection came free in time.
     pub async fn acquire_reserved(&self) -> Result<PoolConnection, StorageError> {
-        Ok(self.metrics.time(Box::pin(self.reserved.acquire())).await?)
+        Ok(self.metrics.time(self.reserved.acquire()).await?)
     }
 
     /// A transaction.
@@ -175,7 +172,7 @@ impl Db {
     /// # Errors
     /// No connection came free in time.
     pub async fn begin(&self) -> Result<Tx, StorageError> {
-        Ok(self.metrics.time(Box::pin(self.pool.begin())).await?)
+        Ok(self.metrics.time(self.pool.begin()).await?)
     }
 
     /// Runs `work` on a reserved connection, within a limit of time. On a timeout the connection is closed: a database
